@@ -1,0 +1,57 @@
+#![doc = include_str!("../README.md")]
+
+mod evidence;
+mod ids;
+mod instance;
+mod limits;
+mod log;
+mod overlay;
+mod patch;
+mod plan;
+mod reader;
+mod status;
+
+mod context;
+mod environment;
+mod error;
+mod judge;
+mod model;
+mod oracle;
+mod sandbox;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod validator;
+
+pub use context::{Cancellation, NoProgress, Progress, RunContext};
+pub use environment::{
+    Attempt, BuildFailure, EnvSynthesizer, Environment, EnvironmentLock, ImageRef, Repository,
+    SynthesisOutcome,
+};
+pub use error::{Blame, Error, ErrorKind};
+pub use evidence::Evidence;
+pub use ids::{CommitSha, InstanceId, InvalidCommitSha, InvalidInstanceId};
+pub use instance::{Instance, InstanceError, TestList};
+pub use judge::{Confidence, ConfidenceSource, Judge, Judgement, Subject};
+pub use limits::Limits;
+pub use log::{
+    Duplicates, LogParser, LogParserExt, LogReader, LogWarning, LostModule, LostReason, ParsedLog,
+    ParsedLogBuilder, RunOutcome, TestResult, Totals,
+};
+pub use model::{
+    ChatMessage, Completion, CompletionRequest, FinishReason, LanguageModel, Role, TokenLogprob,
+    Usage,
+};
+pub use oracle::{
+    BeforeFailureExtent, BuildFailureClass, Kind, ModuleFailure, Oracle, OracleOutcome,
+    OracleReport, OracleTask, ReportAgreement, StateSummary, Transition,
+};
+pub use overlay::{FileContent, FileMode, Overlay};
+pub use patch::Patch;
+pub use plan::{BuildStep, EnvironmentPlan, PlanError, ReportSpec};
+pub use reader::{ByLine, LineState, WholeLog};
+pub use sandbox::{ExitState, Isolation, Job, JobFile, JobResult, Network, Sandbox, SandboxInfo};
+pub use state::State;
+pub use status::{TestStatus, UnknownStatus};
+pub use validator::{Candidate, Decision, Finding, Severity, Validator, Verdict};
+
+mod state;

@@ -1,0 +1,238 @@
+//! The test oracle: which tests define a task, and how that is known.
+
+use crate::{
+    Environment, Error, Evidence, ExitState, InstanceId, Isolation, Overlay, Patch, RunContext,
+    RunOutcome, State, TestStatus, Totals,
+};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a pull request asks of an oracle.
+#[derive(Clone, Debug)]
+pub struct OracleTask {
+    /// The instance being made.
+    pub instance_id: InstanceId,
+    /// The tests' part of the pull request.
+    pub test_patch: Patch,
+    /// The solution's part.
+    pub gold_patch: Patch,
+    /// Base + test patch, as files.
+    pub before: Overlay,
+    /// Before + gold patch, as files.
+    pub after: Overlay,
+    /// Names of tests whose source the test patch changes, as far as they can be told from the
+    /// patch; used only where no new test explains a feature.
+    pub modified_tests: Vec<String>,
+}
+
+/// Bug fix or feature by *state*, not by intent (paper 001, section 3.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Before runs.
+    BugFix,
+    /// Before does not build or load, wholly or in part, for want of what the pull request adds.
+    FeatureRequest,
+}
+
+/// How much of Before did not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BeforeFailureExtent {
+    /// Everything loaded.
+    None,
+    /// Some modules did not.
+    Partial,
+    /// Nothing did.
+    Full,
+    /// It loaded, and then its process died.
+    Crash,
+}
+
+/// Why a module did not build or load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BuildFailureClass {
+    /// A symbol or module is missing that the gold patch introduces.
+    MissingSymbol,
+    /// The environment is broken.
+    Environment,
+    /// The test file itself is broken.
+    BrokenTest,
+    /// No rule tells.
+    Unknown,
+}
+
+/// A module that did not build or load in one state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModuleFailure {
+    /// The state.
+    pub state: State,
+    /// The module as the runner names it.
+    pub module: String,
+    /// Why.
+    pub class: BuildFailureClass,
+    /// The missing symbol, where one was found in both the log and the gold patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
+    /// Proof lines from log and patch.
+    pub proof: Vec<Evidence>,
+}
+
+/// One test over the three states; absent means not in the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transition {
+    /// SWE-bench id.
+    pub name: String,
+    /// Status in Base.
+    pub base: Option<TestStatus>,
+    /// Status in Before.
+    pub before: Option<TestStatus>,
+    /// Status in After.
+    pub after: Option<TestStatus>,
+    /// `P2P`, `F2P`, `N2P`, `P2F`, …: Before to After by first letters (Pass, Fail, Skip, None).
+    pub class: String,
+}
+
+/// Whether console and structured report of one run say the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportAgreement {
+    /// The report's file name.
+    pub file: String,
+    /// The report's parser.
+    pub parser: String,
+    /// Tests in the console log.
+    pub console_tests: usize,
+    /// Tests in the report.
+    pub report_tests: usize,
+    /// Whether the counts per status are equal.
+    pub agrees: bool,
+    /// The differences (at most 20).
+    pub differences: Vec<String>,
+}
+
+/// One state's run in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StateSummary {
+    /// How the script ended.
+    pub exit: ExitState,
+    /// How the run ended, by its log.
+    pub outcome: RunOutcome,
+    /// Status -> number of tests.
+    pub counts: BTreeMap<TestStatus, usize>,
+    /// The runner's own totals.
+    pub totals: Option<Totals>,
+    /// Whether counts and totals agree.
+    pub consistent: Option<bool>,
+    /// Console against structured report, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<ReportAgreement>,
+    /// How the run was kept apart.
+    pub isolation: Isolation,
+    /// Wall seconds of the script.
+    pub seconds: f64,
+    /// Wall seconds around it.
+    pub overhead_seconds: f64,
+}
+
+/// The verdict of an oracle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OracleOutcome {
+    /// A valid instance.
+    Instance,
+    /// No test fails before and passes after.
+    RejectNoFailToPass,
+    /// Base does not build or run: the environment is wrong.
+    EnvironmentInvalid,
+    /// After does not build or run: the pull request or the split is wrong.
+    RejectAfterBroken,
+    /// Before fails for a reason that is no feature.
+    RejectBeforeBroken,
+    /// Nothing was seen to run: neither pass nor fail.
+    NoEvidence,
+}
+
+/// Everything an oracle found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OracleReport {
+    /// Version of this report's form.
+    pub schema_version: u32,
+    /// The verdict.
+    pub outcome: OracleOutcome,
+    /// One sentence why.
+    pub reason: String,
+    /// Bug fix or feature; absent where Base gives no ground to tell.
+    pub kind: Option<Kind>,
+    /// How much of Before did not run.
+    pub before_failure_extent: BeforeFailureExtent,
+    /// Tests that define the task.
+    pub fail_to_pass: Vec<String>,
+    /// Tests that must go on passing.
+    pub pass_to_pass: Vec<String>,
+    /// Tests that pass before and fail after: recorded, in neither list.
+    pub pass_to_fail: Vec<String>,
+    /// Ids that differ between runs or hold a time, an address, a counter: in neither list.
+    pub unstable: BTreeMap<String, String>,
+    /// What the plain SWE-bench rule would have given as `FAIL_TO_PASS`, where it differs.
+    pub fail_to_pass_swebench_rule: Option<Vec<String>>,
+    /// How `FAIL_TO_PASS` was found: `failed_before`, `new_tests` or `modified_tests`.
+    pub fail_to_pass_rule: String,
+    /// Modules that did not build or load, in any state.
+    pub module_failures: Vec<ModuleFailure>,
+    /// Class -> number of tests.
+    pub transition_counts: BTreeMap<String, usize>,
+    /// Every test.
+    pub transitions: Vec<Transition>,
+    /// The runs.
+    pub states: BTreeMap<State, StateSummary>,
+    /// Proof lines for the verdict.
+    pub evidence: Vec<Evidence>,
+    /// Remarks.
+    pub warnings: Vec<String>,
+}
+
+/// Decides which tests define a task (paper 001, section 3.3).
+///
+/// # Contract
+/// - Base, Before and After run the same test selection, each in a fresh sandbox; the order in
+///   which they run does not matter.
+/// - A failed test, build or run is part of the report; an [`Error`] is never turned into one.
+/// - Every verdict carries its evidence.
+///
+/// # Cancellation
+/// As the sandbox underneath: raising `cx.cancel` ends the run in flight and returns an error.
+#[async_trait]
+pub trait Oracle: fmt::Debug + Send + Sync {
+    /// Runs the states and classifies.
+    ///
+    /// # Errors
+    /// Those of the sandbox.
+    async fn judge(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        task: &OracleTask,
+    ) -> Result<OracleReport, Error>;
+}
+
+macro_rules! forward_oracle {
+    ($($ty:ty),+) => {$(
+        #[deny(clippy::missing_trait_methods)]
+        #[async_trait]
+        impl<O: Oracle + ?Sized> Oracle for $ty {
+            async fn judge(
+                &self,
+                cx: &RunContext,
+                environment: &Environment,
+                task: &OracleTask,
+            ) -> Result<OracleReport, Error> {
+                (**self).judge(cx, environment, task).await
+            }
+        }
+    )+};
+}
+forward_oracle!(&O, Box<O>, Arc<O>);

@@ -1,0 +1,160 @@
+//! The environment plan: what has to be installed, built and run.
+
+use crate::Evidence;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// How to turn a checkout into a place where its tests run: the JSON contract of paper 001
+/// (appendix A.1), plus fields of Atlas that other readers may ignore.
+///
+/// The paper prints two spellings; both are read: commands as a list or as one string, and
+/// `log_parser_name` as `gotest`, `parse_log_gotest` or under the key `log_parser`. Unknown fields
+/// are kept in [`extra`](Self::extra) and written back.
+///
+/// ```
+/// let plan = atlas_core::EnvironmentPlan::from_json(
+///     r#"{"docker_specs":{"java_version":"17"},"build":"mvn -B install -DskipTests",
+///         "test_cmd":"mvn test -B","log_parser_name":"parse_log_maven"}"#)?;
+/// assert_eq!(plan.build, ["mvn -B install -DskipTests"]);
+/// assert_eq!(plan.log_parser_name, "maven");
+/// # Ok::<(), atlas_core::PlanError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnvironmentPlan {
+    /// Toolchain versions, as `python_version`, `node_version`, …: key -> version.
+    #[serde(default)]
+    pub docker_specs: BTreeMap<String, Value>,
+    /// Commands before the build, run as root: system packages.
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub pre_install: Vec<String>,
+    /// Commands that install dependencies and build, with network.
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub build: Vec<String>,
+    /// The command that runs the tests, without network. `$ATLAS_OUT` is the folder for reports.
+    #[serde(default, deserialize_with = "joined")]
+    pub test_cmd: String,
+    /// Id of the log parser.
+    #[serde(default, alias = "log_parser", deserialize_with = "parser_name")]
+    pub log_parser_name: String,
+    /// Language id: `python`, `javascript`, `go`, `rust`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub language: String,
+    /// Base image with tag: `python:3.11-slim-bookworm`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub base_image: String,
+    /// Debian packages that are needed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apt_packages: Vec<String>,
+    /// Commands that fill caches from the pull request's newer manifests, so that After finds its
+    /// dependencies without a network. Run in a scratch copy that does not reach the image.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prefetch: Vec<String>,
+    /// Commands that rebuild after a state's files are laid out, without network. A failure here
+    /// is part of the state's log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rebuild: Vec<String>,
+    /// Environment variables for build and tests. Values may use `$ATLAS_REPO` (the repository's
+    /// root), `$ATLAS_ENV` (the folder of installed things, not to be written while tests run),
+    /// `$ATLAS_CACHE` (warm caches and build products that tests may write), `$HOME`, `$PATH`. So
+    /// a plan is the same wherever an engine puts these folders.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// The structured report that the test command writes, if the runner can write one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<ReportSpec>,
+    /// Where each conclusion comes from: field name -> proof lines.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub evidence: BTreeMap<String, Vec<Evidence>>,
+    /// What may differ from the repository's state at its date: unpinned dependencies, a base
+    /// image replaced by a near one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drift: Vec<String>,
+    /// Fields of other tools, kept as they were.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// A structured report beside the console log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportSpec {
+    /// File name below `$ATLAS_OUT`.
+    pub file: String,
+    /// Id of the parser that reads it: `junit`.
+    pub parser: String,
+}
+
+/// One command of a plan with where it stands, for error reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildStep {
+    /// `pre_install`, `build`, `prefetch` or `rebuild`.
+    pub phase: String,
+    /// Number of the command within its phase, from 1.
+    pub number: usize,
+    /// The command.
+    pub command: String,
+}
+
+/// Why a text is no environment plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// Not JSON, or a field of the wrong type; the message names line, column and field.
+    #[error("environment plan is not readable")]
+    Json(#[from] serde_json::Error),
+    /// A field that every plan needs is empty.
+    #[error("environment plan: field `{0}` is missing or empty")]
+    Missing(&'static str),
+}
+
+impl EnvironmentPlan {
+    /// Reads a plan and checks that it names a test command and a parser.
+    ///
+    /// # Errors
+    /// [`PlanError`] with the place.
+    pub fn from_json(text: &str) -> Result<Self, PlanError> {
+        let plan: Self = serde_json::from_str(text)?;
+        if plan.test_cmd.trim().is_empty() {
+            return Err(PlanError::Missing("test_cmd"));
+        }
+        if plan.log_parser_name.is_empty() {
+            return Err(PlanError::Missing("log_parser_name"));
+        }
+        Ok(plan)
+    }
+
+    /// Adds a proof line for a field.
+    pub fn prove(&mut self, field: &str, evidence: Evidence) {
+        self.evidence
+            .entry(field.to_owned())
+            .or_default()
+            .push(evidence);
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+fn one_or_many<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    Ok(match Option::<OneOrMany>::deserialize(from)? {
+        None => Vec::new(),
+        Some(OneOrMany::One(one)) if one.trim().is_empty() => Vec::new(),
+        Some(OneOrMany::One(one)) => vec![one],
+        Some(OneOrMany::Many(many)) => many,
+    })
+}
+
+fn joined<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(one_or_many(from)?.join(" && "))
+}
+
+fn parser_name<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let name = String::deserialize(from)?;
+    Ok(name
+        .strip_prefix("parse_log_")
+        .map(str::to_owned)
+        .unwrap_or(name))
+}

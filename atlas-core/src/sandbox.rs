@@ -1,0 +1,168 @@
+//! Running untrusted scripts.
+
+use crate::{Environment, Error, Limits, Overlay, RunContext};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// Whether a script may reach the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// Only a loopback interface.
+    #[default]
+    None,
+    /// Whatever the machine reaches.
+    Full,
+}
+
+/// A file that is put beside the repository before the script starts; the script finds it in
+/// `$ATLAS_IN`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobFile {
+    /// Plain file name.
+    pub name: String,
+    /// Content.
+    pub bytes: Vec<u8>,
+}
+
+/// One script to run in a fresh copy of an environment.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What it is, for names and labels: `before`.
+    pub label: String,
+    /// Files that turn the prepared Base tree into the state to run.
+    pub overlay: Overlay,
+    /// Files for the script.
+    pub files: Vec<JobFile>,
+    /// Text for bash. It starts in the repository's root, with `$ATLAS_OUT` (an empty folder to
+    /// write reports to) and `$ATLAS_IN` set.
+    pub script: String,
+    /// File names below `$ATLAS_OUT` to bring back.
+    pub collect: Vec<String>,
+    /// Environment variables.
+    pub env: BTreeMap<String, String>,
+    /// Upper bounds.
+    pub limits: Limits,
+    /// Network. Tests run without.
+    pub network: Network,
+}
+
+/// How a script ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum ExitState {
+    /// By itself, with this code.
+    Exited {
+        /// The code; 128 + n stands for signal n, as shells report it.
+        code: i64,
+    },
+    /// Killed at the time limit.
+    TimedOut,
+    /// Killed by the memory limit.
+    OutOfMemory,
+}
+
+/// What keeps a script apart from the machine, as it really was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Isolation {
+    /// `container`, `bubblewrap` or `process`.
+    pub kind: String,
+    /// Network off.
+    pub network_off: bool,
+    /// The rest of the file system unwritable.
+    pub filesystem: bool,
+    /// Own process tree, invisible to and unable to see others.
+    pub processes: bool,
+    /// All capabilities dropped and no way to gain any.
+    pub no_privileges: bool,
+    /// Not root inside.
+    pub non_root: bool,
+    /// Limits that are enforced: `memory`, `cpus`, `processes`, `seconds`, `output`, `file`.
+    pub limits: Vec<String>,
+    /// What is missing, in words.
+    pub missing: Vec<String>,
+}
+
+/// What a script did.
+#[derive(Clone, Debug)]
+pub struct JobResult {
+    /// How it ended.
+    pub exit: ExitState,
+    /// Standard output and standard error as one stream, byte for byte, up to the limit.
+    pub output: Vec<u8>,
+    /// All bytes it printed, those beyond the limit included.
+    pub output_total: u64,
+    /// The collected files that exist.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// Wall time of the script, in seconds.
+    pub seconds: f64,
+    /// Wall time of everything around it: creating, copying, removing.
+    pub overhead_seconds: f64,
+    /// How it was kept apart.
+    pub isolation: Isolation,
+}
+
+/// What a sandbox is, for reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SandboxInfo {
+    /// `docker` or `local`.
+    pub engine: String,
+    /// Version of the engine.
+    pub version: String,
+}
+
+/// Runs scripts in fresh copies of an environment.
+///
+/// # Contract
+/// - Fresh: nothing that one job writes is seen by another, nor changes the environment.
+/// - Bounded: the job's limits hold; what cannot be enforced is named in [`Isolation::missing`].
+///   Reaching the time or memory limit is an [`ExitState`], not an [`Error`].
+/// - Complete: output is drained to the end; bytes are kept as bytes.
+/// - Clean: when `run` returns, nothing of the job is left, whatever happened.
+///
+/// # Cancellation
+/// Raising `cx.cancel` kills the job, cleans up and returns
+/// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). Dropping the future leaves clean-up to
+/// the implementation's sweep at its next start.
+#[async_trait]
+pub trait Sandbox: fmt::Debug + Send + Sync {
+    /// What this is.
+    fn info(&self) -> SandboxInfo;
+
+    /// Runs one job.
+    ///
+    /// # Errors
+    /// What is no doing of the script: engine, disk, cancellation, an environment of another
+    /// sandbox.
+    async fn run(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        job: &Job,
+    ) -> Result<JobResult, Error>;
+}
+
+macro_rules! forward_sandbox {
+    ($($ty:ty),+) => {$(
+        #[deny(clippy::missing_trait_methods)]
+        #[async_trait]
+        impl<S: Sandbox + ?Sized> Sandbox for $ty {
+            fn info(&self) -> SandboxInfo {
+                (**self).info()
+            }
+            async fn run(
+                &self,
+                cx: &RunContext,
+                environment: &Environment,
+                job: &Job,
+            ) -> Result<JobResult, Error> {
+                (**self).run(cx, environment, job).await
+            }
+        }
+    )+};
+}
+forward_sandbox!(&S, Box<S>, Arc<S>);

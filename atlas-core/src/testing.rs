@@ -1,0 +1,362 @@
+//! Conformance functions: what every implementation of a core trait must do, yours included.
+//!
+//! Behind the feature `testing`; call them from your own tests. They panic with a sentence.
+
+use crate::{
+    BuildFailureClass, Candidate, CompletionRequest, Decision, EnvSynthesizer, Environment,
+    ErrorKind, ExitState, Job, Judge, LanguageModel, Limits, LogParser, LogParserExt, Network,
+    Oracle, OracleOutcome, OracleTask, Overlay, Repository, RunContext, RunOutcome, Sandbox,
+    Subject, SynthesisOutcome, Validator,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Checks a [`LogParser`] on a short sample of its own runner's output (quadratic in its length).
+///
+/// # Panics
+/// When the contract is broken, with the parser's id.
+pub fn log_parser_contract(parser: &dyn LogParser, sample: &[u8]) {
+    let id = parser.id();
+    assert!(
+        !id.is_empty() && !id.contains(char::is_whitespace),
+        "a parser's id is one word"
+    );
+    let whole = parser.parse(sample);
+    assert_eq!(whole, parser.parse(sample), "{id} is not pure");
+    assert_eq!(whole.parser, id, "{id} signs its logs with another name");
+    let mut pieces = parser.start();
+    for byte in sample {
+        pieces.feed(std::slice::from_ref(byte));
+    }
+    assert_eq!(
+        whole,
+        pieces.finish(),
+        "{id} depends on how the log is cut into pieces"
+    );
+    let step = (sample.len() / 512).max(1);
+    for end in (0..sample.len()).step_by(step) {
+        drop(parser.parse(&sample[..end]));
+    }
+    let mut qualified = BTreeSet::new();
+    for result in &whole.results {
+        assert!(
+            qualified.insert(&result.qualified),
+            "{id}: qualified id twice: {result:?}"
+        );
+        assert!(
+            !result.name.is_empty(),
+            "{id}: a test without a name: {result:?}"
+        );
+    }
+    for noise in [
+        &b""[..],
+        b"\n\n\n",
+        b"\xff\xfe\x00\x1b[31m\r",
+        b"all tests passed, honestly\n",
+    ] {
+        let log = parser.parse(noise);
+        assert!(
+            log.is_empty(),
+            "{id} sees tests in {:?}",
+            String::from_utf8_lossy(noise)
+        );
+        assert!(
+            log.outcome != RunOutcome::Completed,
+            "{id} takes {:?} for a completed run",
+            String::from_utf8_lossy(noise)
+        );
+    }
+}
+
+fn job(label: &str, script: &str) -> Job {
+    Job {
+        label: label.to_owned(),
+        overlay: Overlay::default(),
+        files: Vec::new(),
+        script: script.to_owned(),
+        collect: vec!["made.txt".to_owned()],
+        env: BTreeMap::new(),
+        limits: Limits {
+            seconds: 60,
+            ..Limits::default()
+        },
+        network: Network::None,
+    }
+}
+
+/// Checks a [`Sandbox`] in an environment whose repository root is writable.
+///
+/// # Panics
+/// When the contract is broken.
+pub async fn sandbox_contract(sandbox: &dyn Sandbox, environment: &Environment) {
+    let cx = RunContext::new("conformance");
+    let run = async |job: Job| {
+        sandbox
+            .run(&cx, environment, &job)
+            .await
+            .unwrap_or_else(|why| panic!("{}", why.chain()))
+    };
+
+    let first = run(job(
+        "first",
+        "printf 'out\\xff'; printf err >&2; echo kept > \"$ATLAS_OUT/made.txt\"; echo x > left-behind; exit 7",
+    ))
+    .await;
+    assert_eq!(
+        first.exit,
+        ExitState::Exited { code: 7 },
+        "the exit code is the script's"
+    );
+    assert!(
+        first.output.windows(4).any(|w| w == b"out\xff"),
+        "bytes stay bytes: {:?}",
+        String::from_utf8_lossy(&first.output)
+    );
+    assert!(
+        first.output.windows(3).any(|w| w == b"err"),
+        "standard error is in the stream"
+    );
+    assert_eq!(
+        first.files.get("made.txt").map(Vec::as_slice),
+        Some(&b"kept\n"[..]),
+        "collected files come back"
+    );
+
+    let second = run(job(
+        "second",
+        "test ! -e left-behind && test ! -e \"$ATLAS_OUT/made.txt\"",
+    ))
+    .await;
+    assert_eq!(
+        second.exit,
+        ExitState::Exited { code: 0 },
+        "each job starts fresh"
+    );
+
+    let mut overlaid = job(
+        "overlay",
+        "cat nested/new.txt; cat \"$ATLAS_IN/given\"; test -x run.sh",
+    );
+    overlaid.files.push(crate::JobFile {
+        name: "given".to_owned(),
+        bytes: b"given".to_vec(),
+    });
+    for (path, mode, bytes) in [
+        ("nested/new.txt", crate::FileMode::Regular, &b"new"[..]),
+        ("run.sh", crate::FileMode::Executable, &b"#!/bin/sh\n"[..]),
+    ] {
+        let content = crate::FileContent {
+            mode,
+            bytes: bytes.to_vec(),
+        };
+        overlaid.overlay.write.insert(path.to_owned(), content);
+    }
+    let overlaid = run(overlaid).await;
+    assert_eq!(
+        overlaid.exit,
+        ExitState::Exited { code: 0 },
+        "overlay modes are kept"
+    );
+    assert_eq!(
+        overlaid.output, b"newgiven",
+        "overlay and job files are laid out"
+    );
+
+    let mut slow = job("slow", "echo started; sleep 60 & sleep 60");
+    slow.limits.seconds = 1;
+    let slow = run(slow).await;
+    assert_eq!(slow.exit, ExitState::TimedOut, "the time limit holds");
+    assert!(
+        slow.seconds < 30.0,
+        "and is not waited out: {} s",
+        slow.seconds
+    );
+    assert!(
+        slow.output.starts_with(b"started"),
+        "what was printed until then is kept"
+    );
+
+    let mut loud = job("loud", "head -c 3000000 /dev/zero | tr '\\0' x; exit 3");
+    loud.limits.output_bytes = 1000;
+    let loud = run(loud).await;
+    assert_eq!(loud.output.len(), 1000, "output is cut at the limit");
+    assert_eq!(loud.output_total, 3_000_000, "and drained to its end");
+    assert_eq!(
+        loud.exit,
+        ExitState::Exited { code: 3 },
+        "and the script still ends by itself"
+    );
+
+    let stopped = RunContext::new("conformance");
+    stopped.cancel.cancel();
+    let refused = sandbox
+        .run(&stopped, environment, &job("cancelled", "true"))
+        .await;
+    assert_eq!(
+        refused.expect_err("a cancelled run is an error").kind(),
+        ErrorKind::Cancelled
+    );
+}
+
+/// Checks an [`EnvSynthesizer`]: a repository it can build, and one whose build must fail.
+///
+/// # Panics
+/// When the contract is broken.
+pub async fn env_synthesizer_contract(
+    synthesizer: &dyn EnvSynthesizer,
+    buildable: &Repository,
+    broken: &Repository,
+) {
+    let cx = RunContext::new("conformance");
+    match synthesizer.synthesize(&cx, buildable).await {
+        Ok(SynthesisOutcome::Ready(environment)) => {
+            assert!(
+                !environment.plan.test_cmd.is_empty(),
+                "an environment knows its test command"
+            );
+            assert!(
+                !environment.dockerfile.is_empty(),
+                "and how to build it again"
+            );
+            assert!(
+                environment
+                    .attempts
+                    .last()
+                    .is_some_and(|last| last.failure.is_none()),
+                "the last attempt is the successful one"
+            );
+        }
+        Ok(SynthesisOutcome::NotBuildable { reason, .. }) => panic!("not buildable: {reason}"),
+        Err(why) => panic!("{}", why.chain()),
+    }
+    match synthesizer.synthesize(&cx, broken).await {
+        Ok(SynthesisOutcome::NotBuildable { reason, .. }) => {
+            assert!(!reason.is_empty(), "a verdict has a reason");
+        }
+        Ok(SynthesisOutcome::Ready(_)) => panic!("a repository that cannot be built was built"),
+        Err(why) => panic!(
+            "a defect of the repository is a verdict, not an error: {}",
+            why.chain()
+        ),
+    }
+    let stopped = RunContext::new("conformance");
+    stopped.cancel.cancel();
+    let refused = synthesizer.synthesize(&stopped, buildable).await;
+    assert_eq!(
+        refused
+            .expect_err("a cancelled synthesis is an error")
+            .kind(),
+        ErrorKind::Cancelled
+    );
+}
+
+/// Checks an [`Oracle`] on a task with a known verdict.
+///
+/// # Panics
+/// When the contract is broken.
+pub async fn oracle_contract(
+    oracle: &dyn Oracle,
+    environment: &Environment,
+    task: &OracleTask,
+    expected: OracleOutcome,
+) {
+    let cx = RunContext::new("conformance");
+    let report = oracle
+        .judge(&cx, environment, task)
+        .await
+        .unwrap_or_else(|why| panic!("{}", why.chain()));
+    assert_eq!(report.outcome, expected, "{}", report.reason);
+    assert!(!report.reason.is_empty(), "a verdict has a reason");
+    assert!(
+        report.outcome != OracleOutcome::Instance || !report.fail_to_pass.is_empty(),
+        "no instance without FAIL_TO_PASS"
+    );
+    let f2p: BTreeSet<_> = report.fail_to_pass.iter().collect();
+    assert!(
+        report.pass_to_pass.iter().all(|id| !f2p.contains(id)),
+        "no test is in both lists"
+    );
+    for failure in &report.module_failures {
+        assert!(
+            failure.class == BuildFailureClass::Unknown || !failure.proof.is_empty(),
+            "a class has proof lines: {failure:?}"
+        );
+    }
+}
+
+/// Checks a [`Judge`] on one subject and the set of labels it documents.
+///
+/// # Panics
+/// When the contract is broken.
+pub async fn judge_contract(judge: &dyn Judge, subject: &Subject, labels: &[&str]) {
+    let cx = RunContext::new("conformance");
+    assert!(!judge.id().is_empty(), "a judge has a name");
+    let judgement = judge
+        .judge(&cx, subject)
+        .await
+        .unwrap_or_else(|why| panic!("{}", why.chain()));
+    assert!(
+        labels.contains(&judgement.label.as_str()),
+        "undocumented label {}",
+        judgement.label
+    );
+    if let Some(value) = judgement.confidence.value {
+        assert!(
+            (0.0..=1.0).contains(&value),
+            "confidence {value} is outside 0 to 1"
+        );
+    }
+    assert_eq!(
+        judgement.confidence.value.is_none(),
+        judgement.confidence.source == crate::ConfidenceSource::Missing,
+        "a confidence and its source go together"
+    );
+}
+
+/// Checks a [`Validator`] on one candidate with a known decision.
+///
+/// # Panics
+/// When the contract is broken.
+pub async fn validator_contract(
+    validator: &dyn Validator,
+    candidate: &Candidate,
+    expected: Decision,
+) {
+    let cx = RunContext::new("conformance");
+    let verdict = validator
+        .validate(&cx, candidate)
+        .await
+        .unwrap_or_else(|why| panic!("{}", why.chain()));
+    assert_eq!(verdict.validator, validator.id(), "a verdict is signed");
+    assert_eq!(verdict.decision, expected, "{:?}", verdict.findings);
+    assert!(
+        !matches!(verdict.decision, Decision::Reject | Decision::Repair)
+            || !verdict.findings.is_empty(),
+        "a refusal has a finding"
+    );
+}
+
+/// Checks a [`LanguageModel`] with one small request.
+///
+/// # Panics
+/// When the contract is broken.
+pub async fn language_model_contract(model: &dyn LanguageModel, request: &CompletionRequest) {
+    let cx = RunContext::new("conformance");
+    assert!(!model.name().is_empty(), "a model has a name");
+    let answer = model
+        .complete(&cx, request)
+        .await
+        .unwrap_or_else(|why| panic!("{}", why.chain()));
+    for token in answer.logprobs.iter().flatten() {
+        assert!(
+            token.logprob <= 1e-9,
+            "a log-probability above 0: {token:?}"
+        );
+    }
+    let stopped = RunContext::new("conformance");
+    stopped.cancel.cancel();
+    let refused = model.complete(&stopped, request).await;
+    assert_eq!(
+        refused.expect_err("a cancelled call is an error").kind(),
+        ErrorKind::Cancelled
+    );
+}

@@ -1,0 +1,1 @@
+//! Environments: analysis of a repository, plans, Dockerfiles, engines and sandboxes.

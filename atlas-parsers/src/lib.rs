@@ -1,0 +1,12 @@
+//! Log parsers and structured-report readers.
+//!
+//! One folder per parser, one line each in `registry.rs`. A parser is a [`LogParser`]: a line-driven
+//! state machine over bytes, total, linear and silent about what it did not see. The folder's name
+//! is the parser's id; its `corpus/` holds real logs, each with a snapshot of what is read from it.
+//!
+//! [`LogParser`]: atlas_core::LogParser
+
+mod registry;
+pub mod text;
+
+pub use registry::{BUILTIN, Parsers, UnknownParser};

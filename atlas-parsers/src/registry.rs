@@ -1,0 +1,70 @@
+//! The table of parsers.
+
+use atlas_core::LogParser;
+use std::sync::Arc;
+
+/// Every parser shipped with this crate, by folder.
+pub const BUILTIN: &[&dyn LogParser] = &[];
+
+/// A set of parsers: the shipped ones and yours.
+#[derive(Clone, Debug)]
+pub struct Parsers {
+    parsers: Vec<Arc<dyn LogParser>>,
+}
+
+/// A parser id that no parser of the set bears.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown log parser `{id}`; known are: {}", known.join(", "))]
+pub struct UnknownParser {
+    /// What was asked for.
+    pub id: String,
+    /// What there is.
+    pub known: Vec<String>,
+}
+
+impl Parsers {
+    /// The shipped parsers.
+    pub fn builtin() -> Self {
+        Self {
+            parsers: BUILTIN
+                .iter()
+                .map(|p| Arc::new(*p) as Arc<dyn LogParser>)
+                .collect(),
+        }
+    }
+
+    /// The same set with one more; the same id replaces.
+    #[must_use]
+    pub fn with(mut self, parser: impl LogParser + 'static) -> Self {
+        self.parsers.retain(|known| known.id() != parser.id());
+        self.parsers.push(Arc::new(parser));
+        self
+    }
+
+    /// All ids, in order.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.parsers.iter().map(|parser| parser.id())
+    }
+
+    /// The parser of that id; `parse_log_gotest`, the original harness's name, is read as `gotest`.
+    ///
+    /// # Errors
+    /// [`UnknownParser`] with the ids there are: an unknown name never falls back to another parser.
+    pub fn get(&self, id: &str) -> Result<Arc<dyn LogParser>, UnknownParser> {
+        let short = id.strip_prefix("parse_log_").unwrap_or(id);
+        self.parsers
+            .iter()
+            .find(|parser| parser.id() == short)
+            .cloned()
+            .ok_or_else(|| UnknownParser {
+                id: id.to_owned(),
+                known: self.ids().map(str::to_owned).collect(),
+            })
+    }
+}
+
+impl Default for Parsers {
+    fn default() -> Self {
+        Self::builtin()
+    }
+}

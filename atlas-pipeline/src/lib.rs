@@ -1,0 +1,1 @@
+//! The facade of Atlas: resumable runs, reports and the `atlas` command.

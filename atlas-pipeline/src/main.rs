@@ -1,0 +1,2 @@
+//! The `atlas` command.
+fn main() {}
