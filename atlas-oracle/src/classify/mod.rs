@@ -1,0 +1,424 @@
+//! Classification: three parsed logs in, a verdict out.
+
+mod modules;
+mod unstable;
+
+use atlas_core::{
+    BeforeFailureExtent, Evidence, Kind, ModuleFailure, OracleOutcome, ParsedLog, Patch,
+    RunOutcome, State, TestStatus, Transition,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What classification looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct ClassifyInput<'a> {
+    /// Base, parsed.
+    pub base: &'a ParsedLog,
+    /// Before, parsed.
+    pub before: &'a ParsedLog,
+    /// After, parsed.
+    pub after: &'a ParsedLog,
+    /// The gold patch, where it is known: proves which missing symbol it introduces.
+    pub gold_patch: Option<&'a Patch>,
+    /// The test patch, where it is known.
+    pub test_patch: Option<&'a Patch>,
+    /// Tests whose source the test patch changes (`Class::test`, `TestX`), where known.
+    pub modified_tests: &'a [String],
+}
+
+impl<'a> ClassifyInput<'a> {
+    /// The logs alone.
+    pub fn new(base: &'a ParsedLog, before: &'a ParsedLog, after: &'a ParsedLog) -> Self {
+        Self {
+            base,
+            before,
+            after,
+            gold_patch: None,
+            test_patch: None,
+            modified_tests: &[],
+        }
+    }
+
+    /// The log of a state.
+    pub fn log(&self, state: State) -> &'a ParsedLog {
+        match state {
+            State::Base => self.base,
+            State::Before => self.before,
+            State::After => self.after,
+        }
+    }
+}
+
+/// What classification found. The fields mean what they mean in
+/// [`OracleReport`](atlas_core::OracleReport).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "documented on OracleReport, field by field")]
+pub struct Classification {
+    pub outcome: OracleOutcome,
+    pub reason: String,
+    pub kind: Option<Kind>,
+    pub before_failure_extent: BeforeFailureExtent,
+    #[serde(rename = "FAIL_TO_PASS")]
+    pub fail_to_pass: Vec<String>,
+    #[serde(rename = "PASS_TO_PASS")]
+    pub pass_to_pass: Vec<String>,
+    #[serde(rename = "PASS_TO_FAIL")]
+    pub pass_to_fail: Vec<String>,
+    pub unstable: BTreeMap<String, String>,
+    pub fail_to_pass_swebench_rule: Option<Vec<String>>,
+    pub fail_to_pass_rule: String,
+    pub module_failures: Vec<ModuleFailure>,
+    pub transition_counts: BTreeMap<String, usize>,
+    pub transitions: Vec<Transition>,
+    pub evidence: Vec<Evidence>,
+    pub warnings: Vec<String>,
+}
+
+type Statuses<'a> = BTreeMap<&'a str, TestStatus>;
+
+/// Decides what three runs of one test selection say of a pull request.
+///
+/// Tests are compared by SWE-bench id, the worst status of each, because that is what a row holds
+/// and a grader compares; ids that several tests share are named in the warnings.
+pub fn classify(input: &ClassifyInput<'_>) -> Classification {
+    let (base, before, after) = (
+        input.base.tests(),
+        input.before.tests(),
+        input.after.tests(),
+    );
+    let transitions = transitions(&base, &before, &after);
+    let mut transition_counts = BTreeMap::new();
+    for transition in &transitions {
+        *transition_counts
+            .entry(transition.class.clone())
+            .or_insert(0) += 1;
+    }
+    let module_failures = modules::failures(input);
+    let lost_in_before: Vec<&ModuleFailure> = modules::newly_lost(&module_failures);
+    let before_failure_extent = extent(input.before, !lost_in_before.is_empty());
+
+    let mut found = Classification {
+        outcome: OracleOutcome::NoEvidence,
+        reason: String::new(),
+        kind: None,
+        before_failure_extent,
+        fail_to_pass: Vec::new(),
+        pass_to_pass: Vec::new(),
+        pass_to_fail: of_class(&transitions, "P2F"),
+        unstable: unstable::find(&base, &before, &after),
+        fail_to_pass_swebench_rule: None,
+        fail_to_pass_rule: String::new(),
+        module_failures: module_failures.clone(),
+        transition_counts,
+        transitions,
+        evidence: Vec::new(),
+        warnings: warnings(input),
+    };
+
+    if let Some((outcome, reason, evidence)) = ungrounded(input) {
+        found.outcome = outcome;
+        found.reason = reason;
+        found.evidence = evidence;
+        return found;
+    }
+
+    let feature = !lost_in_before.is_empty();
+    found.kind = Some(if feature {
+        Kind::FeatureRequest
+    } else {
+        Kind::BugFix
+    });
+    let crashed = before_failure_extent == BeforeFailureExtent::Crash;
+    let passes = |map: &Statuses<'_>, id: &str| map.get(id).is_some_and(|s| s.is_passing());
+
+    let mut fail_to_pass = BTreeSet::new();
+    let mut pass_to_pass = BTreeSet::new();
+    let mut plain = BTreeSet::new();
+    for (&id, status) in &after {
+        if !status.is_passing() || found.unstable.contains_key(id) {
+            continue;
+        }
+        let (in_base, in_before) = (passes(&base, id), passes(&before, id));
+        if in_before {
+            pass_to_pass.insert(id);
+            continue;
+        }
+        plain.insert(id);
+        // What a module that did not load, or a crash, merely took along is no failure of its own.
+        let failed_by_name = before.get(id).is_some_and(|s| s.is_failing());
+        let merely_lost = (feature || crashed) && in_base && !failed_by_name;
+        if merely_lost {
+            pass_to_pass.insert(id)
+        } else {
+            fail_to_pass.insert(id)
+        };
+    }
+    let rule = if feature {
+        "new_tests"
+    } else {
+        "failed_before"
+    };
+    rule.clone_into(&mut found.fail_to_pass_rule);
+
+    if feature && fail_to_pass.is_empty() {
+        let lost: BTreeSet<&str> = lost_in_before.iter().map(|m| m.module.as_str()).collect();
+        let whole = before.is_empty();
+        for test in &input.after.results {
+            if pass_to_pass.contains(test.name.as_str())
+                && !passes(&before, &test.name)
+                && (whole || lost.contains(test.module.as_str()))
+                && input
+                    .modified_tests
+                    .iter()
+                    .any(|name| modules::is_test_named(&test.name, name))
+            {
+                fail_to_pass.insert(test.name.as_str());
+            }
+        }
+        if !fail_to_pass.is_empty() {
+            pass_to_pass.retain(|id| !fail_to_pass.contains(id));
+            "modified_tests".clone_into(&mut found.fail_to_pass_rule);
+        }
+    }
+
+    found.fail_to_pass = owned(&fail_to_pass);
+    found.pass_to_pass = owned(&pass_to_pass);
+    if plain != fail_to_pass {
+        found.fail_to_pass_swebench_rule = Some(owned(&plain));
+    }
+    for failure in &lost_in_before {
+        found.evidence.extend(failure.proof.iter().take(4).cloned());
+    }
+
+    if found.fail_to_pass.is_empty() {
+        found.outcome = OracleOutcome::RejectNoFailToPass;
+        found.reason = format!(
+            "no FAIL_TO_PASS: of {} tests that pass in After, {} pass in Before already{}{}",
+            after.values().filter(|s| s.is_passing()).count(),
+            of_class(&found.transitions, "P2P").len(),
+            count_note(found.pass_to_fail.len(), "pass before and fail after"),
+            count_note(found.unstable.len(), "are set aside as unstable"),
+        );
+        found.evidence.extend(
+            found
+                .transition_counts
+                .iter()
+                .map(|(class, n)| Evidence::of("transitions", format!("{class}: {n}"))),
+        );
+    } else {
+        found.outcome = OracleOutcome::Instance;
+        found.reason = accepted(&found, &lost_in_before);
+    }
+    found
+}
+
+fn accepted(found: &Classification, lost: &[&ModuleFailure]) -> String {
+    let tests = found.fail_to_pass.len();
+    let guard = found.pass_to_pass.len();
+    let plural = if tests == 1 { "test" } else { "tests" };
+    if lost.is_empty() {
+        let how = if found.before_failure_extent == BeforeFailureExtent::Crash {
+            "Before builds and then its process dies"
+        } else {
+            "Before runs"
+        };
+        return format!(
+            "{how}: {tests} {plural} fail there and pass in After; {guard} guard the rest"
+        );
+    }
+    let symbol = lost.iter().find_map(|m| m.symbol.as_deref());
+    let what = match symbol {
+        Some(symbol) => format!("for want of `{symbol}`, which the gold patch introduces"),
+        None => "and loads in After".to_owned(),
+    };
+    let names: Vec<&str> = lost.iter().take(3).map(|m| m.module.as_str()).collect();
+    let more = if lost.len() > 3 {
+        format!(" and {} more", lost.len() - 3)
+    } else {
+        String::new()
+    };
+    format!(
+        "{}{more} does not build or load in Before {what}: {tests} {plural} define the feature; {guard} guard the rest",
+        names.join(", ")
+    )
+}
+
+fn count_note(count: usize, what: &str) -> String {
+    if count == 0 {
+        String::new()
+    } else {
+        format!("; {count} {what}")
+    }
+}
+
+fn owned(ids: &BTreeSet<&str>) -> Vec<String> {
+    ids.iter().map(|id| (*id).to_owned()).collect()
+}
+
+fn of_class(transitions: &[Transition], class: &str) -> Vec<String> {
+    transitions
+        .iter()
+        .filter(|t| t.class == class)
+        .map(|t| t.name.clone())
+        .collect()
+}
+
+/// States that leave nothing to compare: the verdict and its proof.
+fn ungrounded(input: &ClassifyInput<'_>) -> Option<(OracleOutcome, String, Vec<Evidence>)> {
+    let ran = |log: &ParsedLog| {
+        log.results.iter().any(|t| {
+            t.status.is_passing() || t.status.is_failing() || t.status == TestStatus::Skipped
+        })
+    };
+    let proof = |log: &ParsedLog| -> Vec<Evidence> {
+        log.modules_not_loaded
+            .iter()
+            .flat_map(|m| m.lines.iter().take(6).cloned())
+            .take(24)
+            .collect()
+    };
+    let (base, before, after) = (input.base, input.before, input.after);
+    let base_ran = ran(base) && base.results.iter().any(|t| !is_module(base, &t.name));
+    if !base_ran {
+        if base.build_failed() || base.outcome == RunOutcome::Crashed {
+            let why = if base.build_failed() {
+                "does not build or load"
+            } else {
+                "dies before any result"
+            };
+            return Some((
+                OracleOutcome::EnvironmentInvalid,
+                format!(
+                    "Base {why}, so the environment is wrong: nothing can be said of the pull request"
+                ),
+                proof(base),
+            ));
+        }
+        // The first tests of a repository: Base has none. Before proves that the runner works.
+        let runner_works = ran(before) && before.outcome == RunOutcome::Completed;
+        if !runner_works {
+            return Some((
+                OracleOutcome::NoEvidence,
+                "no test was seen to run in Base: neither pass nor fail".to_owned(),
+                proof(base),
+            ));
+        }
+    } else if !base.results.iter().any(|t| t.status.is_passing()) && base.build_failed() {
+        return Some((
+            OracleOutcome::EnvironmentInvalid,
+            "no test passes in Base and modules of it do not load, so the environment is wrong"
+                .to_owned(),
+            proof(base),
+        ));
+    }
+    if !ran(after) || after.results.iter().all(|t| is_module(after, &t.name)) {
+        return Some(if after.build_failed() {
+            (
+                OracleOutcome::RejectAfterBroken,
+                "After does not build or load: the pull request is broken in this environment, or \
+                 files are missing from it"
+                    .to_owned(),
+                proof(after),
+            )
+        } else {
+            (
+                OracleOutcome::NoEvidence,
+                "no test was seen to run in After: neither pass nor fail".to_owned(),
+                proof(after),
+            )
+        });
+    }
+    if !ran(before) && !before.build_failed() && before.outcome != RunOutcome::Crashed {
+        return Some((
+            OracleOutcome::NoEvidence,
+            "no test was seen to run in Before, and no line says why".to_owned(),
+            proof(before),
+        ));
+    }
+    None
+}
+
+fn is_module(log: &ParsedLog, name: &str) -> bool {
+    log.modules_not_loaded
+        .iter()
+        .any(|lost| lost.module == name)
+}
+
+fn extent(before: &ParsedLog, lost: bool) -> BeforeFailureExtent {
+    let nothing_ran = before.results.iter().all(|t| is_module(before, &t.name));
+    match (lost, before.outcome) {
+        (true, _) if nothing_ran => BeforeFailureExtent::Full,
+        (true, _) => BeforeFailureExtent::Partial,
+        (false, RunOutcome::Crashed | RunOutcome::TimedOut | RunOutcome::Truncated) => {
+            BeforeFailureExtent::Crash
+        }
+        (false, _) => BeforeFailureExtent::None,
+    }
+}
+
+fn transitions(
+    base: &Statuses<'_>,
+    before: &Statuses<'_>,
+    after: &Statuses<'_>,
+) -> Vec<Transition> {
+    let ids: BTreeSet<&str> = base
+        .keys()
+        .chain(before.keys())
+        .chain(after.keys())
+        .copied()
+        .collect();
+    let letter = |status: Option<TestStatus>| match status {
+        None => 'N',
+        Some(TestStatus::Skipped) => 'S',
+        Some(status) if status.is_passing() => 'P',
+        Some(_) => 'F',
+    };
+    ids.into_iter()
+        .map(|id| {
+            let (before, after) = (before.get(id).copied(), after.get(id).copied());
+            Transition {
+                name: id.to_owned(),
+                base: base.get(id).copied(),
+                before,
+                after,
+                class: format!("{}2{}", letter(before), letter(after)),
+            }
+        })
+        .collect()
+}
+
+fn warnings(input: &ClassifyInput<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for state in State::ALL {
+        let log = input.log(state);
+        if log.consistent == Some(false) {
+            warnings.push(format!(
+                "{state}: what was parsed does not add up to the runner's own totals"
+            ));
+        }
+        if matches!(
+            log.outcome,
+            RunOutcome::Truncated | RunOutcome::TimedOut | RunOutcome::Crashed
+        ) {
+            warnings.push(format!(
+                "{state}: the run did not come to its end ({:?})",
+                log.outcome
+            ));
+        }
+        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+        for test in &log.results {
+            *names.entry(&test.name).or_default() += 1;
+        }
+        let shared = names.values().filter(|n| **n > 1).count();
+        if shared > 0 {
+            warnings.push(format!(
+                "{state}: {shared} ids are each shared by several tests; the worst status counts"
+            ));
+        }
+    }
+    if input.base.is_empty() {
+        warnings.push("Base has no tests: nothing guards what was there before".to_owned());
+    }
+    warnings
+}

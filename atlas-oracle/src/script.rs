@@ -1,0 +1,103 @@
+//! The script that runs one state, and cutting its output out of the stream.
+
+use atlas_core::EnvironmentPlan;
+
+/// The script that rebuilds and tests one state, for bash.
+///
+/// It reads a nonce from `$ATLAS_IN/nonce` and deletes the file before anything of the repository
+/// runs, so that a test cannot learn it from a file or an environment variable; the nonce marks
+/// where the output of rebuild and tests begins and ends, and with which code. A failing rebuild is
+/// part of that output, and then the tests do not run.
+///
+/// ```
+/// let plan = atlas_core::EnvironmentPlan { test_cmd: "make check".into(), ..Default::default() };
+/// assert!(atlas_oracle::state_script(&plan).contains("make check"));
+/// ```
+pub fn state_script(plan: &EnvironmentPlan) -> String {
+    let mut commands = String::new();
+    for command in &plan.rebuild {
+        commands.extend(["( ", command, "\n) || exit $?\n"]);
+    }
+    commands.push_str(&plan.test_cmd);
+    format!(
+        r#"IFS= read -r atlas_nonce <"$ATLAS_IN/nonce" || exit 125
+rm -f "$ATLAS_IN/nonce" || exit 125
+cd "$ATLAS_REPO" || exit 125
+printf '\n>>>>> atlas %s begin\n' "$atlas_nonce"
+(
+{commands}
+) </dev/null 2>&1
+atlas_code=$?
+printf '\n>>>>> atlas %s end %s\n' "$atlas_nonce" "$atlas_code"
+exit "$atlas_code"
+"#
+    )
+}
+
+/// What stands between the markers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkedLog<'a> {
+    /// The output of rebuild and tests.
+    pub log: &'a [u8],
+    /// The code after the end marker; absent if the end was never reached.
+    pub code: Option<i64>,
+    /// What is wrong with the markers, if anything.
+    pub faults: Vec<String>,
+}
+
+/// Cuts the marked part out of a sandbox's stream.
+///
+/// Without a begin marker there is no log: nothing that was printed before it is evidence. Without
+/// an end marker the log runs to the end of the stream. Markers must stand once each, in order.
+pub fn cut<'a>(stream: &'a [u8], nonce: &str) -> MarkedLog<'a> {
+    let begin = format!("\n>>>>> atlas {nonce} begin\n").into_bytes();
+    let end = format!("\n>>>>> atlas {nonce} end ").into_bytes();
+    let mut faults = Vec::new();
+    let Some(start) = find(stream, &begin) else {
+        faults.push("the test command was never started".to_owned());
+        return MarkedLog {
+            log: b"",
+            code: None,
+            faults,
+        };
+    };
+    let rest = &stream[start + begin.len()..];
+    if find(rest, &begin).is_some() {
+        faults.push("the begin marker stands more than once".to_owned());
+    }
+    let Some(stop) = find(rest, &end) else {
+        faults.push("the test command never came to its end".to_owned());
+        return MarkedLog {
+            log: rest,
+            code: None,
+            faults,
+        };
+    };
+    let tail = &rest[stop + end.len()..];
+    let digits = tail.iter().take_while(|b| b.is_ascii_digit()).count();
+    let code = std::str::from_utf8(&tail[..digits])
+        .ok()
+        .and_then(|text| text.parse().ok());
+    if code.is_none() || tail.get(digits) != Some(&b'\n') {
+        faults.push("the end marker holds no exit code".to_owned());
+    }
+    if find(tail, &end).is_some() {
+        faults.push("the end marker stands more than once".to_owned());
+    } else if tail.len() > digits + 1 {
+        faults.push(format!(
+            "{} bytes were printed after the end marker",
+            tail.len() - digits - 1
+        ));
+    }
+    MarkedLog {
+        log: &rest[..stop],
+        code,
+        faults,
+    }
+}
+
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack
+        .windows(needle.len())
+        .position(|window| window == needle)
+}

@@ -1,0 +1,316 @@
+use atlas_core::{
+    BeforeFailureExtent, BuildFailureClass, Evidence, Kind, LostReason, OracleOutcome, ParsedLog,
+    ParsedLogBuilder, Patch, RunOutcome, TestStatus,
+};
+use atlas_oracle::{Classification, ClassifyInput, classify};
+use proptest::prelude::*;
+
+/// `a.t1+ a.t2-`: module, test, and `+` passed, `-` failed, `s` skipped.
+fn log(tests: &str, outcome: RunOutcome, lost: &[(&str, &str)]) -> ParsedLog {
+    let mut log = ParsedLogBuilder::new("hand");
+    for word in tests.split_whitespace() {
+        let (id, mark) = word.split_at(word.len() - 1);
+        let status = match mark {
+            "+" => TestStatus::Passed,
+            "-" => TestStatus::Failed,
+            _ => TestStatus::Skipped,
+        };
+        log.record(id.split('.').next().unwrap(), id, id, status);
+    }
+    for (module, line) in lost {
+        log.lose(
+            module,
+            LostReason::LoadFailed,
+            vec![Evidence::at("log", 7, *line)],
+        );
+    }
+    log.finish(outcome)
+}
+
+fn done(tests: &str) -> ParsedLog {
+    log(tests, RunOutcome::Completed, &[])
+}
+
+fn verdict(base: &ParsedLog, before: &ParsedLog, after: &ParsedLog) -> Classification {
+    classify(&ClassifyInput::new(base, before, after))
+}
+
+#[test]
+fn a_bug_fix() {
+    let found = verdict(
+        &done("a.x+ a.y+"),
+        &done("a.x+ a.y- a.new- a.skip_s"),
+        &done("a.x+ a.y+ a.new+ a.skip_+"),
+    );
+    assert_eq!(found.outcome, OracleOutcome::Instance);
+    assert_eq!(found.kind, Some(Kind::BugFix));
+    assert_eq!(found.before_failure_extent, BeforeFailureExtent::None);
+    assert_eq!(found.fail_to_pass, ["a.new", "a.skip_", "a.y"]);
+    assert_eq!(found.pass_to_pass, ["a.x"]);
+    assert_eq!(found.fail_to_pass_swebench_rule, None);
+    assert_eq!(found.transition_counts["F2P"], 2);
+}
+
+#[test]
+fn a_feature_whose_module_does_not_load() {
+    let gold = Patch::new(
+        "diff --git a/m.py b/m.py\n--- a/m.py\n+++ b/m.py\n@@ -1,1 +1,3 @@\n import os\n+def brand_new():\n+    pass\n",
+    );
+    let before = log(
+        "b.z+",
+        RunOutcome::Completed,
+        &[(
+            "a",
+            "E   ImportError: cannot import name 'brand_new' from 'm' (/testbed/m.py)",
+        )],
+    );
+    let (base, after) = (done("a.x+ b.z+"), done("a.x+ a.new+ b.z+"));
+    let input = ClassifyInput {
+        gold_patch: Some(&gold),
+        ..ClassifyInput::new(&base, &before, &after)
+    };
+    let found = classify(&input);
+    assert_eq!(found.kind, Some(Kind::FeatureRequest));
+    assert_eq!(found.before_failure_extent, BeforeFailureExtent::Partial);
+    assert_eq!(found.fail_to_pass, ["a.new"]);
+    assert_eq!(
+        found.pass_to_pass,
+        ["a.x", "b.z"],
+        "what the module merely took along guards"
+    );
+    assert_eq!(
+        found.fail_to_pass_swebench_rule.as_deref(),
+        Some(&["a.new".to_owned(), "a.x".to_owned()][..])
+    );
+    let failure = &found.module_failures[0];
+    assert_eq!(failure.class, BuildFailureClass::MissingSymbol);
+    assert_eq!(failure.symbol.as_deref(), Some("brand_new"));
+    assert!(
+        failure
+            .proof
+            .iter()
+            .any(|p| p.source == "gold patch" && p.line == Some(6)),
+        "{failure:?}"
+    );
+}
+
+#[test]
+fn a_changed_signature_is_found_where_nothing_new_is_named() {
+    let gold = Patch::new(
+        "diff --git a/m.rs b/m.rs\n--- a/m.rs\n+++ b/m.rs\n@@ -1,1 +1,1 @@\n-fn grow(a: u8) {}\n+fn grow(a: u8, b: u8) {}\n",
+    );
+    let before = log(
+        "",
+        RunOutcome::BuildFailed,
+        &[("m", "error[E0061]: this function takes 1 argument: `grow`")],
+    );
+    let (base, after) = (done("m.x+"), done("m.x+ m.y+"));
+    let found = classify(&ClassifyInput {
+        gold_patch: Some(&gold),
+        ..ClassifyInput::new(&base, &before, &after)
+    });
+    assert_eq!(found.before_failure_extent, BeforeFailureExtent::Full);
+    assert_eq!(found.module_failures[0].symbol.as_deref(), Some("grow"));
+    assert_eq!(found.fail_to_pass, ["m.y"]);
+}
+
+#[test]
+fn only_existing_tests_of_a_lost_module_changed() {
+    let before = log("b.z+", RunOutcome::Completed, &[("a", "ImportError")]);
+    let (base, after) = (
+        done("a.x[1]+ a.x[2]+ a.y+ b.x+ b.z+"),
+        done("a.x[1]+ a.x[2]+ a.y+ b.x+ b.z+"),
+    );
+    let modified = ["x".to_owned()];
+    let input = ClassifyInput {
+        modified_tests: &modified,
+        ..ClassifyInput::new(&base, &before, &after)
+    };
+    let found = classify(&input);
+    assert_eq!(found.outcome, OracleOutcome::Instance);
+    assert_eq!(
+        found.fail_to_pass,
+        ["a.x[1]", "a.x[2]"],
+        "and not b.x, whose module loads"
+    );
+    assert_eq!(found.fail_to_pass_rule, "modified_tests");
+    assert_eq!(found.pass_to_pass, ["a.y", "b.x", "b.z"]);
+    let without = verdict(&base, &before, &after);
+    assert_eq!(without.outcome, OracleOutcome::RejectNoFailToPass);
+}
+
+#[test]
+fn a_crash_in_before_is_no_feature_and_loses_nothing() {
+    let found = verdict(
+        &done("a.x+ a.y+"),
+        &log("a.x+", RunOutcome::Crashed, &[]),
+        &done("a.x+ a.y+ a.new+"),
+    );
+    assert_eq!(found.kind, Some(Kind::BugFix));
+    assert_eq!(found.before_failure_extent, BeforeFailureExtent::Crash);
+    assert_eq!(found.fail_to_pass, ["a.new"]);
+    assert_eq!(found.pass_to_pass, ["a.x", "a.y"]);
+}
+
+#[test]
+fn a_base_that_does_not_build_is_never_a_feature() {
+    let broken = || {
+        log(
+            "",
+            RunOutcome::BuildFailed,
+            &[("a", "fatal error: zlib.h: No such file")],
+        )
+    };
+    let found = verdict(&broken(), &broken(), &done("a.x+"));
+    assert_eq!(found.outcome, OracleOutcome::EnvironmentInvalid);
+    assert_eq!(found.kind, None);
+    assert!(found.fail_to_pass.is_empty());
+    assert_eq!(found.evidence[0].text, "fatal error: zlib.h: No such file");
+}
+
+#[test]
+fn a_module_that_is_broken_in_base_too_makes_no_feature() {
+    let lost = [("gpu", "ModuleNotFoundError: No module named 'torch'")];
+    let run = |tests| log(tests, RunOutcome::Completed, &lost);
+    let found = verdict(&run("a.x+ a.y+"), &run("a.x+ a.y-"), &run("a.x+ a.y+"));
+    assert_eq!(found.kind, Some(Kind::BugFix));
+    assert_eq!(found.fail_to_pass, ["a.y"]);
+    assert!(
+        found
+            .module_failures
+            .iter()
+            .all(|f| f.class == BuildFailureClass::Environment)
+    );
+}
+
+#[test]
+fn a_test_file_that_is_broken_itself() {
+    let lost = [("t", "E     SyntaxError: invalid syntax")];
+    let run = |tests| log(tests, RunOutcome::Completed, &lost);
+    let found = verdict(&done("a.x+ t.y+"), &run("a.x+"), &run("a.x+"));
+    assert_eq!(found.outcome, OracleOutcome::RejectNoFailToPass);
+    assert_eq!(
+        found.module_failures[0].class,
+        BuildFailureClass::BrokenTest
+    );
+}
+
+#[test]
+fn nothing_seen_is_no_evidence_and_no_refactor_is_an_instance() {
+    let nothing = ParsedLogBuilder::new("hand").finish(RunOutcome::NothingRan);
+    assert_eq!(
+        verdict(&nothing, &nothing, &nothing).outcome,
+        OracleOutcome::NoEvidence
+    );
+    assert_eq!(
+        verdict(&done("a.x+"), &nothing, &done("a.x+")).outcome,
+        OracleOutcome::NoEvidence
+    );
+    assert_eq!(
+        verdict(&done("a.x+"), &done("a.x+"), &nothing).outcome,
+        OracleOutcome::NoEvidence
+    );
+    let same = verdict(&done("a.x+"), &done("a.x+"), &done("a.x+"));
+    assert_eq!(same.outcome, OracleOutcome::RejectNoFailToPass);
+    assert!(
+        same.reason.starts_with("no FAIL_TO_PASS: of 1 tests"),
+        "{}",
+        same.reason
+    );
+}
+
+#[test]
+fn the_first_tests_of_a_repository() {
+    let nothing = ParsedLogBuilder::new("hand").finish(RunOutcome::NothingRan);
+    let found = verdict(&nothing, &done("a.x-"), &done("a.x+"));
+    assert_eq!(found.outcome, OracleOutcome::Instance);
+    assert!(
+        found
+            .warnings
+            .iter()
+            .any(|w| w.starts_with("Base has no tests")),
+        "{:?}",
+        found.warnings
+    );
+}
+
+#[test]
+fn pass_to_fail_is_recorded_and_in_neither_list() {
+    let found = verdict(
+        &done("a.x+ a.y+"),
+        &done("a.x+ a.y+ a.z-"),
+        &done("a.x+ a.y- a.z+"),
+    );
+    assert_eq!(found.pass_to_fail, ["a.y"]);
+    assert_eq!(
+        (found.fail_to_pass, found.pass_to_pass),
+        (vec!["a.z".to_owned()], vec!["a.x".to_owned()])
+    );
+}
+
+#[test]
+fn ids_that_hold_the_time_are_set_aside_and_constants_are_not() {
+    let run = |now: &str, y: TestStatus| {
+        let mut log = ParsedLogBuilder::new("hand");
+        for id in [
+            &format!("t[{now}]"),
+            "t[2020-01-01 00:00:00]",
+            "doc (line 12)",
+        ] {
+            log.record("", id, id, TestStatus::Passed);
+        }
+        log.record("", "y", "y", y);
+        log.finish(RunOutcome::Completed)
+    };
+    let found = verdict(
+        &run("11-21-2026 20:34:33", TestStatus::Passed),
+        &run("11-21-2026 20:34:57", TestStatus::Failed),
+        &run("11-21-2026 20:35:20", TestStatus::Passed),
+    );
+    assert_eq!(found.fail_to_pass, ["y"]);
+    assert_eq!(found.pass_to_pass, ["t[2020-01-01 00:00:00]"]);
+    assert_eq!(found.unstable.len(), 4, "{:?}", found.unstable);
+}
+
+fn any_log() -> impl Strategy<Value = ParsedLog> {
+    let test = ("[a-e]", prop::sample::select(TestStatus::ALL.to_vec()));
+    let outcome = prop::sample::select(vec![
+        RunOutcome::Completed,
+        RunOutcome::BuildFailed,
+        RunOutcome::Crashed,
+        RunOutcome::NothingRan,
+    ]);
+    (
+        prop::collection::vec(test, 0..6),
+        prop::collection::vec("[a-c]", 0..2),
+        outcome,
+    )
+        .prop_map(|(tests, lost, outcome)| {
+            let mut log = ParsedLogBuilder::new("any");
+            for (id, status) in tests {
+                log.record(&id, &id, &id, status);
+            }
+            for module in lost {
+                log.lose(&module, LostReason::BuildFailed, Vec::new());
+            }
+            log.finish(outcome)
+        })
+}
+
+proptest! {
+    #[test]
+    fn laws(base in any_log(), before in any_log(), after in any_log()) {
+        let found = verdict(&base, &before, &after);
+        let passing = after.tests();
+        for id in found.fail_to_pass.iter().chain(&found.pass_to_pass) {
+            prop_assert!(passing[id.as_str()].is_passing(), "{id} is listed and does not pass in After");
+        }
+        let was = before.tests();
+        for id in &found.fail_to_pass {
+            prop_assert!(!found.pass_to_pass.contains(id));
+            prop_assert!(!was.get(id.as_str()).is_some_and(|s| s.is_passing()), "{id} passes in Before");
+        }
+        prop_assert_eq!(found.outcome == OracleOutcome::Instance, !found.fail_to_pass.is_empty());
+        prop_assert!(!found.reason.is_empty());
+    }
+}

@@ -1,0 +1,186 @@
+use State::{After, Base, Before};
+use async_trait::async_trait;
+use atlas_core::{
+    ByLine, Environment, EnvironmentLock, EnvironmentPlan, Error, ExitState, FileContent, FileMode,
+    ImageRef, Isolation, Job, JobResult, LineState, LogParser, LogReader, OracleOutcome,
+    OracleTask, Overlay, ParsedLog, ParsedLogBuilder, Patch, RunContext, RunOutcome, Sandbox,
+    SandboxInfo, State, TestStatus,
+};
+use atlas_oracle::{OracleOptions, StateDifferentialOracle};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Prints, for each state, what the overlay's file `printed` says: a sandbox without a machine.
+#[derive(Debug)]
+struct Replay;
+
+#[async_trait]
+impl Sandbox for Replay {
+    fn info(&self) -> SandboxInfo {
+        SandboxInfo {
+            engine: "replay".to_owned(),
+            version: String::new(),
+        }
+    }
+
+    async fn run(&self, _: &RunContext, _: &Environment, job: &Job) -> Result<JobResult, Error> {
+        let nonce = String::from_utf8(job.files[0].bytes.clone()).unwrap();
+        let nonce = nonce.trim();
+        let printed = match job.overlay.write.get("printed") {
+            Some(file) => String::from_utf8(file.bytes.clone()).unwrap(),
+            None => "ok old\nok other\ndone\n".to_owned(),
+        };
+        let output = format!("\n>>>>> atlas {nonce} begin\n{printed}\n>>>>> atlas {nonce} end 0\n");
+        Ok(JobResult {
+            exit: ExitState::Exited { code: 0 },
+            output_total: output.len() as u64,
+            output: output.into_bytes(),
+            files: BTreeMap::new(),
+            seconds: 0.0,
+            overhead_seconds: 0.0,
+            isolation: Isolation::default(),
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Lines;
+
+struct Reading(ParsedLogBuilder, bool);
+
+impl LineState for Reading {
+    fn line(&mut self, line: &[u8]) {
+        let line = String::from_utf8_lossy(line);
+        match line.split_once(' ') {
+            Some(("ok", id)) => self.0.record("", id, id, TestStatus::Passed),
+            Some(("bad", id)) => self.0.record("", id, id, TestStatus::Failed),
+            _ => self.1 |= line == "done",
+        }
+    }
+
+    fn finish(self) -> ParsedLog {
+        let outcome = match (self.1, self.0.recorded()) {
+            (true, _) => RunOutcome::Completed,
+            (false, 0) => RunOutcome::NothingRan,
+            (false, _) => RunOutcome::Truncated,
+        };
+        self.0.finish(outcome)
+    }
+}
+
+impl LogParser for Lines {
+    fn id(&self) -> &'static str {
+        "lines"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(Reading(ParsedLogBuilder::new("lines"), false)))
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        plan: EnvironmentPlan {
+            test_cmd: "true".to_owned(),
+            ..EnvironmentPlan::default()
+        },
+        dockerfile: String::new(),
+        image: ImageRef::Other {
+            name: "replay".to_owned(),
+        },
+        lock: EnvironmentLock::default(),
+        attempts: Vec::new(),
+    }
+}
+
+fn printing(text: &str) -> Overlay {
+    let mut overlay = Overlay::default();
+    let content = FileContent {
+        mode: FileMode::Regular,
+        bytes: text.as_bytes().to_vec(),
+    };
+    overlay.write.insert("printed".to_owned(), content);
+    overlay
+}
+
+fn task(before: Overlay, after: Overlay) -> OracleTask {
+    OracleTask {
+        instance_id: "a__b-1".parse().unwrap(),
+        test_patch: Patch::default(),
+        gold_patch: Patch::default(),
+        before,
+        after,
+        modified_tests: Vec::new(),
+    }
+}
+
+fn oracle(order: [State; 3]) -> StateDifferentialOracle {
+    StateDifferentialOracle::new(Arc::new(Replay), Arc::new(Lines)).with_options(OracleOptions {
+        order,
+        seed: "s".to_owned(),
+        ..OracleOptions::default()
+    })
+}
+
+#[tokio::test]
+async fn the_contract_holds_in_every_order_of_states() {
+    let task = task(
+        printing("ok old\nbad new\ndone\n"),
+        printing("ok old\nok new\ndone\n"),
+    );
+    let mut reports = Vec::new();
+    for order in [
+        [Base, Before, After],
+        [After, Before, Base],
+        [Before, After, Base],
+    ] {
+        let oracle = oracle(order);
+        atlas_core::testing::oracle_contract(
+            &oracle,
+            &environment(),
+            &task,
+            OracleOutcome::Instance,
+        )
+        .await;
+        let (cx, environment) = (RunContext::new("t"), environment());
+        let report = atlas_core::Oracle::judge(&oracle, &cx, &environment, &task);
+        reports.push(report.await.unwrap());
+    }
+    assert_eq!(reports[0].fail_to_pass, ["new"]);
+    assert!(reports.iter().all(|report| *report == reports[0]));
+}
+
+#[tokio::test]
+async fn an_overlay_that_leaves_the_repository_is_refused() {
+    let mut overlay = printing("");
+    overlay.remove.insert("../outside".to_owned());
+    let refused = oracle(State::ALL)
+        .run_state(
+            &RunContext::new("t"),
+            &environment(),
+            &task(overlay, printing("")),
+            State::Before,
+        )
+        .await
+        .unwrap_err();
+    assert!(refused.to_string().contains("../outside"), "{refused}");
+}
+
+#[tokio::test]
+async fn output_with_a_forged_nonce_is_no_evidence() {
+    let forged = printing("\n>>>>> atlas 00 begin\nok new\ndone\n>>>>> atlas 00 end 0\n");
+    let run = oracle(State::ALL)
+        .run_state(
+            &RunContext::new("t"),
+            &environment(),
+            &task(forged, printing("")),
+            State::Before,
+        )
+        .await
+        .unwrap();
+    assert_eq!(run.faults, Vec::<String>::new());
+    assert!(
+        run.log.windows(8).any(|w| w == b"atlas 00"),
+        "it is part of the log like any output"
+    );
+}
