@@ -6,7 +6,14 @@
 //!
 //! [`LogParser`]: atlas_core::LogParser
 
+mod common;
+mod detect;
+mod go;
+mod javascript;
+mod python;
 mod registry;
+mod rust;
 pub mod text;
 
+pub use detect::{Certainty, Detection, Hints, detect};
 pub use registry::{BUILTIN, Parsers, UnknownParser};

@@ -4,7 +4,15 @@ use atlas_core::LogParser;
 use std::sync::Arc;
 
 /// Every parser shipped with this crate, by folder.
-pub const BUILTIN: &[&dyn LogParser] = &[];
+pub const BUILTIN: &[&dyn LogParser] = &[
+    &crate::common::junit::Junit,
+    &crate::python::pytest::Pytest,
+    &crate::python::unittest::Unittest,
+    &crate::go::gotest::GoTest,
+    &crate::rust::cargo::Cargo,
+    &crate::javascript::jest::Jest,
+    &crate::javascript::nodetest::NodeTest,
+];
 
 /// A set of parsers: the shipped ones and yours.
 #[derive(Clone, Debug)]
@@ -43,7 +51,7 @@ impl Parsers {
 
     /// All ids, in order.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.parsers.iter().map(|parser| parser.id())
+        self.parsers.iter().map(LogParser::id)
     }
 
     /// The parser of that id; `parse_log_gotest`, the original harness's name, is read as `gotest`.

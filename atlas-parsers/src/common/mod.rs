@@ -1,0 +1,3 @@
+//! Formats that runners of several languages write.
+
+pub(crate) mod junit;

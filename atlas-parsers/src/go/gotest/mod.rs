@@ -1,0 +1,461 @@
+//! `go test`: plain, `-v` and `-json`.
+//!
+//! The console names the package only after its tests, in `ok  \tpkg` or `FAIL\tpkg`, so results
+//! wait in a section until that line. With `-v` every test is announced by `=== RUN`, and a
+//! result counts only for an announced name; without it only failures are printed, top-level
+//! ones at the line start and subtests under their parent. Where output without a newline stands
+//! in front of a result, the result is looked for inside the line.
+//!
+//! Benchmarks are not tests. Passing tests are not named without `-v`, so a plain run yields only
+//! failures. Formats that gotestsum makes up itself (`testname`, `dots`) are not read; its
+//! `standard-verbose` is.
+
+mod event;
+mod line;
+
+use crate::text::clean;
+use atlas_core::{
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
+    RunOutcome, TestStatus,
+};
+use event::Event;
+use line::{CompilerBlocks, Finders, PackageLine, PackageVerdict};
+use std::collections::{BTreeMap, HashMap};
+
+/// `go test`, text or `-json`, told apart by the log itself.
+#[derive(Debug)]
+pub(crate) struct GoTest;
+
+impl LogParser for GoTest {
+    fn id(&self) -> &'static str {
+        "gotest"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::new()))
+    }
+}
+
+/// What one package has printed so far.
+#[derive(Default)]
+struct Section {
+    /// Announced tests: how often they were started and how often they ended.
+    started: HashMap<String, Runs>,
+    /// Started tests in the order of the log, for those in flight at a crash.
+    order: Vec<String>,
+    /// Results of announced tests; the index is kept in `Runs`.
+    results: Vec<(String, TestStatus)>,
+    /// Failures that no announcement preceded: they count only in a run without `-v`.
+    unannounced: Vec<String>,
+    /// The failing tests that the next, deeper one may belong to.
+    parents: Vec<String>,
+    /// Tests announced and not ended.
+    open: usize,
+    /// The runner's own `FAIL` line, which a process that dies does not print.
+    bare_fail: bool,
+    timed_out: bool,
+    death: Vec<Evidence>,
+}
+
+#[derive(Default)]
+struct Runs {
+    starts: u32,
+    ends: u32,
+    last: usize,
+}
+
+impl Section {
+    fn start(&mut self, name: &str) {
+        if let Some(runs) = self.started.get_mut(name) {
+            runs.starts += 1;
+        } else {
+            self.order.push(name.to_owned());
+            self.started.insert(
+                name.to_owned(),
+                Runs {
+                    starts: 1,
+                    ..Runs::default()
+                },
+            );
+        }
+        self.open += 1;
+    }
+
+    /// Takes a result of an announced test; false if the name was never announced.
+    fn end(&mut self, name: &str, status: TestStatus) -> bool {
+        let Some(runs) = self.started.get_mut(name) else {
+            return false;
+        };
+        if runs.ends < runs.starts {
+            runs.ends += 1;
+            runs.last = self.results.len();
+            self.open -= 1;
+            self.results.push((name.to_owned(), status));
+        } else {
+            // A second result for one start: one of the two was printed by the test itself.
+            let known = &mut self.results[runs.last].1;
+            *known = known.worst(status);
+        }
+        true
+    }
+
+    fn verbose(&self) -> bool {
+        !self.started.is_empty()
+    }
+
+    fn in_flight(&self) -> impl Iterator<Item = &str> {
+        self.order.iter().map(String::as_str).filter(|name| {
+            self.started
+                .get(*name)
+                .is_some_and(|runs| runs.ends < runs.starts)
+        })
+    }
+}
+
+/// One package's events of `-json`.
+///
+/// The events carry the whole text, and that is read rather than the results that test2json
+/// made of it: before Go 1.20 it took a test's own `--- FAIL: x` for a result, and missed results
+/// behind unfinished lines. A report without the text is read by its results.
+#[derive(Default)]
+struct Stream {
+    text: Section,
+    events: Section,
+    partial: String,
+}
+
+impl Stream {
+    fn section(mut self) -> Section {
+        if !self.text.verbose() && self.text.unannounced.is_empty() {
+            self.events.bare_fail |= self.text.bare_fail || !self.events.results.is_empty();
+            self.events.timed_out |= self.text.timed_out;
+            self.events.death = self.text.death;
+            return self.events;
+        }
+        self.text
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Unknown,
+    Text,
+    Json,
+}
+
+struct State {
+    log: ParsedLogBuilder,
+    line: usize,
+    mode: Mode,
+    finders: Finders,
+    section: Section,
+    json: BTreeMap<String, Stream>,
+    compiler: CompilerBlocks,
+    /// Packages that could not be built, with the line that says so.
+    unbuilt: Vec<(String, Evidence)>,
+    ran: bool,
+    crashed: bool,
+    timed_out: bool,
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            log: ParsedLogBuilder::new("gotest"),
+            line: 0,
+            mode: Mode::Unknown,
+            finders: Finders::new(),
+            section: Section::default(),
+            json: BTreeMap::new(),
+            compiler: CompilerBlocks::default(),
+            unbuilt: Vec::new(),
+            ran: false,
+            crashed: false,
+            timed_out: false,
+        }
+    }
+
+    fn evidence(&self, text: &[u8]) -> Evidence {
+        Evidence::at("log", self.line, String::from_utf8_lossy(text).into_owned())
+    }
+
+    fn text_line(&mut self, line: &[u8]) {
+        if let Some(package) = PackageLine::read(line) {
+            self.compiler.close();
+            if package.verdict != PackageVerdict::Ok || self.section.open == 0 {
+                self.package_end(&package, line);
+                return;
+            }
+        }
+        // A test that prints such lines is no build.
+        if self.section.open == 0 && self.compiler.take(line, self.line) {
+            return;
+        }
+        if self.section_line(line) {
+            self.mode = Mode::Text;
+        }
+    }
+
+    /// A line of the package that runs. Returns whether it was the runner's.
+    fn section_line(&mut self, line: &[u8]) -> bool {
+        // `-test.v=test2json` marks the runner's own lines with this control character.
+        let line = line.strip_prefix(b"\x16").unwrap_or(line);
+        if let Some(name) = self.finders.started(line, &self.section.started) {
+            self.section.start(name);
+            return true;
+        }
+        if let Some(result) = self.finders.result(line) {
+            let name = result.name;
+            if result.at_start && !result.indent.is_multiple_of(4) {
+                return false;
+            }
+            return self.section.end(name, result.status)
+                || !self.section.verbose()
+                    && result.status == TestStatus::Failed
+                    && self.unannounced_failure(&result);
+        }
+        if line.ends_with(b"FAIL") && self.section.open == 0 {
+            self.section.bare_fail = true;
+        } else if matches!(line.first(), Some(b'p' | b'f' | b'*' | b'e' | b's')) {
+            self.death(line);
+        }
+        false
+    }
+
+    fn unannounced_failure(&mut self, result: &line::ResultLine<'_>) -> bool {
+        let section = &mut self.section;
+        let depth = if result.at_start {
+            result.indent / 4
+        } else {
+            0
+        };
+        section.parents.truncate(depth);
+        let belongs = match section.parents.last() {
+            Some(parent) if depth > 0 => {
+                section.parents.len() == depth
+                    && result
+                        .name
+                        .strip_prefix(parent.as_str())
+                        .is_some_and(|rest| rest.starts_with('/'))
+            }
+            _ => depth == 0 && line::is_top_level(result.name),
+        };
+        if belongs {
+            section.parents.push(result.name.to_owned());
+            section.unannounced.push(result.name.to_owned());
+        }
+        belongs
+    }
+
+    fn death(&mut self, line: &[u8]) {
+        let evidence = line::is_death(line).then(|| self.evidence(line));
+        if let Some(evidence) = evidence {
+            self.section.timed_out |= line::is_timeout(line);
+            if self.section.death.len() < 8 {
+                self.section.death.push(evidence);
+            }
+        }
+    }
+
+    fn package_end(&mut self, package: &PackageLine<'_>, line: &[u8]) {
+        let section = std::mem::take(&mut self.section);
+        self.mode = Mode::Unknown;
+        let evidence = self.evidence(line);
+        match package.verdict {
+            PackageVerdict::NotBuilt => {
+                self.unbuilt.push((package.name.to_owned(), evidence));
+            }
+            PackageVerdict::Failed => {
+                self.ran = true;
+                self.close(package.name, section, Some(evidence));
+            }
+            PackageVerdict::Ok => {
+                self.ran |= package.had_tests;
+                // A package with a failure is not `ok`: something else printed that line.
+                let mut section = section;
+                section.unannounced.clear();
+                self.close(package.name, section, None);
+            }
+            PackageVerdict::NoTests => {}
+        }
+    }
+
+    /// Ends a package's section. `failed` is its `FAIL` line.
+    fn close(&mut self, package: &str, section: Section, failed: Option<Evidence>) {
+        if let Some(evidence) = failed
+            && (!section.bare_fail || section.timed_out)
+        {
+            let mut proof = section.death.clone();
+            proof.push(evidence);
+            let reason = if section.timed_out {
+                self.timed_out = true;
+                LostReason::TimedOut
+            } else {
+                self.crashed = true;
+                LostReason::Crashed
+            };
+            self.log.lose(package, reason, proof);
+        }
+        self.record(package, section);
+    }
+
+    fn record(&mut self, package: &str, section: Section) {
+        for name in section.in_flight().filter(|n| !n.starts_with("Benchmark")) {
+            self.log.still_running(name);
+        }
+        let verbose = section.verbose();
+        let unannounced = section
+            .unannounced
+            .into_iter()
+            .map(|name| (name, TestStatus::Failed))
+            .filter(|_| !verbose);
+        for (name, status) in section.results.into_iter().chain(unannounced) {
+            if package.is_empty() {
+                self.log.record("", &name, &name, status);
+            } else {
+                self.log
+                    .record(package, &format!("{package}::{name}"), &name, status);
+            }
+        }
+    }
+
+    fn json_event(&mut self, event: &Event<'_>) {
+        self.mode = Mode::Json;
+        let action = event.action.as_ref();
+        if let Some(import) = &event.import_path {
+            if let Some(output) = &event.output {
+                let import = import.split(' ').next().unwrap_or_default();
+                self.compiler.add(import, output, self.line);
+            }
+            return;
+        }
+        let Some(package) = event.package.as_deref() else {
+            return;
+        };
+        if !self.json.contains_key(package) {
+            self.json.insert(package.to_owned(), Stream::default());
+        }
+        let Some(stream) = self.json.get_mut(package) else {
+            return;
+        };
+        match (action, event.test.as_deref()) {
+            ("run", Some(test)) => stream.events.start(test),
+            ("pass" | "fail" | "skip", Some(test)) => {
+                let status = match action {
+                    "pass" => TestStatus::Passed,
+                    "fail" => TestStatus::Failed,
+                    _ => TestStatus::Skipped,
+                };
+                stream.events.end(test, status);
+            }
+            ("output", _) => {
+                let output = event.output.as_deref().unwrap_or_default();
+                stream.partial.push_str(output);
+                if output.ends_with('\n') {
+                    let line = std::mem::take(&mut stream.partial);
+                    self.json_output(package, line.trim_end_matches('\n'));
+                }
+            }
+            ("pass" | "fail" | "skip", None) => {
+                let stream = self.json.remove(package).unwrap_or_default();
+                self.json_end(package, stream, event);
+            }
+            _ => {}
+        }
+    }
+
+    /// A line of one package's own output, put together from its events.
+    fn json_output(&mut self, package: &str, output: &str) {
+        let line = output.as_bytes();
+        if let Some(found) = PackageLine::read(line) {
+            if found.verdict == PackageVerdict::NotBuilt {
+                let evidence = self.evidence(line);
+                self.unbuilt.push((found.name.to_owned(), evidence));
+            }
+            return;
+        }
+        let Some(stream) = self.json.get_mut(package) else {
+            return;
+        };
+        let own = std::mem::replace(&mut self.section, std::mem::take(&mut stream.text));
+        self.section_line(&clean(line));
+        let section = std::mem::replace(&mut self.section, own);
+        if let Some(stream) = self.json.get_mut(package) {
+            stream.text = section;
+        }
+    }
+
+    fn json_end(&mut self, package: &str, stream: Stream, event: &Event<'_>) {
+        let section = stream.section();
+        let unbuilt = self.unbuilt.iter().any(|(name, _)| name == package);
+        let text = format!("FAIL\t{package}");
+        let evidence = self.evidence(text.as_bytes());
+        if event.failed_build.is_some() && !unbuilt {
+            self.unbuilt.push((package.to_owned(), evidence));
+        } else if !unbuilt {
+            let failed = event.action == "fail";
+            self.ran |= failed || section.verbose();
+            self.close(package, section, failed.then_some(evidence));
+        }
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        if line.starts_with(b"{\"")
+            && self.mode != Mode::Text
+            && let Some(event) = Event::read(line)
+        {
+            self.json_event(&event);
+            return;
+        }
+        let line = clean(line);
+        if self.mode == Mode::Json {
+            // What stands between the events is the build's standard error.
+            if let Some(package) = PackageLine::read(&line) {
+                if package.verdict == PackageVerdict::NotBuilt {
+                    let evidence = self.evidence(&line);
+                    self.unbuilt.push((package.name.to_owned(), evidence));
+                }
+            } else {
+                self.compiler.take(&line, self.line);
+            }
+        } else {
+            self.text_line(&line);
+        }
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        let mut truncated = false;
+        let section = std::mem::take(&mut self.section);
+        if section.verbose() || !section.unannounced.is_empty() {
+            truncated = true;
+            self.record("", section);
+        }
+        for (package, stream) in std::mem::take(&mut self.json) {
+            truncated = true;
+            self.record(&package, stream.section());
+        }
+        let unbuilt = std::mem::take(&mut self.unbuilt);
+        for (package, evidence) in &unbuilt {
+            let mut proof = self.compiler.of(package);
+            proof.push(evidence.clone());
+            self.log.lose(package, LostReason::BuildFailed, proof);
+        }
+        let outcome = if self.timed_out {
+            RunOutcome::TimedOut
+        } else if self.crashed {
+            RunOutcome::Crashed
+        } else if truncated {
+            RunOutcome::Truncated
+        } else if self.log.recorded() > 0 || self.ran {
+            RunOutcome::Completed
+        } else if !unbuilt.is_empty() {
+            RunOutcome::BuildFailed
+        } else {
+            RunOutcome::NothingRan
+        };
+        self.log.finish(outcome)
+    }
+}

@@ -1,0 +1,3 @@
+//! Go.
+
+pub(crate) mod gotest;

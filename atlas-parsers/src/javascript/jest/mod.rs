@@ -1,0 +1,371 @@
+//! Jest: the verbose tree, the default failure list, and `--json` on standard output.
+//!
+//! A test file begins with `PASS path` or `FAIL path`. With `--verbose`, or when one file runs,
+//! the tree of its suites and tests follows at once, indented by two blanks a level, up to the
+//! first empty line; nothing else of a file's text is indented like that. Without a tree only the
+//! `● suite › test` headings name tests, and only failing ones. An id joins suites and test by
+//! ` > ` in both.
+//!
+//! With `-t` Jest lists each test that the filter left out as skipped, exactly as a test that
+//! skips itself; a run that says so in its last line therefore yields no skipped tests. A time
+//! behind a title is dropped, so a title that itself ends in `(12 ms)` loses that where Jest
+//! measured less than half a millisecond and printed no time.
+//!
+//! A JSON document beats the text around it. It is one line, read as a whole.
+
+mod report;
+mod tree;
+
+use crate::text::clean;
+use atlas_core::{
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
+    RunOutcome, TestStatus, Totals,
+};
+use std::collections::BTreeSet;
+use tree::{Entry, Tree};
+
+/// Jest.
+#[derive(Debug)]
+pub(crate) struct Jest;
+
+impl LogParser for Jest {
+    fn id(&self) -> &'static str {
+        "jest"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::new()))
+    }
+}
+
+/// Where in a file's text the reader stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// Outside of any file, or in what a test printed.
+    Outside,
+    /// Right after the heading.
+    Heading,
+    Tree,
+    /// Failure messages.
+    Details,
+    /// The repetition of all failures that ends a long run.
+    Repetition,
+}
+
+struct State {
+    log: ParsedLogBuilder,
+    line: usize,
+    at: At,
+    file: String,
+    failed: bool,
+    tree: Tree,
+    /// The file had a tree.
+    told: bool,
+    /// Headings of failures seen in a file without a tree.
+    headings: BTreeSet<String>,
+    skipped: Vec<(String, String)>,
+    named: Counts,
+    files: u64,
+    /// Files without a tree: their passing tests are not named.
+    untold: u64,
+    lost: Vec<(String, Vec<Evidence>)>,
+    collecting: bool,
+    suites_skipped: bool,
+    after_suites: bool,
+    totals: Option<Totals>,
+    filtered: bool,
+    report: Option<report::Report>,
+}
+
+#[derive(Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            log: ParsedLogBuilder::new("jest"),
+            line: 0,
+            at: At::Outside,
+            file: String::new(),
+            failed: false,
+            tree: Tree::default(),
+            told: false,
+            headings: BTreeSet::new(),
+            skipped: Vec::new(),
+            named: Counts::default(),
+            files: 0,
+            untold: 0,
+            lost: Vec::new(),
+            collecting: false,
+            suites_skipped: false,
+            after_suites: false,
+            totals: None,
+            filtered: false,
+            report: None,
+        }
+    }
+
+    fn evidence(&self, text: &[u8]) -> Evidence {
+        Evidence::at(
+            "log",
+            self.line,
+            String::from_utf8_lossy(text).trim_end().to_owned(),
+        )
+    }
+
+    fn record(&mut self, name: &str, status: TestStatus) {
+        let qualified = format!("{} > {name}", self.file);
+        match status {
+            TestStatus::Skipped => {
+                self.named.skipped += 1;
+                self.skipped.push((self.file.clone(), name.to_owned()));
+                return;
+            }
+            TestStatus::Passed => self.named.passed += 1,
+            _ => self.named.failed += 1,
+        }
+        self.log.record(&self.file, &qualified, name, status);
+    }
+
+    fn begin_file(&mut self, file: String, failed: bool) {
+        self.end_file();
+        self.file = file;
+        self.failed = failed;
+        self.files += 1;
+        self.at = At::Heading;
+    }
+
+    fn end_file(&mut self) {
+        self.end_tree();
+        if self.at != At::Outside && !self.told {
+            self.untold += 1;
+        }
+        self.headings.clear();
+        self.told = false;
+        self.collecting = false;
+        self.at = At::Outside;
+    }
+
+    fn end_tree(&mut self) {
+        for (name, status) in self.tree.finish() {
+            self.told = true;
+            self.record(&name, status);
+        }
+    }
+
+    /// `  ● title` in a file's messages.
+    fn heading(&mut self, title: &str, line: &[u8]) {
+        self.collecting = false;
+        let title = title.trim();
+        if title == "Test suite failed to run" {
+            let proof = vec![self.evidence(line)];
+            self.lost.push((self.file.clone(), proof));
+            self.collecting = true;
+        } else if self.failed
+            && !self.told
+            && title != "Console"
+            && self.headings.insert(title.to_owned())
+        {
+            let name = title.split(" › ").collect::<Vec<_>>().join(" > ");
+            self.record(&name, TestStatus::Failed);
+        }
+    }
+
+    fn summary_line(&mut self, line: &[u8]) -> bool {
+        if line.starts_with(b"Test Suites: ") {
+            self.end_file();
+            self.after_suites = true;
+            let text = String::from_utf8_lossy(line);
+            self.suites_skipped = text.contains(" skipped");
+            return true;
+        }
+        if self.after_suites && line.starts_with(b"Tests: ") {
+            self.after_suites = false;
+            if let Some(totals) = totals(&String::from_utf8_lossy(line)) {
+                self.totals = Some(totals);
+            }
+            return true;
+        }
+        if self.totals.is_some() && line.starts_with(b"Ran all test suites") {
+            let text = String::from_utf8_lossy(line);
+            self.filtered = text.contains(" with tests matching ");
+            return true;
+        }
+        false
+    }
+
+    /// Whether the named results bear out Jest's own count; `None` where they cannot tell.
+    fn agrees(&self, totals: Totals) -> Option<bool> {
+        let failed = totals.failed.unwrap_or(0) == self.named.failed;
+        if self.untold > self.lost.len() as u64 {
+            let told = self.named.failed > 0 || totals.failed.is_some();
+            return told.then_some(failed);
+        }
+        let declared = totals.skipped.unwrap_or(0);
+        // Not listed: files that are skipped as a whole, tests of a file whose last hook failed.
+        let partly = self.suites_skipped || !self.lost.is_empty();
+        let bears_out = |named: u64, declared: u64| named == declared || partly && named < declared;
+        Some(
+            failed
+                && bears_out(self.named.skipped, declared)
+                && bears_out(self.named.passed, totals.passed.unwrap_or(0)),
+        )
+    }
+}
+
+/// `Tests:       8 failed, 3 skipped, 1 todo, 24 passed, 36 total`
+fn totals(line: &str) -> Option<Totals> {
+    let mut totals = Totals::default();
+    for part in line.strip_prefix("Tests:")?.split(',') {
+        let (number, word) = part.trim().split_once(' ')?;
+        let number: u64 = number.parse().ok()?;
+        match word {
+            "passed" => totals.passed = Some(number),
+            "failed" => totals.failed = Some(number),
+            "skipped" | "todo" | "pending" => {
+                totals.skipped = Some(totals.skipped.unwrap_or(0) + number);
+            }
+            "total" => totals.total = Some(number),
+            _ => return None,
+        }
+    }
+    totals.total.map(|_| totals)
+}
+
+/// The file of a `PASS path` or `FAIL path` line, and whether it failed.
+fn file_heading(line: &[u8]) -> Option<(String, bool)> {
+    // In colour the badge has a blank on either side.
+    let line = line.strip_prefix(b" ").unwrap_or(line);
+    let (failed, rest) = match line.split_at_checked(5)? {
+        (b"PASS ", rest) => (false, rest),
+        (b"FAIL ", rest) => (true, rest),
+        _ => return None,
+    };
+    let mut rest = std::str::from_utf8(rest).ok()?.trim();
+    // `path (5.123 s, 40 MB heap size)`
+    while let Some((head, tail)) = rest.rsplit_once(" (") {
+        if !tail.ends_with(')') || !tail.starts_with(|c: char| c.is_ascii_digit()) {
+            break;
+        }
+        rest = head.trim_end();
+    }
+    // `PASS project path`, where the configuration names projects.
+    let file = match rest.split_once(' ') {
+        Some((project, file)) if !project.contains(['/', '.', '\\']) => file.trim_start(),
+        _ => rest,
+    };
+    let base = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    (base.contains('.') && !base.ends_with('.')).then(|| (file.to_owned(), failed))
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        if line.starts_with(b"{\"num") {
+            if let Some(report) = report::Report::read(line) {
+                self.report = Some(report);
+                return;
+            }
+            if line.len() >= ByLine::<Self>::MAX_LINE {
+                let text = "a JSON report longer than 4 MiB is not read; use --outputFile";
+                self.log.warn(Some(self.line as u64), text);
+                return;
+            }
+        }
+        let line = clean(line);
+        if matches!(line.first(), Some(b'P' | b'F' | b' '))
+            && self.at != At::Repetition
+            && let Some((file, failed)) = file_heading(&line)
+        {
+            self.begin_file(file, failed);
+            return;
+        }
+        if matches!(line.first(), Some(b'T' | b'R')) && self.summary_line(&line) {
+            return;
+        }
+        if line.starts_with(b"Summary of all failing tests") {
+            self.end_file();
+            self.at = At::Repetition;
+            return;
+        }
+        match self.at {
+            At::Outside | At::Repetition => {}
+            At::Heading | At::Tree => {
+                if line.is_empty() {
+                    self.end_tree();
+                    self.at = At::Details;
+                } else if self.at == At::Heading
+                    && let Some(title) = bullet(&line)
+                {
+                    self.at = At::Details;
+                    self.heading(&title, &line);
+                } else {
+                    self.at = At::Tree;
+                    if self.tree.line(&line) == Entry::Foreign {
+                        self.end_tree();
+                        self.at = At::Details;
+                    }
+                }
+            }
+            At::Details => {
+                if let Some(title) = bullet(&line) {
+                    self.heading(&title, &line);
+                } else if self.collecting && !line.trim_ascii().is_empty() {
+                    let evidence = self.evidence(&line);
+                    match self.lost.last_mut() {
+                        Some((_, proof)) if proof.len() < 12 => proof.push(evidence),
+                        _ => self.collecting = false,
+                    }
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        self.end_file();
+        if let Some(report) = self.report {
+            return report.into_log(self.log.clone());
+        }
+        if !self.filtered {
+            for (file, name) in std::mem::take(&mut self.skipped) {
+                let qualified = format!("{file} > {name}");
+                self.log
+                    .record(&file, &qualified, &name, TestStatus::Skipped);
+            }
+        }
+        let nothing = self.log.recorded() == 0;
+        if let Some(totals) = self.totals {
+            if let Some(agrees) = self.agrees(totals) {
+                self.log.set_consistent(agrees);
+            }
+            self.log.add_totals(totals);
+        }
+        let lost = !self.lost.is_empty();
+        for (file, proof) in std::mem::take(&mut self.lost) {
+            self.log.lose(&file, LostReason::LoadFailed, proof);
+        }
+        let declared = self.totals.and_then(|totals| totals.total).unwrap_or(0);
+        let outcome = if self.totals.is_none() && self.files > 0 {
+            RunOutcome::Truncated
+        } else if nothing && declared == 0 {
+            if lost {
+                RunOutcome::BuildFailed
+            } else {
+                RunOutcome::NothingRan
+            }
+        } else {
+            RunOutcome::Completed
+        };
+        self.log.finish(outcome)
+    }
+}
+
+/// The title of a `  ● title` line.
+fn bullet(line: &[u8]) -> Option<String> {
+    let title = line.strip_prefix("  ● ".as_bytes())?;
+    Some(String::from_utf8_lossy(title).into_owned())
+}

@@ -1,0 +1,4 @@
+//! JavaScript and TypeScript.
+
+pub(crate) mod jest;
+pub(crate) mod nodetest;

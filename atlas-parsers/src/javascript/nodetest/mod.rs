@@ -1,0 +1,255 @@
+//! Node's own test runner: its spec reporter and its TAP.
+//!
+//! Both are told apart line by line. TAP escapes names and states in a block under each result
+//! whether it is a suite; what tests print is commented out there, and a result counts only where
+//! `# Subtest: name` announced it. The spec reporter prints what tests print as it stands, and
+//! its results at once or, for anything that has children, twice: `▶ name` before them and
+//! `✔ name (1.5ms)` after them.
+//!
+//! Suites are no tests, a test with subtests is one. The spec reporter prints both alike; where
+//! its totals do not settle which they are, such parents are left out and a warning says so.
+//! A test file that cannot be loaded, or whose process ends early, is a module without results.
+
+mod spec;
+mod tap;
+
+use crate::text::clean;
+use atlas_core::{
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
+    RunOutcome, TestStatus, Totals,
+};
+
+/// `node --test`.
+#[derive(Debug)]
+pub(crate) struct NodeTest;
+
+impl LogParser for NodeTest {
+    fn id(&self) -> &'static str {
+        "nodetest"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::default()))
+    }
+}
+
+/// What one reporter found.
+#[derive(Debug, Default)]
+struct Found {
+    results: Vec<TestFound>,
+    files: Vec<FileLost>,
+    warnings: Vec<String>,
+    /// Something of the reporter was seen.
+    any: bool,
+}
+
+#[derive(Debug)]
+struct TestFound {
+    file: String,
+    name: String,
+    status: TestStatus,
+}
+
+#[derive(Debug)]
+struct FileLost {
+    file: String,
+    lines: Vec<Evidence>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    line: usize,
+    tap: tap::Tap,
+    spec: spec::Spec,
+    totals: TotalsBlock,
+    /// Errors at the line start since the last result: why a file was lost.
+    errors: Vec<Evidence>,
+}
+
+/// The block of counts that ends a run; the last whole one counts.
+#[derive(Debug, Default)]
+struct TotalsBlock {
+    open: Option<Declared>,
+    declared: Option<Declared>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Declared {
+    tests: u64,
+    suites: Option<u64>,
+    pass: u64,
+    fail: u64,
+    cancelled: u64,
+    skipped: u64,
+    todo: u64,
+}
+
+impl TotalsBlock {
+    fn line(&mut self, text: &str) -> bool {
+        let Some((word, number)) = text.split_once(' ') else {
+            self.open = None;
+            return false;
+        };
+        if word == "duration_ms" && number.parse::<f64>().is_ok() {
+            let block = self.open.take();
+            self.declared = block.or(self.declared);
+            return block.is_some();
+        }
+        let Ok(number) = number.parse::<u64>() else {
+            self.open = None;
+            return false;
+        };
+        if word == "tests" {
+            self.open = Some(Declared {
+                tests: number,
+                ..Declared::default()
+            });
+            return true;
+        }
+        let Some(open) = &mut self.open else {
+            return false;
+        };
+        match word {
+            "suites" => open.suites = Some(number),
+            "pass" => open.pass = number,
+            "fail" => open.fail = number,
+            "cancelled" => open.cancelled = number,
+            "skipped" => open.skipped = number,
+            "todo" => open.todo = number,
+            _ => {
+                self.open = None;
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Whether a top-level result's name is a test file: the runner reports a file as a test when its
+/// process failed, or when it has no tests.
+fn is_file(name: &str) -> bool {
+    let Some((stem, extension)) = name.rsplit_once('.') else {
+        return false;
+    };
+    matches!(
+        extension,
+        "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx"
+    ) && !stem.is_empty()
+        && !name.contains(" (")
+}
+
+/// `SyntaxError: …`, `Error [ERR_MODULE_NOT_FOUND]: …` at the line start.
+fn is_error(text: &str) -> bool {
+    let Some((head, _)) = text.split_once(':') else {
+        return false;
+    };
+    let class = head.split(' ').next().unwrap_or_default();
+    class.ends_with("Error")
+        && class.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && (class == head || head[class.len()..].starts_with(" ["))
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        let line = clean(line);
+        let text = String::from_utf8_lossy(&line);
+        let said = text.strip_prefix("# ").unwrap_or(&text);
+        if self.errors.len() < 8 && is_error(said) {
+            self.errors
+                .push(Evidence::at("log", self.line, said.to_owned()));
+        }
+        let marked = text.strip_prefix("# ").or_else(|| text.strip_prefix("ℹ "));
+        if let Some(marked) = marked {
+            if self.totals.line(marked) {
+                return;
+            }
+        } else {
+            self.totals.open = None;
+        }
+        let before = (self.tap.results(), self.spec.results());
+        self.tap.line(&text, self.line, &mut self.errors);
+        self.spec.line(&text, self.line, &mut self.errors);
+        if before != (self.tap.results(), self.spec.results()) {
+            self.errors.clear();
+        }
+    }
+
+    fn finish(self) -> ParsedLog {
+        let mut log = ParsedLogBuilder::new("nodetest");
+        let declared = self.totals.declared;
+        let tap = self.tap.finish();
+        let found = if tap.any {
+            tap
+        } else {
+            self.spec.finish(declared)
+        };
+        let mut tests = 0;
+        for test in &found.results {
+            tests += 1;
+            let qualified = if test.file.is_empty() {
+                test.name.clone()
+            } else {
+                format!("{} > {}", test.file, test.name)
+            };
+            log.record(&test.file, &qualified, &test.name, test.status);
+        }
+        let crashed = found.files.iter().any(|file| file.lines.len() < 2);
+        for file in &found.files {
+            tests += 1;
+            // Without an error before it, the file's process ended on its own.
+            let reason = if file.lines.len() < 2 {
+                LostReason::Crashed
+            } else {
+                LostReason::LoadFailed
+            };
+            log.lose(&file.file, reason, file.lines.clone());
+        }
+        for warning in &found.warnings {
+            log.warn(None, warning.as_str());
+        }
+        let nothing = log.recorded() == 0;
+        if let Some(declared) = declared {
+            log.add_totals(Totals {
+                total: Some(declared.tests),
+                passed: Some(declared.pass),
+                failed: Some(declared.fail + declared.cancelled),
+                skipped: Some(declared.skipped + declared.todo),
+                ..Totals::default()
+            });
+            let of = |status| {
+                found
+                    .results
+                    .iter()
+                    .filter(|test| test.status == status)
+                    .count()
+            };
+            let skipped = of(TestStatus::Skipped) + of(TestStatus::Xfail);
+            let agrees = tests == declared.tests
+                && of(TestStatus::Passed) as u64 == declared.pass
+                && skipped as u64 == declared.skipped + declared.todo;
+            if !agrees {
+                log.warn(
+                    None,
+                    "the results do not add up to the totals: of what has no children, or has \
+                     them, some may be suites",
+                );
+            }
+            log.set_consistent(agrees);
+        }
+        let outcome = if !found.any && declared.is_none() {
+            RunOutcome::NothingRan
+        } else if crashed {
+            RunOutcome::Crashed
+        } else if declared.is_none() {
+            RunOutcome::Truncated
+        } else if !nothing {
+            RunOutcome::Completed
+        } else if tests > 0 {
+            RunOutcome::BuildFailed
+        } else {
+            RunOutcome::NothingRan
+        };
+        log.finish(outcome)
+    }
+}

@@ -1,0 +1,4 @@
+//! Runners of Python tests.
+
+pub(crate) mod pytest;
+pub(crate) mod unittest;

@@ -1,0 +1,494 @@
+//! pytest, 4 to 9, in every verbosity, with the plugins that change its lines (xdist, subtests,
+//! rerunfailures).
+//!
+//! A session has three parts: progress while tests run, reports (ERRORS, FAILURES, captured
+//! output), and the short summary with the final line. Results are read from the first part, where
+//! it names tests, and from the summary; a report is never a source of results, because tests print
+//! there what they like, whole pytest sessions included. A report's end cannot be seen, so a summary
+//! counts only until another one follows, and a final line only if it agrees with the progress.
+//!
+//! Ids are node ids as printed, without ` <- file` and without labels of subtests; a failed subtest
+//! fails its test. Summary lines `SKIPPED [2] a.py:7` name places and give no ids.
+
+mod grammar;
+mod reports;
+mod session;
+
+use crate::text::clean;
+use atlas_core::{
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
+    RunOutcome,
+};
+use grammar::{Progress, Word};
+use session::Session;
+
+/// The parser.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pytest;
+
+impl LogParser for Pytest {
+    fn id(&self) -> &'static str {
+        "pytest"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::default()))
+    }
+}
+
+/// Where in a session the log is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    /// Before a session, or after one that has ended.
+    #[default]
+    Outside,
+    /// Tests run.
+    Running,
+    /// Reports and summary.
+    Report,
+}
+
+struct State {
+    line: u64,
+    phase: Phase,
+    session: Option<Session>,
+    /// A conftest that could not be imported, while its traceback is printed.
+    conftest: Option<Conftest>,
+    builder: ParsedLogBuilder,
+    ran: bool,
+    any_completed: bool,
+    /// A reason why nothing could run, outside any session.
+    refused: bool,
+    /// How a session ended that did not end well; the first counts.
+    broken: Option<RunOutcome>,
+    incomparable: bool,
+    inconsistent: bool,
+    consistent: bool,
+    fatal: bool,
+}
+
+struct Conftest {
+    path: String,
+    lines: Vec<Evidence>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            line: 0,
+            phase: Phase::Outside,
+            session: None,
+            conftest: None,
+            builder: ParsedLogBuilder::new("pytest"),
+            ran: false,
+            any_completed: false,
+            refused: false,
+            broken: None,
+            incomparable: false,
+            inconsistent: false,
+            consistent: false,
+            fatal: false,
+        }
+    }
+}
+
+fn text(line: &[u8]) -> String {
+    String::from_utf8_lossy(line).trim_end().to_owned()
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        let line = clean(line);
+        let line = &*line;
+        let Some(&first) = line.first() else {
+            return;
+        };
+        match self.phase {
+            Phase::Outside => self.outside(line, first),
+            Phase::Running => self.running(line, first),
+            Phase::Report => self.report(line, first),
+        }
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        self.end_conftest();
+        self.end_session();
+        let outcome = if let Some(broken) = self.broken {
+            broken
+        } else if self.fatal && !self.any_completed {
+            RunOutcome::Crashed
+        } else if self.ran && self.any_completed {
+            RunOutcome::Completed
+        } else if self.refused {
+            RunOutcome::BuildFailed
+        } else {
+            RunOutcome::NothingRan
+        };
+        if self.inconsistent {
+            self.builder.set_consistent(false);
+        } else if self.consistent && !self.incomparable {
+            self.builder.set_consistent(true);
+        }
+        let incomparable = !self.inconsistent && (self.incomparable || !self.consistent);
+        let mut log = self.builder.finish(outcome);
+        if incomparable {
+            log.consistent = None;
+        }
+        log
+    }
+}
+
+impl State {
+    fn proof(&self, line: &[u8]) -> Evidence {
+        Evidence::at(
+            "log",
+            usize::try_from(self.line).unwrap_or(usize::MAX),
+            text(line),
+        )
+    }
+
+    /// A new session begins; the one before it is final.
+    fn begin(&mut self, phase: Phase, quiet: bool) -> &mut Session {
+        self.end_conftest();
+        self.end_session();
+        self.phase = phase;
+        self.session.insert(Session::new(quiet))
+    }
+
+    fn end_session(&mut self) {
+        let Some(session) = self.session.take() else {
+            return;
+        };
+        self.phase = Phase::Outside;
+        let end = session.end(&mut self.builder);
+        self.ran |= end.ran;
+        match end.outcome {
+            RunOutcome::Completed => self.any_completed = true,
+            RunOutcome::BuildFailed => self.refused = true,
+            RunOutcome::NothingRan => {}
+            broken => self.broken = self.broken.or(Some(broken)),
+        }
+        match end.consistent {
+            Some(true) => self.consistent = true,
+            Some(false) => self.inconsistent = true,
+            None => self.incomparable |= end.ran,
+        }
+    }
+
+    fn end_conftest(&mut self) {
+        if let Some(conftest) = self.conftest.take() {
+            self.refused = true;
+            self.builder
+                .lose(&conftest.path, LostReason::LoadFailed, conftest.lines);
+        }
+    }
+
+    fn is_start(line: &[u8]) -> bool {
+        grammar::titled(line, b'=') == Some(b"test session starts")
+    }
+
+    fn outside(&mut self, line: &[u8], first: u8) {
+        if self.conftest.is_some() && self.conftest_line(line, first) {
+            return;
+        }
+        match first {
+            b'=' => {
+                if Self::is_start(line) {
+                    self.begin(Phase::Running, false);
+                    return;
+                }
+                let section = grammar::titled(line, b'=').and_then(reports::Section::of);
+                let closed = self.session.as_ref().is_some_and(Session::has_end);
+                if section.is_some() {
+                    if closed {
+                        // The final line was one that a test had printed: the report goes on.
+                        self.phase = Phase::Report;
+                    } else if self.session.is_none() {
+                        self.begin(Phase::Report, true);
+                    } else {
+                        self.phase = Phase::Report;
+                    }
+                    self.report(line, first);
+                } else if closed && grammar::final_line(line).is_some() {
+                    self.phase = Phase::Report;
+                    self.report(line, first);
+                }
+                return;
+            }
+            b'I' | b'E' | b'F' if self.refusal(line) => {
+                return;
+            }
+            b'_' => {
+                let closed = self.session.as_ref().is_some_and(Session::has_end);
+                if closed && grammar::titled(line, b'_').is_some() {
+                    self.phase = Phase::Report;
+                    self.report(line, first);
+                }
+                return;
+            }
+            b'0'..=b'9' | b'n' => {
+                // The quiet form of the final line ends only a session that letters began.
+                if let (Some(session), Some(end)) =
+                    (self.session.as_mut(), grammar::final_line(line))
+                    && !session.has_end()
+                    && session.agrees(&end) == Some(true)
+                {
+                    session.finish(end);
+                }
+                return;
+            }
+            _ => {}
+        }
+        self.quiet_start(line);
+    }
+
+    /// Without a header, a session begins with its first line of progress.
+    fn quiet_start(&mut self, line: &[u8]) {
+        let (rest, progress) = grammar::split_progress(line);
+        if progress == Progress::None {
+            let letters = grammar::letters(rest).filter(|(_, file)| !file);
+            let open = self.session.as_ref().is_none_or(|s| !s.has_end());
+            match letters {
+                // Letters without a percentage may be anyone's: they count only if pytest's own
+                // lines follow.
+                Some((tally, _)) if open => {
+                    let session = self.session.get_or_insert_with(Session::maybe);
+                    session.count_letters(tally, progress);
+                }
+                _ => {
+                    if self.session.as_ref().is_some_and(Session::is_maybe) {
+                        self.session = None;
+                    }
+                }
+            }
+            return;
+        }
+        if let Some((tally, false)) = grammar::letters(rest) {
+            self.begin(Phase::Running, true)
+                .count_letters(tally, progress);
+        } else if self.session.is_none() && grammar::verbose(rest).is_some() {
+            self.begin(Phase::Running, true);
+            self.running(line, line[0]);
+        }
+    }
+
+    /// Lines by which pytest says that it cannot begin. Returns whether this is one.
+    fn refusal(&mut self, line: &[u8]) -> bool {
+        if let Some(rest) = line.strip_prefix(b"ImportError while loading conftest '") {
+            let path = memchr::memrchr(b'\'', rest).map_or(rest, |end| &rest[..end]);
+            self.end_conftest();
+            self.conftest = Some(Conftest {
+                path: text(path),
+                lines: vec![self.proof(line)],
+            });
+            return true;
+        }
+        if let Some(rest) = line.strip_prefix(b"ERROR: ") {
+            for head in [
+                &b"file or directory not found: "[..],
+                b"not found: ",
+                b"found no collectors for ",
+                b"module or package not found: ",
+            ] {
+                if let Some(what) = rest.strip_prefix(head) {
+                    let proof = self.proof(line);
+                    self.refused = true;
+                    self.builder
+                        .lose(&text(what), LostReason::LoadFailed, vec![proof]);
+                    return true;
+                }
+            }
+            if rest.starts_with(b"usage: ") {
+                self.refused = true;
+                self.builder.warn(Some(self.line), text(line));
+                return true;
+            }
+        }
+        if line.starts_with(b"Fatal Python error: ") {
+            match &mut self.session {
+                Some(session) if !session.has_end() => session.fatal(b""),
+                _ => self.fatal = true,
+            }
+            self.builder.warn(Some(self.line), text(line));
+            return true;
+        }
+        false
+    }
+
+    /// A line of the traceback below a conftest that could not be imported. Returns whether it is.
+    fn conftest_line(&mut self, line: &[u8], first: u8) -> bool {
+        let proof = self.proof(line);
+        let Some(conftest) = &mut self.conftest else {
+            return false;
+        };
+        if first == b'E' && line.starts_with(b"E  ") {
+            conftest.lines.push(proof);
+            return true;
+        }
+        // `tests/conftest.py:1: in <module>` is the same file, relative to where pytest ran.
+        if line.ends_with(b": in <module>") {
+            if let Some(at) = memchr::memchr(b':', line) {
+                let relative = text(&line[..at]);
+                if conftest.path.ends_with(&format!("/{relative}")) {
+                    conftest.path = relative;
+                }
+            }
+            return true;
+        }
+        if first == b'=' {
+            self.end_conftest();
+            return false;
+        }
+        true
+    }
+
+    fn running(&mut self, line: &[u8], first: u8) {
+        if matches!(first, b'I' | b'E' | b'F') && self.refusal(line) {
+            return;
+        }
+        let Some(session) = self.session.as_mut() else {
+            return;
+        };
+        match first {
+            b'=' => {
+                if let Some(end) = grammar::final_line(line) {
+                    // What disagrees with the progress so far may be output; tests then go on.
+                    if session.agrees_if_settled(&end) != Some(false) {
+                        session.settle();
+                        self.phase = Phase::Outside;
+                    }
+                    session.finish(end);
+                    return;
+                }
+                if let Some(title) = grammar::titled(line, b'=') {
+                    if reports::Section::of(title).is_some() {
+                        session.settle();
+                        self.phase = Phase::Report;
+                        self.report(line, first);
+                        return;
+                    }
+                    if title == b"test session starts" {
+                        // Only a new process prints this while tests run: the one before died.
+                        self.begin(Phase::Running, false);
+                        return;
+                    }
+                }
+            }
+            b'!' => {
+                if let Some(title) = grammar::titled(line, b'!') {
+                    session.stopped(&text(title));
+                    return;
+                }
+            }
+            b'I' if line.starts_with(b"INTERNALERROR> ") => {
+                session.internal_error();
+                return;
+            }
+            b'+' if grammar::titled(line, b'+') == Some(b"Timeout") => {
+                session.timed_out();
+                return;
+            }
+            b'[' => {
+                if let Some((result, progress)) = grammar::worker(line) {
+                    session.worker_result(&result, progress);
+                    return;
+                }
+            }
+            b'0'..=b'9' | b'n' if session.is_quiet() => {
+                if let Some(end) = grammar::final_line(line) {
+                    session.settle();
+                    session.finish(end);
+                    self.phase = Phase::Outside;
+                    return;
+                }
+            }
+            _ => {}
+        }
+        let Some(session) = self.session.as_mut() else {
+            return;
+        };
+        if let Some(at) = memchr::memmem::find(line, b"Fatal Python error: ") {
+            session.fatal(&line[..at]);
+            self.builder.warn(Some(self.line), text(&line[at..]));
+            return;
+        }
+        let (rest, progress) = grammar::split_progress(line);
+        if grammar::file_len(line).is_some() {
+            if let Some(result) = grammar::verbose(rest) {
+                session.result(&result, progress, grammar::is_open(rest));
+                return;
+            }
+            let named = if progress == Progress::None {
+                rest
+            } else {
+                line
+            };
+            if session.started(named) {
+                return;
+            }
+        }
+        if let Some((tally, file)) = grammar::letters(rest)
+            && session.letters_fit(file, progress)
+        {
+            session.count_letters(tally, progress);
+            return;
+        }
+        if session.has_pending()
+            && let Some((word, whole)) = grammar::word_alone(rest)
+        {
+            session.pending_word(word, whole, progress);
+            return;
+        }
+        if let Some(collected) = grammar::collected(line) {
+            session.collected(collected);
+            return;
+        }
+        if line.ends_with(b" items]") || line.ends_with(b" item]") {
+            session.distributed();
+        }
+    }
+
+    fn report(&mut self, line: &[u8], first: u8) {
+        let number = self.line;
+        let Some(session) = self.session.as_mut() else {
+            self.phase = Phase::Outside;
+            return;
+        };
+        match first {
+            b'=' => {
+                if let Some(end) = grammar::final_line(line) {
+                    if session.offer_end(end) {
+                        self.phase = Phase::Outside;
+                    }
+                } else if let Some(title) = grammar::titled(line, b'=')
+                    && let Some(section) = reports::Section::of(title)
+                {
+                    session.section(section, number);
+                }
+            }
+            b'0'..=b'9' | b'n' if session.is_quiet() => {
+                if let Some(end) = grammar::final_line(line) {
+                    if session.offer_end(end) {
+                        self.phase = Phase::Outside;
+                    }
+                } else {
+                    session.report_line(line, number);
+                }
+            }
+            b'!' => match grammar::titled(line, b'!') {
+                Some(title) => session.stopped(&text(title)),
+                None => session.report_line(line, number),
+            },
+            _ => session.report_line(line, number),
+        }
+    }
+}
+
+/// The status that a word gives to its test, if it gives one.
+fn status_of(word: Word) -> Option<atlas_core::TestStatus> {
+    match word {
+        Word::Result(status) => Some(status),
+        Word::Sub(_) | Word::Rerun => None,
+    }
+}

@@ -1,0 +1,295 @@
+//! What follows the tests: reports, and the short summary.
+
+use super::grammar::{self, Summary};
+use atlas_core::{Evidence, TestStatus};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A section of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    Errors,
+    Failures,
+    Summary,
+    Other,
+}
+
+impl Section {
+    /// The section with this title, if pytest has one.
+    pub(super) fn of(title: &[u8]) -> Option<Self> {
+        Some(match title {
+            b"ERRORS" => Self::Errors,
+            b"FAILURES" => Self::Failures,
+            b"short test summary info" => Self::Summary,
+            b"PASSES"
+            | b"XPASSES"
+            | b"XFAILURES"
+            | b"RERUNS"
+            | b"warnings summary"
+            | b"warnings summary (final)"
+            | b"rerun test summary info"
+            | b"tests coverage" => Self::Other,
+            _ if title.starts_with(b"slowest ") && title.ends_with(b"durations") => Self::Other,
+            _ => return None,
+        })
+    }
+}
+
+/// A module that could not be collected, and what its report says of it.
+#[derive(Debug, Default)]
+struct Module {
+    exception: Vec<Evidence>,
+    body: Vec<Evidence>,
+    captured: bool,
+}
+
+/// The reports read so far.
+#[derive(Debug, Default)]
+pub(super) struct Reports {
+    section: Option<Section>,
+    collecting: Option<String>,
+    modules: BTreeMap<String, Module>,
+    /// Titles of failures: `TestClass.test_x[1]`.
+    headings: BTreeSet<Vec<u8>>,
+    pub(super) summary: SummaryLines,
+}
+
+/// The short test summary: the last one, as far as it was read.
+#[derive(Debug, Default)]
+pub(super) struct SummaryLines {
+    pub(super) seen: bool,
+    /// Lines of the same word stand together.
+    groups: Vec<(TestStatus, Vec<(String, u64)>)>,
+    pub(super) sub_failed: Vec<String>,
+    /// Lines that stood inside another group, as lines of a message do.
+    pub(super) dropped: Vec<u64>,
+}
+
+impl SummaryLines {
+    /// All ids with their status.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&str, TestStatus)> {
+        self.groups
+            .iter()
+            .flat_map(|(status, entries)| entries.iter().map(|(id, _)| (id.as_str(), *status)))
+    }
+
+    /// How many lines bear this word; none where the word was not listed at all.
+    pub(super) fn count(&self, status: TestStatus) -> Option<u64> {
+        self.groups
+            .iter()
+            .find(|(word, _)| *word == status)
+            .map(|(_, entries)| entries.len() as u64)
+    }
+
+    fn add(&mut self, status: TestStatus, id: String, line: u64) {
+        let last = self.groups.len().wrapping_sub(1);
+        match self.groups.iter().position(|(word, _)| *word == status) {
+            None => self.groups.push((status, vec![(id, line)])),
+            Some(at) if at == last => self.groups[at].1.push((id, line)),
+            // Lines of one word stand together, and only failures have messages of several lines:
+            // a pass behind another group is a line of a message,
+            Some(_) if status == TestStatus::Passed => self.dropped.push(line),
+            Some(at) => {
+                // and so is one between two failures. Failures are kept in any case.
+                while let Some(group) = self.groups[at + 1..]
+                    .iter()
+                    .position(|(word, _)| *word == TestStatus::Passed)
+                {
+                    let (_, entries) = self.groups.remove(at + 1 + group);
+                    self.dropped.extend(entries.iter().map(|(_, line)| *line));
+                }
+                self.groups[at].1.push((id, line));
+            }
+        }
+    }
+
+    /// Keeps only the entries for which this holds; the others are dropped.
+    pub(super) fn retain(&mut self, holds: impl Fn(&str, TestStatus) -> bool) {
+        for (status, entries) in &mut self.groups {
+            entries.retain(|(id, line)| {
+                let holds = holds(id, *status);
+                if !holds {
+                    self.dropped.push(*line);
+                }
+                holds
+            });
+        }
+        self.groups.retain(|(_, entries)| !entries.is_empty());
+    }
+}
+
+impl Reports {
+    pub(super) fn enter(&mut self, section: Section) {
+        self.section = Some(section);
+        self.collecting = None;
+        if section == Section::Summary {
+            // An earlier one was printed by a test: pytest prints one, and last.
+            self.summary = SummaryLines {
+                seen: true,
+                ..SummaryLines::default()
+            };
+        }
+    }
+
+    pub(super) fn line(&mut self, line: &[u8], number: u64, known: impl Fn(&[u8]) -> bool) {
+        match self.section {
+            Some(Section::Summary) => self.summary_line(line, number, known),
+            Some(Section::Errors | Section::Failures) => self.report_line(line, number),
+            _ => {}
+        }
+    }
+
+    fn report_line(&mut self, line: &[u8], number: u64) {
+        if let Some(title) = grammar::titled(line, b'_') {
+            self.collecting = None;
+            let title_text = title.strip_prefix(b"ERROR collecting ");
+            match title_text {
+                Some(module) if self.section == Some(Section::Errors) => {
+                    let module = String::from_utf8_lossy(module).into_owned();
+                    self.modules.entry(module.clone()).or_default();
+                    self.collecting = Some(module);
+                }
+                _ => {
+                    self.headings.insert(title.to_vec());
+                }
+            }
+            return;
+        }
+        let Some(module) = self
+            .collecting
+            .as_ref()
+            .and_then(|module| self.modules.get_mut(module))
+        else {
+            return;
+        };
+        module.line(line, number);
+    }
+
+    fn summary_line(&mut self, line: &[u8], number: u64, known: impl Fn(&[u8]) -> bool) {
+        if line.first() == Some(&b'_') && grammar::titled(line, b'_').is_some()
+            || grammar::titled(line, b'-').is_some_and(|title| title.starts_with(b"Captured "))
+        {
+            // Reports go on, so this summary was part of one.
+            self.summary = SummaryLines::default();
+            self.section = Some(Section::Failures);
+            self.report_line(line, number);
+            return;
+        }
+        let known = |id: &[u8]| known(id) || self.is_heading(id);
+        match grammar::summary(line) {
+            Some(Summary::Test(status, rest)) => {
+                let id = grammar::split_message(rest, known);
+                if grammar::is_id(id, status) {
+                    let id = String::from_utf8_lossy(id).into_owned();
+                    if status == TestStatus::Error && self.modules.contains_key(&id) {
+                        self.note_line(&id, line, number);
+                    } else if status == TestStatus::Error && !id.contains("::") {
+                        self.modules.entry(id.clone()).or_default();
+                        self.note_line(&id, line, number);
+                    }
+                    self.summary.add(status, id, number);
+                }
+            }
+            Some(Summary::Sub(TestStatus::Failed | TestStatus::Error, rest)) => {
+                let id = grammar::split_message(rest, known);
+                self.summary
+                    .sub_failed
+                    .push(String::from_utf8_lossy(id).into_owned());
+            }
+            Some(Summary::Sub(..) | Summary::Group(_)) | None => {}
+        }
+    }
+
+    /// Keeps a summary line as the proof of a module whose report was not printed.
+    fn note_line(&mut self, module: &str, line: &[u8], number: u64) {
+        if let Some(module) = self.modules.get_mut(module)
+            && module.exception.is_empty()
+            && module.body.is_empty()
+        {
+            module.body.push(proof(line, number));
+        }
+    }
+
+    fn is_heading(&self, id: &[u8]) -> bool {
+        let Some(file) = grammar::file_len(id) else {
+            return false;
+        };
+        let name = String::from_utf8_lossy(&id[file + 2..]);
+        // The path to a test is joined with dots; its parameters stay as they are.
+        let (path, params) = name
+            .find('[')
+            .map_or((&*name, ""), |open| name.split_at(open));
+        let title = path.replace("::", ".") + params;
+        self.headings.contains(title.as_bytes())
+    }
+
+    /// How many modules could not be collected.
+    pub(super) fn collect_errors(&self) -> u64 {
+        self.modules.len() as u64
+    }
+
+    /// The modules that could not be collected, with the lines that say why.
+    pub(super) fn lost(self) -> impl Iterator<Item = (String, Vec<Evidence>)> {
+        let listed: Option<BTreeSet<String>> =
+            self.summary.count(TestStatus::Error).is_some().then(|| {
+                self.summary
+                    .entries()
+                    .filter(|(_, status)| *status == TestStatus::Error)
+                    .map(|(id, _)| id.to_owned())
+                    .collect()
+            });
+        self.modules
+            .into_iter()
+            // A test may print such a title; where the summary lists errors it must list this one.
+            .filter(move |(id, _)| listed.as_ref().is_none_or(|listed| listed.contains(id)))
+            .map(|(id, module)| (id, module.decisive()))
+    }
+}
+
+fn proof(line: &[u8], number: u64) -> Evidence {
+    Evidence::at(
+        "log",
+        usize::try_from(number).unwrap_or(usize::MAX),
+        String::from_utf8_lossy(line).trim_end(),
+    )
+}
+
+impl Module {
+    const MAX_BODY: usize = 400;
+
+    fn line(&mut self, line: &[u8], number: u64) {
+        if grammar::titled(line, b'-').is_some_and(|title| title.starts_with(b"Captured ")) {
+            self.captured = true;
+        }
+        if self.captured {
+            return;
+        }
+        if line.starts_with(b"E  ") {
+            self.exception.push(proof(line, number));
+        } else if line.starts_with(b"During handling of the above")
+            || line.starts_with(b"The above exception was the direct cause")
+        {
+            // The last exception of a chain is the one that ended the import.
+            self.exception.clear();
+            self.body.clear();
+        } else if self.body.len() < Self::MAX_BODY && !line.trim_ascii().is_empty() {
+            self.body.push(proof(line, number));
+        }
+    }
+
+    /// The exception; without one, the last line of a traceback, or else the first lines.
+    fn decisive(mut self) -> Vec<Evidence> {
+        if !self.exception.is_empty() {
+            return self.exception;
+        }
+        let native = self
+            .body
+            .iter()
+            .any(|line| line.text.starts_with("Traceback (most recent call last)"));
+        if native {
+            let last = self.body.len().saturating_sub(1);
+            return self.body.split_off(last);
+        }
+        self.body.truncate(6);
+        self.body
+    }
+}

@@ -1,0 +1,540 @@
+//! One run of pytest inside a log.
+
+use super::grammar::{self, Collected, Final, Progress, Tally, Verbose, Word};
+use super::reports::{Reports, Section};
+use super::status_of;
+use atlas_core::{LostReason, ParsedLogBuilder, RunOutcome, TestStatus};
+use std::collections::{BTreeSet, HashMap};
+
+/// What was read of one session.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    quiet: bool,
+    maybe: bool,
+    distributed: bool,
+    /// Whether lines of results end in a percentage, once one was seen.
+    percent: Option<bool>,
+    done: bool,
+    tally: Tally,
+    letters: bool,
+    collected: Option<Collected>,
+    results: Vec<Test>,
+    index: HashMap<String, usize>,
+    pending: Option<Pending>,
+    started: Vec<String>,
+    reports: Reports,
+    end: Option<Final>,
+    end_agrees: bool,
+    no_collection: bool,
+    killed: Option<RunOutcome>,
+    fatal: bool,
+}
+
+#[derive(Debug)]
+struct Test {
+    id: String,
+    status: TestStatus,
+    seen: u32,
+    sub_failed: bool,
+}
+
+/// A test whose id was printed and whose result was not.
+#[derive(Debug)]
+struct Pending {
+    id: String,
+    /// A word at the start of its line; the last one counts.
+    word: Option<Word>,
+    /// A word behind output of the test.
+    loose: Option<Word>,
+}
+
+/// How a session ended.
+pub(super) struct Ending {
+    pub(super) outcome: RunOutcome,
+    pub(super) ran: bool,
+    pub(super) consistent: Option<bool>,
+}
+
+impl Session {
+    pub(super) fn new(quiet: bool) -> Self {
+        Self {
+            quiet,
+            ..Self::default()
+        }
+    }
+
+    /// A session that only letters speak for so far.
+    pub(super) fn maybe() -> Self {
+        Self {
+            quiet: true,
+            maybe: true,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn is_maybe(&self) -> bool {
+        self.maybe && self.end.is_none()
+    }
+
+    pub(super) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    pub(super) fn has_end(&self) -> bool {
+        self.end.is_some()
+    }
+
+    pub(super) fn has_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    pub(super) fn distributed(&mut self) {
+        self.distributed = true;
+    }
+
+    pub(super) fn collected(&mut self, collected: Collected) {
+        self.collected = self.collected.or(Some(collected));
+    }
+
+    pub(super) fn internal_error(&mut self) {
+        self.killed = self.killed.or(Some(RunOutcome::Crashed));
+    }
+
+    /// The interpreter reported its own death, on the line of what ran then.
+    pub(super) fn fatal(&mut self, front: &[u8]) {
+        self.fatal = true;
+        if grammar::file_len(front).is_some() {
+            self.started(front);
+        }
+    }
+
+    pub(super) fn timed_out(&mut self) {
+        self.killed = Some(RunOutcome::TimedOut);
+    }
+
+    /// A line `!!! reason !!!`.
+    pub(super) fn stopped(&mut self, reason: &str) {
+        if reason.contains("during collection") {
+            self.no_collection = true;
+        } else if !reason.starts_with("stopping after") && !reason.starts_with("xdist") {
+            // KeyboardInterrupt, or a test that called pytest.exit.
+            self.killed = self.killed.or(Some(RunOutcome::Crashed));
+        }
+    }
+
+    fn saw(&mut self, progress: Progress) {
+        match progress {
+            Progress::None => self.percent = self.percent.or(Some(false)),
+            Progress::Some => self.percent = Some(true),
+            Progress::Done => {
+                self.percent = Some(true);
+                self.done = true;
+            }
+        }
+    }
+
+    /// Whether letters on a line can be progress: once percentages are printed, each line of
+    /// letters has one, but for the one that a dying process left.
+    pub(super) fn letters_fit(&self, file: bool, progress: Progress) -> bool {
+        self.index.is_empty()
+            && self.pending.is_none()
+            && (file
+                || self.letters
+                || self.distributed
+                || self.quiet
+                || progress != Progress::None)
+    }
+
+    pub(super) fn count_letters(&mut self, tally: Tally, progress: Progress) {
+        self.tally.add(tally);
+        self.end = None;
+        self.letters = true;
+        self.saw(progress);
+    }
+
+    /// A line that gives a result to the test it names.
+    pub(super) fn result(&mut self, result: &Verbose<'_>, progress: Progress, open: bool) {
+        // Tests still run: a final line before was printed by one.
+        self.end = None;
+        let reasoned = matches!(
+            result.word,
+            Word::Result(TestStatus::Skipped | TestStatus::Xfail | TestStatus::Xpass)
+        );
+        if progress == Progress::None && self.percent == Some(true) && !(reasoned && open) {
+            // A test printed it: lines of this run end in a percentage.
+            return;
+        }
+        let id = String::from_utf8_lossy(result.id).into_owned();
+        if self
+            .pending
+            .as_ref()
+            .is_some_and(|pending| pending.id != id)
+        {
+            self.settle();
+        }
+        if !open {
+            self.saw(progress);
+        }
+        if progress == Progress::None && !reasoned {
+            // Perhaps the word was printed by the test; then the real one follows alone.
+            let pending = self.pending.get_or_insert(Pending {
+                id,
+                word: None,
+                loose: None,
+            });
+            if pending.word.is_some() {
+                // The same test once more: its teardown.
+                let id = pending.id.clone();
+                self.settle();
+                self.record(&id, result.word);
+            } else {
+                pending.word = Some(result.word);
+            }
+            return;
+        }
+        self.pending = None;
+        self.record(&id, result.word);
+    }
+
+    /// A line of an xdist worker.
+    pub(super) fn worker_result(&mut self, result: &Verbose<'_>, progress: Progress) {
+        self.distributed = true;
+        self.end = None;
+        self.pending = None;
+        self.saw(progress);
+        self.record(&String::from_utf8_lossy(result.id), result.word);
+    }
+
+    /// A line that only names a test. Returns whether it is one.
+    pub(super) fn started(&mut self, line: &[u8]) -> bool {
+        let line = line.strip_suffix(b" ").unwrap_or(line);
+        let (id, more) = grammar::cut_id(line, false);
+        if more && self.percent == Some(true) {
+            return false;
+        }
+        let id = String::from_utf8_lossy(id).into_owned();
+        if self.distributed {
+            self.started.push(id);
+            return true;
+        }
+        self.settle();
+        self.pending = Some(Pending {
+            id,
+            word: None,
+            loose: None,
+        });
+        true
+    }
+
+    /// A word that ends the test whose id was printed before.
+    pub(super) fn pending_word(&mut self, word: Word, whole: bool, progress: Progress) {
+        if progress == Progress::None && self.percent == Some(true) {
+            return;
+        }
+        let Some(pending) = &mut self.pending else {
+            return;
+        };
+        if progress == Progress::None {
+            if whole {
+                pending.word = Some(word);
+            } else {
+                pending.loose = Some(word);
+            }
+            return;
+        }
+        let id = pending.id.clone();
+        self.saw(progress);
+        // Only this line has a percentage; whatever the test printed before is void.
+        self.record(&id, word);
+        self.pending = Some(Pending {
+            id,
+            word: None,
+            loose: None,
+        });
+    }
+
+    /// The words printed for the pending test are all there are.
+    pub(super) fn settle(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            if let Some(word) = pending.word.or(pending.loose) {
+                self.record(&pending.id, word);
+            } else if !self.index.contains_key(&pending.id) {
+                self.started.push(pending.id);
+            }
+        }
+    }
+
+    fn record(&mut self, id: &str, word: Word) {
+        match word {
+            Word::Result(status) => self.tally.count(status),
+            Word::Sub(status @ (TestStatus::Failed | TestStatus::Skipped)) => {
+                self.tally.count(status);
+            }
+            Word::Sub(_) | Word::Rerun => {}
+        }
+        let status = status_of(word);
+        let sub_failed = word == Word::Sub(TestStatus::Failed);
+        if status.is_none() && !sub_failed {
+            return;
+        }
+        if let Some(&at) = self.index.get(id) {
+            let test = &mut self.results[at];
+            test.sub_failed |= sub_failed;
+            if let Some(status) = status {
+                // An error after the result is the teardown of the same test.
+                if test.seen == 0 || status != TestStatus::Error {
+                    test.seen += 1;
+                }
+                test.status = if test.seen == 1 && test.status == TestStatus::Passed {
+                    status
+                } else {
+                    test.status.worst(status)
+                };
+            }
+            return;
+        }
+        self.index.insert(id.to_owned(), self.results.len());
+        self.results.push(Test {
+            id: id.to_owned(),
+            status: status.unwrap_or(TestStatus::Passed),
+            seen: u32::from(status.is_some()),
+            sub_failed,
+        });
+    }
+
+    pub(super) fn section(&mut self, section: Section, _line: u64) {
+        self.maybe = false;
+        self.end = None;
+        self.reports.enter(section);
+    }
+
+    pub(super) fn report_line(&mut self, line: &[u8], number: u64) {
+        let index = &self.index;
+        self.reports.line(line, number, |id| {
+            !index.is_empty() && index.contains_key(&*String::from_utf8_lossy(id))
+        });
+    }
+
+    /// Whether a final line agrees with the progress; nothing can be said without any.
+    pub(super) fn agrees(&self, end: &Final) -> Option<bool> {
+        self.agrees_with(self.tally, end)
+    }
+
+    fn agrees_with(&self, tally: Tally, end: &Final) -> Option<bool> {
+        let totals = end.totals;
+        let collect_errors = self
+            .reports
+            .collect_errors()
+            .max(self.collected.map_or(0, |c| c.errors));
+        if tally.is_empty() {
+            // Nothing ran; a final line that counts tests is another's, if collecting ended well.
+            return (self.collected.is_some() || collect_errors > 0)
+                .then(|| totals.passed.is_none() && totals.failed.is_none());
+        }
+        let exact = |declared: Option<u64>, counted: u64| declared.unwrap_or(0) == counted;
+        // Declared beyond what progress shows, for a reason that is known.
+        let within = |declared: Option<u64>, counted: u64, more: u64| {
+            let declared = declared.unwrap_or(0);
+            declared >= counted && declared - counted <= more
+        };
+        let subtests = if self.reports.summary.seen {
+            self.reports.summary.sub_failed.len() as u64
+        } else {
+            u64::MAX
+        };
+        let skipped = self.collected.map_or(u64::MAX, |c| c.skipped);
+        Some(
+            exact(totals.passed, tally.passed)
+                && exact(totals.xfailed, tally.xfailed)
+                && exact(totals.xpassed, tally.xpassed)
+                && within(totals.failed, tally.failed, subtests)
+                && within(totals.errors, tally.errors, collect_errors)
+                && within(totals.skipped, tally.skipped, skipped),
+        )
+    }
+
+    /// As [`agrees`](Self::agrees), with the word of the pending test counted.
+    pub(super) fn agrees_if_settled(&self, end: &Final) -> Option<bool> {
+        let pending = self.pending.as_ref();
+        let word = pending.and_then(|pending| pending.word.or(pending.loose));
+        let mut tally = self.tally;
+        if let Some(status) = word.and_then(status_of) {
+            tally.count(status);
+        }
+        self.agrees_with(tally, end)
+    }
+
+    /// A final line. Returns whether it is believed at once.
+    pub(super) fn offer_end(&mut self, end: Final) -> bool {
+        let agrees = self.agrees(&end);
+        self.finish(end);
+        agrees != Some(false)
+    }
+
+    pub(super) fn finish(&mut self, end: Final) {
+        self.maybe = false;
+        self.end_agrees = self.agrees(&end) == Some(true);
+        self.end = Some(end);
+    }
+
+    /// Whether the summary's counts, where it lists a word at all, are those of the final line.
+    fn summary_agrees(&self, end: &Final) -> Option<bool> {
+        let summary = &self.reports.summary;
+        if !summary.seen {
+            return None;
+        }
+        let mut agrees = None;
+        for (status, declared) in [
+            (TestStatus::Passed, end.totals.passed),
+            (TestStatus::Error, end.totals.errors),
+            (TestStatus::Xfail, end.totals.xfailed),
+            (TestStatus::Xpass, end.totals.xpassed),
+        ] {
+            if let Some(listed) = summary.count(status) {
+                agrees = Some(agrees.unwrap_or(true) && declared.unwrap_or(0) == listed);
+            }
+        }
+        if let Some(listed) = summary.count(TestStatus::Failed) {
+            let listed = listed + summary.sub_failed.len() as u64;
+            agrees = Some(agrees.unwrap_or(true) && end.totals.failed.unwrap_or(0) == listed);
+        }
+        agrees
+    }
+
+    /// Puts everything into the log's builder.
+    pub(super) fn end(mut self, log: &mut ParsedLogBuilder) -> Ending {
+        if self.maybe {
+            return Ending {
+                outcome: RunOutcome::NothingRan,
+                ran: false,
+                consistent: None,
+            };
+        }
+        if self.end.is_none() {
+            // The log stops here: a word behind output may belong to the output.
+            if let Some(pending) = &mut self.pending {
+                pending.loose = None;
+            }
+        }
+        self.settle();
+        self.merge_summary(log);
+        let consistent = self.end.as_ref().and_then(|end| self.consistent(end));
+        if consistent == Some(false) {
+            log.warn(None, "the final line does not agree with the results");
+        }
+        for test in &self.results {
+            let status = if test.sub_failed {
+                test.status.worst(TestStatus::Failed)
+            } else {
+                test.status
+            };
+            let module = grammar::module_of(&test.id);
+            for _ in 0..test.seen.max(1) {
+                log.record(module, &test.id, &test.id, status);
+            }
+        }
+        let ran = !self.tally.is_empty()
+            || self.results.iter().any(|test| test.id.contains("::"))
+            || self
+                .end
+                .is_some_and(|end| end.totals.passed.is_some() || end.totals.failed.is_some());
+        let mut lost = false;
+        let (end, index) = (self.end, &self.index);
+        let unfinished: BTreeSet<String> = self
+            .started
+            .iter()
+            .filter(|id| !index.contains_key(*id))
+            .cloned()
+            .collect();
+        for (module, lines) in self.reports.lost() {
+            lost = true;
+            if !index.contains_key(&module) {
+                log.record(
+                    grammar::module_of(&module),
+                    &module,
+                    &module,
+                    TestStatus::Error,
+                );
+            }
+            log.lose(&module, LostReason::LoadFailed, lines);
+        }
+        if let Some(end) = end {
+            log.add_totals(end.totals);
+        }
+        if end.is_none() || self.killed.is_some() {
+            for id in unfinished {
+                log.still_running(id);
+            }
+        }
+        let silent = self.quiet && self.done && end.is_none();
+        if silent {
+            log.warn(None, "pytest was told to print no final line (-qq)");
+        }
+        let outcome = match (self.killed, end) {
+            (Some(killed), _) => killed,
+            (None, Some(_)) if !ran && (lost || self.no_collection) => RunOutcome::BuildFailed,
+            (None, Some(_)) if !ran => RunOutcome::NothingRan,
+            (None, Some(_)) => RunOutcome::Completed,
+            (None, None) if silent => RunOutcome::Completed,
+            (None, None) if self.fatal => RunOutcome::Crashed,
+            (None, None) => RunOutcome::Truncated,
+        };
+        Ending {
+            outcome,
+            ran,
+            consistent,
+        }
+    }
+
+    fn consistent(&self, end: &Final) -> Option<bool> {
+        let progress = self.agrees(end);
+        let noisy = self.percent == Some(false) && self.letters;
+        let summary = self.summary_agrees(end);
+        match (progress, summary) {
+            (Some(true), Some(false)) | (Some(false), _) if !noisy => Some(false),
+            (Some(true), _) => Some(true),
+            // Without percentages, output may stand between the letters: only names compare.
+            (_, summary) => summary,
+        }
+    }
+
+    /// Adds what the summary names to what the run named.
+    fn merge_summary(&mut self, log: &mut ParsedLogBuilder) {
+        let mut summary = std::mem::take(&mut self.reports.summary);
+        if !self.index.is_empty() && !self.letters {
+            // The run named every test. A failure that it did not name counts nevertheless.
+            summary.retain(|id, status| status.is_failing() || self.index.contains_key(id));
+        }
+        for line in &summary.dropped {
+            log.warn(Some(*line), "a line of a message, not of the summary");
+        }
+        for (id, status) in summary.entries() {
+            if let Some(&at) = self.index.get(id) {
+                let test = &mut self.results[at];
+                test.status = test.status.worst(status);
+                continue;
+            }
+            self.index.insert(id.to_owned(), self.results.len());
+            self.results.push(Test {
+                id: id.to_owned(),
+                status,
+                seen: 1,
+                sub_failed: false,
+            });
+        }
+        for id in &summary.sub_failed {
+            if let Some(&at) = self.index.get(id) {
+                self.results[at].sub_failed = true;
+            } else {
+                self.index.insert(id.clone(), self.results.len());
+                self.results.push(Test {
+                    id: id.clone(),
+                    status: TestStatus::Failed,
+                    seen: 1,
+                    sub_failed: true,
+                });
+            }
+        }
+        self.reports.summary = summary;
+    }
+}

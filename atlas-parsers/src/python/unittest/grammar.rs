@@ -1,0 +1,218 @@
+//! The lines of unittest's text runner.
+
+use atlas_core::{TestStatus, Totals};
+use memchr::{memchr, memmem};
+
+/// The name of a test as the runner prints it: `method (where)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    method: String,
+    place: String,
+    /// Whether the parentheses hold the method too, as since Python 3.11.
+    pub(super) full: bool,
+}
+
+impl Name {
+    /// `module.Class.method`.
+    pub(super) fn qualified(&self) -> String {
+        if self.full {
+            self.place.clone()
+        } else {
+            format!("{}.{}", self.place, self.method)
+        }
+    }
+
+    /// Whether it stands for a module that could not be imported.
+    pub(super) fn is_load_failure(&self) -> bool {
+        let class = self
+            .place
+            .strip_suffix(&self.method)
+            .map_or(&*self.place, |p| p);
+        class.trim_end_matches('.') == "unittest.loader._FailedTest"
+    }
+
+    /// Whether it is a fixture of a class or module.
+    pub(super) fn is_fixture(&self) -> bool {
+        matches!(
+            &*self.method,
+            "setUpClass" | "tearDownClass" | "setUpModule" | "tearDownModule"
+        )
+    }
+
+    /// The module: what stands before the class. Class names begin in upper case, and where none
+    /// does, the last part is the class.
+    pub(super) fn module(&self) -> String {
+        if self.is_load_failure() {
+            return self.method.clone();
+        }
+        if self.method.ends_with("Module") && self.is_fixture() {
+            return self.place.clone();
+        }
+        let class = if self.full {
+            self.place
+                .strip_suffix(&self.method)
+                .map_or(&*self.place, |path| path.trim_end_matches('.'))
+        } else {
+            &*self.place
+        };
+        let class_like = |part: &str| {
+            let first = part.trim_start_matches('_').chars().next();
+            first.is_some_and(char::is_uppercase) || part == "<locals>"
+        };
+        let mut module = class.rsplit_once('.').map_or(class, |(module, _)| module);
+        while let Some((outer, last)) = module.rsplit_once('.') {
+            if !class_like(last) {
+                break;
+            }
+            module = outer;
+        }
+        module.to_owned()
+    }
+}
+
+/// Whether a name begins as identifiers do; generated names go on with any character.
+fn begins_name(text: &str) -> bool {
+    text.starts_with(|c: char| c == '_' || c.is_alphabetic())
+}
+
+fn is_path(text: &str) -> bool {
+    text.split('.')
+        .all(|part| part == "<locals>" || begins_name(part))
+}
+
+/// The test name at the start of a text, and where it ends.
+pub(super) fn test_name(text: &[u8]) -> Option<(Name, usize)> {
+    let open = memmem::find(text, b" (")?;
+    let close = open + memchr(b')', &text[open..])?;
+    let method = std::str::from_utf8(&text[..open]).ok()?;
+    let place = std::str::from_utf8(&text[open + 2..close]).ok()?;
+    let plain =
+        |text: &str| !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c == '(');
+    if !plain(method) || !plain(place) || !begins_name(method) {
+        return None;
+    }
+    let class = place
+        .strip_suffix(method)
+        .and_then(|class| class.strip_suffix('.'));
+    let full = class.is_some_and(is_path);
+    if !full && !is_path(place) {
+        return None;
+    }
+    let module_fixture = matches!(method, "setUpModule" | "tearDownModule");
+    if !full && !place.contains('.') && !module_fixture {
+        return None;
+    }
+    let name = Name {
+        method: method.to_owned(),
+        place: place.to_owned(),
+        full,
+    };
+    Some((name, close + 1))
+}
+
+/// A status that is all of the text.
+pub(super) fn status(text: &[u8]) -> Option<TestStatus> {
+    Some(match text.trim_ascii_end() {
+        b"ok" => TestStatus::Passed,
+        b"FAIL" => TestStatus::Failed,
+        b"ERROR" => TestStatus::Error,
+        b"expected failure" => TestStatus::Xfail,
+        b"unexpected success" => TestStatus::Xpass,
+        b"skipped" => TestStatus::Skipped,
+        text => {
+            let reason = text.strip_prefix(b"skipped ")?;
+            let quoted = |q: u8| reason.len() > 1 && reason[0] == q && reason.last() == Some(&q);
+            (quoted(b'\'') || quoted(b'"')).then_some(TestStatus::Skipped)?
+        }
+    })
+}
+
+/// A status behind output that has no line end.
+pub(super) fn status_at_end(text: &[u8]) -> Option<TestStatus> {
+    let text = text.trim_ascii_end();
+    for (word, status) in [
+        (&b"ok"[..], TestStatus::Passed),
+        (b"FAIL", TestStatus::Failed),
+        (b"ERROR", TestStatus::Error),
+        (b"expected failure", TestStatus::Xfail),
+        (b"unexpected success", TestStatus::Xpass),
+    ] {
+        if text.ends_with(word) {
+            return Some(status);
+        }
+    }
+    let at = memmem::rfind(text, b"skipped ")?;
+    status(&text[at..])
+}
+
+/// The kind of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heading {
+    Fail,
+    Error,
+    Unexpected,
+}
+
+impl Heading {
+    pub(super) fn status(self) -> TestStatus {
+        match self {
+            Self::Fail => TestStatus::Failed,
+            Self::Error => TestStatus::Error,
+            Self::Unexpected => TestStatus::Xpass,
+        }
+    }
+}
+
+/// `FAIL: test_x (module.Class.test_x)` and its like.
+pub(super) fn heading(line: &[u8]) -> Option<(Heading, &[u8])> {
+    let found = [
+        (&b"FAIL: "[..], Heading::Fail),
+        (b"ERROR: ", Heading::Error),
+        (b"UNEXPECTED SUCCESS: ", Heading::Unexpected),
+    ]
+    .into_iter()
+    .find_map(|(head, kind)| Some((kind, line.strip_prefix(head)?)))?;
+    (!found.1.is_empty()).then_some(found)
+}
+
+/// `Ran 3 tests in 0.001s`.
+pub(super) fn ran(line: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(line.strip_prefix(b"Ran ")?).ok()?;
+    let (number, rest) = text.split_once(' ')?;
+    let time = rest
+        .strip_prefix("tests in ")
+        .or_else(|| rest.strip_prefix("test in "))?;
+    time.trim_end().ends_with('s').then_some(())?;
+    number.parse().ok()
+}
+
+/// The last line of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) totals: Totals,
+}
+
+/// `OK (skipped=1)`, `FAILED (failures=2, errors=1)`, `NO TESTS RAN`.
+pub(super) fn verdict(line: &[u8]) -> Option<Verdict> {
+    let text = std::str::from_utf8(line).ok()?.trim_end();
+    let rest = ["OK", "FAILED", "NO TESTS RAN"]
+        .into_iter()
+        .find_map(|word| text.strip_prefix(word))?;
+    let mut totals = Totals::default();
+    if rest.is_empty() {
+        return Some(Verdict { totals });
+    }
+    for part in rest.strip_prefix(" (")?.strip_suffix(')')?.split(", ") {
+        let (name, number) = part.split_once('=')?;
+        let number = Some(number.parse().ok()?);
+        match name {
+            "failures" => totals.failed = number,
+            "errors" => totals.errors = number,
+            "skipped" => totals.skipped = number,
+            "expected failures" => totals.xfailed = number,
+            "unexpected successes" => totals.xpassed = number,
+            _ => return None,
+        }
+    }
+    Some(Verdict { totals })
+}

@@ -1,0 +1,542 @@
+//! The standard library's unittest, verbose or not, Python 3.8 to 3.14.
+//!
+//! A verbose run prints `test_x (module.Class.test_x) ... ok`; before Python 3.11 the parentheses
+//! hold only the class. A test with a docstring has its first line on a second line, and the
+//! status there. What a test prints stands between the dots and the status. Failures are told
+//! again below, each under its own heading, and those headings decide: a test that prints `FAIL`
+//! has none.
+//!
+//! Ids are `test_x (module.Class.test_x)` as printed, without docstring and without the label of
+//! a subtest; a failed subtest fails its test, a skipped one skips it.
+
+mod grammar;
+
+use crate::text::clean;
+use atlas_core::{
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
+    RunOutcome, TestStatus, Totals,
+};
+use grammar::{Heading, Name};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The parser.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unittest;
+
+impl LogParser for Unittest {
+    fn id(&self) -> &'static str {
+        "unittest"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::default()))
+    }
+}
+
+/// One test of the run, in the order of the log.
+#[derive(Debug)]
+struct Test {
+    id: String,
+    name: Name,
+    /// A status printed where the runner prints it.
+    words: Vec<TestStatus>,
+    /// A status behind other text on its line, as output without a line end leaves it.
+    loose: Option<TestStatus>,
+    subs: Vec<TestStatus>,
+    /// The test on whose line this one began.
+    glued_to: Option<usize>,
+}
+
+/// What is expected next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Running,
+    /// After a line of `=`: perhaps a heading.
+    Rule,
+    /// Below a heading.
+    Report,
+    /// After `Ran 3 tests in 0.1s`: the verdict.
+    Ran,
+}
+
+#[derive(Debug, Default)]
+struct Report {
+    id: String,
+    name: Option<Name>,
+    load_failure: Option<Evidence>,
+    module: Option<String>,
+    last: Vec<Evidence>,
+}
+
+struct State {
+    line: u64,
+    phase: Phase,
+    dashes: bool,
+    tests: Vec<Test>,
+    current: Option<usize>,
+    /// The id was printed, and its docstring and status may follow on the next line.
+    docstring: bool,
+    headings: Vec<(Heading, String, Option<Name>)>,
+    report: Option<Report>,
+    fatal: Option<RunOutcome>,
+    ran: Option<u64>,
+    outcome: Option<RunOutcome>,
+    builder: ParsedLogBuilder,
+    consistent: Option<bool>,
+    loaded: bool,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            line: 0,
+            phase: Phase::Running,
+            dashes: false,
+            tests: Vec::new(),
+            current: None,
+            docstring: false,
+            headings: Vec::new(),
+            report: None,
+            fatal: None,
+            ran: None,
+            outcome: None,
+            builder: ParsedLogBuilder::new("unittest"),
+            consistent: None,
+            loaded: false,
+        }
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        let line = clean(line);
+        let line = &*line;
+        let dashes = std::mem::replace(&mut self.dashes, is_rule(line, b'-'));
+        if self.phase == Phase::Ran {
+            if let Some(verdict) = grammar::verdict(line) {
+                self.end_run(verdict);
+                return;
+            }
+            if !line.is_empty() {
+                // Something else printed `Ran 3 tests`.
+                self.phase = Phase::Running;
+                self.ran = None;
+            }
+        }
+        if dashes && let Some(number) = grammar::ran(line) {
+            self.end_report();
+            self.ran = Some(number);
+            self.phase = Phase::Ran;
+            return;
+        }
+        match self.phase {
+            Phase::Running => self.running(line),
+            Phase::Rule => {
+                if let Some((heading, id)) = grammar::heading(line) {
+                    self.end_report();
+                    self.current = None;
+                    let name = grammar::test_name(id).map(|(name, _)| name);
+                    let id = id_of(id);
+                    self.headings.push((heading, id.clone(), name.clone()));
+                    self.report = Some(Report {
+                        id,
+                        name,
+                        ..Report::default()
+                    });
+                    self.phase = Phase::Report;
+                } else {
+                    self.phase = if self.report.is_some() {
+                        Phase::Report
+                    } else {
+                        Phase::Running
+                    };
+                }
+            }
+            Phase::Report => {
+                if is_rule(line, b'=') {
+                    self.phase = Phase::Rule;
+                } else {
+                    self.report_line(line);
+                }
+            }
+            Phase::Ran => {}
+        }
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        let unfinished = !self.tests.is_empty() || !self.headings.is_empty();
+        if unfinished {
+            self.end_report();
+            let died = self.fatal.unwrap_or(RunOutcome::Truncated);
+            if let Some(test) = self.current.map(|at| &self.tests[at])
+                && test.words.is_empty()
+            {
+                self.builder.still_running(test.id.clone());
+            }
+            self.settle(None);
+            self.outcome = Some(died);
+        }
+        let outcome = self.outcome.or(self.fatal).unwrap_or_default();
+        let consistent = self.consistent;
+        let mut log = self.builder.finish(outcome);
+        log.consistent = consistent;
+        log
+    }
+}
+
+fn is_rule(line: &[u8], rule: u8) -> bool {
+    line.len() == 70 && line.iter().all(|b| *b == rule)
+}
+
+/// The id in a heading: without the label of a subtest.
+fn id_of(text: &[u8]) -> String {
+    let end = grammar::test_name(text).map_or(text.len(), |(_, end)| end);
+    String::from_utf8_lossy(&text[..end]).into_owned()
+}
+
+impl State {
+    fn running(&mut self, line: &[u8]) {
+        if is_rule(line, b'=') {
+            self.phase = Phase::Rule;
+            return;
+        }
+        if line.starts_with(b"Fatal Python error: ") {
+            self.fatal = Some(RunOutcome::Crashed);
+            return;
+        }
+        let docstring = std::mem::take(&mut self.docstring);
+        if let Some(sub) = line.strip_prefix(b"  ")
+            && self.sub_line(sub)
+        {
+            return;
+        }
+        if let Some((name, end)) = grammar::test_name(line) {
+            let rest = &line[end..];
+            if let Some(tail) = rest
+                .strip_prefix(b" ... ")
+                .or_else(|| rest.strip_suffix(b" ..."))
+            {
+                self.begin(&line[..end], name);
+                self.status_in(tail, true);
+                return;
+            }
+            if rest.trim_ascii().is_empty() {
+                self.begin(&line[..end], name);
+                self.docstring = true;
+                return;
+            }
+        }
+        if docstring && let Some(at) = memchr::memmem::rfind(line, b" ... ") {
+            let tail = &line[at + 5..];
+            // A docstring may hold the dots as well: the last ones are the runner's, unless
+            // output follows.
+            if grammar::status(tail).is_some() || tail.is_empty() {
+                self.status_in(tail, true);
+            } else if let Some(at) = memchr::memmem::find(line, b" ... ") {
+                self.status_in(&line[at + 5..], true);
+            }
+            return;
+        }
+        if self.current.is_some() {
+            self.status_in(line, false);
+        }
+    }
+
+    fn begin(&mut self, id: &[u8], name: Name) {
+        self.current = Some(self.tests.len());
+        self.tests.push(Test {
+            id: String::from_utf8_lossy(id).into_owned(),
+            name,
+            words: Vec::new(),
+            loose: None,
+            subs: Vec::new(),
+            glued_to: None,
+        });
+    }
+
+    /// Looks for a status where one may stand; `after_dots` is right behind ` ... `.
+    fn status_in(&mut self, text: &[u8], after_dots: bool) {
+        let mut text = text;
+        // Before Python 3.11 a failing subtest prints nothing, not even the line end of its test,
+        // and the next test follows on the line.
+        while after_dots
+            && let Some((name, end)) = grammar::test_name(text)
+            && !name.full
+            && let Some(tail) = text[end..].strip_prefix(b" ... ")
+        {
+            let outer = self.current;
+            self.begin(&text[..end], name);
+            if let Some(test) = self.tests.last_mut() {
+                test.glued_to = outer;
+            }
+            text = tail;
+        }
+        let Some(current) = self.current.map(|at| &mut self.tests[at]) else {
+            return;
+        };
+        if let Some(status) = grammar::status(text) {
+            current.words.push(status);
+        } else if let Some(status) = grammar::status_at_end(text) {
+            current.loose = Some(status);
+        }
+    }
+
+    /// `  test_x (m.C.test_x) [label] (i=1) ... FAIL` below its test.
+    fn sub_line(&mut self, line: &[u8]) -> bool {
+        let Some(test) = self.current.map(|at| &mut self.tests[at]) else {
+            return false;
+        };
+        let Some(rest) = line.strip_prefix(test.id.as_bytes()) else {
+            return false;
+        };
+        let Some(at) = memchr::memmem::rfind(rest, b" ... ") else {
+            return false;
+        };
+        if let Some(status) = grammar::status(&rest[at + 5..]) {
+            test.subs.push(status);
+        }
+        true
+    }
+
+    fn proof(&self, line: &[u8]) -> Evidence {
+        Evidence::at(
+            "log",
+            usize::try_from(self.line).unwrap_or(usize::MAX),
+            String::from_utf8_lossy(line).trim_end(),
+        )
+    }
+
+    fn report_line(&mut self, line: &[u8]) {
+        let proof = self.proof(line);
+        let Some(report) = &mut self.report else {
+            return;
+        };
+        if report
+            .name
+            .as_ref()
+            .is_none_or(|name| !name.is_load_failure())
+        {
+            return;
+        }
+        if let Some(module) = line.strip_prefix(b"ImportError: Failed to import test module: ") {
+            report.module = Some(String::from_utf8_lossy(module).trim().to_owned());
+            report.load_failure = Some(proof);
+        } else if line.starts_with(b"Traceback (most recent call last)") || line.starts_with(b"  ")
+        {
+            report.last.clear();
+        } else if !line.is_empty() && !is_rule(line, b'-') && report.last.len() < 20 {
+            report.last.push(proof);
+        }
+    }
+
+    fn end_report(&mut self) {
+        let Some(report) = self.report.take() else {
+            return;
+        };
+        if let (Some(module), Some(first)) = (report.module, report.load_failure) {
+            let mut lines = vec![first];
+            lines.extend(report.last);
+            self.builder.lose(&module, LostReason::LoadFailed, lines);
+        }
+        drop(report.id);
+    }
+
+    /// The run came to its end.
+    fn end_run(&mut self, verdict: grammar::Verdict) {
+        let ran = self.ran.take();
+        let before = self.builder.recorded();
+        let agrees = self.settle(Some((ran, &verdict)));
+        let any = self.builder.recorded() > before || ran.is_some_and(|ran| ran > 0);
+        self.consistent = match (self.consistent, agrees) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (known, agrees) => agrees.or(known),
+        };
+        let mut totals = verdict.totals;
+        totals.total = ran;
+        self.builder.add_totals(totals);
+        let outcome = if !any {
+            RunOutcome::NothingRan
+        } else if self.loaded {
+            RunOutcome::Completed
+        } else {
+            RunOutcome::BuildFailed
+        };
+        // A run of several is complete if each is; one that ran something outweighs an empty one.
+        self.outcome = Some(match (self.outcome, outcome) {
+            (Some(RunOutcome::Completed), _) => RunOutcome::Completed,
+            (_, outcome) => outcome,
+        });
+        self.phase = Phase::Running;
+        self.current = None;
+    }
+
+    /// Drops headings that stood inside a message, where there are more than the verdict counts.
+    fn drop_forged(
+        &mut self,
+        tests: &[Test],
+        headings: &mut Vec<(Heading, String, Option<Name>)>,
+        verdict: &grammar::Verdict,
+    ) {
+        let declared = |totals: Option<u64>| usize::try_from(totals.unwrap_or(0)).ok();
+        let before = headings.len();
+        let named: HashSet<&str> = tests.iter().map(|test| test.id.as_str()).collect();
+        for (kind, totals) in [
+            (Heading::Error, verdict.totals.errors),
+            (Heading::Fail, verdict.totals.failed),
+        ] {
+            let more = |headings: &[(Heading, String, Option<Name>)]| {
+                let count = headings.iter().filter(|(k, ..)| *k == kind).count();
+                declared(totals).is_some_and(|declared| count > declared)
+            };
+            if !tests.is_empty() && more(headings) {
+                // A verbose run names every test.
+                headings.retain(|(k, id, name)| {
+                    *k != kind
+                        || name.as_ref().is_some_and(Name::is_fixture)
+                        || named.contains(id.as_str())
+                });
+            }
+            if kind == Heading::Error && more(headings) {
+                // Errors come before failures.
+                if let Some(first) = headings.iter().position(|(k, ..)| *k == Heading::Fail) {
+                    let mut at = 0;
+                    headings.retain(|(k, ..)| {
+                        at += 1;
+                        *k != Heading::Error || at <= first
+                    });
+                }
+            }
+        }
+        if headings.len() < before {
+            self.builder.warn(
+                Some(self.line),
+                "headings inside a message were passed over",
+            );
+        }
+    }
+
+    /// Decides every status of the run and records it. Returns whether it agrees with the verdict.
+    fn settle(&mut self, end: Option<(Option<u64>, &grammar::Verdict)>) -> Option<bool> {
+        let mut tests = std::mem::take(&mut self.tests);
+        let mut headings = std::mem::take(&mut self.headings);
+        let verbose = !tests.is_empty();
+        if let Some((_, verdict)) = end {
+            self.drop_forged(&tests, &mut headings, verdict);
+        }
+        let count = |kind: Heading| headings.iter().filter(|(k, ..)| *k == kind).count() as u64;
+        let headed = end.map(|(_, verdict)| {
+            let totals: Totals = verdict.totals;
+            totals.failed.unwrap_or(0) == count(Heading::Fail)
+                && totals.errors.unwrap_or(0) == count(Heading::Error)
+        });
+        let mut told: HashMap<&str, TestStatus> = HashMap::new();
+        for (kind, id, _) in &headings {
+            let status = kind.status();
+            told.entry(id)
+                .and_modify(|known| *known = known.worst(status))
+                .or_insert(status);
+        }
+        if headed == Some(true) {
+            drop_glued(&mut tests, &told);
+        }
+        let mut known: BTreeSet<&str> = BTreeSet::new();
+        let mut skipped = 0;
+        for test in &tests {
+            known.insert(&test.id);
+            let statuses = test.words.iter().chain(&test.subs);
+            skipped += statuses.filter(|s| **s == TestStatus::Skipped).count() as u64;
+            let Some(status) =
+                test.decide(told.get(test.id.as_str()).copied(), headed == Some(true))
+            else {
+                continue;
+            };
+            self.loaded |= !test.name.is_load_failure();
+            self.builder.record(
+                &test.name.module(),
+                &test.name.qualified(),
+                &test.id,
+                status,
+            );
+        }
+        for (kind, id, name) in &headings {
+            let Some(name) = name else { continue };
+            if known.contains(id.as_str()) {
+                continue;
+            }
+            known.insert(id);
+            // In a verbose run every test has its own line, but a class that could not be set up.
+            if verbose && !name.is_fixture() && headed != Some(true) {
+                self.builder.warn(
+                    Some(self.line),
+                    format!("a report names a test that did not run: {id}"),
+                );
+                continue;
+            }
+            self.loaded |= !name.is_load_failure();
+            let status = told.get(id.as_str()).copied().unwrap_or(kind.status());
+            self.builder
+                .record(&name.module(), &name.qualified(), id, status);
+        }
+        let (ran, verdict) = end?;
+        if !verbose {
+            self.loaded |= ran.is_some_and(|ran| ran > known.len() as u64);
+        }
+        let mut agrees = headed?;
+        if verbose {
+            agrees &= verdict.totals.skipped.unwrap_or(0) == skipped;
+            // A class that cannot be set up is no test, though it may have a line.
+            let named = tests.iter().filter(|test| !test.name.is_fixture()).count();
+            agrees &= ran.is_none_or(|ran| ran == named as u64);
+        }
+        Some(agrees)
+    }
+}
+
+/// Undoes tests that began on another's line although that other one has no failing subtest: it
+/// printed them, and what followed is its own.
+fn drop_glued(tests: &mut Vec<Test>, told: &HashMap<&str, TestStatus>) {
+    for at in (0..tests.len()).rev() {
+        let Some(outer) = tests[at].glued_to else {
+            continue;
+        };
+        if told.contains_key(tests[outer].id.as_str()) {
+            continue;
+        }
+        let words = std::mem::take(&mut tests[at].words);
+        let loose = tests[at].loose;
+        tests[at].id.clear();
+        let outer = &mut tests[outer];
+        match words.split_first() {
+            Some((first, [])) => outer.loose = Some(*first),
+            Some((_, own)) => outer.words.extend(own),
+            None => outer.loose = loose,
+        }
+    }
+    tests.retain(|test| !test.id.is_empty());
+}
+
+impl Test {
+    /// The status, from what the line says and what a heading tells.
+    fn decide(&self, told: Option<TestStatus>, complete: bool) -> Option<TestStatus> {
+        if let Some(told) = told {
+            return Some(told);
+        }
+        if let Some(status) = self.subs.iter().copied().max() {
+            if status.is_failing() && complete {
+                // No heading tells of it: the line was output.
+                return self.words.last().copied().or(Some(TestStatus::Passed));
+            }
+            return Some(self.words.iter().copied().fold(status, TestStatus::worst));
+        }
+        if complete {
+            // Headings tell of every failure, so a failing word here was printed by the test.
+            if let Some(status) = self.words.iter().rev().find(|status| !status.is_failing()) {
+                return Some(*status);
+            }
+        }
+        let worst = self.words.iter().copied().max();
+        worst.or(self.loose)
+    }
+}

@@ -1,0 +1,84 @@
+//! What rustc and cargo say while they build.
+
+use super::line;
+use atlas_core::Evidence;
+use std::collections::BTreeMap;
+
+/// Collects compiler errors until cargo says which target they belong to.
+#[derive(Debug, Default)]
+pub(super) struct Build {
+    /// Errors that no target claims yet.
+    errors: Vec<Evidence>,
+    /// An error was the last thing said; its place follows.
+    wants_place: bool,
+    failed: BTreeMap<String, Vec<Evidence>>,
+    stopped: bool,
+    /// Cargo has shown that it is cargo.
+    seen: bool,
+}
+
+impl Build {
+    const MAX_LINES: usize = 38;
+
+    pub(super) fn line(&mut self, line: &[u8], number: usize) {
+        match line.first() {
+            Some(b'e') if line.starts_with(b"error") => self.error(line, number),
+            Some(b' ') => {
+                let text = line.trim_ascii_start();
+                if self.wants_place && text.starts_with(b"--> ") {
+                    self.wants_place = false;
+                    self.keep(line, number);
+                } else if text.starts_with(b"Compiling ")
+                    || text.starts_with(b"Updating ")
+                    || text.starts_with(b"Blocking ")
+                {
+                    self.seen = true;
+                }
+            }
+            Some(_) => {}
+            None => self.wants_place = false,
+        }
+    }
+
+    fn error(&mut self, line: &[u8], number: usize) {
+        let text = String::from_utf8_lossy(line);
+        let module = line::not_compiled(&text).or_else(|| {
+            let rest = text.strip_prefix("error: failed to run custom build command for `")?;
+            rest.split([' ', '`']).next().map(line::crate_name)
+        });
+        if let Some(module) = module {
+            self.stopped = true;
+            let mut proof = std::mem::take(&mut self.errors);
+            proof.push(Evidence::at("log", number, text.into_owned()));
+            self.failed.entry(module).or_default().extend(proof);
+        } else if text.starts_with("error[") || text.starts_with("error: ") {
+            let cargo_stops = ["failed to ", "no matching package", "no test target"]
+                .iter()
+                .any(|start| {
+                    text["error".len()..]
+                        .trim_start_matches(": ")
+                        .starts_with(start)
+                });
+            self.stopped |= cargo_stops || self.seen && text.starts_with("error: ");
+            self.wants_place = true;
+            self.keep(line, number);
+        }
+    }
+
+    fn keep(&mut self, line: &[u8], number: usize) {
+        if self.errors.len() < Self::MAX_LINES {
+            let text = String::from_utf8_lossy(line).into_owned();
+            self.errors.push(Evidence::at("log", number, text));
+        }
+    }
+
+    /// The targets that were not built, each with the errors.
+    pub(super) fn failed(&mut self) -> BTreeMap<String, Vec<Evidence>> {
+        std::mem::take(&mut self.failed)
+    }
+
+    /// Whether cargo gave up before it ran anything.
+    pub(super) fn stopped(&self) -> bool {
+        self.stopped
+    }
+}

@@ -1,0 +1,201 @@
+//! The lines that cargo and libtest print of themselves.
+
+use atlas_core::{TestStatus, Totals};
+
+/// What stands after `test name ... `.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Status(TestStatus),
+    /// A measured benchmark, which is no test but fills a place in the count.
+    Measured,
+}
+
+/// Reads an outcome that fills the rest of a line.
+pub(super) fn outcome(text: &str) -> Option<Outcome> {
+    let text = text.trim_end();
+    // `--report-time` appends `<0.012s>`.
+    let text = match text.rsplit_once(" <") {
+        Some((head, time)) if time.ends_with("s>") => head,
+        _ => text,
+    };
+    let text = text.strip_suffix(" (time limit exceeded)").unwrap_or(text);
+    match text {
+        "ok" => Some(Outcome::Status(TestStatus::Passed)),
+        "FAILED" => Some(Outcome::Status(TestStatus::Failed)),
+        "ignored" => Some(Outcome::Status(TestStatus::Skipped)),
+        _ if text.starts_with("ignored, ") => Some(Outcome::Status(TestStatus::Skipped)),
+        _ if text.starts_with("bench: ") && text.contains(" ns/iter") => Some(Outcome::Measured),
+        _ => None,
+    }
+}
+
+/// The outcome at the end of a line that begins with a test's own output.
+pub(super) fn trailing_outcome(line: &[u8]) -> Option<TestStatus> {
+    let line = line.trim_ascii_end();
+    if line.ends_with(b"ok") {
+        Some(TestStatus::Passed)
+    } else if line.ends_with(b"FAILED") {
+        Some(TestStatus::Failed)
+    } else {
+        None
+    }
+}
+
+/// A test's id without the remark that libtest prints behind it.
+pub(super) fn test_name(name: &str) -> &str {
+    [" - should panic", " - compile fail", " - compile"]
+        .iter()
+        .find_map(|remark| name.strip_suffix(remark))
+        .unwrap_or(name)
+}
+
+/// Whether a text can be a test's id: a path without blanks, or a doc test `file - item (line N)`.
+pub(super) fn is_name(name: &str) -> bool {
+    let name = test_name(name);
+    !name.is_empty() && (!name.contains(' ') || name.contains("(line ") && name.ends_with(')'))
+}
+
+/// Splits `test NAME ... REST`.
+pub(super) fn test_line(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line
+        .strip_prefix("test ")?
+        .split_once(" ... ")
+        .or_else(|| {
+            // A line that was cut or trimmed right after the dots.
+            Some((line.strip_prefix("test ")?.strip_suffix(" ...")?, ""))
+        })?;
+    is_name(name).then_some((name, rest))
+}
+
+/// `running 17 tests`
+pub(super) fn running(line: &str) -> Option<u64> {
+    let rest = line.strip_prefix("running ")?;
+    rest.strip_suffix(" tests")
+        .or_else(|| rest.strip_suffix(" test"))?
+        .parse()
+        .ok()
+}
+
+/// `test result: ok. 9 passed; 6 failed; 2 ignored; 0 measured; 0 filtered out; …`, with the
+/// number of tests that it accounts for.
+pub(super) fn summary(line: &str) -> Option<(Totals, u64)> {
+    let rest = line.strip_prefix("test result: ")?;
+    let rest = rest
+        .strip_prefix("ok. ")
+        .or_else(|| rest.strip_prefix("FAILED. "))?;
+    let mut totals = Totals::default();
+    let mut all = 0;
+    for part in rest.split("; ") {
+        let Some((number, word)) = part.split_once(' ') else {
+            continue;
+        };
+        let Ok(number) = number.parse::<u64>() else {
+            continue;
+        };
+        match word {
+            "passed" => totals.passed = Some(number),
+            "failed" => totals.failed = Some(number),
+            "ignored" => totals.skipped = Some(number),
+            "measured" => {}
+            _ => continue,
+        }
+        all += number;
+    }
+    totals.passed.and(totals.failed)?;
+    Some((totals, all))
+}
+
+/// A binary that cargo announces before it runs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Binary {
+    /// `lib_a`, `integration`, `Doc-tests lib_a`.
+    pub(super) name: String,
+    /// What tells two binaries of one name apart: the file name with its hash.
+    pub(super) file: String,
+}
+
+/// `     Running unittests src/lib.rs (target/debug/deps/lib_a-32b0e9ab456ab632)`
+pub(super) fn binary(line: &str) -> Option<Binary> {
+    let text = line.trim_start();
+    if text.len() == line.len() {
+        return None;
+    }
+    if let Some(name) = text.strip_prefix("Doc-tests ") {
+        return (!name.contains(' ')).then(|| Binary {
+            name: format!("Doc-tests {name}"),
+            file: text.to_owned(),
+        });
+    }
+    let rest = text.strip_prefix("Running ")?;
+    let path = match rest.rsplit_once('(') {
+        Some((_, path)) => path.strip_suffix(')')?,
+        None => rest, // cargo before 1.56 prints the path alone
+    };
+    let path = path.trim_matches('`').split(' ').next()?;
+    let file = path.rsplit(['/', '\\']).next()?;
+    let file = file.strip_suffix(".exe").unwrap_or(file);
+    let name = match file.rsplit_once('-') {
+        Some((stem, hash))
+            if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
+        {
+            stem
+        }
+        _ => file,
+    };
+    (!name.is_empty() && path.contains(['/', '\\'])).then(|| Binary {
+        name: name.to_owned(),
+        file: file.to_owned(),
+    })
+}
+
+/// `error: test failed, to rerun pass` with the arguments that choose the binary.
+#[derive(Debug)]
+pub(super) struct Rerun {
+    /// The binary's name; absent where cargo does not say which crate `--lib` means.
+    pub(super) target: Option<String>,
+}
+
+/// Reads the line that cargo prints behind a failed binary.
+pub(super) fn rerun(line: &str) -> Option<Rerun> {
+    let at = line
+        .find("error: test failed, to rerun pass ")
+        .or_else(|| line.find("error: doctest failed, to rerun pass "))?;
+    let (_, arguments) = line[at..].split_once("pass ")?;
+    let arguments = arguments.trim().trim_matches(['`', '\'']);
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let after = |flag: &str| {
+        let at = words.iter().position(|word| *word == flag)?;
+        words.get(at + 1).copied()
+    };
+    let package = after("-p").map(|package| {
+        let package = package.rsplit(['/', '#']).next().unwrap_or(package);
+        package.split('@').next().unwrap_or(package)
+    });
+    let target = if words.contains(&"--doc") {
+        package.map(|package| format!("Doc-tests {}", crate_name(package)))
+    } else {
+        ["--test", "--bin", "--example", "--bench"]
+            .iter()
+            .find_map(|flag| after(flag))
+            .or(package)
+            .map(crate_name)
+    };
+    Some(Rerun { target })
+}
+
+/// A package's or target's name as rustc has it.
+pub(super) fn crate_name(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+/// `error: could not compile `smallvec` (test "macro") due to 2 previous errors`: the binary's name.
+pub(super) fn not_compiled(line: &str) -> Option<String> {
+    let rest = line.strip_prefix("error: could not compile `")?;
+    let (package, rest) = rest.split_once('`')?;
+    let target = rest
+        .strip_prefix(" (")
+        .and_then(|rest| rest.split_once('"'))
+        .and_then(|(_, rest)| rest.split_once('"'))
+        .map(|(target, _)| target);
+    Some(crate_name(target.unwrap_or(package)))
+}

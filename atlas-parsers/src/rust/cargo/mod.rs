@@ -1,0 +1,304 @@
+//! `cargo test` with libtest: library, binary, integration and doc tests.
+//!
+//! libtest prints `running N tests`, then one result per test, then `test result:`; cargo names
+//! the binary before it, or, with `-q`, only behind a failed one. So a section's results wait
+//! until its binary is known.
+//!
+//! With one thread `test name ... ` is printed before the test runs and its outcome after, and
+//! with `--nocapture` the test's own output comes between, on the same lines. Such an outcome is
+//! believed when the very next line is the runner's again. Results that stand behind other text
+//! are taken only as far as the section's count lacks them, and the list of failures that ends a
+//! section overrules any `ok`.
+//!
+//! The terse format names only failures. Benchmarks that were measured are no tests. Two binaries
+//! of one name (two packages with `tests/it.rs`) are told apart as `it` and `it#2`, in the order
+//! cargo runs them. nextest has its own format.
+
+mod build;
+mod line;
+mod section;
+
+use crate::text::clean;
+use atlas_core::{
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
+    RunOutcome,
+};
+use build::Build;
+use line::Binary;
+use section::Section;
+use std::collections::VecDeque;
+
+/// `cargo test`.
+#[derive(Debug)]
+pub(crate) struct Cargo;
+
+impl LogParser for Cargo {
+    fn id(&self) -> &'static str {
+        "cargo"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::new()))
+    }
+}
+
+struct State {
+    log: ParsedLogBuilder,
+    line: usize,
+    /// Announced binaries that have not begun. More than one where standard error, which bears
+    /// the announcements, was written in front of standard output.
+    announced: VecDeque<Binary>,
+    last_was_announcement: bool,
+    /// Every binary seen: name and file.
+    binaries: Vec<Binary>,
+    section: Option<Section>,
+    /// A section that has ended and whose binary may still be named.
+    ended: Option<Section>,
+    build: Build,
+    sections: u64,
+    consistent: bool,
+    checked: bool,
+    /// The summaries speak of tests; the terse format may name none.
+    declared: bool,
+    crashed: bool,
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            log: ParsedLogBuilder::new("cargo"),
+            line: 0,
+            announced: VecDeque::new(),
+            last_was_announcement: false,
+            binaries: Vec::new(),
+            section: None,
+            ended: None,
+            build: Build::default(),
+            sections: 0,
+            consistent: true,
+            checked: false,
+            declared: false,
+            crashed: false,
+        }
+    }
+
+    /// The module of a binary: its name, numbered where another binary bears the same.
+    fn module(&mut self, binary: &Binary) -> String {
+        let mut same = 0;
+        for known in &self.binaries {
+            if known.name == binary.name {
+                same += 1;
+                if known.file == binary.file {
+                    return numbered(&binary.name, same);
+                }
+            }
+        }
+        self.binaries.push(binary.clone());
+        numbered(&binary.name, same + 1)
+    }
+
+    fn begin(&mut self, tests: u64) {
+        self.flush();
+        self.sections += 1;
+        let binary = self.announced.pop_front();
+        let module = match &binary {
+            Some(binary) => Some(self.module(binary)),
+            // Edition 2024 runs a crate's doc tests in two parts under one announcement.
+            None => self
+                .binaries
+                .last()
+                .filter(|last| last.name.starts_with("Doc-tests "))
+                .map(|last| last.name.clone()),
+        };
+        self.section = Some(Section::new(module, tests));
+    }
+
+    /// The section that runs did not come to its end.
+    fn interrupted(&mut self, text: &str) {
+        let Some(mut section) = self.section.take() else {
+            return;
+        };
+        self.crashed = true;
+        section
+            .proof
+            .push(Evidence::at("log", self.line, text.to_owned()));
+        section.crashed = true;
+        section.settle();
+        self.ended = Some(section);
+    }
+
+    /// Records the section that has ended.
+    fn flush(&mut self) {
+        let Some(section) = self.ended.take() else {
+            return;
+        };
+        let module = section.module.clone().unwrap_or_default();
+        for (name, status) in section.results() {
+            if module.is_empty() {
+                self.log.record("", name, name, status);
+            } else {
+                self.log
+                    .record(&module, &format!("{module}::{name}"), name, status);
+            }
+        }
+        if let Some(totals) = section.totals {
+            self.log.add_totals(totals);
+            self.checked = true;
+            self.declared |= totals.passed.unwrap_or(0) + totals.failed.unwrap_or(0) > 0;
+            if !section.agrees(totals) {
+                self.consistent = false;
+                let text = format!(
+                    "the results of `{module}` do not add up to its totals: output of its tests may \
+                     have been read as results"
+                );
+                self.log.warn(Some(self.line as u64), text);
+            }
+        }
+        if section.crashed {
+            for name in &section.in_flight {
+                self.log.still_running(name.clone());
+            }
+            self.log.lose(&module, LostReason::Crashed, section.proof);
+        }
+    }
+
+    /// Lines of cargo itself. Returns whether this was one.
+    fn cargo_line(&mut self, text: &str) -> bool {
+        if let Some(binary) = line::binary(text) {
+            self.interrupted(text);
+            self.flush();
+            if !self.last_was_announcement {
+                self.announced.clear();
+            }
+            self.announced.push_back(binary);
+            self.last_was_announcement = true;
+            return true;
+        }
+        if let Some(rerun) = line::rerun(text) {
+            self.interrupted(text);
+            if let Some(section) = &mut self.ended
+                && section.module.is_none()
+                && let Some(name) = rerun.target
+            {
+                section.module = Some(name);
+            }
+            if !self.ended.as_ref().is_some_and(|section| section.crashed) {
+                self.flush();
+            }
+            return true;
+        }
+        if text
+            .trim_start()
+            .starts_with("process didn't exit successfully: ")
+        {
+            self.interrupted(text);
+            let evidence = Evidence::at("log", self.line, text.trim().to_owned());
+            if let Some(section) = &mut self.ended
+                && section.crashed
+            {
+                section.proof.push(evidence);
+            } else if self.section.is_none()
+                && text.contains("(signal: ")
+                && let Some(binary) = self.announced.pop_front()
+            {
+                // It died before libtest began.
+                self.crashed = true;
+                let module = self.module(&binary);
+                self.log.lose(&module, LostReason::Crashed, vec![evidence]);
+            }
+            return true;
+        }
+        false
+    }
+}
+
+fn numbered(name: &str, number: usize) -> String {
+    if number == 1 {
+        name.to_owned()
+    } else {
+        format!("{name}#{number}")
+    }
+}
+
+/// Whether a line can be one of cargo's, by its first bytes or by cargo's words behind a test's
+/// unfinished line.
+fn may_be_cargo(line: &[u8]) -> bool {
+    match line.first() {
+        Some(b' ') => {
+            let text = line.trim_ascii_start();
+            text.starts_with(b"Running ")
+                || text.starts_with(b"Doc-tests ")
+                || text.starts_with(b"process didn't ")
+        }
+        Some(_) => memchr::memmem::find(line, b"test failed, to rerun pass ").is_some(),
+        None => false,
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        let line = clean(line);
+        let announcement = self.last_was_announcement;
+        if !line.is_empty() {
+            self.last_was_announcement = false;
+        }
+        if may_be_cargo(&line) {
+            let text = String::from_utf8_lossy(&line);
+            self.last_was_announcement = announcement;
+            if self.cargo_line(&text) {
+                return;
+            }
+            self.last_was_announcement = false;
+        }
+        if let Some(section) = &mut self.section {
+            section.line(&line, self.line);
+            if section.ended {
+                self.ended = self.section.take();
+            }
+            return;
+        }
+        if line.starts_with(b"running ")
+            && let Some(tests) = std::str::from_utf8(&line).ok().and_then(line::running)
+        {
+            self.begin(tests);
+            return;
+        }
+        self.build.line(&line, self.line);
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        let mut truncated = false;
+        if let Some(mut section) = self.section.take() {
+            truncated = true;
+            section.settle();
+            for name in &section.in_flight {
+                self.log.still_running(name.clone());
+            }
+            self.ended = Some(section);
+        }
+        self.flush();
+        let failed = self.build.failed();
+        let built_nothing = self.build.stopped() && self.sections == 0;
+        for (module, proof) in failed {
+            self.log.lose(&module, LostReason::BuildFailed, proof);
+        }
+        if self.checked {
+            self.log.set_consistent(self.consistent);
+        }
+        let outcome = if self.crashed {
+            RunOutcome::Crashed
+        } else if truncated {
+            RunOutcome::Truncated
+        } else if self.log.recorded() > 0 {
+            RunOutcome::Completed
+        } else if built_nothing {
+            RunOutcome::BuildFailed
+        } else if self.declared {
+            RunOutcome::Completed
+        } else {
+            RunOutcome::NothingRan
+        };
+        self.log.finish(outcome)
+    }
+}

@@ -1,0 +1,315 @@
+//! One test binary's output, from `running N tests` to `test result:`.
+
+use super::line::{self, Outcome};
+use atlas_core::{Evidence, TestStatus, Totals};
+use memchr::memmem;
+use std::collections::{BTreeSet, HashSet};
+
+/// A test whose outcome is still to come.
+#[derive(Debug)]
+struct Pending {
+    name: String,
+    /// The outcome with which the last line ended, if it did.
+    outcome: Option<TestStatus>,
+    /// The outcome that another thread's output follows on the test's own line.
+    glued: Option<TestStatus>,
+    /// An empty line came after it.
+    blank: bool,
+}
+
+/// A result that stood behind other text.
+#[derive(Debug)]
+struct Doubtful {
+    name: String,
+    outcome: TestStatus,
+    /// A blank stands before it: more likely a sentence than unfinished output.
+    after_blank: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Section {
+    /// The binary; absent until it is named.
+    pub(super) module: Option<String>,
+    expected: u64,
+    results: Vec<(String, TestStatus)>,
+    measured: u64,
+    doubtful: Vec<Doubtful>,
+    pending: Option<Pending>,
+    /// Failures of the terse format.
+    terse: Vec<String>,
+    /// A `test name ... ` line was seen: the pretty format.
+    pretty: bool,
+    /// Tests run in several threads and their output is not captured.
+    threaded: bool,
+    /// All results are behind: what follows is captured output.
+    details: bool,
+    /// The last list of failures.
+    failures: BTreeSet<String>,
+    in_list: bool,
+    list_may_begin: bool,
+    pub(super) totals: Option<Totals>,
+    pub(super) ended: bool,
+    pub(super) crashed: bool,
+    pub(super) in_flight: Vec<String>,
+    pub(super) proof: Vec<Evidence>,
+}
+
+impl Section {
+    pub(super) fn new(module: Option<String>, expected: u64) -> Self {
+        Self {
+            module,
+            expected,
+            results: Vec::new(),
+            measured: 0,
+            doubtful: Vec::new(),
+            pending: None,
+            terse: Vec::new(),
+            pretty: false,
+            threaded: false,
+            details: false,
+            failures: BTreeSet::new(),
+            in_list: false,
+            list_may_begin: false,
+            totals: None,
+            ended: false,
+            crashed: false,
+            in_flight: Vec::new(),
+            proof: Vec::new(),
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.results.len() as u64 + self.measured
+    }
+
+    fn complete(&self) -> bool {
+        self.count() >= self.expected
+    }
+
+    pub(super) fn line(&mut self, line: &[u8], number: usize) {
+        if self.in_list || self.list_may_begin {
+            self.in_list = self.failure_list(line);
+            self.list_may_begin = false;
+            if self.in_list {
+                return;
+            }
+        }
+        if line.starts_with(b"test ")
+            && let Ok(text) = std::str::from_utf8(line)
+        {
+            if let Some((totals, all)) = line::summary(text) {
+                if all == self.expected {
+                    self.commit(true);
+                    self.totals = Some(totals);
+                    self.settle();
+                    self.ended = true;
+                    return;
+                }
+            } else if !self.complete()
+                && let Some((name, rest)) = line::test_line(text)
+                && (self.pending.is_none() || self.commit(false))
+            {
+                self.test(name, rest);
+                return;
+            }
+        }
+        if line == b"failures:" || line == b"successes:" {
+            self.commit(true);
+            let seen = self.count() + self.doubtful.len() as u64;
+            self.details |= !self.pretty || seen >= self.expected;
+            self.list_may_begin = line == b"failures:";
+            self.failures.clear();
+            return;
+        }
+        if self.pending.is_some() {
+            self.pending_line(line);
+        } else if !self.complete() && !self.details && !line.is_empty() {
+            self.inside(line);
+        }
+        self.death(line, number);
+    }
+
+    /// Takes a line between a test's beginning and its outcome.
+    fn pending_line(&mut self, line: &[u8]) {
+        let Some(pending) = &mut self.pending else {
+            return;
+        };
+        if line.is_empty() {
+            // With several threads libtest writes the outcome and the line's end apart.
+            if self.threaded && pending.outcome.is_none() && pending.glued.is_some() {
+                pending.outcome = pending.glued;
+                self.commit(false);
+            } else {
+                pending.blank = true;
+            }
+            return;
+        }
+        if let Some(thread) = line.strip_prefix(b"thread '")
+            && !thread.starts_with(b"main'")
+            && !thread.starts_with(b"<unnamed>'")
+            && !thread.starts_with(format!("{}'", pending.name).as_bytes())
+        {
+            self.threaded = true;
+        }
+        pending.outcome = line::trailing_outcome(line);
+        pending.blank = false;
+        if self.threaded && (line == b"ok" || line == b"FAILED") {
+            self.commit(false);
+        }
+    }
+
+    /// Takes a line of the list of failures; false at its end.
+    fn failure_list(&mut self, line: &[u8]) -> bool {
+        let Some(name) = line.strip_prefix(b"    ") else {
+            return false;
+        };
+        let Ok(name) = std::str::from_utf8(name) else {
+            return false;
+        };
+        let known = line::is_name(name);
+        if known {
+            self.failures.insert(name.to_owned());
+        }
+        known
+    }
+
+    fn test(&mut self, name: &str, rest: &str) {
+        self.pretty = true;
+        let name = line::test_name(name).to_owned();
+        match line::outcome(rest) {
+            Some(Outcome::Status(status)) => self.results.push((name, status)),
+            Some(Outcome::Measured) => self.measured += 1,
+            None => {
+                let glued = if rest.starts_with("ok") {
+                    Some(TestStatus::Passed)
+                } else if rest.starts_with("FAILED") {
+                    Some(TestStatus::Failed)
+                } else {
+                    None
+                };
+                self.pending = Some(Pending {
+                    name,
+                    outcome: line::trailing_outcome(rest.as_bytes()),
+                    glued,
+                    blank: false,
+                });
+            }
+        }
+    }
+
+    /// Ends a pending test if the line before was its last. Behind an empty line only the end of
+    /// the section's results may follow.
+    fn commit(&mut self, section_ends: bool) -> bool {
+        let Some(pending) = &self.pending else {
+            return false;
+        };
+        let Some(status) = pending.outcome.filter(|_| section_ends || !pending.blank) else {
+            return false;
+        };
+        let name = pending.name.clone();
+        self.results.push((name, status));
+        self.pending = None;
+        true
+    }
+
+    /// Looks for a result behind a test's own output (several threads, `--nocapture`), and for the
+    /// terse format's failures.
+    fn inside(&mut self, line: &[u8]) {
+        self.threaded = true;
+        if let Some(name) = line.strip_suffix(b" --- FAILED") {
+            let name = String::from_utf8_lossy(name);
+            if line::is_name(&name) {
+                self.terse.push(name.into_owned());
+            }
+            return;
+        }
+        let tail = line.trim_ascii_end();
+        if !(tail.ends_with(b"ok") || tail.ends_with(b"FAILED")) {
+            return;
+        }
+        if let Some(at) = memmem::rfind(line, b"test ")
+            && at > 0
+            && let Ok(text) = std::str::from_utf8(&line[at..])
+            && let Some((name, rest)) = line::test_line(text)
+            && let Some(Outcome::Status(outcome)) = line::outcome(rest)
+        {
+            self.doubtful.push(Doubtful {
+                name: line::test_name(name).to_owned(),
+                outcome,
+                after_blank: line[at - 1].is_ascii_whitespace(),
+            });
+        }
+    }
+
+    /// `thread 'name' has overflowed its stack` names a test that takes the process with it.
+    fn death(&mut self, line: &[u8], number: usize) {
+        let at_start = line.starts_with(b"thread '");
+        if at_start && line.ends_with(b" has overflowed its stack") {
+            let text = String::from_utf8_lossy(line);
+            if let Some(name) = text.split('\'').nth(1).filter(|name| *name != "main") {
+                self.in_flight.push(name.to_owned());
+            }
+        } else if !line.starts_with(b"fatal runtime error: ")
+            && !line.starts_with(b"memory allocation of ")
+        {
+            return;
+        }
+        let text = String::from_utf8_lossy(line).into_owned();
+        self.proof.push(Evidence::at("log", number, text));
+    }
+
+    /// Decides what was doubtful, once nothing more can come.
+    pub(super) fn settle(&mut self) {
+        if let Some(pending) = self.pending.take()
+            && !self.in_flight.contains(&pending.name)
+        {
+            self.in_flight.push(pending.name);
+        }
+        let missing = self.expected.saturating_sub(self.count());
+        let known: HashSet<&str> = self.results.iter().map(|r| r.0.as_str()).collect();
+        self.doubtful.retain(|d| !known.contains(d.name.as_str()));
+        if self.doubtful.len() as u64 > missing {
+            self.doubtful.retain(|doubtful| !doubtful.after_blank);
+        }
+        if self.doubtful.len() as u64 <= missing {
+            let doubtful = self.doubtful.drain(..);
+            self.results.extend(doubtful.map(|d| (d.name, d.outcome)));
+        }
+        if self.totals.is_none() || self.failures.is_empty() {
+            self.failures.extend(self.terse.drain(..));
+        }
+        let mut listed = std::mem::take(&mut self.failures);
+        for (name, status) in &mut self.results {
+            if listed.remove(name.as_str()) {
+                *status = TestStatus::Failed;
+            }
+        }
+        let room = self.expected.saturating_sub(self.count());
+        if listed.len() as u64 <= room {
+            self.results
+                .extend(listed.into_iter().map(|name| (name, TestStatus::Failed)));
+        }
+    }
+
+    pub(super) fn results(&self) -> impl Iterator<Item = (&str, TestStatus)> {
+        self.results
+            .iter()
+            .map(|(name, status)| (name.as_str(), *status))
+    }
+
+    /// Whether the results bear out the section's own totals.
+    pub(super) fn agrees(&self, totals: Totals) -> bool {
+        let count = |status| {
+            let counted = self.results.iter().filter(|result| result.1 == status);
+            Some(counted.count() as u64)
+        };
+        let failed = totals.failed == count(TestStatus::Failed);
+        if self.pretty {
+            failed
+                && totals.passed == count(TestStatus::Passed)
+                && totals.skipped == count(TestStatus::Skipped)
+        } else {
+            failed
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Tests of the parsers at the boundary that users see.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should stop at that line"
+)]
+
+mod agree;
+mod corpus;
+mod detect;
+mod folders;
+mod fuzz;
+mod registry;
+mod shared;
+mod support;

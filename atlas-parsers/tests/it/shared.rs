@@ -1,0 +1,172 @@
+//! A larger corpus with known truth, scored where it lies beside the workspace.
+//!
+//! A case is `<framework>/<case>/` with `log.txt` and `expected.json`; it is exact when every
+//! expected id has its status (or an accepted one) and nothing else is reported but optional ids
+//! and aliases.
+
+use crate::support::{crate_root, entries, name};
+use atlas_core::{LogParserExt, ParsedLog, TestStatus};
+use atlas_parsers::Parsers;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+type Statuses = BTreeMap<String, TestStatus>;
+type Choices = BTreeMap<String, Vec<TestStatus>>;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Truth {
+    tests: Statuses,
+    qualified: Option<Statuses>,
+    accept: Choices,
+    optional: Choices,
+    aliases: BTreeMap<String, String>,
+}
+
+/// Cases with a test whose title cannot be read from the log: framework, case, the title's start.
+///
+/// Jest prints `has (parens) (12 ms)` both for a test of that title that took no time and for
+/// `has (parens)` that took 12 ms; the truth knows better than the log.
+const UNREADABLE: &[(&str, &str, &str)] = &[
+    ("jest", "coverage", "has (parens)"),
+    ("jest", "verbose-ci", "has (parens)"),
+];
+
+/// Qualified ids in the console's terms. Jest's truth names a file from the configured root and
+/// counts an unloadable file as an ERROR; the console names it from the working directory, and
+/// such a file is a module without results.
+fn as_the_console_has_it(framework: &str, want: &Statuses, log: &ParsedLog) -> Statuses {
+    if framework != "jest" {
+        return want.clone();
+    }
+    let mut ids = Statuses::new();
+    for (id, status) in want {
+        let suffix = format!("/{id}");
+        let lost = |file: &str| file == id || file.ends_with(&suffix);
+        if *status == TestStatus::Error
+            && log
+                .modules_not_loaded
+                .iter()
+                .any(|module| lost(&module.module))
+        {
+            continue;
+        }
+        let result = log.results.iter().find(|result| {
+            result.qualified == *id
+                || result.qualified.ends_with(&suffix) && id.ends_with(&result.name)
+        });
+        let id = result.map_or(id, |result| &result.qualified);
+        ids.insert(id.clone(), *status);
+    }
+    ids
+}
+
+/// The mistakes of one map, and how many expected tests were right.
+fn compare(
+    got: &BTreeMap<&str, TestStatus>,
+    want: &Statuses,
+    accept: &Choices,
+    allowed: impl Fn(&str) -> bool,
+    aliases: &BTreeMap<String, String>,
+) -> (usize, Vec<String>) {
+    let (mut right, mut mistakes) = (0, Vec::new());
+    for (id, status) in want {
+        let have = got.get(id.as_str()).copied().or_else(|| {
+            aliases
+                .iter()
+                .filter(|(_, real)| *real == id)
+                .find_map(|(alias, _)| got.get(alias.as_str()).copied())
+        });
+        let fine = have == Some(*status)
+            || have.is_some_and(|have| accept.get(id).is_some_and(|a| a.contains(&have)));
+        if fine {
+            right += 1;
+        } else {
+            mistakes.push(format!("{id:?}: expected {status}, got {have:?}"));
+        }
+    }
+    for (id, status) in got {
+        if !want.contains_key(*id) && !allowed(id) && !aliases.contains_key(*id) {
+            mistakes.push(format!("{id:?}: reported {status}, not in the log"));
+        }
+    }
+    (right, mistakes)
+}
+
+#[test]
+fn the_corpus_beside_the_workspace_is_read_exactly() {
+    let shared = crate_root().join("../../shared");
+    let parsers = Parsers::builtin();
+    let mut failing = Vec::new();
+    let mut seen = false;
+    for corpus in ["corpus", "corpus-public"] {
+        for framework in entries(&shared.join(corpus)) {
+            seen = true;
+            let id = name(&framework);
+            let Ok(parser) = parsers.get(&id) else {
+                continue;
+            };
+            let (mut cases, mut exact, mut tests, mut tests_right) = (0, 0, 0, 0);
+            for case in entries(&framework) {
+                let Ok(truth) = std::fs::read(case.join("expected.json")) else {
+                    continue;
+                };
+                let truth: Truth = serde_json::from_slice(&truth)
+                    .unwrap_or_else(|why| panic!("{}/expected.json: {why}", case.display()));
+                let log = parser.parse(&std::fs::read(case.join("log.txt")).unwrap());
+                let (right, mut mistakes) = compare(
+                    &log.tests(),
+                    &truth.tests,
+                    &truth.accept,
+                    |id| truth.optional.contains_key(id),
+                    &truth.aliases,
+                );
+                if let Some(qualified) = &truth.qualified {
+                    let qualified = &as_the_console_has_it(&id, qualified, &log);
+                    let lenient = !truth.optional.is_empty() || !truth.accept.is_empty();
+                    let none = BTreeMap::new();
+                    let (_, more) = compare(
+                        &log.qualified(),
+                        qualified,
+                        &Choices::new(),
+                        |_| lenient,
+                        &none,
+                    );
+                    mistakes.extend(more.into_iter().map(|m| format!("qualified {m}")));
+                }
+                let known = UNREADABLE.iter().find(|k| k.0 == id && k.1 == name(&case));
+                if let Some((_, _, test)) = known {
+                    mistakes.retain(|mistake| !mistake.contains(test));
+                }
+                cases += 1;
+                tests += truth.tests.len();
+                tests_right += right;
+                if mistakes.is_empty() {
+                    exact += 1;
+                } else {
+                    let shown: Vec<_> = mistakes
+                        .iter()
+                        .take(8)
+                        .map(|m| format!("     {m}"))
+                        .collect();
+                    failing.push(format!(
+                        "-- {corpus}/{id}/{}: {} mistakes\n{}",
+                        name(&case),
+                        mistakes.len(),
+                        shown.join("\n")
+                    ));
+                }
+            }
+            println!("{id:18} exact {exact}/{cases}  tests {tests_right}/{tests}");
+        }
+    }
+    if !seen {
+        println!("skipped: ../shared is not here");
+    }
+    assert!(
+        failing.is_empty(),
+        "{} cases are not exact\n{}",
+        failing.len(),
+        failing.join("\n")
+    );
+}
