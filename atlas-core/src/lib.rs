@@ -46,7 +46,7 @@ pub use oracle::{
     OracleReport, OracleTask, ReportAgreement, StateSummary, Transition,
 };
 pub use overlay::{FileContent, FileMode, Overlay};
-pub use patch::Patch;
+pub use patch::{FilePatch, Hunk, HunkLine, HunkLineKind, Patch, PatchError, PatchKind};
 pub use plan::{BuildStep, EnvironmentPlan, PlanError, ReportSpec};
 pub use reader::{ByLine, LineState, WholeLog};
 pub use sandbox::{ExitState, Isolation, Job, JobFile, JobResult, Network, Sandbox, SandboxInfo};

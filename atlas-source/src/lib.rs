@@ -1,1 +1,20 @@
-//! Stage 1 of Atlas: repositories, pull requests, patches. Everything goes through the git command.
+#![doc = include_str!("../README.md")]
+
+mod apply;
+mod git;
+mod modified;
+mod overlay;
+mod pull_request;
+mod repository;
+mod rules;
+mod rust_items;
+mod scratch;
+mod seal;
+mod split;
+
+pub use apply::{ApplyOutcome, Rung, Tried, apply};
+pub use overlay::{OverlayOutcome, OverlayState, overlay};
+pub use pull_request::{PullRequestCommits, problem_statement};
+pub use repository::{ChangeKind, ChangedFile, EntryKind, GitRepo, TreeEntry, is_url};
+pub use seal::{History, SEALED_BRANCH, Sealed, Submodule, seal};
+pub use split::{Side, SplitDecision, SplitPullRequest, split};

@@ -1,5 +1,10 @@
 //! Git diffs, kept byte for byte.
 
+mod files;
+mod names;
+
+pub use files::{FilePatch, Hunk, HunkLine, HunkLineKind, PatchError, PatchKind};
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
@@ -27,6 +32,26 @@ impl Patch {
     /// Where it is not.
     pub fn as_text(&self) -> Result<&str, std::str::Utf8Error> {
         std::str::from_utf8(&self.0)
+    }
+
+    /// Reads the patch into one section per file.
+    ///
+    /// Takes what git and diff print: renames, copies, modes, symbolic links, binary content,
+    /// quoted names, plain `---`/`+++` sections. Content need not be UTF-8. White space alone is a
+    /// patch without files.
+    ///
+    /// ```
+    /// let patch = atlas_core::Patch::new("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n");
+    /// let files = patch.files()?;
+    /// assert_eq!(files[0].path(), "x");
+    /// assert_eq!(files[0].raw, patch.as_bytes());
+    /// # Ok::<(), atlas_core::PatchError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`PatchError`] with the line where the bytes stop being a patch.
+    pub fn files(&self) -> Result<Vec<FilePatch>, PatchError> {
+        files::read(&self.0)
     }
 
     /// Whether there is nothing in it.

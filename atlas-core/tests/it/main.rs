@@ -1,0 +1,3 @@
+//! Tests of the core at the boundary its users see.
+
+mod patch;

@@ -1,0 +1,110 @@
+//! States as whole files: what a chain of patches makes of a commit.
+
+use crate::apply::{ApplyOutcome, Rung, Tried, climb};
+use crate::repository::{GitRepo, path_text};
+use crate::scratch::{GITLINK, Scratch};
+use atlas_core::{CommitSha, Error, ErrorKind, FileContent, FileMode, Overlay, Patch};
+
+/// The state after one patch of a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverlayState {
+    /// The files that differ from base.
+    pub overlay: Overlay,
+    /// How the patch was applied.
+    pub rung: Rung,
+    /// The rungs that did not hold.
+    pub tried: Vec<Tried>,
+}
+
+/// What a chain of patches makes of a commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OverlayOutcome {
+    /// One state per patch that was applied, each with all patches up to it.
+    pub states: Vec<OverlayState>,
+    /// The patch at which the chain broke: its place in the list and the rungs tried.
+    pub failed: Option<(usize, Vec<Tried>)>,
+    /// What an overlay cannot hold, for people: submodules that the patches move.
+    pub notes: Vec<String>,
+}
+
+/// Applies patches one after another to a commit and gives every state on the way as the files
+/// that differ from the commit.
+///
+/// Nothing is checked out and the repository is not written to. Contents are those stored in git,
+/// before any conversion of line ends on checkout.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] without that commit; [`ErrorKind::InvalidInput`] for a path that is no
+/// UTF-8.
+pub async fn overlay(
+    repo: &GitRepo,
+    base: &CommitSha,
+    patches: &[&Patch],
+) -> Result<OverlayOutcome, Error> {
+    let scratch = Scratch::over(repo).await?;
+    let base_tree = scratch.tree_of(base).await?;
+    let mut tree = base_tree.clone();
+    let mut outcome = OverlayOutcome::default();
+    for (place, patch) in patches.iter().enumerate() {
+        let climb = climb(&scratch, &tree, patch).await?;
+        match (climb.tree, climb.outcome) {
+            (Some(new), ApplyOutcome::Applied { rung, tried }) => {
+                tree = new;
+                let overlay = between(&scratch, &base_tree, &tree, &mut outcome.notes).await?;
+                outcome.states.push(OverlayState {
+                    overlay,
+                    rung,
+                    tried,
+                });
+            }
+            (_, ApplyOutcome::NotApplied { tried } | ApplyOutcome::Applied { tried, .. }) => {
+                outcome.failed = Some((place, tried));
+                break;
+            }
+        }
+    }
+    outcome.notes.dedup();
+    Ok(outcome)
+}
+
+/// The difference between two trees as whole files.
+async fn between(
+    scratch: &Scratch,
+    old: &str,
+    new: &str,
+    notes: &mut Vec<String>,
+) -> Result<Overlay, Error> {
+    let mut overlay = Overlay::default();
+    let mut written = Vec::new();
+    for change in scratch.changes(old, new).await? {
+        let path = path_text(change.path)?;
+        match change.new {
+            Some(side) if side.mode == GITLINK => {
+                notes.push(format!("submodule `{path}` moves to {}", side.oid));
+            }
+            Some(side) => written.push((path, side)),
+            None => {
+                overlay.remove.insert(path);
+            }
+        }
+    }
+    let contents = scratch
+        .contents(written.iter().map(|(_, side)| side.oid.as_str()))
+        .await?;
+    for ((path, side), bytes) in written.into_iter().zip(contents) {
+        let mode = match side.mode {
+            0o100_755 => FileMode::Executable,
+            0o120_000 => FileMode::Symlink,
+            _ => FileMode::Regular,
+        };
+        overlay.write.insert(path, FileContent { mode, bytes });
+    }
+    overlay.check_paths().map_err(|path| {
+        Error::new(
+            ErrorKind::InvalidInput,
+            "make overlay",
+            format!("`{path}`: the path leaves the repository or touches `.git`"),
+        )
+    })?;
+    Ok(overlay)
+}

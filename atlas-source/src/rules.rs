@@ -1,0 +1,432 @@
+//! What a path says about its file: data tables.
+//!
+//! A rule looks at whole path components, never at parts of a word: `latest/`, `contest.py` and
+//! `attestation.rs` are no tests. Where a table has a folder, everything below it counts, so
+//! fixtures and snapshots go with the tests that read them.
+
+use std::collections::BTreeSet;
+
+/// Folders, at any depth, whose files belong to tests. Compared without regard to case.
+const TEST_FOLDERS: &[&str] = &[
+    "test",
+    "tests",
+    "__tests__",
+    "__test__",
+    "__snapshots__",
+    "__fixtures__",
+    "__mocks__",
+    "e2e",
+    "testdata",
+    "test-data",
+    "test_data",
+    "unittest",
+    "unittests",
+    "unit_tests",
+    "functional_tests",
+    "integration_tests",
+    "integration-tests",
+    "androidtest",
+    "integrationtest",
+    "testfixtures",
+    "test-fixtures",
+    "test_fixtures",
+    "cypress",
+];
+
+/// Folders that count only at the root: below it they are parts of libraries.
+const TOP_TEST_FOLDERS: &[&str] = &["testing", "t"];
+
+/// Folders that count where the repository holds one of these kinds of file.
+const LANGUAGE_FOLDERS: &[(&str, &[&str])] = &[
+    (
+        "spec",
+        &[
+            "_spec.rb",
+            ".spec.js",
+            ".spec.ts",
+            "-spec.js",
+            "Spec.js",
+            "Spec.php",
+            "spec_helper.rb",
+        ],
+    ),
+    (
+        "specs",
+        &["_spec.rb", ".spec.js", ".spec.ts", "-spec.js", "Spec.js"],
+    ),
+    ("features", &[".feature"]),
+];
+
+/// Ends of folder names, as in `Parser.Tests/`.
+const TEST_FOLDER_ENDS: &[&str] = &[".tests", ".test", ".unittests", ".integrationtests"];
+
+/// File names, `*` for anything. Compared without regard to case.
+const TEST_FILES: &[(&str, &str)] = &[
+    ("python", "test_*.py"),
+    ("python", "*_test.py"),
+    ("python", "*_tests.py"),
+    ("python", "conftest.py"),
+    ("python", "test.py"),
+    ("python", "tests.py"),
+    ("javascript", "*.test.*"),
+    ("javascript", "*.spec.*"),
+    ("javascript", "*.test-d.ts"),
+    ("javascript", "*.test-d.tsx"),
+    ("javascript", "*-test.js"),
+    ("javascript", "*-test.mjs"),
+    ("javascript", "*-test.ts"),
+    ("javascript", "*-spec.js"),
+    ("javascript", "*-spec.ts"),
+    ("javascript", "*_test.js"),
+    ("javascript", "*_test.ts"),
+    ("javascript", "test.js"),
+    ("javascript", "test.cjs"),
+    ("javascript", "test.mjs"),
+    ("javascript", "test.ts"),
+    ("javascript", "test-d.ts"),
+    ("go", "*_test.go"),
+    ("rust", "tests.rs"),
+    ("rust", "test.rs"),
+    ("rust", "*_test.rs"),
+    ("rust", "*_tests.rs"),
+    ("rust", "test_*.rs"),
+    ("ruby", "*_spec.rb"),
+    ("ruby", "*_test.rb"),
+    ("ruby", "test_*.rb"),
+    ("ruby", "spec_helper.rb"),
+    ("ruby", "test_helper.rb"),
+    ("php", "*.phpt"),
+    ("c", "*_test.c"),
+    ("c", "*_test.cc"),
+    ("c", "*_test.cpp"),
+    ("c", "*_test.cxx"),
+    ("c", "*_tests.c"),
+    ("c", "*_tests.cc"),
+    ("c", "*_tests.cpp"),
+    ("c", "*_unittest.c"),
+    ("c", "*_unittest.cc"),
+    ("c", "*_unittest.cpp"),
+    ("c", "unittest*.c"),
+    ("c", "unittest*.cc"),
+    ("c", "unittest*.cpp"),
+    ("c", "unittest*.h"),
+    ("c", "test_*.c"),
+    ("c", "test_*.cc"),
+    ("c", "test_*.cpp"),
+    ("c", "test.c"),
+    ("c", "test.cc"),
+    ("c", "test.cpp"),
+    ("c", "tests.c"),
+    ("c", "tests.cpp"),
+    ("snapshot", "*.snap"),
+];
+
+/// Ends of file names in which a capital letter begins the word: `ParserTest.java`, not
+/// `Latest.java`.
+const TEST_WORDS: &[(&str, &[&str], &[&str])] = &[
+    (
+        "java",
+        &["java", "kt", "kts", "groovy", "scala"],
+        &["Test", "Tests", "TestCase", "IT", "Spec"],
+    ),
+    ("php", &["php"], &["Test", "TestCase"]),
+    ("csharp", &["cs", "fs", "vb"], &["Test", "Tests"]),
+    ("swift", &["swift"], &["Test", "Tests"]),
+    ("c", &["c", "cc", "cpp", "cxx"], &["Test", "Tests"]),
+];
+
+/// Folders whose files are never tests, whatever stands below them.
+const GOLD_FOLDERS: &[&str] = &[
+    ".github",
+    ".circleci",
+    ".gitlab",
+    ".buildkite",
+    "benches",
+    "node_modules",
+];
+
+/// File names that configure or describe the project. Gold unless they lie in a test folder.
+const PROJECT_FILES: &[(&str, &[&str])] = &[
+    (
+        "runner-config",
+        &[
+            "pytest.ini",
+            "tox.ini",
+            "setup.cfg",
+            "noxfile.py",
+            ".coveragerc",
+            "jest.config.*",
+            "vitest.config.*",
+            "vitest.workspace.*",
+            "karma.conf.*",
+            ".mocharc*",
+            "ava.config.*",
+            "playwright.config.*",
+            "phpunit.xml*",
+            ".rspec",
+            "rakefile",
+            "makefile",
+            "cmakelists.txt",
+        ],
+    ),
+    (
+        "ci",
+        &[
+            ".travis.yml",
+            ".gitlab-ci.yml",
+            "appveyor.yml",
+            ".appveyor.yml",
+            "azure-pipelines.yml",
+            "jenkinsfile",
+        ],
+    ),
+    (
+        "documentation",
+        &[
+            "readme*",
+            "changelog*",
+            "changes*",
+            "history*",
+            "news*",
+            "*.rst",
+            "*.md",
+            "*.adoc",
+        ],
+    ),
+];
+
+/// Names of manifests and lock files, `*` for anything.
+const MANIFESTS: &[&str] = &[
+    "package.json",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "pnpm-workspace.yaml",
+    "bun.lock",
+    "bun.lockb",
+    "deno.json",
+    "deno.lock",
+    "lerna.json",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "requirements*.txt",
+    "requirements*.in",
+    "constraints*.txt",
+    "pipfile",
+    "pipfile.lock",
+    "poetry.lock",
+    "uv.lock",
+    "pdm.lock",
+    "environment.yml",
+    "environment.yaml",
+    "tox.ini",
+    "noxfile.py",
+    "go.mod",
+    "go.sum",
+    "go.work",
+    "go.work.sum",
+    "cargo.toml",
+    "cargo.lock",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "gradle.properties",
+    "gradle-wrapper.properties",
+    "libs.versions.toml",
+    "gradle.lockfile",
+    "gemfile",
+    "gemfile.lock",
+    "*.gemspec",
+    ".ruby-version",
+    "composer.json",
+    "composer.lock",
+    "*.csproj",
+    "*.fsproj",
+    "*.vbproj",
+    "*.sln",
+    "directory.build.props",
+    "directory.packages.props",
+    "packages.config",
+    "packages.lock.json",
+    "global.json",
+    "nuget.config",
+    "cmakelists.txt",
+    "conanfile.txt",
+    "conanfile.py",
+    "vcpkg.json",
+    "meson.build",
+    "makefile",
+    ".nvmrc",
+    ".node-version",
+    ".python-version",
+    ".tool-versions",
+    ".npmrc",
+];
+
+/// Folders whose text files are requirement lists.
+const REQUIREMENT_FOLDERS: &[&str] = &["requirements"];
+
+/// What a path says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PathVerdict {
+    pub(crate) test: bool,
+    pub(crate) rule: String,
+    pub(crate) evidence: String,
+}
+
+/// Decides by paths, with what the repository holds as background.
+#[derive(Debug, Default)]
+pub(crate) struct PathRules {
+    folders: BTreeSet<&'static str>,
+    /// Folders that hold a Python test file, at any depth below.
+    python_test_folders: BTreeSet<String>,
+}
+
+impl PathRules {
+    /// Rules for a repository that holds these files.
+    pub(crate) fn new<'a>(files: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut rules = Self::default();
+        for path in files {
+            for (folder, ends) in LANGUAGE_FOLDERS {
+                if ends.iter().any(|end| path.ends_with(end)) {
+                    rules.folders.insert(folder);
+                }
+            }
+            let name = path.rsplit('/').next().unwrap_or(path);
+            if fits("test_*.py", name) || fits("*_test.py", name) {
+                for (slash, _) in path.match_indices('/') {
+                    rules.python_test_folders.insert(path[..slash].to_owned());
+                }
+            }
+        }
+        rules
+    }
+
+    /// Which side the file belongs to.
+    pub(crate) fn decide(&self, path: &str) -> PathVerdict {
+        let verdict = |test, rule: &str, evidence: &str| PathVerdict {
+            test,
+            rule: rule.to_owned(),
+            evidence: evidence.to_owned(),
+        };
+        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let mut at = 0;
+        for (depth, folder) in folders
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .enumerate()
+        {
+            at = (at + folder.len() + 1).min(path.len());
+            let lower = folder.to_ascii_lowercase();
+            if GOLD_FOLDERS.contains(&lower.as_str()) {
+                return verdict(false, "gold-folder", &format!("{folder}/"));
+            }
+            let known = TEST_FOLDERS.contains(&lower.as_str())
+                || self.folders.contains(lower.as_str())
+                || (depth == 0 && TOP_TEST_FOLDERS.contains(&lower.as_str()))
+                || TEST_FOLDER_ENDS
+                    .iter()
+                    .any(|end| lower.ends_with(end) && lower.len() > end.len());
+            if known {
+                let whole = path[..at].trim_end_matches('/');
+                if self.is_test_kit(whole, &lower, depth, name) {
+                    return verdict(false, "test-kit", &format!("{whole}/ holds no test file"));
+                }
+                return verdict(true, "test-folder", &format!("{folder}/"));
+            }
+        }
+        for (language, pattern) in TEST_FILES {
+            if fits(pattern, name) {
+                return verdict(true, &format!("test-file-{language}"), pattern);
+            }
+        }
+        let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+        for (language, extensions, words) in TEST_WORDS {
+            if extensions.contains(&extension)
+                && let Some(word) = words.iter().find(|word| ends_with_word(stem, word))
+            {
+                return verdict(
+                    true,
+                    &format!("test-file-{language}"),
+                    &format!("*{word}.{extension}"),
+                );
+            }
+        }
+        for (rule, patterns) in PROJECT_FILES {
+            if let Some(pattern) = patterns.iter().find(|pattern| fits(pattern, name)) {
+                return verdict(false, rule, pattern);
+            }
+        }
+        if is_manifest(path) {
+            return verdict(false, "manifest", name);
+        }
+        verdict(false, "source", "no test rule fits")
+    }
+
+    /// A Python package `x/test/` that ships helpers for other people's tests: below the root,
+    /// source files in it, but no test file.
+    fn is_test_kit(&self, folder: &str, lower: &str, depth: usize, name: &str) -> bool {
+        depth > 0
+            && lower == "test"
+            && fits("*.py", name)
+            && !self.python_test_folders.contains(folder)
+    }
+}
+
+/// Whether a C or C++ file may be a test program by its name: `xmltest.cpp`, but also `latest.cpp`,
+/// so that its content must decide.
+pub(crate) fn may_be_test_program(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let extensions = ["c", "cc", "cpp", "cxx"];
+    ["*test", "*tests"].iter().any(|stem| {
+        extensions
+            .iter()
+            .any(|extension| fits(&format!("{stem}.{extension}"), name))
+    })
+}
+
+/// Whether C or C++ text defines `main`.
+pub(crate) fn defines_main(text: &[u8]) -> bool {
+    text.split(|byte| *byte == b'\n').any(|line| {
+        let line = String::from_utf8_lossy(line);
+        let declared = ["int main", "auto main", "void main", "main"];
+        declared.iter().any(|start| {
+            line.strip_prefix(start)
+                .is_some_and(|rest| rest.trim_start().starts_with('('))
+        })
+    })
+}
+
+/// Whether the file is a manifest or a lock file.
+pub(crate) fn is_manifest(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let folder = folders.rsplit('/').next().unwrap_or(folders);
+    MANIFESTS.iter().any(|pattern| fits(pattern, name))
+        || (REQUIREMENT_FOLDERS.contains(&folder) && (fits("*.txt", name) || fits("*.in", name)))
+}
+
+/// Whether the name fits a pattern in which `*` is anything, without regard to ASCII case.
+fn fits(pattern: &str, name: &str) -> bool {
+    fn from(pattern: &[u8], name: &[u8]) -> bool {
+        match pattern.split_first() {
+            None => name.is_empty(),
+            Some((b'*', rest)) => (0..=name.len()).any(|skip| from(rest, &name[skip..])),
+            Some((first, rest)) => name
+                .split_first()
+                .is_some_and(|(byte, name)| byte.eq_ignore_ascii_case(first) && from(rest, name)),
+        }
+    }
+    from(pattern.as_bytes(), name.as_bytes())
+}
+
+/// Whether a camel-case name ends in this word: the letter before it is no capital.
+fn ends_with_word(stem: &str, word: &str) -> bool {
+    stem.strip_suffix(word)
+        .is_some_and(|rest| !rest.ends_with(|c: char| c.is_ascii_uppercase()))
+}

@@ -1,0 +1,7 @@
+//! Tests of the crate on real git repositories, made on the spot.
+
+mod applying;
+mod repositories;
+mod sealing;
+mod splitting;
+mod support;
