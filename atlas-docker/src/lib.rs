@@ -1,1 +1,29 @@
 //! Environments: analysis of a repository, plans, Dockerfiles, engines and sandboxes.
+//!
+//! [`analyse`] reads a checkout and says how to build and test it, with evidence for each
+//! conclusion; [`render`] turns such a plan into a Dockerfile; a [`Builder`] makes an environment
+//! of both. [`SymbolicSynthesizer`] is the three in a row, without a model.
+//!
+//! A plan names no absolute path: its commands use `$ATLAS_REPO` (the repository's root),
+//! `$ATLAS_ENV` (installed things, not to be written while tests run), `$ATLAS_CACHE` (warm caches
+//! and build products) and `$ATLAS_OUT` (reports, only there while tests run), so that one plan
+//! runs in a container and on a machine without one.
+
+mod build;
+
+mod tree;
+
+mod analysis;
+mod ci;
+mod languages;
+mod render;
+mod synthesizer;
+mod system;
+mod versions;
+
+pub use build::{BuildOutcome, Builder};
+
+pub use analysis::{Analysis, AnalysisOptions, analyse};
+pub use languages::{inventory_script, languages};
+pub use render::{RenderError, render};
+pub use synthesizer::{FixedPlan, SymbolicSynthesizer};

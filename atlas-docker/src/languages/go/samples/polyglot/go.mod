@@ -1,0 +1,3 @@
+module example.org/thing
+
+go 1.22

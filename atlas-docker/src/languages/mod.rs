@@ -1,0 +1,52 @@
+//! Languages: one folder each, with its analysis, its Dockerfile template and its samples.
+
+mod go;
+mod javascript;
+mod python;
+mod registry;
+mod rust;
+
+pub(crate) use registry::BUILTIN;
+
+use crate::analysis::{Facts, Presence, Verdict};
+use crate::tree::Tree;
+use atlas_core::EnvironmentPlan;
+use std::fmt;
+
+/// What Atlas knows of a language.
+pub(crate) trait Language: fmt::Debug + Send + Sync {
+    /// The id, as in a plan's `language`; also the name of the folder.
+    fn id(&self) -> &'static str;
+    /// The Dockerfile template, which extends the common one.
+    fn template(&self) -> &'static str;
+    /// A bash script that prints what an environment was made of.
+    fn inventory(&self) -> &'static str;
+    /// How much of the language is there.
+    fn presence(&self, tree: &Tree) -> Presence;
+    /// The plan, or why there is none.
+    fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict>;
+}
+
+/// A bash script that prints what an environment of this language was made of: lines
+/// `tool<TAB>name<TAB>version` and `dependency<TAB>text`. It needs no network and always exits
+/// with 0. A language that is not known gets a script that prints nothing.
+pub fn inventory_script(language: &str) -> &'static str {
+    BUILTIN
+        .iter()
+        .find(|known| known.id() == language)
+        .map_or("true", |known| known.inventory())
+}
+
+/// Ids of the languages that analysis and rendering know, in the order of the table.
+pub fn languages() -> impl Iterator<Item = &'static str> {
+    BUILTIN.iter().map(|language| language.id())
+}
+
+/// The variables that every plan may use and every engine sets are not listed here; these are a
+/// plan's own.
+fn env<const N: usize>(pairs: [(&str, &str); N]) -> std::collections::BTreeMap<String, String> {
+    pairs
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}

@@ -1,0 +1,513 @@
+//! What gets installed, and from which list.
+
+use super::manifests::{Group, Manifests, name_of, strip_factors};
+use super::runner::{Runner, is_test_tool};
+use crate::analysis::Facts;
+use crate::render::shell_quote;
+use atlas_core::{EnvironmentPlan, Evidence};
+use regex::Regex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+/// Names of lists for tests, the narrowest first.
+const TEST_GROUPS: &[&str] = &[
+    "test",
+    "tests",
+    "testing",
+    "tests_require",
+    "unittest",
+    "test-requirements",
+    "pytest",
+    "unit",
+    "unit-tests",
+    "hatch-test",
+    "ci",
+];
+
+/// Names of lists for everything a developer does; lint and documentation tools are left out.
+const DEV_GROUPS: &[&str] = &[
+    "dev",
+    "develop",
+    "development",
+    "devel",
+    "all-dev",
+    "dev_extras",
+];
+
+/// Requirements files for tests, the narrowest first.
+const TEST_FILES: &[&str] = &[
+    "requirements/tests.txt",
+    "requirements/test.txt",
+    "requirements/testing.txt",
+    "requirements-test.txt",
+    "requirements-tests.txt",
+    "requirements-testing.txt",
+    "requirements_test.txt",
+    "requirements_tests.txt",
+    "test-requirements.txt",
+    "test_requirements.txt",
+    "tests/requirements.txt",
+    "test/requirements.txt",
+    "requirements/test.in",
+    "requirements/tests.in",
+];
+
+const DEV_FILES: &[&str] = &[
+    "requirements/dev.txt",
+    "requirements/development.txt",
+    "requirements-dev.txt",
+    "requirements_dev.txt",
+    "dev-requirements.txt",
+    "dev_requirements.txt",
+    "requirements/develop.txt",
+    "requirements.dev.txt",
+];
+
+/// Tools that no test needs, heavy or not.
+const LINT: &[&str] = &[
+    "autopep8",
+    "bandit",
+    "black",
+    "build",
+    "bump2version",
+    "bumpversion",
+    "check-manifest",
+    "codespell",
+    "commitizen",
+    "cruft",
+    "doc8",
+    "flake8",
+    "furo",
+    "isort",
+    "mkdocs",
+    "mkdocs-material",
+    "mypy",
+    "pdbpp",
+    "pip-tools",
+    "pre-commit",
+    "pycodestyle",
+    "pydocstyle",
+    "pyflakes",
+    "pylint",
+    "pyright",
+    "pyroma",
+    "pyupgrade",
+    "rstcheck",
+    "ruff",
+    "sphinx",
+    "tox",
+    "twine",
+    "wheel",
+    "yapf",
+    "ipython",
+    "ipdb",
+    "nox",
+    "towncrier",
+    "interrogate",
+    "vulture",
+    "zest-releaser",
+    "jupyter",
+    "notebook",
+    "codecov",
+    "coveralls",
+    "invoke",
+    "hatch",
+    "poetry",
+];
+
+fn is_lint(requirement: &str) -> bool {
+    let name = name_of(requirement);
+    LINT.contains(&name.as_str())
+        || [
+            "flake8-",
+            "sphinx-",
+            "sphinxcontrib-",
+            "mkdocs-",
+            "types-",
+            "mypy-",
+            "pylint-",
+        ]
+        .iter()
+        .any(|start| name.starts_with(start))
+}
+
+static EXTENSION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\bext_modules\b|\bExtension\(|\bcythonize\(|\bcffi_modules\b|\brust_extensions\b")
+        .expect("a literal pattern")
+});
+static FILE_OPTION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:^|\s)(?:-r|--requirement)[=\s]*([\w./-]+)").expect("a literal pattern")
+});
+
+/// Writes the build commands. Returns the proof that an extension module gets compiled, if one is.
+pub(super) fn plan(
+    facts: &Facts<'_>,
+    manifests: &Manifests,
+    runner: Runner,
+    plan: &mut EnvironmentPlan,
+) -> Option<Evidence> {
+    let chosen = choose(facts, manifests, plan);
+    let extension = ["setup.py", "pyproject.toml", "meson.build"]
+        .into_iter()
+        .find_map(|file| {
+            let (line, text) = facts.tree.line(file, &EXTENSION)?;
+            Some(Evidence::at(file, line, text))
+        });
+    plan.build
+        .push("python3 -m venv \"$ATLAS_ENV/venv\"".to_owned());
+    let mut constraint = String::new();
+    if let Some((file, pins)) = manifests.locked(facts.tree) {
+        let words: Vec<String> = pins.iter().map(|pin| shell_quote(pin)).collect();
+        plan.build.push(format!(
+            "printf '%s\\n' {} > \"$ATLAS_ENV/constraints.txt\"",
+            words.join(" ")
+        ));
+        plan.prove(
+            "build",
+            Evidence::of(file, format!("pins {} packages", pins.len())),
+        );
+        " -c \"$ATLAS_ENV/constraints.txt\"".clone_into(&mut constraint);
+    }
+    let mut words: Vec<String> = Vec::new();
+    if let Some(file) = &manifests.installable {
+        let target = if chosen.extras.is_empty() {
+            ".".to_owned()
+        } else {
+            format!(".[{}]", chosen.extras.join(","))
+        };
+        words.extend(["-e".to_owned(), target]);
+        plan.prove("build", Evidence::of(file.clone(), "can be installed"));
+    }
+    for file in &chosen.files {
+        words.extend(["-r".to_owned(), file.clone()]);
+    }
+    words.extend(chosen.requirements.iter().cloned());
+    let has_pytest = chosen
+        .requirements
+        .iter()
+        .chain(&manifests.dependencies)
+        .any(|requirement| name_of(requirement) == "pytest");
+    // Installed once more it changes nothing where a list has it already.
+    if runner == Runner::Pytest && !has_pytest {
+        words.push("pytest".to_owned());
+    }
+    if !words.is_empty() {
+        let quoted: Vec<String> = words.iter().map(|word| shell_quote(word)).collect();
+        plan.build.push(format!(
+            "python -m pip install{constraint} {}",
+            quoted.join(" ")
+        ));
+        if constraint.is_empty() {
+            plan.drift.push(
+                "no lockfile: pip resolves dependencies to what the index has at the build"
+                    .to_owned(),
+            );
+        }
+    }
+    if extension.is_some() && manifests.installable.is_some() {
+        let backend: Vec<String> = manifests
+            .pyproject
+            .as_ref()
+            .and_then(|root| root.get("build-system")?.get("requires")?.as_array())
+            .into_iter()
+            .flatten()
+            .filter_map(|item| item.as_str().map(shell_quote))
+            .collect();
+        let backend = if backend.is_empty() {
+            "setuptools wheel".to_owned()
+        } else {
+            backend.join(" ")
+        };
+        plan.build.push(format!("python -m pip install {backend}"));
+        plan.rebuild.push(
+            "python -m pip install --no-build-isolation --no-deps --no-index -e .".to_owned(),
+        );
+    }
+    prefetch(facts, manifests, &chosen, plan);
+    extension
+}
+
+/// What to install beside the project itself.
+#[derive(Debug, Default)]
+struct Chosen {
+    extras: Vec<String>,
+    files: Vec<String>,
+    requirements: Vec<String>,
+}
+
+/// Order: what tox and CI install for tests; lists named for tests; lists named for development
+/// that hold a testing tool; the plain requirements file where there is no package.
+fn choose(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) -> Chosen {
+    let mut chosen = Chosen::default();
+    from_tox(facts, manifests, &mut chosen, plan);
+    from_ci(facts, manifests, &mut chosen, plan);
+    let named = |names: &[&str]| -> Vec<&Group> {
+        names
+            .iter()
+            .flat_map(|name| {
+                manifests
+                    .groups
+                    .iter()
+                    .filter(move |group| group.name.eq_ignore_ascii_case(name))
+            })
+            .collect()
+    };
+    let nothing = |chosen: &Chosen| {
+        chosen.extras.is_empty() && chosen.files.is_empty() && chosen.requirements.is_empty()
+    };
+    let mut tested = !nothing(&chosen);
+    for group in named(TEST_GROUPS) {
+        take(facts, group, &mut chosen, plan);
+        tested = true;
+    }
+    if !tested && let Some(file) = facts.tree.first(TEST_FILES) {
+        take_file(file, &mut chosen, plan);
+        tested = true;
+    }
+    if !tested {
+        for group in named(DEV_GROUPS) {
+            let list = resolved(manifests, group, &mut BTreeSet::new());
+            if list.iter().any(|requirement| is_test_tool(requirement)) {
+                let kept: Vec<String> = list.into_iter().filter(|item| !is_lint(item)).collect();
+                prove_group(facts, group, plan);
+                chosen.requirements.extend(kept);
+                tested = true;
+            }
+        }
+    }
+    if !tested && let Some(file) = facts.tree.first(DEV_FILES) {
+        take_file(file, &mut chosen, plan);
+    }
+    if manifests.installable.is_none() && facts.tree.has("requirements.txt") {
+        take_file("requirements.txt", &mut chosen, plan);
+    }
+    if manifests.installable.is_none() {
+        chosen
+            .requirements
+            .extend(manifests.dependencies.iter().cloned());
+    }
+    dedup(&mut chosen.extras);
+    dedup(&mut chosen.files);
+    dedup(&mut chosen.requirements);
+    chosen
+}
+
+fn dedup(list: &mut Vec<String>) {
+    let mut seen = BTreeSet::new();
+    list.retain(|item| seen.insert(item.clone()));
+}
+
+fn take_file(file: &str, chosen: &mut Chosen, plan: &mut EnvironmentPlan) {
+    if !chosen.files.iter().any(|known| known == file) {
+        chosen.files.push(file.to_owned());
+        plan.prove("build", Evidence::of(file, "requirements"));
+    }
+}
+
+fn prove_group(facts: &Facts<'_>, group: &Group, plan: &mut EnvironmentPlan) {
+    let kind = if group.extra { "extra" } else { "group" };
+    let text = format!("{kind} `{}`", group.name);
+    let pattern = Regex::new(&format!(
+        r#"^\s*["']?{}["']?\s*[=:]|\.{}[.\]]|^\s*tests?_requires?"#,
+        regex::escape(&group.name),
+        regex::escape(&group.name)
+    ));
+    let line = pattern
+        .ok()
+        .and_then(|pattern| facts.tree.line(&group.file, &pattern));
+    plan.prove(
+        "build",
+        match line {
+            Some((line, _)) => Evidence::at(group.file.clone(), line, text),
+            None => Evidence::of(group.file.clone(), text),
+        },
+    );
+}
+
+fn take(facts: &Facts<'_>, group: &Group, chosen: &mut Chosen, plan: &mut EnvironmentPlan) {
+    if group.extra {
+        if chosen.extras.contains(&group.name) {
+            return;
+        }
+        chosen.extras.push(group.name.clone());
+    } else {
+        chosen.requirements.extend(
+            group
+                .requirements
+                .iter()
+                .filter(|item| !is_lint(item))
+                .cloned(),
+        );
+    }
+    prove_group(facts, group, plan);
+}
+
+/// A group's requirements; `name[extra]` of the project itself is replaced by that extra's.
+fn resolved(manifests: &Manifests, group: &Group, seen: &mut BTreeSet<String>) -> Vec<String> {
+    let mut found = Vec::new();
+    // Extras may name each other in a ring.
+    if !seen.insert(group.name.clone()) {
+        return found;
+    }
+    for requirement in &group.requirements {
+        let itself = !manifests.name.is_empty() && name_of(requirement) == manifests.name;
+        let inner = requirement
+            .split_once('[')
+            .and_then(|(_, rest)| rest.split_once(']'));
+        match inner {
+            Some((names, _)) if itself => {
+                for name in names.split(',').map(str::trim) {
+                    for other in manifests.groups.iter().filter(|other| other.name == name) {
+                        found.extend(resolved(manifests, other, seen));
+                    }
+                }
+            }
+            _ if itself => {}
+            _ => found.push(requirement.clone()),
+        }
+    }
+    found
+}
+
+/// tox's plain `testenv`: its `deps` and `extras`.
+fn from_tox(
+    facts: &Facts<'_>,
+    manifests: &Manifests,
+    chosen: &mut Chosen,
+    plan: &mut EnvironmentPlan,
+) {
+    for key in ["extras", "deps", "dependency_groups"] {
+        for line in manifests.tox.lines("testenv", key) {
+            let text = line
+                .text
+                .replace("{toxinidir}/", "")
+                .replace("{tox_root}/", "");
+            let text = strip_factors(&text);
+            let at = Evidence::at(line.file.clone(), line.line, line.text.clone());
+            if key == "deps" {
+                if let Some(file) = FILE_OPTION.captures(text) {
+                    let file = file[1].to_owned();
+                    if facts.tree.has(&file) {
+                        chosen.files.push(file);
+                        plan.prove("build", at);
+                    }
+                } else if !text.starts_with(['-', '.', '{'])
+                    && !text.contains(['{', '['])
+                    && !is_lint(text)
+                    && !name_of(text).is_empty()
+                    && strip_factors(&line.text) == line.text.trim()
+                {
+                    chosen.requirements.push(text.to_owned());
+                    plan.prove("build", at);
+                }
+                continue;
+            }
+            for name in text.split([',', ' ']).map(str::trim) {
+                if let Some(group) = manifests.groups.iter().find(|group| group.name == name) {
+                    plan.prove("build", at.clone());
+                    if group.extra {
+                        chosen.extras.push(name.to_owned());
+                    } else {
+                        chosen
+                            .requirements
+                            .extend(group.requirements.iter().cloned());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `pip install` lines of CI's test jobs: requirements files, extras of `.`, plain names.
+fn from_ci(
+    facts: &Facts<'_>,
+    manifests: &Manifests,
+    chosen: &mut Chosen,
+    plan: &mut EnvironmentPlan,
+) {
+    static PIP: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\bpip3?\s+install\s+([^;&|]*)").expect("a literal pattern"));
+    static EXTRAS: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^\.(?:/)?\[([\w, -]+)\]$").expect("a literal pattern"));
+    for command in facts.ci.test_commands() {
+        for found in PIP.captures_iter(&command.text) {
+            let at = Evidence::at(command.file.clone(), command.line, command.text.clone());
+            let mut used = false;
+            for file in FILE_OPTION.captures_iter(&found[1]) {
+                let narrow = !file[1].contains("doc") && !file[1].contains("lint");
+                if narrow && facts.tree.has(&file[1]) {
+                    chosen.files.push(file[1].to_owned());
+                    used = true;
+                }
+            }
+            for word in found[1].split_whitespace() {
+                let word = word.trim_matches(['"', '\'']);
+                if let Some(extras) = EXTRAS.captures(word) {
+                    for name in extras[1].split(',').map(str::trim) {
+                        let known = manifests
+                            .groups
+                            .iter()
+                            .any(|group| group.extra && group.name == name);
+                        if known {
+                            chosen.extras.push(name.to_owned());
+                            used = true;
+                        }
+                    }
+                } else if is_test_tool(word) && !is_lint(word) && !word.contains(['$', '/']) {
+                    chosen.requirements.push(word.to_owned());
+                    used = true;
+                }
+            }
+            if used {
+                plan.prove("build", at);
+            }
+        }
+    }
+}
+
+/// What the pull request's manifests add or change goes into the same environment, as there is one
+/// for all states.
+fn prefetch(facts: &Facts<'_>, base: &Manifests, chosen: &Chosen, plan: &mut EnvironmentPlan) {
+    if !facts.changes_manifests {
+        return;
+    }
+    let head = Manifests::read(facts.head);
+    let lists = |manifests: &Manifests| -> BTreeMap<String, String> {
+        let picked = manifests.groups.iter().filter(|group| {
+            chosen.extras.contains(&group.name)
+                || TEST_GROUPS.contains(&group.name.as_str())
+                || DEV_GROUPS.contains(&group.name.as_str())
+        });
+        manifests
+            .dependencies
+            .iter()
+            .chain(picked.flat_map(|group| &group.requirements))
+            .filter(|item| !is_lint(item) && name_of(item) != manifests.name)
+            .map(|item| (item.clone(), name_of(item)))
+            .collect()
+    };
+    let known = lists(base);
+    let added: Vec<String> = lists(&head)
+        .into_keys()
+        .filter(|item| !known.contains_key(item) && !name_of(item).is_empty())
+        .collect();
+    let mut words: Vec<String> = added.iter().map(|item| shell_quote(item)).collect();
+    for file in &chosen.files {
+        if facts.tree.text(file) != facts.head.text(file) {
+            words.push(format!("-r {}", shell_quote(file)));
+        }
+    }
+    if words.is_empty() {
+        return;
+    }
+    plan.prefetch
+        .push(format!("python -m pip install {}", words.join(" ")));
+    plan.drift.push(format!(
+        "Base runs with requirements that the pull request adds or changes: {}",
+        words.join(", ")
+    ));
+    plan.prove(
+        "prefetch",
+        Evidence::of("head", "manifests changed by the pull request"),
+    );
+}

@@ -1,0 +1,532 @@
+//! Reading Python's many manifests.
+
+use crate::ci::Placed;
+use crate::tree::Tree;
+use atlas_core::Evidence;
+use regex::Regex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+/// A named list of requirements: an extra, a dependency group.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) name: String,
+    pub(super) file: String,
+    /// Whether `pip install .[name]` knows it.
+    pub(super) extra: bool,
+    pub(super) requirements: Vec<String>,
+}
+
+/// What the manifests in the root say.
+#[derive(Debug, Default)]
+pub(super) struct Manifests {
+    pub(super) pyproject: Option<toml::Table>,
+    pub(super) setup_py: Option<String>,
+    pub(super) setup_cfg: Ini,
+    pub(super) tox: Ini,
+    /// The file that makes `pip install -e .` possible.
+    pub(super) installable: Option<String>,
+    pub(super) requires_python: Option<(String, Evidence)>,
+    /// Run-time requirements.
+    pub(super) dependencies: Vec<String>,
+    pub(super) groups: Vec<Group>,
+    /// The distribution's own name, normalised.
+    pub(super) name: String,
+}
+
+static NAME: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)").expect("a literal pattern"));
+
+/// A requirement's name: lower case, `_` and `.` as `-`.
+pub(super) fn name_of(requirement: &str) -> String {
+    NAME.captures(requirement)
+        .map(|found| found[1].to_ascii_lowercase().replace(['_', '.'], "-"))
+        .unwrap_or_default()
+}
+
+fn strings(value: Option<&toml::Value>) -> Vec<String> {
+    value
+        .and_then(toml::Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|item| item.as_str().map(str::to_owned))
+        .collect()
+}
+
+impl Manifests {
+    pub(super) fn read(tree: &Tree) -> Self {
+        let mut found = Self {
+            pyproject: tree.toml("pyproject.toml"),
+            setup_py: tree.text("setup.py"),
+            setup_cfg: Ini::read(tree, "setup.cfg"),
+            tox: Ini::read(tree, "tox.ini"),
+            ..Self::default()
+        };
+        found.read_pyproject(tree);
+        found.read_setup_cfg();
+        found.read_setup_py(tree);
+        found
+    }
+
+    fn read_pyproject(&mut self, tree: &Tree) {
+        const FILE: &str = "pyproject.toml";
+        let Some(root) = self.pyproject.clone() else {
+            return;
+        };
+        let tool = |name: &str| root.get("tool").and_then(|tool| tool.get(name));
+        let group = |name: &str, extra: bool, requirements: Vec<String>| Group {
+            name: name.to_owned(),
+            file: FILE.to_owned(),
+            extra,
+            requirements,
+        };
+        if let Some(project) = root.get("project") {
+            self.installable = Some(FILE.to_owned());
+            self.name = name_of(
+                project
+                    .get("name")
+                    .and_then(toml::Value::as_str)
+                    .unwrap_or_default(),
+            );
+            self.dependencies = strings(project.get("dependencies"));
+            if let Some(range) = project.get("requires-python").and_then(toml::Value::as_str) {
+                let line = tree.line_with(FILE, "requires-python").unwrap_or(1);
+                let text = format!("requires-python {range}");
+                self.requires_python = Some((range.to_owned(), Evidence::at(FILE, line, text)));
+            }
+            let extras = project
+                .get("optional-dependencies")
+                .and_then(toml::Value::as_table);
+            for (name, list) in extras.into_iter().flatten() {
+                self.groups.push(group(name, true, strings(Some(list))));
+            }
+        } else if root.contains_key("build-system") && tool("poetry").is_none() {
+            let packaged = tool("flit").is_some() || tree.has("setup.py") || tree.has("setup.cfg");
+            self.installable = packaged.then(|| FILE.to_owned());
+        }
+        if let Some(groups) = root
+            .get("dependency-groups")
+            .and_then(toml::Value::as_table)
+        {
+            for name in groups.keys() {
+                let list = included(groups, name, &mut BTreeSet::new());
+                self.groups.push(group(name, false, list));
+            }
+        }
+        if let Some(groups) = tool("pdm")
+            .and_then(|pdm| pdm.get("dev-dependencies"))
+            .and_then(toml::Value::as_table)
+        {
+            for (name, list) in groups {
+                self.groups.push(group(name, false, strings(Some(list))));
+            }
+        }
+        let uv = strings(tool("uv").and_then(|uv| uv.get("dev-dependencies")));
+        if !uv.is_empty() {
+            self.groups.push(group("dev", false, uv));
+        }
+        let hatch = tool("hatch").and_then(|hatch| hatch.get("envs")?.as_table());
+        for (name, table) in hatch.into_iter().flatten() {
+            let mut list = strings(table.get("dependencies"));
+            list.extend(strings(table.get("extra-dependencies")));
+            if !list.is_empty() {
+                let name = if name == "default" { "dev" } else { name };
+                self.groups.push(group(name, false, list));
+            }
+        }
+        if let Some(poetry) = tool("poetry") {
+            self.read_poetry(tree, poetry, root.contains_key("project"));
+        }
+    }
+
+    fn read_poetry(&mut self, tree: &Tree, poetry: &toml::Value, has_project: bool) {
+        const FILE: &str = "pyproject.toml";
+        static PYTHON: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r"^\s*python\s*=").expect("a literal pattern"));
+        let packaged = poetry.get("package-mode").and_then(toml::Value::as_bool) != Some(false);
+        if !has_project {
+            self.installable = packaged.then(|| FILE.to_owned());
+            self.name = name_of(
+                poetry
+                    .get("name")
+                    .and_then(toml::Value::as_str)
+                    .unwrap_or_default(),
+            );
+            let main = poetry.get("dependencies").and_then(toml::Value::as_table);
+            for (name, value) in main.into_iter().flatten() {
+                if name == "python" {
+                    let range = value.as_str().unwrap_or_default().to_owned();
+                    if let Some((line, text)) = tree.line(FILE, &PYTHON) {
+                        self.requires_python = Some((range, Evidence::at(FILE, line, text)));
+                    }
+                } else {
+                    self.dependencies.extend(poetry_requirement(name, value));
+                }
+            }
+            let extras = poetry.get("extras").and_then(toml::Value::as_table);
+            for (name, list) in extras.into_iter().flatten() {
+                self.groups.push(Group {
+                    name: name.clone(),
+                    file: FILE.to_owned(),
+                    extra: true,
+                    requirements: strings(Some(list)),
+                });
+            }
+        }
+        let groups = poetry.get("group").and_then(toml::Value::as_table);
+        let legacy = poetry.get("dev-dependencies");
+        let tables = groups
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, group)| Some((name.as_str(), group.get("dependencies")?)))
+            .chain(legacy.map(|table| ("dev", table)));
+        for (name, table) in tables {
+            let list = table.as_table().into_iter().flatten();
+            self.groups.push(Group {
+                name: name.to_owned(),
+                file: FILE.to_owned(),
+                extra: false,
+                requirements: list
+                    .filter_map(|(name, value)| poetry_requirement(name, value))
+                    .collect(),
+            });
+        }
+    }
+
+    fn read_setup_cfg(&mut self) {
+        const FILE: &str = "setup.cfg";
+        let cfg = &self.setup_cfg;
+        if let Some(name) = cfg.value("metadata", "name") {
+            self.installable.get_or_insert(FILE.to_owned());
+            if self.name.is_empty() {
+                self.name = name_of(&name.text);
+            }
+        }
+        if let (None, Some(range)) = (
+            &self.requires_python,
+            cfg.value("options", "python_requires"),
+        ) {
+            let text = format!("python_requires {}", range.text);
+            self.requires_python = Some((range.text.clone(), Evidence::at(FILE, range.line, text)));
+        }
+        let texts = |lines: &[Placed]| lines.iter().map(|line| line.text.clone()).collect();
+        if self.dependencies.is_empty() {
+            self.dependencies = texts(cfg.lines("options", "install_requires"));
+        }
+        if let Some(section) = cfg.sections.get("options.extras_require") {
+            for (name, lines) in section {
+                self.groups.push(Group {
+                    name: name.clone(),
+                    file: FILE.to_owned(),
+                    extra: true,
+                    requirements: texts(lines),
+                });
+            }
+        }
+        let required: Vec<String> = texts(cfg.lines("options", "tests_require"));
+        if !required.is_empty() {
+            self.groups.push(Group {
+                name: "tests_require".to_owned(),
+                file: FILE.to_owned(),
+                extra: false,
+                requirements: required,
+            });
+        }
+    }
+
+    /// `setup.py` is a program; only lists of literals are read out of it.
+    fn read_setup_py(&mut self, tree: &Tree) {
+        const FILE: &str = "setup.py";
+        static LITERAL: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r#"["']([^"'\n]+)["']"#).expect("a literal pattern"));
+        static RANGE: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r#"python_requires\s*=\s*["']([^"']+)["']"#).expect("a literal pattern")
+        });
+        static EXTRA: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r#"["']([A-Za-z0-9_-]+)["']\s*:\s*\[([^\]]*)\]"#).expect("a literal pattern")
+        });
+        static LIST: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r"(?i)(install_requires|tests_require|test_requires|tests_requires?|test_requirements)\s*=\s*\[([^\]]*)\]")
+                .expect("a literal pattern")
+        });
+        let Some(text) = self.setup_py.clone() else {
+            return;
+        };
+        self.installable.get_or_insert(FILE.to_owned());
+        if let (None, Some((line, found))) = (&self.requires_python, tree.line(FILE, &RANGE))
+            && let Some(range) = RANGE.captures(&found)
+        {
+            self.requires_python =
+                Some((range[1].to_owned(), Evidence::at(FILE, line, found.clone())));
+        }
+        let literals = |list: &str| -> Vec<String> {
+            LITERAL
+                .captures_iter(list)
+                .map(|found| found[1].to_owned())
+                .collect()
+        };
+        for list in LIST.captures_iter(&text) {
+            if &list[1] == "install_requires" {
+                if self.dependencies.is_empty() {
+                    self.dependencies = literals(&list[2]);
+                }
+            } else {
+                self.groups.push(Group {
+                    name: "tests_require".to_owned(),
+                    file: FILE.to_owned(),
+                    extra: false,
+                    requirements: literals(&list[2]),
+                });
+            }
+        }
+        if let Some(at) = text.find("extras_require") {
+            for found in EXTRA.captures_iter(&text[at..]) {
+                self.groups.push(Group {
+                    name: found[1].to_owned(),
+                    file: FILE.to_owned(),
+                    extra: true,
+                    requirements: literals(&found[2]),
+                });
+            }
+        }
+    }
+
+    /// All names that any manifest or requirements file mentions, with the file.
+    pub(super) fn all_names(&self, tree: &Tree) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        let own = self.installable.clone().unwrap_or_default();
+        for requirement in &self.dependencies {
+            found.entry(name_of(requirement)).or_insert(own.clone());
+        }
+        for group in &self.groups {
+            for requirement in &group.requirements {
+                found
+                    .entry(name_of(requirement))
+                    .or_insert(group.file.clone());
+            }
+        }
+        let files: Vec<&str> = tree
+            .files()
+            .filter(|path| {
+                path.contains("requirements")
+                    && [".txt", ".in"].iter().any(|end| path.ends_with(end))
+                    && path.matches('/').count() < 2
+            })
+            .collect();
+        for path in files {
+            for line in tree.text(path).unwrap_or_default().lines() {
+                found.entry(name_of(line)).or_insert(path.to_owned());
+            }
+        }
+        for line in self.tox.lines("testenv", "deps") {
+            let bare = strip_factors(&line.text);
+            found.entry(name_of(bare)).or_insert(line.file.clone());
+        }
+        found.remove("");
+        found
+    }
+
+    /// Versions that a lockfile pins: `name==version`. A package that is locked in several versions
+    /// depends on markers and is left to pip.
+    pub(super) fn locked(&self, tree: &Tree) -> Option<(String, Vec<String>)> {
+        let file = tree.first(&["poetry.lock", "uv.lock", "pdm.lock"])?;
+        let lock = tree.toml(file)?;
+        let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for package in lock.get("package")?.as_array()? {
+            let source = package.get("source");
+            let foreign = source.is_some_and(|source| {
+                source.get("registry").is_none()
+                    && source.get("type").and_then(toml::Value::as_str) != Some("legacy")
+            });
+            let text = |key| package.get(key).and_then(toml::Value::as_str);
+            if let (Some(name), Some(version), false) = (text("name"), text("version"), foreign) {
+                let name = name_of(name);
+                if name != self.name {
+                    versions.entry(name).or_default().insert(version.to_owned());
+                }
+            }
+        }
+        let pins = versions
+            .into_iter()
+            .filter(|(_, versions)| versions.len() == 1)
+            .flat_map(|(name, versions)| {
+                versions
+                    .into_iter()
+                    .map(move |version| format!("{name}=={version}"))
+            })
+            .collect();
+        Some((file.to_owned(), pins))
+    }
+}
+
+/// A dependency group with the groups it includes (PEP 735).
+fn included(groups: &toml::Table, name: &str, seen: &mut BTreeSet<String>) -> Vec<String> {
+    let mut found = Vec::new();
+    // Groups may include each other in a ring.
+    if !seen.insert(name.to_owned()) {
+        return found;
+    }
+    for item in groups
+        .get(name)
+        .and_then(toml::Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        if let Some(text) = item.as_str() {
+            found.push(text.to_owned());
+        } else if let Some(other) = item.get("include-group").and_then(toml::Value::as_str) {
+            found.extend(included(groups, other, seen));
+        }
+    }
+    found
+}
+
+/// Poetry's own notation as a requirement of pip; sources other than an index are left out.
+fn poetry_requirement(name: &str, value: &toml::Value) -> Option<String> {
+    let (version, table) = match value {
+        toml::Value::String(version) => (version.as_str(), None),
+        toml::Value::Table(table) => (
+            table.get("version").and_then(toml::Value::as_str)?,
+            Some(table),
+        ),
+        // Alternatives by Python version: pip decides without them.
+        toml::Value::Array(_) => return Some(name.to_owned()),
+        _ => return None,
+    };
+    let extras = strings(table.and_then(|table| table.get("extras")));
+    let extras = match extras.as_slice() {
+        [] => String::new(),
+        some => format!("[{}]", some.join(",")),
+    };
+    let text = format!("{name}{extras}{}", poetry_range(version));
+    let mut markers: Vec<String> = Vec::new();
+    let text_of = |key: &str| table.and_then(|table| table.get(key)?.as_str());
+    if let Some(marker) = text_of("markers") {
+        markers.push(format!("({marker})"));
+    }
+    if let Some(python) = text_of("python") {
+        for clause in poetry_range(python)
+            .split(',')
+            .filter(|clause| !clause.is_empty())
+        {
+            let at = clause.find(|c: char| c.is_ascii_digit())?;
+            let (operator, version) = clause.split_at(at);
+            markers.push(format!("python_version {operator} '{version}'"));
+        }
+    }
+    if markers.is_empty() {
+        return Some(text);
+    }
+    Some(format!("{text}; {}", markers.join(" and ")))
+}
+
+/// `^1.2` -> `>=1.2,<2`, `~1.2` -> `>=1.2,<1.3`, `1.2` -> `==1.2`, `*` -> nothing.
+fn poetry_range(range: &str) -> String {
+    if range.contains("||") {
+        return String::new();
+    }
+    let clause = |clause: &str| -> Option<String> {
+        let clause = clause.trim();
+        let (sign, version) = match clause.chars().next()? {
+            sign @ ('^' | '~') if !clause.starts_with("~=") => (sign, &clause[1..]),
+            c if c.is_ascii_digit() => ('=', clause),
+            '*' => return None,
+            _ => return Some(clause.replace(' ', "")),
+        };
+        let version = version.trim();
+        let parts: Vec<u64> = version
+            .split('.')
+            .map_while(|part| part.parse().ok())
+            .collect();
+        if sign == '=' {
+            return Some(format!("=={version}"));
+        }
+        let keep = if sign == '~' {
+            parts.len().clamp(1, 2) - 1
+        } else {
+            parts
+                .iter()
+                .position(|part| *part > 0)
+                .unwrap_or(parts.len().saturating_sub(1))
+        };
+        let mut upper = parts.get(..=keep)?.to_vec();
+        *upper.last_mut()? += 1;
+        let upper: Vec<String> = upper.iter().map(u64::to_string).collect();
+        Some(format!(">={version},<{}", upper.join(".")))
+    };
+    range
+        .split(',')
+        .filter_map(clause)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+/// Takes tox's condition off a line: `py38,py39: mock` -> `mock`.
+pub(super) fn strip_factors(line: &str) -> &str {
+    static FACTORS: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^!?[\w{},.!-]+:\s+").expect("a literal pattern"));
+    FACTORS
+        .find(line)
+        .map_or(line, |found| &line[found.end()..])
+        .trim()
+}
+
+/// An INI file: section -> key -> its lines.
+#[derive(Debug, Default)]
+pub(super) struct Ini {
+    pub(super) sections: BTreeMap<String, BTreeMap<String, Vec<Placed>>>,
+}
+
+impl Ini {
+    fn read(tree: &Tree, file: &str) -> Self {
+        let mut found = Self::default();
+        let (mut section, mut key) = (String::new(), String::new());
+        for (at, line) in tree.text(file).unwrap_or_default().lines().enumerate() {
+            let text = line.trim();
+            if text.is_empty() || text.starts_with(['#', ';']) {
+                continue;
+            }
+            let mut value = text;
+            if let Some(name) = text
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'))
+                && !line.starts_with([' ', '\t'])
+            {
+                name.clone_into(&mut section);
+                key.clear();
+                continue;
+            }
+            if !line.starts_with([' ', '\t'])
+                && let Some(cut) = text.find(['=', ':'])
+            {
+                text[..cut].trim().clone_into(&mut key);
+                value = text[cut + 1..].trim();
+            }
+            let lines = found
+                .sections
+                .entry(section.clone())
+                .or_default()
+                .entry(key.clone())
+                .or_default();
+            if !value.is_empty() {
+                lines.push(Placed {
+                    file: file.to_owned(),
+                    line: at + 1,
+                    text: value.to_owned(),
+                });
+            }
+        }
+        found
+    }
+
+    pub(super) fn lines(&self, section: &str, key: &str) -> &[Placed] {
+        self.sections
+            .get(section)
+            .and_then(|keys| keys.get(key))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn value(&self, section: &str, key: &str) -> Option<&Placed> {
+        self.lines(section, key).first()
+    }
+}

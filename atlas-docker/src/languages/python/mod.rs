@@ -1,0 +1,231 @@
+//! Python: pip and a virtual environment; pytest or unittest.
+
+mod install;
+mod manifests;
+mod runner;
+
+use super::{Language, env};
+use crate::analysis::{Facts, Presence, Verdict};
+use crate::system;
+use crate::tree::Tree;
+use crate::versions::{self, Version};
+use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
+use manifests::Manifests;
+use regex::Regex;
+use runner::Runner;
+use std::sync::LazyLock;
+
+/// Python.
+#[derive(Debug)]
+pub(crate) struct Python;
+
+/// Files in the root that make a repository a Python one, the most telling first.
+const MANIFESTS: &[&str] = &[
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "Pipfile",
+    "requirements.txt",
+    "tox.ini",
+    "noxfile.py",
+];
+
+impl Language for Python {
+    fn id(&self) -> &'static str {
+        "python"
+    }
+
+    fn template(&self) -> &'static str {
+        include_str!("Dockerfile.j2")
+    }
+
+    fn inventory(&self) -> &'static str {
+        include_str!("inventory.sh")
+    }
+
+    fn presence(&self, tree: &Tree) -> Presence {
+        Presence {
+            manifest: tree.first(MANIFESTS).map(str::to_owned),
+            sources: tree.ending(".py").count(),
+            tests: tree.files().filter(|path| is_test(path)).count(),
+        }
+    }
+
+    fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
+        let manifests = Manifests::read(facts.tree);
+        let found = runner::find(facts, &manifests)?;
+        let mut plan = EnvironmentPlan {
+            env: env([
+                ("LANG", "C.UTF-8"),
+                ("PATH", "$ATLAS_ENV/venv/bin:$PATH"),
+                ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+                ("PYTHONDONTWRITEBYTECODE", "1"),
+                ("VIRTUAL_ENV", "$ATLAS_ENV/venv"),
+            ]),
+            ..EnvironmentPlan::default()
+        };
+        let parser = found.runner.parser();
+        if !facts.knows(parser) {
+            return Err(Verdict::no_parser(parser, found.evidence));
+        }
+        parser.clone_into(&mut plan.log_parser_name);
+        let report = found.runner == Runner::Pytest && facts.knows("junit");
+        plan.report = report.then(|| ReportSpec {
+            file: "junit.xml".to_owned(),
+            parser: "junit".to_owned(),
+        });
+        plan.test_cmd = runner::command(facts, &manifests, found.runner, report, &mut plan);
+        for line in found.evidence {
+            plan.prove("log_parser_name", line.clone());
+            plan.prove("test_cmd", line);
+        }
+        version(facts, &manifests, &mut plan);
+        let extension = install::plan(facts, &manifests, found.runner, &mut plan);
+        let names: Vec<(String, String)> = manifests.all_names(facts.tree).into_iter().collect();
+        let compiler: Vec<(&str, Evidence)> = extension
+            .into_iter()
+            .map(|at| ("build-essential", at))
+            .collect();
+        system::packages(facts, self.id(), &names, &compiler, &mut plan);
+        Ok(plan)
+    }
+}
+
+/// Whether a path looks like a test module.
+fn is_test(path: &str) -> bool {
+    let Some(stem) = path.strip_suffix(".py") else {
+        return false;
+    };
+    let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
+    name.starts_with("test_")
+        || name.ends_with("_test")
+        || matches!(name, "tests" | "test")
+        || (folder
+            .split('/')
+            .any(|part| matches!(part, "tests" | "test" | "testing"))
+            && name != "__init__"
+            && name != "conftest")
+}
+
+/// `.python-version`, then the newest released version of CI's matrix, then what `requires-python`
+/// and the classifiers leave. Where only the last two speak, a version must have been out for half
+/// a year: until then, packages have no wheels for it.
+fn version(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) {
+    static CLASSIFIER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"Programming Language :: Python :: (\d\.\d+)").expect("a literal pattern")
+    });
+    let mut candidates: Vec<(Version, Evidence)> = Vec::new();
+    let newest = versions::released(versions::PYTHON, facts.date)
+        .next_back()
+        .unwrap_or(Version::new(3, 8));
+    if let Some(text) = facts.tree.text(".python-version") {
+        // pyenv allows several lines; the first is the default.
+        let first = text
+            .lines()
+            .find_map(|line| Some((Version::parse(line)?, line)));
+        if let Some((version, line)) = first.filter(|(version, _)| version.minor > 0) {
+            candidates.push((version, Evidence::at(".python-version", 1, line.trim())));
+        }
+    }
+    let best = facts
+        .ci
+        .versions(&[
+            ("actions/setup-python", "python-version"),
+            ("astral-sh/setup-uv", "python-version"),
+            ("travis", "python"),
+        ])
+        .into_iter()
+        .filter_map(|value| {
+            let parsed = Version::parse(&value.text)?;
+            let exact = parsed.minor > 0;
+            let version = if exact { parsed } else { newest };
+            let at = Evidence::at(
+                value.file,
+                value.line,
+                format!("CI runs Python {}", value.text),
+            );
+            versions::is_released(versions::PYTHON, version, facts.date)
+                .then_some((exact, version, at))
+        })
+        // `3.x` counts only where nothing more exact stands.
+        .max_by_key(|(exact, version, _)| (*exact, *version))
+        .map(|(_, version, at)| (version, at));
+    candidates.extend(best);
+
+    let seasoned: Vec<Version> =
+        versions::released(versions::PYTHON, &half_a_year_before(facts.date))
+            .filter(|version| version.major == 3)
+            .collect();
+    let required = manifests.requires_python.as_ref();
+    let fits = |version: &Version| {
+        required.is_none_or(|(range, _)| versions::python_allows(range, *version))
+    };
+    let classified: Vec<(Version, Evidence)> = ["pyproject.toml", "setup.cfg", "setup.py"]
+        .into_iter()
+        .filter_map(|file| Some((file, facts.tree.text(file)?)))
+        .flat_map(|(file, text)| {
+            text.lines()
+                .enumerate()
+                .filter_map(|(at, line)| {
+                    let version = Version::parse(&CLASSIFIER.captures(line)?[1])?;
+                    Some((version, Evidence::at(file, at + 1, line.trim())))
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let by_classifier = classified
+        .into_iter()
+        .filter(|(version, _)| fits(version) && seasoned.contains(version))
+        .max_by_key(|(version, _)| *version);
+    let by_range = seasoned.iter().rev().find(|version| fits(version));
+    let bounded = required.is_some_and(|(range, _)| range.contains('<') || range.contains("=="));
+    let by_range = required
+        .zip(by_range)
+        .map(|((_, at), version)| (*version, at.clone()));
+    if bounded {
+        candidates.extend(by_range);
+        candidates.extend(by_classifier);
+    } else {
+        candidates.extend(by_classifier);
+        candidates.extend(by_range);
+    }
+    if candidates.is_empty() {
+        let text = format!(
+            "nothing names a Python version: the newest that was out for half a year at {}",
+            versions::day(facts.date)
+        );
+        let version = seasoned.last().copied().unwrap_or(newest);
+        candidates.push((version, Evidence::of(".", text)));
+    }
+    let version = candidates[0].0;
+    for (at, (other, mut evidence)) in candidates.into_iter().enumerate() {
+        if at > 0 && other != version {
+            evidence.text = format!("overruled: {}", evidence.text);
+        }
+        plan.prove("docker_specs", evidence);
+    }
+    let named = format!("{}.{}", version.major, version.minor);
+    let debian = match (version.major, version.minor) {
+        (2, _) | (3, 0..=5) => "buster",
+        (3, 6) => "bullseye",
+        _ => "bookworm",
+    };
+    plan.base_image = format!("python:{named}-slim-{debian}");
+    plan.docker_specs
+        .insert("python_version".to_owned(), named.into());
+}
+
+fn half_a_year_before(date: &str) -> String {
+    let date = versions::day(date);
+    let number = |range| {
+        date.get(range)
+            .and_then(|text: &str| text.parse::<i64>().ok())
+    };
+    match (number(0..4), number(5..7)) {
+        (Some(year), Some(month)) if month > 6 => {
+            format!("{year:04}-{:02}{}", month - 6, &date[7..])
+        }
+        (Some(year), Some(month)) => format!("{:04}-{:02}{}", year - 1, month + 6, &date[7..]),
+        _ => date.to_owned(),
+    }
+}

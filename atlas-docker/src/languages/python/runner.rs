@@ -1,0 +1,517 @@
+//! Which runner the tests are written for, and how it is called.
+
+use super::is_test;
+use super::manifests::{Manifests, name_of};
+use crate::analysis::{Facts, Verdict};
+use crate::ci::Placed;
+use crate::render::shell_quote;
+use atlas_core::{EnvironmentPlan, Evidence};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// Runners that a plan can be made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Runner {
+    Pytest,
+    Unittest,
+}
+
+impl Runner {
+    pub(super) fn parser(self) -> &'static str {
+        match self {
+            Self::Pytest => "pytest",
+            Self::Unittest => "unittest",
+        }
+    }
+}
+
+/// The runner with its proof.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) runner: Runner,
+    pub(super) evidence: Vec<Evidence>,
+}
+
+static PYTEST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:^|[\s/])(?:pytest|py\.test)(?:\s|$)").expect("a literal pattern")
+});
+static UNITTEST: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"-m\s+unittest\b|setup\.py\s+test\b").expect("a literal pattern"));
+static OTHER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:^|[\s/])(nosetests|nose2|trial|ward|stestr|behave|zope-testrunner|runtests\.py|manage\.py\s+test|django-admin\s+test)\b")
+        .expect("a literal pattern")
+});
+static INSTALLS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(install|add)\b").expect("a literal pattern"));
+static IMPORT_PYTEST: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*(?:import|from)\s+pytest\b").expect("a literal pattern"));
+static IMPORT_UNITTEST: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*(?:import|from)\s+unittest\b").expect("a literal pattern"));
+static PLAIN_TEST: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(?:async\s+)?def\s+test_").expect("a literal pattern"));
+
+fn at(place: &Placed) -> Evidence {
+    Evidence::at(place.file.clone(), place.line, place.text.clone())
+}
+
+/// The commands by which the repository runs its tests: tox, nox, hatch, make, CI.
+fn commands(facts: &Facts<'_>, manifests: &Manifests) -> Vec<Placed> {
+    let mut found: Vec<Placed> = Vec::new();
+    for (section, keys) in &manifests.tox.sections {
+        if section.starts_with("testenv") {
+            found.extend(keys.get("commands").into_iter().flatten().cloned());
+        }
+    }
+    found.extend(facts.ci.test_commands().cloned());
+    for file in ["Makefile", "noxfile.py", "justfile", "pyproject.toml"] {
+        for (line, text) in facts
+            .tree
+            .text(file)
+            .unwrap_or_default()
+            .lines()
+            .enumerate()
+        {
+            let words = text.replace(['"', '\'', ',', '(', '['], " ");
+            // In manifests the word also stands in lists of requirements.
+            let is_command = match file {
+                "noxfile.py" => text.contains(".run("),
+                "pyproject.toml" => {
+                    text.contains(" = ")
+                        && !words.trim_end().ends_with(['=', '{'])
+                        && !text.contains(">=")
+                        && (words.contains(" pytest ") || words.contains("-m unittest"))
+                        && !words.contains(" pytest =")
+                }
+                _ => true,
+            };
+            if is_command {
+                found.push(Placed {
+                    file: file.to_owned(),
+                    line: line + 1,
+                    text: words.trim().to_owned(),
+                });
+            }
+        }
+    }
+    found.retain(|command| !INSTALLS.is_match(&command.text));
+    found
+}
+
+/// Order: configuration of pytest; the commands of tox, CI and make; a declared pytest; what the
+/// test files import.
+pub(super) fn find(facts: &Facts<'_>, manifests: &Manifests) -> Result<Found, Verdict> {
+    let tree = facts.tree;
+    let tests: Vec<&str> = tree.files().filter(|path| is_test(path)).collect();
+    let Some(first) = tests.first() else {
+        let evidence = vec![Evidence::of(".", "no file named like a test")];
+        return Err(Verdict::new("the repository has no Python tests", evidence));
+    };
+    let found = |runner, evidence| Ok(Found { runner, evidence });
+    if let Some(evidence) = configuration(facts, manifests) {
+        return found(Runner::Pytest, vec![evidence]);
+    }
+    let commands = commands(facts, manifests);
+    let first_of = |pattern: &Regex| {
+        commands
+            .iter()
+            .find(|command| pattern.is_match(&command.text))
+            .map(at)
+    };
+    if let Some(evidence) = first_of(&PYTEST) {
+        return found(Runner::Pytest, vec![evidence]);
+    }
+    let other = first_of(&OTHER);
+    if let (Some(evidence), None) = (first_of(&UNITTEST), &other) {
+        return found(Runner::Unittest, vec![evidence]);
+    }
+    if let Some(evidence) = other {
+        let name = OTHER
+            .captures(&evidence.text)
+            .map(|found| found[1].to_owned())
+            .unwrap_or_default();
+        return Err(Verdict::no_parser(&name, vec![evidence]));
+    }
+    if let Some(file) = manifests.all_names(tree).get("pytest") {
+        let line = tree.line_with(file, "pytest").unwrap_or(1);
+        return found(
+            Runner::Pytest,
+            vec![Evidence::at(file.clone(), line, "pytest is declared")],
+        );
+    }
+    let import = |pattern: &Regex| {
+        tests
+            .iter()
+            .find_map(|path| Some((path, tree.line(path, pattern)?)))
+            .map(|(path, (line, text))| Evidence::at(*path, line, text))
+    };
+    if let Some(evidence) = import(&IMPORT_PYTEST) {
+        return found(Runner::Pytest, vec![evidence]);
+    }
+    if let Some(file) = tree.files().find(|path| path.ends_with("conftest.py")) {
+        return found(Runner::Pytest, vec![Evidence::of(file, "a conftest.py")]);
+    }
+    if let Some(evidence) = import(&IMPORT_UNITTEST) {
+        return found(Runner::Unittest, vec![evidence]);
+    }
+    if let Some(evidence) = import(&PLAIN_TEST) {
+        return found(Runner::Pytest, vec![evidence]);
+    }
+    Err(Verdict::new(
+        "the files named like tests use no runner that is known",
+        vec![Evidence::of(*first, "imports neither pytest nor unittest")],
+    ))
+}
+
+fn configuration(facts: &Facts<'_>, manifests: &Manifests) -> Option<Evidence> {
+    for file in ["pytest.ini", ".pytest.ini"] {
+        if facts.tree.has(file) {
+            return Some(Evidence::of(file, "configures pytest"));
+        }
+    }
+    let table = manifests
+        .pyproject
+        .as_ref()
+        .and_then(|root| root.get("tool")?.get("pytest"));
+    if table.is_some() {
+        let line = facts.tree.line_with("pyproject.toml", "[tool.pytest");
+        return Some(Evidence::at(
+            "pyproject.toml",
+            line.unwrap_or(1),
+            "[tool.pytest.ini_options]",
+        ));
+    }
+    for (file, ini, section) in [
+        ("tox.ini", &manifests.tox, "pytest"),
+        ("setup.cfg", &manifests.setup_cfg, "tool:pytest"),
+    ] {
+        if ini.sections.contains_key(section) {
+            let section = format!("[{section}]");
+            let line = facts.tree.line_with(file, &section).unwrap_or(1);
+            return Some(Evidence::at(file, line, section));
+        }
+    }
+    None
+}
+
+/// The command for the whole suite.
+pub(super) fn command(
+    facts: &Facts<'_>,
+    manifests: &Manifests,
+    runner: Runner,
+    report: bool,
+    plan: &mut EnvironmentPlan,
+) -> String {
+    match runner {
+        Runner::Pytest => pytest(facts, manifests, report, plan),
+        Runner::Unittest => unittest(facts, manifests, plan),
+    }
+}
+
+fn pytest(
+    facts: &Facts<'_>,
+    manifests: &Manifests,
+    report: bool,
+    plan: &mut EnvironmentPlan,
+) -> String {
+    let mut text =
+        "python -m pytest -rA --continue-on-collection-errors -p no:cacheprovider".to_owned();
+    if manifests
+        .all_names(facts.tree)
+        .contains_key("pytest-randomly")
+    {
+        text.push_str(" -p no:randomly");
+    }
+    if report {
+        text.push_str(" -o junit_family=xunit1 --junitxml=\"$ATLAS_OUT/junit.xml\"");
+    }
+    if let Some((options, place)) = addopts(facts, manifests) {
+        let (kept, dropped) = sift(&options);
+        if !dropped.is_empty() {
+            text.push_str(" -o addopts=");
+            text.push_str(&shell_quote(&kept.join(" ")));
+            plan.prove(
+                "test_cmd",
+                Evidence {
+                    text: format!("addopts without {}", dropped.join(" ")),
+                    ..place
+                },
+            );
+        }
+    }
+    // A repository that says where its tests are is believed.
+    if !configured(facts, manifests, "testpaths") {
+        for command in commands(facts, manifests) {
+            let Some(found) = PYTEST.find(&command.text) else {
+                continue;
+            };
+            let paths: Vec<&str> = command.text[found.end()..]
+                .split_whitespace()
+                .filter(|word| {
+                    let path = word.trim_end_matches('/').trim_start_matches("./");
+                    !word.starts_with('-')
+                        && (facts.tree.has(path) && path.rsplit('.').next() == Some("py")
+                            || facts.tree.has_folder(path))
+                })
+                .collect();
+            if !paths.is_empty() {
+                plan.prove("test_cmd", at(&command));
+                for path in paths {
+                    text.push(' ');
+                    text.push_str(&shell_quote(path));
+                }
+                break;
+            }
+        }
+    }
+    text
+}
+
+/// Options that every run gets from the configuration, and where they stand.
+fn addopts(facts: &Facts<'_>, manifests: &Manifests) -> Option<(Vec<String>, Evidence)> {
+    static LINE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^\s*addopts\s*[=:]").expect("a literal pattern"));
+    let table = manifests
+        .pyproject
+        .as_ref()
+        .and_then(|root| root.get("tool")?.get("pytest")?.get("ini_options"));
+    let ini = facts.tree.text("pytest.ini").is_some();
+    let (file, words) = if ini {
+        let text = facts.tree.text("pytest.ini")?;
+        let start = text.lines().position(|line| LINE.is_match(line))?;
+        let mut lines = text.lines().skip(start);
+        let mut words = lines.next()?.split_once(['=', ':'])?.1.to_owned();
+        for line in lines.take_while(|line| line.starts_with([' ', '\t'])) {
+            words.push(' ');
+            words.push_str(line.trim());
+        }
+        ("pytest.ini", split_words(&words))
+    } else if let Some(value) = table.and_then(|table| table.get("addopts")) {
+        let words = match value {
+            toml::Value::Array(list) => list
+                .iter()
+                .filter_map(|word| word.as_str().map(str::to_owned))
+                .collect(),
+            other => split_words(other.as_str()?),
+        };
+        ("pyproject.toml", words)
+    } else {
+        let (file, lines) = [
+            ("tox.ini", manifests.tox.lines("pytest", "addopts")),
+            (
+                "setup.cfg",
+                manifests.setup_cfg.lines("tool:pytest", "addopts"),
+            ),
+        ]
+        .into_iter()
+        .find(|(_, lines)| !lines.is_empty())?;
+        let text: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        (file, split_words(&text.join(" ")))
+    };
+    let line = facts.tree.line(file, &LINE).map_or(1, |(line, _)| line);
+    Some((words, Evidence::at(file, line, "addopts")))
+}
+
+fn split_words(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut open = false;
+    for piece in text.split_whitespace() {
+        match found.last_mut() {
+            Some(last) if open => {
+                last.push(' ');
+                last.push_str(piece);
+            }
+            _ => found.push(piece.to_owned()),
+        }
+        if piece.matches(['"', '\'']).count() % 2 == 1 {
+            open = !open;
+        }
+    }
+    found
+}
+
+/// Parts options into those that stay and those that measure, stop early, spread over processes,
+/// write reports elsewhere or hide names.
+fn sift(options: &[String]) -> (Vec<String>, Vec<String>) {
+    const WITH_VALUE: &[&str] = &[
+        "--cov",
+        "--cov-report",
+        "--cov-config",
+        "--cov-fail-under",
+        "--cov-context",
+        "-n",
+        "--numprocesses",
+        "--maxprocesses",
+        "--dist",
+        "--junitxml",
+        "--junit-xml",
+        "--html",
+        "--maxfail",
+        "--splits",
+        "--group",
+        "--reruns",
+        "--reruns-delay",
+        "--color",
+        "--report-log",
+        "--json-report-file",
+        "--pylint-rcfile",
+        "--cov-append",
+    ];
+    const ALONE: &[&str] = &[
+        "-x",
+        "--exitfirst",
+        "--ff",
+        "--lf",
+        "--failed-first",
+        "--last-failed",
+        "--sw",
+        "--stepwise",
+        "-q",
+        "-qq",
+        "--quiet",
+        "--no-summary",
+        "--black",
+        "--flake8",
+        "--mypy",
+        "--isort",
+        "--pylint",
+        "--ruff",
+        "--ruff-format",
+        "--pycodestyle",
+        "--pydocstyle",
+        "--self-contained-html",
+        "--json-report",
+        "--no-cov",
+        "--no-cov-on-fail",
+        "--cov-branch",
+        "--cov-append",
+        "-nauto",
+        "--random-order",
+        "--flakes",
+        "--pep8",
+        "--nf",
+        "--pdb",
+        "--looponfail",
+        "-f",
+    ];
+    let (mut kept, mut dropped) = (Vec::new(), Vec::new());
+    let mut rest = options.iter().peekable();
+    while let Some(word) = rest.next() {
+        let name = word.split('=').next().unwrap_or(word);
+        let spread = word
+            .strip_prefix("-n")
+            .is_some_and(|count| !count.is_empty() && count.chars().all(|c| c.is_ascii_digit()));
+        if ALONE.contains(&name) || spread {
+            dropped.push(word.clone());
+        } else if WITH_VALUE.contains(&name) {
+            dropped.push(word.clone());
+            if !word.contains('=')
+                && let Some(value) = rest.next_if(|next| !next.starts_with('-'))
+            {
+                dropped.push(value.clone());
+            }
+        } else {
+            kept.push(word.clone());
+        }
+    }
+    (kept, dropped)
+}
+
+fn configured(facts: &Facts<'_>, manifests: &Manifests, key: &str) -> bool {
+    let pyproject = manifests.pyproject.as_ref().and_then(|root| {
+        root.get("tool")?
+            .get("pytest")?
+            .get("ini_options")?
+            .get(key)
+    });
+    pyproject.is_some()
+        || manifests.tox.value("pytest", key).is_some()
+        || manifests.setup_cfg.value("tool:pytest", key).is_some()
+        || facts
+            .tree
+            .text("pytest.ini")
+            .is_some_and(|text| text.lines().any(|line| line.trim_start().starts_with(key)))
+}
+
+/// The repository's own arguments where a command shows them; otherwise by where the tests are.
+fn unittest(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) -> String {
+    static CALL: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"-m\s+unittest\b(.*)$").expect("a literal pattern"));
+    for command in commands(facts, manifests) {
+        let Some(found) = CALL.captures(&command.text) else {
+            continue;
+        };
+        let words: Vec<&str> = found[1]
+            .split_whitespace()
+            .take_while(|word| !word.starts_with(['&', '|', ';', '>', '#', '{']))
+            .filter(|word| {
+                !matches!(
+                    *word,
+                    "-v" | "--verbose" | "-q" | "--quiet" | "-f" | "--failfast" | "-b" | "--buffer"
+                )
+            })
+            .collect();
+        if words.iter().any(|word| word.contains(['$', '`', '{'])) {
+            continue;
+        }
+        plan.prove("test_cmd", at(&command));
+        let mut text = "python -m unittest".to_owned();
+        if words.is_empty() {
+            text.push_str(" discover");
+        }
+        for word in words {
+            text.push(' ');
+            text.push_str(&shell_quote(word.trim_matches(['"', '\''])));
+        }
+        return format!("{text} -v");
+    }
+    let tree = facts.tree;
+    // Discovery only enters folders that are packages.
+    let reached = tree.files().filter(|path| is_test(path)).any(|path| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let folders: Vec<&str> = path.split('/').collect();
+        name.starts_with("test")
+            && (1..folders.len())
+                .all(|depth| tree.has(&format!("{}/__init__.py", folders[..depth].join("/"))))
+    });
+    let folder = ["tests", "test", "src/tests"]
+        .into_iter()
+        .find(|folder| tree.has_folder(folder));
+    match folder {
+        Some(folder) if !reached => {
+            plan.prove(
+                "test_cmd",
+                Evidence::of(folder, "no package: discovery starts in it"),
+            );
+            format!("python -m unittest discover -s {folder} -v")
+        }
+        _ => "python -m unittest discover -v".to_owned(),
+    }
+}
+
+/// Whether a requirement is a testing tool.
+pub(super) fn is_test_tool(requirement: &str) -> bool {
+    let name = name_of(requirement);
+    name.starts_with("pytest")
+        || matches!(
+            name.as_str(),
+            "nose"
+                | "mock"
+                | "hypothesis"
+                | "freezegun"
+                | "responses"
+                | "coverage"
+                | "testfixtures"
+                | "factory-boy"
+                | "faker"
+                | "vcrpy"
+                | "parameterized"
+                | "ddt"
+                | "time-machine"
+                | "testtools"
+                | "tox"
+                | "requests-mock"
+                | "moto"
+                | "httpretty"
+                | "syrupy"
+        )
+}

@@ -1,0 +1,2 @@
+def test_post():
+    import post_office

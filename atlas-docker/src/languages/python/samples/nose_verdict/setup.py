@@ -1,0 +1,3 @@
+from setuptools import setup
+
+setup(name="antique", packages=["antique"])

@@ -1,0 +1,1 @@
+STATION = 1

@@ -1,0 +1,4 @@
+def test_entries():
+    import ledger
+
+    assert ledger.ENTRIES == []

@@ -1,0 +1,247 @@
+//! Which packages and features the tests are run with.
+
+use super::{MANIFEST, plain_words, spaced};
+use crate::analysis::Facts;
+use crate::ci::Placed;
+use crate::tree::Tree;
+use atlas_core::{EnvironmentPlan, Evidence};
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+static CARGO_TEST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:[A-Z_]+=\S+\s+)*cargo\s+(?:\+stable\s+)?(?:nextest\s+run|test|t)\b(.*)$")
+        .expect("a literal pattern")
+});
+static NIGHTLY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"cfg_attr\(.*feature\s*=.*,\s*feature\(").expect("a literal pattern")
+});
+static FEATURE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"feature\s*=\s*"([^"]+)""#).expect("a literal pattern"));
+static FILE_NEEDS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*#!\[cfg\((all\()?feature\s*=").expect("a literal pattern"));
+
+/// The `cargo test` commands of CI that run on a stable toolchain for the machine's own target,
+/// with their arguments.
+fn in_ci(facts: &Facts<'_>) -> Vec<(Vec<String>, Placed)> {
+    facts
+        .ci
+        .test_commands()
+        .filter_map(|command| {
+            let rest = CARGO_TEST.captures(&command.text)?;
+            let words = plain_words(&rest[1]);
+            let elsewhere = rest[1].contains("--target") || words.iter().any(|w| w == "--no-run");
+            let special = command.text.contains("--cfg") || command.text.contains("nightly");
+            let narrow = words
+                .iter()
+                .any(|word| matches!(word.as_str(), "-p" | "--package" | "--manifest-path"));
+            (!elsewhere && !special && !narrow).then(|| (words, command.clone()))
+        })
+        .collect()
+}
+
+/// Flags for packages and features.
+///
+/// Order: what CI's `cargo test` commands say (`--all-features` over the union of `--features`
+/// over none); without any such command, what `docs.rs` metadata and the tests' own conditions
+/// say. Features behind which the sources enable unstable language features never come in through
+/// "all".
+pub(super) fn flags(
+    facts: &Facts<'_>,
+    manifest: &toml::Table,
+    plan: &mut EnvironmentPlan,
+) -> String {
+    let commands = in_ci(facts);
+    let unstable = unstable(facts.tree);
+    let mut flags = Vec::new();
+    workspace(facts, manifest, &commands, &mut flags, plan);
+
+    let all = commands
+        .iter()
+        .find(|(words, _)| words.iter().any(|word| word == "--all-features"));
+    let mut named = BTreeSet::new();
+    for (words, command) in &commands {
+        let found = named_features(words);
+        if !found.is_empty() {
+            prove(plan, command, "");
+        }
+        named.extend(found);
+    }
+    if let (Some((_, command)), None) = (all, &unstable) {
+        prove(plan, command, "");
+        flags.push("--all-features".to_owned());
+        return spaced(&flags);
+    }
+    if !commands.is_empty() {
+        if named.is_empty() {
+            prove(plan, &commands[0].1, "");
+        }
+    } else if docs_all_features(manifest) && unstable.is_none() {
+        let line = facts.tree.line_with(MANIFEST, "all-features").unwrap_or(1);
+        plan.prove(
+            "test_cmd",
+            Evidence::at(MANIFEST, line, "documented with all features"),
+        );
+        flags.push("--all-features".to_owned());
+        return spaced(&flags);
+    } else {
+        named = needed_by_tests(facts.tree, manifest, plan);
+    }
+    if let Some((name, at)) = unstable {
+        named.remove(&name);
+        let text = format!("overruled: all features; `{name}` needs a nightly compiler");
+        plan.prove("test_cmd", Evidence { text, ..at });
+    }
+    if !named.is_empty() {
+        flags.push("--features".to_owned());
+        flags.push(named.into_iter().collect::<Vec<_>>().join(","));
+    }
+    spaced(&flags)
+}
+
+/// What CI hands to the test binaries, as far as it is about how to run and what to leave out.
+pub(super) fn arguments(facts: &Facts<'_>) -> String {
+    for (words, _) in in_ci(facts) {
+        let Some(at) = words.iter().position(|word| word == "--") else {
+            continue;
+        };
+        let mut kept = Vec::new();
+        let mut rest = words[at + 1..].iter();
+        while let Some(word) = rest.next() {
+            match word.as_str() {
+                "--test-threads" | "--skip" => {
+                    kept.push(word.clone());
+                    kept.extend(rest.next().cloned());
+                }
+                word if word.starts_with("--test-threads=") || word.starts_with("--skip=") => {
+                    kept.push(word.to_owned());
+                }
+                _ => {}
+            }
+        }
+        if !kept.is_empty() {
+            return format!(" --{}", spaced(&kept));
+        }
+    }
+    String::new()
+}
+
+fn prove(plan: &mut EnvironmentPlan, command: &Placed, before: &str) {
+    let text = format!("{before}{}", command.text);
+    plan.prove(
+        "test_cmd",
+        Evidence::at(command.file.clone(), command.line, text),
+    );
+}
+
+fn workspace(
+    facts: &Facts<'_>,
+    manifest: &toml::Table,
+    commands: &[(Vec<String>, Placed)],
+    flags: &mut Vec<String>,
+    plan: &mut EnvironmentPlan,
+) {
+    let said = commands.iter().find(|(words, _)| {
+        words
+            .iter()
+            .any(|word| word == "--workspace" || word == "--all")
+    });
+    if let Some((words, command)) = said {
+        prove(plan, command, "");
+        flags.push("--workspace".to_owned());
+        for pair in words.windows(2) {
+            if pair[0] == "--exclude" {
+                flags.extend(pair.iter().cloned());
+            }
+        }
+    } else if commands.is_empty()
+        && manifest.contains_key("package")
+        && manifest
+            .get("workspace")
+            .is_some_and(|workspace| workspace.get("members").is_some())
+    {
+        let line = facts.tree.line_with(MANIFEST, "[workspace]").unwrap_or(1);
+        plan.prove("test_cmd", Evidence::at(MANIFEST, line, "[workspace]"));
+        flags.push("--workspace".to_owned());
+    }
+}
+
+fn named_features(words: &[String]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut words = words.iter().take_while(|word| *word != "--");
+    while let Some(word) = words.next() {
+        let list = match word.as_str() {
+            "--features" | "-F" => words.next().map(String::as_str),
+            word => word.strip_prefix("--features="),
+        };
+        found.extend(
+            list.unwrap_or_default()
+                .split([',', ' '])
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned),
+        );
+    }
+    found
+}
+
+/// A feature that switches on unstable language features, with the line.
+fn unstable(tree: &Tree) -> Option<(String, Evidence)> {
+    tree.files()
+        .filter(|path| path.ends_with("src/lib.rs") || path.ends_with("src/main.rs"))
+        .find_map(|path| {
+            let (line, text) = tree.line(path, &NIGHTLY)?;
+            // `doc_cfg` and its like are for documentation builds.
+            let name = FEATURE.captures(&text)?[1].to_owned();
+            Some((name, Evidence::at(path, line, text)))
+        })
+}
+
+fn docs_all_features(manifest: &toml::Table) -> bool {
+    let metadata = manifest
+        .get("package")
+        .and_then(|package| package.get("metadata"))
+        .and_then(|metadata| metadata.get("docs")?.get("rs")?.get("all-features"));
+    metadata.and_then(toml::Value::as_bool) == Some(true)
+}
+
+/// Features that a test target or a whole test file asks for and that are no default.
+fn needed_by_tests(
+    tree: &Tree,
+    manifest: &toml::Table,
+    plan: &mut EnvironmentPlan,
+) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let targets = manifest.get("test").and_then(toml::Value::as_array);
+    for target in targets.into_iter().flatten() {
+        let required = target
+            .get("required-features")
+            .and_then(toml::Value::as_array);
+        for name in required.into_iter().flatten() {
+            found.extend(name.as_str().map(str::to_owned));
+        }
+    }
+    if !found.is_empty() {
+        let line = tree.line_with(MANIFEST, "required-features").unwrap_or(1);
+        let text = "test targets with required-features";
+        plan.prove("test_cmd", Evidence::at(MANIFEST, line, text));
+    }
+    let files: Vec<&str> = tree
+        .ending(".rs")
+        .filter(|path| path.starts_with("tests/"))
+        .collect();
+    for path in files {
+        if let Some((line, text)) = tree.line(path, &FILE_NEEDS) {
+            found.extend(FEATURE.captures_iter(&text).map(|name| name[1].to_owned()));
+            plan.prove("test_cmd", Evidence::at(path, line, text));
+        }
+    }
+    let known = manifest.get("features").and_then(toml::Value::as_table);
+    let optional = |name: &str| {
+        manifest
+            .get("dependencies")
+            .and_then(|all| all.get(name)?.get("optional")?.as_bool())
+            == Some(true)
+    };
+    found.retain(|name| known.is_some_and(|known| known.contains_key(name)) || optional(name));
+    found
+}

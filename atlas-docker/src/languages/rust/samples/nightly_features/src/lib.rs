@@ -1,0 +1,3 @@
+#![cfg_attr(feature = "specialization", feature(specialization))]
+#[test]
+fn works() {}

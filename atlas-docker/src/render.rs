@@ -1,0 +1,169 @@
+//! Rendering a plan into a Dockerfile.
+
+use crate::languages::BUILTIN;
+use atlas_core::EnvironmentPlan;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{Environment, ErrorKind, UndefinedBehavior, context};
+use std::sync::LazyLock;
+
+const COMMON: &str = include_str!("languages/common.Dockerfile.j2");
+
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut env = Environment::new();
+    env.set_undefined_behavior(UndefinedBehavior::Strict);
+    env.set_syntax(
+        SyntaxConfig::builder()
+            .trim_blocks(true)
+            .lstrip_blocks(true)
+            .keep_trailing_newline(true)
+            .build()
+            .expect("only white space is configured"),
+    );
+    env.add_filter("shq", |text: &str| shell_quote(text));
+    env.add_filter("run", |command: &str| run(command));
+    env.add_filter("envname", envname);
+    env.add_filter("envvalue", |value: &str| envvalue(value));
+    env.add_filter("prefetch", |commands: Vec<String>| prefetch(&commands));
+    env.add_template("common", COMMON)
+        .expect("the common template is tested");
+    for language in BUILTIN {
+        env.add_template(language.id(), language.template())
+            .expect("a language's template is tested");
+    }
+    env
+});
+
+/// Why a plan has no Dockerfile.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// The plan's `language` has no template.
+    #[error("plan field `language`: no Dockerfile template for `{0}`")]
+    UnknownLanguage(String),
+    /// The plan's `base_image` is no image reference.
+    #[error(
+        "plan field `base_image`: `{0}` is no image reference like `python:3.12-slim-bookworm`"
+    )]
+    BaseImage(String),
+    /// A template refused a value; the source names it.
+    #[error("render the Dockerfile template")]
+    Template(#[source] minijinja::Error),
+}
+
+/// Renders the vetted template of the plan's language.
+///
+/// The same plan gives the same bytes. Whatever comes from the repository stands in the result
+/// quoted, so that it can neither end an instruction nor begin another one. The result needs no
+/// `BuildKit`. Commands are taken from `pre_install`, `build` and `prefetch`; `apt_packages` is for
+/// readers, its command stands in `pre_install`.
+///
+/// # Errors
+/// [`RenderError`] names the field of the plan.
+pub fn render(plan: &EnvironmentPlan) -> Result<String, RenderError> {
+    let template = TEMPLATES
+        .get_template(&plan.language)
+        .ok()
+        .filter(|_| plan.language != "common")
+        .ok_or_else(|| RenderError::UnknownLanguage(plan.language.clone()))?;
+    let image_like = |c: char| c.is_ascii_alphanumeric() || "._-/:@".contains(c);
+    if !plan
+        .base_image
+        .starts_with(|c: char| c.is_ascii_alphanumeric())
+        || !plan.base_image.chars().all(image_like)
+    {
+        return Err(RenderError::BaseImage(plan.base_image.clone()));
+    }
+    template
+        .render(context! { plan => context! {
+            base_image => &plan.base_image,
+            pre_install => &plan.pre_install,
+            build => &plan.build,
+            prefetch => &plan.prefetch,
+            env => &plan.env,
+        } })
+        .map_err(RenderError::Template)
+}
+
+/// A word for a POSIX shell; unquoted where that is the same.
+pub(crate) fn shell_quote(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+/// A `RUN` instruction. The shell form is for people; what it cannot hold (several lines, a
+/// here-document, a leading flag) goes into the exec form, whose JSON can hold anything.
+fn run(command: &str) -> String {
+    let plain = !command.contains(['\n', '\r'])
+        && !command.contains("<<")
+        && !command.ends_with('\\')
+        && command.starts_with(|c: char| c.is_alphanumeric() || "_/.({!\"'$:".contains(c));
+    if plain {
+        format!("RUN {command}")
+    } else {
+        let words = ["/bin/bash", "-eo", "pipefail", "-c", command];
+        format!("RUN {}", serde_json::Value::from(words.to_vec()))
+    }
+}
+
+fn prefetch(commands: &[String]) -> String {
+    use std::fmt::Write as _;
+    let mut script = "mkdir /tmp/atlas-prefetch && cp -a /testbed/. /tmp/atlas-prefetch/ \
+        && cp -a /tmp/atlas-head/. /tmp/atlas-prefetch/ && cd /tmp/atlas-prefetch"
+        .to_owned();
+    for command in commands {
+        // Each in its own shell: a syntax error in one is that one's failure.
+        let quoted = shell_quote(command);
+        let _ = write!(
+            script,
+            " && {{ bash -eo pipefail -c {quoted} || echo 'atlas: prefetch failed'; }}"
+        );
+    }
+    script.push_str(" && cd / && rm -rf /tmp/atlas-prefetch");
+    run(&script)
+}
+
+fn envname(name: &str) -> Result<String, minijinja::Error> {
+    let good = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if good {
+        Ok(name.to_owned())
+    } else {
+        Err(minijinja::Error::new(
+            ErrorKind::InvalidOperation,
+            format!("plan field `env`: `{name}` is no variable name"),
+        ))
+    }
+}
+
+/// A quoted value. Docker expands the variables that a plan may use and no other.
+fn envvalue(value: &str) -> String {
+    const OPEN: &[&str] = &["ATLAS_REPO", "ATLAS_ENV", "ATLAS_CACHE", "HOME", "PATH"];
+    let mut text = String::from("\"");
+    let mut rest = value;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        match c {
+            '"' | '\\' => text.extend(['\\', c]),
+            // A value of several lines would end the instruction.
+            '\n' | '\r' => text.push(' '),
+            '$' => {
+                let after = after.strip_prefix('{').unwrap_or(after);
+                let end = after
+                    .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                    .unwrap_or(after.len());
+                if !OPEN.contains(&&after[..end]) {
+                    text.push('\\');
+                }
+                text.push('$');
+            }
+            c => text.push(c),
+        }
+        rest = after;
+    }
+    text.push('"');
+    text
+}

@@ -1,0 +1,205 @@
+//! From a repository to an environment, without a model.
+
+use crate::analysis::{Analysis, AnalysisOptions, analyse};
+use crate::build::{BuildOutcome, Builder};
+use crate::languages::inventory_script;
+use crate::render::render;
+use async_trait::async_trait;
+use atlas_core::{
+    Attempt, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error, ErrorKind,
+    Evidence, ExitState, Job, Limits, Network, Overlay, Repository, RunContext, Sandbox,
+    SynthesisOutcome,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Analyses a repository by rules, builds the plan once and takes stock of the result.
+#[derive(Clone, Debug)]
+pub struct SymbolicSynthesizer {
+    /// Builds.
+    pub builder: Arc<dyn Builder>,
+    /// Runs the inventory; of the same engine as `builder`.
+    pub sandbox: Arc<dyn Sandbox>,
+    /// Options of the analysis.
+    pub options: AnalysisOptions,
+}
+
+/// Builds one given plan for whatever repository it is asked for.
+#[derive(Clone, Debug)]
+pub struct FixedPlan {
+    /// The plan.
+    pub plan: EnvironmentPlan,
+    /// Builds.
+    pub builder: Arc<dyn Builder>,
+    /// Runs the inventory; of the same engine as `builder`.
+    pub sandbox: Arc<dyn Sandbox>,
+}
+
+#[async_trait]
+impl EnvSynthesizer for SymbolicSynthesizer {
+    async fn synthesize(
+        &self,
+        cx: &RunContext,
+        repository: &Repository,
+    ) -> Result<SynthesisOutcome, Error> {
+        cx.check("synthesize environment")?;
+        cx.progress.phase("analyse");
+        let (of, options) = (repository.clone(), self.options.clone());
+        let analysis = tokio::task::spawn_blocking(move || analyse(&of, &options))
+            .await
+            .map_err(|why| {
+                Error::new(
+                    ErrorKind::Internal,
+                    "analyse repository",
+                    repository.name.clone(),
+                )
+                .with_source(why)
+            })??;
+        match analysis {
+            Analysis::Plan(plan) => {
+                tracing::debug!(
+                    repository = repository.name,
+                    test_cmd = plan.test_cmd,
+                    "planned"
+                );
+                make(
+                    cx,
+                    repository,
+                    plan,
+                    &*self.builder,
+                    &*self.sandbox,
+                    ErrorKind::Internal,
+                )
+                .await
+            }
+            Analysis::Verdict { reason, evidence } => Ok(SynthesisOutcome::NotBuildable {
+                reason,
+                attempts: Vec::new(),
+                dockerfile: None,
+                evidence,
+            }),
+        }
+    }
+}
+
+#[async_trait]
+impl EnvSynthesizer for FixedPlan {
+    async fn synthesize(
+        &self,
+        cx: &RunContext,
+        repository: &Repository,
+    ) -> Result<SynthesisOutcome, Error> {
+        cx.check("synthesize environment")?;
+        make(
+            cx,
+            repository,
+            self.plan.clone(),
+            &*self.builder,
+            &*self.sandbox,
+            ErrorKind::InvalidInput,
+        )
+        .await
+    }
+}
+
+/// Renders, builds, takes stock. `unrenderable` says whose fault a plan without a Dockerfile is.
+async fn make(
+    cx: &RunContext,
+    repository: &Repository,
+    plan: EnvironmentPlan,
+    builder: &dyn Builder,
+    sandbox: &dyn Sandbox,
+    unrenderable: ErrorKind,
+) -> Result<SynthesisOutcome, Error> {
+    let dockerfile = render(&plan).map_err(|why| {
+        Error::new(unrenderable, "render plan", repository.name.clone()).with_source(why)
+    })?;
+    cx.progress.phase("build");
+    let (image, plan, lock) = match builder.build(cx, repository, &plan, &dockerfile).await? {
+        BuildOutcome::Failed(failure) => return Ok(failed(plan, failure, dockerfile)),
+        BuildOutcome::Built {
+            image, plan, lock, ..
+        } => (image, plan, lock),
+    };
+    let mut environment = Environment {
+        attempts: vec![Attempt {
+            plan: plan.clone(),
+            failure: None,
+        }],
+        plan,
+        dockerfile,
+        image,
+        lock,
+    };
+    cx.progress.phase("inventory");
+    take_stock(cx, sandbox, &mut environment).await?;
+    Ok(SynthesisOutcome::Ready(Box::new(environment)))
+}
+
+fn failed(plan: EnvironmentPlan, failure: BuildFailure, dockerfile: String) -> SynthesisOutcome {
+    let code = failure
+        .exit_code
+        .map_or_else(String::new, |code| format!(" with exit code {code}"));
+    let reason = format!("the build failed{code} at `{}`", failure.step);
+    let last = [&failure.stderr, &failure.stdout]
+        .into_iter()
+        .find_map(|text| text.lines().rev().find(|line| !line.trim().is_empty()));
+    let evidence = last
+        .map(|line| Evidence::of("build log", line.trim()))
+        .into_iter()
+        .collect();
+    SynthesisOutcome::NotBuildable {
+        reason,
+        attempts: vec![Attempt {
+            plan,
+            failure: Some(failure),
+        }],
+        dockerfile: Some(dockerfile),
+        evidence,
+    }
+}
+
+/// Asks the environment what it was made of. An answer that does not come is a gap in the lock
+/// and a note in the plan, no reason to throw a built environment away.
+async fn take_stock(
+    cx: &RunContext,
+    sandbox: &dyn Sandbox,
+    environment: &mut Environment,
+) -> Result<(), Error> {
+    let job = Job {
+        label: "inventory".to_owned(),
+        overlay: Overlay::default(),
+        files: Vec::new(),
+        script: inventory_script(&environment.plan.language).to_owned(),
+        collect: Vec::new(),
+        env: BTreeMap::new(),
+        limits: Limits {
+            seconds: 300,
+            ..Limits::default()
+        },
+        network: Network::None,
+    };
+    let result = sandbox.run(cx, environment, &job).await?;
+    if result.exit != (ExitState::Exited { code: 0 }) {
+        let note = format!("the inventory is not complete: {:?}", result.exit);
+        environment.plan.drift.push(note);
+    }
+    let mut dependencies: BTreeSet<String> = environment.lock.dependencies.drain(..).collect();
+    for line in String::from_utf8_lossy(&result.output).lines() {
+        let mut fields = line.trim_end().splitn(3, '\t');
+        match (fields.next(), fields.next(), fields.next()) {
+            (Some("tool"), Some(name), Some(version)) => {
+                environment
+                    .lock
+                    .tools
+                    .insert(name.to_owned(), version.trim().to_owned());
+            }
+            (Some("dependency"), Some(text), None) => {
+                dependencies.insert(text.trim().to_owned());
+            }
+            _ => {}
+        }
+    }
+    environment.lock.dependencies = dependencies.into_iter().collect();
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! What analysis promises beyond its samples.
+
+use atlas_core::{CommitSha, EnvironmentPlan, ErrorKind, Repository};
+use atlas_docker::{Analysis, AnalysisOptions, analyse, inventory_script, languages};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+pub(crate) fn repository(checkout: &Path) -> Repository {
+    Repository {
+        name: "owner/name".to_owned(),
+        checkout: checkout.to_owned(),
+        base: "0".repeat(40).parse::<CommitSha>().unwrap(),
+        base_date: "2025-06-01T12:00:00Z".to_owned(),
+        head_manifests: BTreeMap::new(),
+    }
+}
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn plan(repository: &Repository, options: &AnalysisOptions) -> EnvironmentPlan {
+    match analyse(repository, options).unwrap() {
+        Analysis::Plan(plan) => plan,
+        Analysis::Verdict { reason, .. } => panic!("no plan: {reason}"),
+    }
+}
+
+fn verdict(repository: &Repository, options: &AnalysisOptions) -> String {
+    match analyse(repository, options).unwrap() {
+        Analysis::Plan(plan) => panic!("a plan: {}", plan.test_cmd),
+        Analysis::Verdict { reason, .. } => reason,
+    }
+}
+
+const PYTHON: &[(&str, &str)] = &[
+    (
+        "pyproject.toml",
+        "[project]\nname = \"p\"\ndependencies = [\"attrs\"]\n[build-system]\nrequires = []\n",
+    ),
+    ("test_p.py", "import pytest\n"),
+    (
+        ".github/workflows/t.yml",
+        "jobs:\n  test:\n    runs-on: ubuntu-latest\n    strategy: {matrix: {v: ['3.9', '3.12', '3.13']}}\n    steps:\n    - uses: actions/setup-python@v5\n      with:\n        python-version: ${{ matrix.v }}\n    - run: pytest\n",
+    ),
+];
+
+#[test]
+fn no_version_is_younger_than_the_commit() {
+    let folder = folder(PYTHON);
+    let mut repository = repository(folder.path());
+    for (date, image) in [
+        ("2021-05-01", "python:3.9-slim-bookworm"),
+        ("2024-05-01T00:00:00+02:00", "python:3.12-slim-bookworm"),
+        ("2025-05-01", "python:3.13-slim-bookworm"),
+    ] {
+        date.clone_into(&mut repository.base_date);
+        assert_eq!(
+            plan(&repository, &AnalysisOptions::default()).base_image,
+            image
+        );
+    }
+}
+
+#[test]
+fn manifests_of_the_pull_request_only_add_a_prefetch() {
+    let folder = folder(PYTHON);
+    let mut repository = repository(folder.path());
+    let options = AnalysisOptions::default();
+    let before = plan(&repository, &options);
+    assert!(before.prefetch.is_empty());
+    let head = "[project]\nname = \"p\"\ndependencies = [\"attrs\", \"idna>=3; python_version > '3'\"]\n[build-system]\nrequires = []\n";
+    repository
+        .head_manifests
+        .insert("pyproject.toml".to_owned(), head.into());
+    let mut after = plan(&repository, &options);
+    assert_eq!(
+        after.prefetch,
+        [r"python -m pip install 'idna>=3; python_version > '\''3'\'''"]
+    );
+    after.prefetch.clear();
+    after.drift = before.drift.clone();
+    after.evidence.remove("prefetch");
+    assert_eq!(before, after, "and nothing else differs");
+}
+
+#[test]
+fn a_runner_without_a_parser_is_a_verdict() {
+    let folder = folder(PYTHON);
+    let options = AnalysisOptions {
+        known_parsers: vec!["unittest".to_owned()],
+        ..AnalysisOptions::default()
+    };
+    assert_eq!(
+        verdict(&repository(folder.path()), &options),
+        "the tests run under pytest, for which this version has no parser"
+    );
+    let console_only = AnalysisOptions {
+        known_parsers: vec!["pytest".to_owned()],
+        ..AnalysisOptions::default()
+    };
+    let plan = plan(&repository(folder.path()), &console_only);
+    assert_eq!(plan.report, None);
+    assert!(!plan.test_cmd.contains("junit"), "{}", plan.test_cmd);
+}
+
+#[test]
+fn the_language_with_tests_wins_and_an_option_overrules() {
+    let folder = folder(&[
+        ("package.json", r#"{"scripts":{"test":"jest"}}"#),
+        ("a.js", ""),
+        ("b.js", ""),
+        ("c.js", ""),
+        ("go.mod", "module m\n"),
+        ("m_test.go", "package m\n"),
+    ]);
+    let repository = repository(folder.path());
+    let mut options = AnalysisOptions::default();
+    assert_eq!(plan(&repository, &options).language, "go");
+    options.language = Some("javascript".to_owned());
+    assert_eq!(plan(&repository, &options).language, "javascript");
+    options.language = Some("cobol".to_owned());
+    let why = analyse(&repository, &options).unwrap_err();
+    assert_eq!(why.kind(), ErrorKind::InvalidInput);
+    assert!(why.subject().contains("cobol"), "{why}");
+}
+
+#[test]
+fn an_unknown_folder_is_an_error_and_an_empty_one_a_verdict() {
+    let folder = folder(&[]);
+    let options = AnalysisOptions::default();
+    assert!(verdict(&repository(folder.path()), &options).starts_with("no manifest of a language"));
+    let why = analyse(&repository(&folder.path().join("absent")), &options).unwrap_err();
+    assert_eq!(why.kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn broken_manifests_give_verdicts_or_plans_but_never_panic() {
+    let texts = [
+        "",
+        "\u{feff}",
+        "{",
+        "[",
+        "[[[[",
+        "- a: &x [*x]\n",
+        "\0\0",
+        "é = \"ü\"\n[é]\n",
+        "^~*",
+    ];
+    let names = [
+        "pyproject.toml",
+        "setup.py",
+        "setup.cfg",
+        "tox.ini",
+        "poetry.lock",
+        "package.json",
+        "package-lock.json",
+        "go.mod",
+        "Cargo.toml",
+        "Cargo.lock",
+        "rust-toolchain",
+        ".nvmrc",
+        ".python-version",
+        ".github/workflows/a.yml",
+        ".travis.yml",
+    ];
+    for name in names {
+        for text in texts {
+            let folder = folder(&[
+                (name, text),
+                ("test_a.py", "import unittest\n"),
+                ("a_test.go", ""),
+                ("src/lib.rs", "#[test]"),
+                ("test/a.js", ""),
+            ]);
+            for language in languages() {
+                let options = AnalysisOptions {
+                    language: Some(language.to_owned()),
+                    ..AnalysisOptions::default()
+                };
+                analyse(&repository(folder.path()), &options).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn manifests_that_call_themselves_end() {
+    let calls = "npm run test && ".repeat(5_000);
+    let package = format!(r#"{{"scripts":{{"test":"{calls} jest"}}}}"#);
+    let includes = r#"{ include-group = "test" },"#.repeat(5_000);
+    let pyproject = format!("[dependency-groups]\ntest = [\"pytest\", {includes}]\n");
+    let folder = folder(&[
+        ("package.json", &package),
+        ("pyproject.toml", &pyproject),
+        ("test_a.py", "import pytest\n"),
+    ]);
+    for language in ["javascript", "python"] {
+        let options = AnalysisOptions {
+            language: Some(language.to_owned()),
+            ..AnalysisOptions::default()
+        };
+        assert_eq!(
+            plan(&repository(folder.path()), &options).language,
+            language
+        );
+    }
+}
+
+#[test]
+fn a_link_out_of_the_repository_is_not_followed() {
+    let outside = folder(&[("secret.toml", "[project]\nname = \"secret\"\n")]);
+    let inside = folder(&[("test_a.py", "import unittest\n")]);
+    let link = inside.path().join("pyproject.toml");
+    std::os::unix::fs::symlink(outside.path().join("secret.toml"), link).unwrap();
+    let options = AnalysisOptions::default();
+    assert!(verdict(&repository(inside.path()), &options).starts_with("no manifest of a language"));
+}
+
+#[test]
+fn inventories_are_bash_and_print_nothing_for_strangers() {
+    for language in languages() {
+        assert!(inventory_script(language).contains("tool\\t"), "{language}");
+        let checked = std::process::Command::new("bash")
+            .args(["-n", "-c", inventory_script(language)])
+            .status()
+            .unwrap();
+        assert!(checked.success(), "{language}");
+    }
+    assert_eq!(inventory_script("cobol"), "true");
+}

@@ -1,0 +1,118 @@
+//! What rendering promises: bytes from a repository stay inside their instruction.
+
+use atlas_core::EnvironmentPlan;
+use atlas_docker::{RenderError, languages, render};
+
+fn plan() -> EnvironmentPlan {
+    EnvironmentPlan {
+        language: "python".to_owned(),
+        base_image: "python:3.12-slim-bookworm".to_owned(),
+        ..EnvironmentPlan::default()
+    }
+}
+
+/// The instruction words of a Dockerfile, continuation lines joined.
+fn instructions(dockerfile: &str) -> Vec<String> {
+    dockerfile
+        .replace("\\\n", " ")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn no_command_can_begin_an_instruction() {
+    for command in [
+        "echo a\nUSER root",
+        "echo a\r\nUSER root",
+        "echo a \\",
+        "--mount=type=secret,id=x cat /run/secrets/x",
+        "[\"sh\", \"-c\", \"id\"]",
+        "cat <<EOF\nUSER root\nEOF",
+        "# USER root",
+        "",
+        "  USER root",
+        "echo '\\' \"$PATH\" `id` ${IFS}",
+    ] {
+        let mut plan = plan();
+        let without = instructions(&render(&plan).unwrap()).len();
+        plan.build.push(command.to_owned());
+        let dockerfile = render(&plan).unwrap();
+        let found = instructions(&dockerfile);
+        assert_eq!(found.len(), without + 1, "{command:?}:\n{dockerfile}");
+        let users = found.iter().filter(|line| line.starts_with("USER")).count();
+        assert_eq!(users, 2, "{command:?}");
+        assert!(!dockerfile.contains("RUN --"), "{command:?}");
+        plan.build.clear();
+        plan.prefetch.push(command.to_owned());
+        let found = instructions(&render(&plan).unwrap());
+        assert_eq!(found.len(), without + 2, "{command:?} as prefetch");
+    }
+}
+
+#[test]
+fn only_the_variables_of_a_plan_are_expanded() {
+    let mut plan = plan();
+    for (name, value) in [
+        ("A", "$ATLAS_ENV/x:${PATH}:$HOME"),
+        ("B", "$SECRET ${SECRET} \"q\" \\ $"),
+        ("C", "one\nUSER root"),
+    ] {
+        plan.env.insert(name.to_owned(), value.to_owned());
+    }
+    let dockerfile = render(&plan).unwrap();
+    for line in [
+        r#"ENV A="$ATLAS_ENV/x:${PATH}:$HOME""#,
+        r#"ENV B="\$SECRET \${SECRET} \"q\" \\ \$""#,
+        r#"ENV C="one USER root""#,
+    ] {
+        assert!(dockerfile.contains(line), "{line}\n{dockerfile}");
+    }
+    plan.env.insert("A B".to_owned(), String::new());
+    assert!(matches!(render(&plan), Err(RenderError::Template(_))));
+}
+
+#[test]
+fn plans_without_a_template_or_an_image_are_refused() {
+    let mut stranger = plan();
+    for language in ["java", "", "common"] {
+        language.clone_into(&mut stranger.language);
+        assert!(matches!(
+            render(&stranger),
+            Err(RenderError::UnknownLanguage(_))
+        ));
+    }
+    for image in [
+        "",
+        "python:3 AS x",
+        "python\nUSER root",
+        "--platform=x",
+        "$X",
+    ] {
+        let mut plan = plan();
+        image.clone_into(&mut plan.base_image);
+        assert!(
+            matches!(render(&plan), Err(RenderError::BaseImage(_))),
+            "{image:?}"
+        );
+    }
+}
+
+#[test]
+fn every_template_is_for_the_classic_builder_and_ends_as_another_user() {
+    for language in languages() {
+        let mut plan = plan();
+        language.clone_into(&mut plan.language);
+        plan.prefetch.push("true".to_owned());
+        let dockerfile = render(&plan).unwrap();
+        assert_eq!(dockerfile, render(&plan).unwrap(), "same plan, same bytes");
+        assert!(!dockerfile.contains("--mount"), "{language}");
+        assert!(!dockerfile.contains("<<"), "{language}");
+        let user = dockerfile
+            .lines()
+            .rfind(|line| line.starts_with("USER"))
+            .unwrap();
+        assert_eq!(user, "USER atlas", "{language}");
+    }
+}
