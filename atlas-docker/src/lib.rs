@@ -9,21 +9,24 @@
 //! and build products) and `$ATLAS_OUT` (reports, only there while tests run), so that one plan
 //! runs in a container and on a machine without one.
 
-mod build;
-
-mod tree;
-
 mod analysis;
+mod build;
 mod ci;
+mod engine;
 mod languages;
 mod render;
 mod synthesizer;
 mod system;
+mod tree;
 mod versions;
 
-pub use build::{BuildOutcome, Builder};
-
 pub use analysis::{Analysis, AnalysisOptions, analyse};
+pub use build::{BuildOutcome, Builder};
+pub use engine::{
+    Bubblewrap, BubblewrapStatus, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox,
+    DockerStatus, EngineStatus, LocalBuilder, LocalEngine, LocalOptions, LocalSandbox,
+    engine_status,
+};
 pub use languages::{inventory_script, languages};
 pub use render::{RenderError, render};
 pub use synthesizer::{FixedPlan, SymbolicSynthesizer};

@@ -1,1 +1,27 @@
-//! The facade of Atlas: resumable runs, reports and the `atlas` command.
+#![doc = include_str!("../README.md")]
+
+mod cached;
+mod config;
+mod demo;
+mod doctor;
+mod engine;
+mod eval_script;
+mod make;
+mod reading;
+mod store;
+
+pub use atlas_core as core;
+pub use atlas_docker as docker;
+pub use atlas_oracle as oracle;
+pub use atlas_parsers as parsers;
+pub use atlas_source as source;
+
+pub use cached::CachedSandbox;
+pub use config::{Config, EngineConfig, LocalConfig, PlanConfig};
+pub use demo::{DemoReport, DemoSource, demo};
+pub use doctor::{Ability, DoctorReport, doctor};
+pub use engine::{EngineChoice, Engines, sweep};
+pub use eval_script::eval_script;
+pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
+pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
+pub use store::write_atomically;

@@ -1,2 +1,10 @@
 //! The `atlas` command.
-fn main() {}
+
+mod cli;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run(cli::Cli::parse())
+}

@@ -2,10 +2,14 @@
 
 #![expect(
     clippy::unwrap_used,
-    reason = "helpers of tests may panic as tests may"
+    clippy::print_stdout,
+    reason = "helpers of tests may panic and say that they were skipped, as tests may"
 )]
 
 mod analysis;
+mod docker;
+mod local;
 mod rendering;
 mod samples;
+mod support;
 mod synthesis;

@@ -1,0 +1,342 @@
+//! Building images.
+
+use super::base::{self, Base};
+use super::context::{self, Context};
+use super::{DockerEngine, DockerSandbox, KEY_LABEL, OWNER_LABEL, dockerfile, fault};
+use crate::build::{BuildOutcome, Builder};
+use crate::engine::capture::Tail;
+use crate::engine::owner::Owner;
+use crate::engine::{LOG_BYTES, STEP_BYTES, facts, hex};
+use async_trait::async_trait;
+use atlas_core::{
+    BuildFailure, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, ImageRef, Repository,
+    RunContext,
+};
+use bollard::errors::Error as Fault;
+use bollard::query_parameters::BuildImageOptionsBuilder;
+use futures_util::StreamExt;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::time::Instant;
+use tokio::io::AsyncReadExt;
+
+/// Builds images with a container engine's classic builder.
+///
+/// An image is named after the hash of all that it is made from, so the same repository, plan and
+/// base image are built once. A failed build leaves the engine's layer cache and nothing else.
+#[derive(Clone, Debug)]
+pub struct DockerBuilder {
+    engine: DockerEngine,
+}
+
+impl DockerBuilder {
+    /// A builder on this engine.
+    pub fn new(engine: DockerEngine) -> Self {
+        Self { engine }
+    }
+
+    /// The image with this tag, if it was made from exactly this.
+    async fn existing(&self, tag: &str, key: &str) -> Result<Option<String>, Error> {
+        match self.engine.docker().inspect_image(tag).await {
+            Ok(image) => {
+                let labels = image.config.and_then(|config| config.labels);
+                let same = labels.is_some_and(|l| l.get(KEY_LABEL).is_some_and(|k| k == key));
+                Ok(image.id.filter(|_| same))
+            }
+            Err(Fault::DockerResponseServerError {
+                status_code: 404, ..
+            }) => Ok(None),
+            Err(why) => Err(fault("inspect image", tag, why)),
+        }
+    }
+
+    async fn lock(
+        &self,
+        cx: &RunContext,
+        plan: &EnvironmentPlan,
+        base: &Base,
+        image: &ImageRef,
+        id: &str,
+    ) -> Result<EnvironmentLock, Error> {
+        let lock = EnvironmentLock {
+            engine: "docker".to_owned(),
+            engine_version: self.engine.version().to_owned(),
+            base_image: plan.base_image.clone(),
+            base_image_id: base.id.clone(),
+            image_id: id.to_owned(),
+            ..EnvironmentLock::default()
+        };
+        let sandbox = DockerSandbox::new(self.engine.clone());
+        facts::ask(&sandbox, cx, plan, image, lock).await
+    }
+}
+
+#[async_trait]
+impl Builder for DockerBuilder {
+    fn engine(&self) -> &'static str {
+        "docker"
+    }
+
+    async fn build(
+        &self,
+        cx: &RunContext,
+        repository: &Repository,
+        plan: &EnvironmentPlan,
+        dockerfile: &str,
+    ) -> Result<BuildOutcome, Error> {
+        cx.check("build image")?;
+        let started = Instant::now();
+        let mut plan = plan.clone();
+        let base = base::resolve(&self.engine, cx, &mut plan).await?;
+        let context = {
+            let (repository, dockerfile) = (repository.clone(), dockerfile.to_owned());
+            let scratch = self.engine.options().scratch.clone();
+            tokio::task::spawn_blocking(move || {
+                context::pack(&repository, &dockerfile, scratch.as_deref())
+            })
+            .await
+            .map_err(|why| Error::new(ErrorKind::Internal, "pack", "context").with_source(why))??
+        };
+        let key = hex(&Sha256::digest(format!("{}\n{}", base.id, context.hash)));
+        let tag = format!("atlas/{}:{}", slug(&repository.name), &key[..16]);
+
+        let (id, seconds, log) = if let Some(id) = self.existing(&tag, &key).await? {
+            cx.progress.detail(&format!("{tag} is there already"));
+            (id, 0.0, format!("reused {tag}\n").into_bytes())
+        } else {
+            let build = Build {
+                engine: &self.engine,
+                cx,
+                tag: &tag,
+                key: &key,
+                base: &base,
+                dockerfile,
+            };
+            match build.run(context).await? {
+                Ok(log) => {
+                    let id = self.existing(&tag, &key).await?.ok_or_else(|| {
+                        let missing = format!("`{tag}`: built, but not there");
+                        Error::new(ErrorKind::EngineFailed, "find image", missing)
+                    })?;
+                    (id, started.elapsed().as_secs_f64(), log)
+                }
+                Err(failure) => return Ok(BuildOutcome::Failed(failure)),
+            }
+        };
+        let image = ImageRef::Docker {
+            id: id.clone(),
+            tag,
+        };
+        let lock = self.lock(cx, &plan, &base, &image, &id).await?;
+        Ok(BuildOutcome::Built {
+            image,
+            plan,
+            lock,
+            seconds,
+            log,
+        })
+    }
+}
+
+/// A repository's name as part of an image's name.
+fn slug(name: &str) -> String {
+    let mapped: String = name
+        .to_ascii_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    let parts: Vec<_> = mapped.split('-').filter(|part| !part.is_empty()).collect();
+    let mut slug = parts.join("-");
+    slug.truncate(100);
+    if slug.is_empty() {
+        slug.push_str("repository");
+    }
+    slug
+}
+
+/// One build in progress.
+struct Build<'a> {
+    engine: &'a DockerEngine,
+    cx: &'a RunContext,
+    tag: &'a str,
+    key: &'a str,
+    base: &'a Base,
+    dockerfile: &'a str,
+}
+
+/// What the step in progress is and has printed.
+struct Step {
+    number: usize,
+    text: String,
+    stdout: Tail,
+    stderr: Tail,
+}
+
+impl Build<'_> {
+    /// Sends the context and follows the log; the inner error is the build's own failure.
+    ///
+    /// Dropping the response ends the build: the engine stops and removes its container.
+    async fn run(&self, context: Context) -> Result<Result<Vec<u8>, BuildFailure>, Error> {
+        let options = self.engine.options();
+        let mut labels: HashMap<String, String> = options.labels.clone().into_iter().collect();
+        labels.insert(KEY_LABEL.to_owned(), self.key.to_owned());
+        labels.insert(OWNER_LABEL.to_owned(), Owner::current().to_string());
+        let arguments = HashMap::from([("BASE".to_owned(), self.base.reference.clone())]);
+        let request = BuildImageOptionsBuilder::default()
+            .dockerfile("Dockerfile")
+            .t(self.tag)
+            .rm(true)
+            .forcerm(true)
+            .buildargs(&arguments)
+            .labels(&labels)
+            .build();
+        let file = tokio::fs::File::from_std(context.file);
+        let body = futures_util::stream::try_unfold(file, |mut file| async move {
+            let mut buffer = Vec::with_capacity(1 << 18);
+            let count = (&mut file).take(1 << 18).read_to_end(&mut buffer).await?;
+            Ok((count > 0).then(|| (buffer.into(), file)))
+        });
+        // The answer starts after the whole context was read, which may take longer than a call.
+        let docker = self
+            .engine
+            .docker()
+            .clone()
+            .with_timeout(options.build_timeout);
+        let mut stream = docker.build_image(request, None, Some(bollard::body_try_stream(body)));
+
+        let mut log = Tail::new(LOG_BYTES);
+        let mut step = Step {
+            number: 0,
+            text: "the Dockerfile".to_owned(),
+            stdout: Tail::end_only(STEP_BYTES),
+            stderr: Tail::end_only(STEP_BYTES),
+        };
+        let follow = async {
+            while let Some(item) = stream.next().await {
+                match item {
+                    Ok(info) => {
+                        if let Some(text) = info.stream {
+                            log.push(without_colour(&text).0.as_bytes());
+                            self.hear(&text, &mut step);
+                        }
+                    }
+                    Err(why) => return Err(why),
+                }
+            }
+            Ok(())
+        };
+        let ended = tokio::select! {
+            biased;
+            () = self.cx.cancel.cancelled() => {
+                return Err(Error::new(ErrorKind::Cancelled, "build image", format!("`{}`", self.tag)));
+            }
+            ended = tokio::time::timeout(options.build_timeout, follow) => ended,
+        };
+        match ended {
+            Ok(Ok(())) => Ok(Ok(log.to_bytes())),
+            Ok(Err(why)) => self.judge(why, &step).map(Err),
+            Err(_) => {
+                let note = format!(
+                    "the build did not end within {} s",
+                    options.build_timeout.as_secs()
+                );
+                Ok(Err(self.failure(&step, None, &note)))
+            }
+        }
+    }
+
+    fn hear(&self, text: &str, step: &mut Step) {
+        if let Some((number, _, instruction)) = dockerfile::step(text.trim_end()) {
+            self.cx.progress.detail(text.trim_end());
+            step.number = number;
+            instruction.clone_into(&mut step.text);
+            step.stdout.clear();
+            step.stderr.clear();
+            return;
+        }
+        match without_colour(text) {
+            (text, true) => step.stderr.push(text.as_bytes()),
+            (text, false) if is_builders_own(text) => {}
+            (text, false) => step.stdout.push(text.as_bytes()),
+        }
+    }
+
+    /// Whether a fault of the stream is the build's own failure, and if so which.
+    fn judge(&self, why: Fault, step: &Step) -> Result<BuildFailure, Error> {
+        let message = match &why {
+            Fault::DockerStreamError { error } => error.clone(),
+            Fault::DockerResponseServerError {
+                status_code: 400..500,
+                message,
+            } => message.clone(),
+            _ => return Err(fault("build image", self.tag, why)),
+        };
+        let full = "no space left on device";
+        let printed = step.stderr.to_text().to_lowercase();
+        if message.to_lowercase().contains(full) || printed.contains(full) {
+            return Err(Error::new(
+                ErrorKind::EngineFailed,
+                "build image",
+                format!("`{}`: the engine's disk is full", self.tag),
+            )
+            .with_source(why));
+        }
+        if step.text.starts_with("FROM ") {
+            return Err(
+                Error::new(ErrorKind::ImageMissing, "build image", step.text.clone())
+                    .with_source(why),
+            );
+        }
+        let code = dockerfile::exit_code(&message);
+        Ok(self.failure(step, code, &message))
+    }
+
+    fn failure(&self, step: &Step, exit_code: Option<i64>, message: &str) -> BuildFailure {
+        let instructions = dockerfile::instructions(self.dockerfile);
+        let written = step
+            .number
+            .checked_sub(1)
+            .and_then(|at| instructions.get(at))
+            // Numbers could disagree (a here-document); the engine's own words then.
+            .filter(|text| text.split_whitespace().next() == step.text.split_whitespace().next());
+        let mut stderr = step.stderr.to_text();
+        if exit_code.is_none() || stderr.is_empty() {
+            stderr.push_str(message);
+        }
+        BuildFailure {
+            step: written.unwrap_or(&step.text).clone(),
+            exit_code,
+            stderr,
+            stdout: step.stdout.to_text(),
+        }
+    }
+}
+
+/// The classic builder wraps what a command writes to standard error in red.
+fn without_colour(text: &str) -> (&str, bool) {
+    match text.strip_prefix("\x1b[91m") {
+        Some(rest) => (rest.strip_suffix("\x1b[0m").unwrap_or(rest), true),
+        None => (text, false),
+    }
+}
+
+/// Whether a piece of the log is the builder speaking, not the command.
+fn is_builders_own(text: &str) -> bool {
+    text.starts_with(" ---> ") || text.starts_with("Removing intermediate container ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+
+    #[test]
+    fn names_become_image_names() {
+        for (name, expected) in [
+            ("Owner/Some_Repo.js", "owner-some-repo-js"),
+            ("--x--", "x"),
+            ("…", "repository"),
+        ] {
+            assert_eq!(slug(name), expected);
+        }
+    }
+}

@@ -1,0 +1,584 @@
+//! One container per job.
+
+use super::context::USER;
+use super::{DockerEngine, JOB_LABEL, OWNER_LABEL, RUN_LABEL, fault, open};
+use crate::engine::capture::Head;
+use crate::engine::owner::Owner;
+use crate::engine::prelude::{OWN_FOLDER, Places, single_quoted};
+use crate::engine::{COLLECT_BYTES, check_job};
+use async_trait::async_trait;
+use atlas_core::{
+    Environment, Error, ErrorKind, ExitState, FileMode, ImageRef, Isolation, Job, JobResult,
+    Network, RunContext, Sandbox, SandboxInfo,
+};
+use bollard::Docker;
+use bollard::errors::Error as Fault;
+use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig, ResourcesUlimits};
+use bollard::query_parameters::{
+    AttachContainerOptionsBuilder, CreateContainerOptionsBuilder,
+    DownloadFromContainerOptionsBuilder, InspectContainerOptions, KillContainerOptionsBuilder,
+    RemoveContainerOptionsBuilder, StartContainerOptions, UploadToContainerOptionsBuilder,
+    WaitContainerOptionsBuilder,
+};
+use futures_util::StreamExt;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::Read;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tar::{EntryType, Header};
+
+/// Most bytes of the archive of `$ATLAS_OUT` that are read back.
+const ARCHIVE_BYTES: usize = 512 << 20;
+
+/// Runs each job in a fresh container of the environment's image.
+///
+/// A container ends in four ways, one behind the other: `run` removes it when it returns; a
+/// dropped `run` hands it to a thread that removes it; [`DockerEngine::sweep`] at the next start
+/// removes what a killed process left; and its own main process ends shortly after the time limit.
+#[derive(Clone, Debug)]
+pub struct DockerSandbox {
+    engine: DockerEngine,
+}
+
+impl DockerSandbox {
+    /// A sandbox on this engine.
+    pub fn new(engine: DockerEngine) -> Self {
+        Self { engine }
+    }
+
+    fn isolation(&self, job: &Job) -> Isolation {
+        let lacking = &self.engine.inner.lacking;
+        let mut isolation = Isolation {
+            kind: "container".to_owned(),
+            network_off: job.network == Network::None,
+            filesystem: true,
+            processes: true,
+            no_privileges: true,
+            non_root: true,
+            limits: Vec::new(),
+            missing: Vec::new(),
+        };
+        for limit in ["memory", "cpus", "processes", "seconds", "output", "file"] {
+            if lacking.contains(&limit) {
+                isolation
+                    .missing
+                    .push(format!("the engine cannot limit {limit}"));
+            } else {
+                isolation.limits.push(limit.to_owned());
+            }
+        }
+        if lacking.contains(&"swap") && !lacking.contains(&"memory") {
+            isolation
+                .missing
+                .push("the engine cannot limit swap: memory may spill over into it".to_owned());
+        }
+        isolation
+    }
+
+    fn body(&self, cx: &RunContext, image: &str, job: &Job) -> ContainerCreateBody {
+        let limits = &job.limits;
+        let bytes = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        let ulimit = |name: &str, value: i64| ResourcesUlimits {
+            name: Some(name.to_owned()),
+            soft: Some(value),
+            hard: Some(value),
+        };
+        let mut labels: HashMap<String, String> =
+            self.engine.options().labels.clone().into_iter().collect();
+        labels.insert(RUN_LABEL.to_owned(), cx.run_id.clone());
+        labels.insert(OWNER_LABEL.to_owned(), Owner::current().to_string());
+        labels.insert(JOB_LABEL.to_owned(), job.label.clone());
+        let lacks = |limit| self.engine.inner.lacking.contains(&limit);
+        let memory = (!lacks("memory")).then(|| bytes(limits.memory_bytes));
+        let host = HostConfig {
+            memory,
+            memory_swap: memory.filter(|_| !lacks("swap")),
+            nano_cpus: (!lacks("cpus")).then(|| nano_cpus(limits.cpus)),
+            pids_limit: (!lacks("processes")).then(|| bytes(limits.processes)),
+            ulimits: Some(vec![
+                ulimit("fsize", bytes(limits.file_bytes)),
+                ulimit("nofile", open_files()),
+                ulimit("core", 0),
+            ]),
+            cap_drop: Some(vec!["ALL".to_owned()]),
+            security_opt: Some(vec!["no-new-privileges".to_owned()]),
+            network_mode: Some(match job.network {
+                Network::None => "none".to_owned(),
+                Network::Full => "default".to_owned(),
+            }),
+            init: Some(true),
+            // Attaching does not need a log, and a loud test must not fill the engine's disk.
+            log_config: Some(HostConfigLogConfig {
+                typ: Some("none".to_owned()),
+                config: None,
+            }),
+            ..HostConfig::default()
+        };
+        let script = format!("/opt/atlas/in/{OWN_FOLDER}/run.sh");
+        ContainerCreateBody {
+            image: Some(image.to_owned()),
+            user: Some(format!("{USER}:{USER}")),
+            // Last line of defence: it ends by itself where nobody is left to kill it.
+            entrypoint: Some(
+                ["timeout", "-s", "KILL"]
+                    .map(str::to_owned)
+                    .into_iter()
+                    .chain([(limits.seconds.saturating_add(30)).to_string()])
+                    .collect(),
+            ),
+            cmd: Some(vec!["bash".to_owned(), script]),
+            attach_stdout: Some(true),
+            attach_stderr: Some(true),
+            labels: Some(labels),
+            host_config: Some(host),
+            ..ContainerCreateBody::default()
+        }
+    }
+
+    async fn within(&self, name: &str, archive: Vec<u8>, job: &Job) -> Result<JobResult, Error> {
+        let docker = self.engine.docker();
+        let failed = |operation: &'static str| move |why| fault(operation, name, why);
+        let upload = UploadToContainerOptionsBuilder::default().path("/").build();
+        let attach = AttachContainerOptionsBuilder::default()
+            .stream(true)
+            .stdout(true)
+            .stderr(true)
+            .build();
+        let (uploaded, attached) = tokio::join!(
+            docker.upload_to_container(name, Some(upload), bollard::body_full(archive.into())),
+            docker.attach_container(name, Some(attach)),
+        );
+        uploaded.map_err(failed("lay out files in container"))?;
+        let mut console = attached.map_err(failed("attach to container"))?.output;
+        docker
+            .start_container(name, None::<StartContainerOptions>)
+            .await
+            .map_err(failed("start container"))?;
+
+        let started = Instant::now();
+        let mut output = Head::new(job.limits.output_bytes);
+        let mut drain = Box::pin(async {
+            while let Some(item) = console.next().await {
+                match item {
+                    Ok(piece) => output.push(&piece.into_bytes()),
+                    Err(why) => return Err(why),
+                }
+            }
+            Ok(())
+        });
+        let condition = WaitContainerOptionsBuilder::default()
+            .condition("not-running")
+            .build();
+        let mut wait = Box::pin(async {
+            // The answer comes when the container ends, which may take longer than a call.
+            let patient = docker
+                .clone()
+                .with_timeout(job.limits.wall() + Duration::from_secs(120));
+            let answer = patient.wait_container(name, Some(condition)).next().await;
+            match answer {
+                Some(Ok(answer)) => Ok(answer.status_code),
+                Some(Err(Fault::DockerContainerWaitError { code, .. })) => Ok(code),
+                Some(Err(why)) => Err(why),
+                None => Ok(-1),
+            }
+        });
+        let (mut code, mut drained) = (None, None);
+        let in_time = tokio::time::timeout(job.limits.wall(), async {
+            while code.is_none() {
+                tokio::select! {
+                    ended = &mut wait => code = Some(ended),
+                    ended = &mut drain, if drained.is_none() => drained = Some(ended),
+                }
+            }
+        })
+        .await
+        .is_ok();
+        if !in_time {
+            let kill = KillContainerOptionsBuilder::default()
+                .signal("SIGKILL")
+                .build();
+            match docker.kill_container(name, Some(kill)).await {
+                // It ended by itself between the limit and the call.
+                Ok(())
+                | Err(Fault::DockerResponseServerError {
+                    status_code: 404 | 409,
+                    ..
+                }) => {}
+                Err(why) => return Err(fault("kill container", name, why)),
+            }
+        }
+        let seconds = started.elapsed().as_secs_f64();
+        if drained.is_none() {
+            // The pipe closes with the container; what is still on its way arrives at once.
+            drained = tokio::time::timeout(Duration::from_secs(30), &mut drain)
+                .await
+                .ok();
+        }
+        drop(drain);
+        if let Some(Err(why)) = drained {
+            return Err(fault("read output of container", name, why));
+        }
+        let exit = if in_time {
+            let code = code
+                .unwrap_or(Ok(-1))
+                .map_err(failed("wait for container"))?;
+            self.exit(name, code).await?
+        } else {
+            ExitState::TimedOut
+        };
+        let files = if job.collect.is_empty() {
+            BTreeMap::new()
+        } else {
+            collect(docker, name, &job.collect).await?
+        };
+        let (output, output_total) = output.into_parts();
+        Ok(JobResult {
+            exit,
+            output,
+            output_total,
+            files,
+            seconds,
+            overhead_seconds: 0.0,
+            isolation: self.isolation(job),
+        })
+    }
+
+    /// Whether an end with an error was the memory limit's doing.
+    ///
+    /// The engine notes it for any process of the container; a script that survived the loss of a
+    /// child and ended well is not counted.
+    async fn exit(&self, name: &str, code: i64) -> Result<ExitState, Error> {
+        if code == 0 {
+            return Ok(ExitState::Exited { code });
+        }
+        let found = self
+            .engine
+            .docker()
+            .inspect_container(name, None::<InspectContainerOptions>)
+            .await
+            .map_err(|why| fault("inspect container", name, why))?;
+        let state = found.state.unwrap_or_default();
+        if state.oom_killed == Some(true) {
+            return Ok(ExitState::OutOfMemory);
+        }
+        if let Some(why) = state.error.filter(|why| !why.is_empty()) {
+            return Err(Error::new(ErrorKind::EngineFailed, "run container", why));
+        }
+        Ok(ExitState::Exited { code })
+    }
+}
+
+#[async_trait]
+impl Sandbox for DockerSandbox {
+    fn info(&self) -> SandboxInfo {
+        SandboxInfo {
+            engine: "docker".to_owned(),
+            version: self.engine.version().to_owned(),
+        }
+    }
+
+    async fn run(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        job: &Job,
+    ) -> Result<JobResult, Error> {
+        let begun = Instant::now();
+        cx.check(&format!("run `{}`", job.label))?;
+        let ImageRef::Docker { id: image, .. } = &environment.image else {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!("run `{}`", job.label),
+                "an environment that was not made by the Docker engine",
+            ));
+        };
+        check_job(job)?;
+        let archive = layout(environment, job)?;
+        let name = Owner::current().unique_name();
+        let mut container = Container {
+            name: Some(name.clone()),
+            host: self.engine.options().host.clone(),
+        };
+        let named = CreateContainerOptionsBuilder::default().name(&name).build();
+        let created = self
+            .engine
+            .docker()
+            .create_container(Some(named), self.body(cx, image, job))
+            .await;
+        if let Err(why) = created {
+            // After a call that broke off the engine may still make it: left to the thread then.
+            if matches!(why, Fault::DockerResponseServerError { .. }) {
+                container.name = None;
+            }
+            return Err(fault("create container of", image, why));
+        }
+        let result = tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => {
+                Err(Error::new(ErrorKind::Cancelled, "run", format!("`{}`", job.label)))
+            }
+            result = self.within(&name, archive, job) => result,
+        };
+        let removed = remove(self.engine.docker(), &name).await;
+        if removed.is_ok() {
+            container.name = None;
+        }
+        let mut result = result?;
+        removed.map_err(|why| fault("remove container", &name, why))?;
+        result.overhead_seconds = (begun.elapsed().as_secs_f64() - result.seconds).max(0.0);
+        Ok(result)
+    }
+}
+
+/// Files that a container may have open. An engine without the right to raise limits refuses more
+/// than its own, which mostly is also this process's.
+fn open_files() -> i64 {
+    let own = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    own.and_then(|own| i64::try_from(own).ok())
+        .map_or(65_536, |own| own.min(65_536))
+}
+
+fn nano_cpus(cpus: f64) -> i64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "clamped to what any machine has, well inside 64 bits"
+    )]
+    let nanos = (cpus.clamp(0.01, 1e6) * 1e9) as i64;
+    nanos
+}
+
+async fn remove(docker: &Docker, name: &str) -> Result<(), Fault> {
+    let options = RemoveContainerOptionsBuilder::default()
+        .force(true)
+        .v(true)
+        .build();
+    match docker.remove_container(name, Some(options)).await {
+        Err(Fault::DockerResponseServerError {
+            status_code: 404, ..
+        }) => Ok(()),
+        other => other,
+    }
+}
+
+/// A container that must not outlive its job.
+#[derive(Debug)]
+struct Container {
+    name: Option<String>,
+    host: Option<String>,
+}
+
+impl Drop for Container {
+    /// Never blocks: a thread with its own connection removes what a dropped future left, because
+    /// the runtime that ran the future may be on its way down. Should it fail, the sweep follows.
+    fn drop(&mut self) {
+        let (Some(name), host) = (self.name.take(), self.host.take()) else {
+            return;
+        };
+        let work = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            let (Ok(runtime), Ok(docker)) = (runtime, open(host.as_deref())) else {
+                return;
+            };
+            runtime.block_on(async {
+                // A call to create it may still be under way: "no such container" is asked again.
+                for pause in [0, 200, 1000, 3000] {
+                    tokio::time::sleep(Duration::from_millis(pause)).await;
+                    let options = RemoveContainerOptionsBuilder::default()
+                        .force(true)
+                        .v(true)
+                        .build();
+                    if docker.remove_container(&name, Some(options)).await.is_ok() {
+                        return;
+                    }
+                }
+                tracing::debug!(container = %name, "left to the next sweep");
+            });
+        };
+        let spawned = std::thread::Builder::new()
+            .name("atlas-reaper".to_owned())
+            .spawn(work);
+        if let Err(why) = spawned {
+            tracing::debug!(cause = %why, "no thread to remove a container: left to the next sweep");
+        }
+    }
+}
+
+/// What is put into the container before it starts: the state's files, the job's files, the script.
+fn layout(environment: &Environment, job: &Job) -> Result<Vec<u8>, Error> {
+    let places = Places::container();
+    let exports = places.exports(&[&environment.plan.env, &job.env])?;
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
+    let mut archive = Archive {
+        tar: tar::Builder::new(Vec::new()),
+        now,
+        folders: BTreeSet::new(),
+    };
+    let own = format!("opt/atlas/in/{OWN_FOLDER}");
+    let write = |archive: &mut Archive| -> std::io::Result<Vec<u8>> {
+        archive.folder("opt/atlas/in")?;
+        archive.folder("opt/atlas/out")?;
+        archive.folder(&own)?;
+        for (path, content) in &job.overlay.write {
+            // Folders are named one by one: the engine would make them as root, and a symbolic
+            // link or a file in the place of a folder gives way to it.
+            for (at, _) in path.match_indices('/') {
+                archive.folder(&format!("testbed/{}", &path[..at]))?;
+            }
+            let path = format!("testbed/{path}");
+            match content.mode {
+                FileMode::Regular => archive.file(&path, 0o644, &content.bytes)?,
+                FileMode::Executable => archive.file(&path, 0o755, &content.bytes)?,
+                FileMode::Symlink => archive.link(&path, &content.bytes)?,
+            }
+        }
+        for file in &job.files {
+            let path = format!("opt/atlas/in/{}", file.name);
+            archive.file(&path, 0o644, &file.bytes)?;
+        }
+        // Writing came first, so what was written stays: neither it nor a folder above it goes.
+        let stays = |gone: &str| {
+            let below = format!("{gone}/");
+            job.overlay
+                .write
+                .range(gone.to_owned()..)
+                .take_while(|(path, _)| path.starts_with(gone))
+                .any(|(path, _)| path == gone || path.starts_with(&below))
+        };
+        let mut gone: Vec<u8> = Vec::new();
+        for path in job.overlay.remove.iter().filter(|path| !stays(path)) {
+            gone.extend_from_slice(path.as_bytes());
+            gone.push(0);
+        }
+        archive.file(&format!("{own}/remove"), 0o644, &gone)?;
+        archive.file(&format!("{own}/script.sh"), 0o644, job.script.as_bytes())?;
+        let run = run_script(&places, &exports, !gone.is_empty());
+        archive.file(&format!("{own}/run.sh"), 0o644, run.as_bytes())?;
+        archive.tar.finish()?;
+        Ok(std::mem::take(archive.tar.get_mut()))
+    };
+    write(&mut archive).map_err(|why| {
+        Error::new(
+            ErrorKind::InvalidInput,
+            "lay out job",
+            format!("`{}`", job.label),
+        )
+        .with_source(why)
+    })
+}
+
+/// One pipe for both streams keeps the order in which they were written.
+fn run_script(places: &Places, exports: &str, removes: bool) -> String {
+    let repo = single_quoted(&places.repo);
+    let own = format!("{}/{OWN_FOLDER}", places.input);
+    let removal = if removes {
+        format!("while IFS= read -r -d '' path; do rm -rf -- \"$path\"; done <'{own}/remove'\n")
+    } else {
+        String::new()
+    };
+    format!(
+        "exec 2>&1 </dev/null\n{exports}cd -- {repo} || exit 125\n{removal}\
+         exec bash '{own}/script.sh'\n"
+    )
+}
+
+struct Archive {
+    tar: tar::Builder<Vec<u8>>,
+    now: u64,
+    folders: BTreeSet<String>,
+}
+
+impl Archive {
+    /// Files are as new as the job, so that tools which compare times see them as changed.
+    fn header(&self, kind: EntryType, mode: u32, size: usize) -> Header {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_mode(mode);
+        header.set_uid(USER);
+        header.set_gid(USER);
+        header.set_mtime(self.now);
+        header.set_size(size as u64);
+        header
+    }
+
+    fn folder(&mut self, path: &str) -> std::io::Result<()> {
+        if !self.folders.insert(path.to_owned()) {
+            return Ok(());
+        }
+        let mut header = self.header(EntryType::Directory, 0o755, 0);
+        self.tar.append_data(&mut header, path, std::io::empty())
+    }
+
+    fn file(&mut self, path: &str, mode: u32, bytes: &[u8]) -> std::io::Result<()> {
+        let mut header = self.header(EntryType::Regular, mode, bytes.len());
+        self.tar.append_data(&mut header, path, bytes)
+    }
+
+    fn link(&mut self, path: &str, target: &[u8]) -> std::io::Result<()> {
+        use std::os::unix::ffi::OsStrExt;
+        let mut header = self.header(EntryType::Symlink, 0o777, 0);
+        let target = std::path::Path::new(std::ffi::OsStr::from_bytes(target));
+        self.tar.append_link(&mut header, path, target)
+    }
+}
+
+/// Brings back regular files below `$ATLAS_OUT`; links are not followed.
+async fn collect(
+    docker: &Docker,
+    name: &str,
+    wanted: &[String],
+) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+    let options = DownloadFromContainerOptionsBuilder::default()
+        .path("/opt/atlas/out")
+        .build();
+    let mut stream = Box::pin(docker.download_from_container(name, Some(options)));
+    let mut bytes = Vec::new();
+    while let Some(piece) = stream.next().await {
+        match piece {
+            Ok(piece) if bytes.len() + piece.len() <= ARCHIVE_BYTES => {
+                bytes.extend_from_slice(&piece);
+            }
+            Ok(_) => {
+                tracing::debug!(container = name, "reports beyond the limit are not read");
+                break;
+            }
+            // The script removed the folder.
+            Err(Fault::DockerResponseServerError {
+                status_code: 404, ..
+            }) => return Ok(BTreeMap::new()),
+            Err(why) => return Err(fault("collect files from container", name, why)),
+        }
+    }
+    Ok(pick(&bytes, wanted))
+}
+
+/// The wanted regular files of an archive of `out/`, as far as it is readable.
+fn pick(archive: &[u8], wanted: &[String]) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut archive = tar::Archive::new(archive);
+    let Ok(entries) = archive.entries() else {
+        return files;
+    };
+    for entry in entries {
+        let Ok(mut entry) = entry else { break };
+        let regular = entry.header().entry_type().is_file();
+        let path = entry.path().ok().and_then(|path| {
+            let inside = path.strip_prefix("out").ok()?;
+            Some(inside.to_str()?.to_owned())
+        });
+        let Some(path) = path.filter(|path| regular && wanted.contains(path)) else {
+            continue;
+        };
+        let mut bytes = Vec::new();
+        let complete = entry.size() <= COLLECT_BYTES
+            && entry
+                .read_to_end(&mut bytes)
+                .is_ok_and(|read| read as u64 == entry.size());
+        if complete {
+            files.insert(path, bytes);
+        }
+    }
+    files
+}

@@ -1,0 +1,87 @@
+//! Removing what killed processes left.
+
+use super::{DockerEngine, OWNER_LABEL, RUN_LABEL, fault};
+use crate::engine::owner::{Life, Owner};
+use atlas_core::Error;
+use bollard::errors::Error as Fault;
+use bollard::models::ContainerSummaryStateEnum as State;
+use bollard::query_parameters::{ListContainersOptionsBuilder, RemoveContainerOptionsBuilder};
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// After this a container that does not run and whose owner cannot be seen counts as left behind.
+const FORGOTTEN: Duration = Duration::from_secs(3600);
+
+impl DockerEngine {
+    /// Removes containers of Atlas whose owner has ended; returns their names, sorted.
+    ///
+    /// A container belongs to the process in its label. It is never removed while that process
+    /// runs. Where the process cannot be seen from here (another machine on the same engine, a
+    /// reboot), only a container that is not running and over an hour old goes. Build contexts
+    /// need no sweep: they are unnamed files that vanish with their process.
+    ///
+    /// # Errors
+    /// When the engine does not answer.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves the rest to the next sweep.
+    pub async fn sweep(&self) -> Result<Vec<String>, Error> {
+        // Containers inherit their image's labels, and an image has an owner too: only a job's
+        // container has a run, so one that a person started from an image of ours is left alone.
+        let filter = HashMap::from([("label".to_owned(), vec![RUN_LABEL.to_owned()])]);
+        let options = ListContainersOptionsBuilder::default()
+            .all(true)
+            .filters(&filter)
+            .build();
+        let found = self
+            .docker()
+            .list_containers(Some(options))
+            .await
+            .map_err(|why| fault("list containers of", "the engine", why))?;
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let mut removed = Vec::new();
+        for container in found {
+            let labels = container.labels.unwrap_or_default();
+            let owner = labels.get(OWNER_LABEL).and_then(|text| Owner::parse(text));
+            let age = container
+                .created
+                .and_then(|at| u64::try_from(at).ok())
+                .map_or(Duration::ZERO, |at| {
+                    now.saturating_sub(Duration::from_secs(at))
+                });
+            let runs = matches!(
+                container.state,
+                Some(State::RUNNING | State::PAUSED | State::RESTARTING)
+            );
+            let leftover = match owner.map(|owner| owner.life()) {
+                Some(Life::Alive) => false,
+                Some(Life::Dead) => true,
+                Some(Life::Unknown) | None => !runs && age > FORGOTTEN,
+            };
+            let Some(id) = container.id.filter(|_| leftover) else {
+                continue;
+            };
+            let options = RemoveContainerOptionsBuilder::default()
+                .force(true)
+                .v(true)
+                .build();
+            match self.docker().remove_container(&id, Some(options)).await {
+                Ok(()) => {
+                    let name = container.names.unwrap_or_default().into_iter().next();
+                    let name = name.unwrap_or(id);
+                    removed.push(name.trim_start_matches('/').to_owned());
+                }
+                // Gone, or another sweep is at it.
+                Err(Fault::DockerResponseServerError {
+                    status_code: 404 | 409,
+                    ..
+                }) => {}
+                Err(why) => return Err(fault("remove container", &id, why)),
+            }
+        }
+        removed.sort();
+        Ok(removed)
+    }
+}

@@ -1,0 +1,418 @@
+//! Carrying a plan out in a folder.
+
+use super::launch::{Launch, make_folders};
+use super::process::{Running, exit_code};
+use super::store::{Finished, Store};
+use super::walls::{Real, is_shared};
+use super::{LocalEngine, LocalSandbox, blocking, files, toolchain::Chosen};
+use crate::build::{BuildOutcome, Builder};
+use crate::engine::capture::Tail;
+use crate::engine::owner::Owner;
+use crate::engine::{LOG_BYTES, STEP_BYTES, facts, hex};
+use async_trait::async_trait;
+use atlas_core::{
+    BuildFailure, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, ImageRef, Repository,
+    RunContext,
+};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// Carries plans out in folders of this machine, with the toolchains that are installed here.
+///
+/// Commands run as in a container: behind bubblewrap the folders of the convention are at the
+/// same paths as there. What needs root (`pre_install`) is not run and recorded as drift; so is a
+/// toolchain of another version than planned.
+#[derive(Clone, Debug)]
+pub struct LocalBuilder {
+    engine: LocalEngine,
+}
+
+impl LocalBuilder {
+    /// A builder on this engine.
+    pub fn new(engine: LocalEngine) -> Self {
+        Self { engine }
+    }
+
+    fn key(&self, repository: &Repository, plan: &EnvironmentPlan) -> Result<String, Error> {
+        let plan = serde_json::to_vec(plan).map_err(|why| {
+            Error::new(ErrorKind::InvalidInput, "write", "the environment plan").with_source(why)
+        })?;
+        let mut hash = Sha256::new();
+        let mut add = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        add(b"1");
+        add(&[u8::from(self.engine.is_walled())]);
+        add(&plan);
+        add(repository.name.as_bytes());
+        add(repository.base.as_str().as_bytes());
+        for (path, bytes) in &repository.head_manifests {
+            add(path.as_bytes());
+            add(bytes);
+        }
+        let digest = hash.finalize();
+        Ok(hex(&digest[..16]))
+    }
+}
+
+#[async_trait]
+impl Builder for LocalBuilder {
+    fn engine(&self) -> &'static str {
+        "local"
+    }
+
+    async fn build(
+        &self,
+        cx: &RunContext,
+        repository: &Repository,
+        plan: &EnvironmentPlan,
+        _dockerfile: &str,
+    ) -> Result<BuildOutcome, Error> {
+        cx.check("build environment")?;
+        self.engine.check_trust("build environment")?;
+        let key = self.key(repository, plan)?;
+        let store = Store::new(self.engine.root().join("env").join(&key));
+        let _held = store.lock_build(cx).await?;
+        let image = ImageRef::Local {
+            path: store.folder.clone(),
+        };
+        if let Some(finished) = store.finished()? {
+            return Ok(BuildOutcome::Built {
+                image,
+                plan: finished.plan,
+                lock: finished.lock,
+                seconds: 0.0,
+                log: format!("reused {key}\n").into_bytes(),
+            });
+        }
+        let started = Instant::now();
+        let chosen = match self.engine.toolchains().await.choose(plan).await {
+            Ok(chosen) => chosen,
+            Err(failure) => return Ok(BuildOutcome::Failed(failure)),
+        };
+        let mut work = Work::new(&self.engine, cx, plan, &store, chosen);
+        let ended = work.run(repository).await;
+        if !matches!(ended, Ok(None)) {
+            let folder = store.folder.clone();
+            blocking("clean up", move || files::remove_tree(&folder)).await?;
+        }
+        if let Some(failure) = ended? {
+            return Ok(BuildOutcome::Failed(failure));
+        }
+        let Work {
+            plan,
+            chosen,
+            log,
+            shared,
+            ..
+        } = work;
+        let seconds = started.elapsed().as_secs_f64();
+        let mut finished = Finished {
+            schema_version: 1,
+            walled: self.engine.is_walled(),
+            plan: plan.clone(),
+            lock: EnvironmentLock {
+                engine: "local".to_owned(),
+                engine_version: self.engine.version(),
+                base_image: plan.base_image.clone(),
+                image_id: key,
+                ..EnvironmentLock::default()
+            },
+            bins: chosen.bins,
+            shared,
+        };
+        // A script in the environment needs it finished; until its facts are added it is, without.
+        store.finish(&finished)?;
+        let sandbox = LocalSandbox::new(self.engine.clone());
+        finished.lock = facts::ask(&sandbox, cx, &plan, &image, finished.lock).await?;
+        store.finish(&finished)?;
+        Ok(BuildOutcome::Built {
+            image,
+            plan,
+            lock: finished.lock,
+            seconds,
+            log: log.to_bytes(),
+        })
+    }
+}
+
+/// One build in progress.
+struct Work<'a> {
+    engine: &'a LocalEngine,
+    cx: &'a RunContext,
+    store: &'a Store,
+    plan: EnvironmentPlan,
+    chosen: Chosen,
+    shared: Vec<PathBuf>,
+    real: Real,
+    log: Tail,
+    deadline: Instant,
+}
+
+/// How one command ended.
+struct Ran {
+    /// Absent: the time was up.
+    code: Option<i64>,
+    stdout: String,
+    stderr: String,
+}
+
+impl<'a> Work<'a> {
+    fn new(
+        engine: &'a LocalEngine,
+        cx: &'a RunContext,
+        plan: &EnvironmentPlan,
+        store: &'a Store,
+        chosen: Chosen,
+    ) -> Self {
+        let live = store.live();
+        let build = store.folder.join("build");
+        Self {
+            engine,
+            cx,
+            store,
+            plan: plan.clone(),
+            shared: chosen.roots.clone(),
+            chosen,
+            real: Real {
+                repo: live.join("testbed"),
+                env: live.join("env"),
+                cache: live.join("cache"),
+                home: live.join("home"),
+                tools: live.join("tools"),
+                input: build.join("in"),
+                output: build.join("out"),
+                temporary: build.join("tmp"),
+                env_writable: true,
+            },
+            log: Tail::new(LOG_BYTES),
+            deadline: Instant::now() + engine.options().build_timeout,
+        }
+    }
+
+    async fn run(&mut self, repository: &Repository) -> Result<Option<BuildFailure>, Error> {
+        self.prepare(repository).await?;
+        let failure = |command: &str, ran: Ran| BuildFailure {
+            step: command.to_owned(),
+            exit_code: ran.code,
+            stderr: ran.stderr,
+            stdout: ran.stdout,
+        };
+        for command in self.plan.build.clone() {
+            let ran = self.step(&command).await?;
+            if ran.code != Some(0) {
+                return Ok(Some(failure(&command, ran)));
+            }
+        }
+        self.prefetch(repository).await?;
+        let build = self.store.folder.join("build");
+        blocking("clean up", move || files::remove_tree(&build)).await?;
+        Ok(None)
+    }
+
+    async fn prepare(&mut self, repository: &Repository) -> Result<(), Error> {
+        // What a killed build left may be half of anything.
+        let folder = self.store.folder.clone();
+        blocking("clean up", move || files::remove_tree(&folder)).await?;
+        let real = &self.real;
+        make_folders(&[
+            &real.repo,
+            &real.env,
+            &real.cache,
+            &real.home,
+            &real.tools,
+            &real.input,
+            &real.output,
+            &real.temporary,
+        ])?;
+        for (name, program) in &self.chosen.links {
+            let link = real.tools.join(name);
+            std::os::unix::fs::symlink(program, &link)
+                .map_err(|why| Error::io("make", &link, why))?;
+        }
+        self.plan.drift.append(&mut self.chosen.drift);
+        let mut system = self.plan.pre_install.clone();
+        system.extend(self.plan.apt_packages.iter().cloned());
+        if !system.is_empty() {
+            self.plan.drift.push(format!(
+                "system packages not installed by the local engine: {}",
+                system.join("; ")
+            ));
+        }
+        self.cancellable(files::copy_tree(&repository.checkout, &self.real.repo))
+            .await
+    }
+
+    /// Fills caches in a scratch copy that stands where the repository does.
+    async fn prefetch(&mut self, repository: &Repository) -> Result<(), Error> {
+        if self.plan.prefetch.is_empty() {
+            return Ok(());
+        }
+        let scratch = self.store.folder.join("build").join("scratch");
+        self.cancellable(files::copy_tree(&self.real.repo, &scratch))
+            .await?;
+        files::lay_manifests(&scratch, &repository.head_manifests)?;
+        let repo = std::mem::replace(&mut self.real.repo, scratch);
+        for command in self.plan.prefetch.clone() {
+            let ran = self.step(&command).await?;
+            if ran.code != Some(0) {
+                self.plan.drift.push(format!(
+                    "`{command}` failed: dependencies that only the pull request's manifests name may be missing"
+                ));
+            }
+        }
+        self.real.repo = repo;
+        Ok(())
+    }
+
+    async fn cancellable<T>(
+        &self,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        tokio::select! {
+            biased;
+            () = self.cx.cancel.cancelled() => {
+                Err(Error::new(ErrorKind::Cancelled, "build environment", ""))
+            }
+            done = work => done,
+        }
+    }
+
+    /// Runs one command with network and both streams apart.
+    async fn step(&mut self, command: &str) -> Result<Ran, Error> {
+        self.cx.progress.detail(command);
+        self.log.push(format!("$ {command}\n").as_bytes());
+        let machine = self.machine();
+        let mut shared = self.shared.clone();
+        shared.extend(named_paths(&machine));
+        let mark = Owner::current().unique_name();
+        let launch = Launch {
+            engine: self.engine,
+            real: &self.real,
+            bins: &self.chosen.bins,
+            shared: &shared,
+            mark: &mark,
+            network: true,
+            variables: &[&self.plan.env],
+            machine: &machine,
+            outside: String::new(),
+            one_stream: false,
+            limits: None,
+            script: command,
+        };
+        let mut process = launch.command()?;
+        process.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut running = Running::start(process, &mark).await?;
+        let (out, err) = (running.child.stdout.take(), running.child.stderr.take());
+        let mut stdout = Tail::end_only(STEP_BYTES);
+        let mut stderr = Tail::end_only(STEP_BYTES);
+        let log = Mutex::new(&mut self.log);
+        let log = &log;
+        let mut drain = Box::pin(async {
+            tokio::join!(
+                follow(out, |piece| {
+                    stdout.push(piece);
+                    log.lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push(piece);
+                }),
+                follow(err, |piece| {
+                    stderr.push(piece);
+                    log.lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push(piece);
+                }),
+            )
+        });
+        let mut drained = false;
+        let wait = async {
+            loop {
+                tokio::select! {
+                    ended = running.child.wait() => return ended,
+                    _ = &mut drain, if !drained => drained = true,
+                }
+            }
+        };
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let ended = tokio::select! {
+            biased;
+            () = self.cx.cancel.cancelled() => None,
+            ended = tokio::time::timeout(left, wait) => Some(ended),
+        };
+        running.finish().await;
+        if !drained {
+            let _ = tokio::time::timeout(Duration::from_secs(5), &mut drain).await;
+        }
+        drop(drain);
+        let code = match ended {
+            None => {
+                return Err(Error::new(
+                    ErrorKind::Cancelled,
+                    "build environment",
+                    format!("at `{command}`"),
+                ));
+            }
+            Some(Ok(status)) => {
+                let status = status.map_err(|why| {
+                    Error::new(ErrorKind::ToolFailed, "wait for", format!("`{command}`"))
+                        .with_source(why)
+                })?;
+                Some(exit_code(status))
+            }
+            Some(Err(_)) => {
+                let limit = self.engine.options().build_timeout.as_secs();
+                stderr.push(format!("\nthe build did not end within {limit} s\n").as_bytes());
+                None
+            }
+        };
+        if code != Some(0) && !Launch::began(&self.real) {
+            return Err(Error::new(
+                ErrorKind::EngineFailed,
+                "start a command behind bubblewrap",
+                stderr.to_text(),
+            ));
+        }
+        Ok(Ran {
+            code,
+            stdout: stdout.to_text(),
+            stderr: stderr.to_text(),
+        })
+    }
+
+    /// What only builds see of the machine's settings.
+    fn machine(&self) -> BTreeMap<String, String> {
+        let mut machine = self.engine.options().build_env.clone();
+        // The home folder is copied for each job: pip's download cache would come along.
+        machine.insert("PIP_NO_CACHE_DIR".to_owned(), "1".to_owned());
+        machine
+    }
+}
+
+/// Files and folders that settings name: certificates, folders of packages.
+fn named_paths(settings: &BTreeMap<String, String>) -> Vec<PathBuf> {
+    settings
+        .values()
+        .flat_map(|value| value.split([' ', ':']))
+        .filter(|word| word.starts_with('/') && word.len() > 1)
+        .map(PathBuf::from)
+        .filter(|path| !is_shared(path) && path.exists())
+        .collect()
+}
+
+/// Reads a stream to its end.
+async fn follow(stream: Option<impl AsyncRead + Unpin>, mut hear: impl FnMut(&[u8])) {
+    let Some(mut stream) = stream else { return };
+    let mut buffer = vec![0; 1 << 16];
+    while let Ok(count) = stream.read(&mut buffer).await {
+        if count == 0 {
+            return;
+        }
+        hear(&buffer[..count]);
+    }
+}

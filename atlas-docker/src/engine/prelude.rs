@@ -1,0 +1,162 @@
+//! The lines of bash that stand before every command of a plan and every script of a job.
+
+use atlas_core::{Error, ErrorKind};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The folder below `$ATLAS_IN` that holds the engine's own files of a job.
+pub(super) const OWN_FOLDER: &str = ".atlas";
+
+/// Variables that values of a plan may use.
+const REFERENCES: [&str; 7] = [
+    "ATLAS_REPO",
+    "ATLAS_ENV",
+    "ATLAS_CACHE",
+    "ATLAS_IN",
+    "ATLAS_OUT",
+    "HOME",
+    "PATH",
+];
+
+/// Where an engine puts the folders of the convention, as the script sees them.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    pub(super) repo: String,
+    pub(super) env: String,
+    pub(super) cache: String,
+    pub(super) input: String,
+    pub(super) output: String,
+    pub(super) home: String,
+}
+
+impl Places {
+    /// The places inside a container, and inside bubblewrap.
+    pub(super) fn container() -> Self {
+        Self {
+            repo: "/testbed".to_owned(),
+            env: "/opt/atlas/env".to_owned(),
+            cache: "/opt/atlas/cache".to_owned(),
+            input: "/opt/atlas/in".to_owned(),
+            output: "/opt/atlas/out".to_owned(),
+            home: "/home/atlas".to_owned(),
+        }
+    }
+
+    /// Export lines for the places and for the variables, those of later maps last.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] for a name that is no identifier or a value with a NUL.
+    pub(super) fn exports(&self, variables: &[&BTreeMap<String, String>]) -> Result<String, Error> {
+        let mut text = String::new();
+        for (name, value) in [
+            ("ATLAS_REPO", &self.repo),
+            ("ATLAS_ENV", &self.env),
+            ("ATLAS_CACHE", &self.cache),
+            ("ATLAS_IN", &self.input),
+            ("ATLAS_OUT", &self.output),
+            ("HOME", &self.home),
+        ] {
+            let _ = writeln!(text, "export {name}={}", single_quoted(value));
+        }
+        for (name, value) in variables.iter().flat_map(|map| map.iter()) {
+            if !is_identifier(name) || value.contains('\0') {
+                return Err(Error::new(
+                    ErrorKind::InvalidInput,
+                    "environment variable",
+                    format!(
+                        "`{name}`: letters, digits and `_` are allowed in a name, and no NUL in a value"
+                    ),
+                ));
+            }
+            let _ = writeln!(text, "export {name}=\"{}\"", double_quoted(value));
+        }
+        Ok(text)
+    }
+}
+
+fn is_identifier(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// `text` as one word of a shell.
+pub(super) fn single_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// `value` for between double quotes: everything but the allowed references is literal.
+fn double_quoted(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(first) = rest.chars().next() {
+        if first == '$' && reference(rest).is_some() {
+            text.push('$');
+        } else {
+            if matches!(first, '\\' | '"' | '`' | '$') {
+                text.push('\\');
+            }
+            text.push(first);
+        }
+        rest = &rest[first.len_utf8()..];
+    }
+    text
+}
+
+/// The allowed variable that `text`, which starts with `$`, refers to.
+fn reference(text: &str) -> Option<&str> {
+    let name = &text[1..];
+    if let Some(inner) = name.strip_prefix('{') {
+        let (inner, _) = inner.split_once('}')?;
+        return REFERENCES.contains(&inner).then_some(inner);
+    }
+    let end = name
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(name.len());
+    REFERENCES.contains(&&name[..end]).then_some(&name[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Places, double_quoted};
+    use std::collections::BTreeMap;
+    use std::process::Command;
+
+    #[test]
+    fn only_the_known_variables_are_left_alone() {
+        for (value, expected) in [
+            ("$ATLAS_ENV/bin:$PATH", "$ATLAS_ENV/bin:$PATH"),
+            ("${HOME}/x", "${HOME}/x"),
+            ("$HOMES $(id) `id`", r"\$HOMES \$(id) \`id\`"),
+            (r#"a"b\c"#, r#"a\"b\\c"#),
+            ("${HOME:-x} $", r"\${HOME:-x} \$"),
+        ] {
+            assert_eq!(double_quoted(value), expected);
+        }
+    }
+
+    #[test]
+    fn bash_reads_what_was_meant() {
+        let value = "it's $ATLAS_REPO \"$(echo no)\" \\ `x` $UNKNOWN\nnext";
+        let variables = BTreeMap::from([("SOME_VALUE".to_owned(), value.to_owned())]);
+        let script = format!(
+            "{}printf %s \"$SOME_VALUE\"",
+            Places::container().exports(&[&variables]).unwrap()
+        );
+        let printed = Command::new("bash").args(["-c", &script]).output().unwrap();
+        assert_eq!(
+            String::from_utf8(printed.stdout).unwrap(),
+            value.replace("$ATLAS_REPO", "/testbed")
+        );
+    }
+
+    #[test]
+    fn a_name_cannot_smuggle_a_command() {
+        for name in ["A;id", "1A", "", "A B", "A=B"] {
+            let variables = BTreeMap::from([(name.to_owned(), String::new())]);
+            assert!(
+                Places::container().exports(&[&variables]).is_err(),
+                "{name}"
+            );
+        }
+    }
+}

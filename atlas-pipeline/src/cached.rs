@@ -1,0 +1,123 @@
+//! A sandbox that remembers.
+
+use crate::store::{Key, read_json, write_atomically, write_json};
+use async_trait::async_trait;
+use atlas_core::{
+    Environment, Error, ExitState, Isolation, Job, JobResult, RunContext, Sandbox, SandboxInfo,
+};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Stores what each job did under the hash of everything it depends on, and answers the same job
+/// from there: a run that was killed, or is asked for again, does not run a state twice.
+///
+/// It stands outermost, around sandboxes that retry or limit. Errors are never stored.
+#[derive(Clone, Debug)]
+pub struct CachedSandbox {
+    inner: Arc<dyn Sandbox>,
+    folder: PathBuf,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    exit: ExitState,
+    output_total: u64,
+    files: Vec<String>,
+    seconds: f64,
+    overhead_seconds: f64,
+    isolation: Isolation,
+}
+
+impl CachedSandbox {
+    /// Remembers the jobs of `inner` below `folder`.
+    pub fn new(inner: Arc<dyn Sandbox>, folder: impl Into<PathBuf>) -> Self {
+        Self { inner, folder: folder.into() }
+    }
+
+    fn key(&self, environment: &Environment, job: &Job) -> Option<String> {
+        let mut key = Key::new("job 1")
+            .part(self.inner.info().engine.as_bytes())
+            .part(&serde_json::to_vec(&environment.image).ok()?)
+            .part(environment.lock.image_id.as_bytes())
+            .part(job.script.as_bytes())
+            .part(&serde_json::to_vec(&(&job.collect, &job.env, &job.limits, job.network)).ok()?);
+        for (path, content) in &job.overlay.write {
+            key = key
+                .part(path.as_bytes())
+                .part(format!("{:?}", content.mode).as_bytes())
+                .part(&content.bytes);
+        }
+        key = key.part(b"removed");
+        for path in &job.overlay.remove {
+            key = key.part(path.as_bytes());
+        }
+        for file in &job.files {
+            key = key.part(file.name.as_bytes()).part(&file.bytes);
+        }
+        Some(key.finish())
+    }
+
+    fn load(&self, key: &str) -> Option<JobResult> {
+        let folder = self.folder.join(key);
+        let stored: Stored = read_json(&folder.join("result.json"))?;
+        let mut files = std::collections::BTreeMap::new();
+        for (number, name) in stored.files.iter().enumerate() {
+            files.insert(name.clone(), std::fs::read(folder.join(format!("file-{number}"))).ok()?);
+        }
+        Some(JobResult {
+            exit: stored.exit,
+            output: std::fs::read(folder.join("output")).ok()?,
+            output_total: stored.output_total,
+            files,
+            seconds: stored.seconds,
+            overhead_seconds: stored.overhead_seconds,
+            isolation: stored.isolation,
+        })
+    }
+
+    /// The result file is written last: without it the rest is not looked at.
+    fn save(&self, key: &str, result: &JobResult) -> Result<(), Error> {
+        let folder = self.folder.join(key);
+        write_atomically(&folder.join("output"), &result.output)?;
+        for (number, bytes) in result.files.values().enumerate() {
+            write_atomically(&folder.join(format!("file-{number}")), bytes)?;
+        }
+        let stored = Stored {
+            exit: result.exit,
+            output_total: result.output_total,
+            files: result.files.keys().cloned().collect(),
+            seconds: result.seconds,
+            overhead_seconds: result.overhead_seconds,
+            isolation: result.isolation.clone(),
+        };
+        write_json(&folder.join("result.json"), &stored)
+    }
+}
+
+#[async_trait]
+impl Sandbox for CachedSandbox {
+    fn info(&self) -> SandboxInfo {
+        self.inner.info()
+    }
+
+    async fn run(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        job: &Job,
+    ) -> Result<JobResult, Error> {
+        cx.check("run job")?;
+        let key = self.key(environment, job);
+        if let Some(known) = key.as_deref().and_then(|key| self.load(key)) {
+            tracing::debug!(job = job.label, "answered from an earlier run");
+            cx.progress.detail("known from an earlier run");
+            return Ok(known);
+        }
+        let result = self.inner.run(cx, environment, job).await?;
+        if let Some(key) = key {
+            self.save(&key, &result)?;
+        }
+        Ok(result)
+    }
+}

@@ -1,0 +1,317 @@
+//! The command line: arguments in, reports out. All work is done by the library.
+
+mod output;
+mod progress;
+
+use atlas_core::{Cancellation, Error, RunContext};
+use atlas_parsers::Hints;
+use atlas_pipeline::{
+    Config, EngineChoice, MakeOptions, MakeOutcome, ParseReport, classify_files, demo, doctor, make,
+    parse_file, sweep,
+};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Turn merged pull requests into executable, verified software-engineering tasks.
+///
+/// Exit codes: 0 done; 1 error; 2 wrong usage; 3 a verdict of "no" (a rejected pull request).
+#[derive(Debug, Parser)]
+#[command(name = "atlas", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Say more on standard error; twice for everything.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON document on standard output.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make one merged pull request into a verified instance.
+    Make(Box<MakeArgs>),
+    /// Read a test runner's log.
+    Parse(ParseArgs),
+    /// Classify the logs of Base, Before and After, without any engine.
+    Classify(ClassifyArgs),
+    /// Tell what is installed here and what will work.
+    Doctor(DoctorArgs),
+    /// Do the main job once, on a real pull request, with what is on this machine.
+    Demo(DemoArgs),
+    /// Remove containers and folders that killed runs left behind.
+    Sweep(SweepArgs),
+}
+
+#[derive(Debug, Args)]
+struct MakeArgs {
+    /// A clone on this machine, or an address to clone from.
+    #[arg(long, value_name = "PATH|URL")]
+    repo: String,
+    /// The commit the pull request starts from.
+    #[arg(long, value_name = "SHA", required_unless_present = "pr", requires = "head")]
+    base: Option<String>,
+    /// The pull request's last commit.
+    #[arg(long, value_name = "SHA", required_unless_present = "pr", requires = "base")]
+    head: Option<String>,
+    /// The pull request's number, found in the clone's refs or history.
+    #[arg(long, value_name = "N", conflicts_with_all = ["base", "head"])]
+    pr: Option<u64>,
+    /// The instance's name [default: owner__name-N].
+    #[arg(long, value_name = "ID")]
+    instance_id: Option<atlas_core::InstanceId>,
+    /// A file with the problem statement [default: the commit messages].
+    #[arg(long, value_name = "FILE")]
+    problem: Option<PathBuf>,
+    /// Where the tests run: auto, docker or local.
+    #[arg(long, default_value = "auto")]
+    engine: EngineChoice,
+    /// Configuration [default: atlas.toml in this folder, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Where the dataset and all artefacts go.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Run the repository's code even where nothing keeps it apart from this machine.
+    #[arg(long)]
+    trust: bool,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
+struct HintArgs {
+    /// The log parser's id, or auto.
+    #[arg(long, default_value = "auto", value_name = "ID|auto")]
+    parser: String,
+    /// The repository's language, a hint for auto.
+    #[arg(long)]
+    language: Option<String>,
+    /// The test command, a hint for auto.
+    #[arg(long)]
+    command: Option<String>,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl HintArgs {
+    fn hints(&self) -> Hints<'_> {
+        Hints { command: self.command.as_deref(), language: self.language.as_deref() }
+    }
+}
+
+#[derive(Debug, Args)]
+struct ParseArgs {
+    #[command(flatten)]
+    hints: HintArgs,
+    /// List the parsers.
+    #[arg(long)]
+    list: bool,
+    /// The log file; - is standard input.
+    #[arg(required_unless_present = "list")]
+    log: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct ClassifyArgs {
+    /// Base's log.
+    #[arg(long, value_name = "LOG")]
+    base: PathBuf,
+    /// Before's log.
+    #[arg(long, value_name = "LOG")]
+    before: PathBuf,
+    /// After's log.
+    #[arg(long, value_name = "LOG")]
+    after: PathBuf,
+    /// The test patch.
+    #[arg(long, value_name = "FILE")]
+    test_patch: Option<PathBuf>,
+    /// The gold patch: proves which missing symbol it introduces.
+    #[arg(long, value_name = "FILE")]
+    gold_patch: Option<PathBuf>,
+    #[command(flatten)]
+    hints: HintArgs,
+}
+
+#[derive(Debug, Args)]
+struct DoctorArgs {
+    /// Configuration [default: atlas.toml in this folder, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
+struct DemoArgs {
+    /// Where everything goes.
+    #[arg(long, value_name = "DIR", default_value = "atlas-demo")]
+    out: PathBuf,
+    /// Where the tests run: auto, docker or local.
+    #[arg(long, default_value = "local")]
+    engine: EngineChoice,
+    /// Use the small repository inside this program and no package registry.
+    #[arg(long)]
+    offline: bool,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
+struct SweepArgs {
+    /// Configuration [default: atlas.toml in this folder, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+const DONE: u8 = 0;
+const ERROR: u8 = 1;
+const NO: u8 = 3;
+
+pub(crate) fn run(cli: Cli) -> ExitCode {
+    let level = match cli.verbose {
+        0 => "warn",
+        1 => "info",
+        _ => "debug",
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("ATLAS_LOG")
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level)),
+        )
+        .with_writer(std::io::stderr)
+        .without_time()
+        .init();
+    match dispatch(cli.command) {
+        Ok(code) => ExitCode::from(code),
+        Err(why) => {
+            output::error(&why);
+            ExitCode::from(ERROR)
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<u8, Error> {
+    match command {
+        Command::Parse(args) => parse_command(&args),
+        Command::Classify(args) => classify_command(&args),
+        Command::Make(args) => with_runtime(|cx| async move { make_command(&cx, *args).await }),
+        Command::Demo(args) => with_runtime(|cx| async move {
+            let report = demo(&cx, &args.out, args.engine, args.offline).await?;
+            cx.progress.phase("");
+            output::demo(&report, args.format)?;
+            Ok(verdict(report.make.outcome))
+        }),
+        Command::Doctor(args) => with_runtime(|_| async move {
+            let report = doctor(&config(args.config.as_deref())?).await;
+            output::doctor(&report, args.format)?;
+            Ok(if report.ready { DONE } else { NO })
+        }),
+        Command::Sweep(args) => with_runtime(|_| async move {
+            let removed = sweep(&config(args.config.as_deref())?).await?;
+            output::sweep(&removed, args.format)?;
+            Ok(DONE)
+        }),
+    }
+}
+
+/// Runs a command that waits: with progress on a terminal, and with Ctrl-C ending it in order.
+fn with_runtime<F, R>(work: F) -> Result<u8, Error>
+where
+    F: FnOnce(RunContext) -> R,
+    R: Future<Output = Result<u8, Error>>,
+{
+    let runtime = tokio::runtime::Runtime::new().map_err(|why| {
+        Error::new(atlas_core::ErrorKind::Io, "start the runtime", "").with_source(why)
+    })?;
+    let progress = Arc::new(progress::Terminal::new());
+    let cx = RunContext::new(format!("atlas-{}", std::process::id())).with_progress(progress.clone());
+    let cancel: Cancellation = cx.cancel.clone();
+    let result = runtime.block_on(async {
+        tokio::spawn(async move {
+            // The first one ends the work in order; the second one ends the process.
+            if tokio::signal::ctrl_c().await.is_ok() {
+                cancel.cancel();
+            }
+            if tokio::signal::ctrl_c().await.is_ok() {
+                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)
+                    .ok();
+            }
+        });
+        work(cx).await
+    });
+    progress.finish();
+    runtime.shutdown_timeout(std::time::Duration::from_secs(2));
+    result
+}
+
+fn config(path: Option<&std::path::Path>) -> Result<Config, Error> {
+    match path {
+        Some(path) => Config::read(path),
+        None if std::path::Path::new("atlas.toml").exists() => {
+            Config::read(std::path::Path::new("atlas.toml"))
+        }
+        None => Ok(Config::default()),
+    }
+}
+
+fn verdict(outcome: MakeOutcome) -> u8 {
+    if outcome == MakeOutcome::Instance { DONE } else { NO }
+}
+
+async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
+    let options = MakeOptions {
+        base: args.base,
+        head: args.head,
+        pull_request: args.pr,
+        instance_id: args.instance_id,
+        problem: args.problem,
+        engine: args.engine,
+        config: config(args.config.as_deref())?,
+        trust: args.trust,
+        ..MakeOptions::new(args.repo, args.out)
+    };
+    let report = make(cx, &options).await?;
+    cx.progress.phase("");
+    output::make(&report, args.format)?;
+    Ok(verdict(report.outcome))
+}
+
+fn parse_command(args: &ParseArgs) -> Result<u8, Error> {
+    let Some(log) = args.log.as_deref().filter(|_| !args.list) else {
+        output::parsers(args.hints.format)?;
+        return Ok(DONE);
+    };
+    let (parsed, detection) = parse_file(log, &args.hints.parser, &args.hints.hints())?;
+    let report = ParseReport { detection, ..ParseReport::from(&parsed) };
+    output::parse(&report, args.hints.format)?;
+    Ok(DONE)
+}
+
+fn classify_command(args: &ClassifyArgs) -> Result<u8, Error> {
+    let found = classify_files(
+        [&args.base, &args.before, &args.after],
+        &args.hints.parser,
+        &args.hints.hints(),
+        args.test_patch.as_deref(),
+        args.gold_patch.as_deref(),
+    )?;
+    output::classification(&found, args.hints.format)?;
+    Ok(verdict(found.outcome.into()))
+}

@@ -1,0 +1,203 @@
+//! Reports as text for people or JSON for programs.
+
+use super::Format;
+use atlas_core::{Error, ErrorKind, TestStatus};
+use atlas_oracle::Classification;
+use atlas_parsers::Parsers;
+use atlas_pipeline::{
+    DemoReport, DemoSource, DoctorReport, MakeOutcome, MakeReport, ParseReport,
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// Writes to standard output. A reader that has gone away is no error.
+fn print(text: &str) -> Result<(), Error> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::new(ErrorKind::Io, "write to standard output", "").with_source(why))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn json<T: Serialize>(value: &T) -> Result<(), Error> {
+    let mut text = serde_json::to_string_pretty(value).map_err(|why| {
+        Error::new(ErrorKind::Internal, "encode the result", "").with_source(why)
+    })?;
+    text.push('\n');
+    print(&text)
+}
+
+/// The whole chain of an error on one line of standard error.
+pub(crate) fn error(why: &Error) {
+    let _ = writeln!(std::io::stderr(), "atlas: error: {}", why.chain());
+}
+
+pub(crate) fn parse(report: &ParseReport, format: Format) -> Result<(), Error> {
+    if format == Format::Json {
+        return json(report);
+    }
+    let mut text = String::new();
+    for (id, status) in &report.tests {
+        let _ = writeln!(text, "{status:<8} {id}");
+    }
+    let mut counts: BTreeMap<TestStatus, usize> = BTreeMap::new();
+    for status in report.tests.values() {
+        *counts.entry(*status).or_default() += 1;
+    }
+    for lost in &report.modules_not_loaded {
+        let _ = writeln!(text, "not run  {} ({:?})", lost.module, lost.reason);
+        for line in lost.lines.iter().take(5) {
+            let _ = writeln!(text, "         {}: {}", line.line.unwrap_or(0), line.text);
+        }
+    }
+    for id in &report.in_flight {
+        let _ = writeln!(text, "running  {id}");
+    }
+    for warning in &report.warnings {
+        let _ = writeln!(text, "warning  {}", warning.text);
+    }
+    let counts: Vec<String> = counts.iter().map(|(status, n)| format!("{n} {status}")).collect();
+    let agreement = match report.consistent {
+        Some(true) => "; agrees with the runner's own totals",
+        Some(false) => "; DOES NOT agree with the runner's own totals",
+        None => "",
+    };
+    let _ = writeln!(
+        text,
+        "{}: {} tests ({}), {:?}{agreement}",
+        report.parser,
+        report.tests.len(),
+        if counts.is_empty() { "none".to_owned() } else { counts.join(", ") },
+        report.outcome,
+    );
+    print(&text)
+}
+
+pub(crate) fn parsers(format: Format) -> Result<(), Error> {
+    let parsers = Parsers::builtin();
+    let ids: Vec<&str> = parsers.ids().collect();
+    if format == Format::Json { json(&ids) } else { print(&(ids.join("\n") + "\n")) }
+}
+
+pub(crate) fn classification(found: &Classification, format: Format) -> Result<(), Error> {
+    if format == Format::Json {
+        return json(found);
+    }
+    let mut text = format!("{:?}: {}\n", found.outcome, found.reason);
+    list(&mut text, "FAIL_TO_PASS", &found.fail_to_pass);
+    list(&mut text, "PASS_TO_PASS", &found.pass_to_pass);
+    for (class, count) in &found.transition_counts {
+        let _ = writeln!(text, "{class}: {count}");
+    }
+    for warning in &found.warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    print(&text)
+}
+
+fn list(text: &mut String, name: &str, ids: &[String]) {
+    const SHOWN: usize = 10;
+    let _ = writeln!(text, "{name}: {}", ids.len());
+    for id in ids.iter().take(SHOWN) {
+        let _ = writeln!(text, "  {id}");
+    }
+    if ids.len() > SHOWN {
+        let _ = writeln!(text, "  … and {} more", ids.len() - SHOWN);
+    }
+}
+
+pub(crate) fn make(report: &MakeReport, format: Format) -> Result<(), Error> {
+    if format == Format::Json {
+        return json(report);
+    }
+    let mut text = String::new();
+    let word = if report.outcome == MakeOutcome::Instance { "accepted" } else { "rejected" };
+    let _ = writeln!(text, "{}: {word}: {}", report.instance_id, report.reason);
+    if report.outcome != MakeOutcome::Instance {
+        for proof in &report.evidence {
+            let line = proof.line.map_or_else(String::new, |line| format!(":{line}"));
+            let _ = writeln!(text, "  {}{line}: {}", proof.source, proof.text);
+        }
+    } else {
+        list(&mut text, "FAIL_TO_PASS", &report.fail_to_pass);
+        let _ = writeln!(text, "PASS_TO_PASS: {}", report.pass_to_pass.len());
+    }
+    for warning in &report.warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    let s = &report.seconds;
+    let _ = writeln!(
+        text,
+        "{:.1} s: environment {:.1}, tests {:.1} + {:.1} + {:.1}, sandboxes {:.1}; {} engine",
+        s.total, s.environment, s.base, s.before, s.after, s.sandbox_overhead, report.engine
+    );
+    let _ = writeln!(text, "artefacts: {}", report.artefacts.display());
+    if let Some(row) = &report.row {
+        let _ = writeln!(text, "row: {}", row.display());
+    }
+    print(&text)
+}
+
+pub(crate) fn demo(report: &DemoReport, format: Format) -> Result<(), Error> {
+    if format == Format::Json {
+        return json(report);
+    }
+    let mut text = match report.source {
+        DemoSource::Registry => "The pull request: what changed between yamllint 1.37.0 and 1.37.1, \
+                                 from the package registry."
+            .to_owned(),
+        DemoSource::Builtin if report.note.is_empty() => {
+            "The pull request: a bug fix in a small repository that this program carries.".to_owned()
+        }
+        DemoSource::Builtin => format!(
+            "The pull request: a bug fix in a small repository that this program carries ({}).",
+            report.note
+        ),
+    };
+    text.push('\n');
+    print(&text)?;
+    make(&report.make, Format::Text)?;
+    if report.make.outcome != MakeOutcome::Instance {
+        return Ok(());
+    }
+    let folder = report.make.artefacts.display();
+    print(&format!(
+        "\nWhat happened: the tests ran three times: as they were (Base), with the pull request's new \
+         tests (Before), and with its solution too (After). The {} tests under FAIL_TO_PASS fail \
+         without the solution and pass with it, so they define the task; the {} under PASS_TO_PASS \
+         must go on passing. Together they are the oracle that grades any other solution.\n\
+         Look at: {folder}/instance.json (the SWE-bench row), {folder}/oracle.json (every test in \
+         every state), {folder}/base.log, before.log, after.log (what the runner printed).\n",
+        report.make.fail_to_pass.len(),
+        report.make.pass_to_pass.len(),
+    ))
+}
+
+pub(crate) fn doctor(report: &DoctorReport, format: Format) -> Result<(), Error> {
+    if format == Format::Json {
+        return json(report);
+    }
+    let mut text = format!("atlas {}\n", report.version);
+    for (tool, version) in &report.status.tools {
+        let version = version.as_deref().unwrap_or("not found");
+        let _ = writeln!(text, "  {tool:<12} {version}");
+    }
+    for ability in &report.abilities {
+        let mark = if ability.works { "yes" } else { "no " };
+        let _ = writeln!(text, "{mark}  {}: {}", ability.what, ability.note);
+    }
+    print(&text)
+}
+
+pub(crate) fn sweep(removed: &[String], format: Format) -> Result<(), Error> {
+    if format == Format::Json {
+        return json(&removed);
+    }
+    if removed.is_empty() {
+        return print("nothing was left behind\n");
+    }
+    print(&removed.iter().map(|what| format!("removed {what}\n")).collect::<String>())
+}

@@ -1,0 +1,68 @@
+//! The evaluation script of a SWE-bench row.
+
+use atlas_core::{EnvironmentPlan, Patch};
+use std::fmt::Write as _;
+
+/// The bash script that version 5 of the SWE-bench harness runs in the image after a prediction was
+/// applied: restore the test files, apply the test patch, run the tests between the markers.
+///
+/// `tests` are the files of the test patch with whether they exist at `base`.
+pub fn eval_script(
+    base: &str,
+    test_patch: &Patch,
+    tests: &[(String, bool)],
+    plan: &EnvironmentPlan,
+) -> String {
+    let patch = String::from_utf8_lossy(test_patch.as_bytes());
+    let mut end = "EOF_114329324912".to_owned();
+    while patch.contains(&end) {
+        end.push('_');
+    }
+    let list = |existing: bool| -> String {
+        tests.iter().filter(|(_, e)| *e == existing).fold(String::new(), |mut text, (path, _)| {
+            let _ = write!(text, " {}", quote(path));
+            text
+        })
+    };
+    let (old, new) = (list(true), list(false));
+    let mut restore = String::new();
+    if !old.is_empty() {
+        let _ = writeln!(restore, "git checkout {base} --{old}");
+    }
+    if !new.is_empty() {
+        let _ = writeln!(restore, "rm -f --{new}");
+    }
+    let mut script = format!(
+        "#!/bin/bash\nset -uxo pipefail\n\
+         export ATLAS_REPO=/testbed ATLAS_ENV=/opt/atlas/env ATLAS_CACHE=/opt/atlas/cache\n\
+         export ATLAS_OUT=\"${{TMPDIR:-/tmp}}/atlas-out\"\nmkdir -p \"$ATLAS_OUT\"\n"
+    );
+    for (key, value) in &plan.env {
+        let _ = writeln!(script, "export {key}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""));
+    }
+    let _ = write!(
+        script,
+        "cd /testbed\ngit config --global --add safe.directory /testbed\ngit status\ngit show\n\
+         git -c core.fileMode=false diff {base}\n{restore}"
+    );
+    if !test_patch.is_empty() {
+        let newline = if patch.ends_with('\n') { "" } else { "\n" };
+        let _ = write!(script, "git apply -v - <<'{end}'\n{patch}{newline}{end}\n");
+    }
+    script.push_str(": '>>>>> Start Test Output'\n");
+    for command in &plan.rebuild {
+        let _ = writeln!(script, "{command}");
+    }
+    let _ = write!(script, "{}\n: '>>>>> End Test Output'\n{restore}", plan.test_cmd);
+    script
+}
+
+/// A word that bash reads as it stands.
+pub(crate) fn quote(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/+=:,@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}

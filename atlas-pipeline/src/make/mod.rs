@@ -1,0 +1,453 @@
+//! `atlas make`: one pull request, the whole way.
+
+mod pull_request;
+mod row;
+
+use crate::store::{Key, Workplace, write_json};
+use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
+use atlas_core::{
+    Attempt, BeforeFailureExtent, Environment, EnvSynthesizer, EnvironmentPlan, Error, ErrorKind,
+    Evidence, InstanceId, Kind, OracleOutcome, OracleReport, OracleTask, Repository, RunContext,
+    State, SynthesisOutcome,
+};
+use atlas_docker::{AnalysisOptions, FixedPlan, SymbolicSynthesizer};
+use atlas_oracle::{OracleOptions, StateDifferentialOracle, StateRun};
+use atlas_parsers::Parsers;
+use pull_request::PullRequest;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What to make, from what, and where to put it.
+#[derive(Clone, Debug)]
+pub struct MakeOptions {
+    /// A clone on this machine, or an address to clone from.
+    pub repo: String,
+    /// The base commit, any revision git understands. Needed together with `head`, unless
+    /// `pull_request` is given.
+    pub base: Option<String>,
+    /// The pull request's last commit.
+    pub head: Option<String>,
+    /// The pull request's number; its commits are looked for in the clone's refs and history.
+    pub pull_request: Option<u64>,
+    /// The instance's name. Default: `owner__name-NUMBER` or `…-HEAD`.
+    pub instance_id: Option<InstanceId>,
+    /// A file with the problem statement. Default: the commit messages.
+    pub problem: Option<PathBuf>,
+    /// Which engine.
+    pub engine: EngineChoice,
+    /// Configuration.
+    pub config: Config,
+    /// Where artefacts go.
+    pub out: PathBuf,
+    /// Whether untrusted code may run where nothing keeps it apart from this machine.
+    pub trust: bool,
+}
+
+impl MakeOptions {
+    /// Defaults for everything but repository and output folder.
+    pub fn new(repo: impl Into<String>, out: impl Into<PathBuf>) -> Self {
+        Self {
+            repo: repo.into(),
+            base: None,
+            head: None,
+            pull_request: None,
+            instance_id: None,
+            problem: None,
+            engine: EngineChoice::Auto,
+            config: Config::default(),
+            out: out.into(),
+            trust: false,
+        }
+    }
+}
+
+/// What `make` came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MakeOutcome {
+    /// A verified instance.
+    Instance,
+    /// No test fails before and passes after.
+    RejectNoFailToPass,
+    /// No environment could be built, or Base does not build or run in it.
+    EnvironmentInvalid,
+    /// After does not build or run.
+    RejectAfterBroken,
+    /// Before fails for a reason that is no feature.
+    RejectBeforeBroken,
+    /// The pull request changes no test, or nothing but tests.
+    RejectNothingToTest,
+    /// Nothing was seen to run.
+    NoEvidence,
+}
+
+impl From<OracleOutcome> for MakeOutcome {
+    fn from(outcome: OracleOutcome) -> Self {
+        match outcome {
+            OracleOutcome::Instance => Self::Instance,
+            OracleOutcome::RejectNoFailToPass => Self::RejectNoFailToPass,
+            OracleOutcome::EnvironmentInvalid => Self::EnvironmentInvalid,
+            OracleOutcome::RejectAfterBroken => Self::RejectAfterBroken,
+            OracleOutcome::RejectBeforeBroken => Self::RejectBeforeBroken,
+            OracleOutcome::NoEvidence => Self::NoEvidence,
+        }
+    }
+}
+
+/// Wall seconds by step; steps that an earlier run had done count what they took then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Seconds {
+    /// Reading the repository, splitting the patch, laying out the states.
+    pub prepare: f64,
+    /// Analysis and build.
+    pub environment: f64,
+    /// The test command in Base.
+    pub base: f64,
+    /// The test command in Before.
+    pub before: f64,
+    /// The test command in After.
+    pub after: f64,
+    /// Everything around the three: creating, copying, removing sandboxes.
+    pub sandbox_overhead: f64,
+    /// This run, start to end.
+    pub total: f64,
+}
+
+/// What `atlas make` prints.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MakeReport {
+    /// Version of this report's form.
+    pub schema_version: u32,
+    /// The instance's name.
+    pub instance_id: InstanceId,
+    /// The verdict.
+    pub outcome: MakeOutcome,
+    /// One sentence why.
+    pub reason: String,
+    /// Bug fix or feature, by state.
+    pub kind: Option<Kind>,
+    /// How much of Before did not run.
+    pub before_failure_extent: Option<BeforeFailureExtent>,
+    /// Tests that define the task.
+    #[serde(rename = "FAIL_TO_PASS")]
+    pub fail_to_pass: Vec<String>,
+    /// Tests that must go on passing.
+    #[serde(rename = "PASS_TO_PASS")]
+    pub pass_to_pass: Vec<String>,
+    /// The dataset row's file; absent for a rejected pull request.
+    pub row: Option<PathBuf>,
+    /// The folder with everything that proves the verdict.
+    pub artefacts: PathBuf,
+    /// The engine that was used.
+    pub engine: String,
+    /// Wall seconds by step.
+    pub seconds: Seconds,
+    /// Proof lines.
+    pub evidence: Vec<Evidence>,
+    /// Remarks.
+    pub warnings: Vec<String>,
+}
+
+/// Makes one pull request into a verified instance, or says why it is none.
+///
+/// Writes `<out>/dataset.jsonl` and, below `<out>/<instance_id>/`, the row, the patches, the plan
+/// and its Dockerfile, the environment lock, the three logs and structured reports, and the
+/// oracle's report. What was already done by an earlier run with the same inputs is not done again.
+///
+/// # Errors
+/// What is no property of the pull request: a repository or commit that is not there, a dead
+/// engine, a full disk, another run at work on the same instance.
+///
+/// # Cancellation
+/// Raising `cx.cancel` ends the step in flight, cleans up and returns
+/// [`ErrorKind::Cancelled`]; the same call later goes on from there.
+pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, Error> {
+    let started = Instant::now();
+    cx.check("make")?;
+    cx.progress.phase("read the pull request");
+    std::fs::create_dir_all(&options.out).map_err(|why| Error::io("make", &options.out, why))?;
+    let request = PullRequest::find(cx, options).await?;
+    let id = request.instance_id.clone();
+    let place = Workplace::take(&options.out, id.as_str())?;
+    let artefacts = options.out.join(id.as_str());
+    tracing::info!(instance_id = %id, base = %request.base, head = %request.head, "making");
+
+    let mut work = Work {
+        artefacts: artefacts.clone(),
+        seconds: Seconds::default(),
+        warnings: request.notes.clone(),
+        engine: String::new(),
+    };
+    let result = work.run(cx, options, &request, &place).await;
+    place.clear_temporary()?;
+    let Verdict { outcome, reason, evidence, oracle, row } = result?;
+    work.seconds.total = started.elapsed().as_secs_f64();
+    let (kind, extent, fail_to_pass, pass_to_pass) = match oracle {
+        Some(report) => {
+            work.warnings.extend(report.warnings);
+            (
+                report.kind,
+                Some(report.before_failure_extent),
+                report.fail_to_pass,
+                report.pass_to_pass,
+            )
+        }
+        None => (None, None, Vec::new(), Vec::new()),
+    };
+    let report = MakeReport {
+        schema_version: 1,
+        instance_id: id,
+        outcome,
+        reason,
+        kind,
+        before_failure_extent: extent,
+        fail_to_pass,
+        pass_to_pass,
+        row,
+        artefacts,
+        engine: work.engine,
+        seconds: work.seconds,
+        evidence,
+        warnings: work.warnings,
+    };
+    write_json(&report.artefacts.join("make.json"), &report)?;
+    Ok(report)
+}
+
+struct Verdict {
+    outcome: MakeOutcome,
+    reason: String,
+    evidence: Vec<Evidence>,
+    oracle: Option<OracleReport>,
+    row: Option<PathBuf>,
+}
+
+impl Verdict {
+    fn without_oracle(outcome: MakeOutcome, reason: String, evidence: Vec<Evidence>) -> Self {
+        Self { outcome, reason, evidence, oracle: None, row: None }
+    }
+}
+
+struct Work {
+    artefacts: PathBuf,
+    seconds: Seconds,
+    warnings: Vec<String>,
+    engine: String,
+}
+
+impl Work {
+    async fn run(
+        &mut self,
+        cx: &RunContext,
+        options: &MakeOptions,
+        request: &PullRequest,
+        place: &Workplace,
+    ) -> Result<Verdict, Error> {
+        let clock = Instant::now();
+        let split = request.split(cx).await?;
+        self.warnings.extend(split.notes.iter().cloned());
+        self.write("test.patch", split.test_patch.as_bytes())?;
+        self.write("gold.patch", split.gold_patch.as_bytes())?;
+        write_json(&self.artefacts.join("split.json"), &split.decisions)?;
+        if split.test_patch.is_empty() || split.gold_patch.is_empty() {
+            let what = if split.test_patch.is_empty() { "changes no test" } else { "changes only tests" };
+            let evidence = split
+                .decisions
+                .iter()
+                .take(20)
+                .map(|d| Evidence::of(&d.path, format!("{:?}: {}", d.side, d.rule)))
+                .collect();
+            return Ok(Verdict::without_oracle(
+                MakeOutcome::RejectNothingToTest,
+                format!("the pull request {what}, so there is nothing to test a solution with"),
+                evidence,
+            ));
+        }
+        let temporary = place.temporary()?;
+        let (before, after, remarks) = request.overlays(&split).await?;
+        self.warnings.extend(remarks);
+        let checkout = temporary.join("checkout");
+        let sealed = request.seal(&checkout).await?;
+        self.warnings.extend(sealed);
+        self.seconds.prepare = clock.elapsed().as_secs_f64();
+
+        let clock = Instant::now();
+        let mut engines = Engines::open(options.engine, &options.config, options.trust).await?;
+        self.engine = engines.builder.engine().to_owned();
+        engines.sandbox =
+            Arc::new(CachedSandbox::new(Arc::clone(&engines.sandbox), place.path("jobs")));
+        let repository = Repository {
+            name: request.repo_name.clone(),
+            checkout,
+            base: request.base.clone(),
+            base_date: request.base_date.clone(),
+            head_manifests: split.head_manifests.clone(),
+        };
+        let environment = match self.environment(cx, options, &engines, &repository).await? {
+            Ok(environment) => environment,
+            Err(verdict) => return Ok(verdict),
+        };
+        self.seconds.environment = clock.elapsed().as_secs_f64();
+
+        let task = OracleTask {
+            instance_id: request.instance_id.clone(),
+            test_patch: split.test_patch.clone(),
+            gold_patch: split.gold_patch.clone(),
+            before,
+            after,
+            modified_tests: split.modified_tests.clone(),
+        };
+        let report = self.oracle(cx, options, &engines, &environment, &task, place).await?;
+        let mut verdict = Verdict {
+            outcome: report.outcome.into(),
+            reason: report.reason.clone(),
+            evidence: report.evidence.clone(),
+            oracle: None,
+            row: None,
+        };
+        if report.outcome == OracleOutcome::Instance {
+            cx.progress.phase("write");
+            let row = row::row(options, request, &split, &environment, &report)?;
+            let path = self.artefacts.join("instance.json");
+            let text = row.to_string();
+            write_atomically(&path, format!("{text}\n").as_bytes())?;
+            row::add_to_dataset(&options.out.join("dataset.jsonl"), &row)?;
+            verdict.row = Some(path);
+        } else {
+            row::remove_from_dataset(&options.out.join("dataset.jsonl"), &request.instance_id)?;
+        }
+        verdict.oracle = Some(report);
+        Ok(verdict)
+    }
+
+    /// The environment, or the verdict that there is none.
+    async fn environment(
+        &mut self,
+        cx: &RunContext,
+        options: &MakeOptions,
+        engines: &Engines,
+        repository: &Repository,
+    ) -> Result<Result<Environment, Verdict>, Error> {
+        let synthesizer = synthesizer(options, engines)?;
+        match synthesizer.synthesize(cx, repository).await? {
+            SynthesisOutcome::Ready(environment) => {
+                self.write("Dockerfile", environment.dockerfile.as_bytes())?;
+                write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
+                write_json(&self.artefacts.join("environment.lock.json"), &environment.lock)?;
+                self.warnings.extend(environment.plan.drift.iter().map(|d| format!("drift: {d}")));
+                Ok(Ok(*environment))
+            }
+            SynthesisOutcome::NotBuildable { reason, attempts, dockerfile, evidence } => {
+                if let Some(dockerfile) = dockerfile {
+                    self.write("Dockerfile", dockerfile.as_bytes())?;
+                }
+                write_json(&self.artefacts.join("attempts.json"), &attempts)?;
+                let proof = build_proof(&attempts).into_iter().chain(evidence).collect();
+                Ok(Err(Verdict::without_oracle(MakeOutcome::EnvironmentInvalid, reason, proof)))
+            }
+        }
+    }
+
+    async fn oracle(
+        &mut self,
+        cx: &RunContext,
+        options: &MakeOptions,
+        engines: &Engines,
+        environment: &Environment,
+        task: &OracleTask,
+        place: &Workplace,
+    ) -> Result<OracleReport, Error> {
+        let parsers = Parsers::builtin();
+        let unknown = |why: atlas_parsers::UnknownParser| {
+            Error::new(ErrorKind::InvalidInput, "choose the plan's parser", "").with_source(why)
+        };
+        let plan = &environment.plan;
+        let parser = parsers.get(&plan.log_parser_name).map_err(unknown)?;
+        let oracle_options = OracleOptions {
+            limits: options.config.limits.clone(),
+            seed: place.seed()?,
+            ..OracleOptions::default()
+        };
+        let mut oracle = StateDifferentialOracle::new(Arc::clone(&engines.sandbox), parser)
+            .with_options(oracle_options);
+        if let Some(spec) = &plan.report {
+            oracle = oracle.with_report_parser(parsers.get(&spec.parser).map_err(unknown)?);
+        }
+        let mut runs: BTreeMap<State, StateRun> = BTreeMap::new();
+        for state in State::ALL {
+            let run = oracle.run_state(cx, environment, task, state).await?;
+            self.keep(state, &run, plan)?;
+            runs.insert(state, run);
+        }
+        let report = oracle.report(task, &runs).ok_or_else(|| {
+            Error::new(ErrorKind::Internal, "classify", "without all three states")
+        })?;
+        write_json(&self.artefacts.join("oracle.json"), &report)?;
+        Ok(report)
+    }
+
+    fn keep(&mut self, state: State, run: &StateRun, plan: &EnvironmentPlan) -> Result<(), Error> {
+        self.write(&format!("{state}.log"), &run.log)?;
+        if let (Some(bytes), Some(spec)) = (&run.report, &plan.report) {
+            self.write(&format!("{state}.{}", spec.file), bytes)?;
+        }
+        let seconds = match state {
+            State::Base => &mut self.seconds.base,
+            State::Before => &mut self.seconds.before,
+            State::After => &mut self.seconds.after,
+        };
+        *seconds = run.summary.seconds;
+        self.seconds.sandbox_overhead += run.summary.overhead_seconds;
+        Ok(())
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        write_atomically(&self.artefacts.join(name), bytes)
+    }
+}
+
+fn synthesizer(
+    options: &MakeOptions,
+    engines: &Engines,
+) -> Result<Box<dyn EnvSynthesizer>, Error> {
+    let (builder, sandbox) = (Arc::clone(&engines.builder), Arc::clone(&engines.sandbox));
+    if let Some(path) = &options.config.plan.file {
+        let text = std::fs::read_to_string(path).map_err(|why| Error::io("read", path, why))?;
+        let plan = EnvironmentPlan::from_json(&text).map_err(|why| {
+            Error::new(ErrorKind::InvalidInput, "read plan", format!("`{}`", path.display()))
+                .with_source(why)
+        })?;
+        return Ok(Box::new(FixedPlan { plan, builder, sandbox }));
+    }
+    let options = AnalysisOptions {
+        language: options.config.plan.language.clone(),
+        known_parsers: Parsers::builtin().ids().map(str::to_owned).collect(),
+    };
+    Ok(Box::new(SymbolicSynthesizer { builder, sandbox, options }))
+}
+
+/// The failing step of the last attempt and the end of what it printed.
+fn build_proof(attempts: &[Attempt]) -> Vec<Evidence> {
+    const LINES: usize = 30;
+    let Some(failure) = attempts.last().and_then(|attempt| attempt.failure.as_ref()) else {
+        return Vec::new();
+    };
+    let code = failure.exit_code.map_or_else(String::new, |code| format!(" (exit {code})"));
+    let mut proof = vec![Evidence::of("failing step", format!("{}{code}", failure.step))];
+    let (source, text) = if failure.stderr.trim().is_empty() {
+        ("stdout", &failure.stdout)
+    } else {
+        ("stderr", &failure.stderr)
+    };
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    proof.extend(lines[lines.len().saturating_sub(LINES)..].iter().map(|l| Evidence::of(source, *l)));
+    proof
+}
+
+/// A stable name for a repository fetched from an address.
+pub(crate) fn mirror_folder(cache: &Path, url: &str) -> PathBuf {
+    cache.join("repositories").join(&Key::new("repository").part(url.as_bytes()).finish()[..24])
+}

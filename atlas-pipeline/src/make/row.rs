@@ -1,0 +1,165 @@
+//! The dataset row and the dataset.
+
+use super::{MakeOptions, PullRequest};
+use crate::{eval_script, write_atomically};
+use atlas_core::{
+    Environment, Error, ErrorKind, ImageRef, Instance, InstanceId, OracleReport, TestList,
+};
+use atlas_source::SplitPullRequest;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Parser ids under the names of the SWE-bench harness, version 5, where it has a reader of the
+/// same ids. Elsewhere the row holds ours.
+const HARNESS_PARSERS: &[(&str, &str)] = &[
+    ("pytest", "parse_log_pytest"),
+    ("unittest", "parse_log_django"),
+    ("gotest", "parse_log_gotest"),
+    ("cargo", "parse_log_cargo"),
+    ("jest", "parse_log_jest"),
+];
+
+/// The row: classic columns, those of version 5 of the harness, SWE-bench++'s environment, and one
+/// column of ours.
+pub(super) fn row(
+    options: &MakeOptions,
+    request: &PullRequest,
+    split: &SplitPullRequest,
+    environment: &Environment,
+    report: &OracleReport,
+) -> Result<Instance, Error> {
+    let problem = match &options.problem {
+        Some(path) => {
+            std::fs::read_to_string(path).map_err(|why| Error::io("read problem", path, why))?
+        }
+        None => request.problem_statement.clone(),
+    };
+    let text = |patch: &atlas_core::Patch, name: &str| -> Result<String, Error> {
+        patch.as_text().map(str::to_owned).map_err(|why| {
+            Error::new(ErrorKind::Internal, "write row: not UTF-8:", name).with_source(why)
+        })
+    };
+    let plan = &environment.plan;
+    let parser = HARNESS_PARSERS
+        .iter()
+        .find(|(id, _)| *id == plan.log_parser_name)
+        .map_or(plan.log_parser_name.as_str(), |(_, theirs)| theirs);
+    let image = match &environment.image {
+        ImageRef::Docker { tag, .. } => tag.clone(),
+        ImageRef::Local { .. } | ImageRef::Other { .. } => String::new(),
+    };
+    let lists = |ids: &[String]| -> Result<Value, Error> {
+        serde_json::to_value(TestList::encoded(ids.to_vec())).map_err(internal)
+    };
+    let config = json!({
+        "docker_specs": plan.docker_specs,
+        "pre_install": plan.pre_install,
+        "build": plan.build,
+        "test_cmd": plan.test_cmd,
+        "log_parser_name": plan.log_parser_name,
+    });
+    let mut row = Instance::new(&request.instance_id);
+    let version = request.number.map_or_else(|| request.base.short().to_owned(), |n| n.to_string());
+    for (column, value) in [
+        ("repo", json!(request.repo_name)),
+        ("base_commit", json!(request.base)),
+        ("patch", json!(text(&split.gold_patch, "gold patch")?)),
+        ("test_patch", json!(text(&split.test_patch, "test patch")?)),
+        ("problem_statement", json!(problem)),
+        ("hints_text", json!("")),
+        ("created_at", json!(request.head_date)),
+        ("version", json!(version)),
+        ("FAIL_TO_PASS", lists(&report.fail_to_pass)?),
+        ("PASS_TO_PASS", lists(&report.pass_to_pass)?),
+        ("environment_setup_commit", json!(request.base)),
+        ("image", json!(image)),
+        (
+            "eval_script",
+            json!(eval_script(request.base.as_str(), &split.test_patch, &test_files(split)?, plan)),
+        ),
+        ("log_parser", json!(parser)),
+        ("eval_type", json!("pass_and_fail")),
+        ("language", json!(plan.language)),
+        ("environment_config", json!(serde_json::to_string(&config).map_err(internal)?)),
+        (
+            "atlas",
+            json!({
+                "schema_version": 1,
+                "kind": report.kind,
+                "before_failure_extent": report.before_failure_extent,
+                "fail_to_pass_rule": report.fail_to_pass_rule,
+                "pass_to_fail": report.pass_to_fail,
+                "unstable": report.unstable,
+                "engine": environment.lock.engine,
+                "image_id": environment.lock.image_id,
+            }),
+        ),
+    ] {
+        row.set(column, value);
+    }
+    Ok(row)
+}
+
+/// Files of the test patch, each with whether it exists in Base.
+fn test_files(split: &SplitPullRequest) -> Result<Vec<(String, bool)>, Error> {
+    let files = split.test_patch.files().map_err(|why| {
+        Error::new(ErrorKind::Internal, "read the test patch", "").with_source(why)
+    })?;
+    let mut paths = Vec::new();
+    for file in files {
+        let renamed = file.old_path != file.new_path;
+        paths.extend(file.old_path.map(|path| (path, true)));
+        paths.extend(file.new_path.filter(|_| renamed).map(|path| (path, false)));
+    }
+    Ok(paths)
+}
+
+fn internal(why: serde_json::Error) -> Error {
+    Error::new(ErrorKind::Internal, "write row", "").with_source(why)
+}
+
+/// Puts the row into the dataset: in place of the row of the same name, else at the end. Rows of
+/// others are kept byte for byte.
+pub(super) fn add_to_dataset(path: &Path, row: &Instance) -> Result<(), Error> {
+    let id = row.id().map_err(|why| {
+        Error::new(ErrorKind::Internal, "write row", "").with_source(why)
+    })?;
+    rewrite(path, &id, Some(&row.to_string()))
+}
+
+/// Takes the row of that name out of the dataset, if it is there: a verdict of "no" must not leave
+/// an older "yes" behind.
+pub(super) fn remove_from_dataset(path: &Path, id: &InstanceId) -> Result<(), Error> {
+    rewrite(path, id, None)
+}
+
+fn rewrite(path: &Path, id: &InstanceId, row: Option<&str>) -> Result<(), Error> {
+    let old = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(why) => return Err(Error::io("read dataset", path, why)),
+    };
+    let is_ours = |line: &str| {
+        serde_json::from_str::<Value>(line)
+            .is_ok_and(|value| value.get("instance_id").and_then(Value::as_str) == Some(id.as_str()))
+    };
+    let mut new = String::with_capacity(old.len());
+    let mut written = false;
+    for line in old.lines() {
+        if is_ours(line) {
+            if let Some(row) = row.filter(|_| !written) {
+                new.push_str(row);
+                new.push('\n');
+                written = true;
+            }
+        } else {
+            new.push_str(line);
+            new.push('\n');
+        }
+    }
+    if let Some(row) = row.filter(|_| !written) {
+        new.push_str(row);
+        new.push('\n');
+    }
+    if new == old { Ok(()) } else { write_atomically(path, new.as_bytes()) }
+}

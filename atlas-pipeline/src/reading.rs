@@ -1,0 +1,178 @@
+//! Parsing and classifying logs from files: `atlas parse` and `atlas classify`.
+
+use atlas_core::{
+    Duplicates, Error, ErrorKind, LogParser, LogWarning, LostModule, ParsedLog, Patch, RunOutcome,
+    TestStatus, Totals,
+};
+use atlas_oracle::{Classification, ClassifyInput, classify};
+use atlas_parsers::{Detection, Hints, Parsers, detect};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A parsed log as `atlas parse` prints it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ParseReport {
+    /// The parser that read it.
+    pub parser: String,
+    /// SWE-bench id -> status.
+    pub tests: BTreeMap<String, TestStatus>,
+    /// Qualified id -> status.
+    pub qualified: BTreeMap<String, TestStatus>,
+    /// The runner's own totals.
+    pub totals: Option<Totals>,
+    /// Whether they agree with what was parsed.
+    pub consistent: Option<bool>,
+    /// How the run ended.
+    pub outcome: RunOutcome,
+    /// Whether something could not be built, collected or loaded.
+    pub build_failed: bool,
+    /// What, and the lines that say so.
+    pub modules_not_loaded: Vec<LostModule>,
+    /// Tests that were running when the process died.
+    pub in_flight: Vec<String>,
+    /// Ids with several results.
+    pub duplicates: Duplicates,
+    /// Remarks.
+    pub warnings: Vec<LogWarning>,
+    /// How the parser was found, where it was not named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detection: Option<Detection>,
+}
+
+impl From<&ParsedLog> for ParseReport {
+    fn from(log: &ParsedLog) -> Self {
+        let owned = |map: BTreeMap<&str, TestStatus>| {
+            map.into_iter().map(|(id, status)| (id.to_owned(), status)).collect()
+        };
+        Self {
+            parser: log.parser.clone(),
+            tests: owned(log.tests()),
+            qualified: owned(log.qualified()),
+            totals: log.totals,
+            consistent: log.consistent,
+            outcome: log.outcome,
+            build_failed: log.build_failed(),
+            modules_not_loaded: log.modules_not_loaded.clone(),
+            in_flight: log.in_flight.clone(),
+            duplicates: log.duplicates(),
+            warnings: log.warnings.clone(),
+            detection: None,
+        }
+    }
+}
+
+/// The parser of that name, or the one that detection finds for `auto`.
+fn choose(
+    parsers: &Parsers,
+    name: &str,
+    log: &[u8],
+    hints: &Hints<'_>,
+) -> Result<(Arc<dyn LogParser>, Option<Detection>), Error> {
+    let unknown = |why: atlas_parsers::UnknownParser| {
+        Error::new(ErrorKind::InvalidInput, "choose a parser", "").with_source(why)
+    };
+    if name != "auto" {
+        return Ok((parsers.get(name).map_err(unknown)?, None));
+    }
+    let found = detect(log, hints);
+    let Some(id) = found.parser.clone() else {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "detect the test runner:",
+            format!("unknown ({}); name it with --parser", found.reasons.join("; ")),
+        ));
+    };
+    Ok((parsers.get(&id).map_err(unknown)?, Some(found)))
+}
+
+/// Parses a log that is in memory. `parser` is an id, a harness's `parse_log_*` name, or `auto`.
+///
+/// # Errors
+/// An unknown parser, or `auto` and no runner recognised.
+pub fn parse_bytes(
+    log: &[u8],
+    parser: &str,
+    hints: &Hints<'_>,
+) -> Result<(ParsedLog, Option<Detection>), Error> {
+    let (parser, detection) = choose(&Parsers::builtin(), parser, log, hints)?;
+    let mut reader = parser.start();
+    reader.feed(log);
+    Ok((reader.finish(), detection))
+}
+
+/// Parses a log file; `-` is standard input. Read in pieces: memory is bounded by the result.
+///
+/// # Errors
+/// As [`parse_bytes`], and a file that cannot be read.
+pub fn parse_file(
+    path: &Path,
+    parser: &str,
+    hints: &Hints<'_>,
+) -> Result<(ParsedLog, Option<Detection>), Error> {
+    /// How much of a log detection looks at before the rest is read.
+    const HEAD: usize = 1 << 20;
+    let fail = |why| Error::io("read", path, why);
+    let mut source: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(std::io::stdin().lock())
+    } else {
+        Box::new(std::fs::File::open(path).map_err(fail)?)
+    };
+    let mut head = Vec::new();
+    source.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(fail)?;
+    let (parser, detection) = choose(&Parsers::builtin(), parser, &head, hints)?;
+    let mut reader = parser.start();
+    reader.feed(&head);
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        match source.read(&mut piece) {
+            Ok(0) => break,
+            Ok(n) => reader.feed(&piece[..n]),
+            Err(why) if why.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(why) => return Err(fail(why)),
+        }
+    }
+    Ok((reader.finish(), detection))
+}
+
+/// Classifies three log files, without any engine. With `auto`, the runner is found once, in the
+/// first log that tells, and read in all three.
+///
+/// # Errors
+/// A file that cannot be read, an unknown parser, no runner recognised.
+pub fn classify_files(
+    logs: [&Path; 3],
+    parser: &str,
+    hints: &Hints<'_>,
+    test_patch: Option<&Path>,
+    gold_patch: Option<&Path>,
+) -> Result<Classification, Error> {
+    let read = |path: &Path| std::fs::read(path).map_err(|why| Error::io("read", path, why));
+    let patch = |path: Option<&Path>| path.map(read).transpose().map(|p| p.map(Patch::new));
+    let (test_patch, gold_patch) = (patch(test_patch)?, patch(gold_patch)?);
+    let [base, before, after] = [read(logs[0])?, read(logs[1])?, read(logs[2])?];
+    let parsers = Parsers::builtin();
+    // After is the state that surely runs; a Before that does not build may show no runner at all.
+    let chosen = [after.as_slice(), &base, &before]
+        .into_iter()
+        .map(|log| choose(&parsers, parser, log, hints))
+        .reduce(|found, next| found.or(next))
+        .expect("three logs were tried")?
+        .0;
+    let parse = |log: &[u8]| {
+        let mut reader = chosen.start();
+        reader.feed(log);
+        reader.finish()
+    };
+    let (base, before, after) = (parse(&base), parse(&before), parse(&after));
+    Ok(classify(&ClassifyInput {
+        base: &base,
+        before: &before,
+        after: &after,
+        gold_patch: gold_patch.as_ref(),
+        test_patch: test_patch.as_ref(),
+        modified_tests: &[],
+    }))
+}

@@ -1,0 +1,137 @@
+//! Files that are whole or absent, and who may write them.
+
+use atlas_core::{Error, ErrorKind};
+use rustix::fs::{FlockOperation, flock};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes a file so that a reader, or a next run, sees all of it or the old one: under a temporary
+/// name in the same folder, then renamed.
+///
+/// # Errors
+/// The folder cannot be made, or the file cannot be written.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let fail = |why| Error::io("write", path, why);
+    std::fs::create_dir_all(folder).map_err(fail)?;
+    let mut file = tempfile::Builder::new().prefix(".atlas-").tempfile_in(folder).map_err(fail)?;
+    file.write_all(bytes).map_err(fail)?;
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    file.as_file().set_permissions(permissions).map_err(fail)?;
+    file.persist(path).map_err(|why| fail(why.error))?;
+    Ok(())
+}
+
+/// Writes a value as indented JSON with a final newline.
+pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
+    let mut text = serde_json::to_vec_pretty(value).map_err(|why| {
+        Error::new(ErrorKind::Internal, "encode", format!("`{}`", path.display())).with_source(why)
+    })?;
+    text.push(b'\n');
+    write_atomically(path, &text)
+}
+
+/// Reads a JSON file that an earlier run stored; one that is absent or of another form is `None`.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
+
+/// A hash over parts of any length, in hexadecimal.
+#[derive(Debug, Default)]
+pub(crate) struct Key(Sha256);
+
+impl Key {
+    pub(crate) fn new(what: &str) -> Self {
+        Self::default().part(what.as_bytes())
+    }
+
+    /// Adds one part; the length goes first, so that parts cannot run into each other.
+    pub(crate) fn part(mut self, bytes: &[u8]) -> Self {
+        self.0.update((bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+        self
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.0.finalize().iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+}
+
+/// The working state of one instance, below the output folder: locked while a run uses it.
+#[derive(Debug)]
+pub(crate) struct Workplace {
+    root: PathBuf,
+    _lock: File,
+}
+
+impl Workplace {
+    /// Takes the folder, or says who has it.
+    pub(crate) fn take(out: &Path, instance: &str) -> Result<Self, Error> {
+        let root = out.join(".atlas").join(instance);
+        std::fs::create_dir_all(&root).map_err(|why| Error::io("make", &root, why))?;
+        let path = root.join("lock");
+        let lock = File::options()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .map_err(|why| Error::io("open", &path, why))?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
+            Error::new(
+                ErrorKind::InvalidInput,
+                format!("another run is making `{instance}` in"),
+                format!("`{}`; wait for it, or choose another --out", out.display()),
+            )
+        })?;
+        let place = Self { root, _lock: lock };
+        place.clear_temporary()?;
+        Ok(place)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// A folder for what does not outlive the run; whatever a killed run left in it is gone.
+    pub(crate) fn temporary(&self) -> Result<PathBuf, Error> {
+        let path = self.path("tmp");
+        std::fs::create_dir_all(&path).map_err(|why| Error::io("make", &path, why))?;
+        Ok(path)
+    }
+
+    /// Removes everything temporary.
+    pub(crate) fn clear_temporary(&self) -> Result<(), Error> {
+        let path = self.path("tmp");
+        match std::fs::remove_dir_all(&path) {
+            Err(why) if why.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io("remove", &path, why))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The secret that markers of this instance are made from: random, made once.
+    pub(crate) fn seed(&self) -> Result<String, Error> {
+        let path = self.path("seed");
+        if let Ok(seed) = std::fs::read_to_string(&path)
+            && seed.len() == 64
+        {
+            return Ok(seed);
+        }
+        let source = Path::new("/dev/urandom");
+        let mut bytes = [0_u8; 32];
+        File::open(source)
+            .and_then(|mut file| file.read_exact(&mut bytes))
+            .map_err(|why| Error::io("read", source, why))?;
+        let seed = Key::new("seed").part(&bytes).finish();
+        write_atomically(&path, seed.as_bytes())?;
+        Ok(seed)
+    }
+}
