@@ -19,7 +19,7 @@ pub enum Network {
 }
 
 /// A file that is put beside the repository before the script starts; the script finds it in
-/// `$ATLAS_IN`.
+/// `$ATLAS_IN` and may delete it there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobFile {
     /// Plain file name.

@@ -134,7 +134,7 @@ pub async fn sandbox_contract(sandbox: &dyn Sandbox, environment: &Environment) 
 
     let mut overlaid = job(
         "overlay",
-        "cat nested/new.txt; cat \"$ATLAS_IN/given\"; test -x run.sh",
+        "cat nested/new.txt; cat \"$ATLAS_IN/given\"; rm \"$ATLAS_IN/given\" && test -x run.sh",
     );
     overlaid.files.push(crate::JobFile {
         name: "given".to_owned(),

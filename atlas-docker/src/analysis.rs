@@ -193,8 +193,13 @@ fn choose(tree: &Tree) -> Result<(&'static dyn Language, Vec<Evidence>), Verdict
     let best = found
         .iter()
         .enumerate()
-        .filter(|(_, (_, presence))| presence.manifest.is_some())
-        .max_by_key(|(at, (_, presence))| (presence.tests > 0, presence.sources, usize::MAX - at));
+        .filter(|(_, (language, presence))| {
+            presence.manifest.is_some() || !language.needs_manifest()
+        })
+        .max_by_key(|(at, (_, presence))| {
+            let named = presence.manifest.is_some();
+            (named, presence.tests > 0, presence.sources, usize::MAX - at)
+        });
     let Some((best, _)) = best else {
         let evidence = found
             .iter()

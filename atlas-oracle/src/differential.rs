@@ -1,5 +1,6 @@
 //! The driver: three states in a sandbox.
 
+use crate::script::NOT_STARTED;
 use crate::{ClassifyInput, classify, compare, cut, state_script};
 use async_trait::async_trait;
 use atlas_core::{
@@ -132,6 +133,19 @@ impl StateDifferentialOracle {
             network: Network::None,
         };
         let result = self.sandbox.run(cx, environment, &job).await?;
+        if result.exit == (ExitState::Exited { code: NOT_STARTED })
+            && cut(&result.output, &nonce).never_started()
+        {
+            let said = String::from_utf8_lossy(&result.output);
+            return Err(Error::new(
+                ErrorKind::EngineFailed,
+                format!("start the tests of {state}:"),
+                said.trim()
+                    .lines()
+                    .next_back()
+                    .unwrap_or("the sandbox says nothing"),
+            ));
+        }
         Ok(self.read(environment, &result, &nonce))
     }
 

@@ -2,6 +2,9 @@
 
 use atlas_core::EnvironmentPlan;
 
+/// The script's exit code where it could not even begin: a fault of the sandbox, not of the tests.
+pub(crate) const NOT_STARTED: i64 = 125;
+
 /// The script that rebuilds and tests one state, for bash.
 ///
 /// It reads a nonce from `$ATLAS_IN/nonce` and deletes the file before anything of the repository
@@ -20,9 +23,9 @@ pub fn state_script(plan: &EnvironmentPlan) -> String {
     }
     commands.push_str(&plan.test_cmd);
     format!(
-        r#"IFS= read -r atlas_nonce <"$ATLAS_IN/nonce" || exit 125
-rm -f "$ATLAS_IN/nonce" || exit 125
-cd "$ATLAS_REPO" || exit 125
+        r#"IFS= read -r atlas_nonce <"$ATLAS_IN/nonce" || exit {NOT_STARTED}
+rm -f "$ATLAS_IN/nonce" || exit {NOT_STARTED}
+cd "$ATLAS_REPO" || exit {NOT_STARTED}
 printf '\n>>>>> atlas %s begin\n' "$atlas_nonce"
 (
 {commands}
@@ -43,6 +46,14 @@ pub struct MarkedLog<'a> {
     pub code: Option<i64>,
     /// What is wrong with the markers, if anything.
     pub faults: Vec<String>,
+    started: bool,
+}
+
+impl MarkedLog<'_> {
+    /// Whether the begin marker is missing.
+    pub fn never_started(&self) -> bool {
+        !self.started
+    }
 }
 
 /// Cuts the marked part out of a sandbox's stream.
@@ -59,6 +70,7 @@ pub fn cut<'a>(stream: &'a [u8], nonce: &str) -> MarkedLog<'a> {
             log: b"",
             code: None,
             faults,
+            started: false,
         };
     };
     let rest = &stream[start + begin.len()..];
@@ -71,6 +83,7 @@ pub fn cut<'a>(stream: &'a [u8], nonce: &str) -> MarkedLog<'a> {
             log: rest,
             code: None,
             faults,
+            started: true,
         };
     };
     let tail = &rest[stop + end.len()..];
@@ -93,6 +106,7 @@ pub fn cut<'a>(stream: &'a [u8], nonce: &str) -> MarkedLog<'a> {
         log: &rest[..stop],
         code,
         faults,
+        started: true,
     }
 }
 

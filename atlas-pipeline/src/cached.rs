@@ -32,7 +32,10 @@ struct Stored {
 impl CachedSandbox {
     /// Remembers the jobs of `inner` below `folder`.
     pub fn new(inner: Arc<dyn Sandbox>, folder: impl Into<PathBuf>) -> Self {
-        Self { inner, folder: folder.into() }
+        Self {
+            inner,
+            folder: folder.into(),
+        }
     }
 
     fn key(&self, environment: &Environment, job: &Job) -> Option<String> {
@@ -63,7 +66,10 @@ impl CachedSandbox {
         let stored: Stored = read_json(&folder.join("result.json"))?;
         let mut files = std::collections::BTreeMap::new();
         for (number, name) in stored.files.iter().enumerate() {
-            files.insert(name.clone(), std::fs::read(folder.join(format!("file-{number}"))).ok()?);
+            files.insert(
+                name.clone(),
+                std::fs::read(folder.join(format!("file-{number}"))).ok()?,
+            );
         }
         Some(JobResult {
             exit: stored.exit,
@@ -115,7 +121,8 @@ impl Sandbox for CachedSandbox {
             return Ok(known);
         }
         let result = self.inner.run(cx, environment, job).await?;
-        if let Some(key) = key {
+        // 125 says that a job could not begin (docker and bubblewrap use it so): nothing to keep.
+        if let Some(key) = key.filter(|_| result.exit != (ExitState::Exited { code: 125 })) {
             self.save(&key, &result)?;
         }
         Ok(result)

@@ -65,8 +65,12 @@ impl Config {
     /// [`ErrorKind::InvalidInput`] with line, column and key.
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         toml::from_str(text).map_err(|why| {
-            Error::new(ErrorKind::InvalidInput, "read configuration", format!("`{name}`"))
-                .with_source(why.to_string().trim_end().to_owned())
+            Error::new(
+                ErrorKind::InvalidInput,
+                "read configuration",
+                format!("`{name}`"),
+            )
+            .with_source(why.to_string().trim_end().to_owned())
         })
     }
 

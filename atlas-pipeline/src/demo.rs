@@ -35,8 +35,16 @@ const RELEASES: [&str; 2] = ["1.37.0", "1.37.1"];
 
 /// The files of the repository inside this program: path, Base, head (absent: not there).
 const BUILTIN: &[(&str, Option<&str>, Option<&str>)] = &[
-    ("README.md", Some(include_str!("../demo/README.md")), Some(include_str!("../demo/README.md"))),
-    ("wordwrap/__init__.py", Some(include_str!("../demo/base_init.py")), Some(include_str!("../demo/head_init.py"))),
+    (
+        "README.md",
+        Some(include_str!("../demo/README.md")),
+        Some(include_str!("../demo/README.md")),
+    ),
+    (
+        "wordwrap/__init__.py",
+        Some(include_str!("../demo/base_init.py")),
+        Some(include_str!("../demo/head_init.py")),
+    ),
     ("tests/__init__.py", Some(""), Some("")),
     (
         "tests/test_wordwrap.py",
@@ -56,18 +64,30 @@ const BUILTIN: &[(&str, Option<&str>, Option<&str>)] = &[
 ///
 /// # Cancellation
 /// As [`make`].
-pub async fn demo(cx: &RunContext, out: &Path, engine: EngineChoice, offline: bool) -> Result<DemoReport, Error> {
+pub async fn demo(
+    cx: &RunContext,
+    out: &Path,
+    engine: EngineChoice,
+    offline: bool,
+) -> Result<DemoReport, Error> {
     std::fs::create_dir_all(out).map_err(|why| Error::io("make", out, why))?;
     let repository = out.join("repository");
     let (source, note) = if repository.join(".git").exists() {
         let known = std::fs::read_to_string(out.join("source")).unwrap_or_default();
-        let source = if known == "builtin" { DemoSource::Builtin } else { DemoSource::Registry };
+        let source = if known == "builtin" {
+            DemoSource::Builtin
+        } else {
+            DemoSource::Registry
+        };
         (source, String::new())
     } else if offline {
         builtin(&repository).await?;
         (DemoSource::Builtin, "asked for with --offline".to_owned())
     } else {
-        cx.progress.phase(&format!("fetch {PACKAGE} {} and {}", RELEASES[0], RELEASES[1]));
+        cx.progress.phase(&format!(
+            "fetch {PACKAGE} {} and {}",
+            RELEASES[0], RELEASES[1]
+        ));
         match from_registry(&repository, out).await {
             Ok(()) => (DemoSource::Registry, String::new()),
             Err(why) if why.kind() == ErrorKind::ToolFailed => {
@@ -77,7 +97,11 @@ pub async fn demo(cx: &RunContext, out: &Path, engine: EngineChoice, offline: bo
             Err(why) => return Err(why),
         }
     };
-    let word: &[u8] = if source == DemoSource::Builtin { b"builtin" } else { b"registry" };
+    let word: &[u8] = if source == DemoSource::Builtin {
+        b"builtin"
+    } else {
+        b"registry"
+    };
     crate::write_atomically(&out.join("source"), word)?;
     let mut options = MakeOptions::new(repository.display().to_string(), out);
     options.base = Some("HEAD~1".to_owned());
@@ -89,7 +113,12 @@ pub async fn demo(cx: &RunContext, out: &Path, engine: EngineChoice, offline: bo
         DemoSource::Builtin => "demo__wordwrap-1".parse().ok(),
     };
     let make = make(cx, &options).await?;
-    Ok(DemoReport { source, note, repository, make })
+    Ok(DemoReport {
+        source,
+        note,
+        repository,
+        make,
+    })
 }
 
 /// Two releases as two commits, with pip as it is set up here.
@@ -105,26 +134,52 @@ async fn from_registry(repository: &Path, out: &Path) -> Result<(), Error> {
         let unpacked = scratch.path().join(format!("{release}-unpacked"));
         std::fs::create_dir(&unpacked).map_err(|why| Error::io("make", &unpacked, why))?;
         let mut pip = Command::new("python3");
-        pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-build-isolation"])
-            .args(["--no-binary", ":all:", "--disable-pip-version-check", "--dest"])
-            .arg(&downloads)
-            .arg(format!("{PACKAGE}=={release}"));
+        pip.args([
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+        ])
+        .args([
+            "--no-binary",
+            ":all:",
+            "--disable-pip-version-check",
+            "--dest",
+        ])
+        .arg(&downloads)
+        .arg(format!("{PACKAGE}=={release}"));
         // Preparing metadata needs the package's build tools; where this Python lacks them, pip
         // fetches them into a place of its own, which takes longer.
         if run(&mut pip, "pip download").await.is_err() {
             let mut pip = Command::new("python3");
-            pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"])
-                .args(["--disable-pip-version-check", "--dest"])
-                .arg(&downloads)
-                .arg(format!("{PACKAGE}=={release}"));
+            pip.args([
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--no-binary",
+                ":all:",
+            ])
+            .args(["--disable-pip-version-check", "--dest"])
+            .arg(&downloads)
+            .arg(format!("{PACKAGE}=={release}"));
             run(&mut pip, "pip download").await?;
         }
         let archive = downloads.join(format!("{PACKAGE}-{release}.tar.gz"));
         let mut tar = Command::new("tar");
-        tar.args(["--extract", "--gzip", "--strip-components=1", "--no-same-owner", "--file"])
-            .arg(&archive)
-            .arg("--directory")
-            .arg(&unpacked);
+        tar.args([
+            "--extract",
+            "--gzip",
+            "--strip-components=1",
+            "--no-same-owner",
+            "--file",
+        ])
+        .arg(&archive)
+        .arg("--directory")
+        .arg(&unpacked);
         run(&mut tar, "unpack").await?;
         clear(&staged)?;
         copy(&unpacked, &staged)?;
@@ -133,12 +188,17 @@ async fn from_registry(repository: &Path, out: &Path) -> Result<(), Error> {
     std::fs::rename(&staged, repository).map_err(|why| Error::io("move to", repository, why))
 }
 
+/// Picks one side's text of a file; absent: the file is not there.
+type Side = fn(&(&str, Option<&'static str>, Option<&'static str>)) -> Option<&'static str>;
+
 async fn builtin(repository: &Path) -> Result<(), Error> {
     init(repository).await?;
-    type Side = fn(&(&str, Option<&'static str>, Option<&'static str>)) -> Option<&'static str>;
     let sides: [(Side, &str); 2] = [
         (|file| file.1, "Wrap words at a width"),
-        (|file| file.2, "Keep words that are longer than the width\n\nwrap() dropped the end of a word longer than the width. It stands on a line of its own now."),
+        (
+            |file| file.2,
+            "Keep words that are longer than the width\n\nwrap() dropped the end of a word longer than the width. It stands on a line of its own now.",
+        ),
     ];
     for (side, message) in sides {
         clear(repository)?;
@@ -166,7 +226,12 @@ async fn git(repository: &Path, args: &[&str]) -> Result<(), Error> {
     let mut git = Command::new("git");
     git.current_dir(repository)
         .args(["-c", "user.name=atlas", "-c", "user.email=atlas@localhost"])
-        .args(["-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null"])
+        .args([
+            "-c",
+            "commit.gpgsign=false",
+            "-c",
+            "core.hooksPath=/dev/null",
+        ])
         .args(args)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1");
@@ -186,7 +251,10 @@ async fn run(command: &mut Command, what: &str) -> Result<Output, Error> {
         return Ok(output);
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last: Vec<&str> = said
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     Err(fail().with_source(last[last.len().saturating_sub(3)..].join(" / ")))
 }
 
@@ -199,8 +267,12 @@ fn clear(repository: &Path) -> Result<(), Error> {
         }
         let path = entry.path();
         let kind = entry.file_type().map_err(fail)?;
-        if kind.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) }
-            .map_err(|why| Error::io("remove", &path, why))?;
+        if kind.is_dir() {
+            std::fs::remove_dir_all(&path)
+        } else {
+            std::fs::remove_file(&path)
+        }
+        .map_err(|why| Error::io("remove", &path, why))?;
     }
     Ok(())
 }

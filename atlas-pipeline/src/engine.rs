@@ -71,7 +71,10 @@ impl Engines {
         let engine = DockerEngine::connect(docker_options(config)).await?;
         let swept = engine.sweep().await?;
         if !swept.is_empty() {
-            tracing::info!(containers = swept.len(), "removed what dead runs left behind");
+            tracing::info!(
+                containers = swept.len(),
+                "removed what dead runs left behind"
+            );
         }
         Ok(Self {
             builder: Arc::new(DockerBuilder::new(engine.clone())),
@@ -106,8 +109,16 @@ pub async fn sweep(config: &Config) -> Result<Vec<String>, Error> {
 }
 
 pub(crate) fn docker_options(config: &Config) -> DockerOptions {
-    let host = config.engine.docker_host.clone().or_else(|| std::env::var("DOCKER_HOST").ok());
-    DockerOptions { host, exact: config.engine.exact, ..DockerOptions::default() }
+    let host = config
+        .engine
+        .docker_host
+        .clone()
+        .or_else(|| std::env::var("DOCKER_HOST").ok());
+    DockerOptions {
+        host,
+        exact: config.engine.exact,
+        ..DockerOptions::default()
+    }
 }
 
 pub(crate) fn local_options(config: &Config, trust: bool) -> Result<LocalOptions, Error> {
@@ -125,12 +136,20 @@ pub(crate) fn local_options(config: &Config, trust: bool) -> Result<LocalOptions
     };
     let root = config.local.root.clone().map_or_else(cache_folder, Ok)?;
     let options = LocalOptions::new(root).with_environment(std::env::vars());
-    Ok(LocalOptions { bubblewrap, trust: trust || config.local.trust, ..options })
+    Ok(LocalOptions {
+        bubblewrap,
+        trust: trust || config.local.trust,
+        ..options
+    })
 }
 
 /// `$XDG_CACHE_HOME/atlas`, else `~/.cache/atlas`.
 pub(crate) fn cache_folder() -> Result<PathBuf, Error> {
-    let from = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let from = |name: &str| {
+        std::env::var_os(name)
+            .filter(|v| !v.is_empty())
+            .map(PathBuf::from)
+    };
     from("XDG_CACHE_HOME")
         .or_else(|| from("HOME").map(|home| home.join(".cache")))
         .map(|cache| cache.join("atlas"))

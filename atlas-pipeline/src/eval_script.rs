@@ -19,10 +19,13 @@ pub fn eval_script(
         end.push('_');
     }
     let list = |existing: bool| -> String {
-        tests.iter().filter(|(_, e)| *e == existing).fold(String::new(), |mut text, (path, _)| {
-            let _ = write!(text, " {}", quote(path));
-            text
-        })
+        tests
+            .iter()
+            .filter(|(_, e)| *e == existing)
+            .fold(String::new(), |mut text, (path, _)| {
+                let _ = write!(text, " {}", quote(path));
+                text
+            })
     };
     let (old, new) = (list(true), list(false));
     let mut restore = String::new();
@@ -32,13 +35,16 @@ pub fn eval_script(
     if !new.is_empty() {
         let _ = writeln!(restore, "rm -f --{new}");
     }
-    let mut script = format!(
-        "#!/bin/bash\nset -uxo pipefail\n\
+    let mut script = "#!/bin/bash\nset -uxo pipefail\n\
          export ATLAS_REPO=/testbed ATLAS_ENV=/opt/atlas/env ATLAS_CACHE=/opt/atlas/cache\n\
-         export ATLAS_OUT=\"${{TMPDIR:-/tmp}}/atlas-out\"\nmkdir -p \"$ATLAS_OUT\"\n"
-    );
+         export ATLAS_OUT=\"${TMPDIR:-/tmp}/atlas-out\"\nmkdir -p \"$ATLAS_OUT\"\n"
+        .to_owned();
     for (key, value) in &plan.env {
-        let _ = writeln!(script, "export {key}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""));
+        let _ = writeln!(
+            script,
+            "export {key}=\"{}\"",
+            value.replace('\\', "\\\\").replace('"', "\\\"")
+        );
     }
     let _ = write!(
         script,
@@ -53,7 +59,11 @@ pub fn eval_script(
     for command in &plan.rebuild {
         let _ = writeln!(script, "{command}");
     }
-    let _ = write!(script, "{}\n: '>>>>> End Test Output'\n{restore}", plan.test_cmd);
+    let _ = write!(
+        script,
+        "{}\n: '>>>>> End Test Output'\n{restore}",
+        plan.test_cmd
+    );
     script
 }
 

@@ -45,7 +45,9 @@ pub struct ParseReport {
 impl From<&ParsedLog> for ParseReport {
     fn from(log: &ParsedLog) -> Self {
         let owned = |map: BTreeMap<&str, TestStatus>| {
-            map.into_iter().map(|(id, status)| (id.to_owned(), status)).collect()
+            map.into_iter()
+                .map(|(id, status)| (id.to_owned(), status))
+                .collect()
         };
         Self {
             parser: log.parser.clone(),
@@ -82,7 +84,10 @@ fn choose(
         return Err(Error::new(
             ErrorKind::InvalidInput,
             "detect the test runner:",
-            format!("unknown ({}); name it with --parser", found.reasons.join("; ")),
+            format!(
+                "unknown ({}); name it with --parser",
+                found.reasons.join("; ")
+            ),
         ));
     };
     Ok((parsers.get(&id).map_err(unknown)?, Some(found)))
@@ -121,7 +126,11 @@ pub fn parse_file(
         Box::new(std::fs::File::open(path).map_err(fail)?)
     };
     let mut head = Vec::new();
-    source.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(fail)?;
+    source
+        .by_ref()
+        .take(HEAD as u64)
+        .read_to_end(&mut head)
+        .map_err(fail)?;
     let (parser, detection) = choose(&Parsers::builtin(), parser, &head, hints)?;
     let mut reader = parser.start();
     reader.feed(&head);
@@ -155,11 +164,9 @@ pub fn classify_files(
     let [base, before, after] = [read(logs[0])?, read(logs[1])?, read(logs[2])?];
     let parsers = Parsers::builtin();
     // After is the state that surely runs; a Before that does not build may show no runner at all.
-    let chosen = [after.as_slice(), &base, &before]
-        .into_iter()
-        .map(|log| choose(&parsers, parser, log, hints))
-        .reduce(|found, next| found.or(next))
-        .expect("three logs were tried")?
+    let chosen = choose(&parsers, parser, &after, hints)
+        .or_else(|why| choose(&parsers, parser, &base, hints).map_err(|_| why))
+        .or_else(|why| choose(&parsers, parser, &before, hints).map_err(|_| why))?
         .0;
     let parse = |log: &[u8]| {
         let mut reader = chosen.start();

@@ -19,7 +19,10 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let fail = |why| Error::io("write", path, why);
     std::fs::create_dir_all(folder).map_err(fail)?;
-    let mut file = tempfile::Builder::new().prefix(".atlas-").tempfile_in(folder).map_err(fail)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".atlas-")
+        .tempfile_in(folder)
+        .map_err(fail)?;
     file.write_all(bytes).map_err(fail)?;
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     file.as_file().set_permissions(permissions).map_err(fail)?;
@@ -30,7 +33,12 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// Writes a value as indented JSON with a final newline.
 pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
     let mut text = serde_json::to_vec_pretty(value).map_err(|why| {
-        Error::new(ErrorKind::Internal, "encode", format!("`{}`", path.display())).with_source(why)
+        Error::new(
+            ErrorKind::Internal,
+            "encode",
+            format!("`{}`", path.display()),
+        )
+        .with_source(why)
     })?;
     text.push(b'\n');
     write_atomically(path, &text)
@@ -58,10 +66,13 @@ impl Key {
     }
 
     pub(crate) fn finish(self) -> String {
-        self.0.finalize().iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        self.0
+            .finalize()
+            .iter()
+            .fold(String::new(), |mut text, byte| {
+                let _ = write!(text, "{byte:02x}");
+                text
+            })
     }
 }
 

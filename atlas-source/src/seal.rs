@@ -63,7 +63,9 @@ pub async fn seal(
     into: impl AsRef<Path>,
     history: History,
 ) -> Result<Sealed, Error> {
+    // git runs in other folders, where a relative path would mean something else.
     let into = into.as_ref();
+    let into = &std::path::absolute(into).map_err(|why| Error::io("find", into, why))?;
     let base = repo.resolve(base.as_str()).await?;
     if into
         .read_dir()

@@ -23,6 +23,10 @@ pub(crate) trait Language: fmt::Debug + Send + Sync {
     fn inventory(&self) -> &'static str;
     /// How much of the language is there.
     fn presence(&self, tree: &Tree) -> Presence;
+    /// Whether tests alone, without a manifest in the root, leave open how to run them.
+    fn needs_manifest(&self) -> bool {
+        true
+    }
     /// The plan, or why there is none.
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict>;
 }

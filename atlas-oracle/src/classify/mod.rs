@@ -217,6 +217,11 @@ fn accepted(found: &Classification, lost: &[&ModuleFailure]) -> String {
     let tests = found.fail_to_pass.len();
     let guard = found.pass_to_pass.len();
     let plural = if tests == 1 { "test" } else { "tests" };
+    let (fail, pass, define) = if tests == 1 {
+        ("fails", "passes", "defines")
+    } else {
+        ("fail", "pass", "define")
+    };
     if lost.is_empty() {
         let how = if found.before_failure_extent == BeforeFailureExtent::Crash {
             "Before builds and then its process dies"
@@ -224,7 +229,7 @@ fn accepted(found: &Classification, lost: &[&ModuleFailure]) -> String {
             "Before runs"
         };
         return format!(
-            "{how}: {tests} {plural} fail there and pass in After; {guard} guard the rest"
+            "{how}: {tests} {plural} {fail} there and {pass} in After; {guard} guard the rest"
         );
     }
     let symbol = lost.iter().find_map(|m| m.symbol.as_deref());
@@ -239,7 +244,7 @@ fn accepted(found: &Classification, lost: &[&ModuleFailure]) -> String {
         String::new()
     };
     format!(
-        "{}{more} does not build or load in Before {what}: {tests} {plural} define the feature; {guard} guard the rest",
+        "{}{more} does not build or load in Before {what}: {tests} {plural} {define} the feature; {guard} guard the rest",
         names.join(", ")
     )
 }

@@ -6,8 +6,8 @@ mod progress;
 use atlas_core::{Cancellation, Error, RunContext};
 use atlas_parsers::Hints;
 use atlas_pipeline::{
-    Config, EngineChoice, MakeOptions, MakeOutcome, ParseReport, classify_files, demo, doctor, make,
-    parse_file, sweep,
+    Config, EngineChoice, MakeOptions, MakeOutcome, ParseReport, classify_files, demo, doctor,
+    make, parse_file, sweep,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -58,10 +58,20 @@ struct MakeArgs {
     #[arg(long, value_name = "PATH|URL")]
     repo: String,
     /// The commit the pull request starts from.
-    #[arg(long, value_name = "SHA", required_unless_present = "pr", requires = "head")]
+    #[arg(
+        long,
+        value_name = "SHA",
+        required_unless_present = "pr",
+        requires = "head"
+    )]
     base: Option<String>,
     /// The pull request's last commit.
-    #[arg(long, value_name = "SHA", required_unless_present = "pr", requires = "base")]
+    #[arg(
+        long,
+        value_name = "SHA",
+        required_unless_present = "pr",
+        requires = "base"
+    )]
     head: Option<String>,
     /// The pull request's number, found in the clone's refs or history.
     #[arg(long, value_name = "N", conflicts_with_all = ["base", "head"])]
@@ -107,7 +117,10 @@ struct HintArgs {
 
 impl HintArgs {
     fn hints(&self) -> Hints<'_> {
-        Hints { command: self.command.as_deref(), language: self.language.as_deref() }
+        Hints {
+            command: self.command.as_deref(),
+            language: self.language.as_deref(),
+        }
     }
 }
 
@@ -196,6 +209,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
                 .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level)),
         )
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .without_time()
         .init();
     match dispatch(cli.command) {
@@ -241,7 +255,8 @@ where
         Error::new(atlas_core::ErrorKind::Io, "start the runtime", "").with_source(why)
     })?;
     let progress = Arc::new(progress::Terminal::new());
-    let cx = RunContext::new(format!("atlas-{}", std::process::id())).with_progress(progress.clone());
+    let listener: Arc<dyn atlas_core::Progress> = Arc::<progress::Terminal>::clone(&progress);
+    let cx = RunContext::new(format!("atlas-{}", std::process::id())).with_progress(listener);
     let cancel: Cancellation = cx.cancel.clone();
     let result = runtime.block_on(async {
         tokio::spawn(async move {
@@ -250,8 +265,11 @@ where
                 cancel.cancel();
             }
             if tokio::signal::ctrl_c().await.is_ok() {
-                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)
-                    .ok();
+                rustix::process::kill_process(
+                    rustix::process::getpid(),
+                    rustix::process::Signal::KILL,
+                )
+                .ok();
             }
         });
         work(cx).await
@@ -272,7 +290,11 @@ fn config(path: Option<&std::path::Path>) -> Result<Config, Error> {
 }
 
 fn verdict(outcome: MakeOutcome) -> u8 {
-    if outcome == MakeOutcome::Instance { DONE } else { NO }
+    if outcome == MakeOutcome::Instance {
+        DONE
+    } else {
+        NO
+    }
 }
 
 async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
@@ -299,7 +321,10 @@ fn parse_command(args: &ParseArgs) -> Result<u8, Error> {
         return Ok(DONE);
     };
     let (parsed, detection) = parse_file(log, &args.hints.parser, &args.hints.hints())?;
-    let report = ParseReport { detection, ..ParseReport::from(&parsed) };
+    let report = ParseReport {
+        detection,
+        ..ParseReport::from(&parsed)
+    };
     output::parse(&report, args.hints.format)?;
     Ok(DONE)
 }

@@ -4,9 +4,7 @@ use super::Format;
 use atlas_core::{Error, ErrorKind, TestStatus};
 use atlas_oracle::Classification;
 use atlas_parsers::Parsers;
-use atlas_pipeline::{
-    DemoReport, DemoSource, DoctorReport, MakeOutcome, MakeReport, ParseReport,
-};
+use atlas_pipeline::{DemoReport, DemoSource, DoctorReport, MakeOutcome, MakeReport, ParseReport};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,9 +21,8 @@ fn print(text: &str) -> Result<(), Error> {
 }
 
 fn json<T: Serialize>(value: &T) -> Result<(), Error> {
-    let mut text = serde_json::to_string_pretty(value).map_err(|why| {
-        Error::new(ErrorKind::Internal, "encode the result", "").with_source(why)
-    })?;
+    let mut text = serde_json::to_string_pretty(value)
+        .map_err(|why| Error::new(ErrorKind::Internal, "encode the result", "").with_source(why))?;
     text.push('\n');
     print(&text)
 }
@@ -59,7 +56,10 @@ pub(crate) fn parse(report: &ParseReport, format: Format) -> Result<(), Error> {
     for warning in &report.warnings {
         let _ = writeln!(text, "warning  {}", warning.text);
     }
-    let counts: Vec<String> = counts.iter().map(|(status, n)| format!("{n} {status}")).collect();
+    let counts: Vec<String> = counts
+        .iter()
+        .map(|(status, n)| format!("{n} {status}"))
+        .collect();
     let agreement = match report.consistent {
         Some(true) => "; agrees with the runner's own totals",
         Some(false) => "; DOES NOT agree with the runner's own totals",
@@ -70,7 +70,11 @@ pub(crate) fn parse(report: &ParseReport, format: Format) -> Result<(), Error> {
         "{}: {} tests ({}), {:?}{agreement}",
         report.parser,
         report.tests.len(),
-        if counts.is_empty() { "none".to_owned() } else { counts.join(", ") },
+        if counts.is_empty() {
+            "none".to_owned()
+        } else {
+            counts.join(", ")
+        },
         report.outcome,
     );
     print(&text)
@@ -79,7 +83,11 @@ pub(crate) fn parse(report: &ParseReport, format: Format) -> Result<(), Error> {
 pub(crate) fn parsers(format: Format) -> Result<(), Error> {
     let parsers = Parsers::builtin();
     let ids: Vec<&str> = parsers.ids().collect();
-    if format == Format::Json { json(&ids) } else { print(&(ids.join("\n") + "\n")) }
+    if format == Format::Json {
+        json(&ids)
+    } else {
+        print(&(ids.join("\n") + "\n"))
+    }
 }
 
 pub(crate) fn classification(found: &Classification, format: Format) -> Result<(), Error> {
@@ -114,16 +122,22 @@ pub(crate) fn make(report: &MakeReport, format: Format) -> Result<(), Error> {
         return json(report);
     }
     let mut text = String::new();
-    let word = if report.outcome == MakeOutcome::Instance { "accepted" } else { "rejected" };
-    let _ = writeln!(text, "{}: {word}: {}", report.instance_id, report.reason);
-    if report.outcome != MakeOutcome::Instance {
-        for proof in &report.evidence {
-            let line = proof.line.map_or_else(String::new, |line| format!(":{line}"));
-            let _ = writeln!(text, "  {}{line}: {}", proof.source, proof.text);
-        }
+    let word = if report.outcome == MakeOutcome::Instance {
+        "accepted"
     } else {
+        "rejected"
+    };
+    let _ = writeln!(text, "{}: {word}: {}", report.instance_id, report.reason);
+    if report.outcome == MakeOutcome::Instance {
         list(&mut text, "FAIL_TO_PASS", &report.fail_to_pass);
         let _ = writeln!(text, "PASS_TO_PASS: {}", report.pass_to_pass.len());
+    } else {
+        for proof in &report.evidence {
+            let line = proof
+                .line
+                .map_or_else(String::new, |line| format!(":{line}"));
+            let _ = writeln!(text, "  {}{line}: {}", proof.source, proof.text);
+        }
     }
     for warning in &report.warnings {
         let _ = writeln!(text, "warning: {warning}");
@@ -146,11 +160,14 @@ pub(crate) fn demo(report: &DemoReport, format: Format) -> Result<(), Error> {
         return json(report);
     }
     let mut text = match report.source {
-        DemoSource::Registry => "The pull request: what changed between yamllint 1.37.0 and 1.37.1, \
+        DemoSource::Registry => {
+            "The pull request: what changed between yamllint 1.37.0 and 1.37.1, \
                                  from the package registry."
-            .to_owned(),
+                .to_owned()
+        }
         DemoSource::Builtin if report.note.is_empty() => {
-            "The pull request: a bug fix in a small repository that this program carries.".to_owned()
+            "The pull request: a bug fix in a small repository that this program carries."
+                .to_owned()
         }
         DemoSource::Builtin => format!(
             "The pull request: a bug fix in a small repository that this program carries ({}).",
@@ -166,9 +183,9 @@ pub(crate) fn demo(report: &DemoReport, format: Format) -> Result<(), Error> {
     let folder = report.make.artefacts.display();
     print(&format!(
         "\nWhat happened: the tests ran three times: as they were (Base), with the pull request's new \
-         tests (Before), and with its solution too (After). The {} tests under FAIL_TO_PASS fail \
-         without the solution and pass with it, so they define the task; the {} under PASS_TO_PASS \
-         must go on passing. Together they are the oracle that grades any other solution.\n\
+         tests (Before), and with its solution too (After). The tests under FAIL_TO_PASS ({}) fail \
+         without the solution and pass with it, so they define the task; those under PASS_TO_PASS \
+         ({}) must go on passing. Together they are the oracle that grades any other solution.\n\
          Look at: {folder}/instance.json (the SWE-bench row), {folder}/oracle.json (every test in \
          every state), {folder}/base.log, before.log, after.log (what the runner printed).\n",
         report.make.fail_to_pass.len(),
@@ -199,5 +216,8 @@ pub(crate) fn sweep(removed: &[String], format: Format) -> Result<(), Error> {
     if removed.is_empty() {
         return print("nothing was left behind\n");
     }
-    print(&removed.iter().map(|what| format!("removed {what}\n")).collect::<String>())
+    print(&removed.iter().fold(String::new(), |mut text, what| {
+        let _ = writeln!(text, "removed {what}");
+        text
+    }))
 }

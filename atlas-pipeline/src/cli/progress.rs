@@ -45,7 +45,12 @@ impl Progress for Terminal {
         tracing::trace!(detail = text);
         if let Some(bar) = &self.bar {
             let line = text.lines().next_back().unwrap_or("");
-            bar.set_message(line.chars().filter(|c| !c.is_control()).take(200).collect::<String>());
+            bar.set_message(
+                line.chars()
+                    .filter(|c| !c.is_control())
+                    .take(200)
+                    .collect::<String>(),
+            );
         }
     }
 }

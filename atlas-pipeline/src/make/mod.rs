@@ -6,7 +6,7 @@ mod row;
 use crate::store::{Key, Workplace, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
-    Attempt, BeforeFailureExtent, Environment, EnvSynthesizer, EnvironmentPlan, Error, ErrorKind,
+    Attempt, BeforeFailureExtent, EnvSynthesizer, Environment, EnvironmentPlan, Error, ErrorKind,
     Evidence, InstanceId, Kind, OracleOutcome, OracleReport, OracleTask, Repository, RunContext,
     State, SynthesisOutcome,
 };
@@ -183,7 +183,13 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
     };
     let result = work.run(cx, options, &request, &place).await;
     place.clear_temporary()?;
-    let Verdict { outcome, reason, evidence, oracle, row } = result?;
+    let Verdict {
+        outcome,
+        reason,
+        evidence,
+        oracle,
+        row,
+    } = result?;
     work.seconds.total = started.elapsed().as_secs_f64();
     let (kind, extent, fail_to_pass, pass_to_pass) = match oracle {
         Some(report) => {
@@ -227,7 +233,13 @@ struct Verdict {
 
 impl Verdict {
     fn without_oracle(outcome: MakeOutcome, reason: String, evidence: Vec<Evidence>) -> Self {
-        Self { outcome, reason, evidence, oracle: None, row: None }
+        Self {
+            outcome,
+            reason,
+            evidence,
+            oracle: None,
+            row: None,
+        }
     }
 }
 
@@ -253,7 +265,11 @@ impl Work {
         self.write("gold.patch", split.gold_patch.as_bytes())?;
         write_json(&self.artefacts.join("split.json"), &split.decisions)?;
         if split.test_patch.is_empty() || split.gold_patch.is_empty() {
-            let what = if split.test_patch.is_empty() { "changes no test" } else { "changes only tests" };
+            let what = if split.test_patch.is_empty() {
+                "changes no test"
+            } else {
+                "changes only tests"
+            };
             let evidence = split
                 .decisions
                 .iter()
@@ -276,9 +292,11 @@ impl Work {
 
         let clock = Instant::now();
         let mut engines = Engines::open(options.engine, &options.config, options.trust).await?;
-        self.engine = engines.builder.engine().to_owned();
-        engines.sandbox =
-            Arc::new(CachedSandbox::new(Arc::clone(&engines.sandbox), place.path("jobs")));
+        engines.builder.engine().clone_into(&mut self.engine);
+        engines.sandbox = Arc::new(CachedSandbox::new(
+            Arc::clone(&engines.sandbox),
+            place.path("jobs"),
+        ));
         let repository = Repository {
             name: request.repo_name.clone(),
             checkout,
@@ -300,7 +318,9 @@ impl Work {
             after,
             modified_tests: split.modified_tests.clone(),
         };
-        let report = self.oracle(cx, options, &engines, &environment, &task, place).await?;
+        let report = self
+            .oracle(cx, options, &engines, &environment, &task, place)
+            .await?;
         let mut verdict = Verdict {
             outcome: report.outcome.into(),
             reason: report.reason.clone(),
@@ -336,17 +356,30 @@ impl Work {
             SynthesisOutcome::Ready(environment) => {
                 self.write("Dockerfile", environment.dockerfile.as_bytes())?;
                 write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
-                write_json(&self.artefacts.join("environment.lock.json"), &environment.lock)?;
-                self.warnings.extend(environment.plan.drift.iter().map(|d| format!("drift: {d}")));
+                write_json(
+                    &self.artefacts.join("environment.lock.json"),
+                    &environment.lock,
+                )?;
+                self.warnings
+                    .extend(environment.plan.drift.iter().map(|d| format!("drift: {d}")));
                 Ok(Ok(*environment))
             }
-            SynthesisOutcome::NotBuildable { reason, attempts, dockerfile, evidence } => {
+            SynthesisOutcome::NotBuildable {
+                reason,
+                attempts,
+                dockerfile,
+                evidence,
+            } => {
                 if let Some(dockerfile) = dockerfile {
                     self.write("Dockerfile", dockerfile.as_bytes())?;
                 }
                 write_json(&self.artefacts.join("attempts.json"), &attempts)?;
                 let proof = build_proof(&attempts).into_iter().chain(evidence).collect();
-                Ok(Err(Verdict::without_oracle(MakeOutcome::EnvironmentInvalid, reason, proof)))
+                Ok(Err(Verdict::without_oracle(
+                    MakeOutcome::EnvironmentInvalid,
+                    reason,
+                    proof,
+                )))
             }
         }
     }
@@ -409,24 +442,33 @@ impl Work {
     }
 }
 
-fn synthesizer(
-    options: &MakeOptions,
-    engines: &Engines,
-) -> Result<Box<dyn EnvSynthesizer>, Error> {
+fn synthesizer(options: &MakeOptions, engines: &Engines) -> Result<Box<dyn EnvSynthesizer>, Error> {
     let (builder, sandbox) = (Arc::clone(&engines.builder), Arc::clone(&engines.sandbox));
     if let Some(path) = &options.config.plan.file {
         let text = std::fs::read_to_string(path).map_err(|why| Error::io("read", path, why))?;
         let plan = EnvironmentPlan::from_json(&text).map_err(|why| {
-            Error::new(ErrorKind::InvalidInput, "read plan", format!("`{}`", path.display()))
-                .with_source(why)
+            Error::new(
+                ErrorKind::InvalidInput,
+                "read plan",
+                format!("`{}`", path.display()),
+            )
+            .with_source(why)
         })?;
-        return Ok(Box::new(FixedPlan { plan, builder, sandbox }));
+        return Ok(Box::new(FixedPlan {
+            plan,
+            builder,
+            sandbox,
+        }));
     }
     let options = AnalysisOptions {
         language: options.config.plan.language.clone(),
         known_parsers: Parsers::builtin().ids().map(str::to_owned).collect(),
     };
-    Ok(Box::new(SymbolicSynthesizer { builder, sandbox, options }))
+    Ok(Box::new(SymbolicSynthesizer {
+        builder,
+        sandbox,
+        options,
+    }))
 }
 
 /// The failing step of the last attempt and the end of what it printed.
@@ -435,19 +477,33 @@ fn build_proof(attempts: &[Attempt]) -> Vec<Evidence> {
     let Some(failure) = attempts.last().and_then(|attempt| attempt.failure.as_ref()) else {
         return Vec::new();
     };
-    let code = failure.exit_code.map_or_else(String::new, |code| format!(" (exit {code})"));
-    let mut proof = vec![Evidence::of("failing step", format!("{}{code}", failure.step))];
+    let code = failure
+        .exit_code
+        .map_or_else(String::new, |code| format!(" (exit {code})"));
+    let mut proof = vec![Evidence::of(
+        "failing step",
+        format!("{}{code}", failure.step),
+    )];
     let (source, text) = if failure.stderr.trim().is_empty() {
         ("stdout", &failure.stdout)
     } else {
         ("stderr", &failure.stderr)
     };
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    proof.extend(lines[lines.len().saturating_sub(LINES)..].iter().map(|l| Evidence::of(source, *l)));
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    proof.extend(
+        lines[lines.len().saturating_sub(LINES)..]
+            .iter()
+            .map(|l| Evidence::of(source, *l)),
+    );
     proof
 }
 
 /// A stable name for a repository fetched from an address.
 pub(crate) fn mirror_folder(cache: &Path, url: &str) -> PathBuf {
-    cache.join("repositories").join(&Key::new("repository").part(url.as_bytes()).finish()[..24])
+    cache
+        .join("repositories")
+        .join(&Key::new("repository").part(url.as_bytes()).finish()[..24])
 }

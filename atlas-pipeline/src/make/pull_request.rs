@@ -51,13 +51,29 @@ impl PullRequest {
         }
         // A base that the head does not come from: what the pull request changed is counted from
         // where the two parted.
-        if let Some(parted) = repo.merge_base(&base, &head).await?.filter(|parted| *parted != base) {
-            notes.push(format!("base {} is no ancestor of head; using {}", base.short(), parted.short()));
+        if let Some(parted) = repo
+            .merge_base(&base, &head)
+            .await?
+            .filter(|parted| *parted != base)
+        {
+            notes.push(format!(
+                "base {} is no ancestor of head; using {}",
+                base.short(),
+                parted.short()
+            ));
             base = parted;
         }
-        let folder = options.repo.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or("repo");
+        let folder = options
+            .repo
+            .trim_end_matches('/')
+            .rsplit(['/', ':'])
+            .next()
+            .unwrap_or("repo");
         let folder = folder.strip_suffix(".git").unwrap_or(folder);
-        let repo_name = repo.remote_name().await.unwrap_or_else(|| folder.to_owned());
+        let repo_name = repo
+            .remote_name()
+            .await
+            .unwrap_or_else(|| folder.to_owned());
         let instance_id = match &options.instance_id {
             Some(id) => id.clone(),
             None => default_id(&repo_name, options.pull_request, &head)?,
@@ -109,11 +125,21 @@ impl PullRequest {
     pub(crate) async fn seal(&self, into: &Path) -> Result<Vec<String>, Error> {
         let sealed = seal(&self.repo, &self.base, into, History::Ancestors).await?;
         let mut remarks = Vec::new();
-        for submodule in sealed.submodules.iter().filter(|submodule| !submodule.checked_out) {
-            remarks.push(format!("submodule `{}` is empty: its objects are not here", submodule.path));
+        for submodule in sealed
+            .submodules
+            .iter()
+            .filter(|submodule| !submodule.checked_out)
+        {
+            remarks.push(format!(
+                "submodule `{}` is empty: its objects are not here",
+                submodule.path
+            ));
         }
         if !sealed.lfs_pointers.is_empty() {
-            remarks.push(format!("{} files are only Git LFS pointers", sealed.lfs_pointers.len()));
+            remarks.push(format!(
+                "{} files are only Git LFS pointers",
+                sealed.lfs_pointers.len()
+            ));
         }
         Ok(remarks)
     }
@@ -132,10 +158,20 @@ async fn open(cx: &RunContext, repo: &str) -> Result<GitRepo, Error> {
 }
 
 fn default_id(repo: &str, number: Option<u64>, head: &CommitSha) -> Result<InstanceId, Error> {
-    let name = if repo.contains('/') { repo.replace('/', "__") } else { format!("{repo}__{repo}") };
+    let name = if repo.contains('/') {
+        repo.replace('/', "__")
+    } else {
+        format!("{repo}__{repo}")
+    };
     let clean: String = name
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
         .collect();
     let clean = clean.trim_start_matches(['.', '_', '-']);
     let text = match number {
@@ -143,7 +179,11 @@ fn default_id(repo: &str, number: Option<u64>, head: &CommitSha) -> Result<Insta
         None => format!("{clean}-{}", &head.as_str()[..8]),
     };
     text.parse().map_err(|why: atlas_core::InvalidInstanceId| {
-        Error::new(ErrorKind::InvalidInput, "name the instance: give --instance-id", "")
-            .with_source(why)
+        Error::new(
+            ErrorKind::InvalidInput,
+            "name the instance: give --instance-id",
+            "",
+        )
+        .with_source(why)
     })
 }

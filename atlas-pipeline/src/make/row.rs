@@ -59,7 +59,9 @@ pub(super) fn row(
         "log_parser_name": plan.log_parser_name,
     });
     let mut row = Instance::new(&request.instance_id);
-    let version = request.number.map_or_else(|| request.base.short().to_owned(), |n| n.to_string());
+    let version = request
+        .number
+        .map_or_else(|| request.base.short().to_owned(), |n| n.to_string());
     for (column, value) in [
         ("repo", json!(request.repo_name)),
         ("base_commit", json!(request.base)),
@@ -75,12 +77,20 @@ pub(super) fn row(
         ("image", json!(image)),
         (
             "eval_script",
-            json!(eval_script(request.base.as_str(), &split.test_patch, &test_files(split)?, plan)),
+            json!(eval_script(
+                request.base.as_str(),
+                &split.test_patch,
+                &test_files(split)?,
+                plan
+            )),
         ),
         ("log_parser", json!(parser)),
         ("eval_type", json!("pass_and_fail")),
         ("language", json!(plan.language)),
-        ("environment_config", json!(serde_json::to_string(&config).map_err(internal)?)),
+        (
+            "environment_config",
+            json!(serde_json::to_string(&config).map_err(internal)?),
+        ),
         (
             "atlas",
             json!({
@@ -121,9 +131,9 @@ fn internal(why: serde_json::Error) -> Error {
 /// Puts the row into the dataset: in place of the row of the same name, else at the end. Rows of
 /// others are kept byte for byte.
 pub(super) fn add_to_dataset(path: &Path, row: &Instance) -> Result<(), Error> {
-    let id = row.id().map_err(|why| {
-        Error::new(ErrorKind::Internal, "write row", "").with_source(why)
-    })?;
+    let id = row
+        .id()
+        .map_err(|why| Error::new(ErrorKind::Internal, "write row", "").with_source(why))?;
     rewrite(path, &id, Some(&row.to_string()))
 }
 
@@ -140,8 +150,9 @@ fn rewrite(path: &Path, id: &InstanceId, row: Option<&str>) -> Result<(), Error>
         Err(why) => return Err(Error::io("read dataset", path, why)),
     };
     let is_ours = |line: &str| {
-        serde_json::from_str::<Value>(line)
-            .is_ok_and(|value| value.get("instance_id").and_then(Value::as_str) == Some(id.as_str()))
+        serde_json::from_str::<Value>(line).is_ok_and(|value| {
+            value.get("instance_id").and_then(Value::as_str) == Some(id.as_str())
+        })
     };
     let mut new = String::with_capacity(old.len());
     let mut written = false;
@@ -161,5 +172,9 @@ fn rewrite(path: &Path, id: &InstanceId, row: Option<&str>) -> Result<(), Error>
         new.push_str(row);
         new.push('\n');
     }
-    if new == old { Ok(()) } else { write_atomically(path, new.as_bytes()) }
+    if new == old {
+        Ok(())
+    } else {
+        write_atomically(path, new.as_bytes())
+    }
 }

@@ -16,7 +16,18 @@ fn offline_it_makes_the_instance_it_promises() {
 
     let text = place.run(&["demo", "--offline", "--out", "out"]);
     assert_eq!(text.code(), 0);
-    assert!(text.stdout().contains("demo__wordwrap-1: accepted"), "{}", text.stdout());
-    assert!(text.stdout().contains("they define the task"), "{}", text.stdout());
-    assert!(!text.stderr().contains('\u{1b}'), "no progress where there is no terminal");
+    assert!(
+        text.stdout().contains("demo__wordwrap-1: accepted"),
+        "{}",
+        text.stdout()
+    );
+    assert!(
+        text.stdout().contains("they define the task"),
+        "{}",
+        text.stdout()
+    );
+    assert!(
+        !text.stderr().contains('\u{1b}'),
+        "no progress where there is no terminal"
+    );
 }

@@ -16,7 +16,11 @@ fn wanted() -> bool {
 
 fn docker(args: &[&str]) -> String {
     let done = Command::new("docker").args(args).output().unwrap();
-    assert!(done.status.success(), "docker {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    assert!(
+        done.status.success(),
+        "docker {args:?}: {}",
+        String::from_utf8_lossy(&done.stderr)
+    );
     String::from_utf8(done.stdout).unwrap()
 }
 
@@ -29,7 +33,12 @@ fn on_docker<'a>(repo: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 fn row(place: &Place) -> Value {
-    serde_json::from_str(std::fs::read_to_string(place.path("out/dataset.jsonl")).unwrap().trim()).unwrap()
+    serde_json::from_str(
+        std::fs::read_to_string(place.path("out/dataset.jsonl"))
+            .unwrap()
+            .trim(),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -49,7 +58,10 @@ fn both_engines_give_the_same_row() {
     }
     let (mut first, mut second) = (row(&contained), row(&local));
     let image = first["image"].as_str().unwrap().to_owned();
-    assert_eq!(docker(&["image", "inspect", "--format", "{{.Config.User}}", &image]).trim(), "atlas");
+    assert_eq!(
+        docker(&["image", "inspect", "--format", "{{.Config.User}}", &image]).trim(),
+        "atlas"
+    );
     for row in [&mut first, &mut second] {
         for column in ["image", "atlas", "eval_script", "environment_config"] {
             row[column] = Value::Null;
@@ -68,17 +80,32 @@ fn the_image_holds_nothing_of_the_solution() {
     let repo = place.repository("repo", &[BASE, FIX]);
     let head = crate::support::git(&repo, &["rev-parse", "HEAD"]);
     crate::support::git(&repo, &["tag", "released"]);
-    let done = place.run(&on_docker(repo.to_str().unwrap(), &["--instance-id", "me__calc-2"]));
+    let done = place.run(&on_docker(
+        repo.to_str().unwrap(),
+        &["--instance-id", "me__calc-2"],
+    ));
     assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
     let row = row(&place);
     let image = row["image"].as_str().unwrap();
     let look = format!(
         "cd /testbed && git rev-parse HEAD && git cat-file -e {head}; echo later:$?; git tag; git status --short"
     );
-    let seen = docker(&["run", "--rm", "--network", "none", image, "bash", "-c", &look]);
+    let seen = docker(&[
+        "run",
+        "--rm",
+        "--network",
+        "none",
+        image,
+        "bash",
+        "-c",
+        &look,
+    ]);
     let lines: Vec<&str> = seen.lines().collect();
     assert_eq!(lines[0], row["base_commit"].as_str().unwrap(), "{seen}");
-    assert!(lines[1].starts_with("later:1"), "the later commit is not in the image: {seen}");
+    assert!(
+        lines[1].starts_with("later:1"),
+        "the later commit is not in the image: {seen}"
+    );
     assert_eq!(lines.len(), 2, "no tag, and a clean work tree: {seen}");
     docker(&["rmi", "--force", image]);
 }
@@ -89,18 +116,36 @@ fn killed_in_every_phase_it_finishes_and_leaves_no_container() {
         return;
     }
     let slow = "import time, unittest\n\n\nclass Slow(unittest.TestCase):\n    def test_slow(self):\n        time.sleep(1)\n";
-    let base: Vec<(&str, &str)> = BASE.iter().copied().chain([("tests/test_slow.py", slow)]).collect();
+    let base: Vec<(&str, &str)> = BASE
+        .iter()
+        .copied()
+        .chain([("tests/test_slow.py", slow)])
+        .collect();
     let place = Place::new();
     let repo = place.repository("repo", &[&base, FIX]);
     let repo = repo.to_str().unwrap();
     let args = on_docker(repo, &["--instance-id", "me__calc-3"]);
-    for phase in ["analyse", "build", "run base", "run before", "run after", "write"] {
+    for phase in [
+        "analyse",
+        "build",
+        "run base",
+        "run before",
+        "run after",
+        "write",
+    ] {
         assert!(kill_at(&place, &args, phase), "{phase} was never entered");
     }
     let done = place.run(&args);
     assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
     assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
-    let ours = docker(&["ps", "--all", "--filter", "label=atlas.job", "--format", "{{.Names}} {{.Label \"atlas.run\"}}"]);
+    let ours = docker(&[
+        "ps",
+        "--all",
+        "--filter",
+        "label=atlas.job",
+        "--format",
+        "{{.Names}} {{.Label \"atlas.run\"}}",
+    ]);
     // Other tests of this binary may have containers of their own running at the same time, under
     // the process ids of their own runs; those of the killed runs are gone.
     let dead: Vec<&str> = ours

@@ -28,33 +28,61 @@ pub(crate) fn kill_at(place: &Place, args: &[&str], phase: &str) -> bool {
 #[test]
 fn in_every_phase() {
     let slow = "import time, unittest\n\n\nclass Slow(unittest.TestCase):\n    def test_slow(self):\n        time.sleep(0.5)\n";
-    let base: Vec<(&str, &str)> = BASE.iter().copied().chain([("tests/test_slow.py", slow)]).collect();
-    let phases =
-        ["read the pull request", "analyse", "build", "run base", "run before", "run after", "write"];
+    let base: Vec<(&str, &str)> = BASE
+        .iter()
+        .copied()
+        .chain([("tests/test_slow.py", slow)])
+        .collect();
+    let phases = [
+        "read the pull request",
+        "analyse",
+        "build",
+        "run base",
+        "run before",
+        "run after",
+        "write",
+    ];
     let place = Place::new();
     let repo = place.repository("repo", &[&base, FIX]);
     let repo = repo.to_str().unwrap();
     for phase in phases {
-        assert!(kill_at(&place, &make_args(repo, &[]), phase), "{phase} was never entered");
+        assert!(
+            kill_at(&place, &make_args(repo, &[]), phase),
+            "{phase} was never entered"
+        );
     }
     let done = place.run(&make_args(repo, &[]));
     assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
     assert_eq!(ids(&done.json(), "FAIL_TO_PASS").len(), 1);
     assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
-    let environments = std::fs::read_dir(place.path("cache/atlas/env")).unwrap().count();
+    let environments = std::fs::read_dir(place.path("cache/atlas/env"))
+        .unwrap()
+        .count();
     assert!(environments >= 1, "the environment was built");
 
     // Everything was known by then: nothing is run again.
-    let again = place.atlas(&make_args(repo, &[])).env("ATLAS_LOG", "debug").output().unwrap();
+    let again = place
+        .atlas(&make_args(repo, &[]))
+        .env("ATLAS_LOG", "debug")
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert_eq!(said.matches("answered from an earlier run").count(), 4, "inventory and states: {said}");
+    assert_eq!(
+        said.matches("answered from an earlier run").count(),
+        4,
+        "inventory and states: {said}"
+    );
 }
 
 #[test]
 fn two_runs_on_one_instance_do_not_mix() {
     let place = Place::new();
     let slow = "import time, unittest\n\n\nclass Slow(unittest.TestCase):\n    def test_slow(self):\n        time.sleep(2)\n";
-    let base: Vec<(&str, &str)> = BASE.iter().copied().chain([("tests/test_slow.py", slow)]).collect();
+    let base: Vec<(&str, &str)> = BASE
+        .iter()
+        .copied()
+        .chain([("tests/test_slow.py", slow)])
+        .collect();
     let repo = place.repository("repo", &[&base, FIX]);
     let repo = repo.to_str().unwrap();
     let mut first = place
@@ -68,7 +96,11 @@ fn two_runs_on_one_instance_do_not_mix() {
     assert!(lines.any(|line| line.unwrap().contains("phase=\"run base\"")));
     let second = place.run(&make_args(repo, &[]));
     assert_eq!(second.code(), 1, "{}", second.stdout());
-    assert!(second.stderr().contains("another run is making"), "{}", second.stderr());
+    assert!(
+        second.stderr().contains("another run is making"),
+        "{}",
+        second.stderr()
+    );
     lines.for_each(drop);
     assert!(first.wait().unwrap().success());
 }

@@ -24,39 +24,83 @@ fn a_bug_fix_becomes_a_row_with_all_its_proof() {
     let dataset = std::fs::read_to_string(place.path("out/dataset.jsonl")).unwrap();
     let row: Value = serde_json::from_str(dataset.trim_end()).unwrap();
     for column in [
-        "repo", "instance_id", "base_commit", "patch", "test_patch", "problem_statement",
-        "hints_text", "created_at", "version", "FAIL_TO_PASS", "PASS_TO_PASS",
-        "environment_setup_commit", "image", "eval_script", "log_parser", "eval_type",
+        "repo",
+        "instance_id",
+        "base_commit",
+        "patch",
+        "test_patch",
+        "problem_statement",
+        "hints_text",
+        "created_at",
+        "version",
+        "FAIL_TO_PASS",
+        "PASS_TO_PASS",
+        "environment_setup_commit",
+        "image",
+        "eval_script",
+        "log_parser",
+        "eval_type",
     ] {
-        assert!(row[column].is_string(), "{column} is text, as in every dataset: {}", row[column]);
+        assert!(
+            row[column].is_string(),
+            "{column} is text, as in every dataset: {}",
+            row[column]
+        );
     }
     assert!(row["patch"].as_str().unwrap().contains("calc/__init__.py"));
-    assert!(!row["patch"].as_str().unwrap().contains("tests/"), "the gold patch holds no test");
-    assert!(row["test_patch"].as_str().unwrap().contains("tests/test_calc.py"));
+    assert!(
+        !row["patch"].as_str().unwrap().contains("tests/"),
+        "the gold patch holds no test"
+    );
+    assert!(
+        row["test_patch"]
+            .as_str()
+            .unwrap()
+            .contains("tests/test_calc.py")
+    );
     let script = row["eval_script"].as_str().unwrap();
     for marker in [">>>>> Start Test Output", ">>>>> End Test Output"] {
         assert_eq!(script.matches(marker).count(), 1, "{marker} stands once");
     }
     for artefact in [
-        "Dockerfile", "plan.json", "environment.lock.json", "oracle.json", "split.json", "gold.patch",
-        "test.patch", "base.log", "before.log", "after.log", "instance.json", "make.json",
+        "Dockerfile",
+        "plan.json",
+        "environment.lock.json",
+        "oracle.json",
+        "split.json",
+        "gold.patch",
+        "test.patch",
+        "base.log",
+        "before.log",
+        "after.log",
+        "instance.json",
+        "make.json",
     ] {
         let path = place.path("out/me__calc-1").join(artefact);
-        assert!(path.metadata().is_ok_and(|m| m.len() > 0), "{artefact} is written");
+        assert!(
+            path.metadata().is_ok_and(|m| m.len() > 0),
+            "{artefact} is written"
+        );
     }
     assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
 
     let again = place.run(&make_args(repo, &["--instance-id", "me__calc-1"]));
     assert_eq!(again.code(), 0);
     let same = std::fs::read_to_string(place.path("out/dataset.jsonl")).unwrap();
-    assert_eq!(same, dataset, "the same command writes the same bytes, and one row");
+    assert_eq!(
+        same, dataset,
+        "the same command writes the same bytes, and one row"
+    );
 }
 
 #[test]
 fn a_feature_whose_tests_do_not_load_before() {
     let place = Place::new();
     let head = [
-        ("calc/__init__.py", "def double(n):\n    return n + n if n > 0 else n\n\n\ndef triple(n):\n    return 3 * n\n"),
+        (
+            "calc/__init__.py",
+            "def double(n):\n    return n + n if n > 0 else n\n\n\ndef triple(n):\n    return 3 * n\n",
+        ),
         (
             "tests/test_triple.py",
             "import unittest\nfrom calc import double, triple\n\n\nclass TripleTest(unittest.TestCase):\n    \
@@ -64,16 +108,21 @@ fn a_feature_whose_tests_do_not_load_before() {
         ),
     ];
     let repo = place.repository("repo", &[BASE, &head]);
-    let done = place.run(&make_args(repo.to_str().unwrap(), &["--instance-id", "me__calc-2"]));
+    let done = place.run(&make_args(
+        repo.to_str().unwrap(),
+        &["--instance-id", "me__calc-2"],
+    ));
     assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
     let report = done.json();
     assert_eq!(report["kind"], "feature_request");
     assert_eq!(report["before_failure_extent"], "partial");
-    assert_eq!(ids(&report, "FAIL_TO_PASS"), ["test_triple (tests.test_triple.TripleTest.test_triple)"]);
-    let oracle: Value = serde_json::from_slice(
-        &std::fs::read(place.path("out/me__calc-2/oracle.json")).unwrap(),
-    )
-    .unwrap();
+    assert_eq!(
+        ids(&report, "FAIL_TO_PASS"),
+        ["test_triple (tests.test_triple.TripleTest.test_triple)"]
+    );
+    let oracle: Value =
+        serde_json::from_slice(&std::fs::read(place.path("out/me__calc-2/oracle.json")).unwrap())
+            .unwrap();
     let failure = &oracle["module_failures"][0];
     assert_eq!(failure["class"], "missing_symbol", "{failure}");
     assert_eq!(failure["symbol"], "triple");
@@ -83,8 +132,14 @@ fn a_feature_whose_tests_do_not_load_before() {
 fn a_refactor_is_rejected_with_the_counts_and_leaves_no_row() {
     let place = Place::new();
     let head = [
-        ("calc/__init__.py", "def double(n):\n    return 2 * n if n > 0 else n\n"),
-        ("tests/test_more.py", "import unittest\nfrom calc import double\n\n\nclass More(unittest.TestCase):\n    def test_more(self):\n        self.assertEqual(double(3), 6)\n"),
+        (
+            "calc/__init__.py",
+            "def double(n):\n    return 2 * n if n > 0 else n\n",
+        ),
+        (
+            "tests/test_more.py",
+            "import unittest\nfrom calc import double\n\n\nclass More(unittest.TestCase):\n    def test_more(self):\n        self.assertEqual(double(3), 6)\n",
+        ),
     ];
     let repo = place.repository("repo", &[BASE, &head]);
     let done = place.run(&make_args(repo.to_str().unwrap(), &[]));
@@ -92,8 +147,15 @@ fn a_refactor_is_rejected_with_the_counts_and_leaves_no_row() {
     let report = done.json();
     assert_eq!(report["outcome"], "reject_no_fail_to_pass");
     let reason = report["reason"].as_str().unwrap();
-    assert!(reason.contains("no FAIL_TO_PASS: of 2 tests that pass in After, 2 pass in Before"), "{reason}");
-    assert!(report["evidence"].to_string().contains("P2P: 2"), "{}", report["evidence"]);
+    assert!(
+        reason.contains("no FAIL_TO_PASS: of 2 tests that pass in After, 2 pass in Before"),
+        "{reason}"
+    );
+    assert!(
+        report["evidence"].to_string().contains("P2P: 2"),
+        "{}",
+        report["evidence"]
+    );
     assert_eq!(report["row"], Value::Null);
     assert!(!place.path("out/dataset.jsonl").exists());
 }
@@ -114,7 +176,10 @@ fn a_base_that_does_not_build_is_an_environment_verdict_with_the_failing_step() 
     let broken: Vec<(&str, &str)> = BASE
         .iter()
         .copied()
-        .chain([("setup.py", "import sys\nsys.exit('the lint roller of the flux is missing')\n")])
+        .chain([(
+            "setup.py",
+            "import sys\nsys.exit('the lint roller of the flux is missing')\n",
+        )])
         .collect();
     let repo = place.repository("repo", &[&broken, FIX]);
     let done = place.run(&make_args(repo.to_str().unwrap(), &[]));
@@ -123,7 +188,10 @@ fn a_base_that_does_not_build_is_an_environment_verdict_with_the_failing_step() 
     assert_eq!(report["outcome"], "environment_invalid");
     let proof = report["evidence"].to_string();
     assert!(proof.contains("failing step"), "{proof}");
-    assert!(proof.contains("the lint roller of the flux is missing"), "{proof}");
+    assert!(
+        proof.contains("the lint roller of the flux is missing"),
+        "{proof}"
+    );
 }
 
 #[test]
@@ -139,14 +207,23 @@ fn a_base_whose_tests_do_not_load_is_an_environment_verdict() {
     assert_eq!(done.code(), 3, "{}{}", done.stdout(), done.stderr());
     let report = done.json();
     assert_eq!(report["outcome"], "environment_invalid", "{report}");
-    assert!(report["evidence"].to_string().contains("a_module_that_nobody_has"), "{report}");
+    assert!(
+        report["evidence"]
+            .to_string()
+            .contains("a_module_that_nobody_has"),
+        "{report}"
+    );
 }
 
 #[test]
 fn without_isolation_untrusted_code_is_refused() {
     let place = Place::new();
     let repo = place.repository("repo", &[BASE, FIX]);
-    std::fs::write(place.path("atlas.toml"), "[local]\nbubblewrap = \"never\"\n").unwrap();
+    std::fs::write(
+        place.path("atlas.toml"),
+        "[local]\nbubblewrap = \"never\"\n",
+    )
+    .unwrap();
     let mut args = make_args(repo.to_str().unwrap(), &[]);
     args.retain(|arg| *arg != "--trust");
     let refused = place.run(&args);
@@ -154,7 +231,13 @@ fn without_isolation_untrusted_code_is_refused() {
     assert!(refused.stderr().contains("--trust"), "{}", refused.stderr());
 
     let trusted = place.run(&make_args(repo.to_str().unwrap(), &[]));
-    assert_eq!(trusted.code(), 0, "{}{}", trusted.stdout(), trusted.stderr());
+    assert_eq!(
+        trusted.code(),
+        0,
+        "{}{}",
+        trusted.stdout(),
+        trusted.stderr()
+    );
     assert_eq!(ids(&trusted.json(), "FAIL_TO_PASS").len(), 1);
     let oracle = std::fs::read_to_string(
         std::fs::read_dir(place.path("out"))
@@ -167,6 +250,9 @@ fn without_isolation_untrusted_code_is_refused() {
     .unwrap();
     let oracle: Value = serde_json::from_str(&oracle).unwrap();
     let isolation = &oracle["states"]["base"]["isolation"];
-    assert_eq!(isolation["kind"], "process", "the report says how little isolation there was");
+    assert_eq!(
+        isolation["kind"], "process",
+        "the report says how little isolation there was"
+    );
     assert_eq!(isolation["network_off"], false);
 }

@@ -11,7 +11,12 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::Builder::new().prefix("atlas-it-").tempdir().unwrap() }
+        Self {
+            folder: tempfile::Builder::new()
+                .prefix("atlas-it-")
+                .tempdir()
+                .unwrap(),
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -57,7 +62,11 @@ impl Place {
             walk(&folder, &mut |path| {
                 let name = path.file_name().unwrap().to_string_lossy().into_owned();
                 let is_job = path.parent() == Some(&*self.path("cache/atlas/jobs"));
-                if is_job || name == "tmp" || name.starts_with(".atlas-") || name.starts_with(".demo-") {
+                if is_job
+                    || name == "tmp"
+                    || name.starts_with(".atlas-")
+                    || name.starts_with(".demo-")
+                {
                     found.push(path.to_owned());
                 }
             });
@@ -67,7 +76,9 @@ impl Place {
 }
 
 fn walk(folder: &Path, see: &mut impl FnMut(&Path)) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
     for entry in entries.flatten() {
         see(&entry.path());
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -79,13 +90,24 @@ fn walk(folder: &Path, see: &mut impl FnMut(&Path)) {
 pub(crate) fn git(root: &Path, args: &[&str]) -> String {
     let done = Command::new("git")
         .current_dir(root)
-        .args(["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "commit.gpgsign=false"])
+        .args([
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@localhost",
+            "-c",
+            "commit.gpgsign=false",
+        ])
         .args(args)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .output()
         .unwrap();
-    assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    assert!(
+        done.status.success(),
+        "git {args:?}: {}",
+        String::from_utf8_lossy(&done.stderr)
+    );
     String::from_utf8(done.stdout).unwrap().trim().to_owned()
 }
 
@@ -113,12 +135,20 @@ impl Done {
 
 /// The ids of a list in a report.
 pub(crate) fn ids(report: &Value, list: &str) -> Vec<String> {
-    report[list].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect()
+    report[list]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|id| id.as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// A package with one function and its tests; the pull request fixes it and adds a test.
 pub(crate) const BASE: &[(&str, &str)] = &[
-    ("calc/__init__.py", "def double(n):\n    return n + n if n > 0 else n\n"),
+    (
+        "calc/__init__.py",
+        "def double(n):\n    return n + n if n > 0 else n\n",
+    ),
     ("tests/__init__.py", ""),
     (
         "tests/test_calc.py",
@@ -140,7 +170,9 @@ pub(crate) const FIX: &[(&str, &str)] = &[
 
 /// `atlas make` on the last two commits, with the local engine.
 pub(crate) fn make_args<'a>(repo: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let mut args = vec!["make", "--repo", repo, "--out", "out", "--engine", "local", "--trust"];
+    let mut args = vec![
+        "make", "--repo", repo, "--out", "out", "--engine", "local", "--trust",
+    ];
     args.extend(["--base", "HEAD~1", "--head", "HEAD", "--format", "json"]);
     args.extend_from_slice(more);
     args

@@ -3,13 +3,28 @@ use crate::support::{BASE, FIX, Place, make_args};
 #[track_caller]
 fn refused(place: &Place, args: &[&str], code: i32, says: &[&str]) {
     let done = place.run(args);
-    assert_eq!(done.code(), code, "{args:?}: {}{}", done.stdout(), done.stderr());
+    assert_eq!(
+        done.code(),
+        code,
+        "{args:?}: {}{}",
+        done.stdout(),
+        done.stderr()
+    );
     for word in says {
-        assert!(done.stderr().contains(word), "{args:?} should say {word}: {}", done.stderr());
+        assert!(
+            done.stderr().contains(word),
+            "{args:?} should say {word}: {}",
+            done.stderr()
+        );
     }
     assert!(!done.stderr().contains("panicked"), "{}", done.stderr());
     if code == 1 {
-        assert_eq!(done.stderr().trim_end().lines().count(), 1, "one message: {}", done.stderr());
+        assert_eq!(
+            done.stderr().trim_end().lines().count(),
+            1,
+            "one message: {}",
+            done.stderr()
+        );
     }
 }
 
@@ -21,19 +36,53 @@ fn wrong_input_is_one_clear_message() {
     std::fs::create_dir(place.path("empty")).unwrap();
     let pair = ["--base", "HEAD~1", "--head", "HEAD", "--out", "out"];
     let with = |head: &[&'static str]| -> Vec<&str> { [head, &pair[..]].concat() };
-    refused(&place, &with(&["make", "--repo", "nowhere"]), 1, &["nowhere"]);
-    refused(&place, &with(&["make", "--repo", "empty"]), 1, &["empty", "repository"]);
+    refused(
+        &place,
+        &with(&["make", "--repo", "nowhere"]),
+        1,
+        &["nowhere"],
+    );
+    refused(
+        &place,
+        &with(&["make", "--repo", "empty"]),
+        1,
+        &["empty", "repository"],
+    );
     let wrong = "0123456789012345678901234567890123456789";
-    let args = ["make", "--repo", repo, "--base", wrong, "--head", "HEAD", "--out", "out"];
+    let args = [
+        "make", "--repo", repo, "--base", wrong, "--head", "HEAD", "--out", "out",
+    ];
     refused(&place, &args, 1, &[wrong]);
     let args = ["make", "--repo", repo, "--pr", "77", "--out", "out"];
     refused(&place, &args, 1, &["77"]);
-    let args = ["make", "--repo", repo, "--base", "HEAD", "--head", "HEAD", "--out", "out"];
+    let args = [
+        "make", "--repo", repo, "--base", "HEAD", "--head", "HEAD", "--out", "out",
+    ];
     refused(&place, &args, 1, &["same commit"]);
-    refused(&place, &["make", "--repo", repo, "--base", "HEAD", "--out", "out"], 2, &["--head"]);
-    refused(&place, &["make", "--repo", repo, "--out", "out"], 2, &["--base"]);
-    refused(&place, &["make", "--repo", repo, "--engine", "cloud", "--out", "out"], 2, &["cloud"]);
-    refused(&place, &["parse", "--parser", "nose", "x.log"], 1, &["x.log"]);
+    refused(
+        &place,
+        &["make", "--repo", repo, "--base", "HEAD", "--out", "out"],
+        2,
+        &["--head"],
+    );
+    refused(
+        &place,
+        &["make", "--repo", repo, "--out", "out"],
+        2,
+        &["--base"],
+    );
+    refused(
+        &place,
+        &["make", "--repo", repo, "--engine", "cloud", "--out", "out"],
+        2,
+        &["cloud"],
+    );
+    refused(
+        &place,
+        &["parse", "--parser", "nose", "x.log"],
+        1,
+        &["x.log"],
+    );
     refused(&place, &["frobnicate"], 2, &["frobnicate"]);
 }
 
@@ -42,8 +91,17 @@ fn a_configuration_that_cannot_be_read_names_file_line_and_key() {
     let place = Place::new();
     let repo = place.repository("repo", &[BASE, FIX]);
     let repo = repo.to_str().unwrap();
-    refused(&place, &make_args(repo, &["--config", "absent.toml"]), 1, &["absent.toml"]);
-    std::fs::write(place.path("bad.toml"), "[limits]\nseconds = 5\nminutes = 3\n").unwrap();
+    refused(
+        &place,
+        &make_args(repo, &["--config", "absent.toml"]),
+        1,
+        &["absent.toml"],
+    );
+    std::fs::write(
+        place.path("bad.toml"),
+        "[limits]\nseconds = 5\nminutes = 3\n",
+    )
+    .unwrap();
     let done = place.run(&make_args(repo, &["--config", "bad.toml"]));
     assert_eq!(done.code(), 1);
     for word in ["bad.toml", "line 3", "minutes"] {
@@ -57,10 +115,18 @@ fn an_unknown_parser_is_named_with_those_that_are_known() {
     std::fs::write(place.path("run.log"), "hello\n").unwrap();
     let done = place.run(&["parse", "--parser", "nose", "run.log"]);
     assert_eq!(done.code(), 1);
-    assert!(done.stderr().contains("nose") && done.stderr().contains("pytest"), "{}", done.stderr());
+    assert!(
+        done.stderr().contains("nose") && done.stderr().contains("pytest"),
+        "{}",
+        done.stderr()
+    );
     let unknown = place.run(&["parse", "run.log"]);
     assert_eq!(unknown.code(), 1);
-    assert!(unknown.stderr().contains("--parser"), "{}", unknown.stderr());
+    assert!(
+        unknown.stderr().contains("--parser"),
+        "{}",
+        unknown.stderr()
+    );
 }
 
 #[test]
@@ -71,5 +137,10 @@ fn doctor_answers_for_programs() {
     let report = done.json();
     let abilities = report["abilities"].as_array().unwrap();
     assert_eq!(report["ready"].as_bool().unwrap(), done.code() == 0);
-    assert!(abilities.iter().all(|a| !a["note"].as_str().unwrap().is_empty()), "{report}");
+    assert!(
+        abilities
+            .iter()
+            .all(|a| !a["note"].as_str().unwrap().is_empty()),
+        "{report}"
+    );
 }

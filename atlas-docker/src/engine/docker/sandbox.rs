@@ -415,12 +415,12 @@ fn layout(environment: &Environment, job: &Job) -> Result<Vec<u8>, Error> {
         tar: tar::Builder::new(Vec::new()),
         now,
         folders: BTreeSet::new(),
+        owner: USER,
     };
     let own = format!("opt/atlas/in/{OWN_FOLDER}");
     let write = |archive: &mut Archive| -> std::io::Result<Vec<u8>> {
         archive.folder("opt/atlas/in")?;
         archive.folder("opt/atlas/out")?;
-        archive.folder(&own)?;
         for (path, content) in &job.overlay.write {
             // Folders are named one by one: the engine would make them as root, and a symbolic
             // link or a file in the place of a folder gives way to it.
@@ -452,6 +452,9 @@ fn layout(environment: &Environment, job: &Job) -> Result<Vec<u8>, Error> {
             gone.extend_from_slice(path.as_bytes());
             gone.push(0);
         }
+        // What runs the job belongs to another user than the job: it can be read, not rewritten.
+        archive.owner = 0;
+        archive.folder(&own)?;
         archive.file(&format!("{own}/remove"), 0o644, &gone)?;
         archive.file(&format!("{own}/script.sh"), 0o644, job.script.as_bytes())?;
         let run = run_script(&places, &exports, !gone.is_empty());
@@ -488,6 +491,7 @@ struct Archive {
     tar: tar::Builder<Vec<u8>>,
     now: u64,
     folders: BTreeSet<String>,
+    owner: u64,
 }
 
 impl Archive {
@@ -496,8 +500,8 @@ impl Archive {
         let mut header = Header::new_gnu();
         header.set_entry_type(kind);
         header.set_mode(mode);
-        header.set_uid(USER);
-        header.set_gid(USER);
+        header.set_uid(self.owner);
+        header.set_gid(self.owner);
         header.set_mtime(self.now);
         header.set_size(size as u64);
         header

@@ -1,7 +1,7 @@
 //! What keeps a script apart from this machine: bubblewrap, or nothing.
 
 use super::toolchain::look_up;
-use crate::engine::prelude::Places;
+use crate::engine::prelude::{OWN_FOLDER, Places};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -163,7 +163,10 @@ impl Bwrap {
         add!("--ro-bind", &real.tools, TOOLS);
         add!("--bind", &real.cache, &places.cache);
         add!("--bind", &real.home, &places.home);
-        add!("--ro-bind", &real.input, &places.input);
+        // A script may delete what it was given, but not change what runs it.
+        let own = format!("{}/{OWN_FOLDER}", places.input);
+        add!("--bind", &real.input, &places.input);
+        add!("--ro-bind", &real.input.join(OWN_FOLDER), &own);
         add!("--bind", &real.output, &places.output);
         add!("--chdir", &places.repo);
         line

@@ -51,6 +51,11 @@ impl Language for Python {
         }
     }
 
+    /// Modules in the root are importable as they stand, and unittest comes with the language.
+    fn needs_manifest(&self) -> bool {
+        false
+    }
+
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         let manifests = Manifests::read(facts.tree);
         let found = runner::find(facts, &manifests)?;
