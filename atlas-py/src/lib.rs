@@ -1,0 +1,41 @@
+//! The native half of the Python package `swe_atlas`.
+//!
+//! It translates and never decides: each function calls the Rust function of the same name, each
+//! class is a frozen newtype over what that function returned. Whatever computes or waits runs
+//! detached from Python's global lock. `errors` alone knows the error types of both worlds.
+
+#![expect(
+    clippy::doc_markdown,
+    reason = "these are docstrings, which Python shows as they stand"
+)]
+
+mod classification;
+mod convert;
+mod errors;
+mod instance;
+mod log;
+mod make;
+mod report;
+
+use pyo3::prelude::*;
+
+/// The native module of `swe_atlas`; import the package instead.
+#[pymodule]
+mod _swe_atlas {
+    #[pymodule_export]
+    use crate::classification::{Classification, classify};
+    #[pymodule_export]
+    use crate::errors::{_error_kinds, _raise};
+    #[pymodule_export]
+    use crate::instance::Instance;
+    #[pymodule_export]
+    use crate::log::{ParsedLog, parse_log};
+    #[pymodule_export]
+    use crate::make::{MakeReport, make};
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

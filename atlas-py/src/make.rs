@@ -1,0 +1,244 @@
+//! `MakeReport` and `make`.
+
+use crate::convert::dumps;
+use crate::errors::raised;
+use crate::report::Report;
+use atlas_core::{Error, ErrorKind, InvalidInstanceId, RunContext};
+use atlas_pipeline::{Config, MakeOptions};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What making a pull request into an instance came to: the verdict, and what proves it.
+///
+/// Made by `make`. Immutable; every attribute gives fresh plain values.
+#[pyclass(frozen, eq, module = "swe_atlas")]
+#[derive(Debug, PartialEq)]
+pub(crate) struct MakeReport(Report);
+
+#[pymethods]
+impl MakeReport {
+    /// Version of the report's form.
+    #[getter]
+    fn schema_version<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "schema_version")
+    }
+
+    /// The instance's name.
+    #[getter]
+    fn instance_id(&self) -> &str {
+        self.0.text("instance_id")
+    }
+
+    /// The verdict: instance, or why it is none (reject_no_fail_to_pass, environment_invalid,
+    /// reject_after_broken, reject_before_broken, reject_nothing_to_test, no_evidence).
+    #[getter]
+    fn outcome(&self) -> &str {
+        self.0.text("outcome")
+    }
+
+    /// One sentence why.
+    #[getter]
+    fn reason(&self) -> &str {
+        self.0.text("reason")
+    }
+
+    /// bug_fix or feature_request, by state; None where it cannot be told.
+    #[getter]
+    fn kind(&self) -> Option<&str> {
+        self.0.value("kind").as_str()
+    }
+
+    /// How much of Before did not run: none, partial, full or crash; None if it was not run.
+    #[getter]
+    fn before_failure_extent(&self) -> Option<&str> {
+        self.0.value("before_failure_extent").as_str()
+    }
+
+    /// Tests that define the task.
+    #[getter]
+    fn fail_to_pass<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "FAIL_TO_PASS")
+    }
+
+    /// Tests that must go on passing.
+    #[getter]
+    fn pass_to_pass<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "PASS_TO_PASS")
+    }
+
+    /// The dataset row's file; None for a rejected pull request.
+    #[getter]
+    fn row(&self) -> Option<PathBuf> {
+        self.0.value("row").as_str().map(PathBuf::from)
+    }
+
+    /// The folder with everything that proves the verdict.
+    #[getter]
+    fn artefacts(&self) -> PathBuf {
+        self.0.text("artefacts").into()
+    }
+
+    /// The engine that was used.
+    #[getter]
+    fn engine(&self) -> &str {
+        self.0.text("engine")
+    }
+
+    /// Wall seconds by step.
+    #[getter]
+    fn seconds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "seconds")
+    }
+
+    /// Proof lines.
+    #[getter]
+    fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "evidence")
+    }
+
+    /// Remarks.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "warnings")
+    }
+
+    /// Everything as plain values, equal to what `atlas make --format json` prints.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.dict(py)
+    }
+
+    /// The same as one line of JSON.
+    fn to_json(&self) -> String {
+        self.0.json()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "MakeReport('{}', {})",
+            self.0.text("instance_id"),
+            self.0.summary()
+        )
+    }
+
+    #[classmethod]
+    fn _restore(_class: &Bound<'_, PyType>, state: &str) -> PyResult<Self> {
+        Report::restore(state).map(Self)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().getattr("_restore")?, (slf.get().0.json(),)))
+    }
+}
+
+/// A path to `atlas.toml`, or its content as a mapping.
+fn config(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
+    let Some(given) = given else {
+        return Ok(Config::default());
+    };
+    if given.is_instance_of::<PyString>() || given.hasattr("__fspath__")? {
+        let path: PathBuf = given.extract()?;
+        return Config::read(&path).map_err(|why| raised(&why));
+    }
+    serde_json::from_str(&dumps(given)?).map_err(|why| {
+        raised(&Error::new(ErrorKind::InvalidInput, "read configuration", "").with_source(why))
+    })
+}
+
+/// Makes one merged pull request into a verified instance, or says why it is none.
+///
+/// `repo` is a clone's path or an address to clone from. The pull request is `base` and `head`
+/// (revisions), or `pr` (its number, found in the clone). `problem` is a file with the problem
+/// statement; `engine` is 'auto', 'docker' or 'local'; `config` is a path to an atlas.toml or its
+/// content as a mapping, and no file is read unasked. Artefacts and `dataset.jsonl` go below `out`.
+/// `trust` lets the repository's code run where nothing keeps it apart from this machine.
+///
+/// Runs detached from Python's lock. Ctrl-C, which Python hears in its main thread, ends the step in
+/// flight, cleans up and raises KeyboardInterrupt; the same call later goes on from there.
+///
+/// A rejected pull request is a report, not an exception. Raises AtlasError for what is no property
+/// of the pull request: a commit that is not there, a dead engine, a full disk.
+#[pyfunction]
+#[pyo3(signature = (
+    repo, *, out, base=None, head=None, pr=None, instance_id=None, problem=None,
+    engine="auto", config=None, trust=false
+))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "keyword arguments, on Python's side"
+)]
+pub(crate) fn make(
+    py: Python<'_>,
+    repo: PathBuf,
+    out: PathBuf,
+    base: Option<String>,
+    head: Option<String>,
+    pr: Option<u64>,
+    instance_id: Option<&str>,
+    problem: Option<PathBuf>,
+    engine: &str,
+    config: Option<&Bound<'_, PyAny>>,
+    trust: bool,
+) -> PyResult<MakeReport> {
+    let invalid = |argument: &str, why: String| {
+        raised(&Error::new(ErrorKind::InvalidInput, "read argument", argument).with_source(why))
+    };
+    let repo = repo
+        .into_os_string()
+        .into_string()
+        .map_err(|repo| invalid("repo", format!("{} is not UTF-8", repo.display())))?;
+    let instance_id = instance_id
+        .map(str::parse)
+        .transpose()
+        .map_err(|why: InvalidInstanceId| invalid("instance_id", why.to_string()))?;
+    let options = MakeOptions {
+        base,
+        head,
+        pull_request: pr,
+        instance_id,
+        problem,
+        engine: engine.parse().map_err(|why| invalid("engine", why))?,
+        config: self::config(config)?,
+        trust,
+        ..MakeOptions::new(repo, out)
+    };
+    let report = py.detach(|| run(&options))?;
+    Report::of(&report).map(MakeReport)
+}
+
+/// Runs to the end while Python's signal handlers get their turn ten times a second.
+fn run(options: &MakeOptions) -> PyResult<atlas_pipeline::MakeReport> {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let number = RUNS.fetch_add(1, Ordering::Relaxed);
+    let cx = RunContext::new(format!("atlas-{}-{number}", std::process::id()));
+    let runtime = tokio::runtime::Runtime::new().map_err(|why| {
+        raised(&Error::new(ErrorKind::Io, "start the runtime", "").with_source(why))
+    })?;
+    let result = runtime.block_on(async {
+        let (mut work, mut interrupt) = (pin!(atlas_pipeline::make(&cx, options)), None);
+        loop {
+            tokio::select! {
+                result = &mut work => break match interrupt {
+                    Some(interrupt) => Err(interrupt),
+                    None => result.map_err(|why| raised(&why)),
+                },
+                () = tokio::time::sleep(Duration::from_millis(100)) => {
+                    #[expect(
+                        clippy::redundant_closure_for_method_calls,
+                        reason = "the method alone is not general enough in its lifetime"
+                    )]
+                    let heard = Python::attach(|py| py.check_signals());
+                    if let Err(signal) = heard {
+                        cx.cancel.cancel();
+                        interrupt = Some(signal);
+                    }
+                }
+            }
+        }
+    });
+    runtime.shutdown_timeout(Duration::from_secs(2));
+    result
+}

@@ -1,0 +1,56 @@
+//! Reports that are their JSON.
+
+use crate::convert::{to_python, to_value};
+use crate::errors::raised_json;
+use pyo3::prelude::*;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A report in the form in which the command prints it: attributes, dictionary, JSON and pickle
+/// all read the same value, so they cannot disagree.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Report(Value);
+
+impl Report {
+    pub(crate) fn of<T: Serialize>(value: &T) -> PyResult<Self> {
+        to_value(value).map(Self)
+    }
+
+    /// From [`json`](Self::json), for pickle.
+    pub(crate) fn restore(json: &str) -> PyResult<Self> {
+        serde_json::from_str(json).map(Self).map_err(raised_json)
+    }
+
+    pub(crate) fn value(&self, name: &str) -> &Value {
+        &self.0[name]
+    }
+
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.0[name].as_str().unwrap_or_default()
+    }
+
+    /// One column as a plain Python value.
+    pub(crate) fn field<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0[name])
+    }
+
+    pub(crate) fn dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0)
+    }
+
+    /// One line.
+    pub(crate) fn json(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// `Name(id, outcome=…, 3 FAIL_TO_PASS, 9 PASS_TO_PASS)`.
+    pub(crate) fn summary(&self) -> String {
+        let count = |name: &str| self.0[name].as_array().map_or(0, Vec::len);
+        format!(
+            "outcome='{}', FAIL_TO_PASS={}, PASS_TO_PASS={}",
+            self.text("outcome"),
+            count("FAIL_TO_PASS"),
+            count("PASS_TO_PASS")
+        )
+    }
+}
