@@ -216,12 +216,31 @@ fn manifests_that_call_themselves_end() {
 
 #[test]
 fn a_link_out_of_the_repository_is_not_followed() {
-    let outside = folder(&[("secret.toml", "[project]\nname = \"secret\"\n")]);
-    let inside = folder(&[("test_a.py", "import unittest\n")]);
-    let link = inside.path().join("pyproject.toml");
-    std::os::unix::fs::symlink(outside.path().join("secret.toml"), link).unwrap();
+    let outside = folder(&[("secret.mod", "module example.com/secret\n")]);
+    let inside = folder(&[("a_test.go", "package a\n")]);
+    let link = inside.path().join("go.mod");
+    std::os::unix::fs::symlink(outside.path().join("secret.mod"), link).unwrap();
     let options = AnalysisOptions::default();
     assert!(verdict(&repository(inside.path()), &options).starts_with("no manifest of a language"));
+}
+
+#[test]
+fn python_tests_need_no_manifest() {
+    let inside = folder(&[
+        ("calc/__init__.py", "def one():\n    return 1\n"),
+        ("tests/__init__.py", ""),
+        (
+            "tests/test_calc.py",
+            "import unittest\nfrom calc import one\n",
+        ),
+    ]);
+    let plan = plan(&repository(inside.path()), &AnalysisOptions::default());
+    assert_eq!(plan.log_parser_name, "unittest");
+    assert!(
+        !plan.build.iter().any(|step| step.contains("pip install")),
+        "{:?}",
+        plan.build
+    );
 }
 
 #[test]

@@ -82,8 +82,8 @@ impl Language for JavaScript {
         let node = version(facts, &package, &mut plan);
         let (parser, report) = match suite.runner {
             Runner::Jest => ("jest", Some(("jest.json", "jest"))),
-            // The JUnit reporter came with Node 20.
-            Runner::NodeTest if node.major >= 20 => ("nodetest", Some(("junit.xml", "junit"))),
+            // Several reporters at once came with Node 20.
+            Runner::NodeTest if node.major >= 20 => ("nodetest", Some(("report.tap", "nodetest"))),
             Runner::NodeTest => ("nodetest", None),
         };
         if !facts.knows(parser) {

@@ -548,8 +548,11 @@ impl Suite {
             Runner::NodeTest => {
                 words.extend(["node", "--test"].map(str::to_owned));
                 let reporters = if report {
-                    " --test-reporter=spec --test-reporter-destination=stdout \
-                     --test-reporter=junit --test-reporter-destination=\"$ATLAS_OUT/junit.xml\""
+                    // Without force-exit, a failing test that leaves a server open hangs the run. What
+                    // goes to standard error is written at once, so it is complete even then.
+                    " $(node --help | grep -o -m1 -e --test-force-exit) \
+                     --test-reporter=spec --test-reporter-destination=stdout \
+                     --test-reporter=tap --test-reporter-destination=stderr"
                 } else {
                     ""
                 };
@@ -557,6 +560,13 @@ impl Suite {
                 if !self.args.is_empty() {
                     command.push(' ');
                     command.push_str(&again(&self.args));
+                }
+                if report {
+                    // A runner that could not start says so there, and a person should see it.
+                    command.push_str(
+                        " 2>\"$ATLAS_OUT/report.tap\" || (code=$?; grep -q '^TAP version' \
+                         \"$ATLAS_OUT/report.tap\" || cat \"$ATLAS_OUT/report.tap\"; exit $code)",
+                    );
                 }
                 command
             }

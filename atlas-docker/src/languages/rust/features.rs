@@ -6,15 +6,16 @@ use crate::ci::Placed;
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 static CARGO_TEST: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(?:[A-Z_]+=\S+\s+)*cargo\s+(?:\+stable\s+)?(?:nextest\s+run|test|t)\b(.*)$")
         .expect("a literal pattern")
 });
+/// An attribute that switches language features on under a condition; it may take several lines.
 static NIGHTLY: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"cfg_attr\(.*feature\s*=.*,\s*feature\(").expect("a literal pattern")
+    Regex::new(r"#!\[cfg_attr\(([^\[\]]{0,500}?),\s*feature\(").expect("a literal pattern")
 });
 static FEATURE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"feature\s*=\s*"([^"]+)""#).expect("a literal pattern"));
@@ -44,8 +45,8 @@ fn in_ci(facts: &Facts<'_>) -> Vec<(Vec<String>, Placed)> {
 ///
 /// Order: what CI's `cargo test` commands say (`--all-features` over the union of `--features`
 /// over none); without any such command, what `docs.rs` metadata and the tests' own conditions
-/// say. Features behind which the sources enable unstable language features never come in through
-/// "all".
+/// say. Features behind which the sources enable unstable language features never come in: where
+/// all are wanted, all others are named.
 pub(super) fn flags(
     facts: &Facts<'_>,
     manifest: &toml::Table,
@@ -67,29 +68,35 @@ pub(super) fn flags(
         }
         named.extend(found);
     }
-    if let (Some((_, command)), None) = (all, &unstable) {
+    let documented = (commands.is_empty() && docs_all_features(manifest)).then(|| {
+        let line = facts.tree.line_with(MANIFEST, "all-features").unwrap_or(1);
+        Evidence::at(MANIFEST, line, "documented with all features")
+    });
+    if let Some((_, command)) = all {
         prove(plan, command, "");
-        flags.push("--all-features".to_owned());
-        return spaced(&flags);
     }
-    if !commands.is_empty() {
+    if let Some(at) = &documented {
+        plan.prove("test_cmd", at.clone());
+    }
+    if all.is_some() || documented.is_some() {
+        if unstable.is_empty() {
+            flags.push("--all-features".to_owned());
+            return spaced(&flags);
+        }
+        named.extend(all_stable(manifest, &unstable));
+    } else if !commands.is_empty() {
         if named.is_empty() {
             prove(plan, &commands[0].1, "");
         }
-    } else if docs_all_features(manifest) && unstable.is_none() {
-        let line = facts.tree.line_with(MANIFEST, "all-features").unwrap_or(1);
-        plan.prove(
-            "test_cmd",
-            Evidence::at(MANIFEST, line, "documented with all features"),
-        );
-        flags.push("--all-features".to_owned());
-        return spaced(&flags);
     } else {
         named = needed_by_tests(facts.tree, manifest, plan);
     }
-    if let Some((name, at)) = unstable {
+    for (name, at) in unstable {
         named.remove(&name);
-        let text = format!("overruled: all features; `{name}` needs a nightly compiler");
+        let text = format!(
+            "overruled: feature `{name}` needs a nightly compiler: {}",
+            at.text
+        );
         plan.prove("test_cmd", Evidence { text, ..at });
     }
     if !named.is_empty() {
@@ -184,16 +191,59 @@ fn named_features(words: &[String]) -> BTreeSet<String> {
     found
 }
 
-/// A feature that switches on unstable language features, with the line.
-fn unstable(tree: &Tree) -> Option<(String, Evidence)> {
-    tree.files()
-        .filter(|path| path.ends_with("src/lib.rs") || path.ends_with("src/main.rs"))
-        .find_map(|path| {
-            let (line, text) = tree.line(path, &NIGHTLY)?;
-            // `doc_cfg` and its like are for documentation builds.
-            let name = FEATURE.captures(&text)?[1].to_owned();
-            Some((name, Evidence::at(path, line, text)))
-        })
+/// Features that switch on unstable language features, each with its line.
+fn unstable(tree: &Tree) -> BTreeMap<String, Evidence> {
+    let mut found = BTreeMap::new();
+    let roots = tree.files().filter(|path| {
+        path.ends_with("src/lib.rs") || path.ends_with("src/main.rs") || *path == "lib.rs"
+    });
+    for path in roots {
+        let Some(text) = tree.text(path) else {
+            continue;
+        };
+        for attribute in NIGHTLY.captures_iter(&text) {
+            let condition = &attribute[1];
+            let start = attribute.get(0).map_or(0, |whole| whole.start());
+            let line = text[..start].matches('\n').count() + 1;
+            for name in FEATURE.captures_iter(condition) {
+                let said = condition.split_whitespace().collect::<Vec<_>>().join(" ");
+                let at = Evidence::at(path, line, format!("cfg_attr({said}, feature(…))"));
+                found.entry(name[1].to_owned()).or_insert(at);
+            }
+        }
+    }
+    found
+}
+
+/// All features of the manifest that need no unstable language feature, directly or by another.
+fn all_stable(manifest: &toml::Table, unstable: &BTreeMap<String, Evidence>) -> BTreeSet<String> {
+    let Some(table) = manifest.get("features").and_then(toml::Value::as_table) else {
+        return BTreeSet::new();
+    };
+    let needs = |name: &str| -> Vec<&str> {
+        let list = table.get(name).and_then(toml::Value::as_array);
+        list.into_iter()
+            .flatten()
+            .filter_map(toml::Value::as_str)
+            .collect()
+    };
+    let mut barred: BTreeSet<&str> = unstable.keys().map(String::as_str).collect();
+    loop {
+        let more: Vec<&str> = table
+            .keys()
+            .map(String::as_str)
+            .filter(|name| !barred.contains(name))
+            .filter(|name| needs(name).iter().any(|needed| barred.contains(needed)))
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        barred.extend(more);
+    }
+    let kept = table
+        .keys()
+        .filter(|name| *name != "default" && !barred.contains(name.as_str()));
+    kept.cloned().collect()
 }
 
 fn docs_all_features(manifest: &toml::Table) -> bool {
