@@ -5,8 +5,8 @@ use crate::{ClassifyInput, classify, compare, cut, state_script};
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ErrorKind, Evidence, ExitState, Job, JobFile, JobResult, Limits, LogParser,
-    LogParserExt, Network, Oracle, OracleOutcome, OracleReport, OracleTask, Overlay, ParsedLog,
-    RunContext, RunOutcome, Sandbox, State, StateSummary,
+    LogParserExt, LostModule, LostReason, Network, Oracle, OracleOutcome, OracleReport, OracleTask,
+    Overlay, ParsedLog, RunContext, RunOutcome, Sandbox, State, StateSummary,
 };
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -168,10 +168,16 @@ impl StateDifferentialOracle {
             ));
         }
         let mut parsed = self.parser.parse(marked.log);
-        match result.exit {
-            ExitState::TimedOut => parsed.outcome = RunOutcome::TimedOut,
-            ExitState::OutOfMemory => parsed.outcome = RunOutcome::Crashed,
-            ExitState::Exited { .. } => {}
+        parsed.outcome = ended(&parsed, &marked, result, dropped);
+        if marked.rebuild_failed {
+            parsed.modules_not_loaded.push(LostModule {
+                module: REBUILD.to_owned(),
+                reason: LostReason::BuildFailed,
+                lines: last_lines_of(marked.log, "log", 40),
+            });
+            if parsed.is_empty() {
+                parsed.outcome = RunOutcome::BuildFailed;
+            }
         }
         let spec = environment.plan.report.as_ref();
         let report = spec.and_then(|spec| result.files.get(&spec.file).cloned());
@@ -283,21 +289,51 @@ impl StateDifferentialOracle {
     }
 }
 
+/// The name under which a failed rebuild stands among the modules that did not build.
+const REBUILD: &str = "rebuild";
+
+/// How the run ended, by the parser and by the sandbox: a log that looks complete is not when its
+/// process was killed or part of its output is missing.
+fn ended(
+    parsed: &ParsedLog,
+    marked: &crate::MarkedLog<'_>,
+    result: &JobResult,
+    dropped: u64,
+) -> RunOutcome {
+    /// 128 + 9: the exit code of a shell whose command was killed.
+    const KILLED: i64 = 137;
+    let looks_done = matches!(
+        parsed.outcome,
+        RunOutcome::Completed | RunOutcome::NothingRan
+    );
+    match result.exit {
+        ExitState::TimedOut => RunOutcome::TimedOut,
+        ExitState::OutOfMemory => RunOutcome::Crashed,
+        ExitState::Exited { code: KILLED } if looks_done => RunOutcome::Crashed,
+        ExitState::Exited { .. } if looks_done && marked.code.is_none() => RunOutcome::Crashed,
+        ExitState::Exited { .. } if looks_done && dropped > 0 => RunOutcome::Truncated,
+        ExitState::Exited { .. } => parsed.outcome,
+    }
+}
+
 /// The last lines of the first state that shows nothing: what a person would look at first.
 fn last_lines(runs: &BTreeMap<State, StateRun>) -> Vec<Evidence> {
-    const LINES: usize = 12;
-    let Some((state, run)) = runs.iter().find(|(_, run)| run.parsed.is_empty()) else {
-        return Vec::new();
-    };
-    let text = String::from_utf8_lossy(&run.log);
+    runs.iter()
+        .find(|(_, run)| run.parsed.is_empty())
+        .map(|(state, run)| last_lines_of(&run.log, &format!("{state}.log"), 12))
+        .unwrap_or_default()
+}
+
+fn last_lines_of(log: &[u8], source: &str, count: usize) -> Vec<Evidence> {
+    let text = String::from_utf8_lossy(log);
     let lines: Vec<(usize, &str)> = text
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
         .collect();
-    lines[lines.len().saturating_sub(LINES)..]
+    lines[lines.len().saturating_sub(count)..]
         .iter()
-        .map(|(number, line)| Evidence::at(format!("{state}.log"), number + 1, *line))
+        .map(|(number, line)| Evidence::at(source, number + 1, *line))
         .collect()
 }
 

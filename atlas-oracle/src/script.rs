@@ -19,7 +19,7 @@ pub(crate) const NOT_STARTED: i64 = 125;
 pub fn state_script(plan: &EnvironmentPlan) -> String {
     let mut commands = String::new();
     for command in &plan.rebuild {
-        commands.extend(["( ", command, "\n) || exit $?\n"]);
+        commands.extend(["( ", command, "\n) || failed $?\n"]);
     }
     commands.push_str(&plan.test_cmd);
     format!(
@@ -28,6 +28,7 @@ rm -f "$ATLAS_IN/nonce" || exit {NOT_STARTED}
 cd "$ATLAS_REPO" || exit {NOT_STARTED}
 printf '\n>>>>> atlas %s begin\n' "$atlas_nonce"
 (
+failed() {{ printf '\n>>>>> atlas %s rebuild failed\n' "$atlas_nonce"; exit "$1"; }}
 {commands}
 ) </dev/null 2>&1
 atlas_code=$?
@@ -46,6 +47,8 @@ pub struct MarkedLog<'a> {
     pub code: Option<i64>,
     /// What is wrong with the markers, if anything.
     pub faults: Vec<String>,
+    /// Whether the output ends in a rebuild step that failed, so that no test ran.
+    pub rebuild_failed: bool,
     started: bool,
 }
 
@@ -70,6 +73,7 @@ pub fn cut<'a>(stream: &'a [u8], nonce: &str) -> MarkedLog<'a> {
             log: b"",
             code: None,
             faults,
+            rebuild_failed: false,
             started: false,
         };
     };
@@ -83,6 +87,7 @@ pub fn cut<'a>(stream: &'a [u8], nonce: &str) -> MarkedLog<'a> {
             log: rest,
             code: None,
             faults,
+            rebuild_failed: false,
             started: true,
         };
     };
@@ -102,16 +107,19 @@ pub fn cut<'a>(stream: &'a [u8], nonce: &str) -> MarkedLog<'a> {
             tail.len() - digits - 1
         ));
     }
+    // The failing step is the last thing that ran, so its marker ends the output.
+    let failed = format!("\n>>>>> atlas {nonce} rebuild failed\n");
+    let log = &rest[..stop];
+    let unmarked = log.strip_suffix(failed.as_bytes());
     MarkedLog {
-        log: &rest[..stop],
+        log: unmarked.unwrap_or(log),
         code,
         faults,
+        rebuild_failed: unmarked.is_some(),
         started: true,
     }
 }
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    haystack
-        .windows(needle.len())
-        .position(|window| window == needle)
+    memchr::memmem::find(haystack, needle)
 }

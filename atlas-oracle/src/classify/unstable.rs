@@ -12,10 +12,8 @@ type Statuses<'a> = BTreeMap<&'a str, TestStatus>;
 static SHAPES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     let shape = |pattern: &str, what| (Regex::new(pattern).expect("a constant pattern"), what);
     vec![
-        shape(
-            r"\b\d{1,4}[-/]\d{1,2}[-/]\d{1,4}[T ]\d{1,2}:\d{2}(:\d{2})?([.,]\d+)?",
-            "a point in time",
-        ),
+        shape(r"\b\d{1,4}[-/]\d{1,2}[-/]\d{1,4}(T|\b)", "a date"),
+        shape(r"\b\d{1,2}:\d{2}(:\d{2})?([.,]\d+)?", "a time of day"),
         shape(r"\b0x[0-9a-fA-F]{5,16}\b", "an address"),
         shape(
             r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
@@ -63,6 +61,10 @@ pub(super) fn find(
                     id.to_owned(),
                     "named by a source line, which any patch may shift".to_owned(),
                 );
+                continue;
+            }
+            // What stands in Before and in After is compared there, whatever Base calls it.
+            if before.contains_key(id) && after.contains_key(id) {
                 continue;
             }
             let Some((form, what)) = normalise(id) else {

@@ -272,6 +272,36 @@ fn ids_that_hold_the_time_are_set_aside_and_constants_are_not() {
     assert_eq!(found.unstable.len(), 4, "{:?}", found.unstable);
 }
 
+#[test]
+fn a_parameter_that_the_pull_request_changes_is_not_unstable() {
+    let run = |time: &str, status: TestStatus| {
+        let mut log = ParsedLogBuilder::new("hand");
+        let id = format!("t[{time}]");
+        log.record("", &id, &id, status);
+        log.finish(RunOutcome::Completed)
+    };
+    let new = "2021-02-02 10:00:00";
+    let found = verdict(
+        &run("2020-01-01 10:00:00", TestStatus::Passed),
+        &run(new, TestStatus::Failed),
+        &run(new, TestStatus::Passed),
+    );
+    assert_eq!(found.fail_to_pass, [format!("t[{new}]")]);
+}
+
+#[test]
+fn a_time_before_its_date_is_unstable_too() {
+    let run = |time: &str| {
+        let mut log = ParsedLogBuilder::new("hand");
+        for id in [&format!("t[{time} 2026-11-21]"), "x"] {
+            log.record("", id, id, TestStatus::Passed);
+        }
+        log.finish(RunOutcome::Completed)
+    };
+    let found = verdict(&run("20:34:33"), &run("20:34:57"), &run("20:35:41"));
+    assert_eq!((found.fail_to_pass.len(), found.unstable.len()), (0, 3));
+}
+
 fn any_log() -> impl Strategy<Value = ParsedLog> {
     let test = ("[a-e]", prop::sample::select(TestStatus::ALL.to_vec()));
     let outcome = prop::sample::select(vec![

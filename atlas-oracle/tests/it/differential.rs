@@ -26,20 +26,34 @@ impl Sandbox for Replay {
     async fn run(&self, _: &RunContext, _: &Environment, job: &Job) -> Result<JobResult, Error> {
         let nonce = String::from_utf8(job.files[0].bytes.clone()).unwrap();
         let nonce = nonce.trim();
+        if job.overlay.write.contains_key("killed") {
+            let output = format!("\n>>>>> atlas {nonce} begin\nok old\ndone\n");
+            return Ok(result(137, output));
+        }
+        if job.overlay.write.contains_key("unbuilt") {
+            let output = format!(
+                "\n>>>>> atlas {nonce} begin\nerror: no member 'fresh'\n\n>>>>> atlas {nonce} rebuild failed\n\n>>>>> atlas {nonce} end 2\n"
+            );
+            return Ok(result(2, output));
+        }
         let printed = match job.overlay.write.get("printed") {
             Some(file) => String::from_utf8(file.bytes.clone()).unwrap(),
             None => "ok old\nok other\ndone\n".to_owned(),
         };
         let output = format!("\n>>>>> atlas {nonce} begin\n{printed}\n>>>>> atlas {nonce} end 0\n");
-        Ok(JobResult {
-            exit: ExitState::Exited { code: 0 },
-            output_total: output.len() as u64,
-            output: output.into_bytes(),
-            files: BTreeMap::new(),
-            seconds: 0.0,
-            overhead_seconds: 0.0,
-            isolation: Isolation::default(),
-        })
+        Ok(result(0, output))
+    }
+}
+
+fn result(code: i64, output: String) -> JobResult {
+    JobResult {
+        exit: ExitState::Exited { code },
+        output_total: output.len() as u64,
+        output: output.into_bytes(),
+        files: BTreeMap::new(),
+        seconds: 0.0,
+        overhead_seconds: 0.0,
+        isolation: Isolation::default(),
     }
 }
 
@@ -183,4 +197,60 @@ async fn output_with_a_forged_nonce_is_no_evidence() {
         run.log.windows(8).any(|w| w == b"atlas 00"),
         "it is part of the log like any output"
     );
+}
+
+fn with_file(name: &str) -> Overlay {
+    let mut overlay = Overlay::default();
+    let content = FileContent {
+        mode: FileMode::Regular,
+        bytes: Vec::new(),
+    };
+    overlay.write.insert(name.to_owned(), content);
+    overlay
+}
+
+#[tokio::test]
+async fn a_killed_run_is_not_complete_however_its_log_looks() {
+    let task = task(
+        with_file("killed"),
+        printing("ok old\nok other\nok new\ndone\n"),
+    );
+    let (cx, environment) = (RunContext::new("t"), environment());
+    let oracle = oracle(State::ALL);
+    let report = atlas_core::Oracle::judge(&oracle, &cx, &environment, &task)
+        .await
+        .unwrap();
+    assert_eq!(report.states[&Before].outcome, RunOutcome::Crashed);
+    assert_eq!(
+        report.fail_to_pass,
+        ["new"],
+        "and `other`, merely lost, is none"
+    );
+}
+
+#[tokio::test]
+async fn a_rebuild_that_fails_in_before_is_a_feature_with_its_proof() {
+    let mut task = task(
+        with_file("unbuilt"),
+        printing("ok old\nok other\nok new\ndone\n"),
+    );
+    task.gold_patch =
+        Patch::new("diff --git a/m b/m\n--- a/m\n+++ b/m\n@@ -1,1 +1,2 @@\n x\n+member fresh\n");
+    let (cx, environment) = (RunContext::new("t"), environment());
+    let oracle = oracle(State::ALL);
+    let report = atlas_core::Oracle::judge(&oracle, &cx, &environment, &task)
+        .await
+        .unwrap();
+    assert_eq!(
+        report.kind,
+        Some(atlas_core::Kind::FeatureRequest),
+        "{}",
+        report.reason
+    );
+    assert_eq!(
+        report.before_failure_extent,
+        atlas_core::BeforeFailureExtent::Full
+    );
+    assert_eq!(report.module_failures[0].symbol.as_deref(), Some("fresh"));
+    assert_eq!(report.fail_to_pass, ["new"]);
 }

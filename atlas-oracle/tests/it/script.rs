@@ -51,6 +51,7 @@ fn a_failing_rebuild_ends_the_state_with_its_code() {
     );
     let marked = cut(&bytes, "aa2");
     assert_eq!((marked.log, marked.code), (&b"broken\n"[..], Some(9)));
+    assert!(marked.rebuild_failed);
 }
 
 #[test]
