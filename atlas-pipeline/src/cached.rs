@@ -12,7 +12,8 @@ use std::sync::Arc;
 /// Stores what each job did under the hash of everything it depends on, and answers the same job
 /// from there: a run that was killed, or is asked for again, does not run a state twice.
 ///
-/// It stands outermost, around sandboxes that retry or limit. Errors are never stored.
+/// It stands outermost, around sandboxes that retry or limit. Errors are never stored, nor is a job
+/// that was killed at a limit: the machine may have been busy.
 #[derive(Clone, Debug)]
 pub struct CachedSandbox {
     inner: Arc<dyn Sandbox>,
@@ -101,6 +102,12 @@ impl CachedSandbox {
     }
 }
 
+/// Whether the same job would end so again. A time or memory limit may have been reached because
+/// the machine was busy, 137 is a kill, and 125 says that the job could not begin.
+fn is_lasting(exit: ExitState) -> bool {
+    matches!(exit, ExitState::Exited { code } if code != 125 && code != 137)
+}
+
 #[async_trait]
 impl Sandbox for CachedSandbox {
     fn info(&self) -> SandboxInfo {
@@ -121,8 +128,7 @@ impl Sandbox for CachedSandbox {
             return Ok(known);
         }
         let result = self.inner.run(cx, environment, job).await?;
-        // 125 says that a job could not begin (docker and bubblewrap use it so): nothing to keep.
-        if let Some(key) = key.filter(|_| result.exit != (ExitState::Exited { code: 125 })) {
+        if let Some(key) = key.filter(|_| is_lasting(result.exit)) {
             self.save(&key, &result)?;
         }
         Ok(result)

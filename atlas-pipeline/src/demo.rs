@@ -81,7 +81,7 @@ pub async fn demo(
         };
         (source, String::new())
     } else if offline {
-        builtin(&repository).await?;
+        builtin(&repository, out).await?;
         (DemoSource::Builtin, "asked for with --offline".to_owned())
     } else {
         cx.progress.phase(&format!(
@@ -91,18 +91,12 @@ pub async fn demo(
         match from_registry(&repository, out).await {
             Ok(()) => (DemoSource::Registry, String::new()),
             Err(why) if why.kind() == ErrorKind::ToolFailed => {
-                builtin(&repository).await?;
+                builtin(&repository, out).await?;
                 (DemoSource::Builtin, why.chain())
             }
             Err(why) => return Err(why),
         }
     };
-    let word: &[u8] = if source == DemoSource::Builtin {
-        b"builtin"
-    } else {
-        b"registry"
-    };
-    crate::write_atomically(&out.join("source"), word)?;
     let mut options = MakeOptions::new(repository.display().to_string(), out);
     options.base = Some("HEAD~1".to_owned());
     options.head = Some("HEAD".to_owned());
@@ -123,10 +117,7 @@ pub async fn demo(
 
 /// Two releases as two commits, with pip as it is set up here.
 async fn from_registry(repository: &Path, out: &Path) -> Result<(), Error> {
-    let scratch = tempfile::Builder::new()
-        .prefix(".demo-")
-        .tempdir_in(out)
-        .map_err(|why| Error::io("make a folder in", out, why))?;
+    let scratch = scratch(out)?;
     let staged = scratch.path().join("repository");
     init(&staged).await?;
     for release in RELEASES {
@@ -185,14 +176,17 @@ async fn from_registry(repository: &Path, out: &Path) -> Result<(), Error> {
         copy(&unpacked, &staged)?;
         commit(&staged, &format!("{PACKAGE} {release}")).await?;
     }
+    crate::write_atomically(&out.join("source"), b"registry")?;
     std::fs::rename(&staged, repository).map_err(|why| Error::io("move to", repository, why))
 }
 
 /// Picks one side's text of a file; absent: the file is not there.
 type Side = fn(&(&str, Option<&'static str>, Option<&'static str>)) -> Option<&'static str>;
 
-async fn builtin(repository: &Path) -> Result<(), Error> {
-    init(repository).await?;
+async fn builtin(repository: &Path, out: &Path) -> Result<(), Error> {
+    let scratch = scratch(out)?;
+    let staged = &scratch.path().join("repository");
+    init(staged).await?;
     let sides: [(Side, &str); 2] = [
         (|file| file.1, "Wrap words at a width"),
         (
@@ -201,15 +195,30 @@ async fn builtin(repository: &Path) -> Result<(), Error> {
         ),
     ];
     for (side, message) in sides {
-        clear(repository)?;
+        clear(staged)?;
         for file in BUILTIN {
             if let Some(text) = side(file) {
-                crate::write_atomically(&repository.join(file.0), text.as_bytes())?;
+                crate::write_atomically(&staged.join(file.0), text.as_bytes())?;
             }
         }
-        commit(repository, message).await?;
+        commit(staged, message).await?;
     }
-    Ok(())
+    crate::write_atomically(&out.join("source"), b"builtin")?;
+    std::fs::rename(staged, repository).map_err(|why| Error::io("move to", repository, why))
+}
+
+/// A folder beside the result for what is not finished; one that a killed run left is removed.
+fn scratch(out: &Path) -> Result<tempfile::TempDir, Error> {
+    let fail = |why| Error::io("make a folder in", out, why);
+    for entry in std::fs::read_dir(out).map_err(fail)?.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(".demo-") {
+            std::fs::remove_dir_all(entry.path()).map_err(fail)?;
+        }
+    }
+    tempfile::Builder::new()
+        .prefix(".demo-")
+        .tempdir_in(out)
+        .map_err(fail)
 }
 
 async fn init(repository: &Path) -> Result<(), Error> {

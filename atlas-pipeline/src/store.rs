@@ -76,6 +76,21 @@ impl Key {
     }
 }
 
+/// Holds an exclusive lock as long as it lives; waits for whoever has it.
+pub(crate) fn lock(path: &Path) -> Result<File, Error> {
+    let fail = |why| Error::io("lock", path, why);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(fail)?;
+    }
+    let file = File::options()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(fail)?;
+    flock(&file, FlockOperation::LockExclusive).map_err(|why| fail(why.into()))?;
+    Ok(file)
+}
+
 /// The working state of one instance, below the output folder: locked while a run uses it.
 #[derive(Debug)]
 pub(crate) struct Workplace {

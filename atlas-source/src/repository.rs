@@ -137,6 +137,25 @@ impl GitRepo {
         Self::open(into).await
     }
 
+    /// Brings what is new at the address that [`clone_url`](Self::clone_url) cloned from.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ToolFailed`] if the address does not answer.
+    ///
+    /// # Cancellation
+    /// Dropping the future stops git; what has arrived stays.
+    pub async fn fetch(&self) -> Result<(), Error> {
+        self.git()
+            .args(["fetch", "--quiet", "--tags", "--force", "origin"])
+            .args([
+                "+refs/heads/*:refs/heads/*",
+                "+refs/pull/*/head:refs/pull/*/head",
+            ])
+            .checked()
+            .await
+            .map(drop)
+    }
+
     /// The same repository with another place for throw-away files; the system's by default.
     #[must_use]
     pub fn with_temp_dir(mut self, folder: impl Into<PathBuf>) -> Self {

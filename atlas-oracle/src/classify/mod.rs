@@ -276,11 +276,13 @@ fn ungrounded(input: &ClassifyInput<'_>) -> Option<(OracleOutcome, String, Vec<E
             t.status.is_passing() || t.status.is_failing() || t.status == TestStatus::Skipped
         })
     };
-    let proof = |log: &ParsedLog| -> Vec<Evidence> {
+    let proof = |state: State| -> Vec<Evidence> {
+        let log = input.log(state);
         log.modules_not_loaded
             .iter()
             .flat_map(|m| m.lines.iter().take(6).cloned())
             .take(24)
+            .map(|line| modules::named(line, state))
             .collect()
     };
     let (base, before, after) = (input.base, input.before, input.after);
@@ -297,7 +299,7 @@ fn ungrounded(input: &ClassifyInput<'_>) -> Option<(OracleOutcome, String, Vec<E
                 format!(
                     "Base {why}, so the environment is wrong: nothing can be said of the pull request"
                 ),
-                proof(base),
+                proof(State::Base),
             ));
         }
         // The first tests of a repository: Base has none. Before proves that the runner works.
@@ -306,7 +308,7 @@ fn ungrounded(input: &ClassifyInput<'_>) -> Option<(OracleOutcome, String, Vec<E
             return Some((
                 OracleOutcome::NoEvidence,
                 "no test was seen to run in Base: neither pass nor fail".to_owned(),
-                proof(base),
+                proof(State::Base),
             ));
         }
     } else if !base.results.iter().any(|t| t.status.is_passing()) && base.build_failed() {
@@ -314,7 +316,7 @@ fn ungrounded(input: &ClassifyInput<'_>) -> Option<(OracleOutcome, String, Vec<E
             OracleOutcome::EnvironmentInvalid,
             "no test passes in Base and modules of it do not load, so the environment is wrong"
                 .to_owned(),
-            proof(base),
+            proof(State::Base),
         ));
     }
     if !ran(after) || after.results.iter().all(|t| is_module(after, &t.name)) {
@@ -324,13 +326,13 @@ fn ungrounded(input: &ClassifyInput<'_>) -> Option<(OracleOutcome, String, Vec<E
                 "After does not build or load: the pull request is broken in this environment, or \
                  files are missing from it"
                     .to_owned(),
-                proof(after),
+                proof(State::After),
             )
         } else {
             (
                 OracleOutcome::NoEvidence,
                 "no test was seen to run in After: neither pass nor fail".to_owned(),
-                proof(after),
+                proof(State::After),
             )
         });
     }
@@ -338,7 +340,7 @@ fn ungrounded(input: &ClassifyInput<'_>) -> Option<(OracleOutcome, String, Vec<E
         return Some((
             OracleOutcome::NoEvidence,
             "no test was seen to run in Before, and no line says why".to_owned(),
-            proof(before),
+            proof(State::Before),
         ));
     }
     None

@@ -57,7 +57,11 @@ fn explain(
             .iter()
             .any(|m| m.module == lost.module)
     };
-    let mut proof = lost.lines.clone();
+    let mut proof: Vec<Evidence> = lost
+        .lines
+        .iter()
+        .map(|line| named(line.clone(), state))
+        .collect();
     let mut symbol = None;
     let class = if lost_in(State::Base) || lost_in(State::After) && state != State::Before {
         BuildFailureClass::Environment
@@ -82,6 +86,16 @@ fn explain(
         symbol,
         proof,
     }
+}
+
+/// A proof line of a parser, which knows only "log", with the state whose log it is.
+pub(super) fn named(line: Evidence, state: State) -> Evidence {
+    let source = if line.source == "log" {
+        format!("{state}.log")
+    } else {
+        line.source
+    };
+    Evidence { source, ..line }
 }
 
 fn is_syntax_error(lines: &[Evidence]) -> bool {

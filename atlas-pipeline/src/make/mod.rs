@@ -13,6 +13,7 @@ use atlas_core::{
 use atlas_docker::{AnalysisOptions, FixedPlan, SymbolicSynthesizer};
 use atlas_oracle::{OracleOptions, StateDifferentialOracle, StateRun};
 use atlas_parsers::Parsers;
+use atlas_source::Side;
 use pull_request::PullRequest;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -80,6 +81,9 @@ pub enum MakeOutcome {
     RejectBeforeBroken,
     /// The pull request changes no test, or nothing but tests.
     RejectNothingToTest,
+    /// Solution and tests cannot be told apart well enough for a grader to apply them one after the
+    /// other.
+    RejectEntangled,
     /// Nothing was seen to run.
     NoEvidence,
 }
@@ -172,6 +176,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
     let request = PullRequest::find(cx, options).await?;
     let id = request.instance_id.clone();
     let place = Workplace::take(&options.out, id.as_str())?;
+    let request = request.within(&place.temporary()?);
     let artefacts = options.out.join(id.as_str());
     tracing::info!(instance_id = %id, base = %request.base, head = %request.head, "making");
 
@@ -190,6 +195,14 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         oracle,
         row,
     } = result?;
+    if row.is_none() {
+        // A verdict of "no" must not leave an older "yes" behind.
+        row::remove_from_dataset(&options.out.join("dataset.jsonl"), &id)?;
+        let old = artefacts.join("instance.json");
+        if old.exists() {
+            std::fs::remove_file(&old).map_err(|why| Error::io("remove", &old, why))?;
+        }
+    }
     work.seconds.total = started.elapsed().as_secs_f64();
     let (kind, extent, fail_to_pass, pass_to_pass) = match oracle {
         Some(report) => {
@@ -285,6 +298,16 @@ impl Work {
         let temporary = place.temporary()?;
         let (before, after, remarks) = request.overlays(&split).await?;
         self.warnings.extend(remarks);
+        if !request.fits_in_grading_order(&split, &after).await? {
+            let mixed = split.decisions.iter().filter(|d| d.side == Side::Both);
+            return Ok(Verdict::without_oracle(
+                MakeOutcome::RejectEntangled,
+                "solution and tests touch the same lines: applied in a grader's order, solution \
+                 first, the two patches do not give the pull request"
+                    .to_owned(),
+                mixed.map(|d| Evidence::of(&d.path, &d.rule)).collect(),
+            ));
+        }
         let checkout = temporary.join("checkout");
         let sealed = request.seal(&checkout).await?;
         self.warnings.extend(sealed);
@@ -336,8 +359,6 @@ impl Work {
             write_atomically(&path, format!("{text}\n").as_bytes())?;
             row::add_to_dataset(&options.out.join("dataset.jsonl"), &row)?;
             verdict.row = Some(path);
-        } else {
-            row::remove_from_dataset(&options.out.join("dataset.jsonl"), &request.instance_id)?;
         }
         verdict.oracle = Some(report);
         Ok(verdict)

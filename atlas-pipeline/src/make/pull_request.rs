@@ -2,6 +2,7 @@
 
 use super::{MakeOptions, mirror_folder};
 use crate::engine::cache_folder;
+use crate::store::lock;
 use atlas_core::{CommitSha, Error, ErrorKind, InstanceId, Overlay, RunContext};
 use atlas_source::{
     GitRepo, History, Rung, SplitPullRequest, is_url, overlay, problem_statement, seal, split,
@@ -27,20 +28,15 @@ impl PullRequest {
     pub(crate) async fn find(cx: &RunContext, options: &MakeOptions) -> Result<Self, Error> {
         let repo = open(cx, &options.repo).await?;
         let mut notes = Vec::new();
-        let (mut base, head) = match (&options.base, &options.head, options.pull_request) {
-            (Some(base), Some(head), _) => (repo.resolve(base).await?, repo.resolve(head).await?),
-            (None, None, Some(number)) => {
-                let found = repo.pull_request(number).await?;
-                notes.push(format!("pull request {number}: {}", found.how));
-                (found.base, found.head)
+        let found = commits(&repo, options, &mut notes).await;
+        let (mut base, head) = match found {
+            // A mirror of an earlier run may be older than the pull request.
+            Err(why) if why.kind() == ErrorKind::NotFound && is_url(&options.repo) => {
+                cx.progress.phase("fetch");
+                repo.fetch().await?;
+                commits(&repo, options, &mut notes).await?
             }
-            _ => {
-                return Err(Error::new(
-                    ErrorKind::InvalidInput,
-                    "choose the pull request:",
-                    "give --base and --head, or --pr",
-                ));
-            }
+            other => other?,
         };
         if base == head {
             return Err(Error::new(
@@ -121,6 +117,31 @@ impl PullRequest {
         }
     }
 
+    /// Whether the row works as graders use it: solution first, then tests, on Base, gives After.
+    pub(crate) async fn fits_in_grading_order(
+        &self,
+        split: &SplitPullRequest,
+        after: &Overlay,
+    ) -> Result<bool, Error> {
+        let order = [&split.gold_patch, &split.test_patch];
+        let outcome = overlay(&self.repo, &split.base, &order).await?;
+        Ok(outcome.failed.is_none()
+            && outcome
+                .states
+                .iter()
+                .all(|state| matches!(state.rung, Rung::Plain | Rung::Empty))
+            && outcome
+                .states
+                .last()
+                .is_some_and(|state| state.overlay == *after))
+    }
+
+    /// The same, with its throw-away files in this folder.
+    pub(crate) fn within(mut self, folder: &Path) -> Self {
+        self.repo = self.repo.with_temp_dir(folder);
+        self
+    }
+
     /// A checkout of Base whose history ends there; returns remarks.
     pub(crate) async fn seal(&self, into: &Path) -> Result<Vec<String>, Error> {
         let sealed = seal(&self.repo, &self.base, into, History::Ancestors).await?;
@@ -145,16 +166,52 @@ impl PullRequest {
     }
 }
 
-async fn open(cx: &RunContext, repo: &str) -> Result<GitRepo, Error> {
-    if is_url(repo) {
-        let mirror = mirror_folder(&cache_folder()?, repo);
-        if mirror.exists() {
-            return GitRepo::open(&mirror).await;
+/// The two ends of the pull request, as the options name them.
+async fn commits(
+    repo: &GitRepo,
+    options: &MakeOptions,
+    notes: &mut Vec<String>,
+) -> Result<(CommitSha, CommitSha), Error> {
+    match (&options.base, &options.head, options.pull_request) {
+        (Some(base), Some(head), _) => Ok((repo.resolve(base).await?, repo.resolve(head).await?)),
+        (None, None, Some(number)) => {
+            let found = repo.pull_request(number).await?;
+            notes.push(format!("pull request {number}: {}", found.how));
+            Ok((found.base, found.head))
         }
-        cx.progress.phase("clone");
-        return GitRepo::clone_url(repo, &mirror).await;
+        _ => Err(Error::new(
+            ErrorKind::InvalidInput,
+            "choose the pull request:",
+            "give base and head, or the number of the pull request",
+        )),
     }
-    GitRepo::open(Path::new(repo)).await
+}
+
+/// The clone, or a mirror of the address. A mirror appears whole, under its lock.
+async fn open(cx: &RunContext, repo: &str) -> Result<GitRepo, Error> {
+    if !is_url(repo) {
+        return GitRepo::open(Path::new(repo)).await;
+    }
+    let mirror = mirror_folder(&cache_folder()?, repo);
+    let name = mirror.with_extension("lock");
+    let _lock = tokio::task::spawn_blocking(move || lock(&name))
+        .await
+        .map_err(|why| {
+            Error::new(ErrorKind::Internal, "wait for the mirror's lock", "").with_source(why)
+        })??;
+    if !mirror.exists() {
+        cx.progress.phase("clone");
+        let partial = mirror.with_extension("partial");
+        match std::fs::remove_dir_all(&partial) {
+            Err(why) if why.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", &partial, why));
+            }
+            _ => {}
+        }
+        GitRepo::clone_url(repo, &partial).await?;
+        std::fs::rename(&partial, &mirror).map_err(|why| Error::io("move to", &mirror, why))?;
+    }
+    GitRepo::open(&mirror).await
 }
 
 fn default_id(repo: &str, number: Option<u64>, head: &CommitSha) -> Result<InstanceId, Error> {

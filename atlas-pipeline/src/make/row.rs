@@ -1,12 +1,14 @@
 //! The dataset row and the dataset.
 
 use super::{MakeOptions, PullRequest};
+use crate::store::lock;
 use crate::{eval_script, write_atomically};
 use atlas_core::{
     Environment, Error, ErrorKind, ImageRef, Instance, InstanceId, OracleReport, TestList,
 };
-use atlas_source::SplitPullRequest;
+use atlas_source::{Side, SplitPullRequest};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Parser ids under the names of the SWE-bench harness, version 5, where it has a reader of the
@@ -110,13 +112,24 @@ pub(super) fn row(
     Ok(row)
 }
 
-/// Files of the test patch, each with whether it exists in Base.
+/// Files that hold tests alone, each with whether it exists in Base. Files that hold the solution
+/// too are no part of it: restoring them would take the solution away.
 fn test_files(split: &SplitPullRequest) -> Result<Vec<(String, bool)>, Error> {
     let files = split.test_patch.files().map_err(|why| {
         Error::new(ErrorKind::Internal, "read the test patch", "").with_source(why)
     })?;
+    let mixed: BTreeSet<&str> = split
+        .decisions
+        .iter()
+        .filter(|d| d.side == Side::Both)
+        .map(|d| d.path.as_str())
+        .collect();
+    let is_mixed = |path: &Option<String>| path.as_deref().is_some_and(|path| mixed.contains(path));
     let mut paths = Vec::new();
     for file in files {
+        if is_mixed(&file.old_path) || is_mixed(&file.new_path) {
+            continue;
+        }
         let renamed = file.old_path != file.new_path;
         paths.extend(file.old_path.map(|path| (path, true)));
         paths.extend(file.new_path.filter(|_| renamed).map(|path| (path, false)));
@@ -144,6 +157,8 @@ pub(super) fn remove_from_dataset(path: &Path, id: &InstanceId) -> Result<(), Er
 }
 
 fn rewrite(path: &Path, id: &InstanceId, row: Option<&str>) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let _lock = lock(&folder.join(".atlas").join("dataset.lock"))?;
     let old = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => String::new(),

@@ -256,3 +256,99 @@ fn without_isolation_untrusted_code_is_refused() {
     );
     assert_eq!(isolation["network_off"], false);
 }
+
+const LIB: &str = "pub fn double(n: i32) -> i32 {\n    if n > 0 { n + n } else { n }\n}\n\npub fn one() -> i32 {\n    1\n}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn positive() {\n        assert_eq!(double(2), 4);\n    }\n}\n";
+
+#[test]
+fn a_file_that_holds_code_and_tests_is_never_restored_by_the_row() {
+    let place = Place::new();
+    let head = LIB.replace("if n > 0 { n + n } else { n }", "n + n").replace(
+        "        assert_eq!(double(2), 4);\n    }\n",
+        "        assert_eq!(double(2), 4);\n    }\n\n    #[test]\n    fn negative() {\n        assert_eq!(double(-2), -4);\n    }\n",
+    );
+    let manifest = (
+        "Cargo.toml",
+        "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+    );
+    let lock = (
+        "Cargo.lock",
+        "version = 3\n\n[[package]]\nname = \"calc\"\nversion = \"0.1.0\"\n",
+    );
+    let repo = place.repository(
+        "repo",
+        &[
+            &[manifest, lock, ("src/lib.rs", LIB)],
+            &[("src/lib.rs", &head)],
+        ],
+    );
+    let done = place.run(&make_args(
+        repo.to_str().unwrap(),
+        &["--instance-id", "me__calc-9"],
+    ));
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    assert_eq!(ids(&done.json(), "FAIL_TO_PASS"), ["tests::negative"]);
+    assert_eq!(ids(&done.json(), "PASS_TO_PASS"), ["tests::positive"]);
+    let row: Value = serde_json::from_str(
+        std::fs::read_to_string(place.path("out/dataset.jsonl"))
+            .unwrap()
+            .trim_end(),
+    )
+    .unwrap();
+    let script = row["eval_script"].as_str().unwrap();
+    assert!(
+        !script.contains("git checkout") && !script.contains("rm -f"),
+        "{script}"
+    );
+}
+
+#[test]
+fn a_later_no_takes_the_row_of_an_earlier_yes_away() {
+    let place = Place::new();
+    let repo = place.repository("repo", &[BASE, FIX]);
+    let repo = repo.to_str().unwrap();
+    assert_eq!(
+        place
+            .run(&make_args(repo, &["--instance-id", "me__calc-1"]))
+            .code(),
+        0
+    );
+    std::fs::write(place.path("atlas.toml"), "[plan]\nfile = \"plan.json\"\n").unwrap();
+    std::fs::write(
+        place.path("plan.json"),
+        r#"{"build":["echo no such luck >&2; exit 4"],"test_cmd":"true","log_parser_name":"unittest","language":"python","base_image":"python:3.11-slim-bookworm"}"#,
+    )
+    .unwrap();
+    let done = place.run(&make_args(repo, &["--instance-id", "me__calc-1"]));
+    assert_eq!(done.code(), 3, "{}{}", done.stdout(), done.stderr());
+    assert!(
+        done.json()["evidence"].to_string().contains("no such luck"),
+        "{}",
+        done.stdout()
+    );
+    assert_eq!(
+        std::fs::read_to_string(place.path("out/dataset.jsonl")).unwrap(),
+        ""
+    );
+    assert!(!place.path("out/me__calc-1/instance.json").exists());
+}
+
+#[test]
+fn a_latin_1_file_goes_into_the_row() {
+    let place = Place::new();
+    let repo = place.repository("repo", &[BASE, FIX]);
+    std::fs::write(repo.join("tests/names.txt"), b"caf\xe9\n").unwrap();
+    std::fs::write(repo.join("calc/names.txt"), b"na\xefve\n").unwrap();
+    crate::support::git(&repo, &["add", "-A"]);
+    crate::support::git(&repo, &["commit", "-q", "--amend", "--no-edit"]);
+    let done = place.run(&make_args(
+        repo.to_str().unwrap(),
+        &["--instance-id", "me__calc-1"],
+    ));
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    let dataset = std::fs::read_to_string(place.path("out/dataset.jsonl")).unwrap();
+    assert_eq!(
+        dataset.matches("GIT binary patch").count(),
+        3,
+        "two patches, and the script"
+    );
+}

@@ -219,9 +219,14 @@ pub(super) fn plan(
             backend.join(" ")
         };
         plan.build.push(format!("python -m pip install {backend}"));
-        plan.rebuild.push(
-            "python -m pip install --no-build-isolation --no-deps --no-index -e .".to_owned(),
-        );
+        // In place, because what is installed may not be written while tests run. Backends other
+        // than setuptools know no such build.
+        let rebuild = if facts.tree.text("setup.py").is_some() {
+            "python setup.py --quiet build_ext --inplace"
+        } else {
+            "python -m pip install --no-build-isolation --no-deps --no-index -e ."
+        };
+        plan.rebuild.push(rebuild.to_owned());
     }
     prefetch(facts, manifests, &chosen, plan);
     extension
