@@ -150,8 +150,6 @@ pub enum OracleOutcome {
     EnvironmentInvalid,
     /// After does not build or run: the pull request or the split is wrong.
     RejectAfterBroken,
-    /// Before fails for a reason that is no feature.
-    RejectBeforeBroken,
     /// Nothing was seen to run: neither pass nor fail.
     NoEvidence,
 }

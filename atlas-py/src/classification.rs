@@ -18,8 +18,8 @@ pub(crate) struct Classification(Report);
 
 #[pymethods]
 impl Classification {
-    /// The verdict: instance, reject_no_fail_to_pass, environment_invalid, reject_after_broken,
-    /// reject_before_broken or no_evidence.
+    /// The verdict: instance, reject_no_fail_to_pass, environment_invalid, reject_after_broken
+    /// or no_evidence.
     #[getter]
     fn outcome(&self) -> &str {
         self.0.text("outcome")

@@ -34,7 +34,7 @@ impl MakeReport {
     }
 
     /// The verdict: instance, or why it is none (reject_no_fail_to_pass, environment_invalid,
-    /// reject_after_broken, reject_before_broken, reject_nothing_to_test, no_evidence).
+    /// reject_after_broken, reject_nothing_to_test, reject_entangled, no_evidence).
     #[getter]
     fn outcome(&self) -> &str {
         self.0.text("outcome")
@@ -86,6 +86,12 @@ impl MakeReport {
     #[getter]
     fn engine(&self) -> &str {
         self.0.text("engine")
+    }
+
+    /// How the tests were kept apart from this machine; None if none ran.
+    #[getter]
+    fn isolation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "isolation")
     }
 
     /// Wall seconds by step.

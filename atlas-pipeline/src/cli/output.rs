@@ -148,6 +148,14 @@ pub(crate) fn make(report: &MakeReport, format: Format) -> Result<(), Error> {
         "{:.1} s: environment {:.1}, tests {:.1} + {:.1} + {:.1}, sandboxes {:.1}; {} engine",
         s.total, s.environment, s.base, s.before, s.after, s.sandbox_overhead, report.engine
     );
+    if let Some(isolation) = &report.isolation {
+        let missing = if isolation.missing.is_empty() {
+            String::new()
+        } else {
+            format!("; missing: {}", isolation.missing.join("; "))
+        };
+        let _ = writeln!(text, "isolation: {}{missing}", isolation.kind);
+    }
     let _ = writeln!(text, "artefacts: {}", report.artefacts.display());
     if let Some(row) = &report.row {
         let _ = writeln!(text, "row: {}", row.display());

@@ -7,8 +7,8 @@ use crate::store::{Key, Workplace, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
     Attempt, BeforeFailureExtent, EnvSynthesizer, Environment, EnvironmentPlan, Error, ErrorKind,
-    Evidence, InstanceId, Kind, OracleOutcome, OracleReport, OracleTask, Repository, RunContext,
-    State, SynthesisOutcome,
+    Evidence, InstanceId, Isolation, Kind, OracleOutcome, OracleReport, OracleTask, Repository,
+    RunContext, State, SynthesisOutcome,
 };
 use atlas_docker::{AnalysisOptions, FixedPlan, SymbolicSynthesizer};
 use atlas_oracle::{OracleOptions, StateDifferentialOracle, StateRun};
@@ -77,8 +77,6 @@ pub enum MakeOutcome {
     EnvironmentInvalid,
     /// After does not build or run.
     RejectAfterBroken,
-    /// Before fails for a reason that is no feature.
-    RejectBeforeBroken,
     /// The pull request changes no test, or nothing but tests.
     RejectNothingToTest,
     /// Solution and tests cannot be told apart well enough for a grader to apply them one after the
@@ -95,7 +93,6 @@ impl From<OracleOutcome> for MakeOutcome {
             OracleOutcome::RejectNoFailToPass => Self::RejectNoFailToPass,
             OracleOutcome::EnvironmentInvalid => Self::EnvironmentInvalid,
             OracleOutcome::RejectAfterBroken => Self::RejectAfterBroken,
-            OracleOutcome::RejectBeforeBroken => Self::RejectBeforeBroken,
             OracleOutcome::NoEvidence => Self::NoEvidence,
         }
     }
@@ -147,6 +144,8 @@ pub struct MakeReport {
     pub artefacts: PathBuf,
     /// The engine that was used.
     pub engine: String,
+    /// How the tests were kept apart from this machine; absent if none ran.
+    pub isolation: Option<Isolation>,
     /// Wall seconds by step.
     pub seconds: Seconds,
     /// Proof lines.
@@ -185,6 +184,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         seconds: Seconds::default(),
         warnings: request.notes.clone(),
         engine: String::new(),
+        isolation: None,
     };
     let result = work.run(cx, options, &request, &place).await;
     place.clear_temporary()?;
@@ -228,6 +228,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         row,
         artefacts,
         engine: work.engine,
+        isolation: work.isolation,
         seconds: work.seconds,
         evidence,
         warnings: work.warnings,
@@ -261,6 +262,7 @@ struct Work {
     seconds: Seconds,
     warnings: Vec<String>,
     engine: String,
+    isolation: Option<Isolation>,
 }
 
 impl Work {
@@ -454,6 +456,7 @@ impl Work {
             State::After => &mut self.seconds.after,
         };
         *seconds = run.summary.seconds;
+        self.isolation = Some(run.summary.isolation.clone());
         self.seconds.sandbox_overhead += run.summary.overhead_seconds;
         Ok(())
     }

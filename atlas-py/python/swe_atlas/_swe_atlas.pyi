@@ -10,6 +10,7 @@ from swe_atlas.types import (
     Content,
     Duplicates,
     Evidence,
+    Isolation,
     Kind,
     LogWarning,
     LostModule,
@@ -122,8 +123,8 @@ class Classification:
     __hash__: ClassVar[None]  # type: ignore[assignment]
     @property
     def outcome(self) -> Outcome:
-        """The verdict: instance, reject_no_fail_to_pass, environment_invalid, reject_after_broken,
-        reject_before_broken or no_evidence.
+        """The verdict: instance, reject_no_fail_to_pass, environment_invalid, reject_after_broken
+        or no_evidence.
         """
 
     @property
@@ -211,7 +212,7 @@ class MakeReport:
     @property
     def outcome(self) -> MakeOutcome:
         """The verdict: instance, or why it is none (reject_no_fail_to_pass, environment_invalid,
-        reject_after_broken, reject_before_broken, reject_nothing_to_test, no_evidence).
+        reject_after_broken, reject_nothing_to_test, reject_entangled, no_evidence).
         """
 
     @property
@@ -245,6 +246,10 @@ class MakeReport:
     @property
     def engine(self) -> str:
         """The engine that was used."""
+
+    @property
+    def isolation(self) -> Isolation | None:
+        """How the tests were kept apart from this machine; None if none ran."""
 
     @property
     def seconds(self) -> Seconds:

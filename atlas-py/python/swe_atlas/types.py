@@ -42,12 +42,11 @@ Outcome: TypeAlias = (
         "reject_no_fail_to_pass",
         "environment_invalid",
         "reject_after_broken",
-        "reject_before_broken",
         "no_evidence",
     ]
 )
 
-MakeOutcome: TypeAlias = Outcome | Literal["reject_nothing_to_test"]
+MakeOutcome: TypeAlias = Outcome | Literal["reject_nothing_to_test", "reject_entangled"]
 
 
 class _EvidenceText(TypedDict):
@@ -71,6 +70,19 @@ class Totals(TypedDict, total=False):
     skipped: int
     xfailed: int
     xpassed: int
+
+
+class Isolation(TypedDict):
+    """What keeps a script apart from the machine, as it really was."""
+
+    kind: str
+    network_off: bool
+    filesystem: bool
+    processes: bool
+    no_privileges: bool
+    non_root: bool
+    limits: list[str]
+    missing: list[str]
 
 
 class LostModule(TypedDict):
