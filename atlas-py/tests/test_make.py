@@ -50,7 +50,7 @@ def test_a_verdict_of_no_is_a_report(pull_request: PullRequest) -> None:
 
 
 def test_half_a_pull_request(pull_request: PullRequest) -> None:
-    with pytest.raises(swe_atlas.InvalidInputError, match="base and --head"):
+    with pytest.raises(swe_atlas.InvalidInputError, match="base and head"):
         swe_atlas.make(**{**pull_request.arguments, "base": None})
 
 

@@ -8,6 +8,7 @@ __all__ = [
     "Content",
     "Duplicates",
     "Evidence",
+    "Isolation",
     "Kind",
     "LogWarning",
     "LostModule",
