@@ -71,8 +71,8 @@ pub async fn doctor(config: &Config) -> DoctorReport {
         has("git") && isolated,
         if isolated {
             format!(
-                "under {}",
-                bubblewrap.version.as_deref().unwrap_or("bubblewrap")
+                "under bubblewrap {}",
+                bubblewrap.version.as_deref().unwrap_or("")
             )
         } else {
             "without bubblewrap nothing keeps a repository's code apart from this machine: install \
