@@ -221,16 +221,15 @@ fn choose(tree: &Tree) -> Result<(&'static dyn Language, Vec<Evidence>), Verdict
     Ok((found[best].0, evidence))
 }
 
+/// Fetches submodules and removes from them what the commit does not name.
+const SUBMODULES: &str = include_str!("submodules.sh");
+
 /// Submodules are fetched first; one that cannot be is noted in the log and in the tests.
 fn submodules(tree: &Tree, plan: &mut EnvironmentPlan) {
     static URL: std::sync::LazyLock<regex::Regex> =
         std::sync::LazyLock::new(|| regex::Regex::new(r"^\s*url\s*=").expect("a literal pattern"));
     if let Some((line, text)) = tree.line(".gitmodules", &URL) {
-        plan.build.insert(
-            0,
-            "git submodule update --init --recursive || echo 'atlas: a submodule is missing'"
-                .to_owned(),
-        );
+        plan.build.insert(0, SUBMODULES.trim_end().to_owned());
         plan.drift
             .push("submodules are fetched from where .gitmodules points".to_owned());
         plan.prove("build", Evidence::at(".gitmodules", line, text));

@@ -3,6 +3,7 @@
 //! Workflows are read as YAML whose scalars are left unresolved: a version `3.10` must not become
 //! the number 3.1. Other services (GitLab, `CircleCI`, Azure) are not read.
 
+use crate::apt;
 use crate::tree::Tree;
 use regex::Regex;
 use saphyr::{MarkedYaml, ScalarStyle, YamlData, YamlLoader};
@@ -151,24 +152,12 @@ impl Ci {
 
     /// Debian packages that jobs with tests install, with the line that does.
     pub(crate) fn apt_packages(&self) -> Vec<(String, Placed)> {
-        static APT: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r"\bapt(?:-get)?\s+(?:-\S+\s+)*install\s+([^;&|]*)")
-                .expect("a literal pattern")
-        });
-        static NAME: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new(r"^[a-z0-9][a-z0-9.+-]+$").expect("a literal pattern"));
-        let mut found = Vec::new();
-        for command in self.test_commands() {
-            for list in APT.captures_iter(&command.text) {
-                for word in list[1].split_whitespace() {
-                    // A variable or a version makes the name unusable elsewhere.
-                    if NAME.is_match(word) {
-                        found.push((word.to_owned(), command.clone()));
-                    }
-                }
-            }
-        }
-        found
+        self.test_commands()
+            .flat_map(|command| {
+                let names = apt::installed(&command.text).into_iter();
+                names.map(|name| (name, command.clone()))
+            })
+            .collect()
     }
 
     fn workflow(&mut self, file: &str, root: &Node) {

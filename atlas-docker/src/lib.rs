@@ -10,6 +10,7 @@
 //! runs in a container and on a machine without one.
 
 mod analysis;
+mod apt;
 mod build;
 mod ci;
 mod engine;

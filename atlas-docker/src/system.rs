@@ -2,6 +2,7 @@
 
 use crate::analysis::Facts;
 use atlas_core::{EnvironmentPlan, Evidence};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Dependency -> Debian packages, by language id. Wheels make most of the Python rows unneeded on
 /// common machines; an extra header package does no harm.
@@ -105,8 +106,11 @@ const TABLE: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// Adds what CI installs by apt and what the table knows of `dependencies` (name, file it stands
-/// in), and writes the install command.
+/// Adds what the table knows of `dependencies` (name, file it stands in) and what CI installs by
+/// apt, and writes the install commands.
+///
+/// CI runs on another system, mostly Ubuntu: a name from there may be unknown to the base image's,
+/// and apt installs all of its names or none. So those are tried one by one.
 pub(crate) fn packages(
     facts: &Facts<'_>,
     language: &str,
@@ -114,38 +118,59 @@ pub(crate) fn packages(
     extra: &[(&str, Evidence)],
     plan: &mut EnvironmentPlan,
 ) {
-    let mut wanted: Vec<(String, Evidence)> = facts
-        .ci
-        .apt_packages()
-        .into_iter()
-        .map(|(package, at)| (package, Evidence::at(at.file, at.line, at.text)))
-        .collect();
+    let mut known: BTreeMap<String, Vec<Evidence>> = BTreeMap::new();
     for (name, file) in dependencies {
         for (of, dependency, packages) in TABLE {
             if *of == language && dependency == name {
                 for package in *packages {
                     let text = format!("{name} needs {package}");
-                    wanted.push(((*package).to_owned(), Evidence::of(file.clone(), text)));
+                    let why = Evidence::of(file.clone(), text);
+                    known.entry((*package).to_owned()).or_default().push(why);
                 }
             }
         }
     }
-    wanted.extend(
-        extra
+    for (package, why) in extra {
+        let reasons = known.entry((*package).to_owned()).or_default();
+        reasons.push(why.clone());
+    }
+    let mut tried = BTreeSet::new();
+    for (package, at) in facts.ci.apt_packages() {
+        let why = Evidence::at(at.file, at.line, at.text);
+        let in_table = TABLE
             .iter()
-            .map(|(package, why)| ((*package).to_owned(), why.clone())),
-    );
-    for (package, why) in wanted {
-        if !plan.apt_packages.contains(&package) {
+            .any(|(_, _, packages)| packages.contains(&package.as_str()));
+        if in_table || known.contains_key(&package) {
+            known.entry(package).or_default().insert(0, why);
+        } else if tried.insert(package) {
             plan.prove("apt_packages", why);
-            plan.apt_packages.push(package);
         }
     }
-    plan.apt_packages.sort();
-    if !plan.apt_packages.is_empty() {
+    for why in known.values().filter_map(|reasons| reasons.first()) {
+        plan.prove("apt_packages", why.clone());
+    }
+    let words = |names: &mut dyn Iterator<Item = &String>| -> String {
+        names.map(String::as_str).collect::<Vec<_>>().join(" ")
+    };
+    if !known.is_empty() {
         plan.pre_install.push(format!(
             "apt-get update && apt-get install -y --no-install-recommends {} && rm -rf /var/lib/apt/lists/*",
-            plan.apt_packages.join(" ")
+            words(&mut known.keys())
         ));
     }
+    if !tried.is_empty() {
+        plan.pre_install.push(format!(
+            "apt-get update && for name in {}; do apt-get install -y --no-install-recommends \"$name\" || echo \"atlas: not installed: $name\"; done && rm -rf /var/lib/apt/lists/*",
+            words(&mut tried.iter())
+        ));
+        let names: Vec<&str> = tried.iter().map(String::as_str).collect();
+        plan.drift.push(format!(
+            "packages of CI's system, which the base image's may not have: {}",
+            names.join(", ")
+        ));
+    }
+    plan.apt_packages.extend(known.into_keys());
+    plan.apt_packages.extend(tried);
+    plan.apt_packages.sort();
+    plan.apt_packages.dedup();
 }

@@ -92,6 +92,116 @@ fn manifests_of_the_pull_request_only_add_a_prefetch() {
 }
 
 #[test]
+fn a_prefetch_leaves_out_what_leads_into_its_own_copy() {
+    let base = folder(&[
+        (
+            "pyproject.toml",
+            "[project]\nname = \"My_Proj\"\n[project.optional-dependencies]\nplot = [\"ink\"]\n[build-system]\nrequires = []\n",
+        ),
+        ("test_p.py", "import pytest\n"),
+        ("requirements/test.txt", "-e .\npytest\n"),
+        ("requirements/base.txt", "attrs\n"),
+        ("limits.txt", "attrs<99\n"),
+    ]);
+    let mut repository = repository(base.path());
+    let head = "# see ./docs\n-e .\n--editable=.[plot]\n-e ../sub # a path\n-e ${ROOT}\n\
+        -e git+https://example.org/a/tool@v1#egg=tool\n-e git+https://example.org/a/my-proj.git@v1\n\
+        .\n./libs/one\nlibs/two[x]\n/libs/three\n.[plot] ; python_version > '3'\nwheels/four.whl\nfive-1.0.tar.gz\n\
+        my.proj[plot] == 1.0 \\\n  --hash=sha256:00\nmy_proj @ https://example.org/p.zip\nsix @ file:///six\nfile:seven\n\
+        -r base.txt\n-r absent.txt\n-r ../../outside.txt\n--constraint ../limits.txt\n\
+        --find-links ./wheels\nidna>=3 \\\n  --hash=sha256:00\neight @ https://example.org/eight.zip # ./x\nmy-proj-plugin\n";
+    for (path, text) in [
+        ("requirements/test.txt", head),
+        ("requirements/base.txt", "attrs\n-e .\n"),
+    ] {
+        repository
+            .head_manifests
+            .insert(path.to_owned(), text.into());
+    }
+    let plan = plan(&repository, &AnalysisOptions::default());
+    let [command] = &plan.prefetch[..] else {
+        panic!("{:?}", plan.prefetch)
+    };
+    assert!(
+        command.ends_with("&& python -m pip install ink -r requirements/test.txt"),
+        "{command}"
+    );
+    // What pip would read, run where a prefetch runs: in a copy with head's manifests laid over.
+    for (path, bytes) in &repository.head_manifests {
+        fs::write(base.path().join(path), bytes).unwrap();
+    }
+    let read = "python() { cat requirements/test.txt requirements/base.txt limits.txt; }";
+    let output = std::process::Command::new("bash")
+        .args(["-eo", "pipefail", "-c", &format!("{read}; {command}")])
+        .current_dir(base.path())
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "# see ./docs\n-e git+https://example.org/a/tool@v1#egg=tool\n-r base.txt\n--constraint ../limits.txt\n\
+        --find-links ./wheels\nidna>=3 \\\n  --hash=sha256:00\neight @ https://example.org/eight.zip # ./x\nmy-proj-plugin\n\
+        attrs\nattrs<99\n"
+    );
+}
+
+#[test]
+fn a_prefetch_sees_a_change_in_an_included_file() {
+    let base = folder(&[
+        ("requirements.txt", "-r more/a.txt\n"),
+        ("more/a.txt", "-r ../requirements.txt\npytest\n"),
+        ("test_p.py", "import pytest\n"),
+    ]);
+    let mut repository = repository(base.path());
+    repository
+        .head_manifests
+        .insert("more/a.txt".to_owned(), "pytest\nidna\n".into());
+    assert_eq!(
+        plan(&repository, &AnalysisOptions::default()).prefetch,
+        ["python -m pip install -r requirements.txt"]
+    );
+}
+
+#[test]
+fn an_unknown_system_package_of_ci_stops_no_build() {
+    let folder = folder(&[
+        ("requirements.txt", "psycopg2\npytest\n"),
+        ("test_p.py", "import pytest\n"),
+        (
+            ".github/workflows/t.yml",
+            "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n    - run: |\n        sudo apt-get install -y -t noble libgl1-mesa-glx libpq-dev ${{ matrix.pkg }} \\\n          linux-headers-$(uname -r) libxml2-dev cmake\n        pytest\n",
+        ),
+    ]);
+    let plan = plan(&repository(folder.path()), &AnalysisOptions::default());
+    let names = [
+        "build-essential",
+        "cmake",
+        "libgl1-mesa-glx",
+        "libpq-dev",
+        "libxml2-dev",
+    ];
+    assert_eq!(plan.apt_packages, names);
+    let drift = plan.drift.join("\n");
+    assert!(drift.contains("libgl1-mesa-glx, libxml2-dev"), "{drift}");
+    // Debian's apt: all of the names or none.
+    let system = r#"
+        rm() { :; }
+        apt-get() { case "$*" in *mesa-glx*) return 100;; install*) echo "${*:4}";; esac; }"#;
+    let mut said = String::new();
+    for command in &plan.pre_install {
+        let output = std::process::Command::new("bash")
+            .args(["-eo", "pipefail", "-c", &format!("{system}\n{command}")])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{command}");
+        said.push_str(&String::from_utf8_lossy(&output.stdout));
+    }
+    assert_eq!(
+        said,
+        "build-essential cmake libpq-dev\natlas: not installed: libgl1-mesa-glx\nlibxml2-dev\n"
+    );
+}
+
+#[test]
 fn a_runner_without_a_parser_is_a_verdict() {
     let folder = folder(PYTHON);
     let options = AnalysisOptions {

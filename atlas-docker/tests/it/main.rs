@@ -11,5 +11,6 @@ mod docker;
 mod local;
 mod rendering;
 mod samples;
+mod submodules;
 mod support;
 mod synthesis;

@@ -24,7 +24,8 @@ pub(super) struct Context {
     /// Hash over the Dockerfile, the repository's files, its commit and the head's manifests.
     ///
     /// `.git` counts as its commit: an index holds inode numbers and differs between two clones
-    /// that hold the same.
+    /// that hold the same. That of a submodule does not count at all: the commit names the
+    /// submodule's.
     pub(super) hash: String,
 }
 
@@ -135,7 +136,7 @@ impl<W: Write> Packer<W> {
                 .path()
                 .strip_prefix(root)
                 .expect("walkdir stays below its root");
-            let counts = !inside.starts_with(".git");
+            let counts = !inside.iter().any(|part| part == ".git");
             let path = Path::new("repo").join(inside);
             let failed = |why| Error::io("pack", entry.path(), why);
             let kind = entry.file_type();
@@ -245,6 +246,9 @@ mod tests {
         let repository = repository(folder.path());
         let before = pack(&repository, "FROM x\n", None).unwrap().hash;
         std::fs::write(repository.checkout.join(".git/index"), "inodes").unwrap();
+        assert_eq!(pack(&repository, "FROM x\n", None).unwrap().hash, before);
+        std::fs::create_dir_all(repository.checkout.join("sub/.git")).unwrap();
+        std::fs::write(repository.checkout.join("sub/.git/index"), "inodes").unwrap();
         assert_eq!(pack(&repository, "FROM x\n", None).unwrap().hash, before);
         std::fs::write(repository.checkout.join("run.sh"), "changed").unwrap();
         assert_ne!(pack(&repository, "FROM x\n", None).unwrap().hash, before);

@@ -1,16 +1,17 @@
 //! What gets installed, and from which list.
 
 use super::manifests::{Group, Manifests, name_of, strip_factors};
+use super::prefetch::prefetch;
 use super::runner::{Runner, is_test_tool};
 use crate::analysis::Facts;
 use crate::render::shell_quote;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// Names of lists for tests, the narrowest first.
-const TEST_GROUPS: &[&str] = &[
+pub(super) const TEST_GROUPS: &[&str] = &[
     "test",
     "tests",
     "testing",
@@ -25,7 +26,7 @@ const TEST_GROUPS: &[&str] = &[
 ];
 
 /// Names of lists for everything a developer does; lint and documentation tools are left out.
-const DEV_GROUPS: &[&str] = &[
+pub(super) const DEV_GROUPS: &[&str] = &[
     "dev",
     "develop",
     "development",
@@ -115,7 +116,7 @@ const LINT: &[&str] = &[
     "poetry",
 ];
 
-fn is_lint(requirement: &str) -> bool {
+pub(super) fn is_lint(requirement: &str) -> bool {
     let name = name_of(requirement);
     LINT.contains(&name.as_str())
         || [
@@ -234,9 +235,9 @@ pub(super) fn plan(
 
 /// What to install beside the project itself.
 #[derive(Debug, Default)]
-struct Chosen {
-    extras: Vec<String>,
-    files: Vec<String>,
+pub(super) struct Chosen {
+    pub(super) extras: Vec<String>,
+    pub(super) files: Vec<String>,
     requirements: Vec<String>,
 }
 
@@ -468,51 +469,4 @@ fn from_ci(
             }
         }
     }
-}
-
-/// What the pull request's manifests add or change goes into the same environment, as there is one
-/// for all states.
-fn prefetch(facts: &Facts<'_>, base: &Manifests, chosen: &Chosen, plan: &mut EnvironmentPlan) {
-    if !facts.changes_manifests {
-        return;
-    }
-    let head = Manifests::read(facts.head);
-    let lists = |manifests: &Manifests| -> BTreeMap<String, String> {
-        let picked = manifests.groups.iter().filter(|group| {
-            chosen.extras.contains(&group.name)
-                || TEST_GROUPS.contains(&group.name.as_str())
-                || DEV_GROUPS.contains(&group.name.as_str())
-        });
-        manifests
-            .dependencies
-            .iter()
-            .chain(picked.flat_map(|group| &group.requirements))
-            .filter(|item| !is_lint(item) && name_of(item) != manifests.name)
-            .map(|item| (item.clone(), name_of(item)))
-            .collect()
-    };
-    let known = lists(base);
-    let added: Vec<String> = lists(&head)
-        .into_keys()
-        .filter(|item| !known.contains_key(item) && !name_of(item).is_empty())
-        .collect();
-    let mut words: Vec<String> = added.iter().map(|item| shell_quote(item)).collect();
-    for file in &chosen.files {
-        if facts.tree.text(file) != facts.head.text(file) {
-            words.push(format!("-r {}", shell_quote(file)));
-        }
-    }
-    if words.is_empty() {
-        return;
-    }
-    plan.prefetch
-        .push(format!("python -m pip install {}", words.join(" ")));
-    plan.drift.push(format!(
-        "Base runs with requirements that the pull request adds or changes: {}",
-        words.join(", ")
-    ));
-    plan.prove(
-        "prefetch",
-        Evidence::of("head", "manifests changed by the pull request"),
-    );
 }

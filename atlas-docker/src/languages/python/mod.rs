@@ -2,6 +2,7 @@
 
 mod install;
 mod manifests;
+mod prefetch;
 mod runner;
 
 use super::{Language, env};
