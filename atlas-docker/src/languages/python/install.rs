@@ -140,6 +140,16 @@ static FILE_OPTION: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:^|\s)(?:-r|--requirement)[=\s]*([\w./-]+)").expect("a literal pattern")
 });
 
+/// Whether an installation runs `setup.py`: not where `pyproject.toml` names another backend, as
+/// projects do that keep the file for something else.
+fn runs_setup_py(manifests: &Manifests) -> bool {
+    manifests
+        .pyproject
+        .as_ref()
+        .and_then(|root| root.get("build-system")?.get("build-backend")?.as_str())
+        .is_none_or(|backend| backend.starts_with("setuptools"))
+}
+
 /// Writes the build commands. Returns the proof that an extension module gets compiled, if one is.
 pub(super) fn plan(
     facts: &Facts<'_>,
@@ -150,6 +160,7 @@ pub(super) fn plan(
     let chosen = choose(facts, manifests, plan);
     let extension = ["setup.py", "pyproject.toml", "meson.build"]
         .into_iter()
+        .filter(|file| *file != "setup.py" || runs_setup_py(manifests))
         .find_map(|file| {
             let (line, text) = facts.tree.line(file, &EXTENSION)?;
             Some(Evidence::at(file, line, text))

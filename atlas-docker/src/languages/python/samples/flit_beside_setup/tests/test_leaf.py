@@ -1,0 +1,8 @@
+import unittest
+
+from leaf import green
+
+
+class LeafTest(unittest.TestCase):
+    def test_green(self):
+        self.assertTrue(green())
