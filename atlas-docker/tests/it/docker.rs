@@ -279,6 +279,18 @@ async fn a_missing_base_image_is_replaced_or_named() {
         ErrorKind::ImageMissing
     );
 
+    // A digest names one image: neither `latest` nor a near version stands in for it.
+    for tag in ["", ":1.21-bookworm"] {
+        let pinned = with_base(format!("{name}{tag}@sha256:{}", "0".repeat(64)));
+        let refused = builder
+            .build(&cx, &repository, &pinned, &dockerfile(&engine.label))
+            .await
+            .expect_err("not replaced");
+        assert_eq!(refused.kind(), ErrorKind::ImageMissing);
+        let words = refused.chain();
+        assert!(words.contains("by a tag"), "{words}");
+    }
+
     let nowhere = with_base("atlas-test.invalid/nothing:1.0".to_owned());
     let pulling = DockerOptions {
         pull: true,

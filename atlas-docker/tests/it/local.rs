@@ -9,6 +9,7 @@ use atlas_docker::{
     Bubblewrap, Builder, DockerOptions, LocalBuilder, LocalEngine, LocalOptions, LocalSandbox,
     engine_status,
 };
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 async fn engine(root: &Path, bubblewrap: Bubblewrap) -> Option<LocalEngine> {
@@ -91,6 +92,40 @@ async fn builds_once_and_notes_what_differs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_prefetch_adds_to_the_repository_and_changes_nothing_of_it() {
+    for mode in MODES {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(engine) = engine(folder.path(), mode).await else {
+            continue;
+        };
+        let builder = LocalBuilder::new(engine.clone());
+        let repository = repository(folder.path());
+        let mut plan = plan(&["echo built >src/old.txt"]);
+        plan.prefetch = vec![
+            "mkdir \"$ATLAS_REPO/node_modules\" && cp go.mod \"$ATLAS_REPO/node_modules/new\"; pwd >\"$ATLAS_CACHE/where\""
+                .to_owned(),
+            "cd \"$ATLAS_REPO\"; echo changed >src/old.txt; rm go.mod link; mkdir link go.mod".to_owned(),
+        ];
+        let (environment, ..) = built(&builder, &repository, &plan, "").await;
+        let drift = environment.plan.drift.join("\n");
+        assert!(drift.contains("go.mod, link, src/old.txt"), "{drift}");
+
+        let script = "cat node_modules/new go.mod src/old.txt; readlink link; \
+                      basename \"$(cat \"$ATLAS_CACHE/where\")\"; ls";
+        let seen = run(
+            &LocalSandbox::new(engine),
+            &environment,
+            &job("look", script),
+        )
+        .await;
+        assert_eq!(
+            text(&seen),
+            "head\nbase\nbuilt\nsrc\natlas-prefetch\ngo.mod\nlink\nnode_modules\nsrc\n"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_failed_build_is_data() {
     for mode in MODES {
         let folder = tempfile::tempdir().unwrap();
@@ -130,6 +165,97 @@ async fn a_missing_toolchain_is_named() {
     let failure = failed(&builder, &repository(folder.path()), &plan, "").await;
     assert!(failure.step.contains("`go`"), "{failure:?}");
     assert!(failure.stderr.contains("Docker engine"), "{failure:?}");
+}
+
+/// A program of the test's own.
+fn program(path: &Path, script: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A `node` that says what the engine asks.
+fn node(path: &Path, version: &str) {
+    let answer = format!(
+        "case $1 in -p) echo '{}';; *) echo v{version};; esac",
+        path.display()
+    );
+    program(path, &answer);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_toolchain_in_the_home_folder_does_not_bring_it_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("me");
+    node(&home.join("bin/node"), "20.1.0");
+    let packages = home.join("lib/node_modules");
+    program(&packages.join("npm/bin/npm-cli.js"), "echo npm runs");
+    std::os::unix::fs::symlink(
+        "../lib/node_modules/npm/bin/npm-cli.js",
+        home.join("bin/npm"),
+    )
+    .unwrap();
+    let python = home.join(".local/bin/python3");
+    let prefix = home.join(".local");
+    program(
+        &python,
+        &format!("echo '{}|3.11.2|{}'", prefix.display(), python.display()),
+    );
+    for secret in ["secret", "bin/secret", "lib/secret", ".local/secret"] {
+        std::fs::write(home.join(secret), "a secret\n").unwrap();
+    }
+
+    let mut options = LocalOptions::new(folder.path());
+    options.bubblewrap = Bubblewrap::Require;
+    options.home = Some(home.clone());
+    options.path = format!("{h}/bin:{h}/.local/bin:/usr/bin", h = home.display());
+    let text_of = home.to_string_lossy().into_owned();
+    options
+        .build_env
+        .insert("NPM_CONFIG_PREFIX".to_owned(), text_of);
+    let Ok(engine) = LocalEngine::open(options).await else {
+        println!("skipped: no bubblewrap");
+        return;
+    };
+    let builder = LocalBuilder::new(engine.clone());
+    let look = format!(
+        "node --version; npm; find '{}' -name '*secret*'",
+        home.display()
+    );
+    let mut plan = plan(&[&format!("{{ {look}; }} >seen")]);
+    plan.language = "javascript".to_owned();
+    let (environment, ..) = built(&builder, &repository(folder.path()), &plan, "").await;
+    let job = job("look", &format!("cat seen; {look}"));
+    let seen = run(&LocalSandbox::new(engine), &environment, &job).await;
+    assert_eq!(text(&seen), "v20.1.0\nnpm runs\n".repeat(2));
+    let drift = environment.plan.drift.join("\n");
+    assert!(drift.contains("left out: python"), "{drift}");
+
+    plan.language = "python".to_owned();
+    let failure = failed(&builder, &repository(folder.path()), &plan, "").await;
+    assert!(failure.step.contains("`python3`"), "{failure:?}");
+    assert!(failure.stderr.contains("folder of its own"), "{failure:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_version_of_the_toolchain_is_another_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("own/bin/node");
+    let mut plan = plan(&[]);
+    plan.language = "javascript".to_owned();
+    let mut images = Vec::new();
+    for version in ["20.1.0", "22.2.0", "20.1.0"] {
+        node(&program, version);
+        let mut options = LocalOptions::new(folder.path());
+        options.bubblewrap = Bubblewrap::Never;
+        options.trust = true;
+        options.path = format!("{}:/usr/bin", program.parent().unwrap().display());
+        let builder = LocalBuilder::new(LocalEngine::open(options).await.unwrap());
+        let (environment, ..) = built(&builder, &repository(folder.path()), &plan, "").await;
+        images.push(environment.image);
+    }
+    assert_ne!(images[0], images[1]);
+    assert_eq!(images[0], images[2]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

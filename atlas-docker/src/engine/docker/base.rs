@@ -16,7 +16,8 @@ pub(super) struct Base {
 }
 
 /// Finds the plan's base image: on this machine, by one pull, or as the nearest version of the
-/// same image that is here. The plan is changed to what was taken.
+/// same image that is here. The plan is changed to what was taken. An image named by its digest is
+/// that one or none.
 ///
 /// # Errors
 /// [`ErrorKind::ImageMissing`] when none can be had: never a property of the repository.
@@ -47,16 +48,25 @@ pub(super) async fn resolve(
     } else {
         "pulling is switched off".to_owned()
     };
+    let pinned = digest(&wanted).is_some();
     let missing = |note: &str| {
+        let way = if pinned {
+            // An archive of `docker save` holds no digests.
+            "here where there is a network, or name the base image by a tag"
+        } else {
+            "where there is a network, then `docker save` and `docker load`, or name another base image"
+        };
         Error::new(
             ErrorKind::ImageMissing,
             "base image",
             format!(
-                "`{wanted}`: not on this machine, and {why}{note}. `docker pull {wanted}` where \
-                 there is a network, then `docker save` and `docker load`, or name another base image"
+                "`{wanted}`: not on this machine, and {why}{note}. `docker pull {wanted}` {way}"
             ),
         )
     };
+    if pinned {
+        return Err(missing("; a digest names one image, no near version of it"));
+    }
     if engine.options().exact {
         return Err(missing("; a near version was not allowed"));
     }
@@ -75,15 +85,20 @@ pub(super) async fn resolve(
 }
 
 async fn local(engine: &DockerEngine, name: &str) -> Result<Option<Base>, Error> {
-    match engine.docker().inspect_image(name).await {
+    let (repository, _) = split(name);
+    // Of tag and digest the digest decides; engines differ in what they make of both.
+    let exact = digest(name).map(|digest| format!("{repository}@{digest}"));
+    let asked = exact.as_deref().unwrap_or(name);
+    match engine.docker().inspect_image(asked).await {
         Ok(image) => {
             let id = image.id.unwrap_or_default();
-            let (repository, _) = split(name);
-            let digest = image
-                .repo_digests
-                .unwrap_or_default()
-                .into_iter()
-                .find(|digest| digest.split('@').next() == Some(repository));
+            let digest = exact.or_else(|| {
+                image
+                    .repo_digests
+                    .unwrap_or_default()
+                    .into_iter()
+                    .find(|digest| digest.split('@').next() == Some(repository))
+            });
             let reference = digest.unwrap_or_else(|| id.clone());
             Ok(Some(Base {
                 id: reference
@@ -106,9 +121,10 @@ async fn pull(
     name: &str,
 ) -> Result<Result<(), String>, Error> {
     cx.progress.detail(&format!("pull {name}"));
-    let (repository, tag) = split(name);
-    let mut options = CreateImageOptionsBuilder::default().from_image(repository);
-    options = options.tag(tag.unwrap_or("latest"));
+    let (repository, version) = offered(name);
+    let options = CreateImageOptionsBuilder::default()
+        .from_image(repository)
+        .tag(version);
     let mut stream = Box::pin(
         engine
             .docker()
@@ -175,6 +191,18 @@ fn split(name: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// The digest in `name@sha256:…` and `name:tag@sha256:…`.
+fn digest(name: &str) -> Option<&str> {
+    name.split_once('@').map(|(_, digest)| digest)
+}
+
+/// What to ask a registry for: a repository, and a digest or a tag of it, which engines take in
+/// the same place.
+fn offered(name: &str) -> (&str, &str) {
+    let (repository, tag) = split(name);
+    (repository, digest(name).or(tag).unwrap_or("latest"))
+}
+
 /// Version numbers that a tag starts with, and what follows: `3.11-slim` -> `[3, 11]`, `slim`.
 fn version(tag: &str) -> (Vec<u64>, &str) {
     let (numbers, variant) = tag.split_once('-').unwrap_or((tag, ""));
@@ -234,7 +262,7 @@ fn nearest<'a>(wanted: &str, tags: impl Iterator<Item = &'a str>) -> Option<&'a 
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{nearest, offered};
 
     fn check(wanted: &str, tags: &[&str], expected: Option<&str>) {
         assert_eq!(nearest(wanted, tags.iter().copied()), expected, "{wanted}");
@@ -281,6 +309,19 @@ mod tests {
             &["node:20-slim", "node:24-slim"],
             Some("node:20-slim"),
         );
+    }
+
+    #[test]
+    fn a_digest_is_pulled_as_it_is() {
+        for (name, expected) in [
+            ("python@sha256:0a", ("python", "sha256:0a")),
+            ("python:3.12@sha256:0a", ("python", "sha256:0a")),
+            ("host:5000/a/b@sha256:0a", ("host:5000/a/b", "sha256:0a")),
+            ("host:5000/a/b", ("host:5000/a/b", "latest")),
+            ("python:3.12", ("python", "3.12")),
+        ] {
+            assert_eq!(offered(name), expected);
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@ use super::launch::{Launch, make_folders};
 use super::process::{Running, exit_code};
 use super::store::{Finished, Store};
 use super::walls::{Real, is_shared};
-use super::{LocalEngine, LocalSandbox, blocking, files, toolchain::Chosen};
+use super::width::is_too_wide;
+use super::{LocalEngine, LocalSandbox, blocking, files, kept::Kept, toolchain::Chosen};
 use crate::build::{BuildOutcome, Builder};
 use crate::engine::capture::Tail;
 use crate::engine::owner::Owner;
@@ -16,7 +17,7 @@ use atlas_core::{
 };
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -38,7 +39,12 @@ impl LocalBuilder {
         Self { engine }
     }
 
-    fn key(&self, repository: &Repository, plan: &EnvironmentPlan) -> Result<String, Error> {
+    fn key(
+        &self,
+        repository: &Repository,
+        plan: &EnvironmentPlan,
+        chosen: &Chosen,
+    ) -> Result<String, Error> {
         let plan = serde_json::to_vec(plan).map_err(|why| {
             Error::new(ErrorKind::InvalidInput, "write", "the environment plan").with_source(why)
         })?;
@@ -47,9 +53,11 @@ impl LocalBuilder {
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
         };
-        add(b"1");
+        add(b"2");
         add(&[u8::from(self.engine.is_walled())]);
         add(&plan);
+        // What was built with one version of a language does not run with another.
+        add(chosen.identity.join("\n").as_bytes());
         add(repository.name.as_bytes());
         add(repository.base.as_str().as_bytes());
         for (path, bytes) in &repository.head_manifests {
@@ -76,7 +84,14 @@ impl Builder for LocalBuilder {
     ) -> Result<BuildOutcome, Error> {
         cx.check("build environment")?;
         self.engine.check_trust("build environment")?;
-        let key = self.key(repository, plan)?;
+        let toolchains = self.engine.toolchains().await;
+        let home = self.engine.options().home.as_deref();
+        let chosen = toolchains.choose(plan, self.engine.is_walled(), home);
+        let chosen = match chosen.await {
+            Ok(chosen) => chosen,
+            Err(failure) => return Ok(BuildOutcome::Failed(failure)),
+        };
+        let key = self.key(repository, plan, &chosen)?;
         let store = Store::new(self.engine.root().join("env").join(&key));
         let _held = store.lock_build(cx).await?;
         let image = ImageRef::Local {
@@ -92,10 +107,6 @@ impl Builder for LocalBuilder {
             });
         }
         let started = Instant::now();
-        let chosen = match self.engine.toolchains().await.choose(plan).await {
-            Ok(chosen) => chosen,
-            Err(failure) => return Ok(BuildOutcome::Failed(failure)),
-        };
         let mut work = Work::new(&self.engine, cx, plan, &store, chosen);
         let ended = work.run(repository).await;
         if !matches!(ended, Ok(None)) {
@@ -141,6 +152,9 @@ impl Builder for LocalBuilder {
         })
     }
 }
+
+/// The scratch copy of a prefetch, below `/tmp`, as in an image's build.
+const PREFETCH: &str = "atlas-prefetch";
 
 /// One build in progress.
 struct Work<'a> {
@@ -205,7 +219,7 @@ impl<'a> Work<'a> {
             stdout: ran.stdout,
         };
         for command in self.plan.build.clone() {
-            let ran = self.step(&command).await?;
+            let ran = self.step(&command, None).await?;
             if ran.code != Some(0) {
                 return Ok(Some(failure(&command, ran)));
             }
@@ -249,25 +263,39 @@ impl<'a> Work<'a> {
             .await
     }
 
-    /// Fills caches in a scratch copy that stands where the repository does.
+    /// Adds what only the pull request's manifests name.
+    ///
+    /// As in an image's build, commands start in a scratch copy with those manifests at
+    /// `/tmp/atlas-prefetch`, while `$ATLAS_REPO` is the repository: what they install there stays.
+    /// The base commit's own files are afterwards what they were before.
     async fn prefetch(&mut self, repository: &Repository) -> Result<(), Error> {
         if self.plan.prefetch.is_empty() {
             return Ok(());
         }
-        let scratch = self.store.folder.join("build").join("scratch");
+        let scratch = self.real.temporary.join(PREFETCH);
+        // A build's command may have left anything at this place.
+        files::remove_any(&scratch)?;
         self.cancellable(files::copy_tree(&self.real.repo, &scratch))
             .await?;
         files::lay_manifests(&scratch, &repository.head_manifests)?;
-        let repo = std::mem::replace(&mut self.real.repo, scratch);
+        let (checkout, repo) = (repository.checkout.clone(), self.real.repo.clone());
+        let aside = self.store.folder.join("build").join("kept");
+        let kept = blocking("keep", move || Kept::take(&checkout, repo, &aside)).await?;
         for command in self.plan.prefetch.clone() {
-            let ran = self.step(&command).await?;
+            let ran = self.step(&command, Some(PREFETCH)).await?;
             if ran.code != Some(0) {
                 self.plan.drift.push(format!(
                     "`{command}` failed: dependencies that only the pull request's manifests name may be missing"
                 ));
             }
         }
-        self.real.repo = repo;
+        let changed = blocking("put back", move || kept.put_back()).await?;
+        if !changed.is_empty() {
+            self.plan.drift.push(format!(
+                "the prefetch changed files of the repository, which were put back: {}",
+                changed.join(", ")
+            ));
+        }
         Ok(())
     }
 
@@ -285,12 +313,12 @@ impl<'a> Work<'a> {
     }
 
     /// Runs one command with network and both streams apart.
-    async fn step(&mut self, command: &str) -> Result<Ran, Error> {
+    async fn step(&mut self, command: &str, folder: Option<&str>) -> Result<Ran, Error> {
         self.cx.progress.detail(command);
         self.log.push(format!("$ {command}\n").as_bytes());
         let machine = self.machine();
         let mut shared = self.shared.clone();
-        shared.extend(named_paths(&machine));
+        shared.extend(named_paths(&machine, self.engine.options().home.as_deref()));
         let mark = Owner::current().unique_name();
         let launch = Launch {
             engine: self.engine,
@@ -304,6 +332,8 @@ impl<'a> Work<'a> {
             outside: String::new(),
             one_stream: false,
             limits: None,
+            folder,
+            strict: true,
             script: command,
         };
         let mut process = launch.command()?;
@@ -394,14 +424,15 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Files and folders that settings name: certificates, folders of packages.
-fn named_paths(settings: &BTreeMap<String, String>) -> Vec<PathBuf> {
+/// Files and folders that settings name: certificates, folders of packages. Not a folder that holds
+/// more than that, as npm's prefix may be.
+fn named_paths(settings: &BTreeMap<String, String>, home: Option<&Path>) -> Vec<PathBuf> {
     settings
         .values()
         .flat_map(|value| value.split([' ', ':']))
         .filter(|word| word.starts_with('/') && word.len() > 1)
         .map(PathBuf::from)
-        .filter(|path| !is_shared(path) && path.exists())
+        .filter(|path| !is_shared(path) && path.exists() && !is_too_wide(path, home))
         .collect()
 }
 

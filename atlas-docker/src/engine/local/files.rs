@@ -73,18 +73,7 @@ pub(super) fn lay_over(root: &Path, overlay: &Overlay) -> Result<(), Error> {
         }
     }
     for (path, content) in &overlay.write {
-        let mut place = root.to_owned();
-        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-        for part in folders.split('/').filter(|part| !part.is_empty()) {
-            place.push(part);
-            let is_folder = fs::symlink_metadata(&place).is_ok_and(|meta| meta.is_dir());
-            if !is_folder {
-                remove_any(&place)?;
-                fs::create_dir(&place).map_err(|why| Error::io("make", &place, why))?;
-            }
-        }
-        place.push(name);
-        remove_any(&place)?;
+        let place = make_room(root, path)?;
         let written = match content.mode {
             FileMode::Regular => write_new(&place, 0o644, &content.bytes),
             FileMode::Executable => write_new(&place, 0o755, &content.bytes),
@@ -95,8 +84,25 @@ pub(super) fn lay_over(root: &Path, overlay: &Overlay) -> Result<(), Error> {
     Ok(())
 }
 
+/// The place of `path`, with real folders above it and nothing at it.
+pub(super) fn make_room(root: &Path, path: &str) -> Result<PathBuf, Error> {
+    let mut place = root.to_owned();
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    for part in folders.split('/').filter(|part| !part.is_empty()) {
+        place.push(part);
+        let is_folder = fs::symlink_metadata(&place).is_ok_and(|meta| meta.is_dir());
+        if !is_folder {
+            remove_any(&place)?;
+            fs::create_dir(&place).map_err(|why| Error::io("make", &place, why))?;
+        }
+    }
+    place.push(name);
+    remove_any(&place)?;
+    Ok(place)
+}
+
 /// The place of `path` if every folder above it is a real one.
-fn real_parent(root: &Path, path: &str) -> Option<PathBuf> {
+pub(super) fn real_parent(root: &Path, path: &str) -> Option<PathBuf> {
     let mut place = root.to_owned();
     let mut parts = path.split('/').peekable();
     while let Some(part) = parts.next() {
@@ -108,7 +114,8 @@ fn real_parent(root: &Path, path: &str) -> Option<PathBuf> {
     Some(place)
 }
 
-fn remove_any(place: &Path) -> Result<(), Error> {
+/// Removes whatever is at this place; a link, not what it leads to.
+pub(super) fn remove_any(place: &Path) -> Result<(), Error> {
     match fs::symlink_metadata(place) {
         Ok(meta) if meta.is_dir() => remove_tree(place),
         Ok(_) => fs::remove_file(place).map_err(|why| Error::io("remove", place, why)),

@@ -35,6 +35,10 @@ pub(super) struct Launch<'a> {
     /// Both output streams in one pipe.
     pub(super) one_stream: bool,
     pub(super) limits: Option<&'a Limits>,
+    /// Folder below the temporary one to start in. Absent: the repository.
+    pub(super) folder: Option<&'a str>,
+    /// A command's first failure ends the script, as in a Dockerfile of the templates.
+    pub(super) strict: bool,
     pub(super) script: &'a str,
 }
 
@@ -65,9 +69,14 @@ impl Launch<'_> {
             let _ = writeln!(run, "ulimit -u {} 2>/dev/null", limits.processes);
         }
         run.push_str(&places.exports(self.variables)?);
-        let _ = writeln!(run, "cd -- {} || exit 125", single_quoted(&places.repo));
+        let begin = match self.folder {
+            Some(folder) => format!("{temporary}/{folder}"),
+            None => places.repo.clone(),
+        };
+        let _ = writeln!(run, "cd -- {} || exit 125", single_quoted(&begin));
         let script = format!("{}/{OWN_FOLDER}/script.sh", places.input);
-        let _ = writeln!(run, "exec bash {}", single_quoted(&script));
+        let strict = if self.strict { " -eo pipefail" } else { "" };
+        let _ = writeln!(run, "exec bash{strict} {}", single_quoted(&script));
         write("run.sh", &run)?;
         write("script.sh", self.script)?;
         write("passwd", PASSWD)?;

@@ -3,12 +3,14 @@
 mod builder;
 mod cgroup;
 mod files;
+mod kept;
 mod launch;
 mod process;
 mod sandbox;
 mod store;
 mod toolchain;
 mod walls;
+mod width;
 
 pub use builder::LocalBuilder;
 pub use sandbox::LocalSandbox;
@@ -49,6 +51,9 @@ pub struct LocalOptions {
     pub path: String,
     /// Variables for builds only: certificates, proxies, package indexes. Never seen by tests.
     pub build_env: BTreeMap<String, String>,
+    /// This user's own folder. Scripts behind bubblewrap get no toolchain and no setting's folder
+    /// that would let them read all of it. Default: what this process has as its home.
+    pub home: Option<PathBuf>,
     /// How long one build may take. Default one hour.
     pub build_timeout: Duration,
 }
@@ -62,6 +67,7 @@ impl std::fmt::Debug for LocalOptions {
             .field("bubblewrap", &self.bubblewrap)
             .field("path", &self.path)
             .field("build_env", &self.build_env.keys())
+            .field("home", &self.home)
             .field("build_timeout", &self.build_timeout)
             .finish()
     }
@@ -79,6 +85,7 @@ impl LocalOptions {
             bubblewrap: Bubblewrap::Auto,
             path: USUAL_PATH.to_owned(),
             build_env: BTreeMap::new(),
+            home: std::env::home_dir(),
             build_timeout: Duration::from_secs(3600),
         }
     }

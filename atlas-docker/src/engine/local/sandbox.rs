@@ -152,6 +152,8 @@ impl LocalSandbox {
                 .map_or_else(String::new, Groups::enter),
             one_stream: true,
             limits: Some(&job.limits),
+            folder: None,
+            strict: false,
             script: &job.script,
         };
         let mut command = launch.command()?;

@@ -1,5 +1,7 @@
 //! Language toolchains of this machine.
 
+use super::walls::is_shared;
+use super::width::is_too_wide;
 use atlas_core::{BuildFailure, EnvironmentPlan};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -17,14 +19,18 @@ pub(super) struct Toolchains {
 /// One toolchain.
 #[derive(Clone, Debug)]
 pub(super) struct Toolchain {
-    /// The folder that everything of it lies in.
-    root: PathBuf,
+    /// What to share so that it runs: the folder that everything of it lies in, or single parts.
+    roots: Vec<PathBuf>,
     /// The folder of its programs.
     bin: PathBuf,
     /// Its version, digits and dots.
     version: String,
+    /// What it says of its version: more than digits, as with Rust's nightly ones.
+    line: String,
     /// The interpreter, where other names must lead to it.
     program: PathBuf,
+    /// Programs that are found by these names, beside those of `bin`.
+    links: BTreeMap<String, PathBuf>,
 }
 
 /// What a plan gets of them.
@@ -36,6 +42,8 @@ pub(super) struct Chosen {
     pub(super) roots: Vec<PathBuf>,
     /// Links to make in a folder of programs of the environment's own: name -> program.
     pub(super) links: BTreeMap<String, PathBuf>,
+    /// Which toolchains these are, a line each: language, program, what it says of its version.
+    pub(super) identity: Vec<String>,
     /// What differs from the plan.
     pub(super) drift: Vec<String>,
 }
@@ -124,58 +132,112 @@ async fn python_at(program: &Path, path: &str) -> Option<Toolchain> {
     };
     Some(Toolchain {
         bin: program.parent()?.to_owned(),
+        links: ["python", "python3"]
+            .map(|name| (name.to_owned(), program.clone()))
+            .into(),
         program,
         version: version.to_owned(),
-        root,
+        line: answer.clone(),
+        roots: vec![root],
     })
 }
 
 async fn node(path: &str) -> Option<Toolchain> {
     let program = look_up("node", path)?;
-    let version = digits(&ask(&program, &["--version"], path).await?);
+    let line = ask(&program, &["--version"], path).await?;
     let exec = ask(&program, &["-p", "process.execPath"], path).await?;
     let program = PathBuf::from(exec);
     let bin = program.parent()?.to_owned();
+    // Whoever unpacks Node into a folder like `~/.local` shares that folder with everything else.
+    let prefix = bin.parent()?;
+    let packages = prefix.join("lib/node_modules");
+    let mut roots = vec![program.clone(), prefix.join("include/node")];
+    roots.extend(
+        std::fs::read_dir(prefix.join("lib"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with("libnode."))
+            .map(|entry| entry.path()),
+    );
+    let mut links = BTreeMap::from([("node".to_owned(), program.clone())]);
+    // Package managers find their own files from where their links lead.
+    if let Ok(real) = packages.canonicalize() {
+        for name in ["npm", "npx", "corepack", "yarn", "yarnpkg", "pnpm", "pnpx"] {
+            let target = bin.join(name).canonicalize().ok();
+            if let Some(inside) = target.as_ref().and_then(|to| to.strip_prefix(&real).ok()) {
+                links.insert(name.to_owned(), packages.join(inside));
+            }
+        }
+    }
+    roots.push(packages);
+    roots.retain(|root| root.exists());
     Some(Toolchain {
-        root: bin.parent()?.to_owned(),
+        roots,
         bin,
-        version,
+        version: digits(&line),
+        line,
         program,
+        links,
     })
 }
 
 async fn go(path: &str) -> Option<Toolchain> {
     let program = look_up("go", path)?;
     let root = PathBuf::from(ask(&program, &["env", "GOROOT"], path).await?);
-    let version = digits(&ask(&program, &["env", "GOVERSION"], path).await?);
+    let line = ask(&program, &["env", "GOVERSION"], path).await?;
     let bin = root.join("bin");
     Some(Toolchain {
         program: bin.join("go"),
         bin,
-        version,
-        root,
+        version: digits(&line),
+        line,
+        roots: vec![root],
+        links: BTreeMap::new(),
     })
 }
 
 async fn rust(path: &str) -> Option<Toolchain> {
     let program = look_up("rustc", path)?;
     let root = PathBuf::from(ask(&program, &["--print", "sysroot"], path).await?);
-    let version = digits(&ask(&program, &["--version"], path).await?);
+    let line = ask(&program, &["--version"], path).await?;
     let bin = root.join("bin");
     is_program(&bin.join("cargo")).then(|| Toolchain {
         program: bin.join("cargo"),
         bin,
-        version,
-        root,
+        version: digits(&line),
+        line,
+        roots: vec![root],
+        links: BTreeMap::new(),
     })
+}
+
+impl Toolchain {
+    /// What scripts cannot read anyway.
+    fn unshared(&self) -> impl Iterator<Item = &PathBuf> {
+        self.roots.iter().filter(|root| !is_shared(root))
+    }
+
+    /// A folder that it needs and that holds more than it.
+    fn too_wide(&self, home: Option<&Path>) -> Option<&PathBuf> {
+        self.unshared().find(|root| is_too_wide(root, home))
+    }
 }
 
 impl Toolchains {
     /// What this plan gets; all other toolchains come along, as extensions may need them.
     ///
+    /// With `walled`, a toolchain that does not run without sharing a folder of more than itself is
+    /// left out. `home` is this user's folder.
+    ///
     /// # Errors
-    /// The plan's own toolchain is not here: a failure of the build, which names it.
-    pub(super) async fn choose(&self, plan: &EnvironmentPlan) -> Result<Chosen, BuildFailure> {
+    /// The plan's own toolchain is not here or left out: a failure of the build, which names it.
+    pub(super) async fn choose(
+        &self,
+        plan: &EnvironmentPlan,
+        walled: bool,
+        home: Option<&Path>,
+    ) -> Result<Chosen, BuildFailure> {
         let (name, program) = match plan.language.as_str() {
             "python" => ("python", "python3"),
             "javascript" | "typescript" | "node" => ("node", "node"),
@@ -192,16 +254,36 @@ impl Toolchains {
         {
             found.insert("python", exact);
         }
+        let unusable = |why: String| BuildFailure {
+            step: format!("toolchain `{program}`"),
+            exit_code: None,
+            stderr: why,
+            stdout: String::new(),
+        };
         if !name.is_empty() && !found.contains_key(name) {
-            return Err(BuildFailure {
-                step: format!("toolchain `{program}`"),
-                exit_code: None,
-                stderr: format!(
-                    "`{program}` is not on this machine's search path, and the local engine installs \
-                     no toolchains: install it, or build with the Docker engine"
-                ),
-                stdout: String::new(),
-            });
+            return Err(unusable(format!(
+                "`{program}` is not on this machine's search path, and the local engine installs \
+                 no toolchains: install it, or build with the Docker engine"
+            )));
+        }
+        if walled {
+            for language in found.keys().copied().collect::<Vec<_>>() {
+                let Some(root) = found[language].too_wide(home) else {
+                    continue;
+                };
+                let why = format!(
+                    "{language} at `{}` needs `{}`, a folder of more than this toolchain, which \
+                     scripts must not read: install it in a folder of its own, put another one \
+                     first on the search path, or build with the Docker engine",
+                    found[language].program.display(),
+                    root.display(),
+                );
+                if language == name {
+                    return Err(unusable(why));
+                }
+                chosen.drift.push(format!("left out: {why}"));
+                found.remove(language);
+            }
         }
         if let Some(own) = found.get(name) {
             if !wanted.is_empty() && !agrees(&own.version, &wanted) {
@@ -212,19 +294,16 @@ impl Toolchains {
             }
             chosen.bins.push(own.bin.clone());
         }
-        if let Some(python) = found.get("python") {
-            for link in ["python", "python3"] {
-                chosen.links.insert(link.to_owned(), python.program.clone());
-            }
-        }
-        for other in found.values() {
+        for (language, other) in &found {
+            let program = other.program.canonicalize();
+            let program = program.as_ref().unwrap_or(&other.program);
+            let identity = format!("{language} {} {}", program.display(), other.line);
+            chosen.identity.push(identity);
+            chosen.links.extend(other.links.clone());
             if !chosen.bins.contains(&other.bin) {
                 chosen.bins.push(other.bin.clone());
             }
-            // `/usr` is shared anyway; a toolchain directly below `/` would share everything.
-            if !other.root.starts_with("/usr") && other.root != Path::new("/") {
-                chosen.roots.push(other.root.clone());
-            }
+            chosen.roots.extend(other.unshared().cloned());
         }
         Ok(chosen)
     }
@@ -243,7 +322,7 @@ impl Toolchains {
             return Some(found);
         }
         // Version managers keep each version in a folder of its own, named after it.
-        let beside = self.found.get("python")?.root.parent()?;
+        let beside = self.found.get("python")?.roots.first()?.parent()?;
         let mut versions: Vec<_> = std::fs::read_dir(beside)
             .ok()?
             .flatten()
