@@ -351,6 +351,37 @@ async fn bombs_are_bounded_and_daemons_die() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn bombs_in_a_build_are_bounded() {
+    for mode in MODES {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = LocalOptions::new(folder.path());
+        options.bubblewrap = mode;
+        options.trust = mode == Bubblewrap::Never;
+        options.build_memory_bytes = 256 << 20;
+        options.build_processes = 200;
+        let Ok(engine) = LocalEngine::open(options).await else {
+            println!("skipped: no bubblewrap");
+            continue;
+        };
+        let builder = LocalBuilder::new(engine);
+        let repository = repository(folder.path());
+        let memory = failed(&builder, &repository, &plan(&[MEMORY_BOMB]), "").await;
+        assert!(memory.stderr.contains("bytes of memory"), "{memory:?}");
+
+        // Where processes are only looked at, the step is killed; else it ends and says how many.
+        let step = format!("{{ {FORK_BOMB}; }} >&2; exit 3");
+        let forks = failed(&builder, &repository, &plan(&[&step]), "").await;
+        let last = forks.stderr.lines().last().unwrap_or_default();
+        let bounded = last.contains("200 processes")
+            || last
+                .parse::<u64>()
+                .map_or(forks.exit_code != Some(3), |n| n <= 200);
+        assert!(bounded, "{mode:?}: {forks:?}");
+        assert_eq!(left_in(folder.path()), Vec::<std::ffi::OsString>::new());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn overlays_replace_what_was_there() {
     for mode in MODES {
         let folder = tempfile::tempdir().unwrap();

@@ -24,6 +24,12 @@ use tokio::io::AsyncReadExt;
 ///
 /// An image is named after the hash of all that it is made from, so the same repository, plan and
 /// base image are built once. A failed build leaves the engine's layer cache and nothing else.
+///
+/// A build's commands run in the engine's containers with the network, and only their time is
+/// limited ([`DockerOptions::build_timeout`](super::DockerOptions)). Memory, processes, processor
+/// time and disk space are not: the classic builder takes no limit on processes, and one on memory
+/// only below 2 GiB, which compilers exceed. Where plans come from strangers, limit the engine
+/// itself, for example the control group that it puts containers into.
 #[derive(Clone, Debug)]
 pub struct DockerBuilder {
     engine: DockerEngine,

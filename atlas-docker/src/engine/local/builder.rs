@@ -1,18 +1,21 @@
 //! Carrying a plan out in a folder.
 
+use super::cgroup::Groups;
 use super::launch::{Launch, make_folders};
-use super::process::{Running, exit_code};
+use super::process::{Reached, Running, exit_code, watch};
 use super::store::{Finished, Store};
 use super::walls::{Real, is_shared};
 use super::width::is_too_wide;
-use super::{LocalEngine, LocalSandbox, blocking, files, kept::Kept, toolchain::Chosen};
+use super::workspace::Workspace;
+use super::{
+    LocalEngine, LocalOptions, LocalSandbox, blocking, files, kept::Kept, toolchain::Chosen,
+};
 use crate::build::{BuildOutcome, Builder};
 use crate::engine::capture::Tail;
-use crate::engine::owner::Owner;
 use crate::engine::{LOG_BYTES, STEP_BYTES, facts, hex};
 use async_trait::async_trait;
 use atlas_core::{
-    BuildFailure, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, ImageRef, Repository,
+    BuildFailure, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, ImageRef, Limits, Repository,
     RunContext,
 };
 use sha2::{Digest, Sha256};
@@ -28,6 +31,9 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 /// Commands run as in a container: behind bubblewrap the folders of the convention are at the
 /// same paths as there. What needs root (`pre_install`) is not run and recorded as drift; so is a
 /// toolchain of another version than planned.
+///
+/// Builds have the network, and their memory, processes and time are limited by [`LocalOptions`];
+/// processor time and disk space are not.
 #[derive(Clone, Debug)]
 pub struct LocalBuilder {
     engine: LocalEngine,
@@ -107,15 +113,10 @@ impl Builder for LocalBuilder {
             });
         }
         let started = Instant::now();
-        let mut work = Work::new(&self.engine, cx, plan, &store, chosen);
+        let limits = build_limits(self.engine.options());
+        let workspace = Workspace::make(self.engine.root(), &limits)?;
+        let mut work = Work::new(&self.engine, cx, plan, &store, chosen, &workspace);
         let ended = work.run(repository).await;
-        if !matches!(ended, Ok(None)) {
-            let folder = store.folder.clone();
-            blocking("clean up", move || files::remove_tree(&folder)).await?;
-        }
-        if let Some(failure) = ended? {
-            return Ok(BuildOutcome::Failed(failure));
-        }
         let Work {
             plan,
             chosen,
@@ -123,6 +124,14 @@ impl Builder for LocalBuilder {
             shared,
             ..
         } = work;
+        blocking("clean up", move || workspace.clean()).await?;
+        if !matches!(ended, Ok(None)) {
+            let folder = store.folder.clone();
+            blocking("clean up", move || files::remove_tree(&folder)).await?;
+        }
+        if let Some(failure) = ended? {
+            return Ok(BuildOutcome::Failed(failure));
+        }
         let seconds = started.elapsed().as_secs_f64();
         let mut finished = Finished {
             schema_version: 1,
@@ -161,12 +170,25 @@ struct Work<'a> {
     engine: &'a LocalEngine,
     cx: &'a RunContext,
     store: &'a Store,
+    workspace: &'a Workspace,
+    limits: Limits,
     plan: EnvironmentPlan,
     chosen: Chosen,
     shared: Vec<PathBuf>,
     real: Real,
     log: Tail,
     deadline: Instant,
+}
+
+/// The limits of a build; its time is counted over all commands.
+fn build_limits(options: &LocalOptions) -> Limits {
+    Limits {
+        memory_bytes: options.build_memory_bytes,
+        processes: options.build_processes,
+        cpus: f64::INFINITY,
+        file_bytes: u64::MAX,
+        ..Limits::default()
+    }
 }
 
 /// How one command ended.
@@ -184,6 +206,7 @@ impl<'a> Work<'a> {
         plan: &EnvironmentPlan,
         store: &'a Store,
         chosen: Chosen,
+        workspace: &'a Workspace,
     ) -> Self {
         let live = store.live();
         let build = store.folder.join("build");
@@ -191,6 +214,8 @@ impl<'a> Work<'a> {
             engine,
             cx,
             store,
+            workspace,
+            limits: build_limits(engine.options()),
             plan: plan.clone(),
             shared: chosen.roots.clone(),
             chosen,
@@ -319,26 +344,26 @@ impl<'a> Work<'a> {
         let machine = self.machine();
         let mut shared = self.shared.clone();
         shared.extend(named_paths(&machine, self.engine.options().home.as_deref()));
-        let mark = Owner::current().unique_name();
+        let (mark, groups) = (self.workspace.name(), self.workspace.groups());
         let launch = Launch {
             engine: self.engine,
             real: &self.real,
             bins: &self.chosen.bins,
             shared: &shared,
-            mark: &mark,
+            mark,
             network: true,
             variables: &[&self.plan.env],
             machine: &machine,
-            outside: String::new(),
+            outside: groups.map_or_else(String::new, Groups::enter),
             one_stream: false,
-            limits: None,
+            limits: &self.limits,
             folder,
             strict: true,
             script: command,
         };
         let mut process = launch.command()?;
         process.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut running = Running::start(process, &mark).await?;
+        let mut running = Running::start(process, mark).await?;
         let (out, err) = (running.child.stdout.take(), running.child.stderr.take());
         let mut stdout = Tail::end_only(STEP_BYTES);
         let mut stderr = Tail::end_only(STEP_BYTES);
@@ -361,10 +386,19 @@ impl<'a> Work<'a> {
             )
         });
         let mut drained = false;
+        let root = running.id();
         let wait = async {
+            let limit = async {
+                match groups {
+                    None => watch(root, mark, &self.limits).await,
+                    Some(_) => std::future::pending().await,
+                }
+            };
+            tokio::pin!(limit);
             loop {
                 tokio::select! {
-                    ended = running.child.wait() => return ended,
+                    ended = running.child.wait() => return Ok(ended),
+                    reached = &mut limit => return Err(reached),
                     _ = &mut drain, if !drained => drained = true,
                 }
             }
@@ -388,12 +422,20 @@ impl<'a> Work<'a> {
                     format!("at `{command}`"),
                 ));
             }
-            Some(Ok(status)) => {
+            Some(Ok(Err(reached))) => {
+                stderr.push(self.beyond(reached).as_bytes());
+                Some(137)
+            }
+            Some(Ok(Ok(status))) => {
                 let status = status.map_err(|why| {
                     Error::new(ErrorKind::ToolFailed, "wait for", format!("`{command}`"))
                         .with_source(why)
                 })?;
-                Some(exit_code(status))
+                let code = exit_code(status);
+                if code != 0 && groups.is_some_and(Groups::ran_out_of_memory) {
+                    stderr.push(self.beyond(Reached::Memory).as_bytes());
+                }
+                Some(code)
             }
             Some(Err(_)) => {
                 let limit = self.engine.options().build_timeout.as_secs();
@@ -413,6 +455,20 @@ impl<'a> Work<'a> {
             stdout: stdout.to_text(),
             stderr: stderr.to_text(),
         })
+    }
+
+    /// Says which limit a command ran into, for who reads its failure.
+    fn beyond(&self, limit: Reached) -> String {
+        match limit {
+            Reached::Memory => format!(
+                "\nthe build used more than {} bytes of memory\n",
+                self.limits.memory_bytes
+            ),
+            Reached::Processes => format!(
+                "\nthe build had more than {} processes\n",
+                self.limits.processes
+            ),
+        }
     }
 
     /// What only builds see of the machine's settings.

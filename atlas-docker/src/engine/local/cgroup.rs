@@ -69,8 +69,10 @@ impl Groups {
         }
         // Swap cannot be limited on every kernel; the memory limit holds without it.
         let _ = set("memory.swap.max", "0") || set("memory.memsw.limit_in_bytes", &memory);
-        let cpus = set("cpu.max", &format!("{quota} 100000"))
-            || (set("cpu.cfs_period_us", "100000") && set("cpu.cfs_quota_us", &quota.to_string()));
+        let cpus = limits.cpus.is_finite()
+            && (set("cpu.max", &format!("{quota} 100000"))
+                || (set("cpu.cfs_period_us", "100000")
+                    && set("cpu.cfs_quota_us", &quota.to_string())));
         let memory = folders
             .iter()
             .find(|folder| {

@@ -34,7 +34,7 @@ pub(super) struct Launch<'a> {
     pub(super) outside: String,
     /// Both output streams in one pipe.
     pub(super) one_stream: bool,
-    pub(super) limits: Option<&'a Limits>,
+    pub(super) limits: &'a Limits,
     /// Folder below the temporary one to start in. Absent: the repository.
     pub(super) folder: Option<&'a str>,
     /// A command's first failure ends the script, as in a Dockerfile of the templates.
@@ -64,9 +64,9 @@ impl Launch<'_> {
             Walls::None => self.real.temporary.to_string_lossy().into_owned(),
         };
         let mut run = format!(": >{}\n", single_quoted(&format!("{temporary}/{BEGAN}")));
-        if let (Some(limits), Walls::Bubblewrap(_)) = (self.limits, walls) {
+        if let Walls::Bubblewrap(_) = walls {
             // Counted within the user namespace; without one it would count all of this user's.
-            let _ = writeln!(run, "ulimit -u {} 2>/dev/null", limits.processes);
+            let _ = writeln!(run, "ulimit -u {} 2>/dev/null", self.limits.processes);
         }
         run.push_str(&places.exports(self.variables)?);
         let begin = match self.folder {
@@ -86,8 +86,8 @@ impl Launch<'_> {
             outside.push_str("exec 2>&1\n");
         }
         outside.push_str("ulimit -c 0 2>/dev/null\n");
-        if let Some(limits) = self.limits {
-            let blocks = limits.file_bytes.div_ceil(1024);
+        if self.limits.file_bytes < u64::MAX {
+            let blocks = self.limits.file_bytes.div_ceil(1024);
             let _ = writeln!(outside, "ulimit -f {blocks} 2>/dev/null");
         }
         outside.push_str("exec \"$@\"\n");

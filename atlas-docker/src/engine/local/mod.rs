@@ -11,6 +11,7 @@ mod store;
 mod toolchain;
 mod walls;
 mod width;
+mod workspace;
 
 pub use builder::LocalBuilder;
 pub use sandbox::LocalSandbox;
@@ -56,6 +57,14 @@ pub struct LocalOptions {
     pub home: Option<PathBuf>,
     /// How long one build may take. Default one hour.
     pub build_timeout: Duration,
+    /// Memory in bytes that one build may use. Default 8 GiB.
+    ///
+    /// This limit and the next are kept as a job's are: by control groups where this user may make
+    /// them, else by a look five times a second. Processor time, disk space and what a build loads
+    /// from the network are not limited.
+    pub build_memory_bytes: u64,
+    /// Processes and threads of one build alive at once. Default 4,096.
+    pub build_processes: u64,
 }
 
 impl std::fmt::Debug for LocalOptions {
@@ -69,6 +78,8 @@ impl std::fmt::Debug for LocalOptions {
             .field("build_env", &self.build_env.keys())
             .field("home", &self.home)
             .field("build_timeout", &self.build_timeout)
+            .field("build_memory_bytes", &self.build_memory_bytes)
+            .field("build_processes", &self.build_processes)
             .finish()
     }
 }
@@ -87,6 +98,8 @@ impl LocalOptions {
             build_env: BTreeMap::new(),
             home: std::env::home_dir(),
             build_timeout: Duration::from_secs(3600),
+            build_memory_bytes: 8 << 30,
+            build_processes: 4096,
         }
     }
 

@@ -1,23 +1,21 @@
 //! One fresh copy of an environment per job.
 
 use super::cgroup::Groups;
-use super::launch::{Launch, make_folders};
+use super::launch::Launch;
 use super::process::{Reached, Running, exit_code, watch};
 use super::store::{Finished, Store};
 use super::walls::{Real, Walls};
+use super::workspace::Workspace;
 use super::{LocalEngine, blocking, files};
 use crate::engine::capture::Head;
 use crate::engine::check_job;
-use crate::engine::owner::Owner;
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ErrorKind, ExitState, ImageRef, Isolation, Job, JobResult, Network,
     RunContext, Sandbox, SandboxInfo,
 };
-use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
@@ -105,7 +103,7 @@ impl Sandbox for LocalSandbox {
                 "an environment that was built with other walls (bubblewrap or none): build it again",
             );
         }
-        let mut workspace = Workspace::make(self.engine.root(), job)?;
+        let mut workspace = Workspace::make(self.engine.root(), &job.limits)?;
         let done = tokio::select! {
             biased;
             () = cx.cancel.cancelled() => {
@@ -142,16 +140,13 @@ impl LocalSandbox {
             real: &real,
             bins: &finished.bins,
             shared: &finished.shared,
-            mark: &workspace.name,
+            mark: workspace.name(),
             network: job.network == Network::Full,
             variables: &[&environment.plan.env, &job.env],
             machine: &BTreeMap::new(),
-            outside: workspace
-                .groups
-                .as_ref()
-                .map_or_else(String::new, Groups::enter),
+            outside: workspace.groups().map_or_else(String::new, Groups::enter),
             one_stream: true,
-            limits: Some(&job.limits),
+            limits: &job.limits,
             folder: None,
             strict: false,
             script: &job.script,
@@ -160,7 +155,7 @@ impl LocalSandbox {
         command.stdout(Stdio::piped()).stderr(Stdio::null());
 
         let started = Instant::now();
-        let mut running = Running::start(command, &workspace.name).await?;
+        let mut running = Running::start(command, workspace.name()).await?;
         let console = running.child.stdout.take();
         let mut output = Head::new(job.limits.output_bytes);
         let mut drain = Box::pin(async {
@@ -172,11 +167,11 @@ impl LocalSandbox {
         });
         let mut drained = false;
         let root = running.id();
-        let watched = workspace.groups.is_none();
+        let watched = workspace.groups().is_none();
         let wait = async {
             let limit = async {
                 if watched {
-                    watch(root, &workspace.name, &job.limits).await
+                    watch(root, workspace.name(), &job.limits).await
                 } else {
                     std::future::pending().await
                 }
@@ -209,10 +204,7 @@ impl LocalSandbox {
                         .with_source(why)
                 })?;
                 let code = exit_code(status);
-                let out_of_memory = workspace
-                    .groups
-                    .as_ref()
-                    .is_some_and(Groups::ran_out_of_memory);
+                let out_of_memory = workspace.groups().is_some_and(Groups::ran_out_of_memory);
                 if code != 0 && out_of_memory {
                     ExitState::OutOfMemory
                 } else if code != 0 && !Launch::began(&real) {
@@ -233,7 +225,7 @@ impl LocalSandbox {
             files: files::collect(&real.output, job),
             seconds,
             overhead_seconds: 0.0,
-            isolation: self.isolation(job, workspace.groups.as_ref()),
+            isolation: self.isolation(job, workspace.groups()),
         })
     }
 
@@ -284,128 +276,4 @@ async fn lay_out(real: &Real, job: &Job) -> Result<(), Error> {
         Ok(())
     })
     .await
-}
-
-/// The folder of one job. It goes with the job; dropped early, a thread removes it, and failing
-/// that the next sweep.
-#[derive(Debug)]
-struct Workspace {
-    name: String,
-    folder: PathBuf,
-    groups: Option<Groups>,
-    /// The environment that the job works in, and the lock on it.
-    swapped: Option<(Store, File)>,
-    /// Held as long as this process lives; absent once cleaned.
-    lock: Option<File>,
-}
-
-impl Workspace {
-    fn make(root: &Path, job: &Job) -> Result<Self, Error> {
-        let jobs = root.join("jobs");
-        loop {
-            let name = Owner::current().unique_name();
-            let folder = jobs.join(&name);
-            let path = folder.with_extension("lock");
-            let lock = File::options()
-                .write(true)
-                .create_new(true)
-                .open(&path)
-                .map_err(|why| Error::io("make", &path, why))?;
-            // A sweep may have looked between the two calls; then it has taken this name.
-            let held = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-            if !held || !path.exists() {
-                continue;
-            }
-            let workspace = Self {
-                groups: Groups::make(&name, &job.limits),
-                name,
-                folder,
-                swapped: None,
-                lock: Some(lock),
-            };
-            make_folders(&[
-                &workspace.folder.join("in"),
-                &workspace.folder.join("out"),
-                &workspace.folder.join("tmp"),
-            ])?;
-            return Ok(workspace);
-        }
-    }
-
-    fn real(&self, base: &Path, tools: PathBuf, env: PathBuf) -> Real {
-        Real {
-            repo: base.join("testbed"),
-            env,
-            cache: base.join("cache"),
-            home: base.join("home"),
-            tools,
-            input: self.folder.join("in"),
-            output: self.folder.join("out"),
-            temporary: self.folder.join("tmp"),
-            env_writable: false,
-        }
-    }
-
-    /// Copies what the job may write; the rest is shared and unwritable.
-    async fn copy(&self, store: &Store) -> Result<Real, Error> {
-        let live = store.live();
-        let copied = ["testbed", "cache", "home"]
-            .map(|part| (live.join(part), self.folder.join(part)))
-            .map(async |(from, to)| files::copy_tree(&from, &to).await);
-        futures_util::future::try_join_all(copied).await?;
-        Ok(self.real(&self.folder, live.join("tools"), live.join("env")))
-    }
-
-    /// Puts a copy in the place of the environment until the job is over.
-    async fn swap(&mut self, cx: &RunContext, store: &Store) -> Result<Real, Error> {
-        let lock = store.lock_live(cx).await?;
-        let (live, pristine) = (store.live(), store.pristine());
-        fs::rename(&live, &pristine).map_err(|why| Error::io("move", &live, why))?;
-        self.swapped = Some((store.clone(), lock));
-        files::copy_tree(&pristine, &live).await?;
-        Ok(self.real(&live, live.join("tools"), live.join("env")))
-    }
-
-    fn clean(mut self) -> Result<(), Error> {
-        self.clean_up()
-    }
-
-    fn clean_up(&mut self) -> Result<(), Error> {
-        super::process::end_marked(&self.name);
-        drop(self.groups.take());
-        if let Some((store, lock)) = self.swapped.take() {
-            store.restore()?;
-            drop(lock);
-        }
-        files::remove_tree(&self.folder)?;
-        let lock = self.folder.with_extension("lock");
-        fs::remove_file(&lock).map_err(|why| Error::io("remove", &lock, why))?;
-        self.lock = None;
-        Ok(())
-    }
-}
-
-impl Drop for Workspace {
-    fn drop(&mut self) {
-        if self.lock.is_none() {
-            return;
-        }
-        let mut left = Self {
-            name: std::mem::take(&mut self.name),
-            folder: std::mem::take(&mut self.folder),
-            groups: self.groups.take(),
-            swapped: self.swapped.take(),
-            lock: self.lock.take(),
-        };
-        let work = move || {
-            if let Err(why) = left.clean_up() {
-                tracing::debug!(cause = %why.chain(), "job folder left to the next sweep");
-                // Dropping it again would start this thread again.
-                left.lock = None;
-            }
-        };
-        let _ = std::thread::Builder::new()
-            .name("atlas-reaper".to_owned())
-            .spawn(work);
-    }
 }
