@@ -89,8 +89,10 @@ def running(argument: str) -> bool:
 
 
 CHILD = """
-import json, sys, threading, time
+import json, signal, sys, threading, time
 import swe_atlas
+# A shell that runs this in the background has switched the signal off.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 ticks = []
 def tick():
     while True:
