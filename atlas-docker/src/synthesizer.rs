@@ -159,6 +159,11 @@ fn failed(plan: EnvironmentPlan, failure: BuildFailure, dockerfile: String) -> S
     }
 }
 
+/// What every environment has, in the form of an inventory script.
+const COMMON_TOOLS: &str = "for tool in bash git gcc make; do \
+    command -v $tool > /dev/null && printf 'tool\\t%s\\t%s\\n' $tool \"$($tool --version 2>&1 | head -n 1)\"; \
+    done\n";
+
 /// Asks the environment what it was made of. An answer that does not come is a gap in the lock
 /// and a note in the plan, no reason to throw a built environment away.
 async fn take_stock(
@@ -170,7 +175,10 @@ async fn take_stock(
         label: "inventory".to_owned(),
         overlay: Overlay::default(),
         files: Vec::new(),
-        script: inventory_script(&environment.plan.language).to_owned(),
+        script: format!(
+            "{COMMON_TOOLS}{}",
+            inventory_script(&environment.plan.language)
+        ),
         collect: Vec::new(),
         env: BTreeMap::new(),
         limits: Limits {

@@ -7,7 +7,6 @@
 
 mod capture;
 mod docker;
-mod facts;
 mod local;
 mod owner;
 mod prelude;

@@ -121,11 +121,6 @@ async fn builds_once_and_keeps_scripts_apart() {
     )
     .await;
     assert!(log.contains("Step 1/"), "{log}");
-    assert!(
-        environment.lock.tools.contains_key("bash"),
-        "{:?}",
-        environment.lock
-    );
     let (again, seconds, log) = built(
         &builder,
         &repository,

@@ -160,6 +160,11 @@ async fn the_lock_lists_what_the_environment_holds() {
     };
     assert_eq!(environment.lock.dependencies, ["a 1.0.0", "b 2.0.0"]);
     assert!(environment.lock.tools.contains_key("rustc"));
+    assert!(
+        environment.lock.tools["bash"].contains("bash"),
+        "{:?}",
+        environment.lock.tools
+    );
 }
 
 #[tokio::test]

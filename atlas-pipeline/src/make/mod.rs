@@ -467,7 +467,10 @@ impl Work {
 }
 
 fn synthesizer(options: &MakeOptions, engines: &Engines) -> Result<Box<dyn EnvSynthesizer>, Error> {
-    let (builder, sandbox) = (Arc::clone(&engines.builder), Arc::clone(&engines.sandbox));
+    // What an environment was made of does not change: asked once per environment, not per folder.
+    let known = crate::engine::cache_folder()?.join("inventory");
+    let builder = Arc::clone(&engines.builder);
+    let sandbox = Arc::new(CachedSandbox::new(Arc::clone(&engines.sandbox), known));
     if let Some(path) = &options.config.plan.file {
         let text = std::fs::read_to_string(path).map_err(|why| Error::io("read", path, why))?;
         let plan = EnvironmentPlan::from_json(&text).map_err(|why| {

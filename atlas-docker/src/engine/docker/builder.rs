@@ -2,11 +2,11 @@
 
 use super::base::{self, Base};
 use super::context::{self, Context};
-use super::{DockerEngine, DockerSandbox, KEY_LABEL, OWNER_LABEL, dockerfile, fault};
+use super::{DockerEngine, KEY_LABEL, OWNER_LABEL, dockerfile, fault};
 use crate::build::{BuildOutcome, Builder};
 use crate::engine::capture::Tail;
 use crate::engine::owner::Owner;
-use crate::engine::{LOG_BYTES, STEP_BYTES, facts, hex};
+use crate::engine::{LOG_BYTES, STEP_BYTES, hex};
 use async_trait::async_trait;
 use atlas_core::{
     BuildFailure, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, ImageRef, Repository,
@@ -56,24 +56,15 @@ impl DockerBuilder {
         }
     }
 
-    async fn lock(
-        &self,
-        cx: &RunContext,
-        plan: &EnvironmentPlan,
-        base: &Base,
-        image: &ImageRef,
-        id: &str,
-    ) -> Result<EnvironmentLock, Error> {
-        let lock = EnvironmentLock {
+    fn lock(&self, plan: &EnvironmentPlan, base: &Base, id: &str) -> EnvironmentLock {
+        EnvironmentLock {
             engine: "docker".to_owned(),
             engine_version: self.engine.version().to_owned(),
             base_image: plan.base_image.clone(),
             base_image_id: base.id.clone(),
             image_id: id.to_owned(),
             ..EnvironmentLock::default()
-        };
-        let sandbox = DockerSandbox::new(self.engine.clone());
-        facts::ask(&sandbox, cx, plan, image, lock).await
+        }
     }
 }
 
@@ -133,7 +124,7 @@ impl Builder for DockerBuilder {
             id: id.clone(),
             tag,
         };
-        let lock = self.lock(cx, &plan, &base, &image, &id).await?;
+        let lock = self.lock(&plan, &base, &id);
         Ok(BuildOutcome::Built {
             image,
             plan,

@@ -7,12 +7,10 @@ use super::store::{Finished, Store};
 use super::walls::{Real, is_shared};
 use super::width::is_too_wide;
 use super::workspace::Workspace;
-use super::{
-    LocalEngine, LocalOptions, LocalSandbox, blocking, files, kept::Kept, toolchain::Chosen,
-};
+use super::{LocalEngine, LocalOptions, blocking, files, kept::Kept, toolchain::Chosen};
 use crate::build::{BuildOutcome, Builder};
 use crate::engine::capture::Tail;
-use crate::engine::{LOG_BYTES, STEP_BYTES, facts, hex};
+use crate::engine::{LOG_BYTES, STEP_BYTES, hex};
 use async_trait::async_trait;
 use atlas_core::{
     BuildFailure, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, ImageRef, Limits, Repository,
@@ -133,7 +131,7 @@ impl Builder for LocalBuilder {
             return Ok(BuildOutcome::Failed(failure));
         }
         let seconds = started.elapsed().as_secs_f64();
-        let mut finished = Finished {
+        let finished = Finished {
             schema_version: 1,
             walled: self.engine.is_walled(),
             plan: plan.clone(),
@@ -147,10 +145,6 @@ impl Builder for LocalBuilder {
             bins: chosen.bins,
             shared,
         };
-        // A script in the environment needs it finished; until its facts are added it is, without.
-        store.finish(&finished)?;
-        let sandbox = LocalSandbox::new(self.engine.clone());
-        finished.lock = facts::ask(&sandbox, cx, &plan, &image, finished.lock).await?;
         store.finish(&finished)?;
         Ok(BuildOutcome::Built {
             image,
