@@ -494,7 +494,9 @@ pub(crate) fn with_new_tests(old: &str, new: &str) -> Option<String> {
         };
         pick(one) == pick(other)
     };
-    (same(&check, &old_parts, false) && same(&check, &new_parts, true)).then_some(middle)
+    // Unbalanced brackets can make items overlap; then equal lines are not yet equal items.
+    let as_many = middle_tests.items.len() == new_tests.items.len();
+    (as_many && same(&check, &old_parts, false) && same(&check, &new_parts, true)).then_some(middle)
 }
 
 /// A line outside of test items, or a whole test item.
