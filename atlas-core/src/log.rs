@@ -299,8 +299,16 @@ impl ParsedLogBuilder {
         }
     }
 
-    /// One result. `module` may be empty; `name` is the SWE-bench id.
+    /// One result. `module` may be empty; `name` is the SWE-bench id. A result without a name, as
+    /// a log has it that stops in the middle of a line, is no test and only warned of.
     pub fn record(&mut self, module: &str, qualified: &str, name: &str, status: TestStatus) {
+        if name.trim().is_empty() {
+            self.warn(
+                None,
+                format!("a result without a name ({status}) in `{module}`"),
+            );
+            return;
+        }
         self.recorded += 1;
         if let Some((_, _, known, seen)) = self.results.get_mut(qualified) {
             *known = known.worst(status);
