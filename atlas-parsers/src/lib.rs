@@ -7,13 +7,21 @@
 //! [`LogParser`]: atlas_core::LogParser
 
 mod common;
+mod cpp;
+mod csharp;
 mod detect;
 mod go;
+mod java;
 mod javascript;
+mod php;
 mod python;
 mod registry;
+mod ruby;
+mod runner;
 mod rust;
+mod shell;
 pub mod text;
 
 pub use detect::{Certainty, Detection, Hints, detect};
 pub use registry::{BUILTIN, Parsers, UnknownParser};
+pub use runner::{About, Mark, Place, Runner};

@@ -1,17 +1,29 @@
 //! The table of parsers.
 
+use crate::runner::Runner;
 use atlas_core::LogParser;
 use std::sync::Arc;
 
-/// Every parser shipped with this crate, by folder.
-pub const BUILTIN: &[&dyn LogParser] = &[
+/// Every parser shipped with this crate: one line a folder.
+pub const BUILTIN: &[&dyn Runner] = &[
+    // Any language
     &crate::common::junit::Junit,
+    // Python
     &crate::python::pytest::Pytest,
     &crate::python::unittest::Unittest,
-    &crate::go::gotest::GoTest,
-    &crate::rust::cargo::Cargo,
+    // JavaScript and TypeScript
     &crate::javascript::jest::Jest,
     &crate::javascript::nodetest::NodeTest,
+    // Java
+    // Go
+    &crate::go::gotest::GoTest,
+    // Rust
+    &crate::rust::cargo::Cargo,
+    // Ruby
+    // PHP
+    // C and C++
+    // C#
+    // Shell and Perl
 ];
 
 /// A set of parsers: the shipped ones and yours.
@@ -36,7 +48,7 @@ impl Parsers {
         Self {
             parsers: BUILTIN
                 .iter()
-                .map(|p| Arc::new(*p) as Arc<dyn LogParser>)
+                .map(|runner| Arc::new(*runner as &dyn LogParser) as Arc<dyn LogParser>)
                 .collect(),
         }
     }
@@ -54,15 +66,22 @@ impl Parsers {
         self.parsers.iter().map(LogParser::id)
     }
 
-    /// The parser of that id; `parse_log_gotest`, the original harness's name, is read as `gotest`.
+    /// The parser of that id or [alias](crate::About::aliases); `parse_log_gotest`, the original
+    /// harness's name, is read as `gotest`.
     ///
     /// # Errors
     /// [`UnknownParser`] with the ids there are: an unknown name never falls back to another parser.
     pub fn get(&self, id: &str) -> Result<Arc<dyn LogParser>, UnknownParser> {
         let short = id.strip_prefix("parse_log_").unwrap_or(id);
-        self.parsers
-            .iter()
-            .find(|parser| parser.id() == short)
+        let named = |id: &str| self.parsers.iter().find(|parser| parser.id() == id);
+        let alias = || {
+            let runner = BUILTIN
+                .iter()
+                .find(|runner| runner.about().aliases.contains(&short))?;
+            named(runner.id())
+        };
+        named(short)
+            .or_else(alias)
             .cloned()
             .ok_or_else(|| UnknownParser {
                 id: id.to_owned(),

@@ -2,7 +2,7 @@
 //!
 //! A case is `<framework>/<case>/` with `log.txt` and `expected.json`; it is exact when every
 //! expected id has its status (or an accepted one) and nothing else is reported but optional ids
-//! and aliases.
+//! and aliases. `ATLAS_ONLY=jest` looks at one framework.
 
 use crate::support::{crate_root, entries, name};
 use atlas_core::{LogParserExt, ParsedLog, TestStatus};
@@ -98,6 +98,7 @@ fn the_corpus_beside_the_workspace_is_read_exactly() {
     let shared = crate_root().join("../../shared");
     let parsers = Parsers::builtin();
     let mut failing = Vec::new();
+    let only = std::env::var("ATLAS_ONLY").ok();
     let mut seen = false;
     for corpus in ["corpus", "corpus-public"] {
         for framework in entries(&shared.join(corpus)) {
@@ -106,6 +107,9 @@ fn the_corpus_beside_the_workspace_is_read_exactly() {
             let Ok(parser) = parsers.get(&id) else {
                 continue;
             };
+            if only.as_ref().is_some_and(|only| *only != id) {
+                continue;
+            }
             let (mut cases, mut exact, mut tests, mut tests_right) = (0, 0, 0, 0);
             for case in entries(&framework) {
                 let Ok(truth) = std::fs::read(case.join("expected.json")) else {

@@ -9,6 +9,7 @@
 //! file in front, or, where cases name no file, the path of suites that is not already in the
 //! class. A case with several verdicts has the worst of them; one named twice is recorded twice.
 
+use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
     LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals, WholeLog,
@@ -29,6 +30,25 @@ impl LogParser for Junit {
 
     fn start(&self) -> Box<dyn LogReader> {
         Box::new(WholeLog::new(parse))
+    }
+}
+
+impl Runner for Junit {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            aliases: &["junit_xml", "xunit_xml"],
+            ..About::new(
+                "JUnit XML documents of any writer, one or many, with any text around them",
+                "unexpected passes, which most writers count as passed; duplicates that the writer merged",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
+        let element = line.starts_with(b"<testsuite")
+            || line.starts_with(b"<?xml") && memmem::find(line, b"<testsuite").is_some();
+        element.then_some(Mark::certain(Place::Start, "a `<testsuite` element"))
     }
 }
 

@@ -13,6 +13,7 @@
 mod event;
 mod line;
 
+use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
@@ -33,6 +34,45 @@ impl LogParser for GoTest {
 
     fn start(&self) -> Box<dyn LogReader> {
         Box::new(ByLine::new(State::new()))
+    }
+}
+
+impl Runner for GoTest {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["go"],
+            aliases: &["gotestsum", "go"],
+            commands: &[&["go", "test"], &["gotestsum"]],
+            usual_for: &["go"],
+            ..About::new(
+                "`go test` plain, -v and -json; gotestsum's standard-quiet and standard-verbose",
+                "passing tests without -v; the package of a run that dies before its last line",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b'=' if line.starts_with(b"=== RUN   ") => {
+                Some(Mark::certain(Place::Within, "a `=== RUN` line"))
+            }
+            b'{' if line.starts_with(b"{\"Time\":\"")
+                && memchr::memmem::find(line, b"\"Action\":\"").is_some() =>
+            {
+                Some(Mark::certain(Place::Within, "events of `go test -json`"))
+            }
+            b'o' if line.starts_with(b"ok  \t") => {
+                Some(Mark::certain(Place::Within, "an `ok  \\tpackage` line"))
+            }
+            b'F' if line.starts_with(b"FAIL\t") => {
+                Some(Mark::certain(Place::Within, "a `FAIL\\tpackage` line"))
+            }
+            b'?' if line.starts_with(b"?   \t") => {
+                Some(Mark::certain(Place::Within, "a `[no test files]` line"))
+            }
+            _ => None,
+        }
     }
 }
 

@@ -16,6 +16,7 @@
 mod report;
 mod tree;
 
+use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
@@ -35,6 +36,49 @@ impl LogParser for Jest {
 
     fn start(&self) -> Box<dyn LogReader> {
         Box::new(ByLine::new(State::new()))
+    }
+}
+
+impl Runner for Jest {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["javascript", "typescript"],
+            aliases: &["jest_json", "react_scripts"],
+            commands: &[&["jest"], &["react-scripts", "test"]],
+            ..About::new(
+                "default and --verbose output, --json and --outputFile documents on the console",
+                "passing tests of a run over several files without --verbose",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b'T' if line.starts_with(b"Tests: ")
+                && line.ends_with(b" total")
+                && before.starts_with(b"Test Suites: ") =>
+            {
+                Some(Mark::certain(
+                    Place::End,
+                    "a `Test Suites:` and `Tests:` summary",
+                ))
+            }
+            b'{' if line.starts_with(b"{\"numFailedTestSuites\":") => {
+                Some(Mark::hint(Place::Within, "a Jest-shaped JSON report"))
+            }
+            b'P' | b'F' if line.starts_with(b"PASS ") || line.starts_with(b"FAIL ") => {
+                let path = line[5..].trim_ascii();
+                [&b".js"[..], b".ts", b".jsx", b".tsx", b".mjs", b".cjs"]
+                    .iter()
+                    .any(|end| path.ends_with(end))
+                    .then_some(Mark::hint(
+                        Place::Within,
+                        "a `PASS file` or `FAIL file` line",
+                    ))
+            }
+            _ => None,
+        }
     }
 }
 

@@ -13,6 +13,7 @@
 mod spec;
 mod tap;
 
+use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
@@ -30,6 +31,38 @@ impl LogParser for NodeTest {
 
     fn start(&self) -> Box<dyn LogReader> {
         Box::new(ByLine::new(State::default()))
+    }
+}
+
+impl Runner for NodeTest {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["javascript", "typescript"],
+            aliases: &["node_test"],
+            commands: &[&["node", "--test"]],
+            ..About::new(
+                "node:test's spec and tap reporters",
+                "passing tests of the dot reporter",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b'#' if line.starts_with(b"# suites ") && before.starts_with(b"# tests ") => {
+                Some(Mark::certain(Place::End, "`# tests`, `# suites`"))
+            }
+            b'#' if line.starts_with(b"# cancelled ") && before.starts_with(b"# fail ") => {
+                Some(Mark::certain(Place::End, "`# fail`, `# cancelled`"))
+            }
+            0xe2 if line.starts_with("ℹ cancelled ".as_bytes())
+                && before.starts_with("ℹ fail ".as_bytes()) =>
+            {
+                Some(Mark::certain(Place::End, "`ℹ fail`, `ℹ cancelled`"))
+            }
+            _ => None,
+        }
     }
 }
 

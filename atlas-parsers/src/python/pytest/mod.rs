@@ -14,6 +14,7 @@ mod grammar;
 mod reports;
 mod session;
 
+use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
@@ -33,6 +34,72 @@ impl LogParser for Pytest {
 
     fn start(&self) -> Box<dyn LogReader> {
         Box::new(ByLine::new(State::default()))
+    }
+}
+
+impl Runner for Pytest {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["python"],
+            aliases: &[
+                "pytest_v2",
+                "pytest_options",
+                "astroid",
+                "astropy",
+                "flask",
+                "marshmallow",
+                "matplotlib",
+                "pvlib",
+                "pydicom",
+                "pylint",
+                "pyvista",
+                "requests",
+                "scikit",
+                "seaborn",
+                "sphinx",
+                "sqlfluff",
+                "xarray",
+            ],
+            commands: &[&["pytest"], &["py.test"]],
+            ..About::new(
+                "pytest 4.6 to 9: default, -q, -v, -rA, xdist, live log, subtests, reruns, doctests",
+                "passing tests without -v or -rA; in a skip summary, which test it was",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
+        if line.first() != Some(&b'=') || line.last() != Some(&b'=') {
+            return None;
+        }
+        let start = line.iter().position(|byte| *byte != b'=')?;
+        let end = line.iter().rposition(|byte| *byte != b'=')?;
+        let title = line[start..=end].trim_ascii();
+        let has = |part: &[u8]| memchr::memmem::find(title, part).is_some();
+        if title == b"test session starts" {
+            return Some(Mark::certain(
+                Place::Start,
+                "pytest's `test session starts`",
+            ));
+        }
+        if title == b"short test summary info" {
+            return Some(Mark::certain(
+                Place::Within,
+                "pytest's `short test summary info`",
+            ));
+        }
+        let timed = has(b" in ") && (title.ends_with(b"s") || title.ends_with(b")"));
+        let counted = [
+            &b" passed"[..],
+            b" failed",
+            b" skipped",
+            b" error",
+            b"no tests ran",
+        ]
+        .iter()
+        .any(|word| has(word));
+        (timed && counted).then_some(Mark::certain(Place::End, "pytest's last line"))
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod grammar;
 
+use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
@@ -30,6 +31,28 @@ impl LogParser for Unittest {
 
     fn start(&self) -> Box<dyn LogReader> {
         Box::new(ByLine::new(State::default()))
+    }
+}
+
+impl Runner for Unittest {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["python"],
+            aliases: &["python_unittest"],
+            commands: &[&["-m", "unittest"]],
+            ..About::new(
+                "verbose and plain output of Python 3.8 to 3.14, subtests included",
+                "passing and skipped tests without -v",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
+        let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
+        let ruler = !before.is_empty() && before.iter().all(|byte| *byte == b'-');
+        (line.starts_with(b"Ran ") && has(b" test") && has(b" in ") && ruler)
+            .then_some(Mark::certain(Place::End, "unittest's `Ran N tests in`"))
     }
 }
 

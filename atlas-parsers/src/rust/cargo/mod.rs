@@ -18,6 +18,7 @@ mod build;
 mod line;
 mod section;
 
+use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
@@ -39,6 +40,46 @@ impl LogParser for Cargo {
 
     fn start(&self) -> Box<dyn LogReader> {
         Box::new(ByLine::new(State::new()))
+    }
+}
+
+impl Runner for Cargo {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["rust"],
+            aliases: &["libtest", "cargo_test"],
+            commands: &[&["cargo", "test"]],
+            usual_for: &["rust"],
+            ..About::new(
+                "`cargo test`: unit, integration and documentation tests, quiet too, interleaved output",
+                "passing tests of a quiet run; why a test was ignored where it gave no reason",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
+        let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
+        match line.first()? {
+            b't' if line.starts_with(b"test result: ") && has(b" filtered out") => {
+                Some(Mark::certain(Place::Within, "a `test result:` line"))
+            }
+            b'e' if line.starts_with(b"error: could not compile `") => {
+                Some(Mark::hint(Place::End, "cargo's `could not compile`"))
+            }
+            b'e' if has(b"test failed, to rerun pass ") => {
+                Some(Mark::certain(Place::Within, "cargo's `to rerun pass`"))
+            }
+            b' ' if line.starts_with(b"     Running ") && has(b"/deps/") => {
+                Some(Mark::certain(Place::Within, "cargo's `Running`"))
+            }
+            b'r' if line.starts_with(b"running ")
+                && (line.ends_with(b" tests") || line.ends_with(b" test")) =>
+            {
+                Some(Mark::hint(Place::Within, "a `running N tests` line"))
+            }
+            _ => None,
+        }
     }
 }
 

@@ -1,0 +1,1 @@
+//! C# and other languages of .NET.

@@ -1,0 +1,1 @@
+//! Java and other languages of the JVM.
