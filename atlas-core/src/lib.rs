@@ -34,8 +34,8 @@ pub use instance::{Instance, InstanceError, TestList};
 pub use judge::{Confidence, ConfidenceSource, Judge, Judgement, Subject};
 pub use limits::Limits;
 pub use log::{
-    Duplicates, LogParser, LogParserExt, LogReader, LogWarning, LostModule, LostReason, ParsedLog,
-    ParsedLogBuilder, RunOutcome, TestResult, Totals,
+    Duplicates, LogParser, LogParserExt, LogReader, LogWarning, LostModule, LostReason, Names,
+    ParsedLog, ParsedLogBuilder, RunOutcome, TestResult, TestResults, Totals,
 };
 pub use model::{
     ChatMessage, Completion, CompletionRequest, FinishReason, LanguageModel, Role, TokenLogprob,

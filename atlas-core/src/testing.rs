@@ -39,7 +39,7 @@ pub fn log_parser_contract(parser: &dyn LogParser, sample: &[u8]) {
     let mut qualified = BTreeSet::new();
     for result in &whole.results {
         assert!(
-            qualified.insert(&result.qualified),
+            qualified.insert(result.qualified),
             "{id}: qualified id twice: {result:?}"
         );
         assert!(

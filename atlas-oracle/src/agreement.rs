@@ -73,7 +73,7 @@ fn leaves(log: &ParsedLog) -> BTreeMap<String, Said> {
         {
             continue;
         }
-        let said = map.entry(leaf(&test.name)).or_default();
+        let said = map.entry(leaf(test.name)).or_default();
         match test.status {
             // xfail is a skip in JUnit's eyes and a pass in others'.
             TestStatus::Skipped | TestStatus::Xfail => said.skipped += 1,

@@ -26,3 +26,11 @@ pub fn clean(line: &[u8]) -> Cow<'_, [u8]> {
     }
     Cow::Owned(clean)
 }
+
+/// Bytes as text, what is no UTF-8 replaced; as quick as a check where nothing is.
+pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
+}

@@ -165,15 +165,15 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         let lost: BTreeSet<&str> = lost_in_before.iter().map(|m| m.module.as_str()).collect();
         let whole = before.is_empty();
         for test in &input.after.results {
-            if pass_to_pass.contains(test.name.as_str())
-                && !passes(&before, &test.name)
-                && (whole || lost.contains(test.module.as_str()))
+            if pass_to_pass.contains(test.name)
+                && !passes(&before, test.name)
+                && (whole || lost.contains(test.module))
                 && input
                     .modified_tests
                     .iter()
-                    .any(|name| modules::is_test_named(&test.name, name))
+                    .any(|name| modules::is_test_named(test.name, name))
             {
-                fail_to_pass.insert(test.name.as_str());
+                fail_to_pass.insert(test.name);
             }
         }
         if !fail_to_pass.is_empty() {
@@ -286,7 +286,7 @@ fn ungrounded(input: &ClassifyInput<'_>) -> Option<(OracleOutcome, String, Vec<E
             .collect()
     };
     let (base, before, after) = (input.base, input.before, input.after);
-    let base_ran = ran(base) && base.results.iter().any(|t| !is_module(base, &t.name));
+    let base_ran = ran(base) && base.results.iter().any(|t| !is_module(base, t.name));
     if !base_ran {
         if base.build_failed() || base.outcome == RunOutcome::Crashed {
             let why = if base.build_failed() {
@@ -319,7 +319,7 @@ fn ungrounded(input: &ClassifyInput<'_>) -> Option<(OracleOutcome, String, Vec<E
             proof(State::Base),
         ));
     }
-    if !ran(after) || after.results.iter().all(|t| is_module(after, &t.name)) {
+    if !ran(after) || after.results.iter().all(|t| is_module(after, t.name)) {
         return Some(if after.build_failed() {
             (
                 OracleOutcome::RejectAfterBroken,
@@ -353,7 +353,7 @@ fn is_module(log: &ParsedLog, name: &str) -> bool {
 }
 
 fn extent(before: &ParsedLog, lost: bool) -> BeforeFailureExtent {
-    let nothing_ran = before.results.iter().all(|t| is_module(before, &t.name));
+    let nothing_ran = before.results.iter().all(|t| is_module(before, t.name));
     match (lost, before.outcome) {
         (true, _) if nothing_ran => BeforeFailureExtent::Full,
         (true, _) => BeforeFailureExtent::Partial,
@@ -415,7 +415,7 @@ fn warnings(input: &ClassifyInput<'_>) -> Vec<String> {
         }
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         for test in &log.results {
-            *names.entry(&test.name).or_default() += 1;
+            *names.entry(test.name).or_default() += 1;
         }
         let shared = names.values().filter(|n| **n > 1).count();
         if shared > 0 {

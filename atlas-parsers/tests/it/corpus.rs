@@ -47,7 +47,7 @@ impl<'a> Read<'a> {
         let qualified = log.qualified();
         let mut modules = BTreeMap::new();
         for result in &log.results {
-            *modules.entry(result.module.as_str()).or_default() += 1;
+            *modules.entry(result.module).or_default() += 1;
         }
         let mut lost = Vec::new();
         for module in &log.modules_not_loaded {

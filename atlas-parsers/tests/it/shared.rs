@@ -53,10 +53,10 @@ fn as_the_console_has_it(framework: &str, want: &Statuses, log: &ParsedLog) -> S
         }
         let result = log.results.iter().find(|result| {
             result.qualified == *id
-                || result.qualified.ends_with(&suffix) && id.ends_with(&result.name)
+                || result.qualified.ends_with(&suffix) && id.ends_with(result.name)
         });
-        let id = result.map_or(id, |result| &result.qualified);
-        ids.insert(id.clone(), *status);
+        let id = result.map_or(id.as_str(), |result| result.qualified);
+        ids.insert(id.to_owned(), *status);
     }
     ids
 }

@@ -21,6 +21,7 @@ use atlas_core::{
     RunOutcome,
 };
 use grammar::{Progress, Word};
+use memchr::memmem;
 use session::Session;
 
 /// The parser.
@@ -76,7 +77,7 @@ impl Runner for Pytest {
         let start = line.iter().position(|byte| *byte != b'=')?;
         let end = line.iter().rposition(|byte| *byte != b'=')?;
         let title = line[start..=end].trim_ascii();
-        let has = |part: &[u8]| memchr::memmem::find(title, part).is_some();
+        let has = |part: &[u8]| memmem::find(title, part).is_some();
         if title == b"test session starts" {
             return Some(Mark::certain(
                 Place::Start,
@@ -132,6 +133,9 @@ struct State {
     inconsistent: bool,
     consistent: bool,
     fatal: bool,
+    fatal_error: memmem::Finder<'static>,
+    /// The file of the last plain line.
+    file: Vec<u8>,
 }
 
 struct Conftest {
@@ -155,6 +159,8 @@ impl Default for State {
             inconsistent: false,
             consistent: false,
             fatal: false,
+            fatal_error: memmem::Finder::new(b"Fatal Python error: "),
+            file: Vec::new(),
         }
     }
 }
@@ -411,6 +417,12 @@ impl State {
     }
 
     fn running(&mut self, line: &[u8], first: u8) {
+        if let Some((result, progress)) = grammar::plain(line, &mut self.file)
+            && let Some(session) = self.session.as_mut()
+        {
+            session.result(&result, progress, false);
+            return;
+        }
         if matches!(first, b'I' | b'E' | b'F') && self.refusal(line) {
             return;
         }
@@ -475,7 +487,7 @@ impl State {
         let Some(session) = self.session.as_mut() else {
             return;
         };
-        if let Some(at) = memchr::memmem::find(line, b"Fatal Python error: ") {
+        if let Some(at) = self.fatal_error.find(line) {
             session.fatal(&line[..at]);
             self.builder.warn(Some(self.line), text(&line[at..]));
             return;

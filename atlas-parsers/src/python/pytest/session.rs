@@ -3,8 +3,9 @@
 use super::grammar::{self, Collected, Final, Progress, Tally, Verbose, Word};
 use super::reports::{Reports, Section};
 use super::status_of;
-use atlas_core::{LostReason, ParsedLogBuilder, RunOutcome, TestStatus};
-use std::collections::{BTreeSet, HashMap};
+use crate::text::lossy;
+use atlas_core::{LostReason, ParsedLogBuilder, RunOutcome, TestResults, TestStatus};
+use std::collections::BTreeSet;
 
 /// What was read of one session.
 #[derive(Debug, Default)]
@@ -18,8 +19,9 @@ pub(super) struct Session {
     tally: Tally,
     letters: bool,
     collected: Option<Collected>,
-    results: Vec<Test>,
-    index: HashMap<String, usize>,
+    tests: TestResults,
+    /// Tests with a failed subtest, by their place.
+    sub_failed: BTreeSet<usize>,
     pending: Option<Pending>,
     started: Vec<String>,
     reports: Reports,
@@ -28,14 +30,6 @@ pub(super) struct Session {
     no_collection: bool,
     killed: Option<RunOutcome>,
     fatal: bool,
-}
-
-#[derive(Debug)]
-struct Test {
-    id: String,
-    status: TestStatus,
-    seen: u32,
-    sub_failed: bool,
 }
 
 /// A test whose id was printed and whose result was not.
@@ -136,7 +130,7 @@ impl Session {
     /// Whether letters on a line can be progress: once percentages are printed, each line of
     /// letters has one, but for the one that a dying process left.
     pub(super) fn letters_fit(&self, file: bool, progress: Progress) -> bool {
-        self.index.is_empty()
+        self.tests.is_empty()
             && self.pending.is_none()
             && (file
                 || self.letters
@@ -164,7 +158,7 @@ impl Session {
             // A test printed it: lines of this run end in a percentage.
             return;
         }
-        let id = String::from_utf8_lossy(result.id).into_owned();
+        let id = lossy(result.id);
         if self
             .pending
             .as_ref()
@@ -177,8 +171,8 @@ impl Session {
         }
         if progress == Progress::None && !reasoned {
             // Perhaps the word was printed by the test; then the real one follows alone.
-            let pending = self.pending.get_or_insert(Pending {
-                id,
+            let pending = self.pending.get_or_insert_with(|| Pending {
+                id: id.clone().into_owned(),
                 word: None,
                 loose: None,
             });
@@ -202,7 +196,7 @@ impl Session {
         self.end = None;
         self.pending = None;
         self.saw(progress);
-        self.record(&String::from_utf8_lossy(result.id), result.word);
+        self.record(&lossy(result.id), result.word);
     }
 
     /// A line that only names a test. Returns whether it is one.
@@ -212,7 +206,7 @@ impl Session {
         if more && self.percent == Some(true) {
             return false;
         }
-        let id = String::from_utf8_lossy(id).into_owned();
+        let id = lossy(id).into_owned();
         if self.distributed {
             self.started.push(id);
             return true;
@@ -258,7 +252,7 @@ impl Session {
         if let Some(pending) = self.pending.take() {
             if let Some(word) = pending.word.or(pending.loose) {
                 self.record(&pending.id, word);
-            } else if !self.index.contains_key(&pending.id) {
+            } else if self.tests.find(&pending.id).is_none() {
                 self.started.push(pending.id);
             }
         }
@@ -277,29 +271,33 @@ impl Session {
         if status.is_none() && !sub_failed {
             return;
         }
-        if let Some(&at) = self.index.get(id) {
-            let test = &mut self.results[at];
-            test.sub_failed |= sub_failed;
-            if let Some(status) = status {
-                // An error after the result is the teardown of the same test.
-                if test.seen == 0 || status != TestStatus::Error {
-                    test.seen += 1;
-                }
-                test.status = if test.seen == 1 && test.status == TestStatus::Passed {
-                    status
-                } else {
-                    test.status.worst(status)
-                };
-            }
-            return;
+        let first = status.unwrap_or(TestStatus::Passed);
+        let (at, new) = self.enter(id, first, u32::from(status.is_some()));
+        if sub_failed {
+            self.sub_failed.insert(at);
         }
-        self.index.insert(id.to_owned(), self.results.len());
-        self.results.push(Test {
-            id: id.to_owned(),
-            status: status.unwrap_or(TestStatus::Passed),
-            seen: u32::from(status.is_some()),
-            sub_failed,
-        });
+        if let (false, Some(status)) = (new, status) {
+            let known = self.tests.at(at);
+            // An error after the result is the teardown of the same test.
+            let counts = known.seen == 0 || status != TestStatus::Error;
+            let seen = known.seen.saturating_add(u32::from(counts));
+            let status = if seen == 1 && known.status == TestStatus::Passed {
+                status
+            } else {
+                known.status.worst(status)
+            };
+            self.tests.set(at, status, seen);
+        }
+    }
+
+    /// The place of a test, and whether it is new.
+    fn enter(&mut self, id: &str, status: TestStatus, seen: u32) -> (usize, bool) {
+        let module = grammar::module_of(id);
+        let (at, new) = self.tests.enter(module, id, id, status);
+        if new {
+            self.tests.set(at, status, seen);
+        }
+        (at, new)
     }
 
     pub(super) fn section(&mut self, section: Section, _line: u64) {
@@ -309,9 +307,9 @@ impl Session {
     }
 
     pub(super) fn report_line(&mut self, line: &[u8], number: u64) {
-        let index = &self.index;
+        let tests = &self.tests;
         self.reports.line(line, number, |id| {
-            !index.is_empty() && index.contains_key(&*String::from_utf8_lossy(id))
+            !tests.is_empty() && tests.find(&lossy(id)).is_some()
         });
     }
 
@@ -422,33 +420,34 @@ impl Session {
         if consistent == Some(false) {
             log.warn(None, "the final line does not agree with the results");
         }
-        for test in &self.results {
-            let status = if test.sub_failed {
-                test.status.worst(TestStatus::Failed)
-            } else {
-                test.status
-            };
-            let module = grammar::module_of(&test.id);
-            for _ in 0..test.seen.max(1) {
-                log.record(module, &test.id, &test.id, status);
-            }
+        for at in std::mem::take(&mut self.sub_failed) {
+            let test = self.tests.at(at);
+            let (status, seen) = (test.status.worst(TestStatus::Failed), test.seen.max(1));
+            self.tests.set(at, status, seen);
         }
         let ran = !self.tally.is_empty()
-            || self.results.iter().any(|test| test.id.contains("::"))
+            || self.tests.iter().any(|t| t.qualified != t.module)
             || self
                 .end
                 .is_some_and(|end| end.totals.passed.is_some() || end.totals.failed.is_some());
         let mut lost = false;
-        let (end, index) = (self.end, &self.index);
+        let end = self.end;
+        let tests = std::mem::take(&mut self.tests);
         let unfinished: BTreeSet<String> = self
             .started
             .iter()
-            .filter(|id| !index.contains_key(*id))
+            .filter(|id| tests.find(id).is_none())
             .cloned()
             .collect();
-        for (module, lines) in self.reports.lost() {
+        let modules: Vec<_> = self
+            .reports
+            .lost()
+            .map(|(module, lines)| (tests.find(&module).is_some(), module, lines))
+            .collect();
+        log.append(tests);
+        for (known, module, lines) in modules {
             lost = true;
-            if !index.contains_key(&module) {
+            if !known {
                 log.record(
                     grammar::module_of(&module),
                     &module,
@@ -501,39 +500,24 @@ impl Session {
     /// Adds what the summary names to what the run named.
     fn merge_summary(&mut self, log: &mut ParsedLogBuilder) {
         let mut summary = std::mem::take(&mut self.reports.summary);
-        if !self.index.is_empty() && !self.letters {
+        if !self.tests.is_empty() && !self.letters {
             // The run named every test. A failure that it did not name counts nevertheless.
-            summary.retain(|id, status| status.is_failing() || self.index.contains_key(id));
+            summary.retain(|id, status| status.is_failing() || self.tests.find(id).is_some());
         }
         for line in &summary.dropped {
             log.warn(Some(*line), "a line of a message, not of the summary");
         }
         for (id, status) in summary.entries() {
-            if let Some(&at) = self.index.get(id) {
-                let test = &mut self.results[at];
-                test.status = test.status.worst(status);
-                continue;
+            let (at, new) = self.enter(id, status, 1);
+            if !new {
+                let test = self.tests.at(at);
+                let (status, seen) = (test.status.worst(status), test.seen);
+                self.tests.set(at, status, seen);
             }
-            self.index.insert(id.to_owned(), self.results.len());
-            self.results.push(Test {
-                id: id.to_owned(),
-                status,
-                seen: 1,
-                sub_failed: false,
-            });
         }
         for id in &summary.sub_failed {
-            if let Some(&at) = self.index.get(id) {
-                self.results[at].sub_failed = true;
-            } else {
-                self.index.insert(id.clone(), self.results.len());
-                self.results.push(Test {
-                    id: id.clone(),
-                    status: TestStatus::Failed,
-                    seen: 1,
-                    sub_failed: true,
-                });
-            }
+            let (at, _) = self.enter(id, TestStatus::Failed, 1);
+            self.sub_failed.insert(at);
         }
         self.reports.summary = summary;
     }

@@ -6,6 +6,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+mod blocks;
+mod builder;
+mod names;
+mod results;
+
+pub use builder::ParsedLogBuilder;
+pub use names::Names;
+pub use results::{TestResult, TestResults};
+
 /// Turns the console output of a test runner into per-test statuses.
 ///
 /// # Contract
@@ -159,21 +168,6 @@ pub struct LogWarning {
     pub text: String,
 }
 
-/// One test as the log knows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TestResult {
-    /// The SWE-bench id: what the console prints. Several tests of one log may share it.
-    pub name: String,
-    /// The qualified id: package, binary or file in front; unique within the log.
-    pub qualified: String,
-    /// The file, package or binary it belongs to; empty where the log does not tell.
-    pub module: String,
-    /// The worst status that was reported.
-    pub status: TestStatus,
-    /// How many results were reported under this qualified id.
-    pub seen: u32,
-}
-
 /// Ids that were reported more than once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Duplicates {
@@ -188,8 +182,8 @@ pub struct Duplicates {
 pub struct ParsedLog {
     /// The parser that read it.
     pub parser: String,
-    /// All tests, by qualified id, without duplicates.
-    pub results: Vec<TestResult>,
+    /// All tests in the order in which the log first names them, each once.
+    pub results: TestResults,
     /// The runner's own totals, if it printed any.
     pub totals: Option<Totals>,
     /// Whether what was parsed agrees with `totals`; absent where that cannot be told.
@@ -209,7 +203,7 @@ impl ParsedLog {
     pub fn tests(&self) -> BTreeMap<&str, TestStatus> {
         let mut map = BTreeMap::new();
         for result in &self.results {
-            map.entry(result.name.as_str())
+            map.entry(result.name)
                 .and_modify(|status: &mut TestStatus| *status = status.worst(result.status))
                 .or_insert(result.status);
         }
@@ -220,7 +214,7 @@ impl ParsedLog {
     pub fn qualified(&self) -> BTreeMap<&str, TestStatus> {
         self.results
             .iter()
-            .map(|r| (r.qualified.as_str(), r.status))
+            .map(|r| (r.qualified, r.status))
             .collect()
     }
 
@@ -228,7 +222,7 @@ impl ParsedLog {
     pub fn duplicates(&self) -> Duplicates {
         let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
         for result in &self.results {
-            *seen.entry(&result.name).or_default() += u64::from(result.seen);
+            *seen.entry(result.name).or_default() += u64::from(result.seen);
         }
         let mut duplicates = Duplicates::default();
         for (name, times) in seen {
@@ -259,194 +253,5 @@ impl ParsedLog {
     /// How many tests have this status.
     pub fn count(&self, status: TestStatus) -> usize {
         self.results.iter().filter(|r| r.status == status).count()
-    }
-}
-
-/// Collects results in the order of the log and ends with a [`ParsedLog`].
-///
-/// ```
-/// use atlas_core::{ParsedLogBuilder, RunOutcome, TestStatus};
-/// let mut log = ParsedLogBuilder::new("mine");
-/// log.record("pkg/a", "pkg/a::TestNew", "TestNew", TestStatus::Failed);
-/// log.record("pkg/a", "pkg/a::TestNew", "TestNew", TestStatus::Passed); // worst wins
-/// log.record("pkg/b", "pkg/b::TestNew", "TestNew", TestStatus::Passed);
-/// let log = log.finish(RunOutcome::Completed);
-/// assert_eq!(log.tests()["TestNew"], TestStatus::Failed);
-/// assert_eq!(log.qualified()["pkg/b::TestNew"], TestStatus::Passed);
-/// assert_eq!(log.duplicates().count, 2);
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct ParsedLogBuilder {
-    parser: String,
-    results: BTreeMap<String, (String, String, TestStatus, u32)>,
-    recorded: u64,
-    totals: Option<Totals>,
-    consistent: Option<bool>,
-    lost: Vec<LostModule>,
-    in_flight: Vec<String>,
-    warnings: Vec<LogWarning>,
-}
-
-impl ParsedLogBuilder {
-    /// The most warnings that are kept; a hostile log must not fill memory.
-    pub const MAX_WARNINGS: usize = 200;
-
-    /// An empty log of the named parser.
-    pub fn new(parser: impl Into<String>) -> Self {
-        Self {
-            parser: parser.into(),
-            ..Self::default()
-        }
-    }
-
-    /// One result. `module` may be empty; `name` is the SWE-bench id. A result without a name, as
-    /// a log has it that stops in the middle of a line, is no test and only warned of.
-    pub fn record(&mut self, module: &str, qualified: &str, name: &str, status: TestStatus) {
-        if name.trim().is_empty() {
-            self.warn(
-                None,
-                format!("a result without a name ({status}) in `{module}`"),
-            );
-            return;
-        }
-        self.recorded += 1;
-        if let Some((_, _, known, seen)) = self.results.get_mut(qualified) {
-            *known = known.worst(status);
-            *seen = seen.saturating_add(1);
-        } else {
-            self.results.insert(
-                qualified.to_owned(),
-                (name.to_owned(), module.to_owned(), status, 1),
-            );
-        }
-    }
-
-    /// Replaces the status of a test already recorded (a runner that corrects itself: a teardown
-    /// error, a rerun). Returns whether it was known.
-    pub fn revise(&mut self, qualified: &str, status: TestStatus) -> bool {
-        self.results.get_mut(qualified).is_some_and(|entry| {
-            entry.2 = status;
-            true
-        })
-    }
-
-    /// The status recorded so far under a qualified id.
-    pub fn status(&self, qualified: &str) -> Option<TestStatus> {
-        self.results.get(qualified).map(|entry| entry.2)
-    }
-
-    /// How many results were recorded, duplicates included.
-    pub fn recorded(&self) -> u64 {
-        self.recorded
-    }
-
-    /// How many recorded tests have this status now.
-    pub fn count(&self, status: TestStatus) -> u64 {
-        self.results
-            .values()
-            .filter(|entry| entry.2 == status)
-            .count() as u64
-    }
-
-    /// Adds the runner's totals of one section.
-    pub fn add_totals(&mut self, totals: Totals) {
-        self.totals.get_or_insert_with(Totals::default).add(totals);
-    }
-
-    /// States whether the results agree with the totals.
-    pub fn set_consistent(&mut self, consistent: bool) {
-        self.consistent = Some(consistent);
-    }
-
-    /// A module whose tests are missing. The same module and reason again adds its lines.
-    pub fn lose(&mut self, module: &str, reason: LostReason, lines: Vec<Evidence>) {
-        const MAX_LINES: usize = 40;
-        if let Some(known) = self
-            .lost
-            .iter_mut()
-            .find(|lost| lost.module == module && lost.reason == reason)
-        {
-            for line in lines {
-                if known.lines.len() < MAX_LINES && !known.lines.contains(&line) {
-                    known.lines.push(line);
-                }
-            }
-        } else {
-            let mut lines = lines;
-            lines.truncate(MAX_LINES);
-            self.lost.push(LostModule {
-                module: module.to_owned(),
-                reason,
-                lines,
-            });
-        }
-    }
-
-    /// A test that had started and has no result.
-    pub fn still_running(&mut self, name: impl Into<String>) {
-        self.in_flight.push(name.into());
-    }
-
-    /// A remark.
-    pub fn warn(&mut self, line: Option<u64>, text: impl Into<String>) {
-        if self.warnings.len() < Self::MAX_WARNINGS {
-            self.warnings.push(LogWarning {
-                line,
-                text: text.into(),
-            });
-        }
-    }
-
-    /// Ends the log. With totals and no [`set_consistent`](Self::set_consistent), agreement is
-    /// judged by counting recorded results per status.
-    pub fn finish(self, outcome: RunOutcome) -> ParsedLog {
-        let consistent = self
-            .consistent
-            .or_else(|| self.totals.map(|totals| self.agrees(totals)));
-        ParsedLog {
-            parser: self.parser,
-            results: self
-                .results
-                .into_iter()
-                .map(|(qualified, (name, module, status, seen))| TestResult {
-                    name,
-                    qualified,
-                    module,
-                    status,
-                    seen,
-                })
-                .collect(),
-            totals: self.totals,
-            consistent,
-            outcome,
-            modules_not_loaded: self.lost,
-            in_flight: self.in_flight,
-            warnings: self.warnings,
-        }
-    }
-
-    fn agrees(&self, totals: Totals) -> bool {
-        let count = |status| -> u64 {
-            self.results
-                .values()
-                .filter(|e| e.2 == status)
-                .map(|e| u64::from(e.3))
-                .sum()
-        };
-        let same = |declared: Option<u64>, counted: u64| declared.is_none_or(|d| d == counted);
-        let failures = count(TestStatus::Failed);
-        let errors = count(TestStatus::Error);
-        same(totals.passed, count(TestStatus::Passed))
-            && same(totals.skipped, count(TestStatus::Skipped))
-            && same(totals.xfailed, count(TestStatus::Xfail))
-            && same(totals.xpassed, count(TestStatus::Xpass))
-            && match totals.errors {
-                Some(_) => same(totals.failed, failures) && same(totals.errors, errors),
-                None => same(totals.failed, failures + errors),
-            }
-            && same(
-                totals.total,
-                self.results.values().map(|e| u64::from(e.3)).sum(),
-            )
     }
 }

@@ -1,0 +1,103 @@
+//! Many names, each kept once.
+
+use super::blocks::{Blocks, Place};
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::fmt;
+use std::hash::BuildHasher;
+
+/// A set of names that numbers them from 0 in the order of their coming: what a parser keeps of
+/// tests that are announced before they have a result, at the cost of one copy each.
+///
+/// ```
+/// let mut names = atlas_core::Names::default();
+/// assert_eq!(names.add("TestA"), (0, true));
+/// assert_eq!(names.add("TestB"), (1, true));
+/// assert_eq!(names.add("TestA"), (0, false));
+/// assert_eq!(names.find("TestB"), Some(1));
+/// assert_eq!(names.name(1), "TestB");
+/// ```
+#[derive(Clone, Default)]
+pub struct Names {
+    blocks: Blocks,
+    entries: Vec<Place>,
+    index: HashTable<(u64, u32)>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Names {
+    /// The number of a name, and whether it is new.
+    pub fn add(&mut self, name: &str) -> (usize, bool) {
+        let name = Blocks::cut(name);
+        let hash = self.hasher.hash_one(name);
+        if let Some(at) = self.position(hash, name) {
+            return (at, false);
+        }
+        let at = self.entries.len();
+        let place = self.blocks.push(name);
+        self.entries.push(place);
+        // Four thousand million names and more are numbered, but no longer found.
+        if let Ok(number) = u32::try_from(at) {
+            self.index
+                .insert_unique(hash, (hash, number), |(hash, _)| *hash);
+        }
+        (at, true)
+    }
+
+    /// The number of a name that was added.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        let name = Blocks::cut(name);
+        if self.entries.is_empty() {
+            return None;
+        }
+        self.position(self.hasher.hash_one(name), name)
+    }
+
+    /// Whether it was added.
+    pub fn contains(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// The name of a number.
+    ///
+    /// # Panics
+    /// If no name has it.
+    pub fn name(&self, number: usize) -> &str {
+        self.blocks.text(&self.entries[number])
+    }
+
+    /// All names in the order of their numbers.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.entries.iter().map(|place| self.blocks.text(place))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Forgets all names; their room is used again.
+    pub fn clear(&mut self) {
+        self.blocks.clear();
+        self.entries.clear();
+        self.index.clear();
+    }
+
+    fn position(&self, hash: u64, name: &str) -> Option<usize> {
+        self.index
+            .find(hash, |(known, at)| {
+                *known == hash && self.blocks.text(&self.entries[*at as usize]) == name
+            })
+            .map(|(_, at)| *at as usize)
+    }
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
