@@ -13,6 +13,7 @@ mod detect;
 mod go;
 mod java;
 mod javascript;
+mod merge;
 mod php;
 mod python;
 mod registry;
@@ -22,6 +23,7 @@ mod rust;
 mod shell;
 pub mod text;
 
-pub use detect::{Certainty, Detection, Hints, detect};
+pub use detect::{Certainty, Detection, Detector, Hints, Section, detect};
+pub use merge::SectionReader;
 pub use registry::{BUILTIN, Parsers, UnknownParser};
 pub use runner::{About, Mark, Place, Runner};

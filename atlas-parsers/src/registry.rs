@@ -1,5 +1,6 @@
 //! The table of parsers.
 
+use crate::merge::Several;
 use crate::runner::Runner;
 use atlas_core::LogParser;
 use std::sync::Arc;
@@ -66,7 +67,8 @@ impl Parsers {
         self.parsers.iter().map(LogParser::id)
     }
 
-    /// The parser of that id or [alias](crate::About::aliases); `parse_log_gotest`, the original
+    /// The parser of that id, of several joined with `+` (`jest+mocha`, for a log that both printed),
+    /// or of that [alias](crate::About::aliases); `parse_log_gotest`, the original
     /// harness's name, is read as `gotest`.
     ///
     /// # Errors
@@ -83,6 +85,10 @@ impl Parsers {
         named(short)
             .or_else(alias)
             .cloned()
+            .or_else(|| {
+                let several = Several::named(short, self)?;
+                Some(Arc::new(several) as Arc<dyn LogParser>)
+            })
             .ok_or_else(|| UnknownParser {
                 id: id.to_owned(),
                 known: self.ids().map(str::to_owned).collect(),

@@ -1,14 +1,14 @@
 //! Parsing and classifying logs from files: `atlas parse` and `atlas classify`.
 
 use atlas_core::{
-    Duplicates, Error, ErrorKind, LogParser, LogWarning, LostModule, ParsedLog, Patch, RunOutcome,
-    TestStatus, Totals,
+    Duplicates, Error, ErrorKind, LogParser, LogReader, LogWarning, LostModule, ParsedLog, Patch,
+    RunOutcome, TestStatus, Totals,
 };
 use atlas_oracle::{Classification, ClassifyInput, classify};
-use atlas_parsers::{Detection, Hints, Parsers, detect};
+use atlas_parsers::{Detection, Detector, Hints, Parsers, SectionReader, detect};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -66,21 +66,23 @@ impl From<&ParsedLog> for ParseReport {
     }
 }
 
-/// The parser of that name, or the one that detection finds for `auto`.
-fn choose(
-    parsers: &Parsers,
-    name: &str,
-    log: &[u8],
-    hints: &Hints<'_>,
-) -> Result<(Arc<dyn LogParser>, Option<Detection>), Error> {
+/// The parser of that name; for `auto` none, for detection has to see the log.
+fn named(parsers: &Parsers, name: &str) -> Result<Option<Arc<dyn LogParser>>, Error> {
+    if name == "auto" {
+        return Ok(None);
+    }
     let unknown = |why: atlas_parsers::UnknownParser| {
         Error::new(ErrorKind::InvalidInput, "choose a parser", "").with_source(why)
     };
-    if name != "auto" {
-        return Ok((parsers.get(name).map_err(unknown)?, None));
-    }
-    let found = detect(log, hints);
-    let Some(id) = found.parser.clone() else {
+    parsers.get(name).map(Some).map_err(unknown)
+}
+
+/// The reader that a detection asks for.
+fn detected(parsers: &Parsers, found: &Detection) -> Result<Box<dyn LogReader>, Error> {
+    let unknown = |why: atlas_parsers::UnknownParser| {
+        Error::new(ErrorKind::InvalidInput, "choose a parser", "").with_source(why)
+    };
+    let Some(id) = &found.parser else {
         return Err(Error::new(
             ErrorKind::InvalidInput,
             "detect the test runner:",
@@ -90,7 +92,28 @@ fn choose(
             ),
         ));
     };
-    Ok((parsers.get(&id).map_err(unknown)?, Some(found)))
+    if found.sections.is_empty() {
+        return Ok(parsers.get(id).map_err(unknown)?.start());
+    }
+    let reader = SectionReader::new(parsers, id, &found.sections).map_err(unknown)?;
+    Ok(Box::new(reader))
+}
+
+/// The parser of that name, or the one that detection finds for `auto`.
+fn choose(
+    parsers: &Parsers,
+    name: &str,
+    log: &[u8],
+    hints: &Hints<'_>,
+) -> Result<Arc<dyn LogParser>, Error> {
+    if let Some(parser) = named(parsers, name)? {
+        return Ok(parser);
+    }
+    let found = detect(log, hints);
+    detected(parsers, &found)?;
+    let id = found.parser.unwrap_or_default();
+    named(parsers, &id)?
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "detect the test runner:", "none"))
 }
 
 /// Parses a log that is in memory. `parser` is an id, a harness's `parse_log_*` name, or `auto`.
@@ -102,13 +125,20 @@ pub fn parse_bytes(
     parser: &str,
     hints: &Hints<'_>,
 ) -> Result<(ParsedLog, Option<Detection>), Error> {
-    let (parser, detection) = choose(&Parsers::builtin(), parser, log, hints)?;
-    let mut reader = parser.start();
+    let parsers = Parsers::builtin();
+    let (mut reader, detection) = if let Some(parser) = named(&parsers, parser)? {
+        (parser.start(), None)
+    } else {
+        let found = detect(log, hints);
+        (detected(&parsers, &found)?, Some(found))
+    };
     reader.feed(log);
     Ok((reader.finish(), detection))
 }
 
-/// Parses a log file; `-` is standard input. Read in pieces: memory is bounded by the result.
+/// Parses a log file; `-` is standard input. Read in pieces: memory is bounded by the result. With
+/// `auto` the log is read twice; what cannot be read twice is kept meanwhile, in a temporary file
+/// from 8 MiB on.
 ///
 /// # Errors
 /// As [`parse_bytes`], and a file that cannot be read.
@@ -117,33 +147,55 @@ pub fn parse_file(
     parser: &str,
     hints: &Hints<'_>,
 ) -> Result<(ParsedLog, Option<Detection>), Error> {
-    /// How much of a log detection looks at before the rest is read.
-    const HEAD: usize = 1 << 20;
+    const IN_MEMORY: usize = 8 << 20;
     let fail = |why| Error::io("read", path, why);
-    let mut source: Box<dyn Read> = if path == Path::new("-") {
+    let parsers = Parsers::builtin();
+    let named = named(&parsers, parser)?;
+    let mut once: Box<dyn Read> = if path == Path::new("-") {
         Box::new(std::io::stdin().lock())
     } else {
-        Box::new(std::fs::File::open(path).map_err(fail)?)
+        let mut file = std::fs::File::open(path).map_err(fail)?;
+        if named.is_none() && file.metadata().is_ok_and(|about| about.is_file()) {
+            let found = look(&mut file, hints).map_err(fail)?;
+            let mut reader = detected(&parsers, &found)?;
+            file.rewind().map_err(fail)?;
+            each_piece(&mut file, |piece| reader.feed(piece)).map_err(fail)?;
+            return Ok((reader.finish(), Some(found)));
+        }
+        Box::new(file)
     };
-    let mut head = Vec::new();
-    source
-        .by_ref()
-        .take(HEAD as u64)
-        .read_to_end(&mut head)
-        .map_err(fail)?;
-    let (parser, detection) = choose(&Parsers::builtin(), parser, &head, hints)?;
-    let mut reader = parser.start();
-    reader.feed(&head);
+    if let Some(parser) = named {
+        let mut reader = parser.start();
+        each_piece(&mut once, |piece| reader.feed(piece)).map_err(fail)?;
+        return Ok((reader.finish(), None));
+    }
+    let mut kept = tempfile::spooled_tempfile(IN_MEMORY);
+    std::io::copy(&mut once, &mut kept).map_err(fail)?;
+    kept.rewind().map_err(fail)?;
+    let found = look(&mut kept, hints).map_err(fail)?;
+    let mut reader = detected(&parsers, &found)?;
+    kept.rewind().map_err(fail)?;
+    each_piece(&mut kept, |piece| reader.feed(piece)).map_err(fail)?;
+    Ok((reader.finish(), Some(found)))
+}
+
+/// Detects the runner of a log, piece by piece.
+fn look(log: &mut impl Read, hints: &Hints<'_>) -> std::io::Result<Detection> {
+    let mut detector = Detector::default();
+    each_piece(log, |piece| detector.feed(piece))?;
+    Ok(detector.finish(hints))
+}
+
+fn each_piece(log: &mut impl Read, mut take: impl FnMut(&[u8])) -> std::io::Result<()> {
     let mut piece = vec![0; 64 << 10];
     loop {
-        match source.read(&mut piece) {
-            Ok(0) => break,
-            Ok(n) => reader.feed(&piece[..n]),
+        match log.read(&mut piece) {
+            Ok(0) => return Ok(()),
+            Ok(n) => take(&piece[..n]),
             Err(why) if why.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(why) => return Err(fail(why)),
+            Err(why) => return Err(why),
         }
     }
-    Ok((reader.finish(), detection))
 }
 
 /// Classifies three log files, without any engine. With `auto`, the runner is found once, in the
@@ -166,8 +218,7 @@ pub fn classify_files(
     // After is the state that surely runs; a Before that does not build may show no runner at all.
     let chosen = choose(&parsers, parser, &after, hints)
         .or_else(|why| choose(&parsers, parser, &base, hints).map_err(|_| why))
-        .or_else(|why| choose(&parsers, parser, &before, hints).map_err(|_| why))?
-        .0;
+        .or_else(|why| choose(&parsers, parser, &before, hints).map_err(|_| why))?;
     let parse = |log: &[u8]| {
         let mut reader = chosen.start();
         reader.feed(log);

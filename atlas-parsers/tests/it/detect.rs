@@ -1,6 +1,7 @@
 //! Which runner printed a log.
 
 use crate::support::{crate_root, entries, name, parser_folders};
+use atlas_core::{LogParserExt, TestStatus};
 use atlas_parsers::{Certainty, Hints, Parsers, detect};
 
 #[test]
@@ -44,15 +45,81 @@ fn marks_beat_the_command_and_the_command_beats_the_language() {
     );
 }
 
+const GO: &str = "=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \texample.com/a\t0.01s\n";
+const CARGO: &str = "     Running unittests src/lib.rs (target/debug/deps/a-0123456789abcdef)\n\n\
+    running 1 test\ntest tests::b ... FAILED\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; \
+    0 measured; 0 filtered out; finished in 0.01s\n\nerror: test failed, to rerun pass `--lib`\n";
+
 #[test]
-fn two_runners_in_one_log_are_not_guessed() {
-    let log = b"ok  \texample.com/a\t0.01s\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
-    assert_eq!(detect(log, &Hints::default()).parser, None);
-    let hints = Hints {
-        command: Some("go test ./..."),
+fn two_runners_below_each_other_are_read_each_by_its_own_parser() {
+    let log = format!("building\n{GO}now the other one\n{CARGO}");
+    let found = detect(log.as_bytes(), &Hints::default());
+    assert_eq!(found.parser.as_deref(), Some("gotest+cargo"));
+    let ids: Vec<_> = found.sections.iter().map(|s| s.parser.as_str()).collect();
+    assert_eq!(ids, ["gotest", "cargo"]);
+    assert_eq!(found.sections[0].start, 0);
+    assert_eq!(found.sections[1].start, found.sections[0].end);
+    assert_eq!(found.sections[1].end, log.len() as u64);
+
+    let parser = Parsers::builtin().get("gotest+cargo").unwrap();
+    let read = parser.parse(log.as_bytes());
+    assert_eq!(read.parser, "gotest+cargo");
+    let tests = read.tests();
+    assert_eq!(tests["TestA"], TestStatus::Passed);
+    assert_eq!(tests["tests::b"], TestStatus::Failed);
+    assert_eq!(tests.len(), 2);
+    assert_eq!(read.consistent, None); // Go declares no totals
+
+    let command = Hints {
+        command: Some("go test ./... ; cargo test"),
         language: None,
     };
-    assert_eq!(detect(log, &hints).parser.as_deref(), Some("gotest"));
+    assert_eq!(detect(log.as_bytes(), &command).sections, found.sections);
+}
+
+#[test]
+fn a_command_that_names_its_one_runner_makes_the_other_a_tests_output() {
+    let log = format!("{GO}{CARGO}");
+    let hints = |command| Hints {
+        command: Some(command),
+        language: None,
+    };
+    let found = detect(log.as_bytes(), &hints("go test ./..."));
+    assert_eq!(found.parser.as_deref(), Some("gotest"));
+    // A script may start anything.
+    let found = detect(log.as_bytes(), &hints("go test ./... && make test"));
+    assert_eq!(found.parser.as_deref(), Some("gotest+cargo"));
+}
+
+#[test]
+fn what_stands_amid_a_run_is_its_tests_output() {
+    let pytest = "=== test session starts ===\ncollected 1 item\n\na.py::test_x PASSED [100%]\n";
+    let end = "=== 1 passed in 0.01s ===\n";
+    let log = format!("{pytest}{GO}{end}");
+    let found = detect(log.as_bytes(), &Hints::default());
+    assert_eq!(found.parser.as_deref(), Some("pytest"));
+    // Behind its end, another runner stands for itself.
+    let log = format!("{pytest}{end}{GO}");
+    let found = detect(log.as_bytes(), &Hints::default());
+    assert_eq!(found.parser.as_deref(), Some("pytest+gotest"));
+    // And the same runner may come again.
+    let log = format!("{pytest}{end}{GO}{pytest}{end}");
+    let found = detect(log.as_bytes(), &Hints::default());
+    let ids: Vec<_> = found.sections.iter().map(|s| s.parser.as_str()).collect();
+    assert_eq!(ids, ["pytest", "gotest", "pytest"]);
+}
+
+#[test]
+fn a_log_in_pieces_is_detected_the_same() {
+    let log = format!("{GO}\nnow the other one\r\n{CARGO}");
+    let whole = detect(log.as_bytes(), &Hints::default());
+    for size in [1, 7, 100] {
+        let mut detector = atlas_parsers::Detector::default();
+        for piece in log.as_bytes().chunks(size) {
+            detector.feed(piece);
+        }
+        assert_eq!(detector.finish(&Hints::default()), whole);
+    }
 }
 
 #[test]

@@ -101,7 +101,7 @@ struct MakeArgs {
 
 #[derive(Debug, Args)]
 struct HintArgs {
-    /// The log parser's id, or auto.
+    /// The log parser's id, ids joined with + for a log of several runners, or auto.
     #[arg(long, default_value = "auto", value_name = "ID|auto")]
     parser: String,
     /// The repository's language, a hint for auto.
@@ -128,7 +128,7 @@ impl HintArgs {
 struct ParseArgs {
     #[command(flatten)]
     hints: HintArgs,
-    /// List the parsers.
+    /// List the parsers: what each reads, and what it cannot know.
     #[arg(long)]
     list: bool,
     /// The log file; - is standard input.

@@ -3,7 +3,7 @@
 use super::Format;
 use atlas_core::{Error, ErrorKind, TestStatus};
 use atlas_oracle::Classification;
-use atlas_parsers::Parsers;
+use atlas_parsers::{About, BUILTIN};
 use atlas_pipeline::{DemoReport, DemoSource, DoctorReport, MakeOutcome, MakeReport, ParseReport};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -36,58 +36,159 @@ pub(crate) fn parse(report: &ParseReport, format: Format) -> Result<(), Error> {
     if format == Format::Json {
         return json(report);
     }
+    print(&parse_text(report))
+}
+
+/// A parsed log for a person: the tests, those that matter most last, then what is to be said of the
+/// run as a whole.
+fn parse_text(report: &ParseReport) -> String {
     let mut text = String::new();
-    for (id, status) in &report.tests {
-        let _ = writeln!(text, "{status:<8} {id}");
+    let mut rows: Vec<(TestStatus, &String)> = report
+        .tests
+        .iter()
+        .map(|(id, status)| (*status, id))
+        .collect();
+    rows.sort();
+    if !rows.is_empty() {
+        text.push_str("STATUS   TEST\n");
     }
     let mut counts: BTreeMap<TestStatus, usize> = BTreeMap::new();
-    for status in report.tests.values() {
-        *counts.entry(*status).or_default() += 1;
+    for (status, id) in rows {
+        *counts.entry(status).or_default() += 1;
+        let _ = write!(text, "{status:<8} {}", one_line(id));
+        if let Some(times) = report.duplicates.ids.get(id) {
+            let _ = write!(text, "  ({times} results)");
+        }
+        text.push('\n');
+    }
+    if !text.is_empty() {
+        text.push('\n');
     }
     for lost in &report.modules_not_loaded {
-        let _ = writeln!(text, "not run  {} ({:?})", lost.module, lost.reason);
+        let why = word(&lost.reason);
+        let _ = writeln!(text, "not run  {} ({why})", one_line(&lost.module));
         for line in lost.lines.iter().take(5) {
-            let _ = writeln!(text, "         {}: {}", line.line.unwrap_or(0), line.text);
+            let number = line.line.map_or_else(String::new, |n| format!("{n}: "));
+            let _ = writeln!(text, "         {number}{}", one_line(&line.text));
         }
     }
     for id in &report.in_flight {
-        let _ = writeln!(text, "running  {id}");
+        let _ = writeln!(text, "running  {}", one_line(id));
     }
     for warning in &report.warnings {
-        let _ = writeln!(text, "warning  {}", warning.text);
+        let line = warning
+            .line
+            .map_or_else(String::new, |n| format!("line {n}: "));
+        let _ = writeln!(text, "warning  {line}{}", one_line(&warning.text));
     }
     let counts: Vec<String> = counts
         .iter()
         .map(|(status, n)| format!("{n} {status}"))
         .collect();
-    let agreement = match report.consistent {
-        Some(true) => "; agrees with the runner's own totals",
-        Some(false) => "; DOES NOT agree with the runner's own totals",
-        None => "",
-    };
     let _ = writeln!(
         text,
-        "{}: {} tests ({}), {:?}{agreement}",
-        report.parser,
+        "tests    {}{}",
         report.tests.len(),
         if counts.is_empty() {
-            "none".to_owned()
+            String::new()
         } else {
-            counts.join(", ")
+            format!(": {}", counts.join(", "))
         },
-        report.outcome,
     );
-    print(&text)
+    if let Some(totals) = &report.totals {
+        let declared: Vec<String> = [
+            ("in all", totals.total),
+            ("passed", totals.passed),
+            ("failed", totals.failed),
+            ("errors", totals.errors),
+            ("skipped", totals.skipped),
+            ("xfailed", totals.xfailed),
+            ("xpassed", totals.xpassed),
+        ]
+        .iter()
+        .filter_map(|(name, count)| Some(format!("{} {name}", (*count)?)))
+        .collect();
+        let agreement = match report.consistent {
+            Some(true) => "the tests above agree",
+            Some(false) => "the tests above DO NOT agree",
+            None => "not comparable with the tests above",
+        };
+        let _ = writeln!(text, "totals   {}; {agreement}", declared.join(", "));
+    }
+    let _ = writeln!(text, "outcome  {}", word(&report.outcome));
+    let _ = write!(text, "parser   {}", report.parser);
+    if let Some(found) = &report.detection {
+        let _ = write!(
+            text,
+            ", {}: {}",
+            word(&found.confidence),
+            found.reasons.join("; ")
+        );
+    }
+    text.push('\n');
+    text
+}
+
+/// The name of an enum's value as JSON has it, with blanks: `build failed`.
+fn word<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name.replace('_', " "),
+        _ => String::new(),
+    }
+}
+
+/// An id as one line of a terminal: control characters become visible.
+fn one_line(id: &str) -> std::borrow::Cow<'_, str> {
+    if id.contains(char::is_control) {
+        let shown = |c: char| -> String {
+            if c.is_control() {
+                c.escape_default().to_string()
+            } else {
+                c.to_string()
+            }
+        };
+        return id.chars().map(shown).collect::<String>().into();
+    }
+    id.into()
+}
+
+/// One parser as `atlas parse --list` shows it.
+#[derive(Serialize)]
+struct Listed {
+    id: &'static str,
+    #[serde(flatten)]
+    about: &'static About,
 }
 
 pub(crate) fn parsers(format: Format) -> Result<(), Error> {
-    let parsers = Parsers::builtin();
-    let ids: Vec<&str> = parsers.ids().collect();
+    let listed: Vec<Listed> = BUILTIN
+        .iter()
+        .map(|runner| Listed {
+            id: runner.id(),
+            about: runner.about(),
+        })
+        .collect();
     if format == Format::Json {
-        json(&ids)
-    } else {
-        print(&(ids.join("\n") + "\n"))
+        return json(&listed);
     }
+    let mut text = String::new();
+    for Listed { id, about } in listed {
+        let languages = if about.languages.is_empty() {
+            "any language".to_owned()
+        } else {
+            about.languages.join(", ")
+        };
+        let _ = writeln!(text, "{id} ({languages})");
+        let _ = writeln!(text, "    reads:        {}", about.reads);
+        let _ = writeln!(text, "    cannot know:  {}", about.cannot_know);
+        if !about.aliases.is_empty() {
+            let _ = writeln!(text, "    other names:  {}", about.aliases.join(", "));
+        }
+    }
+    text.push_str(
+        "\nEach id is also known as parse_log_ID. Several runners in one log: ID+ID, or auto.\n",
+    );
+    print(&text)
 }
 
 pub(crate) fn classification(found: &Classification, format: Format) -> Result<(), Error> {

@@ -1,0 +1,317 @@
+//! Which runner printed a log, or which ones.
+//!
+//! The log's own marks decide where they cannot be another runner's; then the command, then the
+//! language, and neither of them more than likely. Nothing is guessed: `unknown` is an answer.
+//!
+//! Several runners in one log each get their section, if each stands for itself. A runner whose
+//! marks stand amid another's is output of that other one: a test that runs a test runner, or prints
+//! what looks like one.
+
+mod command;
+mod sections;
+
+use crate::registry::BUILTIN;
+use crate::runner::Mark;
+use crate::text::clean;
+use sections::Spans;
+use serde::Serialize;
+
+/// What is known of a log besides its text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hints<'a> {
+    /// The command that printed it: `go test ./...`.
+    pub command: Option<&'a str>,
+    /// The repository's main language, in lower case: `go`.
+    pub language: Option<&'a str>,
+}
+
+/// How sure a detection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Certainty {
+    /// Nothing tells.
+    Unknown,
+    /// Something speaks for it and nothing against it.
+    Likely,
+    /// The log bears marks that no other known runner prints.
+    Certain,
+}
+
+/// A part of a log that one runner printed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Section {
+    /// The parser's id.
+    pub parser: String,
+    /// Where it begins, in bytes from 0.
+    pub start: u64,
+    /// Where it ends, in bytes; the next section begins there.
+    pub end: u64,
+    /// The number of its first line, from 1.
+    pub first_line: u64,
+}
+
+/// The parser that fits a log, or the parsers of its sections.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Detection {
+    /// The parser's id; of several sections the ids in their order, as `jest+mocha`; `None` where
+    /// nothing tells.
+    pub parser: Option<String>,
+    /// [`Certain`](Certainty::Certain) by the log's own marks, [`Likely`](Certainty::Likely) by
+    /// weaker marks, the command or the language.
+    pub confidence: Certainty,
+    /// Why, one sentence each.
+    pub reasons: Vec<String>,
+    /// The sections, where there are several; together they are the whole log.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<Section>,
+}
+
+impl Detection {
+    fn one(parser: &str, confidence: Certainty, reasons: Vec<String>) -> Self {
+        Self {
+            parser: Some(parser.to_owned()),
+            confidence,
+            reasons,
+            sections: Vec::new(),
+        }
+    }
+
+    fn unknown(reason: String) -> Self {
+        Self {
+            parser: None,
+            confidence: Certainty::Unknown,
+            reasons: vec![reason],
+            sections: Vec::new(),
+        }
+    }
+}
+
+/// A runner, by its place in the table, with one of its marks.
+type Found = (usize, Mark);
+
+/// Tells which of the shipped parsers reads this log.
+///
+/// ```
+/// use atlas_parsers::{Hints, detect};
+/// let log = b"=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \texample.com/a\t0.01s\n";
+/// assert_eq!(detect(log, &Hints::default()).parser.as_deref(), Some("gotest"));
+/// assert_eq!(detect(b"all is well", &Hints::default()).parser, None);
+/// ```
+pub fn detect(log: &[u8], hints: &Hints<'_>) -> Detection {
+    let mut detector = Detector::default();
+    detector.feed(log);
+    detector.finish(hints)
+}
+
+/// Reads a log piece by piece and tells which runner printed it; what it keeps does not grow with
+/// the log.
+#[derive(Debug, Default)]
+pub struct Detector {
+    /// Only these runners count; all of them where this is empty.
+    only: Vec<usize>,
+    found: Vec<Found>,
+    spans: Spans,
+    /// The beginning of the line that is not whole yet, and its length so far.
+    partial: Vec<u8>,
+    partial_len: u64,
+    /// The last line that was not empty.
+    before: Vec<u8>,
+    offset: u64,
+    line: u64,
+}
+
+impl Detector {
+    /// How much of a line is looked at: no mark is longer.
+    const LINE: usize = 8 << 10;
+
+    /// A detector that knows only these parsers.
+    pub(crate) fn only(ids: &[&str]) -> Self {
+        let known = |(_, runner): &(usize, &&dyn crate::Runner)| ids.contains(&runner.id());
+        Self {
+            only: BUILTIN
+                .iter()
+                .enumerate()
+                .filter(known)
+                .map(|(number, _)| number)
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Takes the next bytes; pieces may be cut anywhere.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let (line, after) = rest.split_at(end);
+            rest = &after[1..];
+            if self.partial_len == 0 {
+                self.take(line, line.len() as u64 + 1);
+            } else {
+                self.keep(line);
+                let whole = std::mem::take(&mut self.partial);
+                let len = std::mem::take(&mut self.partial_len);
+                self.take(&whole, len + 1);
+            }
+        }
+        self.keep(rest);
+    }
+
+    fn keep(&mut self, part: &[u8]) {
+        let room = Self::LINE.saturating_sub(self.partial.len());
+        self.partial
+            .extend_from_slice(&part[..part.len().min(room)]);
+        self.partial_len += part.len() as u64;
+    }
+
+    /// Ends the log and decides.
+    pub fn finish(mut self, hints: &Hints<'_>) -> Detection {
+        if self.partial_len > 0 {
+            let line = std::mem::take(&mut self.partial);
+            self.take(&line, self.partial_len);
+        }
+        let commands = hints.command.map(command::runners).unwrap_or_default();
+        let by_language = hints.language.and_then(command::usual);
+        self.decide(&commands, by_language)
+    }
+
+    fn take(&mut self, line: &[u8], len: u64) {
+        let start = self.offset;
+        self.offset += len;
+        self.line += 1;
+        let line = &line[..line.len().min(Self::LINE)];
+        let line = clean(line.strip_suffix(b"\r").unwrap_or(line));
+        if line.is_empty() {
+            return;
+        }
+        for (number, runner) in BUILTIN.iter().enumerate() {
+            if !self.only.is_empty() && !self.only.contains(&number) {
+                continue;
+            }
+            let Some(mark) = runner.mark(&line, &self.before) else {
+                continue;
+            };
+            if !self.found.contains(&(number, mark)) {
+                self.found.push((number, mark));
+            }
+            if mark.certain {
+                self.spans
+                    .mark(number, mark.place, start, self.offset, self.line);
+            }
+        }
+        self.before.clear();
+        self.before.extend_from_slice(&line);
+    }
+
+    fn reasons_of(&self, runner: usize) -> Vec<String> {
+        self.found
+            .iter()
+            .filter(|found| found.0 == runner)
+            .map(|(_, mark)| format!("the log has {}", mark.what))
+            .collect()
+    }
+
+    fn decide(self, commands: &command::Named, by_language: Option<usize>) -> Detection {
+        let named = |runner: usize| commands.runners.iter().find(|(by, _)| *by == runner);
+        let mut proven: Vec<usize> = Vec::new();
+        for (runner, mark) in &self.found {
+            if mark.certain && !proven.contains(runner) {
+                proven.push(*runner);
+            }
+        }
+        // A command that names every runner it starts settles which marks are a test's output.
+        if commands.complete && proven.iter().any(|runner| named(*runner).is_some()) {
+            proven.retain(|runner| {
+                named(*runner).is_some()
+                    || proven_driver(*runner, commands.runners.iter().map(|(by, _)| *by))
+            });
+        }
+        let spans = self.spans.resolve(|runner| proven.contains(&runner));
+        if let [first, rest @ ..] = &spans[..] {
+            if rest.is_empty() {
+                let id = BUILTIN[first.runner].id();
+                return Detection::one(id, Certainty::Certain, self.reasons_of(first.runner));
+            }
+            return self.several(&spans);
+        }
+        if let [(runner, words)] = &commands.runners[..] {
+            let mut reasons = self.reasons_of(*runner);
+            reasons.push(format!("the command is `{words}`"));
+            return Detection::one(BUILTIN[*runner].id(), Certainty::Likely, reasons);
+        }
+        let mut hinted: Vec<usize> = self.found.iter().map(|found| found.0).collect();
+        hinted.sort_unstable();
+        hinted.dedup();
+        // A driver's hint explains those of the runners inside it.
+        let drivers: Vec<usize> = hinted
+            .iter()
+            .copied()
+            .filter(|runner| hinted.iter().all(|h| h == runner || contains(*runner, *h)))
+            .collect();
+        if let ([runner], _) | (_, [runner]) = (&hinted[..], &drivers[..]) {
+            let reasons = self.reasons_of(*runner);
+            return Detection::one(BUILTIN[*runner].id(), Certainty::Likely, reasons);
+        }
+        if let (Some(runner), []) = (by_language, &hinted[..]) {
+            let id = BUILTIN[runner].id();
+            let reason = format!("the language has one usual runner, {id}");
+            return Detection::one(id, Certainty::Likely, vec![reason]);
+        }
+        Detection::unknown(if commands.runners.len() > 1 {
+            let words: Vec<_> = commands.runners.iter().map(|(_, w)| w.as_str()).collect();
+            format!(
+                "no mark of a known runner, and the command has several: {}",
+                words.join(", ")
+            )
+        } else if hinted.is_empty() {
+            "no mark of a known runner".to_owned()
+        } else {
+            let ids: Vec<_> = hinted.iter().map(|runner| BUILTIN[*runner].id()).collect();
+            format!("no more than hints at several runners: {}", ids.join(", "))
+        })
+    }
+
+    fn several(&self, spans: &[sections::Span]) -> Detection {
+        let mut sections = Vec::with_capacity(spans.len());
+        let (mut start, mut first_line) = (0, 1);
+        let mut ids: Vec<&str> = Vec::new();
+        let mut reasons = vec![format!("the log has {} sections", spans.len())];
+        for (at, span) in spans.iter().enumerate() {
+            let id = BUILTIN[span.runner].id();
+            if !ids.contains(&id) {
+                ids.push(id);
+                let own = self.reasons_of(span.runner);
+                reasons.extend(own.into_iter().map(|reason| format!("{id}: {reason}")));
+            }
+            let (end, next_line) = match spans.get(at + 1) {
+                Some(next) => span.cut(next),
+                None => (self.offset, self.line),
+            };
+            sections.push(Section {
+                parser: id.to_owned(),
+                start,
+                end,
+                first_line,
+            });
+            (start, first_line) = (end, next_line);
+        }
+        Detection {
+            parser: Some(ids.join("+")),
+            confidence: Certainty::Certain,
+            reasons,
+            sections,
+        }
+    }
+}
+
+/// Whether `inner` may print inside the output of `outer`.
+fn contains(outer: usize, inner: usize) -> bool {
+    BUILTIN[outer]
+        .about()
+        .contains
+        .contains(&BUILTIN[inner].id())
+}
+
+/// Whether a runner is one that starts one of these: `ctest` where the command names `gtest`.
+fn proven_driver(runner: usize, mut others: impl Iterator<Item = usize>) -> bool {
+    others.any(|other| contains(runner, other))
+}

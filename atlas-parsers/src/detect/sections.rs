@@ -1,0 +1,122 @@
+//! Which stretch of a log belongs to which runner.
+
+use super::contains;
+use crate::runner::Place;
+
+/// A stretch of certain marks of one runner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    /// The runner's place in the table.
+    pub(super) runner: usize,
+    /// Where the line of the first mark begins, and its number.
+    first: (u64, u64),
+    first_place: Place,
+    /// Where the line of the last mark ends, and the number of the next line.
+    last: (u64, u64),
+    last_place: Place,
+}
+
+impl Span {
+    /// Where this span's section ends and that of the next one begins: offset and line number.
+    ///
+    /// Most runners announce themselves only at their end, so what stands between two belongs to the
+    /// second, unless that one has a first line.
+    pub(super) fn cut(&self, next: &Self) -> (u64, u64) {
+        if next.first_place == Place::Start {
+            next.first
+        } else {
+            self.last
+        }
+    }
+}
+
+/// The spans of a log as they come.
+#[derive(Debug, Default)]
+pub(super) struct Spans {
+    spans: Vec<Span>,
+}
+
+impl Spans {
+    /// The most spans that are kept: beyond, two runners print through each other.
+    const MAX: usize = 4096;
+
+    /// Takes a certain mark that stands on the line `line` from `start` to `end`.
+    pub(super) fn mark(&mut self, runner: usize, place: Place, start: u64, end: u64, line: u64) {
+        if let Some(span) = self.spans.last_mut()
+            && span.runner == runner
+            // A second run of the same runner is a span of its own, so that what stands between
+            // the two is not taken for the first one's.
+            && !(place == Place::Start && span.last_place == Place::End)
+        {
+            span.last = (end, line + 1);
+            span.last_place = place;
+            return;
+        }
+        if self.spans.len() < Self::MAX {
+            self.spans.push(Span {
+                runner,
+                first: (start, line),
+                first_place: place,
+                last: (end, line + 1),
+                last_place: place,
+            });
+        }
+    }
+
+    /// The sections that these spans make, of the runners that count.
+    pub(super) fn resolve(&self, counts: impl Fn(usize) -> bool) -> Vec<Span> {
+        let mut sections: Vec<Span> = Vec::new();
+        let spans: Vec<Span> = self
+            .spans
+            .iter()
+            .filter(|span| counts(span.runner))
+            .copied()
+            .collect();
+        let mut at = 0;
+        while let Some(span) = spans.get(at) {
+            at += 1;
+            let Some(open) = sections.last_mut() else {
+                sections.push(*span);
+                continue;
+            };
+            if span.runner == open.runner {
+                open.extend(span);
+                continue;
+            }
+            let ended = open.last_place == Place::End;
+            // Where the open runner goes on later without having ended, what stands between is
+            // its tests' output.
+            let goes_on = !ended
+                && spans[at..]
+                    .iter()
+                    .any(|later| later.runner == open.runner && later.first_place != Place::Start);
+            if goes_on || contains(open.runner, span.runner) && !ended {
+                continue;
+            }
+            if contains(span.runner, open.runner) && span.first_place != Place::Start {
+                // The driver of what was read so far.
+                open.absorb(span);
+                continue;
+            }
+            if contains(open.runner, span.runner)
+                && spans[at..].iter().any(|later| later.runner == open.runner)
+            {
+                continue;
+            }
+            sections.push(*span);
+        }
+        sections
+    }
+}
+
+impl Span {
+    fn extend(&mut self, later: &Self) {
+        self.last = later.last;
+        self.last_place = later.last_place;
+    }
+
+    fn absorb(&mut self, driver: &Self) {
+        self.runner = driver.runner;
+        self.extend(driver);
+    }
+}
