@@ -1,0 +1,204 @@
+//! The parsers' throughput: megabytes of log per second of CPU time on one core, beside two peers
+//! measured in the same run on the same bytes: the parsers of the swebench package, where a Python
+//! that has it is named, and counting line ends, which is the least that any reader must do.
+//!
+//! ```text
+//! cargo bench -p atlas-benches --bench parsers
+//! ATLAS_PEER_PYTHON=venv/bin/python cargo bench -p atlas-benches --bench parsers
+//! ATLAS_BENCH_LOGS=FOLDER cargo bench …   # also every log.txt over 100 kB below it, by folder name
+//! ```
+//!
+//! swebench's maven parser only reads runs of one test each; it finds nothing in such a log, and it
+//! has no parser of JUnit XML.
+
+use atlas_benches::log_of;
+use atlas_core::LogParserExt;
+use atlas_parsers::Parsers;
+use rustix::time::{ClockId, clock_gettime};
+use std::hint::black_box;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The largest line of the table: what a log of this size costs in memory is shown too.
+const LARGE: usize = 500_000_000;
+
+/// CPU seconds of this process so far.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nanoseconds of a process that runs for minutes"
+)]
+fn cpu() -> f64 {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+/// The best of several runs: noise only ever adds.
+fn best<T>(mut work: impl FnMut() -> T) -> f64 {
+    let mut best = f64::MAX;
+    let begun = cpu();
+    for round in 0..10 {
+        let start = cpu();
+        black_box(work());
+        best = best.min(cpu() - start);
+        if round > 1 && cpu() - begun > 3.0 {
+            break;
+        }
+    }
+    best
+}
+
+fn peer(parser: &str, log: &Path) -> Option<(f64, u64)> {
+    let python = std::env::var_os("ATLAS_PEER_PYTHON")?;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("swebench_peer.py");
+    let done = Command::new(python)
+        .arg(script)
+        .arg(format!("parse_log_{parser}"))
+        .arg(log)
+        .output()
+        .ok()?;
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    let (seconds, tests) = said.trim().split_once(' ')?;
+    Some((seconds.parse().ok()?, tests.parse().ok()?))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sizes of logs, to three digits")]
+fn row(out: &mut impl Write, label: &str, parser: &str, log: &[u8]) -> std::io::Result<()> {
+    let known = Parsers::builtin();
+    let Ok(reader) = known.get(parser) else {
+        return Ok(());
+    };
+    let tests = reader.parse(log).results.len();
+    let ours = best(|| reader.parse(black_box(log)));
+    let lines = best(|| memchr::memchr_iter(b'\n', black_box(log)).count());
+    let size = log.len() as f64 / 1e6;
+    write!(
+        out,
+        "{label:<28} {size:>7.1} {tests:>9} {:>8.0} {:>9.1}x",
+        size / ours,
+        ours / lines
+    )?;
+    let mut file = tempfile::NamedTempFile::new()?;
+    file.write_all(log)?;
+    match peer(parser, file.path()) {
+        Some((theirs, found)) => {
+            writeln!(
+                out,
+                " {:>9.1} {:>8.0}x {found:>9}",
+                size / theirs,
+                theirs / ours
+            )
+        }
+        None => writeln!(out, " {:>9} {:>9} {:>9}", "-", "-", "-"),
+    }
+}
+
+fn table(out: &mut impl Write) -> std::io::Result<()> {
+    writeln!(
+        out,
+        "{:<28} {:>7} {:>9} {:>8} {:>10} {:>9} {:>9} {:>9}",
+        "log", "MB", "tests", "MB/s", "newlines", "swebench", "ratio", "its tests"
+    )?;
+    for runner in ["pytest", "gotest", "cargo", "jest", "maven", "junit"] {
+        for megabytes in [1, 10, 100] {
+            let log = log_of(runner, megabytes * 1_000_000);
+            row(
+                out,
+                &format!("{runner} {megabytes} MB"),
+                runner,
+                log.as_bytes(),
+            )?;
+        }
+    }
+    if let Some(folder) = std::env::var_os("ATLAS_BENCH_LOGS") {
+        let mut logs = Vec::new();
+        collect(Path::new(&folder), &mut logs);
+        logs.sort();
+        for path in logs {
+            let parts: Vec<_> = path.iter().rev().filter_map(|p| p.to_str()).collect();
+            if let [_, case, framework, ..] = parts[..] {
+                let log = std::fs::read(&path)?;
+                row(out, &format!("{framework}/{case}"), framework, &log)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn collect(folder: &Path, logs: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, logs);
+        } else if path.ends_with("log.txt")
+            && entry.metadata().is_ok_and(|about| about.len() > 100_000)
+        {
+            logs.push(path);
+        }
+    }
+}
+
+/// In a process of its own: parses a file piece by piece and prints the most memory it had.
+fn peak(parser: &str, path: &str) -> std::io::Result<()> {
+    let known = Parsers::builtin();
+    let parser = known.get(parser).map_err(std::io::Error::other)?;
+    let mut reader = parser.start();
+    let mut file = std::fs::File::open(path)?;
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut piece)? {
+            0 => break,
+            n => reader.feed(&piece[..n]),
+        }
+    }
+    let tests = reader.finish().results.len();
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let most = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap_or_default();
+    writeln!(std::io::stdout(), "{} {tests}", most.trim())
+}
+
+/// A log that is mostly output: the result is small, and so must memory be.
+fn talkative(runner: &str) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::NamedTempFile::new()?;
+    let one = log_of(runner, 5_000_000);
+    let mut written = 0;
+    {
+        let mut out = std::io::BufWriter::new(file.as_file_mut());
+        while written < LARGE {
+            out.write_all(one.as_bytes())?;
+            written += one.len();
+        }
+        out.flush()?;
+    }
+    Ok(file)
+}
+
+fn memory(out: &mut impl Write) -> std::io::Result<()> {
+    writeln!(out, "\npeak memory of 500 MB: the same 5 MB over and over")?;
+    for runner in ["pytest", "gotest", "cargo", "jest", "maven", "junit"] {
+        let file = talkative(runner)?;
+        let done = Command::new(std::env::current_exe()?)
+            .env("ATLAS_PEAK", runner)
+            .arg(file.path())
+            .output()?;
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        writeln!(out, "{runner:<10} {} tests", said.trim())?;
+    }
+    Ok(())
+}
+
+fn main() -> std::io::Result<()> {
+    if let Ok(parser) = std::env::var("ATLAS_PEAK") {
+        return peak(&parser, &std::env::args().nth(1).unwrap_or_default());
+    }
+    // `cargo test` runs a benchmark without `--bench`: nothing is to be measured then.
+    if !std::env::args().any(|arg| arg == "--bench") {
+        return Ok(());
+    }
+    let mut out = std::io::stdout();
+    table(&mut out)?;
+    memory(&mut out)
+}
