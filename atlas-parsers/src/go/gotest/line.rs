@@ -1,9 +1,7 @@
 //! The lines that `go test` and the test binary print of themselves.
 
-use super::Runs;
-use atlas_core::{Evidence, TestStatus};
+use atlas_core::{Evidence, Names, TestStatus};
 use memchr::memmem::Finder;
-use std::collections::HashMap;
 
 /// Looks for the two marks that may stand behind output without a newline.
 pub(super) struct Finders {
@@ -30,11 +28,7 @@ impl Finders {
 
     /// The test that this line announces. Behind other text only a subtest of a started test is
     /// believed: a parent that prints without a newline and then calls `t.Run`.
-    pub(super) fn started<'a>(
-        &self,
-        line: &'a [u8],
-        started: &HashMap<String, Runs>,
-    ) -> Option<&'a str> {
+    pub(super) fn started<'a>(&self, line: &'a [u8], started: &Names) -> Option<&'a str> {
         let at = if line.starts_with(b"=== RUN ") {
             0
         } else {
@@ -47,10 +41,10 @@ impl Finders {
         }
         if at > 0 {
             let (parent, _) = name.rsplit_once('/')?;
-            let known = started.contains_key(parent)
+            let known = started.contains(parent)
                 || parent
                     .split_once('/')
-                    .is_some_and(|(top, _)| started.contains_key(top));
+                    .is_some_and(|(top, _)| started.contains(top));
             return known.then_some(name);
         }
         Some(name)
@@ -81,6 +75,16 @@ impl Finders {
     }
 }
 
+/// The result that is the whole of a line, but for the indentation of a subtest: what nearly every
+/// result of a verbose run is.
+pub(super) fn plain_result(line: &[u8]) -> Option<(&str, TestStatus)> {
+    let indent = line.iter().take_while(|b| **b == b' ').count();
+    if !indent.is_multiple_of(4) {
+        return None;
+    }
+    result_text(line[indent..].strip_prefix(b"--- ")?)
+}
+
 /// Reads `PASS: TestName (0.00s)` to the line's end.
 fn result_text(text: &[u8]) -> Option<(&str, TestStatus)> {
     let (word, rest) = text.split_at_checked(6)?;
@@ -90,7 +94,9 @@ fn result_text(text: &[u8]) -> Option<(&str, TestStatus)> {
         b"SKIP: " => TestStatus::Skipped,
         _ => return None,
     };
-    let (name, time) = std::str::from_utf8(rest).ok()?.split_once(' ')?;
+    let blank = memchr::memchr(b' ', rest)?;
+    let (name, time) = std::str::from_utf8(rest).ok()?.split_at_checked(blank)?;
+    let time = &time[1..];
     let time = time.strip_prefix('(')?.strip_suffix(')')?;
     let number = time
         .strip_suffix(" seconds")

@@ -16,12 +16,12 @@ mod line;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus,
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, Names, ParsedLog,
+    ParsedLogBuilder, RunOutcome, TestStatus,
 };
 use event::Event;
 use line::{CompilerBlocks, Finders, PackageLine, PackageVerdict};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// `go test`, text or `-json`, told apart by the log itself.
 #[derive(Debug)]
@@ -79,12 +79,12 @@ impl Runner for GoTest {
 /// What one package has printed so far.
 #[derive(Default)]
 struct Section {
-    /// Announced tests: how often they were started and how often they ended.
-    started: HashMap<String, Runs>,
-    /// Started tests in the order of the log, for those in flight at a crash.
-    order: Vec<String>,
-    /// Results of announced tests; the index is kept in `Runs`.
-    results: Vec<(String, TestStatus)>,
+    /// Announced tests in the order of the log, for those in flight at a crash, and how often each
+    /// was started and has ended.
+    started: Names,
+    runs: Vec<Runs>,
+    /// Results of announced tests, by the test's number; the index is kept in `Runs`.
+    results: Vec<(usize, TestStatus)>,
     /// Failures that no announcement preceded: they count only in a run without `-v`.
     unannounced: Vec<String>,
     /// The failing tests that the next, deeper one may belong to.
@@ -106,31 +106,25 @@ struct Runs {
 
 impl Section {
     fn start(&mut self, name: &str) {
-        if let Some(runs) = self.started.get_mut(name) {
-            runs.starts += 1;
-        } else {
-            self.order.push(name.to_owned());
-            self.started.insert(
-                name.to_owned(),
-                Runs {
-                    starts: 1,
-                    ..Runs::default()
-                },
-            );
+        let (test, new) = self.started.add(name);
+        if new {
+            self.runs.push(Runs::default());
         }
+        self.runs[test].starts += 1;
         self.open += 1;
     }
 
     /// Takes a result of an announced test; false if the name was never announced.
     fn end(&mut self, name: &str, status: TestStatus) -> bool {
-        let Some(runs) = self.started.get_mut(name) else {
+        let Some(test) = self.started.find(name) else {
             return false;
         };
+        let runs = &mut self.runs[test];
         if runs.ends < runs.starts {
             runs.ends += 1;
             runs.last = self.results.len();
             self.open -= 1;
-            self.results.push((name.to_owned(), status));
+            self.results.push((test, status));
         } else {
             // A second result for one start: one of the two was printed by the test itself.
             let known = &mut self.results[runs.last].1;
@@ -144,11 +138,22 @@ impl Section {
     }
 
     fn in_flight(&self) -> impl Iterator<Item = &str> {
-        self.order.iter().map(String::as_str).filter(|name| {
-            self.started
-                .get(*name)
-                .is_some_and(|runs| runs.ends < runs.starts)
-        })
+        let runs = self.started.iter().zip(&self.runs);
+        runs.filter(|(_, runs)| runs.ends < runs.starts)
+            .map(|(name, _)| name)
+    }
+
+    /// An empty section with the room of this one.
+    fn emptied(mut self) -> Self {
+        self.started.clear();
+        self.runs.clear();
+        self.results.clear();
+        Self {
+            started: self.started,
+            runs: self.runs,
+            results: self.results,
+            ..Self::default()
+        }
     }
 }
 
@@ -189,6 +194,8 @@ struct State {
     mode: Mode,
     finders: Finders,
     section: Section,
+    /// Room for the next section.
+    spare: Section,
     json: BTreeMap<String, Stream>,
     compiler: CompilerBlocks,
     /// Packages that could not be built, with the line that says so.
@@ -206,6 +213,7 @@ impl State {
             mode: Mode::Unknown,
             finders: Finders::new(),
             section: Section::default(),
+            spare: Section::default(),
             json: BTreeMap::new(),
             compiler: CompilerBlocks::default(),
             unbuilt: Vec::new(),
@@ -240,6 +248,11 @@ impl State {
     fn section_line(&mut self, line: &[u8]) -> bool {
         // `-test.v=test2json` marks the runner's own lines with this control character.
         let line = line.strip_prefix(b"\x16").unwrap_or(line);
+        if let Some((name, status)) = line::plain_result(line)
+            && self.section.end(name, status)
+        {
+            return true;
+        }
         if let Some(name) = self.finders.started(line, &self.section.started) {
             self.section.start(name);
             return true;
@@ -298,7 +311,8 @@ impl State {
     }
 
     fn package_end(&mut self, package: &PackageLine<'_>, line: &[u8]) {
-        let section = std::mem::take(&mut self.section);
+        let spare = std::mem::take(&mut self.spare);
+        let section = std::mem::replace(&mut self.section, spare);
         self.mode = Mode::Unknown;
         let evidence = self.evidence(line);
         match package.verdict {
@@ -343,20 +357,16 @@ impl State {
         for name in section.in_flight().filter(|n| !n.starts_with("Benchmark")) {
             self.log.still_running(name);
         }
-        let verbose = section.verbose();
-        let unannounced = section
-            .unannounced
-            .into_iter()
-            .map(|name| (name, TestStatus::Failed))
-            .filter(|_| !verbose);
-        for (name, status) in section.results.into_iter().chain(unannounced) {
-            if package.is_empty() {
-                self.log.record("", &name, &name, status);
-            } else {
-                self.log
-                    .record(package, &format!("{package}::{name}"), &name, status);
+        for (test, status) in &section.results {
+            let name = section.started.name(*test);
+            self.log.record_in(package, "::", name, *status);
+        }
+        if !section.verbose() {
+            for name in &section.unannounced {
+                self.log.record_in(package, "::", name, TestStatus::Failed);
             }
         }
+        self.spare = section.emptied();
     }
 
     fn json_event(&mut self, event: &Event<'_>) {

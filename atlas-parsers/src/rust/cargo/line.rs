@@ -55,6 +55,15 @@ pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && (!name.contains(' ') || name.contains("(line ") && name.ends_with(')'))
 }
 
+/// The name in `test NAME ... ok`, which nearly every line of a run is; none with a blank in it.
+pub(super) fn plain_pass(line: &[u8]) -> Option<&str> {
+    let name = line.strip_prefix(b"test ")?.strip_suffix(b" ... ok")?;
+    if name.is_empty() || memchr::memchr(b' ', name).is_some() {
+        return None;
+    }
+    std::str::from_utf8(name).ok()
+}
+
 /// Splits `test NAME ... REST`.
 pub(super) fn test_line(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line

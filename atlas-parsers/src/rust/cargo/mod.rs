@@ -175,12 +175,7 @@ impl State {
         };
         let module = section.module.clone().unwrap_or_default();
         for (name, status) in section.results() {
-            if module.is_empty() {
-                self.log.record("", name, name, status);
-            } else {
-                self.log
-                    .record(&module, &format!("{module}::{name}"), name, status);
-            }
+            self.log.record_in(&module, "::", name, status);
         }
         if let Some(totals) = section.totals {
             self.log.add_totals(totals);
@@ -271,8 +266,11 @@ fn may_be_cargo(line: &[u8]) -> bool {
                 || text.starts_with(b"Doc-tests ")
                 || text.starts_with(b"process didn't ")
         }
-        Some(_) => memchr::memmem::find(line, b"test failed, to rerun pass ").is_some(),
-        None => false,
+        // Its arguments stand in quotes.
+        Some(_) if matches!(line.trim_ascii_end().last(), Some(b'`' | b'\'')) => {
+            memchr::memmem::find(line, b"test failed, to rerun pass ").is_some()
+        }
+        _ => false,
     }
 }
 

@@ -1,9 +1,9 @@
 //! One test binary's output, from `running N tests` to `test result:`.
 
 use super::line::{self, Outcome};
-use atlas_core::{Evidence, TestStatus, Totals};
+use atlas_core::{Evidence, Names, TestStatus, Totals};
 use memchr::memmem;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 /// A test whose outcome is still to come.
 #[derive(Debug)]
@@ -31,7 +31,9 @@ pub(super) struct Section {
     /// The binary; absent until it is named.
     pub(super) module: Option<String>,
     expected: u64,
-    results: Vec<(String, TestStatus)>,
+    /// Every name once, and the results by the name's number.
+    names: Names,
+    results: Vec<(usize, TestStatus)>,
     measured: u64,
     doubtful: Vec<Doubtful>,
     pending: Option<Pending>,
@@ -59,6 +61,7 @@ impl Section {
         Self {
             module,
             expected,
+            names: Names::default(),
             results: Vec::new(),
             measured: 0,
             doubtful: Vec::new(),
@@ -78,6 +81,11 @@ impl Section {
         }
     }
 
+    fn push(&mut self, name: &str, status: TestStatus) {
+        let (number, _) = self.names.add(name);
+        self.results.push((number, status));
+    }
+
     fn count(&self) -> u64 {
         self.results.len() as u64 + self.measured
     }
@@ -93,6 +101,14 @@ impl Section {
             if self.in_list {
                 return;
             }
+        }
+        if self.pending.is_none()
+            && !self.complete()
+            && let Some(name) = line::plain_pass(line)
+        {
+            self.pretty = true;
+            self.push(name, TestStatus::Passed);
+            return;
         }
         if line.starts_with(b"test ")
             && let Ok(text) = std::str::from_utf8(line)
@@ -175,9 +191,9 @@ impl Section {
 
     fn test(&mut self, name: &str, rest: &str) {
         self.pretty = true;
-        let name = line::test_name(name).to_owned();
+        let name = line::test_name(name);
         match line::outcome(rest) {
-            Some(Outcome::Status(status)) => self.results.push((name, status)),
+            Some(Outcome::Status(status)) => self.push(name, status),
             Some(Outcome::Measured) => self.measured += 1,
             None => {
                 let glued = if rest.starts_with("ok") {
@@ -188,7 +204,7 @@ impl Section {
                     None
                 };
                 self.pending = Some(Pending {
-                    name,
+                    name: name.to_owned(),
                     outcome: line::trailing_outcome(rest.as_bytes()),
                     glued,
                     blank: false,
@@ -206,9 +222,9 @@ impl Section {
         let Some(status) = pending.outcome.filter(|_| section_ends || !pending.blank) else {
             return false;
         };
-        let name = pending.name.clone();
-        self.results.push((name, status));
-        self.pending = None;
+        if let Some(pending) = self.pending.take() {
+            self.push(&pending.name, status);
+        }
         true
     }
 
@@ -266,35 +282,40 @@ impl Section {
             self.in_flight.push(pending.name);
         }
         let missing = self.expected.saturating_sub(self.count());
-        let known: HashSet<&str> = self.results.iter().map(|r| r.0.as_str()).collect();
-        self.doubtful.retain(|d| !known.contains(d.name.as_str()));
+        let names = &self.names;
+        self.doubtful.retain(|d| !names.contains(&d.name));
         if self.doubtful.len() as u64 > missing {
             self.doubtful.retain(|doubtful| !doubtful.after_blank);
         }
         if self.doubtful.len() as u64 <= missing {
-            let doubtful = self.doubtful.drain(..);
-            self.results.extend(doubtful.map(|d| (d.name, d.outcome)));
+            for doubtful in std::mem::take(&mut self.doubtful) {
+                self.push(&doubtful.name, doubtful.outcome);
+            }
         }
         if self.totals.is_none() || self.failures.is_empty() {
             self.failures.extend(self.terse.drain(..));
         }
         let mut listed = std::mem::take(&mut self.failures);
+        if listed.is_empty() {
+            return;
+        }
         for (name, status) in &mut self.results {
-            if listed.remove(name.as_str()) {
+            if listed.remove(self.names.name(*name)) {
                 *status = TestStatus::Failed;
             }
         }
         let room = self.expected.saturating_sub(self.count());
         if listed.len() as u64 <= room {
-            self.results
-                .extend(listed.into_iter().map(|name| (name, TestStatus::Failed)));
+            for name in &listed {
+                self.push(name, TestStatus::Failed);
+            }
         }
     }
 
     pub(super) fn results(&self) -> impl Iterator<Item = (&str, TestStatus)> {
         self.results
             .iter()
-            .map(|(name, status)| (name.as_str(), *status))
+            .map(|(name, status)| (self.names.name(*name), *status))
     }
 
     /// Whether the results bear out the section's own totals.
