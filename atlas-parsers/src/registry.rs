@@ -24,6 +24,10 @@ pub const BUILTIN: &[&dyn Runner] = &[
     // PHP
     // C and C++
     // C#
+    &crate::csharp::dotnet::DotNet,
+    &crate::csharp::nunit2::NUnit2,
+    &crate::csharp::nunit3::NUnit3,
+    &crate::csharp::xunit::XUnit,
     // Shell and Perl
 ];
 

@@ -1,0 +1,431 @@
+//! `dotnet test` and `vstest`, whatever framework the tests are written in: xUnit.net, NUnit, MSTest.
+//!
+//! VSTest's console logger prints a result as `  Passed NAME [3 ms]`, two columns to the right of its
+//! own headings, then what belongs to it under headings of their own. What a test printed stands
+//! there with a blank in front of each line and ends with an empty line, so results are not looked
+//! for until then. By default only failed and skipped tests are named.
+//!
+//! Microsoft.Testing.Platform prints `failed NAME (3ms)`, and the terminal logger of newer SDKs names
+//! failures as build errors (`TESTERROR`). A test belongs to the assembly whose run was announced
+//! last, if no other one runs at the same time.
+
+mod line;
+
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::{clean, lossy};
+use atlas_core::{
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
+    RunOutcome, TestStatus, Totals,
+};
+use std::collections::BTreeSet;
+
+/// The parser.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DotNet;
+
+impl LogParser for DotNet {
+    fn id(&self) -> &'static str {
+        "dotnet"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::new()))
+    }
+}
+
+impl Runner for DotNet {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["c#", "csharp", "f#"],
+            aliases: &["vstest", "dotnet_test", "mstest", "csharp"],
+            commands: &[
+                &["dotnet", "test"],
+                &["dotnet", "vstest"],
+                &["vstest.console.exe"],
+            ],
+            usual_for: &["c#", "csharp"],
+            ..About::new(
+                "dotnet test at every verbosity (VSTest 15 to 17 and newer, terminal logger, \
+                 Microsoft.Testing.Platform), for xUnit.net, NUnit and MSTest",
+                "passing tests at minimal verbosity; the assembly of a test while several run",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
+        let line = line.trim_ascii_start();
+        match line.first()? {
+            b'T' if line.starts_with(b"Test run for ")
+                && memchr::memmem::find(line, b",Version=v").is_some() =>
+            {
+                Some(Mark::certain(Place::Within, "a `Test run for` line"))
+            }
+            b'T' if line.starts_with(b"Test Run ")
+                && (line.ends_with(b"Successful.") || line.ends_with(b"Failed.")) =>
+            {
+                Some(Mark::hint(Place::Within, "a `Test Run` line"))
+            }
+            b'T' if line.starts_with(b"Total time: ") && before.trim_ascii_start().len() > 8 => {
+                Some(Mark::hint(Place::End, "a `Total time:` line"))
+            }
+            b'A' if line.starts_with(b"A total of ")
+                && line.ends_with(b" test files matched the specified pattern.") =>
+            {
+                Some(Mark::certain(Place::Within, "VSTest's `A total of` line"))
+            }
+            b'S' if *line == *b"Starting test execution, please wait..." => Some(Mark::certain(
+                Place::Within,
+                "VSTest's `Starting test execution`",
+            )),
+            b'P' | b'F' | b'S'
+                if memchr::memmem::find(line, b"!  - Failed: ").is_some()
+                    && line::one_line_totals(&lossy(line)).is_some() =>
+            {
+                Some(Mark::certain(Place::End, "VSTest's one-line totals"))
+            }
+            b'[' if line.starts_with(b"[xUnit.net 0") => {
+                Some(Mark::certain(Place::Within, "lines of xUnit.net's adapter"))
+            }
+            b'T' if line.starts_with(b"Test run summary: ") => {
+                Some(Mark::certain(Place::End, "a `Test run summary:` line"))
+            }
+            b'T' if line.starts_with(b"Test summary: total: ") => {
+                Some(Mark::certain(Place::End, "a `Test summary:` line"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Which list of numbers is being printed, one a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Numbers {
+    /// `Total tests: 1`, `     Passed: 1`
+    VsTest,
+    /// `  total: 3`, `  failed: 0`
+    Platform,
+}
+
+struct State {
+    log: ParsedLogBuilder,
+    line: usize,
+    /// The indentation of the runner's headings; not zero where the whole log was indented.
+    base: usize,
+    began: bool,
+    /// Assemblies that were announced and have no totals yet.
+    open: Vec<String>,
+    /// What a test printed or said is being repeated; until an empty line.
+    messages: bool,
+    /// A `TESTERROR` whose test is on the next line.
+    test_error: bool,
+    numbers: Option<(Numbers, Totals)>,
+    /// Tests that only the adapter's progress names.
+    adapter: BTreeSet<String>,
+    counted: [u64; 3],
+    declared: [u64; 3],
+    ended: bool,
+    crashed: bool,
+    aborted: bool,
+    /// The next line names the test that ran at a crash.
+    blame: bool,
+    nothing: bool,
+    broken: bool,
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            log: ParsedLogBuilder::new("dotnet"),
+            line: 0,
+            base: 0,
+            began: false,
+            open: Vec::new(),
+            messages: false,
+            test_error: false,
+            numbers: None,
+            adapter: BTreeSet::new(),
+            counted: [0; 3],
+            declared: [0; 3],
+            ended: false,
+            crashed: false,
+            aborted: false,
+            blame: false,
+            nothing: false,
+            broken: false,
+        }
+    }
+
+    fn record(&mut self, name: &str, status: TestStatus) {
+        self.began = true;
+        self.counted[match status {
+            TestStatus::Passed => 0,
+            TestStatus::Failed => 1,
+            _ => 2,
+        }] += 1;
+        self.adapter.remove(name);
+        let module = match &self.open[..] {
+            [one] => one.clone(),
+            _ => String::new(),
+        };
+        self.log.record_in(&module, "::", name, status);
+    }
+
+    fn declare(&mut self, totals: Totals) {
+        self.ended = true;
+        let fields = [totals.passed, totals.failed, totals.skipped];
+        for (sum, field) in self.declared.iter_mut().zip(fields) {
+            *sum = sum.saturating_add(field.unwrap_or(0));
+        }
+        self.log.add_totals(totals);
+    }
+
+    fn close_numbers(&mut self) {
+        if let Some((_, totals)) = self.numbers.take() {
+            // The logger leaves out what is zero.
+            let totals = Totals {
+                passed: totals.passed.or(Some(0)),
+                failed: totals.failed.or(Some(0)),
+                skipped: totals.skipped.or(Some(0)),
+                ..totals
+            };
+            self.declare(totals);
+            self.open.clear();
+        }
+    }
+
+    /// A line among the numbers at a run's end. Returns whether it was one of them.
+    fn number(&mut self, text: &str) -> bool {
+        let Some((kind, totals)) = &mut self.numbers else {
+            return false;
+        };
+        let Some((label, number)) = text.split_once(':') else {
+            return false;
+        };
+        let timed = match kind {
+            Numbers::VsTest => label == "Total time",
+            Numbers::Platform => label == "duration",
+        };
+        if timed {
+            self.close_numbers();
+            return true;
+        }
+        line::set(totals, label, number.trim()) || label == "Unknown"
+    }
+
+    fn heading(&mut self, text: &str, indent: usize) -> bool {
+        if let Some(assembly) = line::assembly(text) {
+            self.close_numbers();
+            self.base = indent;
+            self.began = true;
+            self.open.push(assembly);
+            return true;
+        }
+        if let Some((totals, name)) = line::one_line_totals(text) {
+            self.declare(totals);
+            match self.open.iter().position(|open| open == name) {
+                Some(at) => {
+                    self.open.remove(at);
+                }
+                None => {
+                    self.open.pop();
+                }
+            }
+            return true;
+        }
+        if let Some(rest) = text.strip_prefix("Total tests: ") {
+            self.close_numbers();
+            let mut totals = Totals::default();
+            // Version 15: `Total tests: 2. Passed: 0. Failed: 2. Skipped: 0.`
+            for (at, part) in rest.split(". ").enumerate() {
+                match part.split_once(": ") {
+                    None if at == 0 => {
+                        line::set(&mut totals, "Total tests", part);
+                    }
+                    Some((label, number)) => {
+                        line::set(&mut totals, label, number);
+                    }
+                    None => {}
+                }
+            }
+            self.numbers = Some((Numbers::VsTest, totals));
+            if totals.passed.is_some() {
+                self.close_numbers();
+            }
+            return true;
+        }
+        if text.starts_with("Test run summary: ") {
+            self.close_numbers();
+            self.numbers = Some((Numbers::Platform, Totals::default()));
+            return true;
+        }
+        if let Some(rest) = text.strip_prefix("Test summary: ") {
+            let mut totals = Totals::default();
+            for part in rest.split(", ") {
+                if let Some((label, number)) = part.split_once(": ") {
+                    line::set(&mut totals, label, number);
+                }
+            }
+            if totals.total.is_some() {
+                self.declare(totals);
+            }
+            return true;
+        }
+        self.remark(text)
+    }
+
+    /// What the runner says of the run as a whole.
+    fn remark(&mut self, text: &str) -> bool {
+        if text.starts_with("The active test run was aborted")
+            || text.starts_with("The active Test Run was aborted")
+            || text.starts_with("Test host process crashed")
+        {
+            self.crashed = true;
+        } else if text.starts_with("Test Run Aborted") {
+            self.aborted = true;
+        } else if text.starts_with("The test running when the crash occurred:")
+            || text.starts_with("This test may, or may not be the source of the crash.")
+        {
+            self.crashed = true;
+            self.blame = text.starts_with("The test running");
+        } else if text.starts_with("No test is available in ")
+            || text.starts_with("No test matches the given testcase filter")
+        {
+            self.nothing = true;
+        } else if text == "Build FAILED." || text.starts_with("Build failed with ") {
+            self.broken = true;
+        } else if text.starts_with("Starting test execution, please wait")
+            || text.starts_with("A total of ") && text.contains(" test files matched")
+        {
+            self.began = true;
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn text_line(&mut self, line: &[u8]) {
+        let indent = line.iter().take_while(|b| **b == b' ').count();
+        let text = lossy(&line[indent..]);
+        let text = text.trim_end();
+        if self.blame {
+            self.blame = false;
+            self.log.still_running(text);
+            return;
+        }
+        if self.test_error {
+            self.test_error = false;
+            if let Some(name) = line::terminal_failure(text) {
+                self.record(name, TestStatus::Failed);
+            }
+            return;
+        }
+        if self.numbers.is_some() && self.number(text) {
+            return;
+        }
+        if let Some(name) = line::adapter_failure(text) {
+            self.began = true;
+            self.adapter.insert(name.to_owned());
+            return;
+        }
+        // Results stand two columns right of headings; where an indented log lost that, beside.
+        let place = indent == self.base + 2 || self.base > 0 && indent == self.base;
+        if place && let Some(result) = line::result(text) {
+            self.record(result.name, result.status);
+            return;
+        }
+        if indent == self.base {
+            if self.heading(text, indent) {
+                return;
+            }
+            let old = || line::padded_result(text).filter(|_| self.began);
+            if let Some(result) = line::platform_result(text).or_else(old) {
+                self.record(result.name, result.status);
+                return;
+            }
+        } else if indent > self.base
+            && !self.began
+            && let Some(assembly) = line::assembly(text)
+        {
+            // The whole log is indented.
+            self.base = indent;
+            self.began = true;
+            self.open.push(assembly);
+            return;
+        }
+        if let Some(at) = text.find("error TESTERROR:") {
+            let rest = text[at + 16..].trim();
+            match line::terminal_failure(rest) {
+                Some(name) => self.record(name, TestStatus::Failed),
+                None => self.test_error = rest.is_empty(),
+            }
+            return;
+        }
+        if matches!(
+            text,
+            "Standard Output Messages:"
+                | "Standard Error Messages:"
+                | "Debug Trace Messages:"
+                | "Debug Traces Messages:"
+                | "Additional Information Messages:"
+        ) && indent == self.base + 2
+        {
+            self.messages = true;
+            return;
+        }
+        if !self.ended
+            && let Some(project) = line::build_error(line)
+        {
+            self.broken = true;
+            let proof = Evidence::at("log", self.line, text.to_owned());
+            self.log
+                .lose(&project, LostReason::BuildFailed, vec![proof]);
+        }
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        let line = clean(line);
+        if line.is_empty() {
+            self.messages = false;
+            return;
+        }
+        if !self.messages {
+            self.text_line(&line);
+        }
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        self.close_numbers();
+        if !self.ended {
+            for name in std::mem::take(&mut self.adapter) {
+                self.record(&name, TestStatus::Failed);
+            }
+        }
+        let ran = self.log.recorded() > 0 || self.declared.iter().any(|count| *count > 0);
+        let outcome = if self.crashed {
+            RunOutcome::Crashed
+        } else if self.aborted {
+            RunOutcome::Truncated
+        } else if self.broken && !ran {
+            RunOutcome::BuildFailed
+        } else if self.ended && ran {
+            RunOutcome::Completed
+        } else if self.began && !self.ended && !self.nothing {
+            RunOutcome::Truncated
+        } else {
+            RunOutcome::NothingRan
+        };
+        let (counted, declared, ended) = (self.counted, self.declared, self.ended);
+        let mut log = self.log.finish(outcome);
+        log.consistent = ended.then(|| {
+            // Passing tests are named all or not at all, skipped ones depend on the verbosity.
+            counted[1] == declared[1]
+                && (counted[0] == 0 || counted[0] == declared[0])
+                && (counted[2] == 0 || counted[2] == declared[2])
+        });
+        log
+    }
+}
