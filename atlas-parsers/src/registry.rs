@@ -16,6 +16,10 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::javascript::jest::Jest,
     &crate::javascript::nodetest::NodeTest,
     // Java
+    &crate::java::ant::Ant,
+    &crate::java::gradle::Gradle,
+    &crate::java::junitconsole::JunitConsole,
+    &crate::java::maven::Maven,
     // Go
     &crate::go::gotest::GoTest,
     // Rust

@@ -2,6 +2,7 @@
 
 use super::contains;
 use crate::runner::Place;
+use std::collections::BTreeMap;
 
 /// A stretch of certain marks of one runner.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +15,7 @@ pub(super) struct Span {
     /// Where the line of the last mark ends, and the number of the next line.
     last: (u64, u64),
     last_place: Place,
+    marks: u64,
 }
 
 impl Span {
@@ -50,6 +52,7 @@ impl Spans {
         {
             span.last = (end, line + 1);
             span.last_place = place;
+            span.marks += 1;
             return;
         }
         if self.spans.len() < Self::MAX {
@@ -59,6 +62,7 @@ impl Spans {
                 first_place: place,
                 last: (end, line + 1),
                 last_place: place,
+                marks: 1,
             });
         }
     }
@@ -66,10 +70,11 @@ impl Spans {
     /// The sections that these spans make, of the runners that count.
     pub(super) fn resolve(&self, counts: impl Fn(usize) -> bool) -> Vec<Span> {
         let mut sections: Vec<Span> = Vec::new();
+        let lone = self.lone();
         let spans: Vec<Span> = self
             .spans
             .iter()
-            .filter(|span| counts(span.runner))
+            .filter(|span| counts(span.runner) && !lone.contains(&span.runner))
             .copied()
             .collect();
         let mut at = 0;
@@ -107,12 +112,30 @@ impl Spans {
         }
         sections
     }
+
+    /// Runners with a single mark, from the midst of a run, where others left more: a test printed
+    /// it.
+    fn lone(&self) -> Vec<usize> {
+        let mut strength: BTreeMap<usize, u64> = BTreeMap::new();
+        for span in &self.spans {
+            let framed = span.first_place != Place::Within || span.last_place != Place::Within;
+            let marks = span.marks + u64::from(framed);
+            *strength.entry(span.runner).or_default() += marks;
+        }
+        let strongest = strength.values().copied().max().unwrap_or(0);
+        strength
+            .into_iter()
+            .filter(|(_, marks)| *marks == 1 && strongest > 1)
+            .map(|(runner, _)| runner)
+            .collect()
+    }
 }
 
 impl Span {
     fn extend(&mut self, later: &Self) {
         self.last = later.last;
         self.last_place = later.last_place;
+        self.marks += later.marks;
     }
 
     fn absorb(&mut self, driver: &Self) {

@@ -1,1 +1,6 @@
 //! Java and other languages of the JVM.
+
+pub(crate) mod ant;
+pub(crate) mod gradle;
+pub(crate) mod junitconsole;
+pub(crate) mod maven;

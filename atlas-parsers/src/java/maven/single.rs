@@ -1,0 +1,53 @@
+//! One traced `mvn -Dtest=…`: a test whose result is Maven's verdict.
+
+use super::line::Counts;
+use atlas_core::{ParsedLogBuilder, TestStatus};
+
+/// The test of the command that runs.
+#[derive(Debug)]
+pub(super) struct Single {
+    test: String,
+    /// Whether the build succeeded.
+    pub(super) verdict: Option<bool>,
+    counts: Counts,
+}
+
+impl Single {
+    pub(super) fn new(test: &str) -> Self {
+        Self {
+            test: test.to_owned(),
+            verdict: None,
+            counts: Counts::default(),
+        }
+    }
+
+    /// The totals of a module.
+    pub(super) fn add(&mut self, counts: Counts) {
+        self.counts.add(counts);
+    }
+
+    /// Records the result. A command that ran no test, because nothing was built or nothing fitted,
+    /// says nothing of its test.
+    pub(super) fn finish(self, log: &mut ParsedLogBuilder) {
+        let counts = self.counts;
+        if counts.run == 0 {
+            log.warn(None, format!("`{}` did not come to run", self.test));
+            return;
+        }
+        let status = match self.verdict {
+            Some(true) if counts.failing() == 0 => {
+                if counts.skipped >= counts.run {
+                    TestStatus::Skipped
+                } else {
+                    TestStatus::Passed
+                }
+            }
+            Some(_) => TestStatus::Failed,
+            None => {
+                log.still_running(self.test);
+                return;
+            }
+        };
+        log.record("", &self.test, &self.test, status);
+    }
+}

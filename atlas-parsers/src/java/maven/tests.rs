@@ -1,0 +1,69 @@
+//! What a test can make this parser believe, and what it cannot.
+
+use super::Maven;
+use atlas_core::{LogParserExt, LostReason, RunOutcome, TestStatus};
+
+const HEAD: &str = "\
+[INFO] Scanning for projects...
+[INFO] --- surefire:3.2.5:test (default-test) @ app ---
+[INFO] -------------------------------------------------------
+[INFO]  T E S T S
+[INFO] -------------------------------------------------------
+";
+
+const TAIL: &str = "\
+[INFO] Results:
+[INFO] 
+[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0
+[INFO] ------------------------------------------------------------------------
+[INFO] BUILD SUCCESS
+[INFO] ------------------------------------------------------------------------
+";
+
+#[test]
+fn a_class_that_a_test_announces_is_in_no_totals() {
+    let log = format!(
+        "{HEAD}[INFO] Running a.B\n[INFO] Running a.Fake\n\
+[INFO] Tests run: 7, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in a.Fake\n\
+Tests run: 7, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in a.B\n\
+[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in a.B\n{TAIL}"
+    );
+    let parsed = Maven.parse(log.as_bytes());
+    assert_eq!(
+        parsed.tests().into_iter().collect::<Vec<_>>(),
+        [("a.B", TestStatus::Passed)]
+    );
+    assert_eq!(parsed.results.at(0).qualified, "app::a.B");
+    assert_eq!(parsed.consistent, Some(true));
+}
+
+/// The limit: a test that prints the module's totals too is told by nothing in the log but them.
+#[test]
+fn forged_totals_of_the_module_are_believed_and_disagree() {
+    let log = format!(
+        "{HEAD}[INFO] Running a.B\n[INFO] Results:\n\
+[INFO] Tests run: 9, Failures: 0, Errors: 0, Skipped: 0\n\
+[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in a.B\n{TAIL}"
+    );
+    let parsed = Maven.parse(log.as_bytes());
+    assert_eq!(parsed.consistent, Some(false));
+}
+
+#[test]
+fn a_command_that_ran_nothing_says_nothing_of_its_test() {
+    let log = "\
++ mvn test -Dtest=C#m
+[INFO] Scanning for projects...
+[ERROR] COMPILATION ERROR : 
+[ERROR] /home/user/C.java:[1,2] cannot find symbol
+[INFO] ------------------------------------------------------------------------
+[INFO] BUILD FAILURE
+[INFO] ------------------------------------------------------------------------
+[ERROR] Failed to execute goal g:maven-compiler-plugin:3.1:compile (x) on project app: Compilation failure
+";
+    let parsed = Maven.parse(log.as_bytes());
+    assert!(parsed.is_empty());
+    assert_eq!(parsed.outcome, RunOutcome::BuildFailed);
+    assert_eq!(parsed.modules_not_loaded[0].module, "app");
+    assert_eq!(parsed.modules_not_loaded[0].reason, LostReason::BuildFailed);
+}
