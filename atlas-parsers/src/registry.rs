@@ -27,6 +27,13 @@ pub const BUILTIN: &[&dyn Runner] = &[
     // Ruby
     // PHP
     // C and C++
+    &crate::cpp::automake::Automake,
+    &crate::cpp::check::Check,
+    &crate::cpp::cmocka::Cmocka,
+    &crate::cpp::ctest::Ctest,
+    &crate::cpp::cunit::Cunit,
+    &crate::cpp::meson::Meson,
+    &crate::cpp::unity::Unity,
     // C#
     &crate::csharp::dotnet::DotNet,
     &crate::csharp::nunit2::NUnit2,

@@ -46,9 +46,23 @@ impl Runner for Junit {
     }
 
     fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        let element = line.starts_with(b"<testsuite")
-            || line.starts_with(b"<?xml") && memmem::find(line, b"<testsuite").is_some();
-        element.then_some(Mark::certain(Place::Start, "a `<testsuite` element"))
+        let line = line.trim_ascii_start();
+        if line.first() != Some(&b'<') {
+            return None;
+        }
+        let has = |part: &[u8]| memmem::find(line, part).is_some();
+        // Other formats have a `<testsuites>` too, but no cases in it.
+        if line.starts_with(b"<testcase ") || line.starts_with(b"<test") && has(b"<testcase ") {
+            return Some(Mark::certain(Place::Within, "a `<testcase` element"));
+        }
+        if line.starts_with(b"<testsuite") || line.starts_with(b"<?xml") && has(b"<testsuite") {
+            return Some(if has(b"<testcase ") {
+                Mark::certain(Place::Within, "a `<testcase` element")
+            } else {
+                Mark::hint(Place::Start, "a `<testsuite` element")
+            });
+        }
+        None
     }
 }
 

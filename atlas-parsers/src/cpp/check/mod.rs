@@ -1,0 +1,351 @@
+//! libcheck: silent to verbose, its log, TAP, XML and subunit on the console.
+//!
+//! The results stand below the summary, which comes when all tests of a program have ended, so
+//! nothing that a test prints stands among them; as many lines are read as the summary counts. A
+//! summary is announced by `Running suite(s):`; one that is not shows that an earlier one was
+//! printed by a test.
+
+mod line;
+mod xml;
+
+use crate::cpp::build::number;
+use crate::cpp::subunit::Subunit;
+use crate::cpp::tally::Tally;
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::clean;
+use atlas_core::{
+    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
+};
+use line::{Line, Summary};
+use xml::Xml;
+
+/// libcheck.
+#[derive(Debug)]
+pub(crate) struct Check;
+
+impl LogParser for Check {
+    fn id(&self) -> &'static str {
+        "check"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::new()))
+    }
+}
+
+impl Runner for Check {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["c", "c++"],
+            aliases: &["libcheck"],
+            // Its variables name it where the program's name does not.
+            commands: &[
+                &["CK_VERBOSITY=silent"],
+                &["CK_VERBOSITY=minimal"],
+                &["CK_VERBOSITY=normal"],
+                &["CK_VERBOSITY=verbose"],
+                &["CK_VERBOSITY=subunit"],
+            ],
+            contains: &["junit", "tap"],
+            ..About::new(
+                "libcheck 0.9 and newer: CK_SILENT to CK_VERBOSE, its log, TAP, XML and subunit",
+                "tests that pass, below CK_VERBOSE; all tests, below CK_NORMAL; which turn of a \
+                 loop failed, in TAP and subunit",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b'R' if line.starts_with(b"Running suite(s): ") => {
+                Some(Mark::certain(Place::Start, "a `Running suite(s):` line"))
+            }
+            b'0'..=b'9' if Summary::read(line).is_some() => {
+                Some(Mark::certain(Place::End, "a `%: Checks:` line"))
+            }
+            b'<' if Xml::opens(line) => Some(Mark::certain(
+                Place::Start,
+                "a report of libcheck's own XML",
+            )),
+            b'o' | b'n' if line::tap(line).is_some() => Some(Mark::hint(
+                Place::Within,
+                "TAP that names file, case and test",
+            )),
+            b't' if line.starts_with(b"test: ") && line.get(6..)?.contains(&b':') => {
+                Some(Mark::hint(Place::Within, "a `test: case:test` line"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The lines that may still follow a summary.
+#[derive(Default)]
+struct Expected {
+    passed: u64,
+    failures: u64,
+    errors: u64,
+}
+
+impl Expected {
+    fn any(&self) -> bool {
+        self.passed > 0 || self.failures > 0 || self.errors > 0
+    }
+}
+
+/// What stands on the console.
+#[derive(Default)]
+struct Console {
+    /// `Running suite(s):` lines without their summary.
+    open: u64,
+    /// Whether there was any.
+    begun: bool,
+    suite: String,
+    held: Tally,
+    tally: Tally,
+    expected: Expected,
+}
+
+impl Console {
+    fn begin(&mut self, suite: &[u8]) {
+        if self.open == 0 {
+            self.commit();
+        }
+        self.open += 1;
+        self.begun = true;
+        self.suite = String::from_utf8_lossy(suite.trim_ascii()).into_owned();
+        self.expected = Expected::default();
+    }
+
+    fn commit(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        self.tally.append(held);
+        self.expected = Expected::default();
+    }
+
+    fn summary(&mut self, summary: Summary) {
+        if !self.begun {
+            return;
+        }
+        if self.open == 0 {
+            // The one before was printed by a test: this is the end of that program.
+            self.held = Tally::default();
+        }
+        self.open = self.open.saturating_sub(1);
+        self.held.add_totals(summary.totals());
+        self.expected = Expected {
+            passed: summary.passed(),
+            failures: summary.failures,
+            errors: summary.errors,
+        };
+    }
+
+    fn result(&mut self, line: &Line<'_>) {
+        let left = match line.status {
+            TestStatus::Failed => &mut self.expected.failures,
+            TestStatus::Error => &mut self.expected.errors,
+            _ => &mut self.expected.passed,
+        };
+        if *left > 0 {
+            *left -= 1;
+            self.held.add(&self.suite, line.name, line.status);
+        }
+    }
+}
+
+/// libcheck's log, where results stand as they come and the summary below a heading.
+#[derive(Default)]
+struct Logged {
+    open: bool,
+    ending: bool,
+    suite: String,
+    tally: Tally,
+}
+
+impl Logged {
+    fn line(&mut self, line: &[u8]) {
+        if let Some(suite) = line.strip_prefix(b"Running suite ") {
+            self.open = true;
+            self.suite = String::from_utf8_lossy(suite).into_owned();
+        } else if self.open {
+            if line == b"Results for all suites run:" {
+                self.ending = true;
+            } else if let Some(result) = Line::read(line) {
+                self.tally.add(&self.suite, result.name, result.status);
+            }
+        }
+    }
+
+    /// The summary directly below the heading. Returns whether it is the log's.
+    fn summary(&mut self, summary: Summary) -> bool {
+        let own = std::mem::take(&mut self.ending);
+        if own {
+            self.open = false;
+            self.tally.add_totals(summary.totals());
+        }
+        own
+    }
+}
+
+/// TAP, whose plan comes last.
+#[derive(Default)]
+struct Tap {
+    results: Vec<(String, TestStatus)>,
+    tally: Tally,
+}
+
+impl Tap {
+    fn result(&mut self, line: &[u8]) {
+        let Some((place, name, status)) = line::tap(line) else {
+            return;
+        };
+        let next = self.results.len() as u64 + 1;
+        if place == next {
+            self.results.push((name.to_owned(), status));
+        } else if place + 1 == next
+            && let Some(last) = self.results.last_mut()
+        {
+            // The same number again: the first of the two was printed by the test.
+            *last = (name.to_owned(), status);
+        }
+    }
+
+    fn plan(&mut self, line: &[u8]) {
+        if let Some((count, b"")) = line.strip_prefix(b"1..").and_then(number)
+            && count == self.results.len() as u64
+        {
+            self.end();
+        }
+    }
+
+    fn end(&mut self) {
+        for (name, status) in std::mem::take(&mut self.results) {
+            self.tally.add("", &name, status);
+        }
+    }
+}
+
+struct State {
+    log: ParsedLogBuilder,
+    console: Console,
+    logged: Logged,
+    tap: Tap,
+    subunit: Subunit,
+    xml: Xml,
+    xml_tally: Tally,
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            log: ParsedLogBuilder::new("check"),
+            console: Console::default(),
+            logged: Logged::default(),
+            tap: Tap::default(),
+            subunit: Subunit::new(TestStatus::Error),
+            xml: Xml::default(),
+            xml_tally: Tally::default(),
+        }
+    }
+
+    /// The form of output that says most, and whether it is cut off.
+    fn choose(&mut self) -> (Tally, bool) {
+        self.console.commit();
+        let unplanned = !self.tap.results.is_empty();
+        let planned = std::mem::take(&mut self.tap.tally);
+        let stopped = self.subunit.nest.stop();
+        let forms = [
+            (
+                std::mem::take(&mut self.xml_tally),
+                self.xml.open || self.xml.ended,
+                self.xml.open,
+            ),
+            (
+                std::mem::take(&mut self.console.tally),
+                self.console.begun,
+                self.console.open > 0,
+            ),
+        ];
+        for (tally, used, cut) in forms {
+            if used {
+                return (tally, cut);
+            }
+        }
+        if !self.logged.tally.is_empty() {
+            return (std::mem::take(&mut self.logged.tally), self.logged.open);
+        }
+        if !planned.is_empty() {
+            return (planned, unplanned);
+        }
+        if !self.subunit.nest.tally.is_empty() {
+            return (std::mem::take(&mut self.subunit.nest.tally), stopped);
+        }
+        self.tap.end();
+        (std::mem::take(&mut self.tap.tally), unplanned)
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        let line = clean(line);
+        let line = &*line;
+        if self.xml.open {
+            if let Some((suite, name, status)) = self.xml.line(line) {
+                self.xml_tally.add(&suite, &name, status);
+            }
+            return;
+        }
+        match line.first() {
+            Some(b'R') => {
+                if let Some(suites) = line.strip_prefix(b"Running suite(s):") {
+                    self.console.begin(suites);
+                    return;
+                }
+            }
+            Some(b'0'..=b'9') => {
+                if let Some(summary) = Summary::read(line) {
+                    if !self.logged.summary(summary) {
+                        self.console.summary(summary);
+                    }
+                    return;
+                }
+                self.tap.plan(line);
+            }
+            Some(b'<') if Xml::opens(line) => {
+                self.xml.open = true;
+                return;
+            }
+            Some(b'o' | b'n') => self.tap.result(line),
+            _ => {}
+        }
+        if self.console.expected.any()
+            && let Some(result) = Line::read(line)
+        {
+            self.console.result(&result);
+            return;
+        }
+        self.logged.line(line);
+        self.subunit.line(line);
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        let (tally, cut) = self.choose();
+        let outcome = if cut {
+            RunOutcome::Truncated
+        } else if tally.has_total() || !tally.is_empty() {
+            RunOutcome::Completed
+        } else {
+            RunOutcome::NothingRan
+        };
+        // Below CK_VERBOSE the tests that pass are not named: nothing to compare.
+        let quiet = !tally.names_passed();
+        tally.record(&mut self.log);
+        let mut log = self.log.finish(outcome);
+        let passed = log.totals.and_then(|totals| totals.passed).unwrap_or(0);
+        if quiet && passed > 0 {
+            log.consistent = None;
+        }
+        log
+    }
+}

@@ -1,0 +1,234 @@
+//! `ctest`: default, `-V`, `-VV`, `--output-on-failure`, `--progress`, parallel and repeated.
+//!
+//! A test is announced by `Start  3: name` and its result names index and name again, so the name
+//! is known exactly, dots and all, and a result line that a failing test's output holds counts
+//! only for a test that was started. With `-V` output stands behind `3: ` and is never read; with
+//! `--output-on-failure` it is raw, and the lists at the end of the run decide between a result
+//! and a forged one.
+//!
+//! A test of `ctest` is one `add_test`; what its program reports of its own tests is not read.
+
+mod line;
+mod run;
+
+use crate::cpp::build::Builds;
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::clean;
+use atlas_core::{
+    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome,
+};
+use line::Head;
+use memchr::memmem;
+use run::{List, Run};
+
+/// `ctest`.
+#[derive(Debug)]
+pub(crate) struct Ctest;
+
+impl LogParser for Ctest {
+    fn id(&self) -> &'static str {
+        "ctest"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::new()))
+    }
+}
+
+impl Runner for Ctest {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["c", "c++"],
+            aliases: &["cmake"],
+            commands: &[&["ctest"]],
+            contains: &[
+                "automake", "bats", "boost", "cargo", "catch2", "check", "cmocka", "cppunit",
+                "cunit", "doctest", "gotest", "gtest", "junit", "prove", "pytest", "tap",
+                "unittest", "unity",
+            ],
+            ..About::new(
+                "`ctest` 2.8 and newer: default, -V, -VV, --output-on-failure, --progress, -j, \
+                 --repeat, -T memcheck",
+                "the tests inside a test program; with \
+                 --output-on-failure, a whole forged run in \
+                 the output of the last failing test",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b' ' | b'0'..=b'9' => {
+                let result = memmem::find(line, b" #").is_some()
+                    && Head::read(line)
+                        .is_some_and(|head| head.place.is_some() && head.split().is_some());
+                if result {
+                    Some(Mark::certain(Place::Within, "a `Test #1: name` line"))
+                } else if line::summary(line).is_some() {
+                    Some(Mark::certain(Place::End, "a `% tests passed` line"))
+                } else {
+                    None
+                }
+            }
+            b'E' if line == b"Errors while running CTest" => {
+                Some(Mark::certain(Place::End, "`Errors while running CTest`"))
+            }
+            b'N' if line == b"No tests were found!!!" => {
+                Some(Mark::certain(Place::Within, "`No tests were found!!!`"))
+            }
+            b'T' if line.starts_with(b"Test project /") => {
+                Some(Mark::hint(Place::Start, "a `Test project` line"))
+            }
+            _ => None,
+        }
+    }
+}
+
+struct State {
+    log: ParsedLogBuilder,
+    line: usize,
+    builds: Builds,
+    runs: Vec<Run>,
+    run: Run,
+    list: Option<List>,
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            log: ParsedLogBuilder::new("ctest"),
+            line: 0,
+            builds: Builds::default(),
+            runs: Vec::new(),
+            run: Run::default(),
+            list: None,
+        }
+    }
+
+    fn project(&mut self, path: &[u8]) {
+        // A run without an end goes on: a test may have printed this line.
+        if self.run.summary.is_some() {
+            let done = std::mem::take(&mut self.run);
+            self.runs.push(done);
+        }
+        if !self.run.has_begun() {
+            self.run.project = String::from_utf8_lossy(path.trim_ascii()).into_owned();
+        }
+    }
+
+    fn text(&mut self, line: &[u8]) {
+        let list = self.list.take();
+        match line.first() {
+            Some(b' ' | b'0'..=b'9') => {
+                if let Some((index, name)) = line::start(line) {
+                    self.run.start(index, name);
+                } else if let Some(head) = Head::read(line) {
+                    self.run.result(&head);
+                } else if let Some(summary) = line::summary(line)
+                    && self.run.has_begun()
+                {
+                    self.run.summary = Some(summary);
+                }
+            }
+            Some(b'\t') => {
+                self.list = list;
+                if let Some(list) = list
+                    && let Some((index, rest)) = line::listed(line)
+                {
+                    self.run.listed(list, index, rest);
+                }
+            }
+            Some(b'T') => {
+                if let Some(path) = line.strip_prefix(b"Test project ") {
+                    self.project(path);
+                } else if self.run.summary.is_some() {
+                    self.list = match line {
+                        b"The following tests FAILED:" => Some(List::Failed),
+                        b"The following tests did not run:" => Some(List::NotRun),
+                        _ => None,
+                    };
+                }
+            }
+            Some(b'*') if line.starts_with(b"***Exception:") => self.run.exception(),
+            _ => {}
+        }
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        if !self.run.has_begun() || self.run.summary.is_some() {
+            self.builds.line(&clean(line), self.line);
+        }
+        if memchr::memchr(b'\r', line).is_none() {
+            self.text(&clean(line));
+            return;
+        }
+        // A progress display writes over its line; each text of it was a line once.
+        for part in line.split(|byte| *byte == b'\r') {
+            let mut rest = part;
+            while let Some(erased) = memmem::find(rest, b"\x1b[K") {
+                let (text, more) = rest.split_at(erased);
+                let text = clean(text);
+                match Head::read(&text) {
+                    Some(head) if head.split().is_none() => self.run.show(&head),
+                    _ => self.text(&text),
+                }
+                rest = more.get(3..).unwrap_or_default();
+            }
+            self.text(&clean(rest));
+        }
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        let last = std::mem::take(&mut self.run);
+        let unended = last.has_begun() && last.summary.is_none();
+        if last.has_begun() {
+            self.runs.push(last);
+        }
+        let modules = modules(&self.runs);
+        let mut consistent: Option<bool> = None;
+        for (run, module) in self.runs.iter_mut().zip(&modules) {
+            if let Some(agrees) = run.record(module, &mut self.log) {
+                consistent = Some(agrees && consistent.unwrap_or(true));
+            }
+        }
+        if let Some(consistent) = consistent {
+            self.log.set_consistent(consistent);
+        }
+        let unbuilt = self.builds.finish(&mut self.log);
+        let outcome = if unended {
+            RunOutcome::Truncated
+        } else if !self.runs.is_empty() {
+            RunOutcome::Completed
+        } else if unbuilt {
+            RunOutcome::BuildFailed
+        } else {
+            RunOutcome::NothingRan
+        };
+        self.log.finish(outcome)
+    }
+}
+
+/// The names of several runs: their build folders without what all of these have in common. A log
+/// with one build folder needs no names.
+fn modules(runs: &[Run]) -> Vec<String> {
+    let mut paths = runs.iter().map(|run| run.project.as_str());
+    let first = paths.next().unwrap_or_default();
+    if paths.all(|path| path == first) {
+        return vec![String::new(); runs.len()];
+    }
+    let common = runs.iter().fold(first.len(), |common, run| {
+        let same = run.project.bytes().zip(first.bytes());
+        same.take_while(|(a, b)| a == b).count().min(common)
+    });
+    let folder = first
+        .as_bytes()
+        .get(..common)
+        .and_then(|head| memchr::memrchr(b'/', head))
+        .map_or(0, |slash| slash + 1);
+    let name = |run: &Run| run.project.get(folder..).unwrap_or_default().to_owned();
+    runs.iter().map(name).collect()
+}
