@@ -25,7 +25,12 @@ pub const BUILTIN: &[&dyn Runner] = &[
     // Rust
     &crate::rust::cargo::Cargo,
     // Ruby
+    &crate::ruby::cucumber::Cucumber,
+    &crate::ruby::minitest::Minitest,
+    &crate::ruby::rspec::Rspec,
+    &crate::ruby::testunit::TestUnit,
     // PHP
+    &crate::php::phpunit::Phpunit,
     // C and C++
     &crate::cpp::automake::Automake,
     &crate::cpp::check::Check,

@@ -1,1 +1,3 @@
 //! PHP.
+
+pub(crate) mod phpunit;

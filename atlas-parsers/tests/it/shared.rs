@@ -28,12 +28,20 @@ struct Truth {
 /// Jest prints `has (parens) (12 ms)` both for a test of that title that took no time and for
 /// `has (parens)` that took 12 ms. Surefire 2.22 prints the tests of nested classes under the outer
 /// class, without theirs: `[ERROR] inner  Time elapsed: 0 s` below `in com.example.JupTest`. The truth
-/// knows better than the log.
+/// knows better than the log. Of phpunit's, it knows worse: the class is printed as `AFatal`, not
+/// `A Fatal`; the error list of the `TeamCity` log names both tests of `SetupFailsTest`, and a
+/// `testIgnored` message the test whose dependency failed.
 const UNREADABLE: &[(&str, &str, &[&str])] = &[
     ("jest", "coverage", &["has (parens)"]),
     ("jest", "verbose-ci", &["has (parens)"]),
     ("maven", "j5_plain_console", SUREFIRE_NESTED),
     ("maven", "reactor_plain_console", SUREFIRE_NESTED),
+    ("phpunit", "v9_fatal_testdox", &["Fatal > "]),
+    (
+        "phpunit",
+        "v11_teamcity",
+        &["SetupFailsTest::test", "NastyTest::testDepends\""],
+    ),
 ];
 
 const SUREFIRE_NESTED: &[&str] = &[

@@ -1,0 +1,79 @@
+//! The Spec and Progress reporters of `minitest-reporters`.
+
+use atlas_core::TestStatus;
+
+#[derive(Debug, Default)]
+pub(super) struct Spec {
+    /// `Started with run options` was printed.
+    pub(super) allowed: bool,
+    suite: Option<String>,
+    pub(super) tests: Vec<(String, TestStatus)>,
+    /// Passing tests are named too.
+    pub(super) whole: bool,
+}
+
+/// Width of the column of names, with its margin.
+const NAMES: usize = 65;
+
+impl Spec {
+    /// Takes a line. Returns whether it was a result.
+    pub(super) fn line(&mut self, line: &[u8]) -> bool {
+        if !self.allowed {
+            return false;
+        }
+        let text = String::from_utf8_lossy(line);
+        let Some(head) = timed(&text) else {
+            if !line[0].is_ascii_whitespace() && line.len() < 1000 {
+                self.suite = Some(text.into_owned());
+            }
+            return false;
+        };
+        // ` FAIL Class#test_x (0.01s)` of the progress reporter.
+        for (word, status) in WORDS {
+            let short = head.trim_start().strip_prefix(word);
+            if let Some(name) = short.and_then(|rest| rest.strip_prefix(' '))
+                && name.contains('#')
+                && !head.starts_with("  test")
+            {
+                self.tests.push((name.to_owned(), status));
+                return true;
+            }
+        }
+        let Some(suite) = &self.suite else {
+            return false;
+        };
+        let Some(body) = head
+            .strip_prefix("  ")
+            .filter(|body| !body.starts_with(' '))
+        else {
+            return false;
+        };
+        for (word, status) in WORDS {
+            if let Some(name) = body.strip_suffix(word)
+                && name.ends_with(' ')
+                && head.chars().count() >= NAMES
+            {
+                let name = format!("{suite}#{}", name.trim_end());
+                self.tests.push((name, status));
+                self.whole = true;
+                return true;
+            }
+        }
+        false
+    }
+}
+
+const WORDS: [(&str, TestStatus); 4] = [
+    ("PASS", TestStatus::Passed),
+    ("FAIL", TestStatus::Failed),
+    ("ERROR", TestStatus::Error),
+    ("SKIP", TestStatus::Skipped),
+];
+
+/// The line without ` (0.01s)` at its end.
+fn timed(text: &str) -> Option<&str> {
+    let (head, time) = text.trim_end().rsplit_once(" (")?;
+    let time = time.strip_suffix("s)")?;
+    let digits = !time.is_empty() && time.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    digits.then_some(head)
+}

@@ -1,0 +1,194 @@
+//! The lists of failed and pending examples, and the tree read against them.
+
+use super::tree::{self, Leaf, Tail};
+use atlas_core::TestStatus;
+use std::collections::{HashMap, HashSet};
+
+/// An entry of the lists.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) description: String,
+    /// Below a pending example: it ran and failed as expected.
+    pub(super) failed: bool,
+    pub(super) fixed: bool,
+}
+
+/// `  1) Calculator is skipped`, and what tells how a pending one ended.
+pub(super) fn entry(line: &[u8], after_empty: bool, list: &mut Vec<Entry>) {
+    let Some(text) = line.strip_prefix(b"  ") else {
+        return;
+    };
+    if let Some(below) = text.strip_prefix(b"   ") {
+        if let Some(last) = list.last_mut() {
+            last.failed |= below.starts_with(b"Failure/Error:") || below.starts_with(b"Got ");
+            last.fixed |= below.starts_with(b"Expected pending '");
+        }
+        return;
+    }
+    if !after_empty {
+        return;
+    }
+    let text = text.trim_ascii_start();
+    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let Some(rest) = text[digits..].strip_prefix(b") ") else {
+        return;
+    };
+    let number = std::str::from_utf8(&text[..digits])
+        .ok()
+        .and_then(|n| n.parse::<usize>().ok());
+    if number == Some(list.len() + 1) {
+        list.push(Entry {
+            description: String::from_utf8_lossy(rest).trim_end().to_owned(),
+            failed: false,
+            fixed: false,
+        });
+    }
+}
+
+pub(super) fn pending_status(entry: &Entry) -> TestStatus {
+    if entry.failed {
+        TestStatus::Xfail
+    } else {
+        TestStatus::Skipped
+    }
+}
+
+/// The lists' descriptions in the form in which they are compared.
+pub(super) struct Keys {
+    failing: Vec<String>,
+    pending: HashMap<String, usize>,
+}
+
+impl Keys {
+    pub(super) fn of(failing: &[String], pending: &[Entry]) -> Self {
+        Self {
+            failing: failing.iter().map(|name| tree::key(name)).collect(),
+            pending: pending
+                .iter()
+                .enumerate()
+                .map(|(at, entry)| (tree::key(&entry.description), at))
+                .collect(),
+        }
+    }
+
+    /// Whether the lists have what the line says of an example below these groups.
+    pub(super) fn has(&self, leaf: &Leaf, path: &[String]) -> bool {
+        match leaf.tail() {
+            Tail::Failed(head, number) => self
+                .failed(number)
+                .is_some_and(|(_, name)| *name == tree::key_of(path, head)),
+            Tail::Pending(head) => self.pending.contains_key(&tree::key_of(path, head)),
+            Tail::None => false,
+        }
+    }
+
+    /// The failure of that number.
+    pub(super) fn failed(&self, number: u64) -> Option<(usize, &String)> {
+        let at = usize::try_from(number).ok()?.checked_sub(1)?;
+        Some((at, self.failing.get(at)?))
+    }
+}
+
+/// Undoes groups that a test has printed: a line behind a blank one looks like a group, but the
+/// examples below it are listed under the group before.
+pub(super) fn rejoin(leaves: &mut [Leaf], keys: &Keys) {
+    let mut start = 0;
+    while start < leaves.len() {
+        let group = leaves[start].group;
+        let same = leaves[start..]
+            .iter()
+            .take_while(|leaf| leaf.group == group);
+        let end = start + same.count();
+        let top = start
+            .checked_sub(1)
+            .and_then(|at| leaves[at].path.first().cloned());
+        if let Some(top) = top {
+            let belongs = leaves[start..end].iter().any(|leaf| {
+                let plain = matches!(leaf.tail(), Tail::None);
+                if plain || keys.has(leaf, &leaf.path) {
+                    return false;
+                }
+                let mut moved = leaf.path.clone();
+                moved[0].clone_from(&top);
+                keys.has(leaf, &moved)
+            });
+            if belongs {
+                for leaf in &mut leaves[start..end] {
+                    leaf.path[0].clone_from(&top);
+                }
+            }
+        }
+        start = end;
+    }
+}
+
+/// Which groups the lists show to be joined with a blank although they need not be.
+pub(super) struct Joints {
+    listed: Vec<String>,
+}
+
+impl Joints {
+    pub(super) fn of(failing: &[String], pending: &[Entry]) -> Self {
+        /// Enough to see how a project names its groups.
+        const MAX: usize = 200;
+        let pending = pending.iter().map(|entry| &entry.description);
+        Self {
+            listed: failing.iter().chain(pending).take(MAX).cloned().collect(),
+        }
+    }
+
+    pub(super) fn blank(&self, parent: &str, child: &str) -> bool {
+        let both = format!("{parent} {child}");
+        self.listed.iter().any(|name| name.contains(&both))
+    }
+}
+
+/// The tree's examples with their statuses; the last field marks titles that look like failures.
+pub(super) fn read_tree(
+    leaves: Vec<Leaf>,
+    keys: &Keys,
+    pending: &[Entry],
+    joints: &Joints,
+) -> Vec<(Leaf, String, TestStatus, bool)> {
+    let mut known: HashMap<(String, String), bool> = HashMap::new();
+    let mut taken: HashSet<usize> = HashSet::new();
+    let mut found = Vec::with_capacity(leaves.len());
+    for leaf in leaves {
+        let mut parts = leaf.path.windows(2);
+        for pair in &mut parts {
+            if tree::may_join(&pair[0], &pair[1]) {
+                let pair = (pair[0].clone(), pair[1].clone());
+                known
+                    .entry(pair)
+                    .or_insert_with_key(|pair| joints.blank(&pair.0, &pair.1));
+            }
+        }
+        let joint = |parent: &str, child: &str| {
+            let blank = || known.get(&(parent.to_owned(), child.to_owned())).copied();
+            if tree::may_join(parent, child) && blank() == Some(false) {
+                ""
+            } else {
+                " "
+            }
+        };
+        let (text, status, doubtful) = match leaf.tail() {
+            Tail::Failed(head, number) => {
+                let found = keys.failed(number);
+                let whole = tree::key_of(&leaf.path, head);
+                let ours = found.filter(|(at, name)| **name == whole && taken.insert(*at));
+                match ours {
+                    Some(_) => (head, TestStatus::Failed, false),
+                    None => (leaf.text.as_str(), TestStatus::Passed, found.is_some()),
+                }
+            }
+            Tail::Pending(head) => match keys.pending.get(&tree::key_of(&leaf.path, head)) {
+                Some(at) => (head, pending_status(&pending[*at]), false),
+                None => (leaf.text.as_str(), TestStatus::Passed, !pending.is_empty()),
+            },
+            Tail::None => (leaf.text.as_str(), TestStatus::Passed, false),
+        };
+        let name = leaf.full(text, joint);
+        found.push((leaf, name, status, doubtful));
+    }
+    found
+}

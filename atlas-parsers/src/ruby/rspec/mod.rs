@@ -1,0 +1,476 @@
+//! `RSpec` 2 and 3: progress, documentation and JSON on stdout; `parallel_tests`.
+//!
+//! The lists at the end have every failed and pending example by its full description, with its
+//! number, and the tree of the documentation formatter is read against them: a line counts as a
+//! failure only if the list has that example under that number. Passing examples are as many as
+//! the totals say. A JSON report is believed before everything else.
+
+mod json;
+mod lists;
+mod tree;
+
+use crate::ruby::report::WithReport;
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::clean;
+use atlas_core::{
+    Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
+    TestStatus, Totals,
+};
+use lists::{Entry, Joints, Keys, entry, pending_status, read_tree, rejoin};
+use std::collections::HashMap;
+use tree::{Tail, Tree};
+
+/// `RSpec`'s console output.
+#[derive(Debug)]
+pub(crate) struct Rspec;
+
+impl LogParser for Rspec {
+    fn id(&self) -> &'static str {
+        "rspec"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(WithReport::new(State::new(), json::begins, json::parse))
+    }
+}
+
+impl Runner for Rspec {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["ruby"],
+            aliases: &["parallel_rspec", "rspec_transformed_json", "ruby_v2"],
+            commands: &[&["rspec"], &["parallel_rspec"], &["rake", "spec"]],
+            usual_for: &["ruby"],
+            ..About::new(
+                "progress with its lists of failed and pending examples, --format documentation, \
+                 --format json on stdout",
+                "passing examples of a progress run; in a tree, whether `Foo` above `#bar` is a class \
+                 (and joined to it without a blank) unless a list has one of its examples; output of a \
+                 test that looks like an example, where nothing tells it apart",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b'F' if line.starts_with(b"Finished in ") && line.ends_with(b" to load)") => Some(
+                Mark::certain(Place::End, "a `Finished in … (files took … to load)` line"),
+            ),
+            b'0'..=b'9' if Summary::read(line).is_some() => {
+                Some(if before.starts_with(b"Finished in ") {
+                    Mark::certain(Place::End, "an `… examples, … failures` line")
+                } else {
+                    Mark::hint(Place::End, "an `… examples, … failures` line")
+                })
+            }
+            b'r' if rerun(line).is_some() => {
+                Some(Mark::certain(Place::End, "an `rspec ./file:line # …` line"))
+            }
+            b'{' if line.starts_with(b"{\"version\":\"")
+                && memchr::memmem::find(&line[..line.len().min(80)], b",\"examples\":[")
+                    .is_some() =>
+            {
+                Some(Mark::certain(Place::End, "a JSON report of examples"))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Summary {
+    examples: u64,
+    failures: u64,
+    pending: u64,
+    errors: u64,
+}
+
+impl Summary {
+    /// `21 examples, 7 failures, 4 pending, 1 error occurred outside of examples`.
+    fn read(line: &[u8]) -> Option<Self> {
+        if line.len() > 200 || !line.contains(&b',') {
+            return None;
+        }
+        let text = std::str::from_utf8(line).ok()?.trim();
+        let mut summary = Self::default();
+        for (at, part) in text.split(", ").enumerate() {
+            let (count, what) = part.split_once(' ')?;
+            let count = count.parse().ok()?;
+            let field = match (at, what) {
+                (0, "example" | "examples") => &mut summary.examples,
+                (1, "failure" | "failures") => &mut summary.failures,
+                (2, "pending") => &mut summary.pending,
+                (
+                    2 | 3,
+                    "error occurred outside of examples" | "errors occurred outside of examples",
+                ) => &mut summary.errors,
+                _ => return None,
+            };
+            *field = count;
+        }
+        text.contains(" failure").then_some(summary)
+    }
+}
+
+/// `rspec ./spec/a_spec.rb:4 # Calculator fails`: the file and the description.
+fn rerun(line: &[u8]) -> Option<(String, String)> {
+    let text = std::str::from_utf8(line.strip_prefix(b"rspec ")?).ok()?;
+    let (place, description) = text.split_once(" # ")?;
+    let place = place.trim_matches('\'');
+    let file = match place.find(".rb") {
+        Some(at) => &place[..at + 3],
+        None => return None,
+    };
+    Some((file.to_owned(), description.to_owned()))
+}
+
+/// The file of `An error occurred while loading ./spec/x_spec.rb.`
+fn loading(line: &str) -> Option<&str> {
+    line.trim()
+        .strip_prefix("An error occurred while loading ")
+        .map(|file| file.trim_end_matches('.'))
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Part {
+    #[default]
+    Tree,
+    Pending,
+    Failures,
+    Other,
+    Reruns,
+}
+
+#[derive(Debug, Default)]
+struct Session {
+    part: Part,
+    tree: Tree,
+    pending: Vec<Entry>,
+    failures: Vec<Entry>,
+    reruns: Vec<(String, String)>,
+    finished: bool,
+    summary: Option<Summary>,
+    before_empty: bool,
+    /// A line of the tree, of dots or of a load error was seen.
+    any: bool,
+}
+
+impl Session {
+    /// Takes a line; `false` where it belongs to the next run.
+    fn line(&mut self, line: &[u8], coloured: bool) {
+        let empty = std::mem::replace(&mut self.before_empty, line.is_empty());
+        if line.is_empty() {
+            if self.part == Part::Tree {
+                self.tree.line(line, coloured);
+            }
+            return;
+        }
+        match line[0] {
+            b'P' if line == b"Pending:"
+                || line.starts_with(b"Pending: (Failures listed here are expected") =>
+            {
+                self.pending.clear();
+                self.failures.clear();
+                self.turn(Part::Pending);
+                return;
+            }
+            b'F' if line == b"Failures:" => {
+                self.failures.clear();
+                self.turn(Part::Failures);
+                return;
+            }
+            b'F' if line.starts_with(b"Finished in ") && is_duration(&line[12..]) => {
+                self.turn(Part::Other);
+                self.finished = true;
+                self.summary = None;
+                return;
+            }
+            b'F' if self.summary.is_some() && line == b"Failed examples:" => {
+                self.reruns.clear();
+                self.part = Part::Reruns;
+                return;
+            }
+            b'T' if line.starts_with(b"Top ") && line.ends_with(b"):") => {
+                self.turn(Part::Other);
+                return;
+            }
+            b'0'..=b'9' if self.finished && self.summary.is_none() => {
+                self.summary = Summary::read(line);
+                return;
+            }
+            b'r' if self.part == Part::Reruns => {
+                if let Some(rerun) = rerun(line) {
+                    self.reruns.push(rerun);
+                }
+                return;
+            }
+            _ => {}
+        }
+        match self.part {
+            Part::Tree => {
+                self.any = true;
+                self.tree.line(line, coloured);
+            }
+            Part::Pending => entry(line, empty, &mut self.pending),
+            Part::Failures => entry(line, empty, &mut self.failures),
+            Part::Other | Part::Reruns => {}
+        }
+    }
+
+    fn turn(&mut self, part: Part) {
+        if self.part == Part::Tree {
+            self.tree.end();
+        }
+        self.part = part;
+    }
+
+    fn ended(&self) -> bool {
+        self.summary.is_some()
+    }
+}
+
+/// `0.2 seconds …`, `1 minute 3.2 seconds`.
+fn is_duration(text: &[u8]) -> bool {
+    text.first().is_some_and(u8::is_ascii_digit)
+        && (memchr::memmem::find(text, b" second").is_some()
+            || memchr::memmem::find(text, b" minute").is_some())
+}
+
+struct State {
+    log: ParsedLogBuilder,
+    line: usize,
+    session: Session,
+    consistent: Option<bool>,
+    outcome: Option<RunOutcome>,
+    /// The file that could not be loaded, and what was said of it.
+    unloaded: Option<(String, Vec<Evidence>)>,
+    outside: bool,
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            log: ParsedLogBuilder::new("rspec"),
+            line: 0,
+            session: Session::default(),
+            consistent: None,
+            outcome: None,
+            unloaded: None,
+            outside: false,
+        }
+    }
+
+    fn lose(&mut self) {
+        if let Some((file, lines)) = self.unloaded.take() {
+            self.log.lose(&file, LostReason::LoadFailed, lines);
+        }
+    }
+
+    /// Lines below `An error occurred while loading`.
+    fn load_error(&mut self, line: &[u8]) -> bool {
+        if line.starts_with(b"An error occurred ") {
+            self.lose();
+            let text = String::from_utf8_lossy(line).into_owned();
+            let evidence = Evidence::at("log", self.line, text.as_str());
+            self.outside = true;
+            match loading(&text) {
+                Some(file) => self.unloaded = Some((file.to_owned(), vec![evidence])),
+                None => self.log.warn(Some(self.line as u64), text),
+            }
+            return true;
+        }
+        let Some((_, lines)) = &mut self.unloaded else {
+            return false;
+        };
+        if lines.len() < 5 && !line.is_empty() {
+            let text = &line[..line.len().min(500)];
+            let text = String::from_utf8_lossy(text).trim().to_owned();
+            lines.push(Evidence::at("log", self.line, text));
+        }
+        true
+    }
+
+    fn close(&mut self) {
+        self.lose();
+        let mut session = std::mem::take(&mut self.session);
+        session.turn(Part::Other);
+        let before = self.log.recorded();
+        let ended = session.ended();
+        let lists = !session.pending.is_empty() || !session.failures.is_empty();
+        if !ended && !lists && session.tree.leaves.is_empty() && !session.tree.progress {
+            return;
+        }
+        // Without a list or an end, lines that are indented are no examples.
+        let agrees = if ended || lists {
+            self.record(&mut session)
+        } else if session.tree.progress || self.outcome.is_some() {
+            None
+        } else {
+            self.record_cut(&session);
+            None
+        };
+        let any = self.log.recorded() > before;
+        let outcome = match session.summary {
+            Some(summary) if summary.examples == 0 && summary.errors > 0 => RunOutcome::BuildFailed,
+            Some(summary) if summary.examples == 0 => RunOutcome::NothingRan,
+            Some(_) => RunOutcome::Completed,
+            None if any || lists => RunOutcome::Truncated,
+            None => return,
+        };
+        if let Some(summary) = session.summary {
+            self.log.add_totals(Totals {
+                total: Some(summary.examples),
+                failed: Some(summary.failures),
+                skipped: Some(summary.pending),
+                ..Totals::default()
+            });
+        }
+        self.consistent = match (self.consistent, agrees) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (known, agrees) => agrees.or(known),
+        };
+        self.outcome = Some(match (self.outcome, outcome) {
+            (Some(known), RunOutcome::NothingRan) => known,
+            (Some(RunOutcome::Completed), RunOutcome::Truncated) => RunOutcome::Completed,
+            (_, outcome) => outcome,
+        });
+    }
+
+    /// A tree that the log's end cut off: failures count by their numbers.
+    fn record_cut(&mut self, session: &Session) {
+        let mut next = 1;
+        let leaves = &session.tree.leaves;
+        if !leaves
+            .iter()
+            .any(|leaf| matches!(leaf.tail(), Tail::Failed(_, 1)))
+        {
+            // Nothing shows that this is a tree of examples.
+            return;
+        }
+        for leaf in leaves {
+            let (text, status) = match leaf.tail() {
+                Tail::Failed(head, number) if number == next => {
+                    next += 1;
+                    (head, TestStatus::Failed)
+                }
+                Tail::Pending(head) => (head, TestStatus::Skipped),
+                Tail::Failed(..) | Tail::None => (leaf.text.as_str(), TestStatus::Passed),
+            };
+            let name = leaf.full(text, default_joint);
+            self.log.record("", &name, &name, status);
+        }
+    }
+
+    fn record(&mut self, session: &mut Session) -> Option<bool> {
+        let failing: Vec<String> = session
+            .failures
+            .iter()
+            .map(|entry| match entry.description.strip_suffix(" FIXED") {
+                Some(name) if entry.fixed => name.to_owned(),
+                _ => entry.description.clone(),
+            })
+            .collect();
+        let mut leaves = std::mem::take(&mut session.tree.leaves);
+        let keys = Keys::of(&failing, &session.pending);
+        rejoin(&mut leaves, &keys);
+        let summary = session.summary.unwrap_or_default();
+        let has_tree = !session.tree.progress
+            && leaves.iter().any(|leaf| keys.has(leaf, &leaf.path))
+            || !session.tree.progress
+                && failing.is_empty()
+                && session.pending.is_empty()
+                && !leaves.is_empty();
+        let files: HashMap<String, &str> = session
+            .reruns
+            .iter()
+            .map(|(file, name)| (tree::key(name), file.as_str()))
+            .collect();
+        let listed_agree = (session.failures.len() as u64) == summary.failures
+            && session.pending.len() as u64 == summary.pending;
+        if !has_tree {
+            for name in &failing {
+                let module = files.get(&tree::key(name)).copied().unwrap_or_default();
+                self.log.record(module, name, name, TestStatus::Failed);
+            }
+            for entry in &session.pending {
+                let name = &entry.description;
+                self.log.record("", name, name, pending_status(entry));
+            }
+            return session.summary.map(|_| listed_agree);
+        }
+        let joint = Joints::of(&failing, &session.pending);
+        let mut found = read_tree(leaves, &keys, &session.pending, &joint);
+        if session.summary.is_some() {
+            let all = usize::try_from(summary.examples).unwrap_or(usize::MAX);
+            let excess = found.len().saturating_sub(all);
+            tree::drop_excess(&mut found, excess);
+        }
+        for (_, name, status, _) in &found {
+            self.log.record("", name, name, *status);
+        }
+        session
+            .summary
+            .map(|summary| found.len() as u64 == summary.examples && listed_agree)
+    }
+}
+
+fn default_joint(parent: &str, child: &str) -> &'static str {
+    if tree::may_join(parent, child) {
+        ""
+    } else {
+        " "
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        let coloured = line.first() == Some(&0x1b);
+        let line = clean(line);
+        if self.session.ended() && self.session.part != Part::Tree {
+            // Behind the totals and the list of commands comes the next run, if any.
+            let next = dots_or_group(&line, self.session.before_empty, self.session.part);
+            if next {
+                self.close();
+                self.session.before_empty = true;
+                self.session.tree.line(b"", false);
+            }
+        }
+        if self.load_error(&line)
+            && !line.starts_with(b"Finished in ")
+            && !line.ends_with(b"outside of examples")
+        {
+            return;
+        }
+        self.session.line(&line, coloured);
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        self.close();
+        let outcome = match self.outcome {
+            Some(outcome) => outcome,
+            None if self.outside => RunOutcome::BuildFailed,
+            None => RunOutcome::NothingRan,
+        };
+        let mut log = self.log.finish(outcome);
+        log.consistent = self.consistent;
+        log
+    }
+}
+
+/// Whether a line behind a run's end begins another one.
+fn dots_or_group(line: &[u8], after_empty: bool, part: Part) -> bool {
+    let Some(first) = line.first() else {
+        return false;
+    };
+    if !after_empty || first.is_ascii_whitespace() || line.starts_with(b"rspec ") {
+        return false;
+    }
+    if part == Part::Other && (line == b"Failed examples:" || line.starts_with(b"Top ")) {
+        return false;
+    }
+    !line.starts_with(b"Finished in ")
+        && !line.starts_with(b"Randomized with seed ")
+        && !line.starts_with(b"Coverage ")
+}

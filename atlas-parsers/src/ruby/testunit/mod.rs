@@ -1,0 +1,303 @@
+//! The `test-unit` gem: progress and `--verbose=verbose`, versions 2 and 3.
+//!
+//! A verbose run prints a test's name when it starts and its time when it ends, with what the test
+//! printed and the blocks of its faults between. A block names its test, and a result counts for
+//! the test that runs; what a test prints in the form of results belongs to itself.
+
+mod fault;
+
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::clean;
+use atlas_core::{
+    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
+    Totals,
+};
+use fault::Counts;
+
+/// test-unit's console output.
+#[derive(Debug)]
+pub(crate) struct TestUnit;
+
+impl LogParser for TestUnit {
+    fn id(&self) -> &'static str {
+        "testunit"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::new()))
+    }
+}
+
+impl Runner for TestUnit {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["ruby"],
+            aliases: &["test-unit", "ruby_unit", "ruby_v1"],
+            commands: &[&["test-unit"], &["testrb"]],
+            ..About::new(
+                "--verbose=verbose, and the failures, errors, omissions and pending tests of other runs",
+                "passing tests without --verbose=verbose",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b'S' if line == b"Started" && before.starts_with(b"Loaded suite ") => Some(
+                Mark::certain(Place::Start, "a `Loaded suite` line before `Started`"),
+            ),
+            b'0'..=b'9' if Counts::read(line).is_some() => Some(Mark::certain(
+                Place::End,
+                "a `… tests, …, … pendings, … omissions, … notifications` line",
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// A test of a verbose run.
+#[derive(Default)]
+struct Test {
+    id: String,
+    class: String,
+    name: String,
+    status: Option<TestStatus>,
+    ended: bool,
+}
+
+#[derive(Default)]
+struct Session {
+    began: bool,
+    verbose: bool,
+    suites: Vec<String>,
+    test: Option<Test>,
+    /// The width of the rule that opened the block, and whether its first line has been read.
+    block: Option<(usize, bool)>,
+    before: Vec<u8>,
+    faults: Vec<(String, String, TestStatus)>,
+    counts: Option<Counts>,
+    finished: bool,
+}
+
+struct State {
+    log: ParsedLogBuilder,
+    session: Session,
+    consistent: Option<bool>,
+    outcome: Option<RunOutcome>,
+    told: u64,
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            log: ParsedLogBuilder::new("testunit"),
+            session: Session::default(),
+            consistent: None,
+            outcome: None,
+            told: 0,
+        }
+    }
+
+    fn close(&mut self) {
+        self.close_test();
+        let session = std::mem::take(&mut self.session);
+        let told = std::mem::take(&mut self.told);
+        if !session.began && session.counts.is_none() {
+            return;
+        }
+        if !session.verbose {
+            for (class, name, status) in &session.faults {
+                let id = format!("{class}::{name}");
+                self.log.record(class, &id, &id, *status);
+            }
+        }
+        let outcome = match session.counts {
+            Some(counts) if counts.tests == 0 => RunOutcome::NothingRan,
+            Some(_) => RunOutcome::Completed,
+            None => RunOutcome::Truncated,
+        };
+        if let Some(counts) = session.counts {
+            self.log.add_totals(Totals {
+                total: Some(counts.tests),
+                failed: Some(counts.failures),
+                errors: Some(counts.errors),
+                skipped: Some(counts.pendings.saturating_add(counts.omissions)),
+                ..Totals::default()
+            });
+            let of = |status| session.faults.iter().filter(|f| f.2 == status).count() as u64;
+            let agrees = if session.verbose {
+                told == counts.tests
+            } else {
+                of(TestStatus::Failed) == counts.failures && of(TestStatus::Error) == counts.errors
+            };
+            self.consistent = Some(agrees && self.consistent.unwrap_or(true));
+        }
+        self.outcome = Some(match (self.outcome, outcome) {
+            (Some(known), RunOutcome::NothingRan) | (Some(known @ RunOutcome::Truncated), _) => {
+                known
+            }
+            (_, outcome) => outcome,
+        });
+    }
+
+    fn close_test(&mut self) {
+        let Some(test) = self.session.test.take() else {
+            return;
+        };
+        if !test.ended {
+            self.log.still_running(test.id.as_str());
+        }
+        let status = match test.status {
+            Some(status) => status,
+            None if test.ended => TestStatus::Passed,
+            None => return,
+        };
+        self.told += 1;
+        self.log.record(&test.class, &test.id, &test.id, status);
+    }
+
+    /// A line of a verbose run outside of blocks.
+    fn verbose_line(&mut self, line: &[u8]) {
+        let ends = fault::ends_test(line);
+        let running = self.session.test.as_ref().is_some_and(|test| !test.ended);
+        if !running {
+            let text = String::from_utf8_lossy(line);
+            let depth = self.session.suites.len();
+            let body = text.trim_start_matches(' ');
+            let indent = text.len() - body.len();
+            if let Some(suite) = body.strip_suffix(": ")
+                && indent.is_multiple_of(2)
+                && indent / 2 <= depth
+                && !suite.is_empty()
+                && !suite.contains('\t')
+            {
+                let suite = suite.to_owned();
+                self.close_test();
+                self.session.suites.truncate(indent / 2);
+                self.session.suites.push(suite);
+                self.session.verbose = true;
+                return;
+            }
+            // A test stands below its suite, and behind an inner one that ended.
+            if indent >= 2
+                && indent.is_multiple_of(2)
+                && indent / 2 <= depth
+                && let Some(name) = fault::started(body)
+            {
+                let name = name.to_owned();
+                self.close_test();
+                self.session.suites.truncate(indent / 2);
+                let class = self.session.suites.join("::");
+                self.session.verbose = true;
+                self.session.test = Some(Test {
+                    id: format!("{class}::{name}"),
+                    class,
+                    name,
+                    status: None,
+                    ended: ends,
+                });
+                return;
+            }
+        }
+        if ends && let Some(test) = &mut self.session.test {
+            test.ended = true;
+        }
+    }
+
+    /// The first line of a block, or the one of a numbered list.
+    fn fault(&mut self, line: &[u8]) {
+        let Some(fault) = fault::Fault::read(line) else {
+            return;
+        };
+        let Some(status) = fault.status else {
+            return;
+        };
+        // What follows an end shows that a test has printed it.
+        self.session.finished = false;
+        self.session.counts = None;
+        if let Some(test) = &mut self.session.test {
+            let ours = fault.names(&test.name, &test.class);
+            if ours {
+                test.status = Some(test.status.map_or(status, |known| known.worst(status)));
+            }
+        } else if !self.session.verbose
+            && let Some((class, name)) = fault.test()
+        {
+            self.session.faults.push((class, name, status));
+        }
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        let line = clean(line);
+        let line = &*line;
+        if line == b"Started" && self.session.before.starts_with(b"Loaded suite ") {
+            if self.session.began {
+                self.close();
+            }
+            self.session.began = true;
+            return;
+        }
+        if let Some((width, fresh)) = self.session.block {
+            if fault::rule(line) == Some(width) {
+                self.session.block = None;
+            } else if !fresh {
+                self.session.block = Some((width, true));
+                self.fault(line);
+            }
+            return;
+        }
+        let width = fault::rule(line).filter(|_| fault::ends_with_mark(&self.session.before));
+        if let Some(width) = width.filter(|_| self.session.began) {
+            self.session.block = Some((width, false));
+            return;
+        }
+        let running = self.session.test.as_ref().is_some_and(|test| !test.ended);
+        if line.starts_with(b"Finished in ") && line.ends_with(b" seconds.") {
+            // A test that runs has printed it.
+            self.session.finished = !running;
+            self.session.counts = None;
+        } else if self.session.finished
+            && self.session.counts.is_none()
+            && let Some(counts) = Counts::read(line)
+        {
+            self.session.counts = Some(counts);
+        } else if self.session.began && !line.is_empty() {
+            self.numbered(line);
+            self.verbose_line(line);
+        }
+        self.session.before.clear();
+        self.session
+            .before
+            .extend_from_slice(&line[..line.len().min(4096)]);
+        if line.len() > 4096 {
+            self.session
+                .before
+                .extend_from_slice(&line[line.len() - 1..]);
+        }
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        self.close();
+        let outcome = self.outcome.unwrap_or(RunOutcome::NothingRan);
+        let mut log = self.log.finish(outcome);
+        log.consistent = self.consistent;
+        log
+    }
+}
+
+impl State {
+    /// `  1) Failure: test_x(TestA)`, where faults are told at the end.
+    fn numbered(&mut self, line: &[u8]) {
+        let text = line.trim_ascii_start();
+        let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+        if digits > 0
+            && !self.session.verbose
+            && let Some(rest) = text[digits..].strip_prefix(b") ")
+        {
+            self.fault(rest);
+        }
+    }
+}
