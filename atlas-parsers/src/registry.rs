@@ -39,6 +39,11 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::cpp::cunit::Cunit,
     &crate::cpp::meson::Meson,
     &crate::cpp::unity::Unity,
+    &crate::cpp::boost::Boost,
+    &crate::cpp::catch2::Catch2,
+    &crate::cpp::cppunit::CppUnit,
+    &crate::cpp::doctest::Doctest,
+    &crate::cpp::gtest::Gtest,
     // C#
     &crate::csharp::dotnet::DotNet,
     &crate::csharp::nunit2::NUnit2,

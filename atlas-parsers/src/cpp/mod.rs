@@ -1,13 +1,23 @@
 //! C and C++.
 
 pub(crate) mod automake;
+pub(crate) mod boost;
 mod build;
+pub(crate) mod catch2;
 pub(crate) mod check;
 pub(crate) mod cmocka;
+mod compiler;
+pub(crate) mod cppunit;
 pub(crate) mod ctest;
 pub(crate) mod cunit;
+mod death;
+pub(crate) mod doctest;
+pub(crate) mod gtest;
+mod junit;
 pub(crate) mod meson;
 mod nest;
 mod subunit;
 mod tally;
+mod text;
 pub(crate) mod unity;
+mod xml;

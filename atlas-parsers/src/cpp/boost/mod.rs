@@ -1,0 +1,266 @@
+//! Boost.Test: its log (human-readable, XML, `JUnit`) and its report (plain, XML).
+//!
+//! With `--log_level=test_suite` and the levels above, every test is entered and left by name; the
+//! log of fewer words names only failing tests. `--report_level=detailed` lists every test, and
+//! where it is there, it has the last word: a failure that was expected is known only from it.
+//!
+//! Ids are `suite/nested/case` without the name of the module. Disabled tests are no part of the
+//! run and not reported.
+
+mod line;
+mod run;
+mod xml;
+
+use crate::cpp::compiler::Build;
+use crate::cpp::death::Tail;
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::clean;
+use atlas_core::{
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
+    RunOutcome, TestStatus, Totals,
+};
+use line::Line;
+use memchr::memmem;
+use run::Run;
+use xml::Reports;
+
+/// The parser.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Boost;
+
+impl LogParser for Boost {
+    fn id(&self) -> &'static str {
+        "boost"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::new()))
+    }
+}
+
+impl Runner for Boost {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["c++"],
+            aliases: &["boost_test", "boosttest", "boost.test"],
+            contains: &["junit"],
+            ..About::new(
+                "Boost.Test's log (HRF, XML, JUNIT) and report (HRF, XML), alone or together; several modules in one log",
+                "passing tests without --log_level=test_suite or --report_level=detailed; without the latter, \
+                 whether a failure was expected",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b'*' | b'T' if line::end(line).is_some() => {
+                Some(Mark::certain(Place::End, "Boost.Test's confirmation"))
+            }
+            b'T' if matches!(line::report(line), Some(line::Report::Module { .. })) => {
+                Some(Mark::certain(Place::End, "Boost.Test's report"))
+            }
+            b'R' if line::running(line).is_some() => {
+                Some(Mark::hint(Place::Start, "`Running N test cases...`"))
+            }
+            b'<' if line.starts_with(b"<TestLog><")
+                || line.starts_with(b"<TestResult><TestSuite ") =>
+            {
+                Some(Mark::certain(Place::Start, "Boost.Test's XML root"))
+            }
+            b'<' if line.starts_with(b"<testsuite tests=\"")
+                && memmem::find(line, b" id=\"0\" name=\"").is_some() =>
+            {
+                Some(Mark::certain(
+                    Place::Start,
+                    "a `<testsuite` as Boost.Test writes it",
+                ))
+            }
+            _ => match line::read(line)? {
+                Line::EnterModule(_) | Line::LeaveModule(_) => Some(Mark::certain(
+                    Place::Within,
+                    "Boost.Test's `Entering test module`",
+                )),
+                Line::LeaveCase(_) | Line::EnterCase(_) => Some(Mark::certain(
+                    Place::Within,
+                    "Boost.Test's `Entering test case`",
+                )),
+                Line::Error { .. } => Some(Mark::hint(Place::Within, "an `error: in \"` line")),
+                _ => None,
+            },
+        }
+    }
+}
+
+struct State {
+    log: ParsedLogBuilder,
+    line: u64,
+    reports: Reports,
+    run: Run,
+    tail: Tail,
+    build: Build,
+    outcome: Option<RunOutcome>,
+    declared: bool,
+    disagrees: bool,
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            log: ParsedLogBuilder::new("boost"),
+            line: 0,
+            reports: Reports::default(),
+            run: Run::default(),
+            tail: Tail::default(),
+            build: Build::default(),
+            outcome: None,
+            declared: false,
+            disagrees: false,
+        }
+    }
+
+    /// Records the run that was read.
+    fn flush(&mut self) {
+        let mut run = std::mem::take(&mut self.run);
+        if !run.began {
+            return;
+        }
+        let mut deaths: Vec<Evidence> = std::mem::take(&mut run.fatal);
+        let cut = run.settle();
+        if cut.is_some() || !run.ended {
+            deaths.extend(self.tail.deaths());
+        }
+        let died = !deaths.is_empty();
+        let module = run.module.take().unwrap_or_default();
+        if died {
+            self.log.lose(&module, LostReason::Crashed, deaths);
+        }
+        if let Some(open) = cut {
+            self.log.still_running(open.clone());
+            if died {
+                run.set(&open, TestStatus::Error);
+            }
+        }
+        let ended = run.ended;
+        let agrees = run.record(&module, &mut self.log);
+        if let Some((totals, agrees)) = agrees {
+            self.log.add_totals(totals);
+            self.declared = true;
+            self.disagrees |= !agrees;
+        }
+        self.outcome(if died {
+            RunOutcome::Crashed
+        } else if !ended {
+            RunOutcome::Truncated
+        } else {
+            RunOutcome::Completed
+        });
+        self.tail.clear();
+    }
+
+    fn outcome(&mut self, outcome: RunOutcome) {
+        let rank = |outcome| match outcome {
+            RunOutcome::Crashed => 3,
+            RunOutcome::Truncated => 2,
+            RunOutcome::Completed => 1,
+            _ => 0,
+        };
+        if self.outcome.is_none_or(|known| rank(outcome) > rank(known)) {
+            self.outcome = Some(outcome);
+        }
+    }
+
+    /// Another run may begin here.
+    fn begin(&mut self, fresh: bool) {
+        if fresh {
+            self.flush();
+        }
+        self.run.began = true;
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        let line = clean(line);
+        let line = &*line;
+        let mut begins = false;
+        let run = &mut self.run;
+        let log = &mut self.log;
+        let inside = self.reports.line(line, |event| {
+            begins |= event == xml::Event::Log && run.logged;
+            if !begins {
+                run.report(event, log);
+            }
+        });
+        if begins {
+            // A second log begins: the run before it is over. Its line is read again, from the
+            // start of the document, which stands at the start of a line or behind the last one.
+            self.flush();
+            self.reports = Reports::default();
+            let at = memmem::rfind(line, b"<TestLog>")
+                .or_else(|| memmem::rfind(line, b"<testsuite "))
+                .unwrap_or(0);
+            let (run, log) = (&mut self.run, &mut self.log);
+            self.reports
+                .line(&line[at..], |event| run.report(event, log));
+            return;
+        }
+        if inside {
+            return;
+        }
+        if let Some(tests) = line::running(line) {
+            self.begin(self.run.counted || self.run.logged);
+            self.run.counted = true;
+            self.run.tests = Some(tests);
+            return;
+        }
+        if let Some(Line::EnterModule(_)) = line::read(line)
+            && self.run.logged
+        {
+            self.flush();
+        }
+        if self.run.confirmed
+            && (line::end(line).is_some()
+                || matches!(line::report(line), Some(line::Report::Module { .. })))
+        {
+            self.flush();
+        }
+        self.run.line(line, self.line);
+        if self.run.began && !self.run.ended {
+            self.tail.push(self.line, line);
+        } else if !self.run.began {
+            self.build.line(line, self.line);
+        }
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        if self.reports.open() {
+            self.run.ended = false;
+        }
+        self.flush();
+        let unbuilt = self.build.report(&mut self.log);
+        if self.declared {
+            self.log.set_consistent(!self.disagrees);
+        }
+        let outcome = match self.outcome {
+            Some(RunOutcome::Completed) if self.log.recorded() == 0 && !self.declared => {
+                // Nothing but passing tests, whose names the log does not tell.
+                RunOutcome::Completed
+            }
+            Some(outcome) => outcome,
+            None if unbuilt => RunOutcome::BuildFailed,
+            None => RunOutcome::NothingRan,
+        };
+        self.log.finish(outcome)
+    }
+}
+
+/// Totals of which only the number of tests is known.
+fn only(total: u64) -> Totals {
+    Totals {
+        total: Some(total),
+        ..Totals::default()
+    }
+}

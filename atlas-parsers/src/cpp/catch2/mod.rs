@@ -1,0 +1,264 @@
+//! Catch 1, Catch2 v2 and v3: the console, compact, XML, `JUnit`, TAP, Automake and `TeamCity`
+//! reporters.
+//!
+//! The console reporter names a test only in the header of what it has to tell of it: failures,
+//! and with `-s` all assertions. With `--durations yes` every test and section is named. The
+//! compact reporter names no test at all. Ids are the names of test cases, without sections.
+//!
+//! In XML, and only there, a failure of a test that may or should fail can be told from others.
+
+mod console;
+mod durations;
+mod run;
+mod totals;
+mod xml;
+
+use crate::cpp::compiler::Build;
+use crate::cpp::death::Tail;
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::clean;
+use atlas_core::{
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
+    RunOutcome,
+};
+use memchr::memmem;
+use run::Run;
+use totals::End;
+use xml::Reports;
+
+/// The parser.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Catch2;
+
+impl LogParser for Catch2 {
+    fn id(&self) -> &'static str {
+        "catch2"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::new()))
+    }
+}
+
+impl Runner for Catch2 {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["c++"],
+            aliases: &["catch", "catch_org"],
+            contains: &["junit", "tap"],
+            ..About::new(
+                "the console, compact, xml, junit, tap, automake and teamcity reporters of Catch 1, Catch2 v2 and v3",
+                "passing tests without -s or --durations; any test of the compact reporter; whether a failure was \
+                 expected, but in xml; with --durations, a passing test that may as well be a section",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b'A' if line.starts_with(b"All tests passed (") && End::read(line).is_some() => Some(
+                Mark::certain(Place::End, "Catch's `All tests passed (N assertions in`"),
+            ),
+            b't' if line.starts_with(b"test cases: ") && End::read(line).is_some() => {
+                Some(Mark::certain(Place::End, "Catch's `test cases: N | `"))
+            }
+            b'<' | b' ' => {
+                let text = line.trim_ascii_start();
+                if text.starts_with(b"<Catch name=\"") || text.starts_with(b"<Catch2TestRun ") {
+                    Some(Mark::certain(Place::Start, "Catch's XML root"))
+                } else if text.starts_with(b"<testsuite name=\"")
+                    && memmem::find(text, b" hostname=\"tbd\" ").is_some()
+                {
+                    Some(Mark::certain(Place::Start, "Catch's `hostname=\"tbd\"`"))
+                } else {
+                    None
+                }
+            }
+            b'#' if line.starts_with(b"# rng-seed: ") => {
+                Some(Mark::certain(Place::Start, "Catch's `# rng-seed:`"))
+            }
+            b'o' | b'n' if run::is_tap_assertion(line, before) => Some(Mark::certain(
+                Place::Within,
+                "assertions as Catch's TAP reporter prints them",
+            )),
+            b'#' if line.starts_with(b"##teamcity[testStarted name='") => {
+                Some(Mark::hint(Place::Within, "TeamCity's messages"))
+            }
+            b':' if line.starts_with(b":test-result: ") => {
+                Some(Mark::hint(Place::Within, "a `:test-result:` line"))
+            }
+            _ if line.ends_with(b" host application.") && run::host(line).is_some() => {
+                Some(Mark::certain(Place::Start, "`is a Catch host application`"))
+            }
+            _ if End::compact(line).is_some_and(|end| !end.nothing) => Some(Mark::certain(
+                Place::End,
+                "the last line of Catch's compact reporter",
+            )),
+            _ => None,
+        }
+    }
+}
+
+struct State {
+    log: ParsedLogBuilder,
+    line: u64,
+    reports: Reports,
+    run: Run,
+    rule: bool,
+    /// The compact reporter's totals, which the next line must confirm.
+    pending: Option<End>,
+    tail: Tail,
+    build: Build,
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            log: ParsedLogBuilder::new("catch2"),
+            line: 0,
+            reports: Reports::default(),
+            run: Run::default(),
+            rule: false,
+            pending: None,
+            tail: Tail::default(),
+            build: Build::default(),
+        }
+    }
+
+    /// The run that was read came to its end.
+    fn end(&mut self, end: End) {
+        let run = std::mem::take(&mut self.run);
+        let fatal = !run.fatal.is_empty();
+        if fatal {
+            let binary = run.binary.clone().unwrap_or_default();
+            self.log
+                .lose(&binary, LostReason::Crashed, run.fatal.clone());
+        }
+        let agrees = run.record(Some(&end), &mut self.log);
+        if end.exact && agrees.is_some() {
+            self.log.add_totals(end.totals);
+            self.reports.declared = true;
+            self.reports.disagrees |= agrees == Some(false);
+        }
+        self.reports.outcome(if fatal {
+            RunOutcome::Crashed
+        } else if end.nothing {
+            RunOutcome::NothingRan
+        } else {
+            RunOutcome::Completed
+        });
+        self.tail.clear();
+    }
+
+    /// The run that was read stops without its end.
+    fn cut(&mut self, died: bool) {
+        let mut run = std::mem::take(&mut self.run);
+        if !run.began {
+            return;
+        }
+        let mut deaths: Vec<Evidence> = std::mem::take(&mut run.fatal);
+        deaths.extend(self.tail.deaths());
+        let died = died || !deaths.is_empty();
+        if !died && run.closed {
+            run.record(None, &mut self.log);
+            self.reports.outcome(RunOutcome::Completed);
+            return;
+        }
+        if died {
+            let binary = run.binary.clone().unwrap_or_default();
+            self.log.lose(&binary, LostReason::Crashed, deaths);
+        }
+        run.interrupted(died, &mut self.log);
+        run.record(None, &mut self.log);
+        self.reports.outcome(if died {
+            RunOutcome::Crashed
+        } else {
+            RunOutcome::Truncated
+        });
+        self.tail.clear();
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        let line = clean(line);
+        let line = &*line;
+        if self.reports.line(line, &mut self.log) {
+            return;
+        }
+        let rule = std::mem::replace(&mut self.rule, crate::cpp::text::rule(line, b'=').is_some());
+        if let Some(end) = self.pending.take()
+            && line.starts_with(b"assertions: ")
+        {
+            self.run.compact = true;
+            self.end(end);
+            return;
+        }
+        if line.len() < 200 {
+            if let Some(end) = End::read(line) {
+                if rule || line.starts_with(b"All tests passed (") {
+                    self.run.compact |= !rule;
+                    self.end(end);
+                } else {
+                    self.pending = Some(end);
+                }
+                return;
+            }
+            if let Some((name, _)) = run::host(line) {
+                if self.run.binary.is_some() {
+                    self.cut(true);
+                }
+                self.run.began = true;
+                self.run.binary = Some(crate::cpp::text::lossy(name));
+                return;
+            }
+        }
+        if let Some(end) = End::compact(line) {
+            self.run.compact = true;
+            self.end(end);
+            return;
+        }
+        let seed = line.starts_with(b"Randomness seeded to: ")
+            || line.starts_with(b"RNG seed: ")
+            || line.starts_with(b"# rng-seed: ");
+        if seed && (self.run.binary.is_none() || self.run.seeded) {
+            // Catch2 v2 prints it behind the name of the binary, v3 first of all.
+            if self.run.has_results() {
+                self.cut(true);
+            }
+            self.run.began = true;
+            self.run.seeded = true;
+            return;
+        }
+        self.run.line(line, self.line);
+        if self.run.tap_ended {
+            self.end(End::default());
+            return;
+        }
+        if self.run.began {
+            self.tail.push(self.line, line);
+        } else {
+            self.build.line(line, self.line);
+        }
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        if let Some(end) = self.pending.take() {
+            self.end(end);
+        }
+        self.reports.cut(&mut self.log);
+        self.cut(false);
+        let unbuilt = self.build.report(&mut self.log);
+        if self.reports.declared {
+            self.log.set_consistent(!self.reports.disagrees);
+        }
+        let outcome = match self.reports.outcome {
+            Some(outcome) => outcome,
+            None if unbuilt => RunOutcome::BuildFailed,
+            None => RunOutcome::NothingRan,
+        };
+        self.log.finish(outcome)
+    }
+}

@@ -1,0 +1,355 @@
+//! One run of one binary, as the line-wise reporters tell of it.
+
+use super::console::{self, Assertion, Header};
+use super::durations::{self, Durations};
+use super::totals::End;
+use crate::cpp::text::{lossy, number};
+use atlas_core::{Evidence, ParsedLogBuilder, TestStatus};
+use std::collections::{HashMap, HashSet};
+
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    pub(super) binary: Option<String>,
+    /// There was a sign of the runner.
+    pub(super) began: bool,
+    pub(super) seeded: bool,
+    pub(super) compact: bool,
+    /// The plan of the TAP reporter was read: it comes last.
+    pub(super) tap_ended: bool,
+    /// The run may end here: its reporter has no last line, or it was read.
+    pub(super) closed: bool,
+    /// What tells that the process died of a signal.
+    pub(super) fatal: Vec<Evidence>,
+    /// Test cases that were named, in order.
+    cases: Vec<(String, Option<TestStatus>)>,
+    index: HashMap<String, usize>,
+    sections: HashSet<String>,
+    header: Header,
+    current: Option<usize>,
+    durations: Durations,
+    /// `file.cpp:12: ` stood alone on the last line.
+    place: bool,
+    /// The last assertion's reason is a signal; the next line names it.
+    signal: bool,
+    tap: Tap,
+}
+
+/// The TAP reporter: `# name`, then `ok 1 - expression`.
+#[derive(Debug, Default)]
+struct Tap {
+    name: Option<Vec<u8>>,
+    count: u64,
+    assertions: u64,
+}
+
+/// `nasty is a Catch2 v3.7.1 host application.`: the binary and what follows.
+pub(super) fn host(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let text = line.strip_suffix(b" host application.")?;
+    let at = memchr::memmem::rfind(text, b" is a Catch")?;
+    let version = &text[at + b" is a Catch".len()..];
+    let version = version.strip_prefix(b"2").unwrap_or(version);
+    let version = version.strip_prefix(b" v")?;
+    let numeric = version.first().is_some_and(u8::is_ascii_digit);
+    (at > 0 && numeric).then_some((&text[..at], version))
+}
+
+/// `not ok 3 - v == 2 for: 1 == 2` below the name of a test.
+pub(super) fn is_tap_assertion(line: &[u8], before: &[u8]) -> bool {
+    before.starts_with(b"# ")
+        && !before.starts_with(b"# Subtest")
+        && tap_assertion(line).is_some()
+        && memchr::memmem::find(line, b" for: ").is_some()
+}
+
+/// The number of a line of the TAP reporter, and its status if it is an assertion's.
+fn tap_assertion(line: &[u8]) -> Option<(u64, Option<TestStatus>)> {
+    const WORDS: [(&[u8], Option<TestStatus>); 4] = [
+        (b"ok ", Some(TestStatus::Passed)),
+        (b"not ok ", Some(TestStatus::Failed)),
+        (b"info ", None),
+        (b"warning ", None),
+    ];
+    let (rest, status) = WORDS
+        .iter()
+        .find_map(|(word, status)| Some((line.strip_prefix(*word)?, *status)))?;
+    let (count, rest) = number(rest)?;
+    let rest = rest.strip_prefix(b" -")?;
+    let skipped = status == Some(TestStatus::Passed) && rest.starts_with(b"  # SKIP");
+    Some((
+        count,
+        if skipped {
+            Some(TestStatus::Skipped)
+        } else {
+            status
+        },
+    ))
+}
+
+impl Run {
+    pub(super) fn has_results(&self) -> bool {
+        !self.cases.is_empty() || !self.durations.is_empty()
+    }
+
+    pub(super) fn line(&mut self, line: &[u8], number: u64) {
+        if self.signal {
+            self.signal = false;
+            self.prove(line.trim_ascii(), number);
+        }
+        if let Some(heading) = self.header.line(line) {
+            self.began = true;
+            self.current = Some(self.case(heading.test));
+            self.sections.extend(heading.sections);
+            return;
+        }
+        let place = std::mem::take(&mut self.place);
+        match line.last() {
+            Some(b':' | b' ') => self.assertion(line, place, number),
+            Some(b'\'') => {
+                let missing = line.starts_with(b"No assertions in test case '")
+                    || line.starts_with(b"No assertions in section '");
+                if missing {
+                    self.status(TestStatus::Failed);
+                }
+            }
+            _ => {}
+        }
+        match line.first() {
+            Some(b'#' | b'o' | b'n' | b'1' | b'i' | b'w') => self.tap(line),
+            Some(b':') => {
+                if let Some((status, name)) = automake(line) {
+                    self.began = true;
+                    self.closed = true;
+                    let case = self.case(lossy(name));
+                    self.set(case, status);
+                }
+            }
+            _ => {}
+        }
+        if let Some(text) = line.strip_prefix(b"##teamcity[test") {
+            self.teamcity(text);
+        }
+        if memchr::memchr(b':', line).is_none() {
+            return;
+        }
+        if let Some(name) = durations::read(line) {
+            self.began = true;
+            let ended = self
+                .current
+                .is_some_and(|at| self.cases[at].0.as_bytes() == name.trim_ascii());
+            if ended {
+                self.current = None;
+            }
+            self.durations.push(name);
+        } else if memchr::memmem::find(line, b": failed: ").is_some() {
+            self.durations.tell(TestStatus::Failed);
+        } else if memchr::memmem::find(line, b": skipped: ").is_some() {
+            self.durations.tell(TestStatus::Skipped);
+        }
+    }
+
+    fn assertion(&mut self, line: &[u8], place: bool, number: u64) {
+        match console::assertion(line) {
+            Some(Assertion::PlaceOnly) => self.place = true,
+            Some(Assertion::Status(status)) => self.status(status),
+            // Catch 1 puts these on a line of their own.
+            None if place && matches!(line, b"PASSED:" | b"FAILED - but was ok:") => {
+                self.status(TestStatus::Passed);
+            }
+            None if line == b"due to a fatal error condition:" => {
+                if let Some(current) = self.current
+                    && self.cases[current].1 == Some(TestStatus::Failed)
+                {
+                    self.prove(line, number);
+                    self.signal = true;
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn prove(&mut self, line: &[u8], number: u64) {
+        const MAX: usize = 8;
+        if self.fatal.len() < MAX {
+            let number = usize::try_from(number).unwrap_or(usize::MAX);
+            self.fatal.push(Evidence::at("log", number, lossy(line)));
+        }
+    }
+
+    fn case(&mut self, name: String) -> usize {
+        if let Some(at) = self.index.get(&name) {
+            return *at;
+        }
+        let at = self.cases.len();
+        self.index.insert(name.clone(), at);
+        self.cases.push((name, None));
+        at
+    }
+
+    fn set(&mut self, case: usize, status: TestStatus) {
+        let known = &mut self.cases[case].1;
+        *known = Some(known.map_or(status, |known| known.worst(status)));
+    }
+
+    /// An assertion of the test whose header was printed last.
+    fn status(&mut self, status: TestStatus) {
+        if let Some(current) = self.current {
+            self.set(current, status);
+        }
+    }
+
+    fn tap(&mut self, line: &[u8]) {
+        if let Some(name) = line.strip_prefix(b"# ") {
+            if self.tap.name.as_deref() != Some(name) && name.len() < 4096 {
+                self.tap.name = Some(name.to_vec());
+            }
+        } else if let Some((count, status)) = tap_assertion(line) {
+            // The runner counts what it tells; what a test prints is out of turn.
+            if count == self.tap.count + 1
+                && let Some(name) = self.tap.name.take()
+            {
+                self.tap.count = count;
+                self.began = true;
+                if let Some(status) = status {
+                    self.tap.assertions += 1;
+                    let case = self.case(lossy(name.trim_ascii()));
+                    self.set(case, status);
+                }
+            }
+        } else if let Some(rest) = line.strip_prefix(b"1..") {
+            let plan = number(rest);
+            self.tap_ended = self.tap.count > 0
+                && plan.is_some_and(|(count, rest)| {
+                    (count == self.tap.assertions || count == self.tap.count) && rest.is_empty()
+                });
+        }
+    }
+
+    fn teamcity(&mut self, text: &[u8]) {
+        let Some((event, rest)) = split_once(text, b" name='") else {
+            return;
+        };
+        if event == b"SuiteFinished" {
+            self.closed = true;
+            return;
+        }
+        let mut name = Vec::new();
+        let mut bytes = rest.iter();
+        while let Some(byte) = bytes.next() {
+            match byte {
+                b'\'' => break,
+                b'|' => name.push(match bytes.next() {
+                    Some(b'n') => b'\n',
+                    Some(b'r') => b'\r',
+                    Some(other) => *other,
+                    None => return,
+                }),
+                other => name.push(*other),
+            }
+        }
+        let name = lossy(name.trim_ascii());
+        match event {
+            b"Started" => {
+                self.began = true;
+                self.current = Some(self.case(name));
+            }
+            b"Failed" | b"Ignored" => {
+                let ok_to_fail = memchr::memmem::find(text, b"test marked as |'ok to fail|'");
+                let status = match (event, ok_to_fail) {
+                    (b"Failed", _) => TestStatus::Failed,
+                    (_, Some(_)) => TestStatus::Xfail,
+                    _ => TestStatus::Skipped,
+                };
+                if let Some(current) = self.current
+                    && self.cases[current].0 == name
+                {
+                    self.set(current, status);
+                }
+            }
+            b"Finished" => {
+                if let Some(current) = self.current.take()
+                    && self.cases[current].0 == name
+                {
+                    self.set(current, TestStatus::Passed);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The process died or the log ends in the test whose header was printed last.
+    pub(super) fn interrupted(&mut self, died: bool, log: &mut ParsedLogBuilder) {
+        let Some(current) = self.current.take() else {
+            return;
+        };
+        let (name, status) = &mut self.cases[current];
+        // A failing test may well have ended: the next one has no header as long as it passes.
+        if *status != Some(TestStatus::Failed) {
+            log.still_running(name.clone());
+            *status = died.then_some(TestStatus::Error);
+        }
+    }
+
+    /// Records the tests. Returns whether they agree with the totals, where that can be told.
+    pub(super) fn record(mut self, end: Option<&End>, log: &mut ParsedLogBuilder) -> Option<bool> {
+        let totals = end.map(|end| end.totals).unwrap_or_default();
+        let mut complete = false;
+        if !self.durations.is_empty() {
+            let mut durations = std::mem::take(&mut self.durations);
+            let known = |name: &str| self.index.contains_key(name);
+            let (tests, exact) = durations.tests(known, &self.sections, totals.total);
+            complete = exact;
+            if !exact {
+                log.warn(
+                    None,
+                    "lines with durations do not tell which of them are sections; passing tests are left out",
+                );
+            }
+            for (name, told) in tests {
+                let case = self.case(name.to_owned());
+                self.set(case, told.unwrap_or(TestStatus::Passed));
+            }
+        }
+        let module = self.binary.unwrap_or_default();
+        let count = |status: TestStatus| {
+            self.cases
+                .iter()
+                .filter(|case| case.1 == Some(status))
+                .count() as u64
+        };
+        let agrees = end.filter(|end| end.exact && !self.compact).map(|_| {
+            let failed = count(TestStatus::Failed);
+            let declared = totals.failed.unwrap_or(0);
+            let expected = totals.xfailed.unwrap_or(0);
+            // The console does not tell which failures were expected, and a test that should have
+            // failed and did not is named as passing or not at all.
+            let fits = failed <= declared + expected && (expected > 0 || failed >= declared);
+            let named = self.cases.iter().filter(|case| case.1.is_some()).count() as u64;
+            let all = !complete || totals.total == Some(named);
+            fits && all && totals.total.is_none_or(|total| named <= total)
+        });
+        for (name, status) in &self.cases {
+            if let Some(status) = status {
+                log.record(&module, name, name, *status);
+            }
+        }
+        agrees
+    }
+}
+
+fn automake(line: &[u8]) -> Option<(TestStatus, &[u8])> {
+    let rest = line.strip_prefix(b":test-result: ")?;
+    let (word, name) = split_once(rest, b" ")?;
+    let status = match word {
+        b"PASS" => TestStatus::Passed,
+        b"XFAIL" => TestStatus::Xfail,
+        b"SKIP" => TestStatus::Skipped,
+        b"FAIL" => TestStatus::Failed,
+        _ => return None,
+    };
+    Some((status, name.trim_ascii()))
+}
+
+fn split_once<'a>(text: &'a [u8], by: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let at = memchr::memmem::find(text, by)?;
+    Some((&text[..at], &text[at + by.len()..]))
+}
