@@ -22,6 +22,7 @@ mod runner;
 mod rust;
 mod shell;
 pub mod text;
+mod xml;
 
 pub use detect::{Certainty, Detection, Detector, Hints, Section, detect};
 pub use merge::SectionReader;

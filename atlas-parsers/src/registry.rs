@@ -9,12 +9,16 @@ use std::sync::Arc;
 pub const BUILTIN: &[&dyn Runner] = &[
     // Any language
     &crate::common::junit::Junit,
+    &crate::common::nunitxml::NunitXml,
+    &crate::common::tap::Tap,
+    &crate::common::trx::Trx,
     // Python
     &crate::python::pytest::Pytest,
     &crate::python::unittest::Unittest,
     // JavaScript and TypeScript
     &crate::javascript::jest::Jest,
     &crate::javascript::nodetest::NodeTest,
+    &crate::javascript::tape::Tape,
     // Java
     &crate::java::ant::Ant,
     &crate::java::gradle::Gradle,
@@ -50,6 +54,8 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::csharp::nunit3::NUnit3,
     &crate::csharp::xunit::XUnit,
     // Shell and Perl
+    &crate::shell::bats::Bats,
+    &crate::shell::prove::Prove,
 ];
 
 /// A set of parsers: the shipped ones and yours.

@@ -2,3 +2,4 @@
 
 pub(crate) mod jest;
 pub(crate) mod nodetest;
+pub(crate) mod tape;

@@ -1,1 +1,4 @@
 //! Shell and Perl.
+
+pub(crate) mod bats;
+pub(crate) mod prove;

@@ -6,12 +6,19 @@ use atlas_parsers::{Certainty, Hints, Parsers, detect};
 
 #[test]
 fn each_corpus_log_is_known_or_unknown_but_not_anothers() {
+    let parsers = Parsers::builtin();
     for folder in parser_folders() {
         for path in folder.corpus() {
             let log = std::fs::read(&path).unwrap();
             let found = detect(&log, &Hints::default());
+            let Some(id) = found.parser.as_deref().filter(|id| *id != folder.id) else {
+                continue;
+            };
+            // A document of a common format may be known as its writer's, who reads it as well.
+            let common = folder.path.parent().unwrap().ends_with("common");
+            let tests = |id| parsers.get(id).unwrap().parse(&log).results.len();
             assert!(
-                found.parser.as_deref().is_none_or(|id| id == folder.id),
+                common && tests(id) == tests(&folder.id),
                 "{}: {found:?}",
                 path.display()
             );

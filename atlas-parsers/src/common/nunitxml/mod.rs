@@ -1,0 +1,311 @@
+//! The XML reports of `NUnit` 2 and 3 and of xUnit.net.
+//!
+//! A test's name is its full name, as the consoles of these runners print it; the qualified id has
+//! the assembly in front.
+
+use crate::runner::{About, Mark, Place, Runner};
+use crate::xml::{Scanner, Sink, Tag};
+use atlas_core::{
+    LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
+};
+use memchr::memmem;
+
+/// The parser.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NunitXml;
+
+impl LogParser for NunitXml {
+    fn id(&self) -> &'static str {
+        "nunitxml"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(Reader(Scanner::new(Documents::default())))
+    }
+}
+
+impl Runner for NunitXml {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["csharp", "fsharp", "visual basic"],
+            aliases: &["nunit_xml", "nunit2_xml", "nunit3_xml", "xunitnet_xml"],
+            ..About::new(
+                "<test-results> of NUnit 2, <test-run> of NUnit 3, <assemblies> of xUnit.net, one or \
+                 many, with any text around them",
+                "tests of an assembly that did not load",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
+        let line = line.trim_ascii_start();
+        if line.first() != Some(&b'<') {
+            return None;
+        }
+        let document = line.starts_with(b"<test-run ")
+            || line.starts_with(b"<test-results ")
+            || line.starts_with(b"<assembl") && memmem::find(line, b"=\"xUnit.net").is_some();
+        document.then_some(Mark::certain(
+            Place::Start,
+            "the root of an NUnit or xUnit report",
+        ))
+    }
+}
+
+struct Reader(Scanner<Documents>);
+
+impl LogReader for Reader {
+    fn feed(&mut self, bytes: &[u8]) {
+        self.0.feed(bytes);
+    }
+
+    fn finish(self: Box<Self>) -> ParsedLog {
+        self.0.finish().finish()
+    }
+}
+
+#[derive(Debug)]
+struct Documents {
+    log: ParsedLogBuilder,
+    root: Option<&'static str>,
+    assembly: String,
+    /// Suites that are open.
+    suites: u64,
+    /// Cases of the document.
+    cases: u64,
+    declared: Totals,
+    begun: u64,
+    broken: u64,
+    disagrees: bool,
+    any: bool,
+}
+
+impl Default for Documents {
+    fn default() -> Self {
+        Self {
+            log: ParsedLogBuilder::new("nunitxml"),
+            root: None,
+            assembly: String::new(),
+            suites: 0,
+            cases: 0,
+            declared: Totals::default(),
+            begun: 0,
+            broken: 0,
+            disagrees: false,
+            any: false,
+        }
+    }
+}
+
+/// The last part of a path of either kind.
+fn file(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// The class of a full name: what stands before the last dot outside arguments.
+fn class(name: &str) -> &str {
+    let end = name.find(['(', '<', '"']).unwrap_or(name.len());
+    name[..end].rfind('.').map_or("", |dot| &name[..dot])
+}
+
+/// The status of an `NUnit` case.
+fn nunit(tag: &Tag<'_>) -> TestStatus {
+    let attribute = |name: &str| tag.attribute(name);
+    match attribute("result").as_deref() {
+        Some("Passed" | "Success" | "Warning") => TestStatus::Passed,
+        Some("Failed") => match attribute("label").as_deref() {
+            Some("Error" | "Invalid" | "Cancelled") => TestStatus::Error,
+            _ => TestStatus::Failed,
+        },
+        Some("Failure") => TestStatus::Failed,
+        Some("Error" | "NotRunnable" | "Cancelled") => TestStatus::Error,
+        Some(_) => TestStatus::Skipped,
+        // NUnit before 2.5 says it in two words.
+        None if attribute("executed").is_some_and(|yes| yes.eq_ignore_ascii_case("false")) => {
+            TestStatus::Skipped
+        }
+        None if attribute("success").is_some_and(|yes| yes.eq_ignore_ascii_case("false")) => {
+            TestStatus::Failed
+        }
+        None => TestStatus::Passed,
+    }
+}
+
+impl Sink for Documents {
+    const ROOTS: &'static [&'static str] = &[
+        "test-run",
+        "test-results",
+        "assemblies",
+        "assembly",
+        "test-suite",
+    ];
+
+    fn inside(&self) -> bool {
+        self.root.is_some()
+    }
+
+    fn open(&mut self, tag: &Tag<'_>) {
+        let root = Self::ROOTS
+            .iter()
+            .find(|root| root.as_bytes() == tag.name)
+            .copied();
+        if let Some(root) = root {
+            let nested = root == "assembly" && self.root == Some("assemblies");
+            if root == "test-suite" {
+                self.suite(tag);
+                return;
+            }
+            if !nested {
+                if self.root.is_some() {
+                    self.cut(tag.line);
+                }
+                self.root = Some(root);
+            }
+            self.declare(root, tag);
+            return;
+        }
+        match tag.name {
+            b"test-case" => {
+                let name = tag
+                    .attribute("fullname")
+                    .or_else(|| tag.attribute("name"))
+                    .unwrap_or_default();
+                let module = tag.attribute("classname");
+                let module = module.as_deref().unwrap_or_else(|| class(&name));
+                self.record(module, &name, nunit(tag));
+            }
+            b"test" if matches!(self.root, Some("assemblies" | "assembly")) => {
+                let status = match tag.attribute("result").as_deref() {
+                    Some("Pass") => TestStatus::Passed,
+                    Some("Fail") => TestStatus::Failed,
+                    _ => TestStatus::Skipped,
+                };
+                let name = tag.attribute("name").unwrap_or_default();
+                let module = tag.attribute("type").unwrap_or_default();
+                self.record(&module, &name, status);
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, name: &[u8]) {
+        if name == b"test-suite" {
+            self.suites = self.suites.saturating_sub(1);
+            if self.suites > 0 {
+                return;
+            }
+        }
+        if self.root.is_some_and(|root| root.as_bytes() == name) {
+            self.end();
+        }
+    }
+
+    fn cut(&mut self, line: u64) {
+        self.end();
+        self.broken += 1;
+        self.disagrees = true;
+        self.log.warn(Some(line), "the document stops here");
+    }
+}
+
+impl Documents {
+    /// A suite, which may be a root: a report of one assembly.
+    fn suite(&mut self, tag: &Tag<'_>) {
+        if self.root.is_none() {
+            self.root = Some("test-suite");
+            self.suites = 0;
+            self.declare("test-suite", tag);
+        }
+        self.suites = self.suites.saturating_add(1);
+        if tag.attribute("type").as_deref() == Some("Assembly") {
+            let name = tag.attribute("name").unwrap_or_default();
+            self.assembly.clear();
+            self.assembly.push_str(file(&name));
+        }
+    }
+
+    /// Takes what a root declares.
+    fn declare(&mut self, root: &str, tag: &Tag<'_>) {
+        let number = |name: &str| tag.number(name);
+        let mut totals = Totals {
+            total: number("total"),
+            passed: number("passed"),
+            failed: number("failed"),
+            skipped: number("skipped"),
+            ..Totals::default()
+        };
+        match root {
+            "test-results" => {
+                let path = tag.attribute("name").unwrap_or_default();
+                self.assembly.clear();
+                self.assembly.push_str(file(&path));
+                // Here the total is that of the tests that ran.
+                totals.total = totals
+                    .total
+                    .map(|ran| ran.saturating_add(number("not-run").unwrap_or(0)));
+                totals.failed = number("failures");
+                totals.errors = number("errors");
+                totals.skipped = None;
+            }
+            "assembly" => {
+                let path = tag.attribute("name").unwrap_or_default();
+                self.assembly.clear();
+                self.assembly.push_str(file(&path));
+                if number("errors").is_some_and(|errors| errors > 0) {
+                    self.log
+                        .warn(Some(tag.line), "the assembly had errors outside its tests");
+                }
+            }
+            "assemblies" => return,
+            _ => {}
+        }
+        self.declared.add(totals);
+    }
+
+    fn record(&mut self, module: &str, name: &str, status: TestStatus) {
+        self.cases += 1;
+        if name.trim().is_empty() {
+            self.log.warn(None, "a test case without a name");
+            return;
+        }
+        if self.assembly.is_empty() {
+            self.log.record(module, name, name, status);
+        } else {
+            let qualified = [self.assembly.as_str(), name].join("::");
+            self.log.record(module, &qualified, name, status);
+        }
+    }
+
+    fn end(&mut self) {
+        // A lone `<assembly>` may be anything else's.
+        self.begun +=
+            u64::from(!matches!(self.root, Some("assembly" | "test-suite")) || self.cases > 0);
+        self.root = None;
+        self.suites = 0;
+        self.assembly.clear();
+        let cases = std::mem::take(&mut self.cases);
+        let declared = std::mem::take(&mut self.declared);
+        if declared != Totals::default() {
+            self.any = true;
+            self.disagrees |= declared.total.is_some_and(|total| total != cases);
+            self.log.add_totals(declared);
+        }
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        if self.any || self.broken > 0 {
+            self.log.set_consistent(!self.disagrees);
+        }
+        let outcome = if self.begun == 0 {
+            RunOutcome::NothingRan
+        } else if self.broken > 0 {
+            RunOutcome::Truncated
+        } else if self.log.recorded() == 0 {
+            RunOutcome::NothingRan
+        } else {
+            RunOutcome::Completed
+        };
+        self.log.finish(outcome)
+    }
+}

@@ -1,0 +1,254 @@
+//! TAP as it stands: versions 12 to 14, of any producer.
+//!
+//! A test is a point at the line start; its name is the description without the dash and the
+//! directive, or its number where it has none. Points of subtests are indented and belong to the
+//! point that sums them up. Comments and the blocks of diagnostics are no tests.
+//!
+//! What a program prints may look like a point. Plan and numbers decide: see [`Document`].
+
+mod document;
+pub(crate) mod line;
+
+pub(crate) use document::{Document, Ended, Seen};
+
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::clean;
+use atlas_core::{
+    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, Totals,
+};
+
+/// Anything that speaks TAP.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tap;
+
+impl LogParser for Tap {
+    fn id(&self) -> &'static str {
+        "tap"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::default()))
+    }
+}
+
+impl Runner for Tap {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            aliases: &["test_more", "qunit", "node_tap"],
+            ..About::new(
+                "TAP 12 to 14 of any producer, one document or several",
+                "the file a document belongs to; which of two lines is real where a test prints a \
+                 point with the very number that comes next",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b'T' if line::version(line) => Some(Mark::hint(Place::Start, "a `TAP version` line")),
+            b'1' if line::plan(line).is_some() => Some(Mark::hint(Place::Within, "a TAP plan")),
+            b'o' | b'n' => {
+                let point = line::point(line)?;
+                point.number?;
+                Some(Mark::hint(Place::Within, "numbered `ok` lines"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What the documents of a log come to.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) log: ParsedLogBuilder,
+    pub(crate) document: Document,
+    planned: u64,
+    plans: u64,
+    documents: u64,
+    /// How many documents lack points or a plan, and whether the last one does.
+    broken: u64,
+    last_broken: bool,
+    doubtful: bool,
+    pub(crate) died: bool,
+    /// The runner itself says that it came to its end, whatever was planned.
+    pub(crate) whole: bool,
+}
+
+impl Run {
+    pub(crate) fn new(parser: &str) -> Self {
+        Self {
+            log: ParsedLogBuilder::new(parser),
+            document: Document::default(),
+            planned: 0,
+            plans: 0,
+            documents: 0,
+            broken: 0,
+            last_broken: false,
+            doubtful: false,
+            died: false,
+            whole: false,
+        }
+    }
+
+    pub(crate) fn begin(&mut self) {
+        let log = &mut self.log;
+        let ended = self.document.begin(&mut |seen| record(log, seen));
+        self.ended(ended);
+    }
+
+    pub(crate) fn plan(&mut self, plan: u64) {
+        let log = &mut self.log;
+        let ended = self.document.planned(plan, &mut |seen| record(log, seen));
+        self.ended(ended);
+    }
+
+    pub(crate) fn point(&mut self, seen: Seen<'_>) {
+        let log = &mut self.log;
+        let ended = self.document.point(seen, &mut |seen| record(log, seen));
+        self.ended(ended);
+    }
+
+    /// `Bail out!`: nothing more will come.
+    pub(crate) fn bail(&mut self) {
+        if self.document.any() {
+            self.died = true;
+            self.end();
+        }
+    }
+
+    pub(crate) fn end(&mut self) {
+        let log = &mut self.log;
+        let ended = self.document.end(&mut |seen| record(log, seen));
+        self.ended(Some(ended));
+    }
+
+    fn ended(&mut self, ended: Option<Ended>) {
+        let Some(ended) = ended.filter(|ended| ended.any) else {
+            return;
+        };
+        self.documents += 1;
+        self.last_broken = !ended.complete;
+        self.broken += u64::from(!ended.complete);
+        self.doubtful |= ended.doubtful;
+        if let Some(plan) = ended.plan {
+            self.plans += 1;
+            self.planned = self.planned.saturating_add(plan);
+        }
+    }
+
+    /// Ends the log. `totals` are those that the runner printed besides its plans.
+    pub(crate) fn finish(mut self, totals: Option<(Totals, bool)>) -> ParsedLog {
+        self.end();
+        let outcome = if self.documents == 0 {
+            RunOutcome::NothingRan
+        } else if self.died {
+            RunOutcome::Crashed
+        } else if self.last_broken && !self.whole {
+            RunOutcome::Truncated
+        } else if self.broken > 0 && !self.whole {
+            RunOutcome::Crashed
+        } else if self.log.recorded() == 0 {
+            RunOutcome::NothingRan
+        } else {
+            RunOutcome::Completed
+        };
+        if let Some((totals, agrees)) = totals {
+            self.log.add_totals(totals);
+            self.log
+                .set_consistent(agrees && self.broken == 0 && !self.doubtful);
+        } else if self.plans > 0 {
+            self.log.add_totals(Totals {
+                total: Some(self.planned),
+                ..Totals::default()
+            });
+            let agrees = self.planned == self.log.recorded();
+            self.log
+                .set_consistent(agrees && self.broken == 0 && !self.doubtful);
+        }
+        if self.doubtful {
+            self.log.warn(
+                None,
+                "some points are out of order: a test may have printed them",
+            );
+        }
+        self.log.finish(outcome)
+    }
+}
+
+/// Records a point: by its title, or by its number where it has none.
+fn record(log: &mut ParsedLogBuilder, seen: Seen<'_>) {
+    let number;
+    let name = if seen.name.is_empty() {
+        number = seen.number.unwrap_or_default().to_string();
+        &number
+    } else {
+        seen.name
+    };
+    if seen.group.is_empty() {
+        log.record("", name, name, seen.status);
+    } else {
+        let qualified = [seen.group, name].join(" > ");
+        log.record(seen.group, &qualified, name, seen.status);
+    }
+}
+
+/// `# Looks like your test exited with 255 just after 3.`: `Test::More` tells of a death.
+pub(crate) fn exited(line: &[u8]) -> bool {
+    line.strip_prefix(b"# Looks like your test ")
+        .is_some_and(|rest| rest.starts_with(b"exited with ") || rest.starts_with(b"died "))
+}
+
+#[derive(Debug)]
+struct State {
+    run: Run,
+    block: line::Block,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            run: Run::new("tap"),
+            block: line::Block::default(),
+        }
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        let line = clean(line);
+        if self.block.holds(&line) {
+            return;
+        }
+        match line.first() {
+            Some(b'o' | b'n') => {
+                let Some(point) = line::point(&line) else {
+                    return;
+                };
+                let (title, directive) = line::title(point.rest);
+                self.run.point(Seen {
+                    number: point.number,
+                    name: &line::name(title),
+                    group: "",
+                    status: line::status(point.passed, directive),
+                });
+                self.block.point();
+            }
+            Some(b'1') => {
+                if let Some(plan) = line::plan(&line) {
+                    self.run.plan(plan);
+                }
+            }
+            Some(b'T' | b't') if line::version(&line) => self.run.begin(),
+            Some(b'B' | b' ' | b'\t') if line.trim_ascii_start().starts_with(b"Bail out!") => {
+                self.run.bail();
+            }
+            Some(b'#') if exited(&line) && !self.run.document.complete() => self.run.died = true,
+            _ => {}
+        }
+    }
+
+    fn finish(self) -> ParsedLog {
+        self.run.finish(None)
+    }
+}

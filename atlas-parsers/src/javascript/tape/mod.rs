@@ -1,0 +1,220 @@
+//! tape: TAP with a comment as the heading of each test.
+//!
+//! An assertion is a test; its name is its message. Headings do not tell which test encloses which,
+//! so the qualified id has the last heading in front. The totals at the end close a document, and
+//! what follows them belongs to none.
+
+use crate::common::tap::{Run, Seen, line};
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::clean;
+use atlas_core::{ByLine, LineState, LogParser, LogReader, ParsedLog, TestStatus, Totals};
+
+/// tape, and what prints like it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tape;
+
+impl LogParser for Tape {
+    fn id(&self) -> &'static str {
+        "tape"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::default()))
+    }
+}
+
+impl Runner for Tape {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["javascript", "typescript"],
+            commands: &[&["tape"]],
+            ..About::new(
+                "the TAP of tape 1 to 5",
+                "tests without assertions; which test encloses which; which of two lines is real \
+                 where a test prints a point with the very number that comes next",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b'#' if counted(line, b"# pass  ").is_some()
+                && counted(before, b"# tests ").is_some() =>
+            {
+                Some(Mark::certain(
+                    Place::End,
+                    "`# tests` and `# pass  ` with two blanks",
+                ))
+            }
+            b' ' if line.starts_with(b"    operator: ") && before == b"  ---" => Some(
+                Mark::certain(Place::Within, "a block that begins with `operator:`"),
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// The number behind the words, and nothing else.
+fn counted(line: &[u8], words: &[u8]) -> Option<u64> {
+    line::number(line.strip_prefix(words)?.trim_ascii())
+}
+
+#[derive(Debug)]
+struct State {
+    run: Run,
+    block: line::Block,
+    heading: String,
+    /// The last comment, as it stands.
+    comment: Vec<u8>,
+    /// The last heading had no point below it yet.
+    fresh: bool,
+    totals: Totals,
+    /// The totals of the document that is open: its end, unless the next point follows.
+    tail: Option<Totals>,
+    /// The number of the plan, if it was the last line that was not empty.
+    plan: Option<u64>,
+    failed: u64,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            run: Run::new("tape"),
+            block: line::Block::default(),
+            heading: String::new(),
+            comment: Vec::new(),
+            fresh: false,
+            totals: Totals::default(),
+            tail: None,
+            plan: None,
+            failed: 0,
+        }
+    }
+}
+
+/// Parts the message and the directive: the last ` # SKIP` or ` # TODO` that is a word. Messages
+/// are printed as they are.
+fn title(rest: &[u8]) -> (&[u8], Option<line::Directive>) {
+    let mut end = rest.len();
+    while let Some(at) = memchr::memrchr(b'#', &rest[..end]) {
+        end = at;
+        let upper = rest[at..].starts_with(b"# SKIP") || rest[at..].starts_with(b"# TODO");
+        if !upper || at > 0 && rest[at - 1] != b' ' {
+            continue;
+        }
+        if let Some(directive) = line::Directive::of(&rest[at + 1..]) {
+            return (rest[..at].trim_ascii_end(), Some(directive));
+        }
+    }
+    (rest, None)
+}
+
+impl State {
+    fn comment(&mut self, line: &[u8]) {
+        let plan = self.plan.take();
+        if let Some(tests) = counted(line, b"# tests ")
+            && plan == Some(tests)
+            && self.run.document.points() == tests
+        {
+            self.tail = Some(Totals {
+                total: Some(tests),
+                ..Totals::default()
+            });
+        } else if let Some(tail) = &mut self.tail {
+            tail.add(Totals {
+                passed: counted(line, b"# pass  "),
+                failed: counted(line, b"# fail  "),
+                ..Totals::default()
+            });
+        } else {
+            let text = line[1..].trim_ascii();
+            let text = text
+                .strip_prefix(b"SKIP ")
+                .or_else(|| text.strip_prefix(b"TODO "))
+                .unwrap_or(text);
+            self.comment.clear();
+            self.comment.extend_from_slice(text);
+            self.fresh = true;
+        }
+    }
+}
+
+impl State {
+    /// Ends the document that is open, if its totals were read.
+    fn close(&mut self) {
+        if let Some(tail) = self.tail.take() {
+            self.run.plan(tail.total.unwrap_or_default());
+            self.run.end();
+            self.totals.add(tail);
+        } else if let Some(plan) = self.plan.take() {
+            self.run.plan(plan);
+        }
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        let line = clean(line);
+        if self.block.holds(&line) || line.is_empty() {
+            return;
+        }
+        if line[0] == b'#' {
+            self.comment(&line);
+            return;
+        }
+        if self.tail.is_none() {
+            self.plan = None;
+        }
+        match line[0] {
+            b'o' | b'n' => {
+                let Some(point) = line::point(&line).filter(|point| point.number.is_some()) else {
+                    return;
+                };
+                if self.tail.is_some() && !self.run.document.expects(point.number) {
+                    return;
+                }
+                self.tail = None;
+                if self.fresh {
+                    self.heading = String::from_utf8_lossy(&self.comment).into_owned();
+                }
+                let (title, directive) = title(point.rest);
+                let status = line::status(point.passed, directive);
+                self.failed += u64::from(status == TestStatus::Failed);
+                self.run.point(Seen {
+                    number: point.number,
+                    name: &String::from_utf8_lossy(title),
+                    group: &self.heading,
+                    status,
+                });
+                self.fresh = false;
+                self.block.point();
+            }
+            b'1' => {
+                self.plan = line::plan(&line);
+            }
+            b'T' if line::version(&line) => {
+                self.close();
+                self.run.begin();
+                self.heading.clear();
+                self.fresh = false;
+            }
+            b'B' if line.starts_with(b"Bail out!") => self.run.bail(),
+            _ => {}
+        }
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        self.close();
+        let open = self.run.document.any();
+        if open && self.fresh && self.run.document.plan().is_none() && !self.comment.is_empty() {
+            let heading = String::from_utf8_lossy(&self.comment).into_owned();
+            self.run.log.still_running(heading);
+        }
+        let declared = self.totals != Totals::default();
+        let agrees = self.totals.total == Some(self.run.log.recorded())
+            && self.totals.failed.unwrap_or(0) == self.failed;
+        let totals = (declared && !open).then_some((self.totals, agrees));
+        self.run.finish(totals)
+    }
+}

@@ -1,0 +1,89 @@
+//! prove and `Test::Harness`.
+//!
+//! Without `-v` the tests are the files: `t/a.t .. ok`. With it they are the points of each file,
+//! read as TAP below the line that names the file; a run is verbose if a plan or a passing point
+//! is shown. A file that died before its first point is a module without results then.
+//!
+//! Scripts print what they like. A line that names a file counts where none is open, and all of
+//! one run are padded to one width; a bare `ok` ends a file where all points are there or no
+//! point follows; the last line of a run says how many files and tests it had.
+
+mod line;
+mod run;
+
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::clean;
+use atlas_core::{ByLine, LineState, LogParser, LogReader, ParsedLog};
+use run::Runs;
+
+/// `prove`, and `make test` of Perl.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prove;
+
+impl LogParser for Prove {
+    fn id(&self) -> &'static str {
+        "prove"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State::default()))
+    }
+}
+
+impl Runner for Prove {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["perl", "shell", "c"],
+            aliases: &["test_harness", "tap_harness"],
+            commands: &[&["prove"]],
+            usual_for: &["perl"],
+            contains: &["tap", "bats"],
+            ..About::new(
+                "prove and Test::Harness 3: plain, -v, -j, -q, -Q, --timer, with colours",
+                "single tests without -v; passing files with -Q; which of two lines is real where \
+                 a script prints a point with the very number that comes next",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b'R' if line.starts_with(b"Result: ") && line::files(before).is_some() => Some(
+                Mark::certain(Place::End, "`Files=`, `Tests=` and `Result:`"),
+            ),
+            b'D' if line.starts_with(b"Dubious, test returned ") => Some(Mark::certain(
+                Place::Within,
+                "a `Dubious, test returned` line",
+            )),
+            b'-' if line == b"-------------------" && before == b"Test Summary Report" => {
+                Some(Mark::certain(Place::Within, "a `Test Summary Report`"))
+            }
+            b'A' if line == b"All tests successful." => {
+                Some(Mark::hint(Place::End, "`All tests successful.`"))
+            }
+            _ => {
+                let header = line::header(line)?;
+                let script = header.file.ends_with(b".t");
+                script.then_some(Mark::certain(Place::Within, "a `t/….t ..` line"))
+            }
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    number: usize,
+    runs: Runs,
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.number += 1;
+        self.runs.line(&clean(line), self.number);
+    }
+
+    fn finish(self) -> ParsedLog {
+        self.runs.finish()
+    }
+}
