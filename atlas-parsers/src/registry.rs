@@ -15,6 +15,8 @@ pub const BUILTIN: &[&dyn Runner] = &[
     // Python
     &crate::python::pytest::Pytest,
     &crate::python::unittest::Unittest,
+    &crate::python::django::Django,
+    &crate::python::sympy::Sympy,
     // JavaScript and TypeScript
     &crate::javascript::jest::Jest,
     &crate::javascript::nodetest::NodeTest,
@@ -28,6 +30,7 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::go::gotest::GoTest,
     // Rust
     &crate::rust::cargo::Cargo,
+    &crate::rust::nextest::Nextest,
     // Ruby
     &crate::ruby::cucumber::Cucumber,
     &crate::ruby::minitest::Minitest,

@@ -1,3 +1,4 @@
 //! Rust.
 
 pub(crate) mod cargo;
+pub(crate) mod nextest;

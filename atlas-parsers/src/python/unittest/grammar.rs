@@ -22,6 +22,22 @@ impl Name {
         }
     }
 
+    /// As the runner prints it.
+    pub(super) fn id(&self) -> String {
+        format!("{} ({})", self.method, self.place)
+    }
+
+    /// The name without other text in front of its method, where the parentheses tell it.
+    pub(super) fn without_text_before(&self) -> Option<Self> {
+        let (class, method) = self.place.rsplit_once('.')?;
+        let before = self.method.strip_suffix(method)?;
+        (!self.full && !before.is_empty() && class.contains('.')).then(|| Self {
+            method: method.to_owned(),
+            place: self.place.clone(),
+            full: true,
+        })
+    }
+
     /// Whether it stands for a module that could not be imported.
     pub(super) fn is_load_failure(&self) -> bool {
         let class = self
@@ -110,6 +126,27 @@ pub(super) fn test_name(text: &[u8]) -> Option<(Name, usize)> {
     Some((name, close + 1))
 }
 
+/// A whole result behind other text: `…noiselesstest_x (module.Class.test_x) ... ok`.
+pub(super) fn glued(line: &[u8]) -> Option<(Name, TestStatus)> {
+    let dots = memmem::rfind(line, b" ... ")?;
+    let status = status(&line[dots + 5..])?;
+    let open = memmem::rfind(&line[..dots], b" (")?;
+    let place = std::str::from_utf8(line[open + 2..dots].strip_suffix(b")")?).ok()?;
+    let before = &line[..open];
+    let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    let start = before
+        .iter()
+        .rposition(|byte| !word(byte))
+        .map_or(0, |at| at + 1);
+    let tail = std::str::from_utf8(&before[start..]).ok()?;
+    let method = match place.rsplit_once('.') {
+        Some((_, last)) if tail.ends_with(last) => last,
+        _ => tail,
+    };
+    let (name, end) = test_name(format!("{method} ({place})").as_bytes())?;
+    (end > 0 && method.len() < open).then_some((name, status))
+}
+
 /// A status that is all of the text.
 pub(super) fn status(text: &[u8]) -> Option<TestStatus> {
     Some(match text.trim_ascii_end() {
@@ -121,6 +158,8 @@ pub(super) fn status(text: &[u8]) -> Option<TestStatus> {
         b"skipped" => TestStatus::Skipped,
         text => {
             let reason = text.strip_prefix(b"skipped ")?;
+            // Python 2 prints `skipped u'…'`.
+            let reason = reason.strip_prefix(b"u").unwrap_or(reason);
             let quoted = |q: u8| reason.len() > 1 && reason[0] == q && reason.last() == Some(&q);
             (quoted(b'\'') || quoted(b'"')).then_some(TestStatus::Skipped)?
         }

@@ -10,6 +10,7 @@
 //! a subtest; a failed subtest fails its test, a skipped one skips it.
 
 mod grammar;
+mod judge;
 
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
@@ -18,6 +19,7 @@ use atlas_core::{
     RunOutcome, TestStatus, Totals,
 };
 use grammar::{Heading, Name};
+use judge::Test;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The parser.
@@ -30,7 +32,7 @@ impl LogParser for Unittest {
     }
 
     fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
+        Box::new(ByLine::new(State::new("unittest")))
     }
 }
 
@@ -56,20 +58,6 @@ impl Runner for Unittest {
     }
 }
 
-/// One test of the run, in the order of the log.
-#[derive(Debug)]
-struct Test {
-    id: String,
-    name: Name,
-    /// A status printed where the runner prints it.
-    words: Vec<TestStatus>,
-    /// A status behind other text on its line, as output without a line end leaves it.
-    loose: Option<TestStatus>,
-    subs: Vec<TestStatus>,
-    /// The test on whose line this one began.
-    glued_to: Option<usize>,
-}
-
 /// What is expected next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
@@ -92,11 +80,14 @@ struct Report {
     last: Vec<Evidence>,
 }
 
-struct State {
+/// A log being read. Django's runner prints the same and reads with it.
+pub(in crate::python) struct State {
     line: u64,
     phase: Phase,
     dashes: bool,
     tests: Vec<Test>,
+    /// Results behind other text on their line, as output without a line end leaves them.
+    glued: Vec<Test>,
     current: Option<usize>,
     /// The id was printed, and its docstring and status may follow on the next line.
     docstring: bool,
@@ -110,13 +101,15 @@ struct State {
     loaded: bool,
 }
 
-impl Default for State {
-    fn default() -> Self {
+impl State {
+    /// A reader for the parser of that name.
+    pub(in crate::python) fn new(parser: &str) -> Self {
         Self {
             line: 0,
             phase: Phase::Running,
             dashes: false,
             tests: Vec::new(),
+            glued: Vec::new(),
             current: None,
             docstring: false,
             headings: Vec::new(),
@@ -124,7 +117,7 @@ impl Default for State {
             fatal: None,
             ran: None,
             outcome: None,
-            builder: ParsedLogBuilder::new("unittest"),
+            builder: ParsedLogBuilder::new(parser),
             consistent: None,
             loaded: false,
         }
@@ -220,6 +213,11 @@ fn id_of(text: &[u8]) -> String {
 }
 
 impl State {
+    /// Whether a run has come to its end.
+    pub(in crate::python) fn ended(&self) -> bool {
+        self.outcome.is_some()
+    }
+
     fn running(&mut self, line: &[u8]) {
         if is_rule(line, b'=') {
             self.phase = Phase::Rule;
@@ -262,6 +260,10 @@ impl State {
             }
             return;
         }
+        if let Some((name, status)) = grammar::glued(line) {
+            let test = Test::new(name.id(), name, status);
+            self.glued.push(test);
+        }
         if self.current.is_some() {
             self.status_in(line, false);
         }
@@ -287,14 +289,20 @@ impl State {
         while after_dots
             && let Some((name, end)) = grammar::test_name(text)
             && !name.full
-            && let Some(tail) = text[end..].strip_prefix(b" ... ")
         {
+            let rest = &text[end..];
+            // One with a docstring has its dots on the next line.
+            self.docstring = rest.trim_ascii().is_empty();
+            let tail = rest.strip_prefix(b" ... ");
+            if tail.is_none() && !self.docstring {
+                break;
+            }
             let outer = self.current;
             self.begin(&text[..end], name);
             if let Some(test) = self.tests.last_mut() {
                 test.glued_to = outer;
             }
-            text = tail;
+            text = tail.unwrap_or_default();
         }
         let Some(current) = self.current.map(|at| &mut self.tests[at]) else {
             return;
@@ -462,7 +470,13 @@ impl State {
                 .or_insert(status);
         }
         if headed == Some(true) {
-            drop_glued(&mut tests, &told);
+            judge::drop_glued(&mut tests, &told);
+        }
+        let glued = std::mem::take(&mut self.glued);
+        if let Some((Some(ran), _)) = end
+            && verbose
+        {
+            judge::reconcile(&mut tests, glued, &told, ran);
         }
         let mut known: BTreeSet<&str> = BTreeSet::new();
         let mut skipped = 0;
@@ -511,55 +525,13 @@ impl State {
             agrees &= verdict.totals.skipped.unwrap_or(0) == skipped;
             // A class that cannot be set up is no test, though it may have a line.
             let named = tests.iter().filter(|test| !test.name.is_fixture()).count();
-            agrees &= ran.is_none_or(|ran| ran == named as u64);
+            let beyond = ran.map_or(0, |ran| (named as u64).abs_diff(ran));
+            // Python 3.12.1 does not count what is skipped before it begins.
+            if agrees && beyond > 0 && ran < Some(named as u64) && beyond <= skipped {
+                return None;
+            }
+            agrees &= beyond == 0;
         }
         Some(agrees)
-    }
-}
-
-/// Undoes tests that began on another's line although that other one has no failing subtest: it
-/// printed them, and what followed is its own.
-fn drop_glued(tests: &mut Vec<Test>, told: &HashMap<&str, TestStatus>) {
-    for at in (0..tests.len()).rev() {
-        let Some(outer) = tests[at].glued_to else {
-            continue;
-        };
-        if told.contains_key(tests[outer].id.as_str()) {
-            continue;
-        }
-        let words = std::mem::take(&mut tests[at].words);
-        let loose = tests[at].loose;
-        tests[at].id.clear();
-        let outer = &mut tests[outer];
-        match words.split_first() {
-            Some((first, [])) => outer.loose = Some(*first),
-            Some((_, own)) => outer.words.extend(own),
-            None => outer.loose = loose,
-        }
-    }
-    tests.retain(|test| !test.id.is_empty());
-}
-
-impl Test {
-    /// The status, from what the line says and what a heading tells.
-    fn decide(&self, told: Option<TestStatus>, complete: bool) -> Option<TestStatus> {
-        if let Some(told) = told {
-            return Some(told);
-        }
-        if let Some(status) = self.subs.iter().copied().max() {
-            if status.is_failing() && complete {
-                // No heading tells of it: the line was output.
-                return self.words.last().copied().or(Some(TestStatus::Passed));
-            }
-            return Some(self.words.iter().copied().fold(status, TestStatus::worst));
-        }
-        if complete {
-            // Headings tell of every failure, so a failing word here was printed by the test.
-            if let Some(status) = self.words.iter().rev().find(|status| !status.is_failing()) {
-                return Some(*status);
-            }
-        }
-        let worst = self.words.iter().copied().max();
-        worst.or(self.loose)
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Collects compiler errors until cargo says which target they belong to.
 #[derive(Debug, Default)]
-pub(super) struct Build {
+pub(in crate::rust) struct Build {
     /// Errors that no target claims yet.
     errors: Vec<Evidence>,
     /// An error was the last thing said; its place follows.
@@ -20,7 +20,7 @@ pub(super) struct Build {
 impl Build {
     const MAX_LINES: usize = 38;
 
-    pub(super) fn line(&mut self, line: &[u8], number: usize) {
+    pub(in crate::rust) fn line(&mut self, line: &[u8], number: usize) {
         match line.first() {
             Some(b'e') if line.starts_with(b"error") => self.error(line, number),
             Some(b' ') => {
@@ -73,12 +73,12 @@ impl Build {
     }
 
     /// The targets that were not built, each with the errors.
-    pub(super) fn failed(&mut self) -> BTreeMap<String, Vec<Evidence>> {
+    pub(in crate::rust) fn failed(&mut self) -> BTreeMap<String, Vec<Evidence>> {
         std::mem::take(&mut self.failed)
     }
 
     /// Whether cargo gave up before it ran anything.
-    pub(super) fn stopped(&self) -> bool {
+    pub(in crate::rust) fn stopped(&self) -> bool {
         self.stopped
     }
 }

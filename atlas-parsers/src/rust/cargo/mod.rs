@@ -14,7 +14,7 @@
 //! of one name (two packages with `tests/it.rs`) are told apart as `it` and `it#2`, in the order
 //! cargo runs them. nextest has its own format.
 
-mod build;
+pub(super) mod build;
 mod line;
 mod section;
 

@@ -1,0 +1,142 @@
+//! sympy's own runner: `bin/test`, `bin/doctest` and `sympy.test()`.
+//!
+//! A run begins with `test process starts` and ends with `tests finished: 85 passed, …`. Between
+//! them each file is told on a line, `sympy/core/tests/test_basic.py[23] .....   [OK]`, one letter
+//! a test; a verbose run names each test on a line. Below stand the tests that passed although
+//! they should fail, and those that raised or failed, with their files.
+//!
+//! Without `--verbose` only these last are named. The letters mix with what tests print, so they
+//! are not read. Ids are the names of functions; `file:function` is the qualified id. A doctest is
+//! named by its dotted path.
+
+mod line;
+mod section;
+
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::clean;
+use atlas_core::{
+    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome,
+};
+use section::Section;
+
+/// The parser.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sympy;
+
+impl LogParser for Sympy {
+    fn id(&self) -> &'static str {
+        "sympy"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(ByLine::new(State {
+            log: ParsedLogBuilder::new("sympy"),
+            line: 0,
+            section: None,
+            outcome: None,
+            consistent: None,
+        }))
+    }
+}
+
+impl Runner for Sympy {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["python"],
+            aliases: &["python_sympy"],
+            commands: &[&["bin/test"], &["bin/doctest"]],
+            ..About::new(
+                "`bin/test` and `bin/doctest`, verbose or not, in colour, in splits",
+                "without `--verbose`: tests that pass, are skipped or fail as expected, and with \
+                 `--tb=no` all others",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b'=' if starts(line) => {
+                Some(Mark::certain(Place::Start, "sympy's `test process starts`"))
+            }
+            b'=' | b' ' => {
+                let start = line.iter().position(|byte| !matches!(byte, b'=' | b' '))?;
+                line[start..]
+                    .starts_with(b"tests finished: ")
+                    .then_some(Mark::certain(Place::End, "sympy's `tests finished:`"))
+            }
+            b'D' if line == b"DO *NOT* COMMIT!" => {
+                Some(Mark::certain(Place::End, "sympy's `DO *NOT* COMMIT!`"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `====== test process starts ======`
+fn starts(line: &[u8]) -> bool {
+    line.starts_with(b"==")
+        && matches!(
+            line::centred(line, b'='),
+            Some("test process starts" | "doctests start" | "rst doctests start")
+        )
+}
+
+struct State {
+    log: ParsedLogBuilder,
+    line: usize,
+    section: Option<Section>,
+    outcome: Option<RunOutcome>,
+    consistent: Option<bool>,
+}
+
+impl State {
+    fn settle(&mut self) {
+        let Some(section) = self.section.take() else {
+            return;
+        };
+        let (outcome, agrees) = section.settle(&mut self.log);
+        self.outcome = Some(match (self.outcome, outcome) {
+            // A run that did not come to its end speaks for all; an empty one for none.
+            (None | Some(RunOutcome::NothingRan), outcome) => outcome,
+            (Some(known), RunOutcome::NothingRan) => known,
+            (Some(RunOutcome::Completed), outcome) => outcome,
+            (Some(known), _) => known,
+        });
+        self.consistent = match (self.consistent, agrees) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (known, agrees) => agrees.or(known),
+        };
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        let line = clean(line);
+        if line.first() == Some(&b'=') && starts(&line) {
+            let open = self
+                .section
+                .as_ref()
+                .is_some_and(|section| !section.may_begin_another());
+            if !open {
+                self.settle();
+                self.section = Some(Section::default());
+            }
+            return;
+        }
+        if let Some(section) = &mut self.section {
+            section.line(&line, self.line);
+            if section.ended() {
+                self.settle();
+            }
+        }
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        self.settle();
+        let mut log = self.log.finish(self.outcome.unwrap_or_default());
+        log.consistent = self.consistent;
+        log
+    }
+}

@@ -1,0 +1,172 @@
+//! Which of the lines that look like results are the runner's, once the run's own count is known.
+
+use super::grammar::Name;
+use atlas_core::TestStatus;
+use std::collections::HashMap;
+
+/// One test of the run, in the order of the log.
+#[derive(Debug)]
+pub(super) struct Test {
+    pub(super) id: String,
+    pub(super) name: Name,
+    /// A status printed where the runner prints it.
+    pub(super) words: Vec<TestStatus>,
+    /// A status behind other text on its line, as output without a line end leaves it.
+    pub(super) loose: Option<TestStatus>,
+    pub(super) subs: Vec<TestStatus>,
+    /// The test on whose line this one began.
+    pub(super) glued_to: Option<usize>,
+}
+
+/// Undoes tests that began on another's line although that other one has no failing subtest: it
+/// printed them, and what followed is its own.
+pub(super) fn drop_glued(tests: &mut Vec<Test>, told: &HashMap<&str, TestStatus>) {
+    for at in (0..tests.len()).rev() {
+        let Some(outer) = tests[at].glued_to else {
+            continue;
+        };
+        if told.contains_key(tests[outer].id.as_str()) {
+            continue;
+        }
+        let words = std::mem::take(&mut tests[at].words);
+        let loose = tests[at].loose;
+        tests[at].id.clear();
+        let outer = &mut tests[outer];
+        match words.split_first() {
+            Some((first, [])) => outer.loose = Some(*first),
+            Some((_, own)) => outer.words.extend(own),
+            None => outer.loose = loose,
+        }
+    }
+    tests.retain(|test| !test.id.is_empty());
+}
+
+impl Test {
+    pub(super) fn new(id: String, name: Name, status: TestStatus) -> Self {
+        Self {
+            id,
+            name,
+            words: vec![status],
+            loose: None,
+            subs: Vec::new(),
+            glued_to: None,
+        }
+    }
+
+    fn skipped(&self) -> bool {
+        self.words.contains(&TestStatus::Skipped)
+    }
+
+    /// The status, from what the line says and what a heading tells.
+    pub(super) fn decide(&self, told: Option<TestStatus>, complete: bool) -> Option<TestStatus> {
+        if let Some(told) = told {
+            return Some(told);
+        }
+        if let Some(status) = self.subs.iter().copied().max() {
+            if status.is_failing() && complete {
+                // No heading tells of it: the line was output.
+                return self.words.last().copied().or(Some(TestStatus::Passed));
+            }
+            return Some(self.words.iter().copied().fold(status, TestStatus::worst));
+        }
+        if complete {
+            // Headings tell of every failure, so a failing word here was printed by the test.
+            if let Some(status) = self.words.iter().rev().find(|status| !status.is_failing()) {
+                return Some(*status);
+            }
+        }
+        let worst = self.words.iter().copied().max();
+        worst.or(self.loose)
+    }
+}
+
+/// Settles which tests there are by the number that ran.
+///
+/// A test may print lines of the runner's form. Such a line is told from the runner's by what it
+/// does to the lines around it, and that is asked only where the count says that something is
+/// wrong.
+pub(super) fn reconcile(
+    tests: &mut Vec<Test>,
+    mut glued: Vec<Test>,
+    told: &HashMap<&str, TestStatus>,
+    ran: u64,
+) {
+    split_names(tests, &mut glued);
+    let counted = |test: &Test| !test.name.is_fixture();
+    let mut named = tests.iter().filter(|test| counted(test)).count() as u64;
+    if named > ran {
+        let mut surplus = named - ran;
+        drop_nested(tests, told, &mut surplus);
+        // Python 3.12.1 does not count what is skipped before it begins.
+        let skipped = tests.iter().filter(|test| test.skipped()).count() as u64;
+        drop_odd(tests, told, surplus.saturating_sub(skipped));
+        named = tests.iter().filter(|test| counted(test)).count() as u64;
+    }
+    glued.retain(|test| counted(test) && !test.words.is_empty());
+    if !glued.is_empty() && ran.saturating_sub(named) >= glued.len() as u64 {
+        tests.append(&mut glued);
+    }
+}
+
+/// Since Python 3.11 the parentheses end with the method. Where nearly all names have that form,
+/// one that ends with only a part of the method has other text in front.
+fn split_names(tests: &mut Vec<Test>, glued: &mut Vec<Test>) {
+    let full = tests.iter().filter(|test| test.name.full).count();
+    if full * 2 <= tests.len() {
+        return;
+    }
+    let mut kept: Vec<Test> = Vec::with_capacity(tests.len());
+    for mut test in tests.drain(..) {
+        let Some(name) = test.name.without_text_before() else {
+            kept.push(test);
+            continue;
+        };
+        if let Some(outer) = kept.last_mut()
+            && outer.words.is_empty()
+            && test.words.len() > 1
+        {
+            outer.words.extend(test.words.drain(1..));
+        }
+        test.id = name.id();
+        test.name = name;
+        glued.push(test);
+    }
+    *tests = kept;
+}
+
+/// A test that begins while the one before has no result, and is followed by two results, was
+/// printed by that one.
+fn drop_nested(tests: &mut Vec<Test>, told: &HashMap<&str, TestStatus>, surplus: &mut u64) {
+    let mut kept: Vec<Test> = Vec::with_capacity(tests.len());
+    for mut test in tests.drain(..) {
+        if *surplus > 0
+            && test.words.len() > 1
+            && let Some(outer) = kept.last_mut()
+            && outer.words.is_empty()
+            && outer.loose.is_none()
+            && outer.subs.is_empty()
+            && !told.contains_key(outer.id.as_str())
+            && !told.contains_key(test.id.as_str())
+        {
+            outer.words.extend(test.words.drain(1..));
+            *surplus -= 1;
+            continue;
+        }
+        kept.push(test);
+    }
+    *tests = kept;
+}
+
+/// Drops the names that do not begin as all others do, where that is what is too much.
+fn drop_odd(tests: &mut Vec<Test>, told: &HashMap<&str, TestStatus>, surplus: u64) {
+    let odd = |test: &Test| {
+        !test.name.is_fixture()
+            && !test.name.is_load_failure()
+            && !test.id.starts_with("test")
+            && !told.contains_key(test.id.as_str())
+    };
+    let count = tests.iter().filter(|test| odd(test)).count() as u64;
+    if count > 0 && count <= surplus && count * 4 < tests.len() as u64 {
+        tests.retain(|test| !odd(test));
+    }
+}
