@@ -18,7 +18,11 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::python::django::Django,
     &crate::python::sympy::Sympy,
     // JavaScript and TypeScript
+    &crate::javascript::ava::Ava,
+    &crate::javascript::jasmine::Jasmine,
     &crate::javascript::jest::Jest,
+    &crate::javascript::karma::Karma,
+    &crate::javascript::mocha::Mocha,
     &crate::javascript::nodetest::NodeTest,
     &crate::javascript::tape::Tape,
     // Java

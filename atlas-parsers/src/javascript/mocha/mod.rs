@@ -1,0 +1,248 @@
+//! Mocha: its console reporters and its machine formats.
+//!
+//! The spec reporter prints a tree as it goes: a suite's title two blanks deeper than its parent,
+//! a test's result two blanks deeper than its suite. What tests print stands between, as it is.
+//! So a result counts where the tree allows one: in the run's own mark, failures in the order of
+//! their numbers, a suite's tests before its inner suites. The counts of the last page and the
+//! list of failures, which has whole paths, tell the rest. See `tree.rs` for the titles.
+//!
+//! An id joins suites and test by ` > `; list, TAP, json and json-stream print suites and test in
+//! one text, which is the id there. dot, min, nyan, progress and landing name failures only.
+//!
+//! A page of counts in the middle of a tree that goes on is a test's.
+
+mod failures;
+mod json;
+mod line;
+mod machine;
+mod run;
+mod tree;
+
+use crate::javascript::load::Load;
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::clean;
+use atlas_core::{
+    LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, Totals,
+};
+use machine::Told;
+use run::{Ended, Run};
+
+/// Mocha.
+#[derive(Debug)]
+pub(crate) struct Mocha;
+
+impl LogParser for Mocha {
+    fn id(&self) -> &'static str {
+        "mocha"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(Reader::default())
+    }
+}
+
+impl Runner for Mocha {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["javascript", "typescript"],
+            aliases: &[
+                "mocha_v2",
+                "cypress",
+                "highlightjs",
+                "prismjs",
+                "eslint",
+                "p5js",
+            ],
+            commands: &[&["mocha"], &["_mocha"], &["cypress", "run"]],
+            ..About::new(
+                "the spec, list, dot, min, nyan, progress, landing, tap, json, json-stream and \
+                 markdown reporters of Mocha 1 to 11",
+                "passing tests of dot, min, nyan, progress and landing; pending tests of \
+                 json-stream; all but passing tests of markdown; where suites end and a title \
+                 begins in list, tap and json; whether `(12ms)` belongs to a title without colours",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b' ' if line::passing(line).is_some() => {
+                Some(Mark::certain(Place::End, "a `N passing (time)` line"))
+            }
+            b' ' if line.starts_with(b"    \"suites\": ") && before == b"  \"stats\": {" => {
+                Some(Mark::certain(Place::Within, "a Mocha JSON report"))
+            }
+            b'[' if line.starts_with(b"[\"start\",{\"total\":") => {
+                Some(Mark::certain(Place::Start, "a json-stream `start` event"))
+            }
+            b'{' if line.starts_with(b"{\"stats\":{\"suites\":") => {
+                Some(Mark::certain(Place::Within, "a Mocha JSON report"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The files in which Mocha loads test files.
+const LOADERS: &[&str] = &[
+    "mocha/lib/nodejs/esm-utils",
+    "mocha/lib/mocha.js",
+    "mocha/lib/cli/",
+    "mocha/bin/",
+];
+
+/// The longest line that is read as text; JSON documents know no lines.
+const MAX_LINE: usize = 4 << 20;
+
+/// Reads lines, and JSON documents of any length beside them.
+#[derive(Default)]
+struct Reader {
+    state: State,
+    partial: Vec<u8>,
+    scanner: json::Scanner,
+}
+
+impl Reader {
+    fn emit(&mut self, line: &[u8]) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        self.state.line(&line[..line.len().min(MAX_LINE)]);
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = MAX_LINE.saturating_sub(self.partial.len());
+        self.partial
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+impl LogReader for Reader {
+    fn feed(&mut self, bytes: &[u8]) {
+        self.scanner.feed(bytes);
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            let piece = &bytes[start..end];
+            start = end + 1;
+            if self.partial.is_empty() {
+                self.emit(piece);
+            } else {
+                self.keep(piece);
+                let line = std::mem::take(&mut self.partial);
+                self.emit(&line);
+            }
+        }
+        self.keep(&bytes[start..]);
+    }
+
+    fn finish(mut self: Box<Self>) -> ParsedLog {
+        if !self.partial.is_empty() {
+            let line = std::mem::take(&mut self.partial);
+            self.emit(&line);
+        }
+        self.scanner.finish();
+        self.state.finish(self.scanner)
+    }
+}
+
+struct State {
+    log: ParsedLogBuilder,
+    line: usize,
+    run: Run,
+    ended: Vec<Ended>,
+    stream: machine::Stream,
+    tap: machine::Tap,
+    markdown: machine::Markdown,
+    load: Load,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            log: ParsedLogBuilder::new("mocha"),
+            line: 0,
+            run: Run::new(),
+            ended: Vec::new(),
+            stream: machine::Stream::default(),
+            tap: machine::Tap::default(),
+            markdown: machine::Markdown::default(),
+            load: Load::new("mocha", LOADERS),
+        }
+    }
+}
+
+impl State {
+    fn line(&mut self, raw: &[u8]) {
+        self.line += 1;
+        let line = clean(raw);
+        let idle = self.run.is_idle();
+        self.run.line(&line, raw, &mut self.ended);
+        match (idle, self.run.is_idle()) {
+            (true, false) => self.load.forget(),
+            (false, true) => self.load.settle(),
+            _ => {}
+        }
+        self.stream.line(&line);
+        self.tap.line(&line);
+        self.markdown.line(&line);
+        self.load.line(&line, self.line);
+    }
+
+    fn finish(mut self, scanner: json::Scanner) -> ParsedLog {
+        let mut runs = std::mem::take(&mut self.ended);
+        std::mem::replace(&mut self.run, Run::new()).finish(&mut runs);
+        let mut formats: Vec<Told> = scanner.documents;
+        if formats.is_empty() {
+            let told = [self.stream.told, self.tap.told, self.markdown.told];
+            let proven = runs.iter().any(|run| run.proven);
+            // TAP may also be what a test prints.
+            let counts = |told: &Told| told.ended && !proven || told.begun && runs.is_empty();
+            formats.extend(told.into_iter().find(counts));
+        }
+        if !formats.is_empty() {
+            // Of a page that the tree above it does not prove, the tests are to blame.
+            runs.retain(|run| run.proven);
+        }
+        let mut totals = Totals::default();
+        let mut agrees = true;
+        let mut truncated = false;
+        for run in runs {
+            totals.add(run.totals);
+            agrees &= run.agrees;
+            truncated |= run.truncated;
+            for (path, status) in run.results {
+                let id = path.join(" > ");
+                self.log.record("", &id, &id, status);
+            }
+        }
+        for told in formats {
+            totals.add(told.totals);
+            agrees &= told.agrees();
+            truncated |= !told.ended;
+            told.record(&mut self.log);
+        }
+        if scanner.unended && self.log.recorded() == 0 {
+            truncated = true;
+        }
+        let lost = self.load.finish();
+        let unloaded = !lost.is_empty();
+        for (module, proof) in lost {
+            self.log.lose(&module, LostReason::LoadFailed, proof);
+        }
+        if totals != Totals::default() && !truncated {
+            self.log.add_totals(totals);
+            self.log.set_consistent(agrees);
+        }
+        let count = |n: Option<u64>| n.unwrap_or(0);
+        let ran = count(totals.passed) + count(totals.failed) + count(totals.skipped) > 0;
+        let outcome = if truncated {
+            RunOutcome::Truncated
+        } else if self.log.recorded() > 0 || ran {
+            RunOutcome::Completed
+        } else if unloaded {
+            RunOutcome::BuildFailed
+        } else {
+            RunOutcome::NothingRan
+        };
+        self.log.finish(outcome)
+    }
+}

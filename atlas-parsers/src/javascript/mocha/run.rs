@@ -1,0 +1,559 @@
+//! One run of Mocha as its console reporters print it.
+
+use super::failures::Failures;
+use super::line::{self, Kind, ResultLine};
+use super::tree::{self, Candidates, Found, Placed};
+use atlas_core::{TestStatus, Totals};
+
+/// What the last page declares.
+#[derive(Debug)]
+struct Page {
+    passing: u64,
+    pending: u64,
+    failures: Failures,
+    /// Results that stood before it.
+    results: usize,
+    /// Lines of the page so far, while it is still counting.
+    counting: bool,
+    /// It counts what stands above it: it is the runner's.
+    trusted: bool,
+    /// More than one empty line followed it.
+    closed: bool,
+}
+
+/// The run that is being read.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    found: Vec<Found>,
+    candidates: Candidates,
+    /// The depth of the last result below a suite.
+    depth: usize,
+    /// The deepest result since a suite of the top level began: none can be deeper by more than
+    /// the suites that were printed since.
+    reach: usize,
+    highest: u64,
+    /// The run prints `    title: \r  ✔ title: 0ms`.
+    list: bool,
+    /// Lines that may be the beginning of one of the list reporter: the test that runs.
+    begun: Vec<Vec<u8>>,
+    /// Empty lines in a row.
+    blanks: usize,
+    blank_since: bool,
+    root: bool,
+    dots: bool,
+    page: Option<Page>,
+    /// A page that something went on after: a test printed it, or what goes on is a message.
+    doubtful: Option<Page>,
+    /// What goes on after the doubtful page begins as a run begins.
+    anew: bool,
+}
+
+/// A run that is over.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    pub(super) results: Vec<(Vec<String>, TestStatus)>,
+    pub(super) totals: Totals,
+    /// What was read bears the counts out, as far as they can be compared.
+    pub(super) agrees: bool,
+    /// Passing tests are named, and as many as the last page counts.
+    pub(super) proven: bool,
+    /// There is no last page.
+    pub(super) truncated: bool,
+}
+
+impl Run {
+    pub(super) fn new() -> Self {
+        Self {
+            root: true,
+            ..Self::default()
+        }
+    }
+
+    /// Takes a clean line; `raw` is the line as it came.
+    pub(super) fn line(&mut self, line: &[u8], raw: &[u8], ended: &mut Vec<Ended>) {
+        if let Some(passing) = line::passing(line) {
+            // Between two runs stand empty lines; without, the first page was a test's.
+            let proven = |page: &Page| page.trusted && !self.found.is_empty();
+            if self
+                .page
+                .as_ref()
+                .is_some_and(|page| page.closed || proven(page))
+            {
+                self.end_page(ended);
+            }
+            self.page = Some(Page {
+                closed: false,
+                passing,
+                pending: 0,
+                failures: Failures::default(),
+                results: self.found.len(),
+                counting: true,
+                trusted: false,
+            });
+            return;
+        }
+        if self.page.is_some() && self.page_line(line) {
+            self.blank(line);
+            return;
+        }
+        if line.is_empty() {
+            self.blank(line);
+            return;
+        }
+        self.take(line, raw, ended);
+        self.blanks = 0;
+    }
+
+    /// No result has been seen since the last page.
+    pub(super) fn is_idle(&self) -> bool {
+        self.found.is_empty() || self.page.is_some()
+    }
+
+    fn blank(&mut self, line: &[u8]) {
+        if line.is_empty() {
+            self.blanks = self.blanks.saturating_add(1);
+            self.blank_since = true;
+            if self.blanks >= 2 {
+                self.root = true;
+                if let Some(page) = &mut self.page {
+                    page.closed |= page.failures.all_begun();
+                }
+            }
+        } else {
+            self.blanks = 0;
+        }
+    }
+
+    /// A line of the last page. Returns whether it is one.
+    fn page_line(&mut self, line: &[u8]) -> bool {
+        let Some(page) = &mut self.page else {
+            return false;
+        };
+        if page.counting {
+            if let Some(pending) = line::counted(line, b"pending") {
+                page.pending = pending;
+                return true;
+            }
+            page.counting = false;
+            if let Some(failing) = line::counted(line, b"failing") {
+                page.failures = Failures::new(failing);
+            }
+            let more = page.failures.declared > 0;
+            let trusted = self.page.as_ref().is_some_and(|page| self.counts(page));
+            if let Some(page) = &mut self.page {
+                page.trusted = trusted;
+            }
+            return more;
+        }
+        let title = page.failures.line(line);
+        // Until the last announced failure has begun, all is the list.
+        title || !page.failures.all_begun()
+    }
+
+    /// Whether a page counts the results above it.
+    fn counts(&self, page: &Page) -> bool {
+        let bears_out = |mark: u8| {
+            let passes = self.found.iter().filter(|f| f.kind == Kind::Pass(mark));
+            passes.count() as u64 == page.passing
+        };
+        self.found.is_empty() || self.highest == page.failures.declared && (0..4).any(bears_out)
+    }
+
+    /// How far a page's count of passing tests is from the results above it, from one on.
+    fn distance(&self, page: &Page, from: usize) -> u64 {
+        let results = self.found.get(from..).unwrap_or_default();
+        let passes = |mark: u8| {
+            results
+                .iter()
+                .filter(|f| f.kind == Kind::Pass(mark))
+                .count()
+        };
+        let passes = (0..4).map(passes).max().unwrap_or(0) as u64;
+        passes.abs_diff(page.passing)
+    }
+
+    /// A line of the run.
+    fn take(&mut self, line: &[u8], raw: &[u8], ended: &mut Vec<Ended>) {
+        let coloured = memchr::memchr(0x1b, raw).is_some();
+        if self.list && self.skipped_itself(line) {
+            return;
+        }
+        if let Some(result) = line::result(line) {
+            if self.result(&result, line, raw, coloured, ended) {
+                return;
+            }
+        } else if !self.dots && line.starts_with(b"  ") {
+            let dots = line[2..]
+                .iter()
+                .take_while(|b| matches!(b, b'.' | b',' | b'!'));
+            let dots = dots.count();
+            self.dots = dots > 0 && dots + 2 == line.len();
+        }
+        if self.found.is_empty() || self.list {
+            self.begin(line);
+        }
+        let blanks = line::indent(line);
+        if blanks == 0 || !blanks.is_multiple_of(2) {
+            return;
+        }
+        let depth = blanks / 2;
+        if depth == 1 && !self.root && !self.blank_since {
+            return;
+        }
+        let suite = coloured && raw.starts_with(b"\x1b[0m") && raw.ends_with(b"\x1b[0m");
+        if depth == 1 {
+            self.reach = 0;
+        }
+        let due = self.root || self.blanks > 0;
+        let text = &line[blanks..];
+        self.candidates.take(depth, text, suite, due, self.reach);
+    }
+
+    /// Keeps what may be the beginning of a line of the list reporter.
+    fn begin(&mut self, line: &[u8]) {
+        const LONGEST: usize = 8 << 10;
+        const MOST: usize = 24;
+        if line.starts_with(b"    ") && line.len() <= LONGEST && line.contains(&b':') {
+            if self.begun.len() == MOST {
+                self.begun.remove(MOST / 2);
+            }
+            self.begun.push(line[4..].to_vec());
+        }
+    }
+
+    /// `    title: \r  ✔ title: 0ms`: the title, if it is the one that was announced.
+    fn listed(&mut self, result: &ResultLine<'_>, line: &[u8], raw: &[u8]) -> Option<Vec<u8>> {
+        if result.indent != 2 && !(result.behind && line.starts_with(b"    ")) {
+            return None;
+        }
+        let title = match result.kind {
+            Kind::Pass(_) => line::listed(result.title)?,
+            _ => result.title,
+        };
+        let announces = |text: &[u8]| {
+            text.strip_prefix(title)
+                .is_some_and(|rest| rest.starts_with(b": "))
+        };
+        if self.begun.iter().any(|begun| announces(begun)) {
+            return Some(title.to_vec());
+        }
+        // In one line with the result, which overwrote it.
+        let shown = anstream::adapter::strip_bytes(raw).into_vec();
+        let same = shown.strip_prefix(b"    ").is_some_and(announces);
+        same.then(|| title.to_vec())
+    }
+
+    /// `    title:   - title`, of a test that skipped itself in the list reporter.
+    fn skipped_itself(&mut self, line: &[u8]) -> bool {
+        const BETWEEN: &[u8] = b":   - ";
+        let Some(body) = line.strip_prefix(b"    ") else {
+            return false;
+        };
+        let Some(length) = body.len().checked_sub(BETWEEN.len()).map(|both| both / 2) else {
+            return false;
+        };
+        let (title, rest) = body.split_at(length);
+        if rest.strip_prefix(BETWEEN) != Some(title) {
+            return false;
+        }
+        let candidates = std::mem::take(&mut self.candidates);
+        let found = Found::new(Kind::Pending, 0, title, false, true, candidates);
+        self.found.push(found);
+        true
+    }
+
+    /// Takes a result line. Returns whether it may be one.
+    fn result(
+        &mut self,
+        result: &ResultLine<'_>,
+        line: &[u8],
+        raw: &[u8],
+        coloured: bool,
+        ended: &mut Vec<Ended>,
+    ) -> bool {
+        if let Kind::Fail(number) = result.kind
+            && number > self.highest + 1
+            && !(number == 1 && self.page.is_some())
+        {
+            return false;
+        }
+        let mut title = line::without_duration(result.title, raw);
+        let listed = if self.list || self.found.is_empty() {
+            self.listed(result, line, raw)
+        } else {
+            None
+        };
+        let depth = if let Some(listed) = &listed {
+            self.list = true;
+            title = listed;
+            0
+        } else if self.list {
+            // Hooks and pending tests are not announced.
+            let alone = result.indent == 2 && !matches!(result.kind, Kind::Pass(_));
+            if !alone {
+                return false;
+            }
+            0
+        } else if result.indent >= 2 && result.indent.is_multiple_of(2) {
+            result.indent / 2 - 1
+        } else {
+            return false;
+        };
+        let open = self.candidates.deepest();
+        if depth > open.max(self.reach) {
+            return false;
+        }
+        if result.behind && !self.list && (depth == 0 || depth != self.depth && depth != open) {
+            return false;
+        }
+        if self.page.is_some() {
+            let anew = self.candidates.top || depth == 0 && self.root;
+            let trusted = self.page.as_ref().is_some_and(|page| page.trusted);
+            if anew && trusted {
+                self.next(ended);
+                if matches!(result.kind, Kind::Fail(number) if number > 1) {
+                    return false;
+                }
+            } else if trusted {
+                return false;
+            } else {
+                self.doubtful = self.page.take();
+                self.anew = anew;
+            }
+        }
+        if let Kind::Fail(number) = result.kind {
+            self.highest = self.highest.max(number);
+        }
+        let root = self.root || self.list;
+        let candidates = std::mem::take(&mut self.candidates);
+        // Before Mocha 4 the empty title of the root suite stands there with a blank.
+        let title = if self.list {
+            title.strip_prefix(b" ").unwrap_or(title)
+        } else {
+            title
+        };
+        self.found.push(Found::new(
+            result.kind,
+            depth,
+            title,
+            coloured,
+            root,
+            candidates,
+        ));
+        self.root &= depth == 0 && !self.list;
+        if depth > 0 {
+            self.depth = depth;
+            self.reach = self.reach.max(depth);
+        }
+        if listed.is_some() || !self.list {
+            self.begun.clear();
+        }
+        self.blank_since = false;
+        true
+    }
+
+    /// The page was the end of the run, and another begins with the candidates at hand.
+    fn next(&mut self, ended: &mut Vec<Ended>) {
+        let candidates = std::mem::take(&mut self.candidates);
+        let root = self.root;
+        self.end_page(ended);
+        self.candidates = candidates;
+        self.root = root;
+    }
+
+    /// Another page begins, or the log ends: what of the page before?
+    fn end_page(&mut self, ended: &mut Vec<Ended>) {
+        if self.page.is_none() {
+            return;
+        }
+        let run = std::mem::replace(self, Self::new());
+        run.finish(ended);
+    }
+
+    /// Ends the run.
+    pub(super) fn finish(mut self, ended: &mut Vec<Ended>) {
+        let mut page = self.page.take();
+        if page.is_none()
+            && let Some(doubtful) = self.doubtful.take()
+        {
+            self.found.truncate(doubtful.results);
+            page = Some(doubtful);
+        }
+        let Some(mut page) = page else {
+            self.unended(ended);
+            return;
+        };
+        // The page before was a run's own if this one does not count what stands above both.
+        if let Some(before) = self.doubtful.take()
+            && self.anew
+            && self.distance(&page, before.results) < self.distance(&page, 0)
+        {
+            let rest = self.found.split_off(before.results.min(self.found.len()));
+            let first = Self {
+                found: std::mem::replace(&mut self.found, rest),
+                page: Some(before),
+                list: self.list,
+                dots: self.dots,
+                ..Self::new()
+            };
+            first.finish(ended);
+        }
+        page.failures.finish();
+        let declared = page.failures.declared;
+        let placed = self.believed(&page);
+        let passes = count(&placed, |kind| matches!(kind, Kind::Pass(_)));
+        // A reporter that names no passing test prints none at all; its tests may.
+        let silent = passes != page.passing && (self.dots || passes * 2 < page.passing);
+        let mut told = vec![false; page.failures.paths.len()];
+        let mut run = Ended {
+            totals: Totals {
+                passed: Some(page.passing),
+                failed: Some(declared),
+                skipped: Some(page.pending),
+                ..Totals::default()
+            },
+            agrees: true,
+            proven: !self.found.is_empty() && passes == page.passing,
+            ..Ended::default()
+        };
+        let pending = count(&placed, |kind| kind == Kind::Pending);
+        let mut failed = 0;
+        if !silent {
+            run.agrees = passes == page.passing && pending == page.pending;
+            failed = count(&placed, |kind| matches!(kind, Kind::Fail(_)));
+            for result in placed {
+                if let Kind::Fail(number) = result.kind {
+                    let at = usize::try_from(number).ok().and_then(|n| n.checked_sub(1));
+                    if let Some(told) = at.and_then(|at| told.get_mut(at)) {
+                        *told = true;
+                    }
+                }
+                run.results.push((result.path, status(result.kind)));
+            }
+        }
+        for (path, told) in page.failures.paths.into_iter().zip(told) {
+            if !told {
+                failed += 1;
+                // The list reporter has suites and test in one text.
+                let path = if self.list {
+                    vec![path.join(" ")]
+                } else {
+                    path
+                };
+                run.results.push((path, TestStatus::Failed));
+            }
+        }
+        run.agrees &= failed == declared;
+        ended.push(run);
+    }
+
+    /// The results of a run without a last page: only where the form leaves no doubt.
+    fn unended(self, ended: &mut Vec<Ended>) {
+        let ran =
+            |found: &Found| matches!(found.kind, Kind::Pass(_)) && (found.depth > 0 || self.list);
+        if !self.found.iter().any(ran) {
+            return;
+        }
+        let all: Vec<&Found> = self.chosen(&[], None);
+        let placed = tree::place(&all, &[], false);
+        let results = placed.into_iter().map(|r| (r.path, status(r.kind)));
+        ended.push(Ended {
+            results: results.collect(),
+            truncated: true,
+            ..Ended::default()
+        });
+    }
+
+    /// The results that the last page bears out, in their places.
+    fn believed(&self, page: &Page) -> Vec<Placed> {
+        let chosen = self.chosen(&page.failures.paths, Some(page));
+        let strict = tree::place(&chosen, &page.failures.paths, false);
+        let passes = count(&strict, |kind| matches!(kind, Kind::Pass(_)));
+        if passes < page.passing {
+            let lenient = tree::place(&chosen, &page.failures.paths, true);
+            if count(&lenient, |kind| matches!(kind, Kind::Pass(_))) == page.passing {
+                return lenient;
+            }
+        }
+        strict
+    }
+
+    /// The results in the run's own style: one mark, in colour or not, each number once.
+    fn chosen(&self, failures: &[Vec<String>], page: Option<&Page>) -> Vec<&Found> {
+        let shown = self.found.iter().filter(|f| f.kind != Kind::Pending);
+        let (coloured, plain): (Vec<&Found>, Vec<&Found>) = shown.partition(|f| f.coloured);
+        let coloured = coloured.len() > plain.len();
+        let mut marks = [0_u64; 8];
+        for found in &self.found {
+            if let Kind::Pass(mark) = found.kind
+                && found.coloured == coloured
+            {
+                marks[usize::from(mark) % 8] += 1;
+            }
+        }
+        let exact = page.and_then(|page| marks.iter().position(|n| *n == page.passing && *n > 0));
+        let most = (0..marks.len()).rev().max_by_key(|at| marks[*at]);
+        let mark = exact.or(most).unwrap_or(0);
+        let mut claims: Vec<Option<usize>> = Vec::new();
+        for (at, found) in self.found.iter().enumerate() {
+            let Kind::Fail(number) = found.kind else {
+                continue;
+            };
+            let Some(index) = usize::try_from(number).ok().and_then(|n| n.checked_sub(1)) else {
+                continue;
+            };
+            if found.coloured != coloured || index > claims.len() {
+                continue;
+            }
+            if index == claims.len() {
+                claims.push(Some(at));
+                continue;
+            }
+            let title = |at: usize| self.found[at].title.as_str();
+            let listed = |at: usize| {
+                failures
+                    .get(index)
+                    .is_some_and(|path| match path.as_slice() {
+                        [whole] => whole.ends_with(title(at)),
+                        path if self.list => path.join(" ") == title(at),
+                        path => path.last().is_some_and(|last| last == title(at)),
+                    })
+            };
+            // The list tells which of two; without it the later one, which the runner printed
+            // behind what the test did.
+            if !claims[index].is_some_and(listed) || listed(at) {
+                claims[index] = Some(at);
+            }
+        }
+        let no_pending = page.is_some_and(|page| page.pending == 0);
+        let declared = page.map(|page| page.failures.declared);
+        let keep = |at: usize, found: &Found| match found.kind {
+            _ if found.coloured != coloured => false,
+            Kind::Pass(own) => usize::from(own) == mark,
+            Kind::Pending => !no_pending,
+            Kind::Fail(number) => {
+                declared.is_none_or(|declared| number <= declared)
+                    && usize::try_from(number)
+                        .ok()
+                        .and_then(|n| claims.get(n.checked_sub(1)?))
+                        .is_some_and(|claim| *claim == Some(at))
+            }
+        };
+        let kept = self.found.iter().enumerate();
+        kept.filter(|(at, found)| keep(*at, found))
+            .map(|(_, found)| found)
+            .collect()
+    }
+}
+
+fn count(placed: &[Placed], kind: impl Fn(Kind) -> bool) -> u64 {
+    placed.iter().filter(|result| kind(result.kind)).count() as u64
+}
+
+fn status(kind: Kind) -> TestStatus {
+    match kind {
+        Kind::Pass(_) => TestStatus::Passed,
+        Kind::Pending => TestStatus::Skipped,
+        Kind::Fail(_) => TestStatus::Failed,
+    }
+}
