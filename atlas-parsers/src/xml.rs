@@ -148,8 +148,14 @@ impl<S: Sink> Scanner<S> {
         self.buffer = buffer;
         self.buffer.drain(..at);
         if self.state == State::Tag && self.buffer.len() > MAX_TAG {
-            self.buffer.truncate(MAX_TAG);
-            self.scanned = self.scanned.min(MAX_TAG);
+            // What was scanned is let go, but for the last byte: it tells an empty element.
+            let last = self.scanned.saturating_sub(1);
+            if last > MAX_TAG {
+                let lines = memchr_iter(b'\n', &self.buffer[MAX_TAG..last]).count();
+                self.line = self.line.saturating_add(lines as u64);
+                self.buffer.drain(MAX_TAG..last);
+                self.scanned = MAX_TAG + 1;
+            }
         }
     }
 
@@ -161,6 +167,7 @@ impl<S: Sink> Scanner<S> {
     /// Passes text. `None` where more bytes are needed.
     fn text(&mut self, rest: &[u8], end: bool) -> Option<usize> {
         let Some(at) = memchr(b'<', rest) else {
+            self.prolog &= rest.iter().all(u8::is_ascii_whitespace);
             return (!rest.is_empty()).then_some(rest.len());
         };
         if at > 0 {
@@ -277,7 +284,10 @@ impl<S: Sink> Scanner<S> {
             match left[at] {
                 b'>' => {
                     self.state = State::Text;
-                    self.emit(&rest[1..self.scanned]);
+                    let empty = rest[self.scanned - 1] == b'/';
+                    self.last =
+                        self.line + memchr_iter(b'\n', &rest[..self.scanned]).count() as u64;
+                    self.emit(&rest[1..self.scanned.min(MAX_TAG)], empty);
                     return Some(self.scanned + 1);
                 }
                 b'<' => {
@@ -292,16 +302,12 @@ impl<S: Sink> Scanner<S> {
     }
 
     /// Hands out what stands between `<` and `>`.
-    fn emit(&mut self, tag: &[u8]) {
-        self.last = self.line + memchr_iter(b'\n', tag).count() as u64;
+    fn emit(&mut self, tag: &[u8], empty: bool) {
         if let Some(name) = tag.strip_prefix(b"/") {
             self.sink.close(local(name.trim_ascii()));
             return;
         }
-        let (tag, empty) = match tag.strip_suffix(b"/") {
-            Some(tag) => (tag, true),
-            None => (tag, false),
-        };
+        let tag = tag.strip_suffix(b"/").unwrap_or(tag);
         let end = tag
             .iter()
             .position(u8::is_ascii_whitespace)

@@ -67,8 +67,8 @@ fn in_one_text(framework: &str, text: &str, log: &ParsedLog, truth: &mut Truth) 
     let plain = |id: &str| id.replace(" >", "");
     let tests = std::mem::take(&mut truth.tests).into_iter();
     let named = |id: String| {
-        let result = log.results.iter().find(|r| plain(&r.name) == plain(&id));
-        result.map_or(id, |result| result.name.clone())
+        let result = log.results.iter().find(|r| plain(r.name) == plain(&id));
+        result.map_or(id, |result| result.name.to_owned())
     };
     truth.tests = tests.map(|(id, status)| (named(id), status)).collect();
 }

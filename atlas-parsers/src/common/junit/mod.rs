@@ -3,11 +3,12 @@
 //!
 //! The log may hold several documents and any text around them. A document begins at `<testsuites`
 //! or `<testsuite`; one that stops in the middle, or is no XML from some place on, keeps what stood
-//! before. Entities are the five of XML and character references, so nothing can expand.
+//! before.
 //!
 //! A test's name is `classname::name`, or `name` where it has no class. The qualified id puts the
 //! file in front, or, where cases name no file, the path of suites that is not already in the
 //! class. A case with several verdicts has the worst of them; one named twice is recorded twice.
+//! A case that stands for a file, module or package that did not load is no test.
 
 mod document;
 
@@ -37,7 +38,8 @@ impl Runner for Junit {
             aliases: &["junit_xml", "xunit_xml"],
             ..About::new(
                 "JUnit XML documents of any writer, one or many, with any text around them",
-                "unexpected passes, which most writers count as passed; duplicates that the writer merged",
+                "unexpected passes, which most writers count as passed; duplicates that the writer merged; what \
+                 the writer leaves out, such as time limits in Meson's report",
             )
         };
         &ABOUT

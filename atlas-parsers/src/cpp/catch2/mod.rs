@@ -82,9 +82,6 @@ impl Runner for Catch2 {
                 Place::Within,
                 "assertions as Catch's TAP reporter prints them",
             )),
-            b'#' if line.starts_with(b"##teamcity[testStarted name='") => {
-                Some(Mark::hint(Place::Within, "TeamCity's messages"))
-            }
             b':' if line.starts_with(b":test-result: ") => {
                 Some(Mark::hint(Place::Within, "a `:test-result:` line"))
             }

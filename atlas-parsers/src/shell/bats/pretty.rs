@@ -57,15 +57,19 @@ fn mark(text: &[u8]) -> Option<Mark<'_>> {
     Some(Mark { status, text })
 }
 
-/// Reads ` 3/14`, ` 3/14 in 5 sec`.
+/// Reads ` 3/14`, ` 3/14 in 5 sec` at the start; what a test printed may follow.
 fn counter(text: &[u8]) -> Option<Count> {
-    let text = text.trim_ascii();
-    let (text, timed) = match text.strip_suffix(b" sec") {
-        Some(text) => (&text[..memmem::rfind(text, b" in ")?], true),
-        None => (text, false),
-    };
-    let slash = memchr::memchr(b'/', text)?;
-    Some((number(&text[..slash])?, number(&text[slash + 1..])?, timed))
+    let digits = |text: &[u8]| text.iter().take_while(|c| c.is_ascii_digit()).count();
+    let text = text.trim_ascii_start();
+    let slash = digits(text);
+    let after = text[slash..].strip_prefix(b"/")?;
+    let end = digits(after);
+    let time = after[end..].strip_prefix(b" in ");
+    let timed = time.is_some_and(|time| {
+        let end = digits(time);
+        end > 0 && time[end..].starts_with(b" sec")
+    });
+    Some((number(&text[..slash])?, number(&after[..end])?, timed))
 }
 
 /// A whole line whose escapes were taken out: `   title 1/14 ✓ title`.

@@ -56,6 +56,8 @@ struct Run {
     summary: bool,
     /// The files it names, and whether they failed: `-Q` names no others.
     summed_up: Vec<(String, bool)>,
+    /// How many lines looked like its end.
+    checks: u32,
     /// `All tests successful.`
     successful: bool,
     /// `Result:` was read: the end, unless the next point of the open file follows.
@@ -95,6 +97,8 @@ impl Default for Log {
     }
 }
 
+/// Most lines that are looked into as the end of a run: each is compared with all its files.
+const MAX_CHECKS: u32 = 256;
 /// Most lines kept as the reason why a file was lost.
 const MAX_LINES: usize = 8;
 
@@ -149,7 +153,8 @@ impl Runs {
                 {
                     // Before it, the harness says that all is well, or what is not.
                     let told = self.run.summary || self.run.successful || tests == 0;
-                    if told && self.fits(files) {
+                    self.run.checks = self.run.checks.saturating_add(1);
+                    if told && self.run.checks <= MAX_CHECKS && self.fits(files) {
                         self.run.declared = Some((files, tests));
                     }
                     return;
