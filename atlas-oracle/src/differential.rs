@@ -174,6 +174,7 @@ impl StateDifferentialOracle {
                 module: REBUILD.to_owned(),
                 reason: LostReason::BuildFailed,
                 lines: last_lines_of(marked.log, "log", 40),
+                reported_as: None,
             });
             if parsed.is_empty() {
                 parsed.outcome = RunOutcome::BuildFailed;

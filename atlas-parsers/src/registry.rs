@@ -19,12 +19,15 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::python::sympy::Sympy,
     // JavaScript and TypeScript
     &crate::javascript::ava::Ava,
+    &crate::javascript::cypress::Cypress,
     &crate::javascript::jasmine::Jasmine,
     &crate::javascript::jest::Jest,
     &crate::javascript::karma::Karma,
     &crate::javascript::mocha::Mocha,
     &crate::javascript::nodetest::NodeTest,
+    &crate::javascript::playwright::Playwright,
     &crate::javascript::tape::Tape,
+    &crate::javascript::vitest::Vitest,
     // Java
     &crate::java::ant::Ant,
     &crate::java::gradle::Gradle,

@@ -143,6 +143,7 @@ impl ParsedLogBuilder {
                 module: module.to_owned(),
                 reason,
                 lines,
+                reported_as: None,
             });
         }
     }

@@ -156,6 +156,10 @@ pub struct LostModule {
     pub reason: LostReason,
     /// The lines that say so, as they stand in the log (at most 40).
     pub lines: Vec<Evidence>,
+    /// The qualified id of the module itself, where its runner reports such a module as one
+    /// erroneous entry of the run: Jest and Vitest do for a test file that does not load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_as: Option<String>,
 }
 
 /// A remark of the parser: something it noticed that a reader should know.
@@ -210,11 +214,13 @@ impl ParsedLog {
         map
     }
 
-    /// Qualified id -> status.
+    /// Qualified id -> status, modules that the runner reports as an entry of their own included.
     pub fn qualified(&self) -> BTreeMap<&str, TestStatus> {
-        self.results
-            .iter()
-            .map(|r| (r.qualified, r.status))
+        let modules = self.modules_not_loaded.iter();
+        let modules = modules.filter_map(|lost| lost.reported_as.as_deref());
+        modules
+            .map(|id| (id, TestStatus::Error))
+            .chain(self.results.iter().map(|r| (r.qualified, r.status)))
             .collect()
     }
 

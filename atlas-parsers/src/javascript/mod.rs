@@ -1,10 +1,15 @@
 //! JavaScript and TypeScript.
 
 pub(crate) mod ava;
+pub(crate) mod cypress;
 pub(crate) mod jasmine;
 pub(crate) mod jest;
+mod json;
 pub(crate) mod karma;
 mod load;
 pub(crate) mod mocha;
 pub(crate) mod nodetest;
+pub(crate) mod playwright;
+mod report;
 pub(crate) mod tape;
+pub(crate) mod vitest;

@@ -73,35 +73,6 @@ fn in_one_text(framework: &str, text: &str, log: &ParsedLog, truth: &mut Truth) 
     truth.tests = tests.map(|(id, status)| (named(id), status)).collect();
 }
 
-/// Qualified ids in the console's terms. Jest's truth names a file from the configured root and
-/// counts an unloadable file as an ERROR; the console names it from the working directory, and
-/// such a file is a module without results.
-fn as_the_console_has_it(framework: &str, want: &Statuses, log: &ParsedLog) -> Statuses {
-    if framework != "jest" {
-        return want.clone();
-    }
-    let mut ids = Statuses::new();
-    for (id, status) in want {
-        let suffix = format!("/{id}");
-        let lost = |file: &str| file == id || file.ends_with(&suffix);
-        if *status == TestStatus::Error
-            && log
-                .modules_not_loaded
-                .iter()
-                .any(|module| lost(&module.module))
-        {
-            continue;
-        }
-        let result = log.results.iter().find(|result| {
-            result.qualified == *id
-                || result.qualified.ends_with(&suffix) && id.ends_with(result.name)
-        });
-        let id = result.map_or(id.as_str(), |result| result.qualified);
-        ids.insert(id.to_owned(), *status);
-    }
-    ids
-}
-
 /// The mistakes of one map, and how many expected tests were right.
 fn compare(
     got: &BTreeMap<&str, TestStatus>,
@@ -169,7 +140,6 @@ fn the_corpus_beside_the_workspace_is_read_exactly() {
                     &truth.aliases,
                 );
                 if let Some(qualified) = &truth.qualified {
-                    let qualified = &as_the_console_has_it(&id, qualified, &log);
                     let lenient = !truth.optional.is_empty() || !truth.accept.is_empty();
                     let none = BTreeMap::new();
                     let (_, more) = compare(

@@ -11,17 +11,23 @@
 //! behind a title is dropped, so a title that itself ends in `(12 ms)` loses that where Jest
 //! measured less than half a millisecond and printed no time.
 //!
-//! A JSON document beats the text around it. It is one line, read as a whole.
+//! A JSON document, on one line of any length or on many, beats the text around it unless that has
+//! totals which contradict it. Of several documents the last one is read.
 
 mod report;
+mod root;
 mod tree;
+
+use crate::javascript::json::{Mixed, TakesDocuments};
+use crate::javascript::report::Report;
 
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
+    TestStatus, Totals,
 };
+use root::Root;
 use std::collections::BTreeSet;
 use tree::{Entry, Tree};
 
@@ -35,7 +41,7 @@ impl LogParser for Jest {
     }
 
     fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
+        Box::new(Mixed::new(State::new()))
     }
 }
 
@@ -100,6 +106,7 @@ struct State {
     log: ParsedLogBuilder,
     line: usize,
     at: At,
+    repeating: bool,
     file: String,
     failed: bool,
     tree: Tree,
@@ -107,9 +114,12 @@ struct State {
     told: bool,
     /// Headings of failures seen in a file without a tree.
     headings: BTreeSet<String>,
-    skipped: Vec<(String, String)>,
+    results: Vec<(usize, String, TestStatus)>,
+    /// All files, as printed.
+    printed: Vec<String>,
+    known: BTreeSet<String>,
+    root: Root,
     named: Counts,
-    files: u64,
     /// Files without a tree: their passing tests are not named.
     untold: u64,
     lost: Vec<(String, Vec<Evidence>)>,
@@ -118,7 +128,7 @@ struct State {
     after_suites: bool,
     totals: Option<Totals>,
     filtered: bool,
-    report: Option<report::Report>,
+    report: Option<Report>,
 }
 
 #[derive(Default)]
@@ -134,14 +144,17 @@ impl State {
             log: ParsedLogBuilder::new("jest"),
             line: 0,
             at: At::Outside,
+            repeating: false,
             file: String::new(),
             failed: false,
             tree: Tree::default(),
             told: false,
             headings: BTreeSet::new(),
-            skipped: Vec::new(),
+            results: Vec::new(),
+            printed: Vec::new(),
+            known: BTreeSet::new(),
+            root: Root::default(),
             named: Counts::default(),
-            files: 0,
             untold: 0,
             lost: Vec::new(),
             collecting: false,
@@ -161,25 +174,22 @@ impl State {
         )
     }
 
-    fn record(&mut self, name: &str, status: TestStatus) {
-        let qualified = format!("{} > {name}", self.file);
+    fn record(&mut self, name: String, status: TestStatus) {
         match status {
-            TestStatus::Skipped => {
-                self.named.skipped += 1;
-                self.skipped.push((self.file.clone(), name.to_owned()));
-                return;
-            }
+            TestStatus::Skipped => self.named.skipped += 1,
             TestStatus::Passed => self.named.passed += 1,
             _ => self.named.failed += 1,
         }
-        self.log.record(&self.file, &qualified, name, status);
+        let file = self.printed.len().saturating_sub(1);
+        self.results.push((file, name, status));
     }
 
     fn begin_file(&mut self, file: String, failed: bool) {
         self.end_file();
+        self.printed.push(file.clone());
+        self.known.insert(file.clone());
         self.file = file;
         self.failed = failed;
-        self.files += 1;
         self.at = At::Heading;
     }
 
@@ -197,7 +207,7 @@ impl State {
     fn end_tree(&mut self) {
         for (name, status) in self.tree.finish() {
             self.told = true;
-            self.record(&name, status);
+            self.record(name, status);
         }
     }
 
@@ -215,7 +225,7 @@ impl State {
             && self.headings.insert(title.to_owned())
         {
             let name = title.split(" › ").collect::<Vec<_>>().join(" > ");
-            self.record(&name, TestStatus::Failed);
+            self.record(name, TestStatus::Failed);
         }
     }
 
@@ -242,22 +252,19 @@ impl State {
         false
     }
 
-    /// Whether the named results bear out Jest's own count; `None` where they cannot tell.
-    fn agrees(&self, totals: Totals) -> Option<bool> {
+    /// Whether the named results bear out Jest's own count, as far as they can tell.
+    fn agrees(&self, totals: Totals) -> bool {
         let failed = totals.failed.unwrap_or(0) == self.named.failed;
         if self.untold > self.lost.len() as u64 {
-            let told = self.named.failed > 0 || totals.failed.is_some();
-            return told.then_some(failed);
+            return failed;
         }
         let declared = totals.skipped.unwrap_or(0);
         // Not listed: files that are skipped as a whole, tests of a file whose last hook failed.
         let partly = self.suites_skipped || !self.lost.is_empty();
         let bears_out = |named: u64, declared: u64| named == declared || partly && named < declared;
-        Some(
-            failed
-                && bears_out(self.named.skipped, declared)
-                && bears_out(self.named.passed, totals.passed.unwrap_or(0)),
-        )
+        failed
+            && bears_out(self.named.skipped, declared)
+            && bears_out(self.named.passed, totals.passed.unwrap_or(0))
     }
 }
 
@@ -309,23 +316,17 @@ fn file_heading(line: &[u8]) -> Option<(String, bool)> {
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
         self.line += 1;
-        if line.starts_with(b"{\"num") {
-            if let Some(report) = report::Report::read(line) {
-                self.report = Some(report);
-                return;
-            }
-            if line.len() >= ByLine::<Self>::MAX_LINE {
-                let text = "a JSON report longer than 4 MiB is not read; use --outputFile";
-                self.log.warn(Some(self.line as u64), text);
-                return;
-            }
-        }
         let line = clean(line);
         if matches!(line.first(), Some(b'P' | b'F' | b' '))
-            && self.at != At::Repetition
             && let Some((file, failed)) = file_heading(&line)
         {
-            self.begin_file(file, failed);
+            // Jest 24 loses files under load that the repetition has.
+            if self.repeating && self.known.contains(&file) {
+                self.end_file();
+                self.at = At::Repetition;
+            } else {
+                self.begin_file(file, failed);
+            }
             return;
         }
         if matches!(line.first(), Some(b'T' | b'R')) && self.summary_line(&line) {
@@ -334,6 +335,7 @@ impl LineState for State {
         if line.starts_with(b"Summary of all failing tests") {
             self.end_file();
             self.at = At::Repetition;
+            self.repeating = true;
             return;
         }
         match self.at {
@@ -356,6 +358,9 @@ impl LineState for State {
                 }
             }
             At::Details => {
+                if matches!(line.last(), Some(b')' | b'0'..=b'9')) {
+                    self.root.look(&self.file, &line);
+                }
                 if let Some(title) = bullet(&line) {
                     self.heading(&title, &line);
                 } else if self.collecting && !line.trim_ascii().is_empty() {
@@ -371,21 +376,31 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.end_file();
-        if let Some(report) = self.report {
-            return report.into_log(self.log.clone());
+        if let Some(report) = self.report.take_if(|report| {
+            let told = self.totals;
+            let same = told.is_none_or(|told| {
+                told.total == Some(report.total)
+                    && told.passed.unwrap_or(0) == report.passed
+                    && told.failed.unwrap_or(0) == report.failed
+            });
+            same && (report.complete || self.printed.is_empty())
+        }) {
+            return report::into_log(&report, &self.printed, self.log);
         }
-        if !self.filtered {
-            for (file, name) in std::mem::take(&mut self.skipped) {
-                let qualified = format!("{file} > {name}");
-                self.log
-                    .record(&file, &qualified, &name, TestStatus::Skipped);
+        let printed = std::mem::take(&mut self.printed);
+        let before = self.root.before(printed.iter().map(String::as_str));
+        let cut = before.map_or(0, str::len);
+        for (file, name, status) in std::mem::take(&mut self.results) {
+            if status == TestStatus::Skipped && self.filtered {
+                continue;
             }
+            let file = printed.get(file).map_or("", String::as_str);
+            let qualified = format!("{} > {name}", file.get(cut..).unwrap_or(file));
+            self.log.record(file, &qualified, &name, status);
         }
         let nothing = self.log.recorded() == 0;
         if let Some(totals) = self.totals {
-            if let Some(agrees) = self.agrees(totals) {
-                self.log.set_consistent(agrees);
-            }
+            self.log.set_consistent(self.agrees(totals));
             self.log.add_totals(totals);
         }
         let lost = !self.lost.is_empty();
@@ -393,7 +408,7 @@ impl LineState for State {
             self.log.lose(&file, LostReason::LoadFailed, proof);
         }
         let declared = self.totals.and_then(|totals| totals.total).unwrap_or(0);
-        let outcome = if self.totals.is_none() && self.files > 0 {
+        let outcome = if self.totals.is_none() && !printed.is_empty() {
             RunOutcome::Truncated
         } else if nothing && declared == 0 {
             if lost {
@@ -404,7 +419,29 @@ impl LineState for State {
         } else {
             RunOutcome::Completed
         };
-        self.log.finish(outcome)
+        let mut log = self.log.finish(outcome);
+        report_as(&mut log, |file| file.get(cut..).unwrap_or(file).to_owned());
+        log
+    }
+}
+
+impl TakesDocuments for State {
+    type Document = Report;
+
+    fn document(&mut self, report: Report, lines: usize) {
+        self.line += lines;
+        if self.report.is_some() {
+            let text = "several JSON reports; only the last one is read";
+            self.log.warn(Some(self.line as u64), text);
+        }
+        self.report = Some(report);
+    }
+}
+
+/// Jest reports a file that does not load as one failed entry of the run.
+fn report_as(log: &mut ParsedLog, name: impl Fn(&str) -> String) {
+    for lost in &mut log.modules_not_loaded {
+        lost.reported_as = Some(name(&lost.module));
     }
 }
 

@@ -1,0 +1,508 @@
+//! Vitest, versions 0.x to 4: `verbose`, `default`, `basic`, `dot`, `tree`, `tap`, `tap-flat`,
+//! `json`.
+//!
+//! `verbose` prints ` ✓ file > suite > test` for each test. The other text reporters print a
+//! summary line a file with its failing, its slow or all of its tests below it, and all of them
+//! end with ` FAIL  file > suite > test` headings. An id is the file, the suites and the title,
+//! joined by ` > `; the project stands in front of it in the qualified id.
+//!
+//! What tests print stands below `stdout | file > test` up to an empty line. The message of a
+//! failure is printed below its line and again below its heading; a line of it that looks like a
+//! result is known by that and is not counted.
+
+mod frames;
+mod line;
+mod listing;
+mod reading;
+mod tap;
+
+use crate::javascript::json::{Mixed, TakesDocuments};
+use crate::javascript::report::Report;
+use crate::runner::{About, Mark, Place, Runner};
+use crate::text::clean;
+use atlas_core::{
+    Evidence, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, TestStatus,
+};
+use frames::Frames;
+use line::{Counts, Marked, Symbol};
+use listing::Listing;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use tap::Tap;
+
+/// Vitest.
+#[derive(Debug)]
+pub(crate) struct Vitest;
+
+impl LogParser for Vitest {
+    fn id(&self) -> &'static str {
+        "vitest"
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(Mixed::new(State::default()))
+    }
+}
+
+impl Runner for Vitest {
+    fn about(&self) -> &'static About {
+        const ABOUT: About = About {
+            languages: &["javascript", "typescript"],
+            commands: &[&["vitest"]],
+            ..About::new(
+                "the reporters verbose, default, basic, dot, tree, tap, tap-flat and json, versions 0.x to 4",
+                "passing tests of the default, basic and dot reporters; the folder that the names of a json report are relative to, which is guessed from the names; benchmarks",
+            )
+        };
+        &ABOUT
+    }
+
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
+        match line.first()? {
+            b' ' if line.starts_with(b"      Tests  ") && before.starts_with(b" Test Files  ") => {
+                Some(Mark::certain(
+                    Place::End,
+                    "a ` Test Files ` and `Tests` summary",
+                ))
+            }
+            b' ' if line.starts_with(b" RUN  v") => {
+                let text = std::str::from_utf8(line).ok()?;
+                line::banner(text)
+                    .map(|_| Mark::certain(Place::Start, "a ` RUN  v` banner with a folder"))
+            }
+            b'o' | b'n' if line.ends_with(b"ms") || line.ends_with(b"{") => {
+                let text = std::str::from_utf8(line).ok()?;
+                let rest = text
+                    .strip_prefix("ok ")
+                    .or_else(|| text.strip_prefix("not ok "))?;
+                let (_, name) = rest.split_once(" - ")?;
+                let file = name.split([' ', '>']).next()?;
+                let named = [".test.", ".spec."].iter().any(|part| file.contains(part));
+                (named && name.contains(" # time=")).then_some(Mark::hint(
+                    Place::Within,
+                    "a TAP result that names a test file and a time",
+                ))
+            }
+            b'{' if line.starts_with(b"{\"numTotalTestSuites\":") => {
+                Some(Mark::hint(Place::Within, "a Vitest-shaped JSON report"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Where the reader stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum At {
+    #[default]
+    Progress,
+    /// What a test printed, up to an empty line.
+    Printed,
+    /// The closing list of failures.
+    Failures(Part),
+}
+
+/// A part of the closing list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Suites,
+    Tests,
+    Other,
+}
+
+/// A test named somewhere.
+#[derive(Debug)]
+struct Found {
+    run: usize,
+    file: String,
+    project: String,
+    name: String,
+    status: TestStatus,
+    hash: u64,
+    /// It stood below its file's summary line.
+    listed: bool,
+}
+
+/// Run, project and id of a failing test.
+type Failing = (usize, String, String);
+
+/// One start of the runner; a log may hold several.
+#[derive(Debug, Default)]
+struct Run {
+    folder: String,
+    tests: Option<Counts>,
+}
+
+/// A file or suite that failed as a whole.
+#[derive(Debug)]
+struct Broken {
+    run: usize,
+    file: String,
+    proof: Vec<Evidence>,
+}
+
+#[derive(Default)]
+struct State {
+    lines: usize,
+    at: At,
+    version: u32,
+    runs: Vec<Run>,
+    after_files: bool,
+    /// What is being read, by the file's name with its badges.
+    listing: Option<(String, Listing)>,
+    listings: BTreeMap<(usize, String), Listing>,
+    results: Vec<Found>,
+    /// Failing tests that have a heading, with their files.
+    failing: BTreeMap<Failing, String>,
+    /// How many more tests or suites the part of the list may have.
+    due: u64,
+    /// A heading may come: after a divider and below another heading.
+    heading: bool,
+    /// The headings above the message that is read.
+    headings: u64,
+    echoes: HashMap<u64, u64, BuildHasherDefault<DefaultHasher>>,
+    frames: Frames,
+    broken: Vec<Broken>,
+    collecting: bool,
+    failed_suites: Vec<String>,
+    /// Messages of failures were printed below their lines.
+    messages: bool,
+    verbose: bool,
+    /// Files with tests that no line names.
+    untold: bool,
+    nothing_found: bool,
+    unhandled: bool,
+    tap: Option<Tap>,
+    report: Option<Report>,
+    warnings: Vec<(usize, String)>,
+}
+
+/// The most lines of messages that are remembered for looking like results.
+const MOST_ECHOES: usize = 100_000;
+
+impl State {
+    fn run(&self) -> usize {
+        self.runs.len().saturating_sub(1)
+    }
+
+    fn hash(&self, line: &str) -> u64 {
+        self.echoes.hasher().hash_one(line)
+    }
+
+    /// On a terminal a file is listed again and again while it runs; the last time counts.
+    fn end_listing(&mut self) {
+        if let Some((key, listing)) = self.listing.take() {
+            self.listings.insert((self.run(), key), listing);
+        }
+    }
+
+    /// Takes the listings' tests to the other results.
+    fn take_listings(&mut self) {
+        self.end_listing();
+        for ((run, _), listing) in std::mem::take(&mut self.listings) {
+            let (tests, complete) = listing.tests(self.version());
+            self.untold |= !complete && listing.declared() > 0;
+            for test in tests {
+                self.results.push(Found {
+                    run,
+                    file: listing.file.clone(),
+                    project: listing.project.clone(),
+                    name: format!("{} > {}", listing.file, test.name),
+                    status: test.status,
+                    hash: test.hash,
+                    listed: true,
+                });
+            }
+        }
+    }
+
+    /// The major version; a log without a banner is read as a recent one's.
+    fn version(&self) -> u32 {
+        if self.runs.iter().all(|run| run.folder.is_empty()) {
+            3
+        } else {
+            self.version
+        }
+    }
+
+    /// A line with a symbol in front, among the results.
+    fn marked(&mut self, line: &str, marked: Marked<'_>) {
+        if marked.depth > 0 {
+            if self.listing.is_some() {
+                let hash = self.hash(line);
+                if let Some((_, listing)) = &mut self.listing {
+                    listing.push(&marked, hash);
+                }
+            }
+            return;
+        }
+        let (project, text) = line::badges(marked.text);
+        let project = project.unwrap_or_default();
+        if let Some((file, name)) = line::full_name(text) {
+            let status = match marked.symbol {
+                Symbol::Passed => TestStatus::Passed,
+                Symbol::Failed => TestStatus::Failed,
+                Symbol::Skipped => TestStatus::Skipped,
+                Symbol::Pointer | Symbol::Waiting => return,
+            };
+            if self.listing.is_some() && !self.verbose {
+                // The reporter that lists files has no such lines: it is a failure's message.
+                return;
+            }
+            self.end_listing();
+            self.verbose = true;
+            let name = line::title(name, marked.symbol, self.version(), false);
+            let hash = self.hash(line);
+            self.results.push(Found {
+                run: self.run(),
+                file: file.to_owned(),
+                project: project.to_owned(),
+                name: format!("{file} > {name}"),
+                status,
+                hash,
+                listed: false,
+            });
+        } else if let Some((file, tests)) = line::file_summary(text) {
+            self.end_listing();
+            // Its badges tell a file from the same file in another project.
+            let badges = &marked.text[..marked.text.len() - text.len()];
+            let listing = Listing::new(project, file, tests);
+            self.listing = Some((format!("{badges}{file}"), listing));
+        }
+    }
+
+    /// ` Test Files  1 failed (1)` and `      Tests  3 passed (3)`.
+    fn summary(&mut self, line: &str) -> bool {
+        if let Some(text) = line.strip_prefix(" Test Files  ") {
+            self.end_listing();
+            self.end_message();
+            self.after_files = true;
+            self.at = At::Progress;
+            self.nothing_found = text.trim() == "no tests";
+            return true;
+        }
+        if self.after_files
+            && let Some(counts) = line.strip_prefix("      Tests  ").and_then(line::counts)
+        {
+            self.after_files = false;
+            if self.runs.is_empty() {
+                self.runs.push(Run::default());
+            }
+            if let Some(run) = self.runs.last_mut() {
+                run.tests = Some(counts);
+            }
+            return true;
+        }
+        false
+    }
+
+    /// `⎯⎯⎯ Failed Tests 8 ⎯⎯⎯`, `⎯⎯⎯[1/9]⎯`
+    fn divider(&mut self, line: &str) {
+        self.end_listing();
+        let text = line.trim_matches('⎯').trim();
+        self.end_message();
+        let part = |words: &str| -> Option<u64> { text.strip_prefix(words)?.trim().parse().ok() };
+        if let Some(count) = part("Failed Suites ") {
+            self.at = At::Failures(Part::Suites);
+            self.due = count;
+        } else if let Some(count) = part("Failed Tests ") {
+            self.at = At::Failures(Part::Tests);
+            self.due = count;
+        } else if !text.is_empty() && !text.starts_with('[') {
+            self.unhandled |= text.starts_with("Unhandled ") || text == "Startup Error";
+            self.at = At::Failures(Part::Other);
+        }
+        self.heading = matches!(self.at, At::Failures(_));
+    }
+
+    fn end_message(&mut self) {
+        self.headings = 0;
+        self.collecting = false;
+        self.frames.end();
+    }
+
+    /// ` FAIL  file > suite > test`, ` FAIL  file [ file ]`
+    fn fail(&mut self, text: &str, part: Part, line: &str) {
+        let (project, text) = line::badges(text);
+        let run = self.run();
+        match (part, line::full_name(text)) {
+            (Part::Tests, Some((file, name))) => {
+                self.headings += 1;
+                let project = project.unwrap_or_default().to_owned();
+                let key = (run, project, format!("{file} > {name}"));
+                // A test has as many headings as it has errors.
+                if self.due > 0 && !self.failing.contains_key(&key) {
+                    self.due -= 1;
+                    self.failing.insert(key, file.to_owned());
+                }
+            }
+            (Part::Suites, Some((file, name))) if self.due > 0 => {
+                let suite = format!("{file} > {name}");
+                if self.failed_suites.last() != Some(&suite) {
+                    self.due -= 1;
+                    self.failed_suites.push(suite);
+                }
+            }
+            (Part::Suites, None) if self.due > 0 => {
+                let file = text.rsplit_once(" [ ").map_or(text, |(file, _)| file);
+                let proof = vec![self.evidence(line)];
+                self.due -= 1;
+                self.broken.push(Broken {
+                    run,
+                    file: file.to_owned(),
+                    proof,
+                });
+                self.collecting = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn evidence(&self, line: &str) -> Evidence {
+        Evidence::at("log", self.lines, line.trim_end())
+    }
+
+    /// A line of the closing list.
+    fn failure(&mut self, line: &str, part: Part) {
+        if self.heading {
+            if line.is_empty() {
+                return;
+            }
+            if let Some(text) = line.strip_prefix(" FAIL  ") {
+                self.fail(text, part, line);
+                return;
+            }
+            self.heading = false;
+        }
+        if part == Part::Tests {
+            self.frames.look(line);
+            if self.headings > 0
+                && self.echoes.len() < MOST_ECHOES
+                && line::marked(line)
+                    .is_some_and(|marked| marked.depth <= 1 && marked.symbol != Symbol::Pointer)
+            {
+                let hash = self.hash(line);
+                let seen = self.echoes.entry(hash).or_default();
+                *seen = seen.saturating_add(self.headings);
+            }
+        } else if self.collecting {
+            let evidence = self.evidence(line);
+            match self.broken.last_mut() {
+                Some(broken) if broken.proof.len() < 12 => {
+                    if !line.trim().is_empty() {
+                        broken.proof.push(evidence);
+                    }
+                }
+                _ => self.collecting = false,
+            }
+        }
+    }
+
+    /// A line of TAP; `false` when the document is over.
+    fn tap_line(&mut self, line: &str) -> bool {
+        let Some(tap) = &mut self.tap else {
+            return false;
+        };
+        match tap.line(line) {
+            tap::Line::Test { name, status } => {
+                let file = name.split(" > ").next().unwrap_or_default().to_owned();
+                self.results.push(Found {
+                    run: self.runs.len().saturating_sub(1),
+                    file,
+                    project: String::new(),
+                    name,
+                    status,
+                    hash: 0,
+                    listed: false,
+                });
+            }
+            tap::Line::File(file) => {
+                let proof = vec![self.evidence(line)];
+                let run = self.run();
+                self.broken.push(Broken { run, file, proof });
+            }
+            tap::Line::Other => {}
+        }
+        true
+    }
+
+    fn read(&mut self, line: &str) {
+        if line == "TAP version 13" && self.runs.iter().all(|run| run.tests.is_none()) {
+            self.end_listing();
+            self.tap = Some(Tap::new());
+            return;
+        }
+        if let Some((version, folder)) = line::banner(line) {
+            self.end_listing();
+            self.end_message();
+            self.version = version;
+            self.at = At::Progress;
+            self.runs.push(Run {
+                folder: folder.to_owned(),
+                tests: None,
+            });
+            return;
+        }
+        if self.tap_line(line) {
+            return;
+        }
+        if line.starts_with(' ') && self.summary(line) {
+            return;
+        }
+        if line.starts_with('⎯') {
+            self.divider(line);
+            return;
+        }
+        match self.at {
+            At::Failures(part) => self.failure(line, part),
+            At::Printed if line.is_empty() => self.at = At::Progress,
+            At::Printed => {}
+            At::Progress => {
+                if let Some(marked) = line::marked(line) {
+                    self.marked(line, marked);
+                } else if line.starts_with("   → ") || line.starts_with("     → ") {
+                    self.messages = true;
+                } else if printed(line) {
+                    self.at = At::Printed;
+                } else if line.starts_with("No test files found") {
+                    self.nothing_found = true;
+                }
+            }
+        }
+    }
+}
+
+/// Whether the line announces what a test printed: `stdout | a.test.ts > test`. The dots of the
+/// `dot` reporter may stand before it.
+fn printed(line: &str) -> bool {
+    let text = line.trim_start_matches(['·', 'x', '-', '*']);
+    text.starts_with("stdout | ") || text.starts_with("stderr | ")
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.lines += 1;
+        let line = clean(line);
+        match std::str::from_utf8(&line) {
+            Ok(line) => self.read(line),
+            Err(_) => self.read(&String::from_utf8_lossy(&line)),
+        }
+    }
+
+    fn finish(self) -> ParsedLog {
+        self.into_log(ParsedLogBuilder::new("vitest"))
+    }
+}
+
+impl TakesDocuments for State {
+    type Document = Report;
+
+    fn document(&mut self, report: Report, lines: usize) {
+        self.lines += lines;
+        if self.report.is_some() {
+            let text = "several JSON reports; only the last one is read";
+            self.warnings.push((self.lines, text.to_owned()));
+        }
+        self.report = Some(report);
+    }
+}

@@ -1,0 +1,151 @@
+//! The `tap` and `tap-flat` reporters.
+//!
+//! A suite is `ok 1 - name {` with its tests indented by four blanks up to `}`; the flat reporter
+//! joins the names itself. Numbers follow each other on every level, and that is held to: a line
+//! that a failure's text holds has a number that is not due.
+
+use atlas_core::TestStatus;
+
+/// One level of the document.
+#[derive(Debug, Default)]
+struct Level {
+    name: String,
+    planned: u64,
+    last: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Tap {
+    levels: Vec<Level>,
+    /// The indentation at which a block of details ends.
+    details: Option<usize>,
+}
+
+/// What a line was.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    Test {
+        name: String,
+        status: TestStatus,
+    },
+    /// A file that did not load.
+    File(String),
+    Other,
+}
+
+const DEEPEST: usize = 200;
+
+impl Tap {
+    pub(super) fn new() -> Self {
+        Self {
+            levels: vec![Level::default()],
+            details: None,
+        }
+    }
+
+    /// All that was planned came.
+    pub(super) fn complete(&self) -> bool {
+        matches!(&self.levels[..], [top] if top.last == top.planned)
+    }
+
+    pub(super) fn line(&mut self, line: &str) -> Line {
+        let text = line.trim_start_matches(' ');
+        let blanks = line.len() - text.len();
+        if let Some(end) = self.details {
+            if blanks == end && text == "..." {
+                self.details = None;
+            }
+            return Line::Other;
+        }
+        let depth = self.levels.len() - 1;
+        if text == "---" && blanks == 4 * (depth + 1) {
+            self.details = Some(blanks);
+            return Line::Other;
+        }
+        if blanks + 4 == 4 * depth.max(1) && depth > 0 && text == "}" {
+            self.levels.pop();
+            return Line::Other;
+        }
+        if blanks != 4 * depth {
+            return Line::Other;
+        }
+        let Some(level) = self.levels.last_mut() else {
+            return Line::Other;
+        };
+        if let Some(plan) = text.strip_prefix("1..") {
+            if level.planned == 0 {
+                level.planned = plan.parse().unwrap_or(0);
+            }
+            return Line::Other;
+        }
+        let (ok, rest) = match (text.strip_prefix("ok "), text.strip_prefix("not ok ")) {
+            (Some(rest), _) => (true, rest),
+            (_, Some(rest)) => (false, rest),
+            _ => return Line::Other,
+        };
+        let Some((number, rest)) = rest.split_once(" - ") else {
+            return Line::Other;
+        };
+        if number.parse() != Ok(level.last + 1) || level.last >= level.planned {
+            return Line::Other;
+        }
+        level.last += 1;
+        let (rest, suite) = match rest.strip_suffix(" {") {
+            Some(rest) => (rest, true),
+            None => (rest, false),
+        };
+        let (name, skipped) = without_comment(rest);
+        let name = unescaped(name);
+        if suite && depth < DEEPEST {
+            self.levels.push(Level {
+                name,
+                ..Level::default()
+            });
+            return Line::Other;
+        }
+        let status = match (ok, skipped) {
+            (_, true) => TestStatus::Skipped,
+            (true, false) => TestStatus::Passed,
+            (false, false) => TestStatus::Failed,
+        };
+        if depth == 0 && !name.contains(" > ") {
+            return if ok { Line::Other } else { Line::File(name) };
+        }
+        let mut full = String::new();
+        for level in &self.levels[1..] {
+            full.push_str(&level.name);
+            full.push_str(" > ");
+        }
+        full.push_str(&name);
+        Line::Test { name: full, status }
+    }
+}
+
+/// Drops ` # SKIP`, ` # TODO` or ` # time=1.23ms`; says whether the test did not run.
+fn without_comment(text: &str) -> (&str, bool) {
+    if let Some(name) = text
+        .strip_suffix(" # SKIP")
+        .or_else(|| text.strip_suffix(" # TODO"))
+    {
+        return (name, true);
+    }
+    let timed = || {
+        let (name, time) = text.strip_suffix("ms")?.rsplit_once(" # time=")?;
+        let number = |b: u8| b.is_ascii_digit() || b == b'.' || b == b'-';
+        time.bytes().all(number).then_some(name)
+    };
+    (timed().unwrap_or(text), false)
+}
+
+/// `\#` is `#`, `\\` is `\`.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => plain.push(chars.next().unwrap_or('\\')),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
