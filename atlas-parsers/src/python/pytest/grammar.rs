@@ -185,9 +185,52 @@ pub(super) fn split_progress(line: &[u8]) -> (&[u8], Progress) {
         (progress != Progress::None && (open == 0 || inner[open - 1] == b' '))
             .then_some((&inner[..open], progress))
     });
-    found.map_or((line, Progress::None), |(rest, progress)| {
-        (rest.trim_ascii_end(), progress)
-    })
+    if let Some((rest, progress)) = found {
+        return (rest.trim_ascii_end(), progress);
+    }
+    match split_duration(trimmed) {
+        Some(rest) => (rest, Progress::Some),
+        None => (line, Progress::None),
+    }
+}
+
+/// Takes a duration from the end of a line that has a result, as pytest 9 prints it with
+/// `console_output_style=times`: `a.py::test_x PASSED   1.908ms`.
+fn split_duration(line: &[u8]) -> Option<&[u8]> {
+    let digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    if !matches!(line.last()?, b's' | b'm') {
+        return None;
+    }
+    let at = memrchr(b' ', line)?;
+    let last = &line[at + 1..];
+    let number = [&b"us"[..], b"ms", b"s"]
+        .iter()
+        .find_map(|unit| last.strip_suffix(*unit));
+    let fraction = number.and_then(|number| {
+        let dot = memchr(b'.', number)?;
+        (digits(&number[..dot]) && digits(&number[dot + 1..])).then_some(())
+    });
+    let rest = if fraction.is_some() {
+        &line[..at]
+    } else {
+        // `1m 12s`, `2h 3m`
+        let small = last
+            .strip_suffix(b"s")
+            .or_else(|| last.strip_suffix(b"m"))?;
+        let before = memrchr(b' ', &line[..at])?;
+        let large = &line[before + 1..at];
+        let large = match last.last() {
+            Some(b's') => large.strip_suffix(b"m")?,
+            _ => large.strip_suffix(b"h")?,
+        };
+        (digits(small) && digits(large)).then_some(())?;
+        &line[..before]
+    };
+    let rest = rest.trim_ascii_end();
+    let result = file_len(rest).is_some()
+        && (word_at_end(rest).is_some() || matches!(rest.last(), Some(b')' | b']')));
+    let alone = word_at_start(rest).is_some_and(|(after, _)| after.is_empty());
+    (result || alone || letters(rest).is_some()).then_some(rest)
 }
 
 /// The word at the end of a line that progress was taken from, before a reason in parentheses.
@@ -311,6 +354,11 @@ pub(super) fn worker(line: &[u8]) -> Option<(Verbose<'_>, Progress)> {
         let close = memchr(b']', rest)?;
         progress = progress_text(&rest[1..close]);
         rest = rest[close + 1..].trim_ascii_start();
+    } else if rest.first().is_some_and(u8::is_ascii_digit) {
+        // `console_output_style=times`: the word follows the duration.
+        let end = memmem::find(rest, b"s ").or_else(|| memmem::find(rest, b"m "))?;
+        rest = rest[end + 2..].trim_ascii_start();
+        progress = Progress::Some;
     }
     let (after, word) = word_at_start(rest)?;
     let id = match word {

@@ -63,8 +63,10 @@ impl Runner for Pytest {
             ],
             commands: &[&["pytest"], &["py.test"]],
             ..About::new(
-                "pytest 4.6 to 9: default, -q, -v, -rA, xdist, live log, subtests, reruns, doctests",
-                "passing tests without -v or -rA; in a skip summary, which test it was",
+                "pytest 4.6 to 9: default, -q, -v, -rA, xdist, live log, subtests, reruns, doctests, \
+                 every `console_output_style`",
+                "passing tests without -v or -rA, and with pytest-sugar; in a skip summary, which test \
+                 it was; with -s, which lines are output where they look like results",
             )
         };
         &ABOUT

@@ -469,7 +469,12 @@ impl Session {
         if silent {
             log.warn(None, "pytest was told to print no final line (-qq)");
         }
-        let outcome = match (self.killed, end) {
+        // pytest-timeout may show the stacks and let the run go on.
+        let killed = match end {
+            Some(_) => self.killed.filter(|killed| *killed != RunOutcome::TimedOut),
+            None => self.killed,
+        };
+        let outcome = match (killed, end) {
             (Some(killed), _) => killed,
             (None, Some(_)) if !ran && (lost || self.no_collection) => RunOutcome::BuildFailed,
             (None, Some(_)) if !ran => RunOutcome::NothingRan,

@@ -80,6 +80,8 @@ pub(super) struct Section {
     results: Vec<(String, String, TestStatus)>,
     told: Vec<Told>,
     xpassed: Vec<(String, String)>,
+    /// The last line was one of them, which may be cut off.
+    xpassed_last: bool,
     not_imported: Vec<(String, Evidence)>,
     interrupted: bool,
     summary: Option<String>,
@@ -97,6 +99,7 @@ impl Section {
     }
 
     pub(super) fn line(&mut self, line: &[u8], number: usize) {
+        self.xpassed_last = false;
         if let Some(text) = &mut self.summary {
             // The counts go on where they do not fit in one line.
             text.push_str(&String::from_utf8_lossy(line));
@@ -129,6 +132,7 @@ impl Section {
                     && self.files.contains_key(&format!("{file}.py"))
                 {
                     self.xpassed.push((format!("{file}.py"), name.to_owned()));
+                    self.xpassed_last = true;
                 }
             }
             Place::Files | Place::Xpassed | Place::Report => self.between(line, number),
@@ -295,6 +299,9 @@ impl Section {
                 log.still_running(last.name.clone());
             }
             self.take_named(file);
+        }
+        if self.xpassed_last {
+            self.xpassed.pop();
         }
         for (module, proof) in &self.not_imported {
             log.lose(module, LostReason::LoadFailed, vec![proof.clone()]);

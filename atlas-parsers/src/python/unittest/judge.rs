@@ -1,8 +1,8 @@
 //! Which of the lines that look like results are the runner's, once the run's own count is known.
 
-use super::grammar::Name;
-use atlas_core::TestStatus;
-use std::collections::HashMap;
+use super::grammar::{Heading, Name};
+use atlas_core::{TestStatus, Totals};
+use std::collections::{HashMap, HashSet};
 
 /// One test of the run, in the order of the log.
 #[derive(Debug)]
@@ -53,6 +53,16 @@ impl Test {
         }
     }
 
+    /// Whether no result of it was told.
+    pub(super) fn is_open(&self) -> bool {
+        self.words.is_empty() && self.loose.is_none() && self.subs.is_empty()
+    }
+
+    /// Whether a line of it bears this status.
+    pub(super) fn says(&self, status: TestStatus) -> bool {
+        self.loose == Some(status) || self.words.contains(&status) || self.subs.contains(&status)
+    }
+
     fn skipped(&self) -> bool {
         self.words.contains(&TestStatus::Skipped)
     }
@@ -78,6 +88,55 @@ impl Test {
         let worst = self.words.iter().copied().max();
         worst.or(self.loose)
     }
+}
+
+/// Drops headings that stood inside a message, where there are more than the verdict counts.
+/// Returns whether there were any.
+pub(super) fn drop_forged(
+    tests: &[Test],
+    headings: &mut Vec<(Heading, String, Option<Name>)>,
+    verdict: Totals,
+) -> bool {
+    let declared = |totals: Option<u64>| usize::try_from(totals.unwrap_or(0)).ok();
+    let before = headings.len();
+    let named: HashSet<&str> = tests.iter().map(|test| test.id.as_str()).collect();
+    for (kind, totals) in [
+        (Heading::Error, verdict.errors),
+        (Heading::Fail, verdict.failed),
+    ] {
+        let more = |headings: &[(Heading, String, Option<Name>)]| {
+            let count = headings.iter().filter(|(k, ..)| *k == kind).count();
+            declared(totals).is_some_and(|declared| count > declared)
+        };
+        if !tests.is_empty() && more(headings) {
+            // A verbose run names every test.
+            headings.retain(|(k, id, name)| {
+                *k != kind
+                    || name.as_ref().is_some_and(Name::is_fixture)
+                    || named.contains(id.as_str())
+            });
+        }
+        if !tests.is_empty() && more(headings) {
+            // Its line says that it failed, or says nothing where a subtest did.
+            let passed: HashSet<&str> = tests
+                .iter()
+                .filter(|test| !test.is_open() && !test.says(kind.status()))
+                .map(|test| test.id.as_str())
+                .collect();
+            headings.retain(|(k, id, _)| *k != kind || !passed.contains(id.as_str()));
+        }
+        if kind == Heading::Error && more(headings) {
+            // Errors come before failures.
+            if let Some(first) = headings.iter().position(|(k, ..)| *k == Heading::Fail) {
+                let mut at = 0;
+                headings.retain(|(k, ..)| {
+                    at += 1;
+                    *k != Heading::Error || at <= first
+                });
+            }
+        }
+    }
+    headings.len() < before
 }
 
 /// Settles which tests there are by the number that ran.
@@ -134,27 +193,36 @@ fn split_names(tests: &mut Vec<Test>, glued: &mut Vec<Test>) {
     *tests = kept;
 }
 
-/// A test that begins while the one before has no result, and is followed by two results, was
-/// printed by that one.
+/// Tests that begin while the one before has no result, the last of them with two, were printed by
+/// that one.
 fn drop_nested(tests: &mut Vec<Test>, told: &HashMap<&str, TestStatus>, surplus: &mut u64) {
-    let mut kept: Vec<Test> = Vec::with_capacity(tests.len());
-    for mut test in tests.drain(..) {
-        if *surplus > 0
-            && test.words.len() > 1
-            && let Some(outer) = kept.last_mut()
-            && outer.words.is_empty()
-            && outer.loose.is_none()
-            && outer.subs.is_empty()
-            && !told.contains_key(outer.id.as_str())
-            && !told.contains_key(test.id.as_str())
+    let mut printed = vec![false; tests.len()];
+    let mut outer = 0;
+    while outer < tests.len() {
+        let open = tests[outer].is_open() && !told.contains_key(tests[outer].id.as_str());
+        // Where the search stops at a test without a result, the next one begins there.
+        let mut last = outer + 1;
+        while open
+            && tests
+                .get(last)
+                .is_some_and(|test| test.words.len() == 1 && !told.contains_key(test.id.as_str()))
         {
-            outer.words.extend(test.words.drain(1..));
-            *surplus -= 1;
-            continue;
+            last += 1;
         }
-        kept.push(test);
+        let ends = tests
+            .get(last)
+            .is_some_and(|test| test.words.len() > 1 && !told.contains_key(test.id.as_str()));
+        let inner = (last - outer) as u64;
+        if open && ends && inner <= *surplus {
+            *surplus -= inner;
+            let words = tests[last].words.split_off(1);
+            tests[outer].words = words;
+            printed[outer + 1..=last].fill(true);
+        }
+        outer = last;
     }
-    *tests = kept;
+    let mut printed = printed.into_iter();
+    tests.retain(|_| !printed.next().unwrap_or(false));
 }
 
 /// Drops the names that do not begin as all others do, where that is what is too much.

@@ -20,7 +20,7 @@ use atlas_core::{
 };
 use grammar::{Heading, Name};
 use judge::Test;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// The parser.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl Runner for Unittest {
             commands: &[&["-m", "unittest"]],
             ..About::new(
                 "verbose and plain output of Python 3.8 to 3.14, subtests included",
-                "passing and skipped tests without -v",
+                "passing and skipped tests without -v; in a log that stops early, which lines a test printed",
             )
         };
         &ABOUT
@@ -95,6 +95,8 @@ pub(in crate::python) struct State {
     report: Option<Report>,
     fatal: Option<RunOutcome>,
     ran: Option<u64>,
+    /// An end that does not fit the reports before it; it counts if there is no other.
+    held: Option<(u64, grammar::Verdict)>,
     outcome: Option<RunOutcome>,
     builder: ParsedLogBuilder,
     consistent: Option<bool>,
@@ -116,6 +118,7 @@ impl State {
             report: None,
             fatal: None,
             ran: None,
+            held: None,
             outcome: None,
             builder: ParsedLogBuilder::new(parser),
             consistent: None,
@@ -132,7 +135,17 @@ impl LineState for State {
         let dashes = std::mem::replace(&mut self.dashes, is_rule(line, b'-'));
         if self.phase == Phase::Ran {
             if let Some(verdict) = grammar::verdict(line) {
-                self.end_run(verdict);
+                let totals = verdict.totals;
+                let fine = totals.failed.unwrap_or(0) == 0 && totals.errors.unwrap_or(0) == 0;
+                let failing = |kind: &Heading| *kind != Heading::Unexpected;
+                if fine && self.headings.iter().any(|(kind, ..)| failing(kind)) {
+                    // It stands in a message, or the headings did: what follows tells.
+                    self.held = self.ran.take().map(|ran| (ran, verdict));
+                    self.phase = Phase::Report;
+                } else {
+                    self.held = None;
+                    self.end_run(verdict);
+                }
                 return;
             }
             if !line.is_empty() {
@@ -141,7 +154,10 @@ impl LineState for State {
                 self.ran = None;
             }
         }
-        if dashes && let Some(number) = grammar::ran(line) {
+        if dashes
+            && !self.test_is_open()
+            && let Some(number) = grammar::ran(line)
+        {
             self.end_report();
             self.ran = Some(number);
             self.phase = Phase::Ran;
@@ -182,6 +198,11 @@ impl LineState for State {
     }
 
     fn finish(mut self) -> ParsedLog {
+        if let Some((ran, verdict)) = self.held.take() {
+            self.end_report();
+            self.ran = Some(ran);
+            self.end_run(verdict);
+        }
         let unfinished = !self.tests.is_empty() || !self.headings.is_empty();
         if unfinished {
             self.end_report();
@@ -216,6 +237,13 @@ impl State {
     /// Whether a run has come to its end.
     pub(in crate::python) fn ended(&self) -> bool {
         self.outcome.is_some()
+    }
+
+    /// Whether a test still runs: an end that comes now is its output. Failing subtests leave their
+    /// test open before Python 3.11, but then reports follow.
+    fn test_is_open(&self) -> bool {
+        let current = self.current.and_then(|at| self.tests.get(at));
+        self.phase == Phase::Running && current.is_some_and(Test::is_open)
     }
 
     fn running(&mut self, line: &[u8]) {
@@ -403,58 +431,17 @@ impl State {
         self.current = None;
     }
 
-    /// Drops headings that stood inside a message, where there are more than the verdict counts.
-    fn drop_forged(
-        &mut self,
-        tests: &[Test],
-        headings: &mut Vec<(Heading, String, Option<Name>)>,
-        verdict: &grammar::Verdict,
-    ) {
-        let declared = |totals: Option<u64>| usize::try_from(totals.unwrap_or(0)).ok();
-        let before = headings.len();
-        let named: HashSet<&str> = tests.iter().map(|test| test.id.as_str()).collect();
-        for (kind, totals) in [
-            (Heading::Error, verdict.totals.errors),
-            (Heading::Fail, verdict.totals.failed),
-        ] {
-            let more = |headings: &[(Heading, String, Option<Name>)]| {
-                let count = headings.iter().filter(|(k, ..)| *k == kind).count();
-                declared(totals).is_some_and(|declared| count > declared)
-            };
-            if !tests.is_empty() && more(headings) {
-                // A verbose run names every test.
-                headings.retain(|(k, id, name)| {
-                    *k != kind
-                        || name.as_ref().is_some_and(Name::is_fixture)
-                        || named.contains(id.as_str())
-                });
-            }
-            if kind == Heading::Error && more(headings) {
-                // Errors come before failures.
-                if let Some(first) = headings.iter().position(|(k, ..)| *k == Heading::Fail) {
-                    let mut at = 0;
-                    headings.retain(|(k, ..)| {
-                        at += 1;
-                        *k != Heading::Error || at <= first
-                    });
-                }
-            }
-        }
-        if headings.len() < before {
-            self.builder.warn(
-                Some(self.line),
-                "headings inside a message were passed over",
-            );
-        }
-    }
-
     /// Decides every status of the run and records it. Returns whether it agrees with the verdict.
     fn settle(&mut self, end: Option<(Option<u64>, &grammar::Verdict)>) -> Option<bool> {
         let mut tests = std::mem::take(&mut self.tests);
         let mut headings = std::mem::take(&mut self.headings);
         let verbose = !tests.is_empty();
         if let Some((_, verdict)) = end {
-            self.drop_forged(&tests, &mut headings, verdict);
+            let forged = judge::drop_forged(&tests, &mut headings, verdict.totals);
+            if forged {
+                let text = "headings inside a message were passed over";
+                self.builder.warn(Some(self.line), text);
+            }
         }
         let count = |kind: Heading| headings.iter().filter(|(k, ..)| *k == kind).count() as u64;
         let headed = end.map(|(_, verdict)| {

@@ -54,7 +54,8 @@ impl Runner for Nextest {
                 "`cargo nextest run` and `bench`: every status level, retries, stress runs, \
                  captured output or not, and `--message-format libtest-json`",
                 "results below the chosen `--status-level`; documentation tests, which nextest \
-                 does not run",
+                 does not run; in a log that stops early, which lines tests printed where their output \
+                 is not indented",
             )
         };
         &ABOUT

@@ -63,6 +63,8 @@ pub(super) struct Run {
     /// Tests that began, or were slow, or have failed an attempt.
     open: BTreeSet<String>,
     found: Vec<Found>,
+    /// The last line was about this test, which no line before it named.
+    last: Option<String>,
     /// Results from this one on are nextest's only if nextest goes on behind them.
     tentative: Option<usize>,
     /// The line before may have been nextest's.
@@ -129,6 +131,7 @@ impl Run {
 
     /// Takes a line.
     pub(super) fn line(&mut self, line: &[u8], mark: Option<Mark>) {
+        self.last = None;
         if line.is_empty() {
             self.blank = true;
             return;
@@ -256,6 +259,9 @@ impl Run {
                 return false;
             }
         }
+        if !self.open.contains(&id) {
+            self.last = Some(id.clone());
+        }
         self.goes_on = true;
         match self.tentative {
             _ if doubt == Doubt::None => self.tentative = None,
@@ -331,6 +337,14 @@ impl Run {
 
     /// Decides every result.
     pub(super) fn settle(mut self, log: &mut ParsedLogBuilder) -> Settled {
+        if !self.ended
+            && let Some(last) = self.last.take()
+        {
+            // The log may stop in the middle of a name.
+            self.found.retain(|found| found.id != last);
+            self.open.remove(&last);
+            log.warn(None, "the log stops at a result, which may be cut off");
+        }
         self.drop_out_of_order();
         let counters: HashMap<(u64, u64), &str> = self
             .found
