@@ -1,6 +1,8 @@
 //! Building a parsed log, result by result.
 
-use super::{LogWarning, LostModule, LostReason, ParsedLog, RunOutcome, TestResults, Totals};
+use super::{
+    LogWarning, LostModule, LostReason, ParsedLog, RunOutcome, TestResult, TestResults, Totals,
+};
 use crate::{Evidence, TestStatus};
 
 /// Collects results in the order of the log and ends with a [`ParsedLog`].
@@ -74,13 +76,19 @@ impl ParsedLogBuilder {
     /// Results that were collected elsewhere, as if each were recorded as often as it was seen;
     /// cheap for the first of them.
     pub fn append(&mut self, results: TestResults) {
-        self.recorded += results.reports();
-        if self.results.is_empty() {
+        let nameless = |result: &TestResult<'_>| result.name.trim().is_empty();
+        if self.results.is_empty() && !results.iter().any(|result| nameless(&result)) {
+            self.recorded += results.reports();
             self.results = results;
             return;
         }
         for result in &results {
-            self.results.merge(result);
+            if nameless(&result) {
+                self.record(result.module, result.qualified, result.name, result.status);
+            } else {
+                self.recorded += u64::from(result.seen);
+                self.results.merge(result);
+            }
         }
     }
 

@@ -131,8 +131,8 @@ impl TestResults {
         }
     }
 
-    /// Adds a result with its number of reports.
-    pub(super) fn merge(&mut self, result: TestResult<'_>) {
+    /// Adds a result with its number of reports, as [`add`](Self::add) does with one.
+    pub fn merge(&mut self, result: TestResult<'_>) {
         let (at, new) = self.enter(result.module, result.qualified, result.name, result.status);
         let entry = &mut self.entries[at];
         entry.status = entry.status.worst(result.status);

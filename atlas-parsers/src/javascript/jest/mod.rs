@@ -24,8 +24,8 @@ use crate::javascript::report::Report;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
-    Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
-    TestStatus, Totals,
+    Evidence, LineState, LogParser, LogReader, LostReason, Names, ParsedLog, ParsedLogBuilder,
+    RunOutcome, TestResults, TestStatus, Totals,
 };
 use root::Root;
 use std::collections::BTreeSet;
@@ -114,10 +114,11 @@ struct State {
     told: bool,
     /// Headings of failures seen in a file without a tree.
     headings: BTreeSet<String>,
-    results: Vec<(usize, String, TestStatus)>,
+    /// Named from the working directory, as printed.
+    results: TestResults,
+    joined: String,
     /// All files, as printed.
-    printed: Vec<String>,
-    known: BTreeSet<String>,
+    printed: Names,
     root: Root,
     named: Counts,
     /// Files without a tree: their passing tests are not named.
@@ -150,9 +151,9 @@ impl State {
             tree: Tree::default(),
             told: false,
             headings: BTreeSet::new(),
-            results: Vec::new(),
-            printed: Vec::new(),
-            known: BTreeSet::new(),
+            results: TestResults::default(),
+            joined: String::new(),
+            printed: Names::default(),
             root: Root::default(),
             named: Counts::default(),
             untold: 0,
@@ -174,20 +175,22 @@ impl State {
         )
     }
 
-    fn record(&mut self, name: String, status: TestStatus) {
+    fn record(&mut self, name: &str, status: TestStatus) {
         match status {
             TestStatus::Skipped => self.named.skipped += 1,
             TestStatus::Passed => self.named.passed += 1,
             _ => self.named.failed += 1,
         }
-        let file = self.printed.len().saturating_sub(1);
-        self.results.push((file, name, status));
+        self.joined.clear();
+        self.joined.push_str(&self.file);
+        self.joined.push_str(" > ");
+        self.joined.push_str(name);
+        self.results.add(&self.file, &self.joined, name, status);
     }
 
     fn begin_file(&mut self, file: String, failed: bool) {
         self.end_file();
-        self.printed.push(file.clone());
-        self.known.insert(file.clone());
+        self.printed.add(&file);
         self.file = file;
         self.failed = failed;
         self.at = At::Heading;
@@ -205,10 +208,12 @@ impl State {
     }
 
     fn end_tree(&mut self) {
-        for (name, status) in self.tree.finish() {
+        let mut tree = std::mem::take(&mut self.tree);
+        tree.finish(|name, status| {
             self.told = true;
             self.record(name, status);
-        }
+        });
+        self.tree = tree;
     }
 
     /// `  ● title` in a file's messages.
@@ -225,7 +230,7 @@ impl State {
             && self.headings.insert(title.to_owned())
         {
             let name = title.split(" › ").collect::<Vec<_>>().join(" > ");
-            self.record(name, TestStatus::Failed);
+            self.record(&name, TestStatus::Failed);
         }
     }
 
@@ -321,7 +326,7 @@ impl LineState for State {
             && let Some((file, failed)) = file_heading(&line)
         {
             // Jest 24 loses files under load that the repetition has.
-            if self.repeating && self.known.contains(&file) {
+            if self.repeating && self.printed.contains(&file) {
                 self.end_file();
                 self.at = At::Repetition;
             } else {
@@ -388,15 +393,19 @@ impl LineState for State {
             return report::into_log(&report, &self.printed, self.log);
         }
         let printed = std::mem::take(&mut self.printed);
-        let before = self.root.before(printed.iter().map(String::as_str));
+        let before = self.root.before(printed.iter());
         let cut = before.map_or(0, str::len);
-        for (file, name, status) in std::mem::take(&mut self.results) {
-            if status == TestStatus::Skipped && self.filtered {
-                continue;
+        if cut == 0 && !self.filtered {
+            self.log.append(std::mem::take(&mut self.results));
+        } else {
+            let mut results = TestResults::default();
+            for mut result in &std::mem::take(&mut self.results) {
+                if result.status != TestStatus::Skipped || !self.filtered {
+                    result.qualified = result.qualified.get(cut..).unwrap_or(result.qualified);
+                    results.merge(result);
+                }
             }
-            let file = printed.get(file).map_or("", String::as_str);
-            let qualified = format!("{} > {name}", file.get(cut..).unwrap_or(file));
-            self.log.record(file, &qualified, &name, status);
+            self.log.append(results);
         }
         let nothing = self.log.recorded() == 0;
         if let Some(totals) = self.totals {

@@ -2,13 +2,13 @@
 
 use super::root::Root;
 use crate::javascript::report::Report;
-use atlas_core::{Evidence, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, Totals};
+use atlas_core::{Evidence, LostReason, Names, ParsedLog, ParsedLogBuilder, RunOutcome, Totals};
 
 /// The file names from the configured root.
 ///
 /// A failing file's message has frames from there. Where no file failed, the document does not
 /// tell, and neither do headings around it.
-fn names(report: &Report, headings: &[String]) -> Vec<String> {
+fn names(report: &Report, headings: &Names) -> Vec<String> {
     let mut root = Root::default();
     for file in &report.files {
         for line in file.message.lines() {
@@ -23,7 +23,7 @@ fn names(report: &Report, headings: &[String]) -> Vec<String> {
     let printed = report.files.iter().find_map(|file| {
         let heading = headings
             .iter()
-            .find(|heading| file.name.ends_with(*heading))?;
+            .find(|heading| file.name.ends_with(heading))?;
         let before = file.name.len() - heading.len();
         file.name[..before]
             .ends_with('/')
@@ -35,11 +35,7 @@ fn names(report: &Report, headings: &[String]) -> Vec<String> {
     }
 }
 
-pub(super) fn into_log(
-    report: &Report,
-    headings: &[String],
-    mut log: ParsedLogBuilder,
-) -> ParsedLog {
+pub(super) fn into_log(report: &Report, headings: &Names, mut log: ParsedLogBuilder) -> ParsedLog {
     let names = names(report, headings);
     let mut lost = Vec::new();
     for (file, name) in report.files.iter().zip(&names) {

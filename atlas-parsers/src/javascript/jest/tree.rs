@@ -1,5 +1,6 @@
 //! The verbose reporter's tree of one file.
 
+use crate::text::lossy;
 use atlas_core::TestStatus;
 
 /// What a line was.
@@ -13,49 +14,63 @@ pub(super) enum Entry {
 
 /// A line waits for the next one: only that tells a suite whose title begins with a mark from a
 /// test.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Waiting {
     depth: usize,
-    /// The whole title, in case this is a suite.
-    title: String,
-    test: Option<(String, TestStatus)>,
+    /// Where in the title a test's own title stands, and its status.
+    test: Option<(usize, usize, TestStatus)>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    suites: Vec<String>,
+    /// The titles of the open suites, joined, and where each of them ends.
+    path: String,
+    ends: Vec<usize>,
     waiting: Option<Waiting>,
-    results: Vec<(String, TestStatus)>,
+    /// The whole title of the line that waits, in case it is a suite.
+    title: String,
+    /// The ids of the results, one after the other, and where each of them ends.
+    ids: String,
+    results: Vec<(usize, TestStatus)>,
 }
+
+const BETWEEN: &str = " > ";
 
 impl Tree {
     pub(super) fn line(&mut self, line: &[u8]) -> Entry {
-        let text = String::from_utf8_lossy(line);
+        let text = lossy(line);
         let blanks = text.bytes().take_while(|byte| *byte == b' ').count();
         if blanks < 2 {
             return Entry::Foreign;
         }
-        let room = self.suites.len() + usize::from(self.waiting.is_some());
+        let room = self.ends.len() + usize::from(self.waiting.is_some());
         // A title may begin with blanks itself: never deeper than one level below the last line.
         let depth = (blanks / 2 - 1).min(room);
         let title = &text[2 * (depth + 1)..];
-        let entry = test(title);
         self.settle(depth);
-        if depth > self.suites.len() {
+        if depth > self.ends.len() {
             return Entry::Foreign;
         }
-        self.suites.truncate(depth);
-        let kind = if entry.is_some() {
+        self.close(depth);
+        let read = test(title).map(|(name, status)| {
+            // The test's title is the end of the line, but for its time.
+            let start = title.len() - name.0;
+            (start, start + name.1, status)
+        });
+        self.title.clear();
+        self.title.push_str(title);
+        self.waiting = Some(Waiting { depth, test: read });
+        if read.is_some() {
             Entry::Test
         } else {
             Entry::Suite
-        };
-        self.waiting = Some(Waiting {
-            depth,
-            title: title.to_owned(),
-            test: entry,
-        });
-        kind
+        }
+    }
+
+    /// Closes the suites from this depth on.
+    fn close(&mut self, depth: usize) {
+        self.ends.truncate(depth);
+        self.path.truncate(self.ends.last().copied().unwrap_or(0));
     }
 
     /// Decides what the last line was, now that the next one's depth is known.
@@ -63,34 +78,46 @@ impl Tree {
         let Some(waiting) = self.waiting.take() else {
             return;
         };
-        self.suites.truncate(waiting.depth);
+        self.close(waiting.depth);
         match waiting.test {
-            Some((name, status)) if next <= waiting.depth => {
-                let mut id = self.suites.join(" > ");
-                if !id.is_empty() {
-                    id.push_str(" > ");
+            Some((start, end, status)) if next <= waiting.depth => {
+                if !self.path.is_empty() {
+                    self.ids.push_str(&self.path);
+                    self.ids.push_str(BETWEEN);
                 }
-                id.push_str(&name);
-                self.results.push((id, status));
+                self.ids
+                    .push_str(self.title.get(start..end).unwrap_or_default());
+                self.results.push((self.ids.len(), status));
             }
-            _ => self.suites.push(waiting.title),
+            _ => {
+                if !self.path.is_empty() {
+                    self.path.push_str(BETWEEN);
+                }
+                self.path.push_str(&self.title);
+                self.ends.push(self.path.len());
+            }
         }
     }
 
-    /// Ends the tree.
-    pub(super) fn finish(&mut self) -> Vec<(String, TestStatus)> {
+    /// Ends the tree and gives its results away.
+    pub(super) fn finish(&mut self, mut take: impl FnMut(&str, TestStatus)) {
         self.settle(0);
-        self.suites.clear();
-        std::mem::take(&mut self.results)
+        self.close(0);
+        let mut start = 0;
+        for (end, status) in self.results.drain(..) {
+            take(self.ids.get(start..end).unwrap_or_default(), status);
+            start = end;
+        }
+        self.ids.clear();
     }
 }
 
-/// Reads `✓ title (5 ms)`.
-fn test(text: &str) -> Option<(String, TestStatus)> {
+/// Reads `✓ title (5 ms)`: how far from the end the title begins, how long it is, and the status.
+fn test(text: &str) -> Option<((usize, usize), TestStatus)> {
     let (mark, title) = text.split_once(' ')?;
-    let (title, status) = match mark {
-        "✓" | "√" => (without_time(title), TestStatus::Passed),
-        "✕" | "×" => (without_time(title), TestStatus::Failed),
+    let (title, name, status) = match mark {
+        "✓" | "√" => (title, without_time(title), TestStatus::Passed),
+        "✕" | "×" => (title, without_time(title), TestStatus::Failed),
         "○" => {
             let title = title.strip_prefix("skipped ")?;
             // Jest before 23 counts instead of naming: `○ skipped 3 tests`.
@@ -99,16 +126,22 @@ fn test(text: &str) -> Option<(String, TestStatus)> {
             if number && matches!(words.next(), Some("test" | "tests")) && words.next().is_none() {
                 return None;
             }
-            (title, TestStatus::Skipped)
+            (title, title, TestStatus::Skipped)
         }
-        "✎" => (title.strip_prefix("todo ")?, TestStatus::Skipped),
+        "✎" => {
+            let title = title.strip_prefix("todo ")?;
+            (title, title, TestStatus::Skipped)
+        }
         _ => return None,
     };
-    Some((title.to_owned(), status))
+    Some(((title.len(), name.len()), status))
 }
 
 /// Drops ` (5 ms)`, `(28ms)`, ` (1.2 s)` from the end.
 fn without_time(title: &str) -> &str {
+    if !title.ends_with("s)") {
+        return title;
+    }
     let Some((head, tail)) = title.rsplit_once(" (") else {
         return title;
     };

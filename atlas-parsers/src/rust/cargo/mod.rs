@@ -27,7 +27,7 @@ use atlas_core::{
 use build::Build;
 use line::Binary;
 use section::Section;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// `cargo test`.
 #[derive(Debug)]
@@ -90,8 +90,10 @@ struct State {
     /// the announcements, was written in front of standard output.
     announced: VecDeque<Binary>,
     last_was_announcement: bool,
-    /// Every binary seen: name and file.
-    binaries: Vec<Binary>,
+    /// Every binary seen: its name, and the files of that name with their numbers.
+    binaries: HashMap<String, HashMap<String, usize>>,
+    /// The name of the last one that was new.
+    last_binary: String,
     section: Option<Section>,
     /// A section that has ended and whose binary may still be named.
     ended: Option<Section>,
@@ -111,7 +113,8 @@ impl State {
             line: 0,
             announced: VecDeque::new(),
             last_was_announcement: false,
-            binaries: Vec::new(),
+            binaries: HashMap::new(),
+            last_binary: String::new(),
             section: None,
             ended: None,
             build: Build::default(),
@@ -125,17 +128,13 @@ impl State {
 
     /// The module of a binary: its name, numbered where another binary bears the same.
     fn module(&mut self, binary: &Binary) -> String {
-        let mut same = 0;
-        for known in &self.binaries {
-            if known.name == binary.name {
-                same += 1;
-                if known.file == binary.file {
-                    return numbered(&binary.name, same);
-                }
-            }
+        let files = self.binaries.entry(binary.name.clone()).or_default();
+        let next = files.len() + 1;
+        let number = *files.entry(binary.file.clone()).or_insert(next);
+        if number == next {
+            self.last_binary.clone_from(&binary.name);
         }
-        self.binaries.push(binary.clone());
-        numbered(&binary.name, same + 1)
+        numbered(&binary.name, number)
     }
 
     fn begin(&mut self, tests: u64) {
@@ -145,11 +144,9 @@ impl State {
         let module = match &binary {
             Some(binary) => Some(self.module(binary)),
             // Edition 2024 runs a crate's doc tests in two parts under one announcement.
-            None => self
-                .binaries
-                .last()
-                .filter(|last| last.name.starts_with("Doc-tests "))
-                .map(|last| last.name.clone()),
+            None => Some(&self.last_binary)
+                .filter(|last| last.starts_with("Doc-tests "))
+                .cloned(),
         };
         self.section = Some(Section::new(module, tests));
     }
