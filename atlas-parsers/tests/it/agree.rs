@@ -65,3 +65,51 @@ fn every_python_reads_the_same() {
     let failing: Vec<_> = newest.iter().filter(|(_, s)| s.is_failing()).collect();
     assert_eq!(dots.qualified().iter().collect::<Vec<_>>(), failing);
 }
+
+#[test]
+fn mochas_formats_agree() {
+    let read = |name| {
+        parse(
+            "mocha",
+            &format!("javascript/mocha/corpus/own-traps-{name}"),
+        )
+    };
+    let json = read("json.log");
+    for name in ["tap.log", "list-7.log"] {
+        assert_eq!(read(name).tests(), json.tests(), "{name}");
+    }
+    // json-stream has no event for a pending test; min names failures only.
+    let ran = |status: &TestStatus| *status != TestStatus::Skipped;
+    let stream = read("json-stream.log");
+    let json = json.tests();
+    assert_eq!(
+        stream.tests().len(),
+        json.values().filter(|s| ran(s)).count()
+    );
+    assert!(stream.tests().iter().all(|(id, s)| json.get(id) == Some(s)));
+    let spec = read("spec-11.log");
+    let in_one_text = |id: &str| id.replace(" > ", " ");
+    for (id, status) in spec.tests() {
+        let ghost = id.contains("ghost");
+        assert!(
+            ghost || json.get(in_one_text(id).as_str()) == Some(&status),
+            "{id}"
+        );
+    }
+    let failing = json.values().filter(|status| status.is_failing()).count();
+    assert_eq!(read("min.log").results.len(), failing);
+}
+
+#[test]
+fn jasmines_reporters_agree() {
+    let tree = parse("jasmine", "javascript/jasmine/corpus/own-traps-tree-5.log");
+    let dots = parse(
+        "jasmine",
+        "javascript/jasmine/corpus/own-traps-default-5-random.log",
+    );
+    let tree = tree.tests();
+    let named = tree
+        .iter()
+        .filter(|(_, status)| **status != TestStatus::Passed);
+    assert!(named.eq(dots.tests().iter()));
+}

@@ -2,11 +2,11 @@
 
 use super::line::{self, Count, Kind, ResultLine, Said};
 use atlas_core::{Evidence, LostReason, ParsedLogBuilder, TestStatus, Totals};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 /// Most headings and the longest that are kept.
 const MOST: usize = 100_000;
-const LONGEST: usize = 4 << 10;
+const LONGEST: usize = 1 << 10;
 /// Lines of a file's error that are kept as proof.
 const PROOF: usize = 8;
 
@@ -34,6 +34,8 @@ struct Counts {
     short: bool,
     /// Results that stood before them.
     results: usize,
+    /// The same for each kind.
+    kinds: [u64; 4],
     rules: usize,
 }
 
@@ -41,13 +43,14 @@ struct Counts {
 #[derive(Debug, Default)]
 pub(super) struct Run {
     found: Vec<Found>,
+    kinds: [u64; 4],
     counts: Option<Counts>,
     counting: bool,
     blanks: usize,
     /// `─` lines so far: before the failures, and behind them.
     rules: usize,
     /// Titles of failures, and what looks like one.
-    headings: BTreeSet<String>,
+    headings: HashSet<String>,
     /// The same in order, of the mini reporter only.
     listed: Vec<String>,
     /// Known failures that the list begins with.
@@ -128,6 +131,12 @@ impl Run {
         log: &mut ParsedLogBuilder,
         sum: &mut Sum,
     ) {
+        // Since AVA 3 nothing of the run follows its counts.
+        let over = !self.counting && self.counts.as_ref().is_some_and(|counts| counts.rules > 0);
+        if over && self.is_proven() && (text == "─" || line::result(text).is_some()) {
+            let done = std::mem::take(self);
+            done.finish(log, sum);
+        }
         if text == "─" {
             self.rules += 1;
             self.due = true;
@@ -224,6 +233,7 @@ impl Run {
             Kind::Pass => line::without_duration(result.title),
             _ => result.title,
         };
+        self.kinds[kind as usize] += 1;
         self.found.push(Found {
             kind,
             title: title.to_owned(),
@@ -291,18 +301,15 @@ impl Run {
     ) {
         if !self.counting {
             // The mini reporter counts again and again.
-            let proven = self
-                .counts
-                .as_ref()
-                .is_some_and(|counts| self.bears_out(counts));
             let more = |counts: &Counts| counts.results < self.found.len();
-            if !short && proven && self.counts.as_ref().is_some_and(more) {
+            if !short && self.is_proven() && self.counts.as_ref().is_some_and(more) {
                 self.split(log, sum);
             }
             self.counting = true;
             self.counts = Some(Counts {
                 short,
                 results: self.found.len(),
+                kinds: self.kinds,
                 rules: self.rules,
                 ..Counts::default()
             });
@@ -328,11 +335,14 @@ impl Run {
         }
     }
 
-    /// Whether counts fit the results above them.
-    fn bears_out(&self, counts: &Counts) -> bool {
-        let before = &self.found[..counts.results.min(self.found.len())];
-        let number = |kind| before.iter().filter(|found| found.kind == kind).count() as u64;
-        number(Kind::Fail) == counts.failed + counts.hooks
+    /// Whether the counts fit the results above them.
+    fn is_proven(&self) -> bool {
+        let Some(counts) = &self.counts else {
+            return false;
+        };
+        let number = |kind| counts.kinds[kind as usize];
+        !counts.short
+            && number(Kind::Fail) == counts.failed + counts.hooks
             && number(Kind::Skip) == counts.skipped
             && counts
                 .passed
@@ -344,16 +354,13 @@ impl Run {
         let Some(results) = self.counts.as_ref().map(|counts| counts.results) else {
             return;
         };
-        let mut rest = self.found.split_off(results.min(self.found.len()));
-        let rules = self.counts.as_ref().map_or(0, |counts| counts.rules);
-        for found in &mut rest {
-            found.rules = found.rules.saturating_sub(rules);
-        }
+        let rest = self.found.split_off(results.min(self.found.len()));
         let next = Self {
+            kinds: rest.iter().fold([0; 4], |mut kinds, found| {
+                kinds[found.kind as usize] += 1;
+                kinds
+            }),
             found: rest,
-            rules: self.rules.saturating_sub(rules),
-            headings: self.headings.clone(),
-            timed_out: false,
             ..Self::default()
         };
         let done = std::mem::replace(self, next);

@@ -275,11 +275,17 @@ impl Run {
         let mut specs = Vec::new();
         // An error in a suite's hook stands among the failures, too.
         let mut failures = std::mem::take(&mut self.failures.names);
+        let mut errors: BTreeMap<&str, u64> = BTreeMap::new();
         for error in &self.errors.names {
-            if let Some(at) = failures.iter().position(|name| name == error) {
-                failures.remove(at);
-            }
+            *errors.entry(error).or_default() += 1;
         }
+        failures.retain(|name| match errors.get_mut(name.as_str()) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                false
+            }
+            _ => true,
+        });
         let listed = self.counts.is_some();
         let pending = std::mem::take(&mut self.pending.names);
         for spec in self.tree.specs() {

@@ -14,8 +14,6 @@ struct Line {
     title: String,
     mark: Mark,
     coloured: bool,
-    /// Something that was printed without a line end stands before it.
-    behind: bool,
 }
 
 /// One result in its place.
@@ -55,12 +53,12 @@ impl Tree {
         let even = blanks >= 2 && blanks.is_multiple_of(2);
         let depth = blanks / 2;
         if let Some((mark, title)) = marked(body).filter(|_| even) {
-            self.result(depth - 1, mark, title, raw, false);
+            self.result(depth - 1, mark, title, raw);
         } else if let Some((blanks, mark, title)) = behind(line) {
             // A test that printed no line end.
             self.titles.clear();
             if blanks.is_multiple_of(2) {
-                self.result(blanks / 2 - 1, mark, title, raw, true);
+                self.result(blanks / 2 - 1, mark, title, raw);
             }
         } else if even && self.blank && depth <= DEEPEST && !body.starts_with(b"- ") {
             // A title above this one is its parent's, if there is one.
@@ -73,14 +71,13 @@ impl Tree {
         self.blank = false;
     }
 
-    fn result(&mut self, depth: usize, mark: Mark, title: &[u8], raw: &[u8], behind: bool) {
+    fn result(&mut self, depth: usize, mark: Mark, title: &[u8], raw: &[u8]) {
         self.lines.push(Line {
             depth,
             titles: std::mem::take(&mut self.titles),
             title: String::from_utf8_lossy(title).into_owned(),
             mark,
             coloured: is_coloured(raw),
-            behind,
         });
     }
 
@@ -115,10 +112,7 @@ impl Tree {
             if straight && first >= 1 && first <= open.len() + 1 {
                 open.truncate(first - 1);
                 open.extend(line.titles.iter().map(|(_, title)| title.as_str()));
-            } else if line.depth > open.len()
-                || line.depth == 0
-                || line.behind && line.depth < open.len()
-            {
+            } else if line.depth > open.len() || line.depth == 0 {
                 continue;
             }
             open.truncate(line.depth);

@@ -71,6 +71,9 @@ impl Runner for Karma {
     }
 }
 
+/// Most browsers of one run.
+const BROWSERS: usize = 100;
+
 /// What the SUMMARY of karma-mocha-reporter counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Summary {
@@ -132,7 +135,9 @@ impl State {
     fn plain(&mut self, line: &[u8]) -> bool {
         if let Some((browser, executed)) = line::executed(line) {
             self.karma = true;
-            self.browsers.insert(browser.to_owned(), Some(executed));
+            if self.browsers.len() < BROWSERS || self.browsers.contains_key(browser) {
+                self.browsers.insert(browser.to_owned(), Some(executed));
+            }
             self.end_error();
             return true;
         }
@@ -198,6 +203,9 @@ impl State {
     fn said(&mut self, level: &str, who: &str, what: &str, text: &str) {
         let (name, rest) = line::browser(who).unwrap_or((who, ""));
         if what.starts_with("Connected on socket") && rest.is_empty() {
+            if self.browsers.len() >= BROWSERS {
+                return;
+            }
             self.browsers.entry(name.to_owned()).or_default();
         } else if level == "WARN" && what.starts_with("Disconnected (") {
             let reason = if what.contains("no message in") {

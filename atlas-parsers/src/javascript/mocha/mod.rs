@@ -246,3 +246,29 @@ impl State {
         self.log.finish(outcome)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use atlas_core::{LogParserExt, TestStatus};
+
+    #[test]
+    fn a_document_of_one_line_may_be_longer_than_any_line() {
+        let noise = "x".repeat(6 << 20);
+        let log = format!(
+            "before\n{{\"stats\":{{\"tests\":2,\"passes\":1,\"failures\":1,\"pending\":0}},\
+             \"failures\":[{{\"fullTitle\":\"a b\",\"err\":{{\"message\":\"{noise}\"}}}}],\
+             \"passes\":[{{\"fullTitle\":\"a c\",\"file\":\"t.js\"}}]}}\nafter\n"
+        );
+        let log = Mocha.parse(log.as_bytes());
+        assert_eq!(log.tests()["a b"], TestStatus::Failed);
+        assert_eq!(log.qualified()["t.js > a c"], TestStatus::Passed);
+        assert_eq!(log.consistent, Some(true));
+    }
+
+    #[test]
+    fn prose_and_lists_are_no_run() {
+        let log = "Steps\n\n\n  First\n    - do this\n    1) do that\n  ✔ done\n";
+        assert!(Mocha.parse(log.as_bytes()).is_empty());
+    }
+}

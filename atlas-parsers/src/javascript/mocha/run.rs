@@ -25,6 +25,8 @@ struct Page {
 #[derive(Debug, Default)]
 pub(super) struct Run {
     found: Vec<Found>,
+    /// How many of them passed, for each mark.
+    passes: [u64; 4],
     candidates: Candidates,
     /// The depth of the last result below a suite.
     depth: usize,
@@ -152,11 +154,8 @@ impl Run {
 
     /// Whether a page counts the results above it.
     fn counts(&self, page: &Page) -> bool {
-        let bears_out = |mark: u8| {
-            let passes = self.found.iter().filter(|f| f.kind == Kind::Pass(mark));
-            passes.count() as u64 == page.passing
-        };
-        self.found.is_empty() || self.highest == page.failures.declared && (0..4).any(bears_out)
+        self.found.is_empty()
+            || self.highest == page.failures.declared && self.passes.contains(&page.passing)
     }
 
     /// How far a page's count of passing tests is from the results above it, from one on.
@@ -321,8 +320,10 @@ impl Run {
                 self.anew = anew;
             }
         }
-        if let Kind::Fail(number) = result.kind {
-            self.highest = self.highest.max(number);
+        match result.kind {
+            Kind::Fail(number) => self.highest = self.highest.max(number),
+            Kind::Pass(mark) => self.passes[usize::from(mark) % 4] += 1,
+            Kind::Pending => {}
         }
         let root = self.root || self.list;
         let candidates = std::mem::take(&mut self.candidates);
@@ -348,7 +349,8 @@ impl Run {
         if listed.is_some() || !self.list {
             self.begun.clear();
         }
-        self.blank_since = false;
+        // No empty line stands between a test outside of all suites and the first suite.
+        self.blank_since &= depth == 0;
         true
     }
 

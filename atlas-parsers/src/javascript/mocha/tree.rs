@@ -114,10 +114,13 @@ pub(super) struct Placed {
     pub(super) path: Vec<String>,
 }
 
-/// Suites, each once: its parent and its title. The first is the root.
+/// Suites: parent and title. The first is the root. Below one parent a title stands once, but for
+/// the top level, where each file may have a suite of the same name.
 struct Suites {
     nodes: Vec<(usize, String)>,
-    known: HashMap<(usize, String), usize>,
+    known: HashMap<(usize, u64, String), usize>,
+    /// How many suites of the top level have begun.
+    tops: u64,
 }
 
 impl Suites {
@@ -125,11 +128,14 @@ impl Suites {
         Self {
             nodes: vec![(0, String::new())],
             known: HashMap::new(),
+            tops: 0,
         }
     }
 
-    fn node(&mut self, parent: usize, title: &str) -> usize {
-        let key = (parent, title.to_owned());
+    fn node(&mut self, parent: Option<usize>, title: &str) -> usize {
+        let top = if parent.is_none() { self.tops } else { 0 };
+        let parent = parent.unwrap_or(0);
+        let key = (parent, top, title.to_owned());
         let next = self.nodes.len();
         let node = *self.known.entry(key).or_insert(next);
         if node == next {
@@ -142,72 +148,82 @@ impl Suites {
         let titles = open.iter().filter_map(|node| self.nodes.get(*node));
         titles.map(|(_, title)| title.clone()).collect()
     }
+
+    /// The suites that a chain of candidates opens, down to a depth; `None` where there is no chain.
+    fn choose(
+        &mut self,
+        list: &[&Candidate],
+        open: &[usize],
+        depth: usize,
+        fits: impl Fn(usize, &Candidate) -> bool,
+    ) -> Option<Vec<usize>> {
+        // A suite of the top level ends all others.
+        let top = list.iter().any(|candidate| candidate.is_top());
+        for (start, first) in list.iter().enumerate() {
+            let begins = !top || first.is_top();
+            if !begins || first.depth > open.len() + 1 || first.depth > depth {
+                continue;
+            }
+            let mut chain = open[..first.depth - 1].to_vec();
+            for candidate in &list[start..] {
+                if candidate.depth != chain.len() + 1 {
+                    continue;
+                }
+                let node = self.node(chain.last().copied(), &candidate.text);
+                if !fits(node, candidate) {
+                    continue;
+                }
+                chain.push(node);
+                if chain.len() == depth {
+                    return Some(chain);
+                }
+            }
+        }
+        None
+    }
 }
+
+/// What speaks against a line being a suite's title.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// How often it came below its parent.
+    times: u32,
+    /// Another candidate of its depth stood with it before one result, where one can be a title.
+    beside: bool,
+    /// How many results stood right below it.
+    results: u32,
+}
+
+impl Seen {
+    /// A line that hooks print before each test, or after it.
+    fn is_output(self) -> bool {
+        self.times > 1 && self.beside || self.times > 2 && self.results <= self.times
+    }
+}
+
+/// What was seen of each suite.
+type Times = HashMap<usize, Seen>;
 
 /// Places each result; those that cannot stand where they do are left out. With `lenient`, a
 /// result may follow its suite's inner suites, which Mocha itself never prints.
 pub(super) fn place(found: &[&Found], failures: &[Vec<String>], lenient: bool) -> Vec<Placed> {
     let coloured = found.iter().any(|result| result.coloured);
     let mut suites = Suites::new();
-    let mut times: HashMap<usize, u32> = HashMap::new();
-    // First without a choice, to see which titles come again below the same parent.
+    let times = count(found, coloured, &mut suites);
+    suites.tops = 0;
     let mut open: Vec<usize> = Vec::new();
-    for result in found {
-        let list = usable(result, coloured);
-        let mut chain = open.clone();
-        let mut seen: Vec<usize> = Vec::new();
-        for candidate in &list {
-            if candidate.depth == 1 {
-                chain.clear();
-            }
-            if candidate.depth > chain.len() + 1 || candidate.depth == 0 {
-                continue;
-            }
-            let parent = match candidate.depth {
-                1 => 0,
-                depth => chain[depth - 2],
-            };
-            let node = suites.node(parent, &candidate.text);
-            if candidate.depth == chain.len() + 1 {
-                chain.push(node);
-            }
-            if !seen.contains(&node) {
-                seen.push(node);
-                *times.entry(node).or_default() += 1;
-            }
-        }
-        let chosen = choose(
-            &list,
-            open.len(),
-            result.depth,
-            &mut suites,
-            &open,
-            |_, c| is_title(c),
-        );
-        if let Some(path) = chosen {
-            open = path;
-        }
-    }
     let mut placed = Vec::with_capacity(found.len());
-    open.clear();
     for result in found {
         let list = usable(result, coloured);
-        let covered = open.len() >= result.depth;
+        let top = list.iter().any(|candidate| candidate.is_top());
+        suites.tops += u64::from(top);
+        let covered = open.len() >= result.depth && !top;
         let once = |node: usize, candidate: &Candidate| {
-            let times = times.get(&node).copied().unwrap_or(0);
-            // Of the top level there may well be two of one name, one in each file.
-            (times < 2 || candidate.depth == 1) && is_title(candidate)
+            let output = times.get(&node).is_some_and(|seen| seen.is_output());
+            (!output || candidate.depth == 1) && is_title(candidate)
         };
-        let chosen = choose(&list, open.len(), result.depth, &mut suites, &open, once);
-        let chosen = match chosen {
-            None if !covered => choose(
-                &list,
-                open.len(),
-                result.depth,
-                &mut suites,
-                &open,
-                |_, _| true,
-            ),
+        let chosen = match suites.choose(&list, &open, result.depth, once) {
+            None if !covered => suites.choose(&list, &open, result.depth, |_, _| true),
             chosen => chosen,
         };
         let failure = match result.kind {
@@ -216,46 +232,33 @@ pub(super) fn place(found: &[&Found], failures: &[Vec<String>], lenient: bool) -
                 .and_then(|number| failures.get(number.checked_sub(1)?)),
             _ => None,
         };
-        let exact = failure.and_then(|path| {
-            let (own, above) = path.split_last()?;
-            (*own == result.title).then_some(above)
-        });
-        if let Some(path) = exact
-            && (failure.is_some_and(|f| f.len() > 1) || result.depth == 0)
-        {
+        let path = if let Some(path) = exact(result, failure) {
             if path.len() == result.depth {
                 open.clear();
                 for title in path {
-                    let parent = open.last().copied().unwrap_or(0);
-                    open.push(suites.node(parent, title));
+                    let node = suites.node(open.last().copied(), title);
+                    open.push(node);
                 }
             } else if let Some(chosen) = chosen {
                 open = chosen;
             }
-            let mut path = path.to_vec();
-            path.push(result.title.clone());
-            placed.push(Placed {
-                kind: result.kind,
-                path,
-            });
-            continue;
-        }
-        let path = if let Some(chosen) = chosen {
+            path.to_vec()
+        } else if let Some(chosen) = chosen {
             open = chosen;
-            suites.path(&open)
+            outer_hook(suites.path(&open), &result.title, failure)
         } else if result.depth == 0 {
             if !result.root && !lenient && !result.title.starts_with('"') {
                 continue;
             }
             Vec::new()
         } else if open.len() == result.depth
-            || covered && (lenient || matches!(result.kind, Kind::Fail(_)))
+            || open.len() > result.depth && (lenient || matches!(result.kind, Kind::Fail(_)))
         {
-            suites.path(&open[..result.depth])
+            outer_hook(suites.path(&open[..result.depth]), &result.title, failure)
         } else {
             continue;
         };
-        let mut path = outer_hook(path, &result.title, failure);
+        let mut path = path;
         path.push(result.title.clone());
         placed.push(Placed {
             kind: result.kind,
@@ -265,50 +268,76 @@ pub(super) fn place(found: &[&Found], failures: &[Vec<String>], lenient: bool) -
     placed
 }
 
+/// Reads the tree without a choice, to see which titles come again below the same parent.
+fn count(found: &[&Found], coloured: bool, suites: &mut Suites) -> Times {
+    let mut times = Times::new();
+    let mut open: Vec<usize> = Vec::new();
+    for result in found {
+        let list = usable(result, coloured);
+        suites.tops += u64::from(list.iter().any(|candidate| candidate.is_top()));
+        let mut chain = open.clone();
+        let mut seen: Vec<usize> = Vec::new();
+        for candidate in &list {
+            if candidate.depth == 1 {
+                chain.clear();
+            }
+            if candidate.depth > chain.len() + 1 {
+                continue;
+            }
+            let parent = candidate.depth.checked_sub(2).map(|above| chain[above]);
+            let node = suites.node(parent, &candidate.text);
+            if candidate.depth == chain.len() + 1 {
+                chain.push(node);
+            }
+            if !seen.contains(&node) {
+                seen.push(node);
+                let entry = times.entry(node).or_default();
+                entry.times += 1;
+                let same = |other: &&Candidate| other.depth == candidate.depth;
+                entry.beside |= list.iter().copied().filter(same).count() > 1;
+            }
+        }
+        let chosen = suites.choose(&list, &open, result.depth, |_, c| is_title(c));
+        if let Some(path) = chosen {
+            open = path;
+        }
+        if let Some(last) = open.last()
+            && open.len() == result.depth
+        {
+            times.entry(*last).or_default().results += 1;
+        }
+    }
+    times
+}
+
+/// The suites of a failure as the list of failures has them, where it is this failure.
+fn exact<'a>(result: &Found, failure: Option<&'a Vec<String>>) -> Option<&'a [String]> {
+    let failure = failure?;
+    let (own, above) = failure.split_last()?;
+    // Before Mocha 4 the list has whole titles.
+    let whole = above.is_empty() && result.depth > 0;
+    (*own == result.title && !whole).then_some(above)
+}
+
+impl Candidate {
+    /// A suite of the top level stands behind an empty line.
+    fn is_top(&self) -> bool {
+        self.depth == 1 && self.due
+    }
+}
+
 fn is_title(candidate: &Candidate) -> bool {
-    candidate.depth == 1 && candidate.due || !line::is_code(&candidate.text)
+    candidate.is_top() || !line::is_code(&candidate.text)
 }
 
 /// The candidates of a result that may be titles.
 fn usable(result: &Found, coloured: bool) -> Vec<&Candidate> {
+    let due = result.candidates.iter().any(Candidate::is_top);
     let list = result.candidates.iter();
-    let due = result.candidates.iter().any(|c| c.depth == 1 && c.due);
     list.filter(|c| c.coloured || !coloured)
         .filter(|c| c.depth > 1 || c.due || !due)
         .filter(|c| !line::is_frame(c.text.as_bytes()))
         .collect()
-}
-
-/// The suites that a chain of candidates opens, down to a depth; `None` where there is no chain.
-fn choose(
-    list: &[&Candidate],
-    open: usize,
-    depth: usize,
-    suites: &mut Suites,
-    path: &[usize],
-    fits: impl Fn(usize, &Candidate) -> bool,
-) -> Option<Vec<usize>> {
-    for (start, first) in list.iter().enumerate() {
-        if first.depth > open + 1 || first.depth > depth || first.depth == 0 {
-            continue;
-        }
-        let mut chain = path[..first.depth - 1].to_vec();
-        for candidate in &list[start..] {
-            if candidate.depth != chain.len() + 1 {
-                continue;
-            }
-            let parent = chain.last().copied().unwrap_or(0);
-            let node = suites.node(parent, &candidate.text);
-            if !fits(node, candidate) {
-                continue;
-            }
-            chain.push(node);
-            if chain.len() == depth {
-                return Some(chain);
-            }
-        }
-    }
-    None
 }
 
 /// Before Mocha 4 the list of failures has whole titles in one line: `Outer "before each" hook`
