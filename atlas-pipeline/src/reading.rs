@@ -150,19 +150,24 @@ pub fn parse_file(
     const IN_MEMORY: usize = 8 << 20;
     let fail = |why| Error::io("read", path, why);
     let parsers = Parsers::builtin();
-    let named = named(&parsers, parser)?;
-    let mut once: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(std::io::stdin().lock())
+    let file = if path == Path::new("-") {
+        None
     } else {
-        let mut file = std::fs::File::open(path).map_err(fail)?;
-        if named.is_none() && file.metadata().is_ok_and(|about| about.is_file()) {
-            let found = look(&mut file, hints).map_err(fail)?;
-            let mut reader = detected(&parsers, &found)?;
-            file.rewind().map_err(fail)?;
-            each_piece(&mut file, |piece| reader.feed(piece)).map_err(fail)?;
-            return Ok((reader.finish(), Some(found)));
+        Some(std::fs::File::open(path).map_err(fail)?)
+    };
+    let named = named(&parsers, parser)?;
+    let mut once: Box<dyn Read> = match file {
+        None => Box::new(std::io::stdin().lock()),
+        Some(mut file) => {
+            if named.is_none() && file.metadata().is_ok_and(|about| about.is_file()) {
+                let found = look(&mut file, hints).map_err(fail)?;
+                let mut reader = detected(&parsers, &found)?;
+                file.rewind().map_err(fail)?;
+                each_piece(&mut file, |piece| reader.feed(piece)).map_err(fail)?;
+                return Ok((reader.finish(), Some(found)));
+            }
+            Box::new(file)
         }
-        Box::new(file)
     };
     if let Some(parser) = named {
         let mut reader = parser.start();

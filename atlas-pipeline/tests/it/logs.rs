@@ -47,7 +47,7 @@ fn parse_prints_one_document_for_programs_and_a_table_for_people() {
         .run(&["parse", "--parser", "gotest", "go.log"])
         .stdout();
     assert!(
-        text.contains("FAILED   TestB") && text.contains("2 tests"),
+        text.contains("FAILED   TestB") && text.contains("2: 1 PASSED, 1 FAILED"),
         "{text}"
     );
 }
