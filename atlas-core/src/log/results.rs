@@ -7,7 +7,6 @@ use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use std::fmt;
 use std::hash::BuildHasher;
-use std::ops::Range;
 
 /// One test as the log knows it; borrowed from its [`TestResults`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -34,19 +33,70 @@ pub struct TestResults {
     blocks: Blocks,
     entries: Vec<Entry>,
     /// The hash of a qualified id, and the number of its entry.
-    index: HashTable<(u64, u32)>,
+    index: HashTable<(u32, u32)>,
     hasher: DefaultHashBuilder,
 }
 
-/// Where the texts of a result stand: a block, and offsets in it.
+/// Where the texts of a result stand: the qualified id, then the name and the module if they are no
+/// parts of it. Logs name a million tests, so this is as small as it can be.
 #[derive(Clone)]
 struct Entry {
     block: u32,
-    qualified: Range<u32>,
-    name: Range<u32>,
-    module: Range<u32>,
-    seen: u32,
-    status: TestStatus,
+    start: u32,
+    qualified: u32,
+    name: u32,
+    module: u32,
+    /// From the top: three bits of status, one each for a name that ends the qualified id and a module
+    /// that begins it; the rest is the number of reports.
+    packed: u32,
+}
+
+const STATUSES: [TestStatus; 6] = [
+    TestStatus::Passed,
+    TestStatus::Failed,
+    TestStatus::Skipped,
+    TestStatus::Error,
+    TestStatus::Xfail,
+    TestStatus::Xpass,
+];
+
+impl Entry {
+    const STATUS: u32 = 29;
+    const NAME_INSIDE: u32 = 1 << 28;
+    const MODULE_INSIDE: u32 = 1 << 27;
+    const MOST_SEEN: u32 = Self::MODULE_INSIDE - 1;
+
+    fn status(&self) -> TestStatus {
+        STATUSES[(self.packed >> Self::STATUS) as usize % STATUSES.len()]
+    }
+
+    fn seen(&self) -> u32 {
+        self.packed & Self::MOST_SEEN
+    }
+
+    fn set(&mut self, status: TestStatus, seen: u32) {
+        let status = match status {
+            TestStatus::Passed => 0,
+            TestStatus::Failed => 1,
+            TestStatus::Skipped => 2,
+            TestStatus::Error => 3,
+            TestStatus::Xfail => 4,
+            TestStatus::Xpass => 5,
+        };
+        let flags = self.packed & (Self::NAME_INSIDE | Self::MODULE_INSIDE);
+        self.packed = status << Self::STATUS | flags | seen.min(Self::MOST_SEEN);
+    }
+}
+
+/// What the index keeps of a hash, half of it: ids are compared anyway.
+#[expect(clippy::cast_possible_truncation, reason = "half of it is kept")]
+fn short(hash: u64) -> u32 {
+    (hash ^ (hash >> 32)) as u32
+}
+
+/// Spreads a kept hash over the bits that a table looks at.
+fn spread(short: u32) -> u64 {
+    u64::from(short).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 impl TestResults {
@@ -62,7 +112,7 @@ impl TestResults {
 
     /// How many reports there were, those of the same id counted each.
     pub fn reports(&self) -> u64 {
-        self.entries.iter().map(|e| u64::from(e.seen)).sum()
+        self.entries.iter().map(|e| u64::from(e.seen())).sum()
     }
 
     /// The results in the order of the log.
@@ -116,9 +166,7 @@ impl TestResults {
     /// # Panics
     /// If there are not so many.
     pub fn set(&mut self, place: usize, status: TestStatus, seen: u32) {
-        let entry = &mut self.entries[place];
-        entry.status = status;
-        entry.seen = seen;
+        self.entries[place].set(status, seen);
     }
 
     /// Adds a result; one of the same qualified id keeps the worst status and counts up.
@@ -126,8 +174,7 @@ impl TestResults {
         let (at, new) = self.enter(module, qualified, name, status);
         if !new {
             let entry = &mut self.entries[at];
-            entry.status = entry.status.worst(status);
-            entry.seen = entry.seen.saturating_add(1);
+            entry.set(entry.status().worst(status), entry.seen().saturating_add(1));
         }
     }
 
@@ -135,12 +182,9 @@ impl TestResults {
     pub fn merge(&mut self, result: TestResult<'_>) {
         let (at, new) = self.enter(result.module, result.qualified, result.name, result.status);
         let entry = &mut self.entries[at];
-        entry.status = entry.status.worst(result.status);
-        entry.seen = if new {
-            result.seen
-        } else {
-            entry.seen.saturating_add(result.seen)
-        };
+        let before = if new { 0 } else { entry.seen() };
+        let seen = before.saturating_add(result.seen);
+        entry.set(entry.status().worst(result.status), seen);
     }
 
     fn insert(
@@ -154,59 +198,72 @@ impl TestResults {
     ) {
         let (module, name) = (Blocks::cut(module), Blocks::cut(name));
         let needed = module.len() + qualified.len() + name.len();
-        let before = self.entries.last().map(|entry| self.view(entry).module);
-        let same_module = before == Some(module);
         let (block, text) = self.blocks.room(needed);
-        let start = text.len();
+        let place = span(text.len(), qualified.len());
         text.push_str(qualified);
         // Nearly always the qualified id holds the two others.
-        let name = if qualified.ends_with(name) {
-            span(start + qualified.len() - name.len(), name.len())
+        let mut inside = 0;
+        if qualified.ends_with(name) {
+            inside |= Entry::NAME_INSIDE;
         } else {
             text.push_str(name);
-            span(text.len() - name.len(), name.len())
-        };
-        let module = if qualified.starts_with(module) {
-            span(start, module.len())
-        } else if let Some(last) = self.entries.last()
-            && same_module
-            && last.block == block
-        {
-            last.module.clone()
+        }
+        if qualified.starts_with(module) {
+            inside |= Entry::MODULE_INSIDE;
         } else {
             text.push_str(module);
-            span(text.len() - module.len(), module.len())
-        };
-        self.entries.push(Entry {
+        }
+        let mut entry = Entry {
             block,
-            qualified: span(start, qualified.len()),
-            name,
-            module,
-            seen,
-            status,
-        });
+            start: place.start,
+            qualified: place.end - place.start,
+            name: span(0, name.len()).end,
+            module: span(0, module.len()).end,
+            packed: inside,
+        };
+        entry.set(status, seen);
+        self.entries.push(entry);
         // Beyond four thousand million tests, ids are no longer compared.
         if let Ok(number) = u32::try_from(self.entries.len() - 1) {
+            let hash = short(hash);
             self.index
-                .insert_unique(hash, (hash, number), |(hash, _)| *hash);
+                .insert_unique(spread(hash), (hash, number), |(hash, _)| spread(*hash));
         }
     }
 
     fn position(&self, hash: u64, qualified: &str) -> Option<usize> {
-        let found = self.index.find(hash, |(known, at)| {
-            *known == hash && self.view(&self.entries[*at as usize]).qualified == qualified
+        let hash = short(hash);
+        let found = self.index.find(spread(hash), |(known, at)| {
+            *known == hash && self.qualified(&self.entries[*at as usize]) == qualified
         })?;
         Some(found.1 as usize)
     }
 
+    fn qualified(&self, entry: &Entry) -> &str {
+        let span = entry.start..entry.start + entry.qualified;
+        self.blocks.part(entry.block, &span)
+    }
+
     fn view(&self, entry: &Entry) -> TestResult<'_> {
-        let text = |span| self.blocks.part(entry.block, span);
+        let text = |start, len| self.blocks.part(entry.block, &(start..start + len));
+        let behind = entry.start + entry.qualified;
+        let name_inside = entry.packed & Entry::NAME_INSIDE != 0;
+        let (name, behind) = if name_inside {
+            (behind - entry.name, behind)
+        } else {
+            (behind, behind + entry.name)
+        };
+        let module = if entry.packed & Entry::MODULE_INSIDE != 0 {
+            entry.start
+        } else {
+            behind
+        };
         TestResult {
-            name: text(&entry.name),
-            qualified: text(&entry.qualified),
-            module: text(&entry.module),
-            status: entry.status,
-            seen: entry.seen,
+            name: text(name, entry.name),
+            qualified: self.qualified(entry),
+            module: text(module, entry.module),
+            status: entry.status(),
+            seen: entry.seen(),
         }
     }
 }
