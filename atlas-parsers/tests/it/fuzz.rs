@@ -8,6 +8,7 @@ use atlas_core::{LogParser, LogParserExt, ParsedLog};
 use atlas_parsers::Parsers;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -124,7 +125,35 @@ fn anything() -> impl Strategy<Value = Vec<u8>> {
             .collect::<Vec<_>>()
             .concat()
     });
-    prop_oneof![bytes, cut, damaged, shuffled, mixed, words]
+    let huge = (piece(), any::<u64>()).prop_map(|(log, seed)| huge_numbers(&log, seed));
+    prop_oneof![bytes, cut, damaged, shuffled, mixed, huge, words]
+}
+
+/// A log with some of its numbers as large as they can be: sums of them must not overflow.
+fn huge_numbers(log: &[u8], seed: u64) -> Vec<u8> {
+    let mut huge = Vec::with_capacity(log.len() * 2);
+    let (mut state, mut inside) = (seed | 1, false);
+    let mut replaced = false;
+    for byte in log {
+        if byte.is_ascii_digit() {
+            if !inside {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                replaced = !state.is_multiple_of(3);
+                if replaced {
+                    huge.extend_from_slice(u64::MAX.to_string().as_bytes());
+                }
+            }
+            inside = true;
+        } else {
+            inside = false;
+        }
+        if !(inside && replaced) {
+            huge.push(*byte);
+        }
+    }
+    huge
 }
 
 fn shuffle(log: &[u8], seed: u64) -> Vec<u8> {
@@ -311,6 +340,26 @@ fn a_log_may_stop_anywhere() {
         }
     }
     println!("{inputs} inputs");
+}
+
+#[test]
+fn numbers_may_be_as_large_as_they_like() {
+    let parsers = Parsers::builtin();
+    let chosen = parsers_by_id();
+    let mut failed = Vec::new();
+    for (id, log) in LOGS.iter().filter(|(id, _)| chosen.contains(id)) {
+        let parser = parsers.get(id).unwrap();
+        let rounds = if asked().is_some() { 40 } else { 4 };
+        for seed in 0..rounds {
+            let seed = seed * 0x9e37_79b9 + 1;
+            let huge = huge_numbers(log, seed);
+            let read = std::panic::catch_unwind(AssertUnwindSafe(|| drop(parser.parse(&huge))));
+            if read.is_err() && !failed.contains(id) {
+                failed.push(id.clone());
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:?}");
 }
 
 fn parsers_by_id() -> Vec<String> {

@@ -203,7 +203,7 @@ impl Tap {
         let next = self.results.len() as u64 + 1;
         if place == next {
             self.results.push((name.to_owned(), status));
-        } else if place + 1 == next
+        } else if place.checked_add(1) == Some(next)
             && let Some(last) = self.results.last_mut()
         {
             // The same number again: the first of the two was printed by the test.

@@ -124,7 +124,7 @@ impl Tap {
         if let Some((place, name, status)) = tap_result(line, next) {
             if place == next && place <= planned {
                 self.results.push((name, status));
-            } else if place + 1 == next
+            } else if place.checked_add(1) == Some(next)
                 && let Some(last) = self.results.last_mut()
             {
                 // The same number again: the first of the two was printed by the test.

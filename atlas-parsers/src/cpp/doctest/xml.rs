@@ -188,7 +188,9 @@ impl Root {
                     (tag.number("successes"), tag.number("failures"))
                 {
                     let skipped = tag.number("skipped");
-                    let total = passed + failed + skipped.unwrap_or(0);
+                    let total = passed
+                        .saturating_add(failed)
+                        .saturating_add(skipped.unwrap_or(0));
                     self.totals = Some(Totals {
                         total: Some(total),
                         failed: Some(failed),

@@ -342,7 +342,7 @@ impl Run {
         };
         let number = |kind| counts.kinds[kind as usize];
         !counts.short
-            && number(Kind::Fail) == counts.failed + counts.hooks
+            && number(Kind::Fail) == counts.failed.saturating_add(counts.hooks)
             && number(Kind::Skip) == counts.skipped
             && counts
                 .passed
@@ -402,12 +402,12 @@ impl Run {
         sum.runs += 1;
         self.found.truncate(counts.results);
         // Behind the rule stand messages, in which a test may have printed anything.
-        let list = 1 + usize::from(counts.failed + counts.hooks > 0);
+        let list = 1 + usize::from(counts.failed.saturating_add(counts.hooks) > 0);
         if let Some(first) = counts.rules.checked_sub(list) {
             self.found.retain(|found| found.rules <= first);
         }
         let seen = self.record(Some(&counts), log);
-        let failed = counts.failed + counts.hooks;
+        let failed = counts.failed.saturating_add(counts.hooks);
         sum.totals.add(Totals {
             passed: counts.passed,
             failed: Some(failed),

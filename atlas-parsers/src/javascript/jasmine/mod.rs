@@ -397,7 +397,11 @@ impl LineState for State {
         for (module, proof) in lost {
             self.log.lose(&module, LostReason::LoadFailed, proof);
         }
-        let specs = self.totals.total.unwrap_or(0) + self.totals.passed.unwrap_or(0);
+        let specs = self
+            .totals
+            .total
+            .unwrap_or(0)
+            .saturating_add(self.totals.passed.unwrap_or(0));
         let some = specs > 0 || self.log.recorded() > 0;
         if let Some(agrees) = self.agrees
             && !self.truncated

@@ -283,7 +283,7 @@ fn totals(line: &str) -> Option<Totals> {
             "passed" => totals.passed = Some(number),
             "failed" => totals.failed = Some(number),
             "skipped" | "todo" | "pending" => {
-                totals.skipped = Some(totals.skipped.unwrap_or(0) + number);
+                totals.skipped = Some(totals.skipped.unwrap_or(0).saturating_add(number));
             }
             "total" => totals.total = Some(number),
             _ => return None,

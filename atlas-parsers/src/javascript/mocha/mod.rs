@@ -233,7 +233,9 @@ impl State {
             self.log.set_consistent(agrees);
         }
         let count = |n: Option<u64>| n.unwrap_or(0);
-        let ran = count(totals.passed) + count(totals.failed) + count(totals.skipped) > 0;
+        let ran = [totals.passed, totals.failed, totals.skipped]
+            .into_iter()
+            .any(|declared| count(declared) > 0);
         let outcome = if truncated {
             RunOutcome::Truncated
         } else if self.log.recorded() > 0 || ran {

@@ -246,8 +246,8 @@ impl LineState for State {
             log.add_totals(Totals {
                 total: Some(declared.tests),
                 passed: Some(declared.pass),
-                failed: Some(declared.fail + declared.cancelled),
-                skipped: Some(declared.skipped + declared.todo),
+                failed: Some(declared.fail.saturating_add(declared.cancelled)),
+                skipped: Some(declared.skipped.saturating_add(declared.todo)),
                 ..Totals::default()
             });
             let of = |status| {
@@ -260,7 +260,7 @@ impl LineState for State {
             let skipped = of(TestStatus::Skipped) + of(TestStatus::Xfail);
             let agrees = tests == declared.tests
                 && of(TestStatus::Passed) as u64 == declared.pass
-                && skipped as u64 == declared.skipped + declared.todo;
+                && skipped as u64 == declared.skipped.saturating_add(declared.todo);
             if !agrees {
                 log.warn(
                     None,

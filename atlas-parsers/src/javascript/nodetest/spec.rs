@@ -212,7 +212,7 @@ impl Spec {
         let mut doubtful_counts = false;
         if let Some(declared) = declared {
             let suites = declared.suites.unwrap_or(0);
-            let all = declared.tests + suites;
+            let all = declared.tests.saturating_add(suites);
             doubtful_counts = doubtful > 0 && parents + leaves + doubtful == all;
             let leaves = leaves + if doubtful_counts { doubtful } else { 0 };
             if declared.tests == leaves + parents {

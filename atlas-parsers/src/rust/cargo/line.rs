@@ -108,7 +108,7 @@ pub(super) fn summary(line: &str) -> Option<(Totals, u64)> {
             "measured" => {}
             _ => continue,
         }
-        all += number;
+        all = number.saturating_add(all);
     }
     totals.passed.and(totals.failed)?;
     Some((totals, all))

@@ -177,7 +177,7 @@ impl State {
         if let Some(totals) = section.totals {
             self.log.add_totals(totals);
             self.checked = true;
-            self.declared |= totals.passed.unwrap_or(0) + totals.failed.unwrap_or(0) > 0;
+            self.declared |= totals.passed.unwrap_or(0).max(totals.failed.unwrap_or(0)) > 0;
             if !section.agrees(totals) {
                 self.consistent = false;
                 let text = format!(
