@@ -5,6 +5,7 @@ mod config;
 mod demo;
 mod doctor;
 mod engine;
+mod environment;
 mod eval_script;
 mod make;
 mod reading;
@@ -21,6 +22,9 @@ pub use config::{Config, EngineConfig, LocalConfig, PlanConfig};
 pub use demo::{DemoReport, DemoSource, demo};
 pub use doctor::{Ability, DoctorReport, doctor};
 pub use engine::{EngineChoice, Engines, sweep};
+pub use environment::{
+    BaseRun, BuildOutcome, BuildReport, EnvironmentOptions, PlanReport, build, plan,
+};
 pub use eval_script::eval_script;
 pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};

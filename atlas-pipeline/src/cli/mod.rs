@@ -6,8 +6,8 @@ mod progress;
 use atlas_core::{Cancellation, Error, RunContext};
 use atlas_parsers::Hints;
 use atlas_pipeline::{
-    Config, EngineChoice, MakeOptions, MakeOutcome, ParseReport, classify_files, demo, doctor,
-    make, parse_file, sweep,
+    BuildOutcome, Config, EngineChoice, EnvironmentOptions, MakeOptions, MakeOutcome, ParseReport,
+    build, classify_files, demo, doctor, make, parse_file, plan, sweep,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 /// Turn merged pull requests into executable, verified software-engineering tasks.
 ///
-/// Exit codes: 0 done; 1 error; 2 wrong usage; 3 a verdict of "no" (a rejected pull request).
+/// Exit codes: 0 done; 1 error; 2 wrong usage; 3 a verdict of "no" (a rejected pull
+/// request, no environment).
 #[derive(Debug, Parser)]
 #[command(name = "atlas", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -40,6 +41,10 @@ enum Format {
 enum Command {
     /// Make one merged pull request into a verified instance.
     Make(Box<MakeArgs>),
+    /// Find out how a repository is built and tested, with the evidence; nothing is built.
+    Plan(PlanArgs),
+    /// Build a repository's environment and run its tests in it once.
+    Build(Box<BuildArgs>),
     /// Read a test runner's log.
     Parse(ParseArgs),
     /// Classify the logs of Base, Before and After, without any engine.
@@ -97,6 +102,61 @@ struct MakeArgs {
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+#[derive(Debug, Args)]
+struct CommitArgs {
+    /// A clone on this machine, or an address to clone from.
+    #[arg(long, value_name = "PATH|URL")]
+    repo: String,
+    /// The commit that the environment is for.
+    #[arg(long, value_name = "SHA", required_unless_present = "pr")]
+    base: Option<String>,
+    /// The pull request's last commit: dependencies that it adds are fetched too.
+    #[arg(long, value_name = "SHA", requires = "base")]
+    head: Option<String>,
+    /// The pull request's number, found in the clone's refs or history.
+    #[arg(long, value_name = "N", conflicts_with_all = ["base", "head"])]
+    pr: Option<u64>,
+    /// Configuration [default: atlas.toml in this folder, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl CommitArgs {
+    fn options(self) -> Result<EnvironmentOptions, Error> {
+        Ok(EnvironmentOptions {
+            base: self.base,
+            head: self.head,
+            pull_request: self.pr,
+            config: config(self.config.as_deref())?,
+            ..EnvironmentOptions::new(self.repo)
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+struct PlanArgs {
+    #[command(flatten)]
+    commit: CommitArgs,
+}
+
+#[derive(Debug, Args)]
+struct BuildArgs {
+    #[command(flatten)]
+    commit: CommitArgs,
+    /// Where to build and run: auto, docker or local.
+    #[arg(long, default_value = "auto")]
+    engine: EngineChoice,
+    /// Where plan, Dockerfile, lock and log go.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Run the repository's code even where nothing keeps it apart from this machine.
+    #[arg(long)]
+    trust: bool,
 }
 
 #[derive(Debug, Args)]
@@ -226,6 +286,26 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Parse(args) => parse_command(&args),
         Command::Classify(args) => classify_command(&args),
         Command::Make(args) => with_runtime(|cx| async move { make_command(&cx, *args).await }),
+        Command::Plan(args) => with_runtime(|cx| async move {
+            let format = args.commit.format;
+            let report = plan(&cx, &args.commit.options()?).await?;
+            cx.progress.phase("");
+            output::plan(&report, format)?;
+            Ok(if report.plan.is_some() { DONE } else { NO })
+        }),
+        Command::Build(args) => with_runtime(|cx| async move {
+            let format = args.commit.format;
+            let options = EnvironmentOptions {
+                engine: args.engine,
+                trust: args.trust,
+                ..args.commit.options()?
+            };
+            let report = build(&cx, &options, &args.out).await?;
+            cx.progress.phase("");
+            output::build(&report, format)?;
+            let ready = report.outcome == BuildOutcome::Ready;
+            Ok(if ready { DONE } else { NO })
+        }),
         Command::Demo(args) => with_runtime(|cx| async move {
             let report = demo(&cx, &args.out, args.engine, args.offline).await?;
             cx.progress.phase("");

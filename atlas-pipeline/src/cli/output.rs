@@ -1,10 +1,13 @@
 //! Reports as text for people or JSON for programs.
 
 use super::Format;
-use atlas_core::{Error, ErrorKind, TestStatus};
+use atlas_core::{Error, ErrorKind, Evidence, TestStatus};
 use atlas_oracle::Classification;
 use atlas_parsers::{About, BUILTIN};
-use atlas_pipeline::{DemoReport, DemoSource, DoctorReport, MakeOutcome, MakeReport, ParseReport};
+use atlas_pipeline::{
+    BuildOutcome, BuildReport, DemoReport, DemoSource, DoctorReport, MakeOutcome, MakeReport,
+    ParseReport, PlanReport,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -233,12 +236,7 @@ pub(crate) fn make(report: &MakeReport, format: Format) -> Result<(), Error> {
         list(&mut text, "FAIL_TO_PASS", &report.fail_to_pass);
         let _ = writeln!(text, "PASS_TO_PASS: {}", report.pass_to_pass.len());
     } else {
-        for proof in &report.evidence {
-            let line = proof
-                .line
-                .map_or_else(String::new, |line| format!(":{line}"));
-            let _ = writeln!(text, "  {}{line}: {}", proof.source, proof.text);
-        }
+        proofs(&mut text, &report.evidence);
     }
     for warning in &report.warnings {
         let _ = writeln!(text, "warning: {warning}");
@@ -261,6 +259,104 @@ pub(crate) fn make(report: &MakeReport, format: Format) -> Result<(), Error> {
     if let Some(row) = &report.row {
         let _ = writeln!(text, "row: {}", row.display());
     }
+    print(&text)
+}
+
+fn proofs(text: &mut String, evidence: &[Evidence]) {
+    for proof in evidence {
+        let line = proof
+            .line
+            .map_or_else(String::new, |line| format!(":{line}"));
+        let _ = writeln!(text, "  {}{line}: {}", proof.source, proof.text);
+    }
+}
+
+pub(crate) fn plan(report: &PlanReport, format: Format) -> Result<(), Error> {
+    if format == Format::Json {
+        return json(report);
+    }
+    let mut text = format!("{} at {}", report.repository, report.base.short());
+    if let Some(reason) = &report.reason {
+        let _ = writeln!(text, ": no plan: {reason}");
+        proofs(&mut text, &report.evidence);
+    }
+    if let Some(plan) = &report.plan {
+        let _ = writeln!(text, " ({})", report.base_date);
+        let _ = writeln!(text, "language    {}", plan.language);
+        let _ = writeln!(text, "base image  {}", plan.base_image);
+        for command in &plan.pre_install {
+            let _ = writeln!(text, "as root     {}", one_line(command));
+        }
+        for command in &plan.build {
+            let _ = writeln!(text, "build       {}", one_line(command));
+        }
+        for command in &plan.prefetch {
+            let _ = writeln!(text, "prefetch    {}", one_line(command));
+        }
+        for command in &plan.rebuild {
+            let _ = writeln!(text, "rebuild     {}", one_line(command));
+        }
+        let _ = writeln!(text, "tests       {}", one_line(&plan.test_cmd));
+        let _ = writeln!(text, "parser      {}", plan.log_parser_name);
+        for (name, value) in &plan.env {
+            let _ = writeln!(text, "env         {name}={}", one_line(value));
+        }
+        for (field, evidence) in &plan.evidence {
+            let _ = writeln!(text, "why {field}:");
+            proofs(&mut text, evidence);
+        }
+        for drift in &plan.drift {
+            let _ = writeln!(text, "drift: {drift}");
+        }
+    }
+    for warning in &report.warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    if let Some(dockerfile) = &report.dockerfile {
+        let _ = write!(text, "\n{dockerfile}");
+    }
+    print(&text)
+}
+
+pub(crate) fn build(report: &BuildReport, format: Format) -> Result<(), Error> {
+    if format == Format::Json {
+        return json(report);
+    }
+    let verdict = match report.outcome {
+        BuildOutcome::Ready => "ready",
+        BuildOutcome::NotBuildable => "not buildable",
+        BuildOutcome::NothingRan => "nothing ran",
+    };
+    let (name, base) = (&report.repository, report.base.short());
+    let mut text = format!("{name} at {base}: {verdict}: {}\n", report.reason);
+    proofs(&mut text, &report.evidence);
+    if let Some(run) = &report.base_run {
+        let counts: Vec<String> = run
+            .counts
+            .iter()
+            .map(|(status, count)| format!("{count} {status}"))
+            .collect();
+        let _ = writeln!(text, "Base: {} tests: {}", run.tests, counts.join(", "));
+        for lost in &run.modules_not_loaded {
+            let _ = writeln!(
+                text,
+                "not run: {} ({})",
+                one_line(&lost.module),
+                word(&lost.reason)
+            );
+        }
+    }
+    for warning in &report.warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    let tests = report.base_run.as_ref().map_or(0.0, |run| run.seconds);
+    let _ = writeln!(
+        text,
+        "build {:.1} s, tests {tests:.1} s; {} engine\nartefacts: {}",
+        report.build_seconds,
+        report.engine,
+        report.artefacts.display()
+    );
     print(&text)
 }
 

@@ -1,6 +1,6 @@
 //! `atlas make`: one pull request, the whole way.
 
-mod pull_request;
+pub(crate) mod pull_request;
 mod row;
 
 use crate::store::{Key, Workplace, write_json};
@@ -10,9 +10,7 @@ use atlas_core::{
     Evidence, InstanceId, Isolation, Kind, OracleOutcome, OracleReport, OracleTask, Repository,
     RunContext, State, SynthesisOutcome,
 };
-use atlas_docker::{AnalysisOptions, FixedPlan, SymbolicSynthesizer};
-use atlas_oracle::{OracleOptions, StateDifferentialOracle, StateRun};
-use atlas_parsers::Parsers;
+use atlas_oracle::StateRun;
 use atlas_source::Side;
 use pull_request::PullRequest;
 use serde::Serialize;
@@ -374,7 +372,7 @@ impl Work {
         engines: &Engines,
         repository: &Repository,
     ) -> Result<Result<Environment, Verdict>, Error> {
-        let synthesizer = synthesizer(options, engines)?;
+        let synthesizer = crate::environment::synthesizer(&options.config, engines)?;
         match synthesizer.synthesize(cx, repository).await? {
             SynthesisOutcome::Ready(environment) => {
                 self.write("Dockerfile", environment.dockerfile.as_bytes())?;
@@ -416,22 +414,9 @@ impl Work {
         task: &OracleTask,
         place: &Workplace,
     ) -> Result<OracleReport, Error> {
-        let parsers = Parsers::builtin();
-        let unknown = |why: atlas_parsers::UnknownParser| {
-            Error::new(ErrorKind::InvalidInput, "choose the plan's parser", "").with_source(why)
-        };
         let plan = &environment.plan;
-        let parser = parsers.get(&plan.log_parser_name).map_err(unknown)?;
-        let oracle_options = OracleOptions {
-            limits: options.config.limits.clone(),
-            seed: place.seed()?,
-            ..OracleOptions::default()
-        };
-        let mut oracle = StateDifferentialOracle::new(Arc::clone(&engines.sandbox), parser)
-            .with_options(oracle_options);
-        if let Some(spec) = &plan.report {
-            oracle = oracle.with_report_parser(parsers.get(&spec.parser).map_err(unknown)?);
-        }
+        let limits = &options.config.limits;
+        let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?)?;
         let mut runs: BTreeMap<State, StateRun> = BTreeMap::new();
         for state in State::ALL {
             let run = oracle.run_state(cx, environment, task, state).await?;
@@ -466,40 +451,8 @@ impl Work {
     }
 }
 
-fn synthesizer(options: &MakeOptions, engines: &Engines) -> Result<Box<dyn EnvSynthesizer>, Error> {
-    // What an environment was made of does not change: asked once per environment, not per folder.
-    let known = crate::engine::cache_folder()?.join("inventory");
-    let builder = Arc::clone(&engines.builder);
-    let sandbox = Arc::new(CachedSandbox::new(Arc::clone(&engines.sandbox), known));
-    if let Some(path) = &options.config.plan.file {
-        let text = std::fs::read_to_string(path).map_err(|why| Error::io("read", path, why))?;
-        let plan = EnvironmentPlan::from_json(&text).map_err(|why| {
-            Error::new(
-                ErrorKind::InvalidInput,
-                "read plan",
-                format!("`{}`", path.display()),
-            )
-            .with_source(why)
-        })?;
-        return Ok(Box::new(FixedPlan {
-            plan,
-            builder,
-            sandbox,
-        }));
-    }
-    let options = AnalysisOptions {
-        language: options.config.plan.language.clone(),
-        known_parsers: Parsers::builtin().ids().map(str::to_owned).collect(),
-    };
-    Ok(Box::new(SymbolicSynthesizer {
-        builder,
-        sandbox,
-        options,
-    }))
-}
-
 /// The failing step of the last attempt and the end of what it printed.
-fn build_proof(attempts: &[Attempt]) -> Vec<Evidence> {
+pub(crate) fn build_proof(attempts: &[Attempt]) -> Vec<Evidence> {
     const LINES: usize = 30;
     let Some(failure) = attempts.last().and_then(|attempt| attempt.failure.as_ref()) else {
         return Vec::new();

@@ -59,17 +59,7 @@ impl PullRequest {
             ));
             base = parted;
         }
-        let folder = options
-            .repo
-            .trim_end_matches('/')
-            .rsplit(['/', ':'])
-            .next()
-            .unwrap_or("repo");
-        let folder = folder.strip_suffix(".git").unwrap_or(folder);
-        let repo_name = repo
-            .remote_name()
-            .await
-            .unwrap_or_else(|| folder.to_owned());
+        let repo_name = name(&repo, &options.repo).await;
         let instance_id = match &options.instance_id {
             Some(id) => id.clone(),
             None => default_id(&repo_name, options.pull_request, &head)?,
@@ -144,26 +134,48 @@ impl PullRequest {
 
     /// A checkout of Base whose history ends there; returns remarks.
     pub(crate) async fn seal(&self, into: &Path) -> Result<Vec<String>, Error> {
-        let sealed = seal(&self.repo, &self.base, into, History::Ancestors).await?;
-        let mut remarks = Vec::new();
-        for submodule in sealed
-            .submodules
-            .iter()
-            .filter(|submodule| !submodule.checked_out)
-        {
-            remarks.push(format!(
-                "submodule `{}` is empty: its objects are not here",
-                submodule.path
-            ));
-        }
-        if !sealed.lfs_pointers.is_empty() {
-            remarks.push(format!(
-                "{} files are only Git LFS pointers",
-                sealed.lfs_pointers.len()
-            ));
-        }
-        Ok(remarks)
+        checkout(&self.repo, &self.base, into).await
     }
+}
+
+/// A checkout of a commit whose history ends there; returns remarks.
+pub(crate) async fn checkout(
+    repo: &GitRepo,
+    base: &CommitSha,
+    into: &Path,
+) -> Result<Vec<String>, Error> {
+    let sealed = seal(repo, base, into, History::Ancestors).await?;
+    let mut remarks = Vec::new();
+    for submodule in sealed
+        .submodules
+        .iter()
+        .filter(|submodule| !submodule.checked_out)
+    {
+        remarks.push(format!(
+            "submodule `{}` is empty: its objects are not here",
+            submodule.path
+        ));
+    }
+    if !sealed.lfs_pointers.is_empty() {
+        remarks.push(format!(
+            "{} files are only Git LFS pointers",
+            sealed.lfs_pointers.len()
+        ));
+    }
+    Ok(remarks)
+}
+
+/// `owner/name` by the clone's remote, else its folder's name.
+pub(crate) async fn name(repo: &GitRepo, address: &str) -> String {
+    let folder = address
+        .trim_end_matches('/')
+        .rsplit(['/', ':'])
+        .next()
+        .unwrap_or("repo");
+    let folder = folder.strip_suffix(".git").unwrap_or(folder);
+    repo.remote_name()
+        .await
+        .unwrap_or_else(|| folder.to_owned())
 }
 
 /// The two ends of the pull request, as the options name them.
@@ -188,7 +200,7 @@ async fn commits(
 }
 
 /// The clone, or a mirror of the address. A mirror appears whole, under its lock.
-async fn open(cx: &RunContext, repo: &str) -> Result<GitRepo, Error> {
+pub(crate) async fn open(cx: &RunContext, repo: &str) -> Result<GitRepo, Error> {
     if !is_url(repo) {
         return GitRepo::open(Path::new(repo)).await;
     }
@@ -214,7 +226,11 @@ async fn open(cx: &RunContext, repo: &str) -> Result<GitRepo, Error> {
     GitRepo::open(&mirror).await
 }
 
-fn default_id(repo: &str, number: Option<u64>, head: &CommitSha) -> Result<InstanceId, Error> {
+pub(crate) fn default_id(
+    repo: &str,
+    number: Option<u64>,
+    head: &CommitSha,
+) -> Result<InstanceId, Error> {
     let name = if repo.contains('/') {
         repo.replace('/', "__")
     } else {

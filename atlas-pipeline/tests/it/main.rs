@@ -8,6 +8,7 @@
 
 mod demo;
 mod docker;
+mod environment;
 mod kill;
 mod logs;
 mod make;

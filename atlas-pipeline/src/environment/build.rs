@@ -1,0 +1,237 @@
+//! `atlas build`: the environment, and whether Base's tests run in it.
+
+use super::source::Source;
+use super::{EnvironmentOptions, oracle, synthesizer};
+use crate::make::build_proof;
+use crate::store::{Workplace, write_json};
+use crate::{CachedSandbox, Engines, write_atomically};
+use atlas_core::{
+    CommitSha, Environment, EnvironmentLock, EnvironmentPlan, Error, Evidence, ExitState, ImageRef,
+    InstanceId, LostModule, OracleTask, Overlay, Patch, RunContext, RunOutcome, State,
+    SynthesisOutcome, TestStatus, Totals,
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What `atlas build` came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BuildOutcome {
+    /// Built, and Base's tests ran in it.
+    Ready,
+    /// There is no plan, or it does not build.
+    NotBuildable,
+    /// Built, but no test was seen to run.
+    NothingRan,
+}
+
+/// The tests of Base in the new environment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BaseRun {
+    /// How many tests were seen.
+    pub tests: usize,
+    /// Status -> number of tests.
+    pub counts: BTreeMap<TestStatus, usize>,
+    /// The runner's own totals.
+    pub totals: Option<Totals>,
+    /// Whether the tests agree with them.
+    pub consistent: Option<bool>,
+    /// How the run ended, by its log.
+    pub outcome: RunOutcome,
+    /// How the command ended.
+    pub exit: ExitState,
+    /// Modules whose tests are missing.
+    pub modules_not_loaded: Vec<LostModule>,
+    /// Wall seconds.
+    pub seconds: f64,
+}
+
+/// What `atlas build` prints.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BuildReport {
+    /// Version of this report's form.
+    pub schema_version: u32,
+    /// `owner/name`, or a folder's name.
+    pub repository: String,
+    /// The commit.
+    pub base: CommitSha,
+    /// The verdict.
+    pub outcome: BuildOutcome,
+    /// One sentence why.
+    pub reason: String,
+    /// The plan as it was used.
+    pub plan: Option<EnvironmentPlan>,
+    /// What sandboxes run.
+    pub image: Option<ImageRef>,
+    /// What the environment was made of.
+    pub lock: Option<EnvironmentLock>,
+    /// How many plans were tried.
+    pub attempts: usize,
+    /// The tests of Base.
+    pub base_run: Option<BaseRun>,
+    /// The folder with plan, Dockerfile, lock, attempts and log.
+    pub artefacts: PathBuf,
+    /// The engine that was used.
+    pub engine: String,
+    /// Wall seconds of analysis and build.
+    pub build_seconds: f64,
+    /// Proof lines.
+    pub evidence: Vec<Evidence>,
+    /// Remarks, drift among them.
+    pub warnings: Vec<String>,
+}
+
+/// Builds the environment of a repository at a commit and runs Base's tests in it once.
+///
+/// Writes `plan.json`, `Dockerfile`, `environment.lock.json`, `attempts.json`, `base.log` and
+/// `build.json` into `<out>/<owner>__<name>-<commit>/`.
+///
+/// # Errors
+/// What is no property of the repository: one that is not there, a dead engine, a full disk.
+///
+/// # Cancellation
+/// Raising `cx.cancel` ends the step in flight, cleans up and returns
+/// [`ErrorKind::Cancelled`](atlas_core::ErrorKind::Cancelled).
+pub async fn build(
+    cx: &RunContext,
+    options: &EnvironmentOptions,
+    out: &Path,
+) -> Result<BuildReport, Error> {
+    cx.check("build")?;
+    cx.progress.phase("read the repository");
+    let source = Source::find(cx, options).await?;
+    std::fs::create_dir_all(out).map_err(|why| Error::io("make", out, why))?;
+    let id = crate::make::pull_request::default_id(&source.name, None, &source.base)?;
+    let place = Workplace::take(out, id.as_str())?;
+    let artefacts = out.join(id.as_str());
+    let (repository, warnings) = source.check_out(cx, &place.temporary()?).await?;
+    let mut engines = Engines::open(options.engine, &options.config, options.trust).await?;
+    engines.sandbox = Arc::new(CachedSandbox::new(
+        Arc::clone(&engines.sandbox),
+        place.path("jobs"),
+    ));
+    let mut report = BuildReport {
+        schema_version: 1,
+        repository: repository.name.clone(),
+        base: repository.base.clone(),
+        outcome: BuildOutcome::NotBuildable,
+        reason: String::new(),
+        plan: None,
+        image: None,
+        lock: None,
+        attempts: 0,
+        base_run: None,
+        artefacts: artefacts.clone(),
+        engine: engines.builder.engine().to_owned(),
+        build_seconds: 0.0,
+        evidence: Vec::new(),
+        warnings,
+    };
+    let clock = Instant::now();
+    let made = synthesizer(&options.config, &engines)?
+        .synthesize(cx, &repository)
+        .await?;
+    report.build_seconds = clock.elapsed().as_secs_f64();
+    match made {
+        SynthesisOutcome::Ready(environment) => {
+            let run = run_base(cx, options, &engines, &environment, &id, &place).await?;
+            write_atomically(&artefacts.join("base.log"), &run.1)?;
+            keep(&artefacts, &environment)?;
+            let drift = environment.plan.drift.iter().map(|d| format!("drift: {d}"));
+            report.warnings.extend(drift);
+            report.attempts = environment.attempts.len();
+            (report.outcome, report.reason) = if run.0.tests == 0 {
+                let reason = "the environment was built, but no test was seen to run in it";
+                report.evidence = tail(&run.1);
+                (BuildOutcome::NothingRan, reason.to_owned())
+            } else {
+                let reason = format!("Base runs {} tests", run.0.tests);
+                (BuildOutcome::Ready, reason)
+            };
+            report.base_run = Some(run.0);
+            report.plan = Some(environment.plan);
+            report.image = Some(environment.image);
+            report.lock = Some(environment.lock);
+        }
+        SynthesisOutcome::NotBuildable {
+            reason,
+            attempts,
+            dockerfile,
+            evidence,
+        } => {
+            if let Some(dockerfile) = dockerfile {
+                write_atomically(&artefacts.join("Dockerfile"), dockerfile.as_bytes())?;
+            }
+            write_json(&artefacts.join("attempts.json"), &attempts)?;
+            report.reason = reason;
+            report.evidence = build_proof(&attempts).into_iter().chain(evidence).collect();
+            report.attempts = attempts.len();
+            report.plan = attempts.into_iter().next_back().map(|last| last.plan);
+        }
+    }
+    place.clear_temporary()?;
+    write_json(&artefacts.join("build.json"), &report)?;
+    Ok(report)
+}
+
+fn keep(artefacts: &Path, environment: &Environment) -> Result<(), Error> {
+    write_atomically(
+        &artefacts.join("Dockerfile"),
+        environment.dockerfile.as_bytes(),
+    )?;
+    write_json(&artefacts.join("plan.json"), &environment.plan)?;
+    write_json(&artefacts.join("environment.lock.json"), &environment.lock)?;
+    write_json(&artefacts.join("attempts.json"), &environment.attempts)
+}
+
+async fn run_base(
+    cx: &RunContext,
+    options: &EnvironmentOptions,
+    engines: &Engines,
+    environment: &Environment,
+    id: &InstanceId,
+    place: &Workplace,
+) -> Result<(BaseRun, Vec<u8>), Error> {
+    let limits = &options.config.limits;
+    let oracle = oracle(engines, &environment.plan, limits, place.seed()?)?;
+    let task = OracleTask {
+        instance_id: id.clone(),
+        test_patch: Patch::default(),
+        gold_patch: Patch::default(),
+        before: Overlay::default(),
+        after: Overlay::default(),
+        modified_tests: Vec::new(),
+    };
+    let run = oracle
+        .run_state(cx, environment, &task, State::Base)
+        .await?;
+    let base = BaseRun {
+        tests: run.parsed.results.len(),
+        counts: run.summary.counts,
+        totals: run.summary.totals,
+        consistent: run.summary.consistent,
+        outcome: run.summary.outcome,
+        exit: run.summary.exit,
+        modules_not_loaded: run.parsed.modules_not_loaded,
+        seconds: run.summary.seconds,
+    };
+    Ok((base, run.log))
+}
+
+/// The end of the log: what a person would look at first.
+fn tail(log: &[u8]) -> Vec<Evidence> {
+    const LINES: usize = 20;
+    let text = String::from_utf8_lossy(log);
+    let lines: Vec<_> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .collect();
+    lines[lines.len().saturating_sub(LINES)..]
+        .iter()
+        .map(|(at, line)| Evidence::at("base.log", at + 1, (*line).to_owned()))
+        .collect()
+}

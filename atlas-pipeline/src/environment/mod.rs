@@ -1,0 +1,122 @@
+//! `atlas plan` and `atlas build`: the environment alone, without the three states.
+
+mod build;
+mod plan;
+mod source;
+
+pub use build::{BaseRun, BuildOutcome, BuildReport, build};
+pub use plan::{PlanReport, plan};
+
+use crate::{CachedSandbox, Config, EngineChoice, Engines};
+use atlas_core::{EnvSynthesizer, EnvironmentPlan, Error, ErrorKind, Limits};
+use atlas_docker::{AnalysisOptions, FixedPlan, SymbolicSynthesizer};
+use atlas_oracle::{OracleOptions, StateDifferentialOracle};
+use atlas_parsers::Parsers;
+use std::sync::Arc;
+
+/// Which repository at which commit, and how.
+#[derive(Clone, Debug)]
+pub struct EnvironmentOptions {
+    /// A clone on this machine, or an address to clone from.
+    pub repo: String,
+    /// The commit that the environment is for, any revision git understands. May be absent where
+    /// `pull_request` is given.
+    pub base: Option<String>,
+    /// The pull request's last commit: dependencies that it adds are fetched too.
+    pub head: Option<String>,
+    /// The pull request's number, instead of base and head.
+    pub pull_request: Option<u64>,
+    /// Which engine builds.
+    pub engine: EngineChoice,
+    /// Configuration.
+    pub config: Config,
+    /// Whether untrusted code may run where nothing keeps it apart from this machine.
+    pub trust: bool,
+}
+
+impl EnvironmentOptions {
+    /// Defaults for everything but the repository.
+    pub fn new(repo: impl Into<String>) -> Self {
+        Self {
+            repo: repo.into(),
+            base: None,
+            head: None,
+            pull_request: None,
+            engine: EngineChoice::Auto,
+            config: Config::default(),
+            trust: false,
+        }
+    }
+}
+
+pub(crate) fn analysis_options(config: &Config) -> AnalysisOptions {
+    AnalysisOptions {
+        language: config.plan.language.clone(),
+        known_parsers: Parsers::builtin().ids().map(str::to_owned).collect(),
+    }
+}
+
+/// The plan that the configuration names instead of analysis.
+fn fixed_plan(config: &Config) -> Result<Option<EnvironmentPlan>, Error> {
+    let Some(path) = &config.plan.file else {
+        return Ok(None);
+    };
+    let text = std::fs::read_to_string(path).map_err(|why| Error::io("read", path, why))?;
+    let plan = EnvironmentPlan::from_json(&text).map_err(|why| {
+        Error::new(
+            ErrorKind::InvalidInput,
+            "read plan",
+            format!("`{}`", path.display()),
+        )
+        .with_source(why)
+    })?;
+    Ok(Some(plan))
+}
+
+/// What makes environments by this configuration.
+pub(crate) fn synthesizer(
+    config: &Config,
+    engines: &Engines,
+) -> Result<Box<dyn EnvSynthesizer>, Error> {
+    // What an environment was made of does not change: asked once per environment, not per folder.
+    let known = crate::engine::cache_folder()?.join("inventory");
+    let builder = Arc::clone(&engines.builder);
+    let sandbox = Arc::new(CachedSandbox::new(Arc::clone(&engines.sandbox), known));
+    if let Some(plan) = fixed_plan(config)? {
+        return Ok(Box::new(FixedPlan {
+            plan,
+            builder,
+            sandbox,
+        }));
+    }
+    Ok(Box::new(SymbolicSynthesizer {
+        builder,
+        sandbox,
+        options: analysis_options(config),
+    }))
+}
+
+/// The oracle for environments of this plan.
+pub(crate) fn oracle(
+    engines: &Engines,
+    plan: &EnvironmentPlan,
+    limits: &Limits,
+    seed: String,
+) -> Result<StateDifferentialOracle, Error> {
+    let parsers = Parsers::builtin();
+    let unknown = |why: atlas_parsers::UnknownParser| {
+        Error::new(ErrorKind::InvalidInput, "choose the plan's parser", "").with_source(why)
+    };
+    let parser = parsers.get(&plan.log_parser_name).map_err(unknown)?;
+    let options = OracleOptions {
+        limits: limits.clone(),
+        seed,
+        ..OracleOptions::default()
+    };
+    let mut oracle =
+        StateDifferentialOracle::new(Arc::clone(&engines.sandbox), parser).with_options(options);
+    if let Some(spec) = &plan.report {
+        oracle = oracle.with_report_parser(parsers.get(&spec.parser).map_err(unknown)?);
+    }
+    Ok(oracle)
+}
