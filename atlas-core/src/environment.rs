@@ -74,16 +74,57 @@ pub struct EnvironmentLock {
 pub struct Attempt {
     /// The plan that was tried.
     pub plan: EnvironmentPlan,
+    /// Who made the plan, and out of what.
+    #[serde(default)]
+    pub origin: AttemptOrigin,
     /// Why it failed; absent for the successful one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<BuildFailure>,
+}
+
+/// Who made an attempt's plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum AttemptOrigin {
+    /// Analysis of the repository, or a plan that was given.
+    #[default]
+    Analysis,
+    /// The attempt before, changed by rules.
+    Rules {
+        /// What was changed, each with the rule's name.
+        changes: Vec<String>,
+        /// The lines that asked for it.
+        proofs: Vec<Evidence>,
+    },
+    /// A language model.
+    Model {
+        /// In which phase of paper 001, section 3.2.2.
+        phase: ModelPhase,
+        /// The number of the correction within its phase, from 1.
+        correction: u32,
+        /// The model, as it names itself.
+        model: String,
+    },
+}
+
+/// The phases in which a model may write a plan (paper 001, section 3.2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelPhase {
+    /// Nothing is known but the repository.
+    Plan,
+    /// The build failed.
+    ErrorRecovery,
+    /// The build succeeded, and the tests cannot run in it.
+    TestRun,
 }
 
 /// A build that ended in an error of the build itself: data for the next attempt and for the
 /// report, not an [`Error`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildFailure {
-    /// The step that failed: the Dockerfile instruction or the plan's command.
+    /// The step that failed: the Dockerfile instruction or the plan's command; `tests` for a trial
+    /// run that showed the environment to be wrong.
     pub step: String,
     /// Its exit code, where one is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

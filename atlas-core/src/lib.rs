@@ -24,8 +24,8 @@ mod validator;
 
 pub use context::{Cancellation, NoProgress, Progress, RunContext};
 pub use environment::{
-    Attempt, BuildFailure, EnvSynthesizer, Environment, EnvironmentLock, ImageRef, Repository,
-    SynthesisOutcome,
+    Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentLock, ImageRef,
+    ModelPhase, Repository, SynthesisOutcome,
 };
 pub use error::{Blame, Error, ErrorKind};
 pub use evidence::Evidence;

@@ -15,7 +15,9 @@ mod build;
 mod ci;
 mod engine;
 mod languages;
+mod refine;
 mod render;
+mod repair;
 mod synthesizer;
 mod system;
 mod tree;
@@ -29,5 +31,6 @@ pub use engine::{
     engine_status,
 };
 pub use languages::{inventory_script, languages};
+pub use refine::{RefineOptions, RefiningSynthesizer, Trial, TrialRun};
 pub use render::{RenderError, render};
 pub use synthesizer::{FixedPlan, SymbolicSynthesizer};

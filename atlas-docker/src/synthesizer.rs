@@ -6,8 +6,8 @@ use crate::languages::inventory_script;
 use crate::render::render;
 use async_trait::async_trait;
 use atlas_core::{
-    Attempt, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error, ErrorKind,
-    Evidence, ExitState, Job, Limits, Network, Overlay, Repository, RunContext, Sandbox,
+    Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error,
+    ErrorKind, Evidence, ExitState, Job, Limits, Network, Overlay, Repository, RunContext, Sandbox,
     SynthesisOutcome,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,6 +124,7 @@ async fn make(
     let mut environment = Environment {
         attempts: vec![Attempt {
             plan: plan.clone(),
+            origin: AttemptOrigin::Analysis,
             failure: None,
         }],
         plan,
@@ -152,6 +153,7 @@ fn failed(plan: EnvironmentPlan, failure: BuildFailure, dockerfile: String) -> S
         reason,
         attempts: vec![Attempt {
             plan,
+            origin: AttemptOrigin::Analysis,
             failure: Some(failure),
         }],
         dockerfile: Some(dockerfile),
@@ -166,7 +168,7 @@ const COMMON_TOOLS: &str = "for tool in bash git gcc make; do \
 
 /// Asks the environment what it was made of. An answer that does not come is a gap in the lock
 /// and a note in the plan, no reason to throw a built environment away.
-async fn take_stock(
+pub(crate) async fn take_stock(
     cx: &RunContext,
     sandbox: &dyn Sandbox,
     environment: &mut Environment,

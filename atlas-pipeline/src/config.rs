@@ -23,6 +23,30 @@ pub struct Config {
     pub local: LocalConfig,
     /// What analysis would otherwise find out.
     pub plan: PlanConfig,
+    /// The language model that is asked where rules do not help.
+    pub model: ModelConfig,
+}
+
+/// `[model]`. Without it, no model is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelConfig {
+    /// A recording of exchanges to answer from, JSON lines.
+    pub replay: Option<PathBuf>,
+    /// Most calls in one run of the command. Default: 20.
+    pub calls: u64,
+    /// Most tokens in one run of the command, read and written. Default: 400,000.
+    pub tokens: u64,
+}
+
+impl Default for ModelConfig {
+    fn default() -> Self {
+        Self {
+            replay: None,
+            calls: 20,
+            tokens: 400_000,
+        }
+    }
 }
 
 /// `[engine]`.

@@ -13,12 +13,13 @@ mod store;
 
 pub use atlas_core as core;
 pub use atlas_docker as docker;
+pub use atlas_llm as llm;
 pub use atlas_oracle as oracle;
 pub use atlas_parsers as parsers;
 pub use atlas_source as source;
 
 pub use cached::CachedSandbox;
-pub use config::{Config, EngineConfig, LocalConfig, PlanConfig};
+pub use config::{Config, EngineConfig, LocalConfig, ModelConfig, PlanConfig};
 pub use demo::{DemoReport, DemoSource, demo};
 pub use doctor::{Ability, DoctorReport, doctor};
 pub use engine::{EngineChoice, Engines, sweep};

@@ -21,6 +21,8 @@ pub(crate) trait Language: fmt::Debug + Send + Sync {
     fn template(&self) -> &'static str;
     /// A bash script that prints what an environment was made of.
     fn inventory(&self) -> &'static str;
+    /// The base image where nothing is known of a repository but its language.
+    fn image(&self) -> &'static str;
     /// How much of the language is there.
     fn presence(&self, tree: &Tree) -> Presence;
     /// Whether tests alone, without a manifest in the root, leave open how to run them.

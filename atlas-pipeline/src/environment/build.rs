@@ -1,14 +1,14 @@
 //! `atlas build`: the environment, and whether Base's tests run in it.
 
 use super::source::Source;
-use super::{EnvironmentOptions, oracle, synthesizer};
+use super::trial::BaseTrial;
+use super::{EnvironmentOptions, synthesizer};
 use crate::make::build_proof;
 use crate::store::{Workplace, write_json};
 use crate::{CachedSandbox, Engines, write_atomically};
 use atlas_core::{
     CommitSha, Environment, EnvironmentLock, EnvironmentPlan, Error, Evidence, ExitState, ImageRef,
-    InstanceId, LostModule, OracleTask, Overlay, Patch, RunContext, RunOutcome, State,
-    SynthesisOutcome, TestStatus, Totals,
+    InstanceId, LostModule, RunContext, RunOutcome, SynthesisOutcome, TestStatus, Totals,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -131,7 +131,7 @@ pub async fn build(
         warnings,
     };
     let clock = Instant::now();
-    let made = synthesizer(&options.config, &engines)?
+    let made = synthesizer(&options.config, &engines, &id, place.seed()?)?
         .synthesize(cx, &repository)
         .await?;
     report.build_seconds = clock.elapsed().as_secs_f64();
@@ -195,19 +195,13 @@ async fn run_base(
     id: &InstanceId,
     place: &Workplace,
 ) -> Result<(BaseRun, Vec<u8>), Error> {
-    let limits = &options.config.limits;
-    let oracle = oracle(engines, &environment.plan, limits, place.seed()?)?;
-    let task = OracleTask {
-        instance_id: id.clone(),
-        test_patch: Patch::default(),
-        gold_patch: Patch::default(),
-        before: Overlay::default(),
-        after: Overlay::default(),
-        modified_tests: Vec::new(),
+    let trial = BaseTrial {
+        engines: engines.clone(),
+        limits: options.config.limits.clone(),
+        instance: id.clone(),
+        seed: place.seed()?,
     };
-    let run = oracle
-        .run_state(cx, environment, &task, State::Base)
-        .await?;
+    let run = trial.state(cx, environment).await?;
     let base = BaseRun {
         tests: run.parsed.results.len(),
         counts: run.summary.counts,

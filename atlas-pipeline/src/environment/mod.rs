@@ -3,16 +3,20 @@
 mod build;
 mod plan;
 mod source;
+mod trial;
 
 pub use build::{BaseRun, BuildOutcome, BuildReport, build};
 pub use plan::{PlanReport, plan};
 
 use crate::{CachedSandbox, Config, EngineChoice, Engines};
-use atlas_core::{EnvSynthesizer, EnvironmentPlan, Error, ErrorKind, Limits};
-use atlas_docker::{AnalysisOptions, FixedPlan, SymbolicSynthesizer};
+use atlas_core::{
+    EnvSynthesizer, EnvironmentPlan, Error, ErrorKind, InstanceId, LanguageModel, Limits,
+};
+use atlas_docker::{AnalysisOptions, FixedPlan, RefineOptions, RefiningSynthesizer};
 use atlas_oracle::{OracleOptions, StateDifferentialOracle};
 use atlas_parsers::Parsers;
 use std::sync::Arc;
+use trial::BaseTrial;
 
 /// Which repository at which commit, and how.
 #[derive(Clone, Debug)]
@@ -73,10 +77,13 @@ fn fixed_plan(config: &Config) -> Result<Option<EnvironmentPlan>, Error> {
     Ok(Some(plan))
 }
 
-/// What makes environments by this configuration.
+/// What makes environments by this configuration. The trial run is Base's run of the instance: with
+/// the same seed it is the same job, and a cached sandbox does it once.
 pub(crate) fn synthesizer(
     config: &Config,
     engines: &Engines,
+    instance: &InstanceId,
+    seed: String,
 ) -> Result<Box<dyn EnvSynthesizer>, Error> {
     // What an environment was made of does not change: asked once per environment, not per folder.
     let known = crate::engine::cache_folder()?.join("inventory");
@@ -89,11 +96,32 @@ pub(crate) fn synthesizer(
             sandbox,
         }));
     }
-    Ok(Box::new(SymbolicSynthesizer {
+    Ok(Box::new(RefiningSynthesizer {
         builder,
         sandbox,
+        trial: Some(Arc::new(BaseTrial {
+            engines: engines.clone(),
+            limits: config.limits.clone(),
+            instance: instance.clone(),
+            seed,
+        })),
         options: analysis_options(config),
+        refine: RefineOptions::default(),
+        model: model(config)?,
     }))
+}
+
+/// The configured model, within its budget.
+fn model(config: &Config) -> Result<Option<Arc<dyn LanguageModel>>, Error> {
+    let Some(path) = &config.model.replay else {
+        return Ok(None);
+    };
+    let limits = atlas_llm::Limits {
+        calls: config.model.calls,
+        tokens: config.model.tokens,
+    };
+    let replay = atlas_llm::Replay::read(path)?;
+    Ok(Some(Arc::new(atlas_llm::Budget::new(replay, limits))))
 }
 
 /// The oracle for environments of this plan.

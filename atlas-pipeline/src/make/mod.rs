@@ -327,7 +327,10 @@ impl Work {
             base_date: request.base_date.clone(),
             head_manifests: split.head_manifests.clone(),
         };
-        let environment = match self.environment(cx, options, &engines, &repository).await? {
+        let environment = match self
+            .environment(cx, options, &engines, &repository, (request, place))
+            .await?
+        {
             Ok(environment) => environment,
             Err(verdict) => return Ok(verdict),
         };
@@ -371,8 +374,11 @@ impl Work {
         options: &MakeOptions,
         engines: &Engines,
         repository: &Repository,
+        (request, place): (&PullRequest, &Workplace),
     ) -> Result<Result<Environment, Verdict>, Error> {
-        let synthesizer = crate::environment::synthesizer(&options.config, engines)?;
+        let (instance, seed) = (&request.instance_id, place.seed()?);
+        let synthesizer =
+            crate::environment::synthesizer(&options.config, engines, instance, seed)?;
         match synthesizer.synthesize(cx, repository).await? {
             SynthesisOutcome::Ready(environment) => {
                 self.write("Dockerfile", environment.dockerfile.as_bytes())?;

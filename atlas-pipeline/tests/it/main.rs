@@ -12,5 +12,6 @@ mod environment;
 mod kill;
 mod logs;
 mod make;
+mod refine;
 mod support;
 mod usage;

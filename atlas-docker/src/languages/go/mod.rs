@@ -43,6 +43,10 @@ impl Language for Go {
         include_str!("inventory.sh")
     }
 
+    fn image(&self) -> &'static str {
+        "golang:1.23-bookworm"
+    }
+
     fn presence(&self, tree: &Tree) -> Presence {
         let sources: Vec<_> = tree.ending(".go").collect();
         Presence {

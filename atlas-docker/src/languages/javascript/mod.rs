@@ -37,6 +37,10 @@ impl Language for JavaScript {
         include_str!("inventory.sh")
     }
 
+    fn image(&self) -> &'static str {
+        "node:20-bookworm-slim"
+    }
+
     fn presence(&self, tree: &Tree) -> Presence {
         let sources: Vec<_> = tree
             .files()

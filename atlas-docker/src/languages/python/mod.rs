@@ -44,6 +44,10 @@ impl Language for Python {
         include_str!("inventory.sh")
     }
 
+    fn image(&self) -> &'static str {
+        "python:3.12-slim-bookworm"
+    }
+
     fn presence(&self, tree: &Tree) -> Presence {
         Presence {
             manifest: tree.first(MANIFESTS).map(str::to_owned),

@@ -47,6 +47,10 @@ impl Language for Rust {
         include_str!("inventory.sh")
     }
 
+    fn image(&self) -> &'static str {
+        "rust:1.85-slim-bookworm"
+    }
+
     fn presence(&self, tree: &Tree) -> Presence {
         let sources: Vec<_> = tree.ending(".rs").collect();
         Presence {

@@ -1,0 +1,114 @@
+//! What a model answered.
+
+use crate::languages::BUILTIN;
+use crate::repair::with_version;
+use crate::tree::Tree;
+use atlas_core::{Completion, EnvironmentPlan, Evidence, FinishReason};
+
+/// The plan in an answer, on top of the one before it; or why there is none, in words for the model.
+pub(super) fn plan(
+    answer: &Completion,
+    before: Option<&EnvironmentPlan>,
+    known_parsers: &[String],
+    tree: &Tree,
+) -> Result<EnvironmentPlan, String> {
+    if answer.finish == FinishReason::Length {
+        return Err("the answer was cut off at its token limit".to_owned());
+    }
+    let text = object(&answer.text).ok_or("it holds no JSON object")?;
+    let said = EnvironmentPlan::from_json(text).map_err(|why| {
+        let source = std::error::Error::source(&why);
+        source.map_or_else(|| why.to_string(), |source| format!("{why}: {source}"))
+    })?;
+    if !known_parsers.contains(&said.log_parser_name) {
+        return Err(format!(
+            "`log_parser_name` `{}` is none of the readers named",
+            said.log_parser_name
+        ));
+    }
+    // Only the paper's five fields are taken; the rest stays what analysis made of it.
+    let mut plan = before.cloned().unwrap_or_default();
+    if said.log_parser_name != plan.log_parser_name || said.test_cmd != plan.test_cmd {
+        plan.report = None;
+    }
+    plan.docker_specs.extend(said.docker_specs);
+    plan.pre_install = said.pre_install;
+    plan.build = said.build;
+    plan.test_cmd = said.test_cmd;
+    plan.log_parser_name = said.log_parser_name;
+    if plan.language.is_empty() {
+        // Where rules know no way, the language with most sources.
+        let most = BUILTIN
+            .iter()
+            .map(|language| (language.presence(tree).sources, *language))
+            .filter(|(sources, _)| *sources > 0)
+            .max_by_key(|(sources, _)| *sources);
+        let (_, language) = most.ok_or("no source file of a known language is there")?;
+        language.id().clone_into(&mut plan.language);
+        language.image().clone_into(&mut plan.base_image);
+    }
+    let version = plan.docker_specs.get(&format!("{}_version", plan.language));
+    let version = version.map(|value| match value {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    });
+    if let Some(version) = version {
+        let digit = |c: char| c.is_ascii_digit() || c == '.';
+        if version.is_empty() || !version.chars().all(digit) {
+            return Err(format!("`{version}` is no version of a toolchain"));
+        }
+        if let Some(image) = with_version(&plan.base_image, &version) {
+            plan.base_image = image;
+        }
+    }
+    plan.evidence.clear();
+    plan.prove(
+        "model",
+        Evidence::of(answer.model.clone(), "wrote this plan"),
+    );
+    Ok(plan)
+}
+
+/// The first JSON object in a text, code fences and prose around it left out.
+fn object(text: &str) -> Option<&str> {
+    let from = text.find('{')?;
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
+    for (at, c) in text[from..].char_indices() {
+        if in_string {
+            match c {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match c {
+            '"' => in_string = true,
+            '{' => depth += 1,
+            '}' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(&text[from..=from + at]);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::object;
+
+    #[test]
+    fn an_object_is_found_amid_prose_and_fences() {
+        let text = "Here:\n```json\n{\"a\": \"}\\\"{\", \"b\": {}}\n```\nDone {x}";
+        assert_eq!(object(text), Some("{\"a\": \"}\\\"{\", \"b\": {}}"));
+        assert_eq!(object("{\"a\": 1"), None);
+        assert_eq!(object("none"), None);
+    }
+}

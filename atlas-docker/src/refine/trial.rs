@@ -1,0 +1,234 @@
+//! The trial run: whether the tests of Base can run in what was built.
+
+use crate::tree::Tree;
+use async_trait::async_trait;
+use atlas_core::{
+    Environment, Error, Evidence, ExitState, LostReason, ParsedLog, RunContext, TestStatus,
+};
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::LazyLock;
+
+/// Runs the tests of Base once in a new environment and reads what they printed.
+///
+/// # Contract
+/// Tests that fail, or that do not run at all, are a [`Trial`]; an engine that died is an [`Error`].
+#[async_trait]
+pub trait TrialRun: fmt::Debug + Send + Sync {
+    /// Runs them.
+    ///
+    /// # Errors
+    /// Whatever is no property of the repository: engine, disk, cancellation.
+    async fn run(&self, cx: &RunContext, environment: &Environment) -> Result<Trial, Error>;
+}
+
+/// What a trial run showed.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Rebuild and tests, as printed.
+    pub log: Vec<u8>,
+    /// The same, read by the plan's parser.
+    pub parsed: ParsedLog,
+    /// How the command ended.
+    pub exit: ExitState,
+}
+
+/// Whether a trial run speaks for the environment (paper 001, section 3.2.2, phase 3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verification {
+    /// Tests run. The notes say what does not, where that is the environment's fault.
+    Accepted(Vec<String>),
+    /// They do not, for want of something that the environment should have.
+    Rejected {
+        reason: String,
+        evidence: Vec<Evidence>,
+    },
+}
+
+/// Lines by which a run blames its environment and not the code under test.
+static SIGNS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        (?:ModuleNotFoundError|ImportError):\ No\ module\ named\ '?(?<python>[A-Za-z_]\w*)
+        |Cannot\ find\ (?:module|package)\ '(?<node>[@A-Za-z][\w./@-]*)'
+        |cannot\ load\ such\ file\ --\ (?<ruby>[a-z][\w/-]*)
+        |no\ required\ module\ provides\ package\ \S+
+        |error\[E0463\]:\ can't\ find\ crate
+        |Could\ not\ find\ or\ load\ main\ class
+        |UnsupportedClassVersionError
+        |ERR_OSSL_EVP_UNSUPPORTED
+        |version\ `GLIBC\w*_[\d.]+'\ not\ found
+        |error\ while\ loading\ shared\ libraries
+        |internal\ compiler\ error
+        |Exec\ format\ error
+        |linker\ `\S+`\ not\ found
+        |(?:command\ not\ found|:\ not\ found)$
+        |No\ space\ left\ on\ device",
+    )
+    .expect("a literal pattern")
+});
+
+/// Whether a line blames the environment; a module of the repository's own is the code's fault.
+fn blames(line: &str, tree: &Tree) -> bool {
+    let Some(found) = SIGNS.captures(line) else {
+        return false;
+    };
+    let named = |group: &str| found.name(group).map(|name| name.as_str());
+    let own = |ends: &[String]| {
+        tree.files().any(|path| {
+            ends.iter()
+                .any(|end| path == end || path.ends_with(&format!("/{end}")))
+        })
+    };
+    if let Some(module) = named("python") {
+        return !own(&[format!("{module}.py"), format!("{module}/__init__.py")]);
+    }
+    if let Some(module) = named("ruby") {
+        return !own(&[format!("{module}.rb")]);
+    }
+    if let Some(module) = named("node") {
+        // A package's own name or a path below the root is built or written by the repository.
+        return !tree
+            .text("package.json")
+            .is_some_and(|text| text.contains(&format!("\"name\": \"{module}\"")));
+    }
+    true
+}
+
+/// Reads a trial run. Tests that fail by themselves are accepted; a run is rejected where nothing
+/// ran, where no test passes, or where at least half of the test modules are missing and their own
+/// lines blame the environment.
+pub(super) fn verify(trial: &Trial, tree: &Tree) -> Verification {
+    let text = String::from_utf8_lossy(&trial.log);
+    let signs = || -> Vec<Evidence> {
+        text.lines()
+            .enumerate()
+            .filter(|(_, line)| blames(line, tree))
+            .take(12)
+            .map(|(at, line)| Evidence::at("test log", at + 1, line.trim()))
+            .collect()
+    };
+    let rejected = |reason: String| {
+        let mut evidence = signs();
+        if evidence.is_empty() {
+            evidence = last_lines(&text);
+        }
+        Verification::Rejected { reason, evidence }
+    };
+    let parsed = &trial.parsed;
+    if parsed.results.is_empty() {
+        let how = match trial.exit {
+            ExitState::TimedOut => "the time limit ended the tests before one was reported",
+            ExitState::OutOfMemory => "the memory limit ended the tests before one was reported",
+            ExitState::Exited { .. } => "no test was seen to run",
+        };
+        return rejected(how.to_owned());
+    }
+    let mut ran = BTreeSet::new();
+    let mut good = 0_usize;
+    for result in &parsed.results {
+        ran.insert(result.module);
+        let passes = matches!(result.status, TestStatus::Passed | TestStatus::Xfail);
+        good += usize::from(passes);
+    }
+    // Some runners do not say where a test stands.
+    let ran = match ran.len() {
+        1 if ran.contains("") => parsed.results.len(),
+        modules => modules,
+    };
+    if good == 0 {
+        return rejected(format!("none of {} tests passes", parsed.results.len()));
+    }
+    let lost: Vec<_> = parsed
+        .modules_not_loaded
+        .iter()
+        .filter(|lost| {
+            matches!(
+                lost.reason,
+                LostReason::BuildFailed | LostReason::LoadFailed | LostReason::Crashed
+            ) && lost.lines.iter().any(|line| blames(&line.text, tree))
+        })
+        .collect();
+    if lost.len() >= ran && !lost.is_empty() {
+        return rejected(format!(
+            "{} test modules do not load for want of something that the environment lacks",
+            lost.len()
+        ));
+    }
+    let notes = lost
+        .iter()
+        .map(|lost| {
+            let line = lost.lines.iter().find(|line| blames(&line.text, tree));
+            let why = line.map_or("", |line| line.text.trim());
+            format!("`{}` does not load in Base: {why}", lost.module)
+        })
+        .collect();
+    Verification::Accepted(notes)
+}
+
+fn last_lines(text: &str) -> Vec<Evidence> {
+    const LINES: usize = 12;
+    let lines: Vec<_> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .collect();
+    lines[lines.len().saturating_sub(LINES)..]
+        .iter()
+        .map(|(at, line)| Evidence::at("test log", at + 1, line.trim()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use atlas_core::{ParsedLogBuilder, RunOutcome};
+
+    fn run(passed: usize, failed: usize, lost: &[&str]) -> Verification {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("own.py"), "").unwrap();
+        let mut log = ParsedLogBuilder::new("x");
+        for at in 0..passed {
+            let name = format!("a{at}");
+            log.record("m", &name, &name, TestStatus::Passed);
+        }
+        for at in 0..failed {
+            let name = format!("b{at}");
+            log.record("m", &name, &name, TestStatus::Failed);
+        }
+        for (at, line) in lost.iter().enumerate() {
+            let module = format!("lost{at}");
+            let proof = vec![Evidence::at("log", 1, *line)];
+            log.lose(&module, LostReason::LoadFailed, proof);
+        }
+        let trial = Trial {
+            log: lost.join("\n").into_bytes(),
+            parsed: log.finish(RunOutcome::Completed),
+            exit: ExitState::Exited { code: 1 },
+        };
+        verify(&trial, &Tree::open(folder.path()).unwrap())
+    }
+
+    #[test]
+    fn tests_that_fail_by_themselves_are_accepted() {
+        assert_eq!(run(1, 3, &[]), Verification::Accepted(Vec::new()));
+    }
+
+    #[test]
+    fn nothing_that_runs_or_passes_is_the_environments_fault() {
+        for (passed, failed) in [(0, 0), (0, 2)] {
+            let found = run(passed, failed, &[]);
+            assert!(matches!(found, Verification::Rejected { .. }), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn missing_modules_reject_unless_they_are_few_or_the_repositorys_own() {
+        let foreign = "ModuleNotFoundError: No module named 'requests'";
+        let own = "ModuleNotFoundError: No module named 'own'";
+        let found = run(2, 0, &[foreign]);
+        assert!(matches!(found, Verification::Rejected { .. }), "{found:?}");
+        assert_eq!(run(2, 0, &[own]), Verification::Accepted(Vec::new()));
+    }
+}

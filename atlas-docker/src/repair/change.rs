@@ -1,0 +1,197 @@
+//! What a repair does to a plan.
+
+use crate::render::shell_quote;
+use atlas_core::EnvironmentPlan;
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Change {
+    /// Another version of the toolchain: the version, as tags spell it.
+    Toolchain(String),
+    /// A Debian package.
+    Package(String),
+    /// Whatever Debian package brings this header.
+    HeaderSearch(String),
+    /// A Python distribution beside those that were planned.
+    PythonPackage(String),
+    /// A variable for build and tests.
+    Variable(String, String),
+    /// Words added to a variable of flags.
+    Flags(String, String),
+    /// A command before the build proper.
+    FirstCommand(String),
+}
+
+impl Change {
+    /// Whether only an engine with its own system can do it.
+    pub(crate) fn needs_image(&self) -> bool {
+        matches!(
+            self,
+            Self::Toolchain(_) | Self::Package(_) | Self::HeaderSearch(_)
+        )
+    }
+
+    /// Applies it; false if the plan already says so.
+    pub(crate) fn apply(&self, plan: &mut EnvironmentPlan) -> bool {
+        match self {
+            Self::Toolchain(version) => {
+                let Some(image) = with_version(&plan.base_image, version) else {
+                    return false;
+                };
+                let known = plan.base_image == image;
+                plan.base_image = image;
+                let key = format!("{}_version", plan.language);
+                if let Some(spec) = plan.docker_specs.get_mut(&key) {
+                    *spec = version.clone().into();
+                }
+                !known
+            }
+            Self::Package(name) => {
+                if plan.apt_packages.contains(name) {
+                    return false;
+                }
+                plan.apt_packages.push(name.clone());
+                plan.apt_packages.sort();
+                plan.pre_install.push(format!(
+                    "apt-get update && apt-get install -y --no-install-recommends {} && rm -rf /var/lib/apt/lists/*",
+                    shell_quote(name)
+                ));
+                true
+            }
+            Self::HeaderSearch(header) => {
+                let ending: String = header
+                    .chars()
+                    .map(|c| match c {
+                        '.' | '+' => format!("[{c}]"),
+                        c => c.to_string(),
+                    })
+                    .collect();
+                let pattern = shell_quote(&format!("/usr/include/(.*/)?{ending}$"));
+                let command = format!(
+                    "apt-get update && apt-get install -y --no-install-recommends apt-file && apt-file update \
+                     && name=\"$(apt-file search --package-only --regexp {pattern} | head -n 1)\" && test -n \"$name\" \
+                     && apt-get install -y --no-install-recommends \"$name\" && rm -rf /var/lib/apt/lists/*"
+                );
+                push_new(&mut plan.pre_install, command)
+            }
+            Self::PythonPackage(name) => push_new(
+                &mut plan.build,
+                format!("python -m pip install {}", shell_quote(name)),
+            ),
+            Self::Variable(name, value) => {
+                plan.env.insert(name.clone(), value.clone()).as_ref() != Some(value)
+            }
+            Self::Flags(name, words) => {
+                let known = plan.env.entry(name.clone()).or_default();
+                if known.contains(words.as_str()) {
+                    return false;
+                }
+                if !known.is_empty() {
+                    known.push(' ');
+                }
+                known.push_str(words);
+                true
+            }
+            Self::FirstCommand(command) => {
+                if plan.build.contains(command) {
+                    return false;
+                }
+                plan.build.insert(0, command.clone());
+                true
+            }
+        }
+    }
+
+    /// In words, for reports.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Toolchain(version) => format!("toolchain {version}"),
+            Self::Package(name) => format!("Debian package {name}"),
+            Self::HeaderSearch(header) => format!("the Debian package that has {header}"),
+            Self::PythonPackage(name) => format!("Python package {name}"),
+            Self::Variable(name, value) => format!("{name}={value}"),
+            Self::Flags(name, words) => format!("{name}: {words} added"),
+            Self::FirstCommand(command) => format!("`{command}` first"),
+        }
+    }
+}
+
+fn push_new(commands: &mut Vec<String>, command: String) -> bool {
+    if commands.contains(&command) {
+        return false;
+    }
+    commands.push(command);
+    true
+}
+
+/// The same image with another version: `rust:1.70-slim` -> `rust:1.81-slim`. Where the tag's first
+/// number is not the toolchain's (`maven:3-eclipse-temurin-17`), it is the last one.
+pub(crate) fn with_version(image: &str, version: &str) -> Option<String> {
+    let (name, tag) = image.rsplit_once(':')?;
+    if tag.contains('/') || name.contains('@') {
+        return None;
+    }
+    let jdk = ["temurin-", "openjdk-", "jdk"]
+        .iter()
+        .find_map(|mark| tag.find(mark).map(|at| at + mark.len()));
+    let (before, rest) = match jdk {
+        Some(at) => tag.split_at(at),
+        None => ("", tag),
+    };
+    let end = rest
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(rest.len());
+    if end == 0 {
+        return None;
+    }
+    Some(format!("{name}:{before}{version}{}", &rest[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_replaced_where_the_tag_has_it() {
+        for (image, version, expected) in [
+            (
+                "rust:1.70-slim-bookworm",
+                "1.81",
+                Some("rust:1.81-slim-bookworm"),
+            ),
+            (
+                "maven:3-eclipse-temurin-17",
+                "21",
+                Some("maven:3-eclipse-temurin-21"),
+            ),
+            ("golang:1.20", "1.22", Some("golang:1.22")),
+            (
+                "host:5000/python:3.9",
+                "3.12",
+                Some("host:5000/python:3.12"),
+            ),
+            ("debian:bookworm", "3", None),
+            ("host:5000/python", "3.12", None),
+        ] {
+            assert_eq!(with_version(image, version).as_deref(), expected, "{image}");
+        }
+    }
+
+    #[test]
+    fn a_change_that_is_there_already_changes_nothing() {
+        for change in [
+            Change::Package("cmake".to_owned()),
+            Change::HeaderSearch("a+b.h".to_owned()),
+            Change::PythonPackage("PyYAML".to_owned()),
+            Change::Variable("TZ".to_owned(), "UTC".to_owned()),
+            Change::Flags("CXXFLAGS".to_owned(), "-std=gnu++17".to_owned()),
+            Change::FirstCommand("git submodule update".to_owned()),
+        ] {
+            let mut plan = EnvironmentPlan::default();
+            assert!(change.apply(&mut plan), "{change:?}");
+            let once = plan.clone();
+            assert!(!change.apply(&mut plan), "{change:?}");
+            assert_eq!(plan, once);
+        }
+    }
+}

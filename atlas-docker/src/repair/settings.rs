@@ -1,0 +1,214 @@
+//! Settings that a bare image lacks: locale, time zone, identity, language standard, submodules.
+
+use super::{Change, Repair, Symptom};
+use regex::Regex;
+use std::sync::LazyLock;
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a literal pattern")
+}
+
+/// One repair of several changes if a line matches.
+fn if_line(
+    symptom: &Symptom<'_>,
+    rule: &'static str,
+    found: &Regex,
+    changes: impl FnOnce(&str) -> Vec<Change>,
+) -> Vec<Repair> {
+    let Some(line) = symptom.text.lines().find(|line| found.is_match(line)) else {
+        return Vec::new();
+    };
+    changes(line)
+        .into_iter()
+        .map(|change| Repair {
+            rule,
+            proof: symptom.proof(line),
+            change,
+        })
+        .collect()
+}
+
+fn variable(name: &str, value: &str) -> Change {
+    Change::Variable(name.to_owned(), value.to_owned())
+}
+
+/// Text that is no ASCII, and locales that the image has not generated.
+pub(super) fn locale(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static ASCII: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"'ascii' codec can't|invalid byte sequence in US-ASCII|unmappable character .* for encoding (US-)?ASCII|locale: Cannot set LC_",
+        )
+    });
+    static UNKNOWN: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"locale\.Error: unsupported locale setting|setlocale: .*cannot change locale \((\w+\.[\w-]+)\)",
+        )
+    });
+    let mut repairs = if_line(symptom, "locale", &ASCII, |_| {
+        vec![variable("LANG", "C.UTF-8"), variable("LC_ALL", "C.UTF-8")]
+    });
+    repairs.extend(if_line(symptom, "locale", &UNKNOWN, |_| {
+        vec![Change::Package("locales-all".to_owned())]
+    }));
+    repairs
+}
+
+/// No database of time zones.
+pub(super) fn time_zone(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static MISSING: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"ZoneInfoNotFoundError|No time zone found with key|unknown time zone [A-Z]\w+/|TZInfo::DataSourceNotFound|Unknown or bad timezone",
+        )
+    });
+    if_line(symptom, "time zone", &MISSING, |_| {
+        vec![Change::Package("tzdata".to_owned())]
+    })
+}
+
+/// Tests that commit need somebody who commits.
+pub(super) fn git_identity(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static MISSING: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"Please tell me who you are|empty ident name|unable to auto-detect email address")
+    });
+    if_line(symptom, "git identity", &MISSING, |_| {
+        ["AUTHOR", "COMMITTER"]
+            .iter()
+            .flat_map(|who| {
+                [
+                    variable(&format!("GIT_{who}_NAME"), "nobody"),
+                    variable(&format!("GIT_{who}_EMAIL"), "nobody@localhost"),
+                ]
+            })
+            .collect()
+    })
+}
+
+/// A compiler that takes an older standard by default than the code needs.
+pub(super) fn language_standard(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static CXX: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"requires (?:at least )?C\+\+(\d\d)\b|C\+\+(\d\d) or (?:later|newer|greater) (?:is )?required|compiler support for the ISO C\+\+ 20(\d\d) standard|only available (?:with|from) .?-std=c\+\+(\d\d)|C\+\+ versions less than C\+\+(\d\d) are not supported",
+        )
+    });
+    static C: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"only allowed in C(99) (?:mode|or C11 mode)|use option .?-std=(?:c|gnu)(99|11)\b")
+    });
+    let standard = |found: &Regex, line: &str| {
+        found
+            .captures(line)
+            .and_then(|c| c.iter().flatten().nth(1).map(|m| m.as_str().to_owned()))
+    };
+    let mut repairs = if_line(symptom, "language standard", &CXX, |line| {
+        standard(&CXX, line)
+            .map(|year| Change::Flags("CXXFLAGS".to_owned(), format!("-std=gnu++{year}")))
+            .into_iter()
+            .collect()
+    });
+    repairs.extend(if_line(symptom, "language standard", &C, |line| {
+        standard(&C, line)
+            .map(|year| Change::Flags("CFLAGS".to_owned(), format!("-std=gnu{year}")))
+            .into_iter()
+            .collect()
+    }));
+    repairs
+}
+
+/// Files that only a submodule brings. Plans fetch submodules by themselves; this is for those of
+/// other writers.
+pub(super) fn submodules(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static MISSING: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)git submodule (update|init)|submodules? (are|is) (missing|not (initialized|checked out))|does not contain a CMakeLists\.txt file",
+        )
+    });
+    if !symptom.tree.has(".gitmodules")
+        || symptom
+            .plan
+            .build
+            .iter()
+            .any(|command| command.contains("submodule"))
+    {
+        return Vec::new();
+    }
+    if_line(symptom, "missing submodule", &MISSING, |_| {
+        vec![Change::FirstCommand(
+            "git submodule update --init --recursive".to_owned(),
+        )]
+    })
+}
+
+/// Hashes that OpenSSL 3 no longer has by default, in bundlers older than it.
+pub(super) fn openssl_of_old_node(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static FAILED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"ERR_OSSL_EVP_UNSUPPORTED|digital envelope routines::unsupported")
+    });
+    if_line(symptom, "OpenSSL of old bundlers", &FAILED, |_| {
+        vec![Change::Flags(
+            "NODE_OPTIONS".to_owned(),
+            "--openssl-legacy-provider".to_owned(),
+        )]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Change;
+    use super::super::testing::changes;
+    use super::variable;
+
+    #[test]
+    fn each_setting_has_its_words() {
+        for (text, expected) in [
+            (
+                "UnicodeDecodeError: 'ascii' codec can't decode byte 0xc3",
+                variable("LANG", "C.UTF-8"),
+            ),
+            (
+                "locale.Error: unsupported locale setting",
+                Change::Package("locales-all".to_owned()),
+            ),
+            (
+                "zoneinfo._common.ZoneInfoNotFoundError: 'No time zone found with key Europe/Paris'",
+                Change::Package("tzdata".to_owned()),
+            ),
+            (
+                "panic: unknown time zone America/New_York",
+                Change::Package("tzdata".to_owned()),
+            ),
+            (
+                "*** Please tell me who you are.",
+                variable("GIT_AUTHOR_NAME", "nobody"),
+            ),
+            (
+                "#error This file requires compiler support for the ISO C++ 2011 standard",
+                Change::Flags("CXXFLAGS".to_owned(), "-std=gnu++11".to_owned()),
+            ),
+            (
+                "#error \"C++ versions less than C++17 are not supported.\"",
+                Change::Flags("CXXFLAGS".to_owned(), "-std=gnu++17".to_owned()),
+            ),
+            (
+                "error: 'for' loop initial declarations are only allowed in C99 or C11 mode",
+                Change::Flags("CFLAGS".to_owned(), "-std=gnu99".to_owned()),
+            ),
+            (
+                "  code: 'ERR_OSSL_EVP_UNSUPPORTED'",
+                Change::Flags(
+                    "NODE_OPTIONS".to_owned(),
+                    "--openssl-legacy-provider".to_owned(),
+                ),
+            ),
+        ] {
+            let found = changes("gcc:12", &[], text);
+            assert_eq!(found.first(), Some(&expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn submodules_only_where_there_are_some() {
+        let text = "CMake Error: The source directory third_party/x does not contain a CMakeLists.txt file.";
+        assert_eq!(changes("gcc:12", &[], text), []);
+        let files = [(".gitmodules", "[submodule \"x\"]\n")];
+        assert_eq!(changes("gcc:12", &files, text).len(), 1);
+    }
+}
