@@ -96,6 +96,9 @@ struct MakeArgs {
     /// Where the dataset and all artefacts go.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Refuse a base image other than the planned one [default: the nearest version that can be had].
+    #[arg(long)]
+    exact: bool,
     /// Run the repository's code even where nothing keeps it apart from this machine.
     #[arg(long)]
     trust: bool,
@@ -154,6 +157,9 @@ struct BuildArgs {
     /// Where plan, Dockerfile, lock and log go.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Refuse a base image other than the planned one [default: the nearest version that can be had].
+    #[arg(long)]
+    exact: bool,
     /// Run the repository's code even where nothing keeps it apart from this machine.
     #[arg(long)]
     trust: bool,
@@ -295,11 +301,12 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         }),
         Command::Build(args) => with_runtime(|cx| async move {
             let format = args.commit.format;
-            let options = EnvironmentOptions {
+            let mut options = EnvironmentOptions {
                 engine: args.engine,
                 trust: args.trust,
                 ..args.commit.options()?
             };
+            options.config.engine.exact |= args.exact;
             let report = build(&cx, &options, &args.out).await?;
             cx.progress.phase("");
             output::build(&report, format)?;
@@ -378,6 +385,8 @@ fn verdict(outcome: MakeOutcome) -> u8 {
 }
 
 async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
+    let mut config = config(args.config.as_deref())?;
+    config.engine.exact |= args.exact;
     let options = MakeOptions {
         base: args.base,
         head: args.head,
@@ -385,7 +394,7 @@ async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
         instance_id: args.instance_id,
         problem: args.problem,
         engine: args.engine,
-        config: config(args.config.as_deref())?,
+        config,
         trust: args.trust,
         ..MakeOptions::new(args.repo, args.out)
     };
