@@ -63,6 +63,9 @@ pub struct EnvironmentLock {
     pub base_image_id: String,
     /// Id of the built image, or the key of the prepared folder.
     pub image_id: String,
+    /// Size of the built image in bytes with its base, where the engine says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_bytes: Option<u64>,
     /// Tool -> version, as the tools print it.
     pub tools: BTreeMap<String, String>,
     /// Resolved dependencies, `name==version` or a line of the lockfile, sorted.

@@ -1,6 +1,6 @@
 //! Analysis of a repository by rules alone.
 
-use crate::ci::Ci;
+use crate::ci::{self, Ci};
 use crate::languages::{BUILTIN, Language};
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Error, ErrorKind, Evidence, Repository};
@@ -11,23 +11,27 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnalysisOptions {
-    /// Language id to take instead of the one found: `python`, `javascript`, `go`, `rust`.
+    /// Language id to take instead of the one found: one of [`languages`](crate::languages).
     pub language: Option<String>,
     /// Ids of the log parsers and report readers that can be used. A repository whose tests run
-    /// under another runner gets a verdict. Default: `cargo`, `gotest`, `jest`, `junit`,
-    /// `nodetest`, `pytest`, `unittest`.
+    /// under another runner gets a verdict. Default: empty, which stands for every one.
     pub known_parsers: Vec<String>,
+    /// Whether dependencies that no lockfile pins are resolved as of the base commit's date, where
+    /// the tools of the language can do that. Default: true.
+    pub freeze: bool,
+    /// Versions that an earlier environment of the repository had, as its
+    /// [`EnvironmentLock`](atlas_core::EnvironmentLock) lists them: they are taken again, see
+    /// [`pin`](crate::pin). Default: none.
+    pub pins: Vec<String>,
 }
 
 impl Default for AnalysisOptions {
     fn default() -> Self {
         Self {
             language: None,
-            known_parsers: [
-                "cargo", "gotest", "jest", "junit", "nodetest", "pytest", "unittest",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
+            known_parsers: Vec::new(),
+            freeze: true,
+            pins: Vec::new(),
         }
     }
 }
@@ -82,13 +86,23 @@ pub(crate) struct Facts<'a> {
     pub(crate) head: &'a Tree,
     pub(crate) changes_manifests: bool,
     pub(crate) ci: &'a Ci,
+    /// `owner/name`, or a folder's name.
+    pub(crate) name: &'a str,
     pub(crate) date: &'a str,
     pub(crate) options: &'a AnalysisOptions,
 }
 
 impl Facts<'_> {
     pub(crate) fn knows(&self, parser: &str) -> bool {
-        self.options.known_parsers.iter().any(|id| id == parser)
+        let known = &self.options.known_parsers;
+        known.is_empty() || known.iter().any(|id| id == parser)
+    }
+
+    /// The day as of which dependencies resolve, `yyyy-mm-dd`; `None` where that is switched off
+    /// or the date is none.
+    pub(crate) fn frozen(&self) -> Option<&str> {
+        let day = crate::versions::day(self.date);
+        (self.options.freeze && day != "9999-12-31").then_some(day)
     }
 }
 
@@ -106,8 +120,8 @@ pub(crate) struct Presence {
 /// Finds out how to build and test a repository, from its files alone: manifests, lockfiles, CI
 /// workflows, tool configuration, the imports of its tests. Nothing is run and no model is asked.
 ///
-/// Reads: Python, JavaScript and TypeScript under Node, Go, Rust, with their manifest in the
-/// repository's root. Each conclusion of the plan has its [`Evidence`]; where sources contradict
+/// Reads the languages of [`languages`](crate::languages). Each conclusion of the plan has its
+/// [`Evidence`]; where sources contradict
 /// each other, the stated order decides and the loser is recorded as `overruled`.
 ///
 /// # Errors
@@ -130,6 +144,7 @@ pub fn analyse(repository: &Repository, options: &AnalysisOptions) -> Result<Ana
         head: &head,
         changes_manifests: !repository.head_manifests.is_empty(),
         ci: &ci,
+        name: &repository.name,
         date: &repository.base_date,
         options,
     };
@@ -158,7 +173,9 @@ pub fn analyse(repository: &Repository, options: &AnalysisOptions) -> Result<Ana
         for line in why {
             plan.prove("language", line);
         }
+        crate::pin(&mut plan, &options.pins);
         submodules(&tree, &mut plan);
+        ci::environment(facts.ci, &tree, &mut plan);
         for lines in plan.evidence.values_mut() {
             let mut seen = BTreeSet::new();
             lines.retain(|line| seen.insert(line.clone()));
@@ -197,7 +214,11 @@ fn choose(tree: &Tree) -> Result<(&'static dyn Language, Vec<Evidence>), Verdict
             presence.manifest.is_some() || !language.needs_manifest()
         })
         .max_by_key(|(at, (_, presence))| {
-            let named = presence.manifest.is_some();
+            // A manifest in the root speaks louder than one below it.
+            let named = presence
+                .manifest
+                .as_ref()
+                .map_or(0, |path| if path.contains('/') { 1 } else { 2 });
             (named, presence.tests > 0, presence.sources, usize::MAX - at)
         });
     let Some((best, _)) = best else {
@@ -208,7 +229,10 @@ fn choose(tree: &Tree) -> Result<(&'static dyn Language, Vec<Evidence>), Verdict
             })
             .collect();
         return Err(Verdict::new(
-            "no manifest of a language that this version reads (Python, JavaScript, Go, Rust) is in the repository's root",
+            format!(
+                "no manifest of a language that this version reads ({}) is in the repository's root",
+                crate::languages().collect::<Vec<_>>().join(", ")
+            ),
             evidence,
         ));
     };

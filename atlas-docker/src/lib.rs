@@ -15,9 +15,14 @@ mod build;
 mod ci;
 mod engine;
 mod languages;
+#[cfg(feature = "mcp")]
+mod mcp;
+mod native;
+mod pins;
 mod refine;
 mod render;
 mod repair;
+mod sealed;
 mod synthesizer;
 mod system;
 mod tree;
@@ -26,11 +31,14 @@ mod versions;
 pub use analysis::{Analysis, AnalysisOptions, analyse};
 pub use build::{BuildOutcome, Builder};
 pub use engine::{
-    Bubblewrap, BubblewrapStatus, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox,
-    DockerStatus, EngineStatus, LocalBuilder, LocalEngine, LocalOptions, LocalSandbox,
-    engine_status,
+    Bubblewrap, BubblewrapStatus, DiskUse, DockerBuilder, DockerEngine, DockerOptions,
+    DockerSandbox, DockerStatus, EngineStatus, LocalBuilder, LocalEngine, LocalOptions,
+    LocalSandbox, engine_status,
 };
 pub use languages::{inventory_script, languages};
+#[cfg(feature = "mcp")]
+pub use mcp::{Checkout, HistoryEntry, HistoryQuery, Repositories, RepositoryServer};
+pub use pins::pin;
 pub use refine::{RefineOptions, RefiningSynthesizer, Trial, TrialRun};
 pub use render::{RenderError, render};
 pub use synthesizer::{FixedPlan, SymbolicSynthesizer};

@@ -79,6 +79,7 @@ pub fn render(plan: &EnvironmentPlan) -> Result<String, RenderError> {
             pre_install => &plan.pre_install,
             build => &plan.build,
             prefetch => &plan.prefetch,
+            warm => warm(plan),
             env => &plan.env,
         } })
         .map_err(RenderError::Template)
@@ -107,6 +108,47 @@ fn run(command: &str) -> String {
         let words = ["/bin/bash", "-eo", "pipefail", "-c", command];
         format!("RUN {}", serde_json::Value::from(words.to_vec()))
     }
+}
+
+/// A `RUN` instruction that fills caches by the build's own commands before the sources are there.
+/// What fails without them is no failure. Nothing stays but caches: the sources are laid out in an
+/// empty folder, so that no product of an empty program is taken for theirs.
+///
+/// Nothing for languages whose tools keep no caches between builds.
+fn warm(plan: &EnvironmentPlan) -> Option<String> {
+    const CARGO: &str = "for n in $(find /testbed -name Cargo.toml -exec sed -n 's/^name *= *\"\\([^\"]*\\)\".*/\\1/p' {} +); \
+        do rm -rf \"${CARGO_TARGET_DIR:-/testbed/target}\"/*/.fingerprint/\"$n\"-*; done";
+    use std::fmt::Write as _;
+    let products = match plan.language.as_str() {
+        "rust" => CARGO,
+        "python" => "rm -rf \"$ATLAS_ENV/venv\"",
+        "go" | "java" | "javascript" | "typescript" | "ruby" | "php" => "true",
+        _ => return None,
+    };
+    if plan.build.is_empty() {
+        return None;
+    }
+    let mut script = String::from("{ true");
+    for command in &plan.build {
+        let quoted = shell_quote(&with_month(command));
+        let _ = write!(script, " && bash -eo pipefail -c {quoted}");
+    }
+    let _ = write!(
+        script,
+        "; }} > /tmp/atlas-warm.log 2>&1 || echo 'atlas: the rest of the build needs the sources'; \
+         {products}; rm -f /tmp/atlas-warm.log; find /testbed -mindepth 1 -delete"
+    );
+    Some(run(&script))
+}
+
+/// Dates as the first of their month: what was resolved as of then is no younger than what is
+/// asked for, and the commits of a month share it.
+fn with_month(command: &str) -> String {
+    static DATE: LazyLock<regex::Regex> = LazyLock::new(|| {
+        regex::Regex::new(r"\b((?:19|20)[0-9]{2}-[01][0-9])-[0-3][0-9](?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:Z|[+-][0-9]{2}:[0-9]{2})?)?")
+            .expect("the pattern is tested")
+    });
+    DATE.replace_all(command, "$1-01").into_owned()
 }
 
 fn prefetch(commands: &[String]) -> String {

@@ -4,6 +4,7 @@ use crate::analysis::{Analysis, AnalysisOptions, analyse};
 use crate::build::{BuildOutcome, Builder};
 use crate::languages::inventory_script;
 use crate::render::render;
+use crate::sealed;
 use async_trait::async_trait;
 use atlas_core::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error,
@@ -134,7 +135,7 @@ async fn make(
     };
     cx.progress.phase("inventory");
     take_stock(cx, sandbox, &mut environment).await?;
-    Ok(SynthesisOutcome::Ready(Box::new(environment)))
+    sealed::ready(cx, sandbox, environment, repository).await
 }
 
 fn failed(plan: EnvironmentPlan, failure: BuildFailure, dockerfile: String) -> SynthesisOutcome {

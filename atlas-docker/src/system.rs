@@ -1,6 +1,7 @@
 //! Debian packages that dependencies need to compile or to run.
 
 use crate::analysis::Facts;
+use crate::native;
 use atlas_core::{EnvironmentPlan, Evidence};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,6 +73,24 @@ const TABLE: &[(&str, &str, &[&str])] = &[
         "better-sqlite3",
         &["build-essential", "python3"],
     ),
+    ("javascript", "argon2", &["build-essential", "python3"]),
+    ("javascript", "isolated-vm", &["build-essential", "python3"]),
+    (
+        "javascript",
+        "kerberos",
+        &["build-essential", "libkrb5-dev", "python3"],
+    ),
+    ("javascript", "leveldown", &["build-essential", "python3"]),
+    ("javascript", "node-pty", &["build-essential", "python3"]),
+    ("javascript", "node-sass", &["build-essential", "python3"]),
+    (
+        "javascript",
+        "pg-native",
+        &["build-essential", "libpq-dev", "python3"],
+    ),
+    ("javascript", "re2", &["build-essential", "python3"]),
+    ("javascript", "sqlite3", &["build-essential", "python3"]),
+    ("javascript", "zeromq", &["build-essential", "python3"]),
     ("rust", "openssl-sys", &["libssl-dev", "pkg-config"]),
     ("rust", "openssl", &["libssl-dev", "pkg-config"]),
     ("rust", "native-tls", &["libssl-dev", "pkg-config"]),
@@ -104,6 +123,33 @@ const TABLE: &[(&str, &str, &[&str])] = &[
         "github.com/libgit2/git2go",
         &["libgit2-dev", "pkg-config"],
     ),
+    ("ruby", "pg", &["libpq-dev"]),
+    ("ruby", "mysql2", &["default-libmysqlclient-dev"]),
+    ("ruby", "sqlite3", &["libsqlite3-dev"]),
+    (
+        "ruby",
+        "nokogiri",
+        &["libxml2-dev", "libxslt1-dev", "pkg-config"],
+    ),
+    ("ruby", "ffi", &["libffi-dev"]),
+    ("ruby", "curb", &["libcurl4-openssl-dev"]),
+    ("ruby", "patron", &["libcurl4-openssl-dev"]),
+    ("ruby", "typhoeus", &["libcurl4"]),
+    ("ruby", "eventmachine", &["libssl-dev"]),
+    ("ruby", "puma", &["libssl-dev"]),
+    ("ruby", "rmagick", &["libmagickwand-dev", "pkg-config"]),
+    ("ruby", "mini_magick", &["imagemagick"]),
+    ("ruby", "ruby-vips", &["libvips-dev"]),
+    ("ruby", "charlock_holmes", &["libicu-dev", "pkg-config"]),
+    ("ruby", "rugged", &["cmake", "libssl-dev", "pkg-config"]),
+    ("ruby", "ruby-filemagic", &["libmagic-dev"]),
+    ("ruby", "snappy", &["libsnappy-dev"]),
+    ("ruby", "rdkafka", &["librdkafka-dev"]),
+    ("ruby", "execjs", &["nodejs"]),
+    ("ruby", "uglifier", &["nodejs"]),
+    ("ruby", "autoprefixer-rails", &["nodejs"]),
+    ("ruby", "pandoc-ruby", &["pandoc"]),
+    ("ruby", "childprocess", &["procps"]),
 ];
 
 /// Adds what the table knows of `dependencies` (name, file it stands in) and what CI installs by
@@ -136,6 +182,9 @@ pub(crate) fn packages(
     }
     let mut tried = BTreeSet::new();
     for (package, at) in facts.ci.apt_packages() {
+        if matches!(language, "c" | "cpp") && native::is_needless(&package) {
+            continue;
+        }
         let why = Evidence::at(at.file, at.line, at.text);
         let in_table = TABLE
             .iter()

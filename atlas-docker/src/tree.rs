@@ -96,6 +96,35 @@ impl Tree {
             .is_some_and(|found| found.starts_with(&prefix))
     }
 
+    /// Whether a regular file or a folder is there, even among what is not the repository's own:
+    /// `vendor/modules.txt`. Links on the way are not followed.
+    pub(crate) fn has_foreign(&self, path: &str) -> bool {
+        let mut full = self.root.clone();
+        for part in path.split('/') {
+            full.push(part);
+            match std::fs::symlink_metadata(&full) {
+                Ok(meta) if !meta.is_symlink() => {}
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// A folder of this tree as a tree of its own.
+    pub(crate) fn below(&self, folder: &str) -> Self {
+        let prefix = format!("{folder}/");
+        let inner = |path: &String| path.strip_prefix(&prefix).map(str::to_owned);
+        Self {
+            root: self.root.join(folder),
+            files: self.files.iter().filter_map(inner).collect(),
+            overlay: self
+                .overlay
+                .iter()
+                .filter_map(|(path, text)| Some((inner(path)?, text.clone())))
+                .collect(),
+        }
+    }
+
     /// All files, sorted.
     pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str)
@@ -134,6 +163,21 @@ impl Tree {
                 None
             }
         }
+    }
+
+    /// The first lines of a file of any size.
+    pub(crate) fn beginning(&self, path: &str) -> Option<String> {
+        use std::io::Read as _;
+        if self.overlay.contains_key(path) {
+            return self.text(path);
+        }
+        if !self.has(path) {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(self.root.join(path)).ok()?;
+        file.take(4096).read_to_end(&mut bytes).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// A TOML file's table; `None` where it is absent or no TOML.

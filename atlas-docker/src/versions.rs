@@ -48,8 +48,12 @@ pub(crate) const PYTHON: &[(Version, &str)] = &[
 
 /// Node majors.
 pub(crate) const NODE: &[(Version, &str)] = &[
+    (Version::new(6, 0), "2016-04-26"),
+    (Version::new(7, 0), "2016-10-25"),
     (Version::new(8, 0), "2017-05-30"),
+    (Version::new(9, 0), "2017-10-31"),
     (Version::new(10, 0), "2018-04-24"),
+    (Version::new(11, 0), "2018-10-23"),
     (Version::new(12, 0), "2019-04-23"),
     (Version::new(13, 0), "2019-10-22"),
     (Version::new(14, 0), "2020-04-21"),
@@ -64,6 +68,7 @@ pub(crate) const NODE: &[(Version, &str)] = &[
     (Version::new(23, 0), "2024-10-16"),
     (Version::new(24, 0), "2025-05-06"),
     (Version::new(25, 0), "2025-10-15"),
+    (Version::new(26, 0), "2026-05-05"),
 ];
 
 /// Go minors.
@@ -83,6 +88,54 @@ pub(crate) const GO: &[(Version, &str)] = &[
     (Version::new(1, 23), "2024-08-13"),
     (Version::new(1, 24), "2025-02-11"),
     (Version::new(1, 25), "2025-08-12"),
+];
+
+/// GCC majors. Older ones need a Debian that is no longer served.
+pub(crate) const GCC: &[(Version, &str)] = &[
+    (Version::new(9, 0), "2019-05-03"),
+    (Version::new(10, 0), "2020-05-07"),
+    (Version::new(11, 0), "2021-04-27"),
+    (Version::new(12, 0), "2022-05-06"),
+    (Version::new(13, 0), "2023-04-26"),
+    (Version::new(14, 0), "2024-05-07"),
+    (Version::new(15, 0), "2025-04-25"),
+];
+
+/// JDKs.
+pub(crate) const JAVA: &[(Version, &str)] = &[
+    (Version::new(7, 0), "2011-07-28"),
+    (Version::new(8, 0), "2014-03-18"),
+    (Version::new(9, 0), "2017-09-21"),
+    (Version::new(10, 0), "2018-03-20"),
+    (Version::new(11, 0), "2018-09-25"),
+    (Version::new(12, 0), "2019-03-19"),
+    (Version::new(13, 0), "2019-09-17"),
+    (Version::new(14, 0), "2020-03-17"),
+    (Version::new(15, 0), "2020-09-15"),
+    (Version::new(16, 0), "2021-03-16"),
+    (Version::new(17, 0), "2021-09-14"),
+    (Version::new(18, 0), "2022-03-22"),
+    (Version::new(19, 0), "2022-09-20"),
+    (Version::new(20, 0), "2023-03-21"),
+    (Version::new(21, 0), "2023-09-19"),
+    (Version::new(22, 0), "2024-03-19"),
+    (Version::new(23, 0), "2024-09-17"),
+    (Version::new(24, 0), "2025-03-18"),
+    (Version::new(25, 0), "2025-09-16"),
+];
+
+/// .NET SDKs.
+pub(crate) const DOTNET: &[(Version, &str)] = &[
+    (Version::new(2, 1), "2018-05-30"),
+    (Version::new(2, 2), "2018-12-04"),
+    (Version::new(3, 0), "2019-09-23"),
+    (Version::new(3, 1), "2019-12-03"),
+    (Version::new(5, 0), "2020-11-10"),
+    (Version::new(6, 0), "2021-11-08"),
+    (Version::new(7, 0), "2022-11-08"),
+    (Version::new(8, 0), "2023-11-14"),
+    (Version::new(9, 0), "2024-11-12"),
+    (Version::new(10, 0), "2025-11-11"),
 ];
 
 /// The date part of an ISO 8601 time; a text that is none counts as "no limit".

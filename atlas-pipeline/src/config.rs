@@ -2,6 +2,7 @@
 
 use atlas_core::{Error, ErrorKind, Limits};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The configuration file. Everything has a default; an unknown key is an error, not a surprise.
@@ -58,6 +59,68 @@ pub struct EngineConfig {
     /// Refuse a base image other than the planned one. Default: the nearest version is taken and
     /// recorded as drift.
     pub exact: bool,
+    /// Mirrors of image registries, tried in their order before the registry itself:
+    /// `mirrors."docker.io" = ["mirror.example/hub"]`. Default: none.
+    pub mirrors: BTreeMap<String, Vec<String>>,
+    /// Base images to use in the place of planned ones, recorded as drift: `name:tag`, or a
+    /// repository for all its tags, as in `base_images.python = "registry.example/python"`.
+    /// Default: none.
+    pub base_images: BTreeMap<String, String>,
+    /// How often a registry is asked that is busy, unwell or out of reach, with growing pauses.
+    /// Default 5.
+    pub pull_attempts: Option<u32>,
+    /// Most bytes that images of Atlas may take up on the engine before a build starts: a number,
+    /// or one with `KiB`, `MiB`, `GiB` or `TiB` behind it. The ones unused for longest are removed;
+    /// other people's never. Default: no limit.
+    pub disk_budget: Option<Bytes>,
+    /// Bytes that must be free where the engine stores images before a build starts, written
+    /// likewise; images of Atlas are removed to make room. Default 2 GiB.
+    pub min_free: Option<Bytes>,
+}
+
+/// A number of bytes, as people write it: `5368709120` or `"5 GiB"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Bytes(pub u64);
+
+impl std::str::FromStr for Bytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || format!("`{text}`: bytes expected, as `5368709120` or `5 GiB`");
+        let text = text.trim();
+        let end = text
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len());
+        let number: u64 = text[..end].parse().map_err(|_| wrong())?;
+        let shift = match text[end..].trim() {
+            "" | "B" => 0,
+            "KiB" => 10,
+            "MiB" => 20,
+            "GiB" => 30,
+            "TiB" => 40,
+            _ => return Err(wrong()),
+        };
+        number.checked_mul(1 << shift).map(Self).ok_or_else(wrong)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Number(u64),
+            Text(String),
+        }
+        match Written::deserialize(from) {
+            Ok(Written::Number(number)) => Ok(Self(number)),
+            Ok(Written::Text(text)) => text.parse().map_err(serde::de::Error::custom),
+            Err(_) => Err(serde::de::Error::custom(
+                "bytes expected, as 5368709120 or \"5 GiB\"",
+            )),
+        }
+    }
 }
 
 /// `[local]`.
@@ -78,6 +141,11 @@ pub struct LocalConfig {
 pub struct PlanConfig {
     /// The repository's language: `python`, `javascript`, `go`, `rust`.
     pub language: Option<String>,
+    /// Whether dependencies that no lockfile pins resolve as of the base commit's date. Default:
+    /// yes.
+    pub freeze: Option<bool>,
+    /// An `environment.lock.json` of an earlier build, whose versions are taken again.
+    pub lock: Option<PathBuf>,
     /// A whole environment plan as a JSON file, instead of analysis.
     pub file: Option<PathBuf>,
 }
@@ -106,5 +174,45 @@ impl Config {
         let text = std::fs::read_to_string(path)
             .map_err(|why| Error::io("read configuration", path, why))?;
         Self::parse(&text, &path.display().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bytes, Config};
+
+    #[test]
+    fn the_engine_s_disk_and_registries_are_configured() {
+        let text = r#"
+            [engine]
+            disk_budget = "20 GiB"
+            min_free = 1024
+            pull_attempts = 2
+            mirrors."docker.io" = ["mirror.example/hub", "127.0.0.1:5000"]
+            [engine.base_images]
+            "python:3.8-slim" = "registry.example/python:3.8"
+        "#;
+        let engine = Config::parse(text, "atlas.toml").unwrap().engine;
+        assert_eq!(engine.disk_budget, Some(Bytes(20 << 30)));
+        assert_eq!(engine.min_free, Some(Bytes(1024)));
+        assert_eq!(engine.pull_attempts, Some(2));
+        assert_eq!(engine.mirrors["docker.io"].len(), 2);
+        assert_eq!(
+            engine.base_images["python:3.8-slim"],
+            "registry.example/python:3.8"
+        );
+    }
+
+    #[test]
+    fn what_is_no_number_of_bytes_is_refused_with_its_place() {
+        for (text, word) in [
+            ("[engine]\ndisk_budget = \"20 GB\"\n", "20 GB"),
+            ("[engine]\ndisk_budget = -1\n", "GiB"),
+            ("[engine]\nmin_free = \"99999999999 TiB\"\n", "min_free"),
+            ("[engine]\nmirror = []\n", "mirror"),
+        ] {
+            let why = Config::parse(text, "atlas.toml").unwrap_err().chain();
+            assert!(why.contains(word) && why.contains("line 2"), "{why}");
+        }
     }
 }

@@ -114,10 +114,18 @@ pub(crate) fn docker_options(config: &Config) -> DockerOptions {
         .docker_host
         .clone()
         .or_else(|| std::env::var("DOCKER_HOST").ok());
+    let defaults = DockerOptions::default();
+    let engine = &config.engine;
     DockerOptions {
         host,
-        exact: config.engine.exact,
-        ..DockerOptions::default()
+        exact: engine.exact,
+        mirrors: engine.mirrors.clone(),
+        base_images: engine.base_images.clone(),
+        pull_attempts: engine.pull_attempts.unwrap_or(defaults.pull_attempts),
+        disk_budget: engine.disk_budget.map(|bytes| bytes.0),
+        min_free: engine.min_free.map_or(defaults.min_free, |bytes| bytes.0),
+        uses: cache_folder().ok().map(|folder| folder.join("images")),
+        ..defaults
     }
 }
 

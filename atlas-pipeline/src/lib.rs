@@ -8,6 +8,8 @@ mod engine;
 mod environment;
 mod eval_script;
 mod make;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod reading;
 mod store;
 
@@ -19,7 +21,7 @@ pub use atlas_parsers as parsers;
 pub use atlas_source as source;
 
 pub use cached::CachedSandbox;
-pub use config::{Config, EngineConfig, LocalConfig, ModelConfig, PlanConfig};
+pub use config::{Bytes, Config, EngineConfig, LocalConfig, ModelConfig, PlanConfig};
 pub use demo::{DemoReport, DemoSource, demo};
 pub use doctor::{Ability, DoctorReport, doctor};
 pub use engine::{EngineChoice, Engines, sweep};
@@ -28,5 +30,7 @@ pub use environment::{
 };
 pub use eval_script::eval_script;
 pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
+#[cfg(feature = "mcp")]
+pub use mcp::{McpOptions, serve_mcp};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use store::write_atomically;

@@ -2,6 +2,7 @@
 
 mod apply;
 mod git;
+mod log;
 mod modified;
 mod overlay;
 mod pull_request;
@@ -13,6 +14,7 @@ mod seal;
 mod split;
 
 pub use apply::{ApplyOutcome, Rung, Tried, apply};
+pub use log::{LogEntry, LogQuery};
 pub use overlay::{OverlayOutcome, OverlayState, overlay};
 pub use pull_request::{PullRequestCommits, problem_statement};
 pub use repository::{ChangeKind, ChangedFile, EntryKind, GitRepo, TreeEntry, is_url};

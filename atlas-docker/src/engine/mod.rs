@@ -12,7 +12,7 @@ mod owner;
 mod prelude;
 mod status;
 
-pub use docker::{DockerBuilder, DockerEngine, DockerOptions, DockerSandbox};
+pub use docker::{DiskUse, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox};
 pub use local::{Bubblewrap, LocalBuilder, LocalEngine, LocalOptions, LocalSandbox};
 pub use status::{BubblewrapStatus, DockerStatus, EngineStatus, engine_status};
 

@@ -78,9 +78,7 @@ async fn docker_status(options: DockerOptions) -> DockerStatus {
             api_version: engine.api_version().to_owned(),
             storage_driver: engine.storage_driver().to_owned(),
             cgroup_version: engine.cgroup_version().to_owned(),
-            free_bytes: rustix::fs::statvfs(engine.data_folder())
-                .ok()
-                .map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)),
+            free_bytes: engine.free_bytes(),
         },
         Err(why) => DockerStatus {
             problem: Some(why.chain()),

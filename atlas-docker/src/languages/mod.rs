@@ -1,10 +1,19 @@
 //! Languages: one folder each, with its analysis, its Dockerfile template and its samples.
 
+mod c;
+mod cpp;
+mod csharp;
 mod go;
+mod java;
 mod javascript;
+mod nested;
+mod php;
 mod python;
 mod registry;
+mod ruby;
 mod rust;
+mod typescript;
+mod xml;
 
 pub(crate) use registry::BUILTIN;
 
@@ -48,9 +57,24 @@ pub fn languages() -> impl Iterator<Item = &'static str> {
     BUILTIN.iter().map(|language| language.id())
 }
 
+/// The build command that puts a shell script into the environment; [`call`] runs it.
+fn install_script(name: &str, text: &str) -> String {
+    format!(
+        "mkdir -p \"$ATLAS_ENV/bin\" && cat > \"$ATLAS_ENV/bin/{name}\" <<'ATLAS_END'\n{}\nATLAS_END",
+        text.trim_end()
+    )
+}
+
+/// The command that runs a script of the environment.
+fn call(name: &str) -> String {
+    format!("bash \"$ATLAS_ENV/bin/{name}\"")
+}
+
 /// The variables that every plan may use and every engine sets are not listed here; these are a
 /// plan's own.
-fn env<const N: usize>(pairs: [(&str, &str); N]) -> std::collections::BTreeMap<String, String> {
+pub(crate) fn env<const N: usize>(
+    pairs: [(&str, &str); N],
+) -> std::collections::BTreeMap<String, String> {
     pairs
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value.to_owned()))

@@ -20,7 +20,7 @@ pub(super) fn plan(
         let source = std::error::Error::source(&why);
         source.map_or_else(|| why.to_string(), |source| format!("{why}: {source}"))
     })?;
-    if !known_parsers.contains(&said.log_parser_name) {
+    if !known_parsers.is_empty() && !known_parsers.contains(&said.log_parser_name) {
         return Err(format!(
             "`log_parser_name` `{}` is none of the readers named",
             said.log_parser_name

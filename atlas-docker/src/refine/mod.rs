@@ -10,6 +10,7 @@ use crate::analysis::{Analysis, AnalysisOptions, analyse};
 use crate::build::{BuildOutcome, Builder};
 use crate::render::render;
 use crate::repair::{Repair, Symptom, find};
+use crate::sealed;
 use crate::synthesizer::take_stock;
 use crate::tree::Tree;
 use async_trait::async_trait;
@@ -405,7 +406,7 @@ impl Loop<'_> {
         environment.attempts = self.attempts;
         self.cx.progress.phase("inventory");
         take_stock(self.cx, &*self.by.sandbox, &mut environment).await?;
-        Ok(SynthesisOutcome::Ready(Box::new(environment)))
+        sealed::ready(self.cx, &*self.by.sandbox, environment, self.repository).await
     }
 
     fn refused(self, trouble: Trouble) -> SynthesisOutcome {

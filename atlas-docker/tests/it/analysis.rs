@@ -16,7 +16,7 @@ pub(crate) fn repository(checkout: &Path) -> Repository {
     }
 }
 
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+pub(crate) fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {
         let path = folder.path().join(path);
@@ -26,14 +26,14 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-fn plan(repository: &Repository, options: &AnalysisOptions) -> EnvironmentPlan {
+pub(crate) fn plan(repository: &Repository, options: &AnalysisOptions) -> EnvironmentPlan {
     match analyse(repository, options).unwrap() {
         Analysis::Plan(plan) => plan,
         Analysis::Verdict { reason, .. } => panic!("no plan: {reason}"),
     }
 }
 
-fn verdict(repository: &Repository, options: &AnalysisOptions) -> String {
+pub(crate) fn verdict(repository: &Repository, options: &AnalysisOptions) -> String {
     match analyse(repository, options).unwrap() {
         Analysis::Plan(plan) => panic!("a plan: {}", plan.test_cmd),
         Analysis::Verdict { reason, .. } => reason,
@@ -70,6 +70,32 @@ fn no_version_is_younger_than_the_commit() {
 }
 
 #[test]
+fn freezing_can_be_switched_off() {
+    let folder = folder(PYTHON);
+    let repository = repository(folder.path());
+    let frozen = plan(&repository, &AnalysisOptions::default());
+    let newest = plan(
+        &repository,
+        &AnalysisOptions {
+            freeze: false,
+            ..AnalysisOptions::default()
+        },
+    );
+    let dated = |plan: &EnvironmentPlan| {
+        plan.build
+            .iter()
+            .any(|line| line.contains(" --day 2025-06-01 "))
+    };
+    assert!(dated(&frozen) && !dated(&newest));
+    assert_eq!(frozen.test_cmd, newest.test_cmd);
+    assert!(
+        newest.drift[0].contains("what the index has at the build"),
+        "{:?}",
+        newest.drift
+    );
+}
+
+#[test]
 fn manifests_of_the_pull_request_only_add_a_prefetch() {
     let folder = folder(PYTHON);
     let mut repository = repository(folder.path());
@@ -83,7 +109,9 @@ fn manifests_of_the_pull_request_only_add_a_prefetch() {
     let mut after = plan(&repository, &options);
     assert_eq!(
         after.prefetch,
-        [r"python -m pip install 'idna>=3; python_version > '\''3'\'''"]
+        [
+            r#"bash "$ATLAS_ENV/bin/install-python" --add --day 2025-06-01 'idna>=3; python_version > '\''3'\'''"#
+        ]
     );
     after.prefetch.clear();
     after.drift = before.drift.clone();
@@ -123,14 +151,14 @@ fn a_prefetch_leaves_out_what_leads_into_its_own_copy() {
         panic!("{:?}", plan.prefetch)
     };
     assert!(
-        command.ends_with("&& python -m pip install ink -r requirements/test.txt"),
+        command.ends_with(" --add --day 2025-06-01 ink -r requirements/test.txt"),
         "{command}"
     );
     // What pip would read, run where a prefetch runs: in a copy with head's manifests laid over.
     for (path, bytes) in &repository.head_manifests {
         fs::write(base.path().join(path), bytes).unwrap();
     }
-    let read = "python() { cat requirements/test.txt requirements/base.txt limits.txt; }";
+    let read = "bash() { cat requirements/test.txt requirements/base.txt limits.txt; }";
     let output = std::process::Command::new("bash")
         .args(["-eo", "pipefail", "-c", &format!("{read}; {command}")])
         .current_dir(base.path())
@@ -157,7 +185,7 @@ fn a_prefetch_sees_a_change_in_an_included_file() {
         .insert("more/a.txt".to_owned(), "pytest\nidna\n".into());
     assert_eq!(
         plan(&repository, &AnalysisOptions::default()).prefetch,
-        ["python -m pip install -r requirements.txt"]
+        ["bash \"$ATLAS_ENV/bin/install-python\" --add --day 2025-06-01 -r requirements.txt"]
     );
 }
 
@@ -168,7 +196,7 @@ fn an_unknown_system_package_of_ci_stops_no_build() {
         ("test_p.py", "import pytest\n"),
         (
             ".github/workflows/t.yml",
-            "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n    - run: |\n        sudo apt-get install -y -t noble libgl1-mesa-glx libpq-dev ${{ matrix.pkg }} \\\n          linux-headers-$(uname -r) libxml2-dev cmake\n        pytest\n",
+            "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n    - run: |\n        sudo apt-get install -y -t noble libgl1-mesa-glx libpq-dev ${{ matrix.pkg }} \\\n          linux-headers-$(uname -r) libxosd-dev cmake\n        pytest\n",
         ),
     ]);
     let plan = plan(&repository(folder.path()), &AnalysisOptions::default());
@@ -177,11 +205,11 @@ fn an_unknown_system_package_of_ci_stops_no_build() {
         "cmake",
         "libgl1-mesa-glx",
         "libpq-dev",
-        "libxml2-dev",
+        "libxosd-dev",
     ];
     assert_eq!(plan.apt_packages, names);
     let drift = plan.drift.join("\n");
-    assert!(drift.contains("libgl1-mesa-glx, libxml2-dev"), "{drift}");
+    assert!(drift.contains("libgl1-mesa-glx, libxosd-dev"), "{drift}");
     // Debian's apt: all of the names or none.
     let system = r#"
         rm() { :; }
@@ -197,7 +225,7 @@ fn an_unknown_system_package_of_ci_stops_no_build() {
     }
     assert_eq!(
         said,
-        "build-essential cmake libpq-dev\natlas: not installed: libgl1-mesa-glx\nlibxml2-dev\n"
+        "build-essential cmake libpq-dev\natlas: not installed: libgl1-mesa-glx\nlibxosd-dev\n"
     );
 }
 
@@ -263,6 +291,9 @@ fn broken_manifests_give_verdicts_or_plans_but_never_panic() {
         "\0\0",
         "é = \"ü\"\n[é]\n",
         "^~*",
+        "<a><b>${x}</b>",
+        "<project><modules><module>.</module><module>../..</module></modules><parent><relativePath>.</relativePath></parent></project>",
+        "<project><properties><x>${y}${y}</x><y>${x}${x}</y><java.version>${x}</java.version></properties><target name=\"test\" depends=\"test\"><junit/></target></project>",
     ];
     let names = [
         "pyproject.toml",
@@ -280,6 +311,29 @@ fn broken_manifests_give_verdicts_or_plans_but_never_panic() {
         ".python-version",
         ".github/workflows/a.yml",
         ".travis.yml",
+        ".gitlab-ci.yml",
+        ".circleci/config.yml",
+        "azure-pipelines.yml",
+        "appveyor.yml",
+        ".cirrus.yml",
+        "Dockerfile",
+        ".devcontainer.json",
+        "Gemfile",
+        "Gemfile.lock",
+        "Rakefile",
+        "x.gemspec",
+        "composer.json",
+        "composer.lock",
+        "phpunit.xml",
+        "pom.xml",
+        ".mvn/wrapper/maven-wrapper.properties",
+        "build.gradle",
+        "gradle/wrapper/gradle-wrapper.properties",
+        "build.xml",
+        ".sdkmanrc",
+        "global.json",
+        "T.Tests.csproj",
+        "Directory.Build.props",
     ];
     for name in names {
         for text in texts {
@@ -289,6 +343,10 @@ fn broken_manifests_give_verdicts_or_plans_but_never_panic() {
                 ("a_test.go", ""),
                 ("src/lib.rs", "#[test]"),
                 ("test/a.js", ""),
+                ("test/a_test.rb", ""),
+                ("tests/ATest.php", ""),
+                ("src/test/java/ATest.java", ""),
+                ("ATests.cs", "    [Fact]\n"),
             ]);
             for language in languages() {
                 let options = AnalysisOptions {
@@ -326,10 +384,10 @@ fn manifests_that_call_themselves_end() {
 
 #[test]
 fn a_link_out_of_the_repository_is_not_followed() {
-    let outside = folder(&[("secret.mod", "module example.com/secret\n")]);
-    let inside = folder(&[("a_test.go", "package a\n")]);
-    let link = inside.path().join("go.mod");
-    std::os::unix::fs::symlink(outside.path().join("secret.mod"), link).unwrap();
+    let outside = folder(&[("secret.toml", "[package]\nname = \"secret\"\n")]);
+    let inside = folder(&[("tests/a.rs", "#[test]\nfn a() {}\n")]);
+    let link = inside.path().join("Cargo.toml");
+    std::os::unix::fs::symlink(outside.path().join("secret.toml"), link).unwrap();
     let options = AnalysisOptions::default();
     assert!(verdict(&repository(inside.path()), &options).starts_with("no manifest of a language"));
 }
@@ -364,4 +422,179 @@ fn inventories_are_bash_and_print_nothing_for_strangers() {
         assert!(checked.success(), "{language}");
     }
     assert_eq!(inventory_script("cobol"), "true");
+}
+
+#[test]
+fn what_ci_sets_for_tests_goes_into_the_plan() {
+    let workflow = "env: {CI_MODE: x}\njobs:\n  test:\n    runs-on: ubuntu-latest\n    env:\n      TZ: Asia/Tokyo\n      LC_TIME: de_DE.UTF-8\n      API_TOKEN: abc\n      PYTEST_ADDOPTS: --color=yes\n      PYTHONPATH: ${{ github.workspace }}:./lib\n      P_MODE: fast\n      P_URL: http://localhost:1\n      P_VARIANT: one\n      UNREAD: 1\n    steps:\n    - run: pytest\n    - env: {P_VARIANT: two}\n      run: pytest\n  docs:\n    runs-on: ubuntu-latest\n    env: {DJANGO_SETTINGS_MODULE: p.docs}\n    steps: [{run: make html}]\n";
+    let reads = "import os\nCI_MODE = 1\nos.environ['API_TOKEN']\nmode = os.environ['P_MODE']\nP_URL, P_VARIANT, NOT_UNREAD\n";
+    let files = [
+        ("requirements.txt", "pytest\n"),
+        ("test_p.py", "import pytest\n"),
+        ("p.py", reads),
+        (".github/workflows/t.yml", workflow),
+    ];
+    let with = folder(&files);
+    let without = folder(&files[..3]);
+    let options = AnalysisOptions::default();
+    let with = plan(&repository(with.path()), &options);
+    let without = plan(&repository(without.path()), &options);
+    let new: Vec<String> = with
+        .env
+        .iter()
+        .filter(|(name, _)| !without.env.contains_key(*name))
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    assert_eq!(
+        new,
+        [
+            "LC_TIME=C.UTF-8",
+            "PYTHONPATH=$ATLAS_REPO:$ATLAS_REPO/lib",
+            "P_MODE=fast",
+            "TZ=Asia/Tokyo"
+        ]
+    );
+    let proof = format!("{:?}", with.evidence["env"]);
+    assert!(
+        proof.contains("p.py") && proof.contains("reads P_MODE"),
+        "{proof}"
+    );
+    assert!(
+        with.drift.iter().any(|line| line.contains("de_DE.UTF-8")),
+        "{:?}",
+        with.drift
+    );
+}
+
+#[test]
+fn every_service_names_versions() {
+    for (file, text) in [
+        (
+            ".gitlab-ci.yml",
+            "test: {image: 'python:3.9', script: pytest}\n",
+        ),
+        (
+            ".circleci/config.yml",
+            "jobs: {test: {docker: [{image: 'cimg/python:3.9'}], steps: [{run: pytest}]}}\n",
+        ),
+        (
+            "azure-pipelines.yml",
+            "steps:\n- task: UsePythonVersion@0\n  inputs: {versionSpec: '3.9'}\n- script: pytest\n",
+        ),
+        (
+            "appveyor.yml",
+            "image: Ubuntu\nstack: python 3.9\ntest_script: pytest\n",
+        ),
+        (
+            ".cirrus.yml",
+            "task: {container: {image: 'python:3.9'}, test_script: pytest}\n",
+        ),
+        (".travis.yml", "jobs: {include: [{python: 3.9}]}\n"),
+        ("Dockerfile", "FROM python:3.9-slim\n"),
+    ] {
+        let inside = folder(&[
+            ("requirements.txt", "pytest\n"),
+            ("test_p.py", "import pytest\n"),
+            (file, text),
+        ]);
+        let plan = plan(&repository(inside.path()), &AnalysisOptions::default());
+        assert_eq!(plan.base_image, "python:3.9-slim-bookworm", "{file}");
+        let proof = &plan.evidence["docker_specs"];
+        assert!(
+            proof.iter().any(|line| line.source == file),
+            "{file}: {proof:?}"
+        );
+    }
+}
+#[test]
+fn the_toolchain_of_ruby_and_php_is_that_of_the_day() {
+    let ruby = folder(&[
+        ("Gemfile", "gem 'rspec'\n"),
+        (
+            "a.gemspec",
+            "Gem::Specification.new { |s| s.required_ruby_version = '>= 2.5', '< 3.2' }\n",
+        ),
+        ("spec/a_spec.rb", "RSpec.describe('a') {}\n"),
+    ]);
+    let php = folder(&[
+        (
+            "composer.json",
+            r#"{"require":{"php":">=7.1"},"require-dev":{"phpunit/phpunit":"^7.5 || ^8.5 || ^9.5"}}"#,
+        ),
+        ("tests/ATest.php", ""),
+    ]);
+    for (folder, date, image) in [
+        (&ruby, "2018-03-01", "ruby:2.5-slim-buster"),
+        (&ruby, "2021-06-01", "ruby:3.0-slim-bookworm"),
+        (&ruby, "2024-06-01", "ruby:3.1-slim-bookworm"),
+        (&php, "2019-06-01", "php:7.3-cli-bullseye"),
+        (&php, "2022-06-01", "php:8.1-cli-bookworm"),
+        (&php, "2026-06-01", "php:8.4-cli-bookworm"),
+    ] {
+        let mut repository = repository(folder.path());
+        date.clone_into(&mut repository.base_date);
+        let plan = plan(&repository, &AnalysisOptions::default());
+        assert_eq!(plan.base_image, image, "{date}");
+    }
+}
+
+/// Runs the loader of test files as a plan does, where this machine has a Ruby with minitest.
+#[test]
+fn a_ruby_test_file_that_does_not_load_is_lost_alone() {
+    let folder = folder(&[
+        ("Gemfile", "gem 'minitest'\n"),
+        (
+            "test/a_test.rb",
+            "require 'minitest/autorun'\nUnknown::Constant\n",
+        ),
+        (
+            "test/b_test.rb",
+            "require 'minitest/autorun'\nclass BTest < Minitest::Test\n  def test_b\n    assert true\n  end\nend\n",
+        ),
+    ]);
+    let plan = plan(&repository(folder.path()), &AnalysisOptions::default());
+    let minitest = std::process::Command::new("ruby")
+        .args(["-e", "require 'minitest'"])
+        .output();
+    if !minitest.is_ok_and(|output| output.status.success()) {
+        println!("skipped: there is no Ruby with minitest");
+        return;
+    }
+    let env = tempfile::tempdir().unwrap();
+    let command = plan.test_cmd.replace("bundle exec ", "");
+    let output = std::process::Command::new("bash")
+        .args(["-c", &format!("{} && {command}", plan.build[0])])
+        .current_dir(folder.path())
+        .env("ATLAS_ENV", env.path())
+        .output()
+        .unwrap();
+    let (said, warned) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(said.contains("BTest#test_b = "), "{said}\n{warned}");
+    assert!(
+        warned.contains("An error occurred while loading ./test/a_test.rb.")
+            && warned.contains("uninitialized constant Unknown (NameError)"),
+        "{warned}"
+    );
+    assert!(!output.status.success());
+}
+
+#[test]
+fn versions_of_an_earlier_environment_are_taken_again() {
+    let folder = folder(PYTHON);
+    let repository = repository(folder.path());
+    let options = AnalysisOptions {
+        pins: ["attrs==25.3.0", "pip==23.0.1", "odd; rm -rf ~"]
+            .map(str::to_owned)
+            .to_vec(),
+        ..AnalysisOptions::default()
+    };
+    let plan = plan(&repository, &options);
+    assert_eq!(
+        plan.build[0],
+        r#"mkdir -p "$ATLAS_ENV" && printf '%s\n' attrs==25.3.0 'odd; rm -rf ~' > "$ATLAS_ENV/resolved.lock""#
+    );
+    assert!(plan.drift.is_empty(), "{:?}", plan.drift);
 }

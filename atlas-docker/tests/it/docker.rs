@@ -1,5 +1,6 @@
-//! The Docker engine. Runs with `ATLAS_TEST_DOCKER=1`, where a missing engine is a failure.
+//! What every engine behind the Docker API does alike: Docker and Podman, one suite.
 
+use crate::engines::{Engine, options};
 use crate::local::overlay_check;
 use crate::support::{
     DAEMON, FORK_BOMB, MEMORY_BOMB, WHO, built, failed, job, plan, repository, run, runs, text,
@@ -7,16 +8,16 @@ use crate::support::{
 };
 use atlas_core::{EnvironmentPlan, ErrorKind, ExitState, RunContext, Sandbox};
 use atlas_docker::{Builder, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox};
-use std::collections::BTreeMap;
-use std::process::Command;
+use std::time::Duration;
 
 /// Each test's own, so that no test reuses or removes another's image.
-fn dockerfile(label: &str) -> String {
+pub(crate) fn dockerfile(label: &str) -> String {
     format!("# {label}\n{DOCKERFILE}")
 }
 
-const DOCKERFILE: &str = r"ARG BASE=debian:bookworm-slim
+pub(crate) const DOCKERFILE: &str = r#"ARG BASE=debian:bookworm-slim
 FROM ${BASE}
+SHELL ["/bin/bash", "-eo", "pipefail", "-c"]
 RUN useradd --uid 1000 --create-home atlas && \
     mkdir -p /testbed /opt/atlas/env /opt/atlas/cache /opt/atlas/in /opt/atlas/out && \
     chown atlas:atlas /testbed /opt/atlas/cache /opt/atlas/out
@@ -24,180 +25,116 @@ COPY --chown=1000:1000 repo/ /testbed/
 COPY head/ /opt/atlas/head/
 WORKDIR /testbed
 USER atlas
-";
-
-fn options(label: &str) -> DockerOptions {
-    DockerOptions {
-        host: std::env::var("DOCKER_HOST").ok(),
-        pull: false,
-        labels: BTreeMap::from([("atlas.test".to_owned(), label.to_owned())]),
-        ..DockerOptions::default()
-    }
-}
-
-/// An engine whose images and containers bear a label of this test and go with it.
-struct Engine {
-    engine: DockerEngine,
-    label: String,
-}
-
-impl Engine {
-    async fn open(label: &str) -> Option<Self> {
-        if std::env::var("ATLAS_TEST_DOCKER").as_deref() != Ok("1") {
-            println!("skipped: ATLAS_TEST_DOCKER=1 runs it");
-            return None;
-        }
-        let label = format!("{label}-{}", std::process::id());
-        let engine = DockerEngine::connect(options(&label)).await;
-        Some(Self {
-            engine: engine.unwrap_or_else(|why| panic!("{}", why.chain())),
-            label,
-        })
-    }
-
-    fn containers(&self) -> Vec<String> {
-        docker(&[
-            "ps",
-            "-aq",
-            "--filter",
-            &format!("label=atlas.test={}", self.label),
-        ])
-    }
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        let filter = format!("label=atlas.test={}", self.label);
-        for image in docker(&["images", "-q", "--filter", &filter]) {
-            docker(&["rmi", "-f", &image]);
-        }
-        if !std::thread::panicking() {
-            assert_eq!(
-                self.containers(),
-                Vec::<String>::new(),
-                "containers are left"
-            );
-        }
-    }
-}
-
-fn docker(arguments: &[&str]) -> Vec<String> {
-    let output = Command::new("docker").args(arguments).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    text.lines().map(str::to_owned).collect()
-}
+"#;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keeps_the_contract() {
-    let Some(engine) = Engine::open("contract").await else {
-        return;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let builder = DockerBuilder::new(engine.engine.clone());
-    let (environment, ..) = built(
-        &builder,
-        &repository(folder.path()),
-        &plan(&[]),
-        &dockerfile(&engine.label),
-    )
-    .await;
-    let sandbox = DockerSandbox::new(engine.engine.clone());
-    atlas_core::testing::sandbox_contract(&sandbox, &environment).await;
+    for engine in Engine::all("contract").await {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = DockerBuilder::new(engine.connection.clone());
+        let (environment, ..) = built(
+            &builder,
+            &repository(folder.path()),
+            &plan(&[]),
+            &dockerfile(&engine.label),
+        )
+        .await;
+        let sandbox = DockerSandbox::new(engine.connection.clone());
+        atlas_core::testing::sandbox_contract(&sandbox, &environment).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn builds_once_and_keeps_scripts_apart() {
-    let Some(engine) = Engine::open("apart").await else {
-        return;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let builder = DockerBuilder::new(engine.engine.clone());
-    let repository = repository(folder.path());
-    let (environment, _, log) = built(
-        &builder,
-        &repository,
-        &plan(&[]),
-        &dockerfile(&engine.label),
-    )
-    .await;
-    assert!(log.contains("Step 1/"), "{log}");
-    let (again, seconds, log) = built(
-        &builder,
-        &repository,
-        &plan(&[]),
-        &dockerfile(&engine.label),
-    )
-    .await;
-    assert_eq!(again.image, environment.image);
-    assert!(seconds == 0.0 && log.contains("reused"), "{seconds} {log}");
+    for engine in Engine::all("apart").await {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = DockerBuilder::new(engine.connection.clone());
+        let repository = repository(folder.path());
+        let (environment, _, log) = built(
+            &builder,
+            &repository,
+            &plan(&[]),
+            &dockerfile(&engine.label),
+        )
+        .await;
+        assert!(log.to_lowercase().contains("step 1/"), "{log}");
+        let (again, seconds, log) = built(
+            &builder,
+            &repository,
+            &plan(&[]),
+            &dockerfile(&engine.label),
+        )
+        .await;
+        assert_eq!(again.image, environment.image);
+        assert!(seconds == 0.0 && log.contains("reused"), "{seconds} {log}");
 
-    let sandbox = DockerSandbox::new(engine.engine.clone());
-    let seen = run(&sandbox, &environment, &job("who", WHO)).await;
-    assert_eq!(
-        text(&seen),
-        "1000\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nlo\n\
+        let sandbox = DockerSandbox::new(engine.connection.clone());
+        let seen = run(&sandbox, &environment, &job("who", WHO)).await;
+        assert_eq!(
+            text(&seen),
+            "1000\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nlo\n\
          /opt/atlas/env/bin /home/atlas /testbed\n"
-    );
-    let isolation = &seen.isolation;
-    assert!(isolation.network_off && isolation.no_privileges && isolation.non_root);
-    let head = run(
-        &sandbox,
-        &environment,
-        &job("head", "cat /opt/atlas/head/go.mod go.mod"),
-    )
-    .await;
-    assert_eq!(text(&head), "head\nbase\n");
-    overlay_check(&sandbox, &environment).await;
+        );
+        let isolation = &seen.isolation;
+        assert!(isolation.network_off && isolation.no_privileges && isolation.non_root);
+        let head = run(
+            &sandbox,
+            &environment,
+            &job("head", "cat /opt/atlas/head/go.mod go.mod"),
+        )
+        .await;
+        assert_eq!(text(&head), "head\nbase\n");
+        overlay_check(&sandbox, &environment).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bombs_are_bounded_and_daemons_die() {
-    let Some(engine) = Engine::open("bombs").await else {
-        return;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let builder = DockerBuilder::new(engine.engine.clone());
-    let (environment, ..) = built(
-        &builder,
-        &repository(folder.path()),
-        &plan(&[]),
-        &dockerfile(&engine.label),
-    )
-    .await;
-    let sandbox = DockerSandbox::new(engine.engine.clone());
-    let memory = run(&sandbox, &environment, &job("memory", MEMORY_BOMB)).await;
-    assert_eq!(memory.exit, ExitState::OutOfMemory, "{}", text(&memory));
-    let child = format!("bash -c {}; exit 1", shell_word(MEMORY_BOMB));
-    let memory = run(&sandbox, &environment, &job("memory of a child", &child)).await;
-    assert_eq!(memory.exit, ExitState::OutOfMemory, "{}", text(&memory));
+    for engine in Engine::all("bombs").await {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = DockerBuilder::new(engine.connection.clone());
+        let (environment, ..) = built(
+            &builder,
+            &repository(folder.path()),
+            &plan(&[]),
+            &dockerfile(&engine.label),
+        )
+        .await;
+        let sandbox = DockerSandbox::new(engine.connection.clone());
+        let memory = run(&sandbox, &environment, &job("memory", MEMORY_BOMB)).await;
+        assert_eq!(memory.exit, ExitState::OutOfMemory, "{}", text(&memory));
+        let child = format!("bash -c {}; exit 1", shell_word(MEMORY_BOMB));
+        let memory = run(&sandbox, &environment, &job("memory of a child", &child)).await;
+        assert_eq!(memory.exit, ExitState::OutOfMemory, "{}", text(&memory));
 
-    let forks = run(&sandbox, &environment, &job("forks", FORK_BOMB)).await;
-    let bounded = text(&forks)
-        .trim()
-        .parse::<u64>()
-        .map_or(true, |n| n <= 200);
-    assert!(bounded, "{}", text(&forks));
+        let forks = run(&sandbox, &environment, &job("forks", FORK_BOMB)).await;
+        let bounded = text(&forks)
+            .trim()
+            .parse::<u64>()
+            .map_or(true, |n| n <= 200);
+        assert!(bounded, "{}", text(&forks));
 
-    let daemon = DAEMON.replace("98765", "98764");
-    let daemon = run(&sandbox, &environment, &job("daemon", &daemon)).await;
-    assert_eq!(daemon.exit, ExitState::Exited { code: 0 });
-    assert!(!runs("98764"), "the daemon lives on");
+        let daemon = DAEMON.replace("98765", "98764");
+        let daemon = run(&sandbox, &environment, &job("daemon", &daemon)).await;
+        assert_eq!(daemon.exit, ExitState::Exited { code: 0 });
+        assert!(!runs("98764"), "the daemon lives on");
 
-    let mut large = job(
-        "large",
-        "head -c 4000000 /dev/zero >file; echo $?; stat -c %s file",
-    );
-    large.limits.file_bytes = 1 << 20;
-    let large = run(&sandbox, &environment, &large).await;
-    assert!(text(&large).ends_with("1048576\n"), "{}", text(&large));
+        let mut large = job(
+            "large",
+            "head -c 4000000 /dev/zero >file; echo $?; stat -c %s file",
+        );
+        large.limits.file_bytes = 1 << 20;
+        let large = run(&sandbox, &environment, &large).await;
+        assert!(text(&large).ends_with("1048576\n"), "{}", text(&large));
 
-    let script = "ln -s /etc/passwd \"$ATLAS_OUT/link\"; mkdir \"$ATLAS_OUT/sub\"; \
+        let script = "ln -s /etc/passwd \"$ATLAS_OUT/link\"; mkdir \"$ATLAS_OUT/sub\"; \
                   echo x >\"$ATLAS_OUT/sub/report\"";
-    let mut collect = job("collect", script);
-    collect.collect = ["link", "sub/report", "absent"].map(str::to_owned).to_vec();
-    let collect = run(&sandbox, &environment, &collect).await;
-    let names: Vec<_> = collect.files.keys().map(String::as_str).collect();
-    assert_eq!(names, ["sub/report"]);
+        let mut collect = job("collect", script);
+        collect.collect = ["link", "sub/report", "absent"].map(str::to_owned).to_vec();
+        let collect = run(&sandbox, &environment, &collect).await;
+        let names: Vec<_> = collect.files.keys().map(String::as_str).collect();
+        assert_eq!(names, ["sub/report"]);
+    }
 }
 
 fn shell_word(text: &str) -> String {
@@ -206,152 +143,170 @@ fn shell_word(text: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_build_is_data() {
-    let Some(engine) = Engine::open("failures").await else {
-        return;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let builder = DockerBuilder::new(engine.engine.clone());
-    let repository = repository(folder.path());
-    let step = "RUN echo to-out && \\\n    echo to-err >&2 && exit 42";
-    let broken = format!("# comment\n{}{step}\nRUN true\n", dockerfile(&engine.label));
-    let failure = failed(&builder, &repository, &plan(&[]), &broken).await;
-    assert_eq!(failure.step, step);
-    assert_eq!(failure.exit_code, Some(42));
-    assert_eq!(failure.stderr.trim(), "to-err");
-    assert_eq!(failure.stdout.trim(), "to-out");
-    let left = docker(&["ps", "-a", "--no-trunc", "--format", "{{.Command}}"]);
-    assert!(!left.iter().any(|line| line.contains("to-err")), "{left:?}");
+    for engine in Engine::all("failures").await {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = DockerBuilder::new(engine.connection.clone());
+        let repository = repository(folder.path());
+        let step = "RUN echo to-out && \\\n    echo to-err >&2 && exit 42";
+        let broken = format!("# comment\n{}{step}\nRUN true\n", dockerfile(&engine.label));
+        let failure = failed(&builder, &repository, &plan(&[]), &broken).await;
+        assert_eq!(failure.step, step);
+        assert_eq!(failure.exit_code, Some(42));
+        // Podman does not tell the two apart: everything is in the one that people read first.
+        if engine.is_podman() {
+            let mut lines: Vec<_> = failure.stderr.lines().collect();
+            lines.sort_unstable();
+            assert_eq!(lines, ["to-err", "to-out"]);
+        } else {
+            assert_eq!(failure.stderr.trim(), "to-err");
+            assert_eq!(failure.stdout.trim(), "to-out");
+        }
+        let left = engine.docker(&["ps", "-a", "--no-trunc", "--format", "{{.Command}}"]);
+        assert!(!left.iter().any(|line| line.contains("to-err")), "{left:?}");
 
-    let missing = format!("{}COPY nothing /x\n", dockerfile(&engine.label));
-    let failure = failed(&builder, &repository, &plan(&[]), &missing).await;
-    assert_eq!(failure.step, "COPY nothing /x");
-    let syntax = format!("{}RUNN x\n", dockerfile(&engine.label));
-    let failure = failed(&builder, &repository, &plan(&[]), &syntax).await;
-    assert!(failure.stderr.contains("RUNN"), "{failure:?}");
+        let missing = format!("{}COPY nothing /x\n", dockerfile(&engine.label));
+        let failure = failed(&builder, &repository, &plan(&[]), &missing).await;
+        assert_eq!(failure.step, "COPY nothing /x");
+        let step = "RUN sleep 9 & kill -9 $!; wait $!";
+        let killed = format!("{}{step}\n", dockerfile(&engine.label));
+        let failure = failed(&builder, &repository, &plan(&[]), &killed).await;
+        assert_eq!(
+            (failure.step.as_str(), failure.exit_code),
+            (step, Some(137))
+        );
+        let syntax = format!("{}RUNN x\n", dockerfile(&engine.label));
+        let failure = failed(&builder, &repository, &plan(&[]), &syntax).await;
+        assert!(failure.stderr.contains("RUNN"), "{failure:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_missing_base_image_is_replaced_or_named() {
-    let Some(engine) = Engine::open("base").await else {
-        return;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let repository = repository(folder.path());
-    // Two versions of an image that exists nowhere else, both the same small base.
-    let name = format!("atlas-test-{}/golang", std::process::id());
-    for version in ["1.20", "1.23"] {
-        docker(&[
-            "tag",
-            "debian:bookworm-slim",
-            &format!("{name}:{version}-bookworm"),
-        ]);
-    }
-    let with_base = |base: String| EnvironmentPlan {
-        base_image: base,
-        ..plan(&[])
-    };
-    let wanted = with_base(format!("{name}:1.21-bookworm"));
-    let builder = DockerBuilder::new(engine.engine.clone());
-    let (environment, ..) = built(&builder, &repository, &wanted, &dockerfile(&engine.label)).await;
-    assert_eq!(environment.plan.base_image, format!("{name}:1.23-bookworm"));
-    let drift = environment.plan.drift.join("\n");
-    assert!(
-        drift.contains("1.21-bookworm") && drift.contains("1.23-bookworm"),
-        "{drift}"
-    );
+    for engine in Engine::all("base").await {
+        let folder = tempfile::tempdir().unwrap();
+        let repository = repository(folder.path());
+        // Two versions of an image that exists nowhere else, both the same small base.
+        let name = format!("atlas-test-{}/golang", std::process::id());
+        for version in ["1.20", "1.23"] {
+            engine.docker(&[
+                "tag",
+                "debian:bookworm-slim",
+                &format!("{name}:{version}-bookworm"),
+            ]);
+        }
+        let with_base = |base: String| EnvironmentPlan {
+            base_image: base,
+            ..plan(&[])
+        };
+        let wanted = with_base(format!("{name}:1.21-bookworm"));
+        let builder = DockerBuilder::new(engine.connection.clone());
+        let (environment, ..) =
+            built(&builder, &repository, &wanted, &dockerfile(&engine.label)).await;
+        assert_eq!(environment.plan.base_image, format!("{name}:1.23-bookworm"));
+        let drift = environment.plan.drift.join("\n");
+        assert!(
+            drift.contains("1.21-bookworm") && drift.contains("1.23-bookworm"),
+            "{drift}"
+        );
 
-    let cx = RunContext::new("engine-tests");
-    let exact = DockerOptions {
-        exact: true,
-        ..options(&engine.label)
-    };
-    let exact = DockerBuilder::new(DockerEngine::connect(exact).await.unwrap());
-    let refused = exact
-        .build(&cx, &repository, &wanted, &dockerfile(&engine.label))
-        .await;
-    assert_eq!(
-        refused.expect_err("not replaced").kind(),
-        ErrorKind::ImageMissing
-    );
+        let cx = RunContext::new("engine-tests");
+        let exact = DockerOptions {
+            exact: true,
+            ..engine.options()
+        };
+        let exact = DockerBuilder::new(DockerEngine::connect(exact).await.unwrap());
+        let refused = exact
+            .build(&cx, &repository, &wanted, &dockerfile(&engine.label))
+            .await;
+        assert_eq!(
+            refused.expect_err("not replaced").kind(),
+            ErrorKind::ImageMissing
+        );
 
-    // A digest names one image: neither `latest` nor a near version stands in for it.
-    for tag in ["", ":1.21-bookworm"] {
-        let pinned = with_base(format!("{name}{tag}@sha256:{}", "0".repeat(64)));
-        let refused = builder
-            .build(&cx, &repository, &pinned, &dockerfile(&engine.label))
-            .await
-            .expect_err("not replaced");
+        // A digest names one image: neither `latest` nor a near version stands in for it.
+        for tag in ["", ":1.21-bookworm"] {
+            let pinned = with_base(format!("{name}{tag}@sha256:{}", "0".repeat(64)));
+            let refused = builder
+                .build(&cx, &repository, &pinned, &dockerfile(&engine.label))
+                .await
+                .expect_err("not replaced");
+            assert_eq!(refused.kind(), ErrorKind::ImageMissing);
+            let words = refused.chain();
+            assert!(words.contains("by a tag"), "{words}");
+        }
+
+        let nowhere = with_base("atlas-test.invalid/nothing:1.0".to_owned());
+        let pulling = DockerOptions {
+            pull: true,
+            ..engine.options()
+        };
+        let pulling = DockerBuilder::new(DockerEngine::connect(pulling).await.unwrap());
+        let refused = pulling.build(&cx, &repository, &nowhere, DOCKERFILE).await;
+        let refused = refused.expect_err("nowhere to be had");
         assert_eq!(refused.kind(), ErrorKind::ImageMissing);
         let words = refused.chain();
-        assert!(words.contains("by a tag"), "{words}");
-    }
-
-    let nowhere = with_base("atlas-test.invalid/nothing:1.0".to_owned());
-    let pulling = DockerOptions {
-        pull: true,
-        ..options(&engine.label)
-    };
-    let pulling = DockerBuilder::new(DockerEngine::connect(pulling).await.unwrap());
-    let refused = pulling.build(&cx, &repository, &nowhere, DOCKERFILE).await;
-    let refused = refused.expect_err("nowhere to be had");
-    assert_eq!(refused.kind(), ErrorKind::ImageMissing);
-    let words = refused.chain();
-    assert!(words.contains("atlas-test.invalid/nothing:1.0"), "{words}");
-    assert!(
-        words.contains("docker pull") && words.contains("registry"),
-        "{words}"
-    );
-    for version in ["1.20", "1.23"] {
-        docker(&["rmi", &format!("{name}:{version}-bookworm")]);
+        assert!(words.contains("atlas-test.invalid/nothing:1.0"), "{words}");
+        assert!(
+            words.contains("docker pull") && words.contains("registry"),
+            "{words}"
+        );
+        for version in ["1.20", "1.23"] {
+            engine.docker(&["rmi", &format!("{name}:{version}-bookworm")]);
+        }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dropped_or_cancelled_run_leaves_nothing() {
-    let Some(engine) = Engine::open("dropped").await else {
-        return;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let builder = DockerBuilder::new(engine.engine.clone());
-    let repository = repository(folder.path());
-    let (environment, ..) = built(
-        &builder,
-        &repository,
-        &plan(&[]),
-        &dockerfile(&engine.label),
-    )
-    .await;
-    let sandbox = DockerSandbox::new(engine.engine.clone());
-    let cx = RunContext::new("engine-tests");
-    let long = job("long", "sleep 300");
-    let running = sandbox.run(&cx, &environment, &long);
-    let dropped = tokio::time::timeout(std::time::Duration::from_secs(3), running).await;
-    assert!(dropped.is_err(), "it was still running");
-    wait_until("the container goes", || engine.containers().is_empty());
+    for engine in Engine::all("dropped").await {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = DockerBuilder::new(engine.connection.clone());
+        let repository = repository(folder.path());
+        let (environment, ..) = built(
+            &builder,
+            &repository,
+            &plan(&[]),
+            &dockerfile(&engine.label),
+        )
+        .await;
+        let sandbox = DockerSandbox::new(engine.connection.clone());
+        let cx = RunContext::new("engine-tests");
+        let long = job("long", "sleep 300");
+        let running = sandbox.run(&cx, &environment, &long);
+        let dropped = tokio::time::timeout(std::time::Duration::from_secs(3), running).await;
+        assert!(dropped.is_err(), "it was still running");
+        wait_until("the container goes", || engine.containers().is_empty());
 
-    let stop = cx.cancel.clone();
-    let timer = async {
-        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
-        stop.cancel();
-    };
-    let (ended, ()) = tokio::join!(sandbox.run(&cx, &environment, &long), timer);
-    assert_eq!(ended.expect_err("cancelled").kind(), ErrorKind::Cancelled);
-    assert_eq!(engine.containers(), Vec::<String>::new());
+        let stop = cx.cancel.clone();
+        let timer = async {
+            tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+            stop.cancel();
+        };
+        let (ended, ()) = tokio::join!(sandbox.run(&cx, &environment, &long), timer);
+        assert_eq!(ended.expect_err("cancelled").kind(), ErrorKind::Cancelled);
+        assert_eq!(engine.containers(), Vec::<String>::new());
 
-    // A build that is cancelled stops its container too.
-    let cx = RunContext::new("engine-tests");
-    let stop = cx.cancel.clone();
-    let timer = async {
-        tokio::task::spawn_blocking(|| wait_until("the step runs", || runs("65432")))
-            .await
-            .unwrap();
-        stop.cancel();
-    };
-    let slow = format!("{}RUN sleep 65432\n", dockerfile(&engine.label));
-    let plan = plan(&[]);
-    let (ended, ()) = tokio::join!(builder.build(&cx, &repository, &plan, &slow), timer);
-    assert_eq!(ended.expect_err("cancelled").kind(), ErrorKind::Cancelled);
-    wait_until("the step ends", || !runs("65432"));
+        // A build that is cancelled stops its container too.
+        let cx = RunContext::new("engine-tests");
+        let stop = cx.cancel.clone();
+        let timer = async {
+            tokio::task::spawn_blocking(|| wait_until("the step runs", || runs("65432")))
+                .await
+                .unwrap();
+            stop.cancel();
+        };
+        let slow = format!("{}RUN sleep 65432\n", dockerfile(&engine.label));
+        let plan = plan(&[]);
+        // Podman cannot be stopped: the step ends with the time that a build may take.
+        let brief = DockerOptions {
+            build_timeout: Duration::from_secs(20),
+            ..engine.options()
+        };
+        let builder = DockerBuilder::new(DockerEngine::connect(brief).await.unwrap());
+        let (ended, ()) = tokio::join!(builder.build(&cx, &repository, &plan, &slow), timer);
+        assert_eq!(ended.expect_err("cancelled").kind(), ErrorKind::Cancelled);
+        wait_until("the step ends", || !runs("65432"));
+    }
 }
 
 const VICTIM: &str = "ATLAS_TEST_DOCKER_VICTIM";
@@ -359,66 +314,67 @@ const VICTIM: &str = "ATLAS_TEST_DOCKER_VICTIM";
 /// Does nothing by itself: `a_killed_process_is_swept_up` starts it and kills it.
 #[tokio::test(flavor = "multi_thread")]
 async fn victim_of_a_kill() {
-    let Ok(label) = std::env::var(VICTIM) else {
+    let Ok(told) = std::env::var(VICTIM) else {
         return;
     };
+    let (label, host) = told.split_once(' ').unwrap();
+    let host = Some(host.to_owned()).filter(|host| !host.is_empty());
     let folder = tempfile::tempdir().unwrap();
-    let engine = DockerEngine::connect(options(&label)).await.unwrap();
+    let engine = DockerEngine::connect(options(label, host)).await.unwrap();
     let builder = DockerBuilder::new(engine.clone());
     let repository = repository(folder.path());
-    let (environment, ..) = built(&builder, &repository, &plan(&[]), &dockerfile(&label)).await;
+    let (environment, ..) = built(&builder, &repository, &plan(&[]), &dockerfile(label)).await;
     let job = job("victim", "sleep 54321");
     run(&DockerSandbox::new(engine), &environment, &job).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_process_is_swept_up() {
-    let Some(engine) = Engine::open("swept").await else {
-        return;
-    };
-    let mut child = victim("docker::victim_of_a_kill", VICTIM, engine.label.as_ref());
-    wait_until("the victim runs", || runs("54321"));
-    let mine = engine.containers();
-    assert_eq!(mine.len(), 1);
-    let other = docker(&[
-        "create",
-        "--label",
-        &format!("atlas.test={}", engine.label),
-        "debian:bookworm-slim",
-        "true",
-    ]);
-    engine.engine.sweep().await.unwrap();
-    assert!(engine.containers().contains(&mine[0]), "its owner lives");
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let removed = engine.engine.sweep().await.unwrap();
-    assert!(
-        removed.iter().any(|name| name.starts_with("atlas-")),
-        "{removed:?}"
-    );
-    let left = engine.containers();
-    assert!(
-        left.len() == 1 && other[0].starts_with(&left[0]),
-        "{left:?} {other:?}"
-    );
-    docker(&["rm", &other[0]]);
-    wait_until("its process ends", || !runs("54321"));
+    for engine in Engine::all("swept").await {
+        let told = format!("{} {}", engine.label, engine.host().unwrap_or_default());
+        let mut child = victim("docker::victim_of_a_kill", VICTIM, told.as_ref());
+        wait_until("the victim runs", || runs("54321"));
+        let mine = engine.containers();
+        assert_eq!(mine.len(), 1);
+        let other = engine.docker(&[
+            "create",
+            "--label",
+            &format!("atlas.test={}", engine.label),
+            "debian:bookworm-slim",
+            "true",
+        ]);
+        engine.connection.sweep().await.unwrap();
+        assert!(engine.containers().contains(&mine[0]), "its owner lives");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let removed = engine.connection.sweep().await.unwrap();
+        assert!(
+            removed.iter().any(|name| name.starts_with("atlas-")),
+            "{removed:?}"
+        );
+        let left = engine.containers();
+        assert!(
+            left.len() == 1 && other[0].starts_with(&left[0]),
+            "{left:?} {other:?}"
+        );
+        engine.docker(&["rm", &other[0]]);
+        wait_until("its process ends", || !runs("54321"));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_environment_of_another_engine_is_refused() {
-    let Some(engine) = Engine::open("foreign").await else {
-        return;
-    };
-    let image = atlas_core::ImageRef::Local {
-        path: "/nowhere".into(),
-    };
-    let environment = crate::support::environment(image, plan(&[]));
-    let cx = RunContext::new("engine-tests");
-    let sandbox = DockerSandbox::new(engine.engine.clone());
-    let refused = sandbox.run(&cx, &environment, &job("x", "true")).await;
-    assert_eq!(
-        refused.expect_err("refused").kind(),
-        ErrorKind::InvalidInput
-    );
+    for engine in Engine::all("foreign").await {
+        let image = atlas_core::ImageRef::Local {
+            path: "/nowhere".into(),
+        };
+        let environment = crate::support::environment(image, plan(&[]));
+        let cx = RunContext::new("engine-tests");
+        let sandbox = DockerSandbox::new(engine.connection.clone());
+        let refused = sandbox.run(&cx, &environment, &job("x", "true")).await;
+        assert_eq!(
+            refused.expect_err("refused").kind(),
+            ErrorKind::InvalidInput
+        );
+    }
 }

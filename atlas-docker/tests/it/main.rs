@@ -7,10 +7,17 @@
 )]
 
 mod analysis;
+mod deaths;
+mod disk;
 mod docker;
+mod engines;
+mod javascript;
 mod local;
+mod native;
+mod pulls;
 mod rendering;
 mod samples;
+mod sealed;
 mod submodules;
 mod support;
 mod synthesis;

@@ -158,9 +158,9 @@ pub(crate) fn victim(test: &str, variable: &str, value: &Path) -> std::process::
         .unwrap()
 }
 
-/// Waits until something holds, at most half a minute.
+/// Waits until something holds, at most two minutes: the machine may be busy.
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..300 {
+    for _ in 0..1200 {
         if holds() {
             return;
         }

@@ -1,6 +1,7 @@
 //! Ruby.
 
 pub(crate) mod cucumber;
+mod loading;
 pub(crate) mod minitest;
 mod report;
 pub(crate) mod rspec;

@@ -9,6 +9,8 @@ use atlas_pipeline::{
     BuildOutcome, Config, EngineChoice, EnvironmentOptions, MakeOptions, MakeOutcome, ParseReport,
     build, classify_files, demo, doctor, make, parse_file, plan, sweep,
 };
+#[cfg(feature = "mcp")]
+use atlas_pipeline::{McpOptions, serve_mcp};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,6 +47,9 @@ enum Command {
     Plan(PlanArgs),
     /// Build a repository's environment and run its tests in it once.
     Build(Box<BuildArgs>),
+    /// Show a language model one repository at one commit: an MCP server on standard input/output.
+    #[cfg(feature = "mcp")]
+    Mcp(McpArgs),
     /// Read a test runner's log.
     Parse(ParseArgs),
     /// Classify the logs of Base, Before and After, without any engine.
@@ -163,6 +168,21 @@ struct BuildArgs {
     /// Run the repository's code even where nothing keeps it apart from this machine.
     #[arg(long)]
     trust: bool,
+}
+
+#[cfg(feature = "mcp")]
+#[derive(Debug, Args)]
+struct McpArgs {
+    /// A clone on this machine, or an address to clone from.
+    #[arg(long, value_name = "PATH|URL")]
+    repo: String,
+    /// The commit that clients see; nothing younger is shown.
+    #[arg(long, value_name = "SHA")]
+    base: String,
+    /// Another clone, a folder of clones or an address that clients may ask for, at any commit.
+    /// Can be given several times.
+    #[arg(long, value_name = "PATH|URL")]
+    allow: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -312,6 +332,15 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             output::build(&report, format)?;
             let ready = report.outcome == BuildOutcome::Ready;
             Ok(if ready { DONE } else { NO })
+        }),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => with_runtime(|cx| async move {
+            let options = McpOptions {
+                allow: args.allow,
+                ..McpOptions::new(args.repo, args.base)
+            };
+            serve_mcp(&cx, &options).await?;
+            Ok(DONE)
         }),
         Command::Demo(args) => with_runtime(|cx| async move {
             let report = demo(&cx, &args.out, args.engine, args.offline).await?;

@@ -10,9 +10,10 @@ pub use plan::{PlanReport, plan};
 
 use crate::{CachedSandbox, Config, EngineChoice, Engines};
 use atlas_core::{
-    EnvSynthesizer, EnvironmentPlan, Error, ErrorKind, InstanceId, LanguageModel, Limits,
+    EnvSynthesizer, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, InstanceId, LanguageModel,
+    Limits,
 };
-use atlas_docker::{AnalysisOptions, FixedPlan, RefineOptions, RefiningSynthesizer};
+use atlas_docker::{AnalysisOptions, FixedPlan, RefineOptions, RefiningSynthesizer, pin};
 use atlas_oracle::{OracleOptions, StateDifferentialOracle};
 use atlas_parsers::Parsers;
 use std::sync::Arc;
@@ -53,11 +54,30 @@ impl EnvironmentOptions {
     }
 }
 
-pub(crate) fn analysis_options(config: &Config) -> AnalysisOptions {
-    AnalysisOptions {
+pub(crate) fn analysis_options(config: &Config) -> Result<AnalysisOptions, Error> {
+    Ok(AnalysisOptions {
         language: config.plan.language.clone(),
         known_parsers: Parsers::builtin().ids().map(str::to_owned).collect(),
-    }
+        freeze: config.plan.freeze.unwrap_or(true),
+        pins: pins(config)?,
+    })
+}
+
+/// The versions of the lock that the configuration names.
+fn pins(config: &Config) -> Result<Vec<String>, Error> {
+    let Some(path) = &config.plan.lock else {
+        return Ok(Vec::new());
+    };
+    let text = std::fs::read_to_string(path).map_err(|why| Error::io("read", path, why))?;
+    let lock: EnvironmentLock = serde_json::from_str(&text).map_err(|why| {
+        Error::new(
+            ErrorKind::InvalidInput,
+            "read environment lock",
+            format!("`{}`", path.display()),
+        )
+        .with_source(why)
+    })?;
+    Ok(lock.dependencies)
 }
 
 /// The plan that the configuration names instead of analysis.
@@ -66,7 +86,7 @@ fn fixed_plan(config: &Config) -> Result<Option<EnvironmentPlan>, Error> {
         return Ok(None);
     };
     let text = std::fs::read_to_string(path).map_err(|why| Error::io("read", path, why))?;
-    let plan = EnvironmentPlan::from_json(&text).map_err(|why| {
+    let mut plan = EnvironmentPlan::from_json(&text).map_err(|why| {
         Error::new(
             ErrorKind::InvalidInput,
             "read plan",
@@ -74,6 +94,7 @@ fn fixed_plan(config: &Config) -> Result<Option<EnvironmentPlan>, Error> {
         )
         .with_source(why)
     })?;
+    pin(&mut plan, &pins(config)?);
     Ok(Some(plan))
 }
 
@@ -105,7 +126,7 @@ pub(crate) fn synthesizer(
             instance: instance.clone(),
             seed,
         })),
-        options: analysis_options(config),
+        options: analysis_options(config)?,
         refine: RefineOptions::default(),
         model: model(config)?,
     }))

@@ -48,7 +48,7 @@ pub async fn plan(cx: &RunContext, options: &EnvironmentOptions) -> Result<PlanR
     cx.progress.phase("analyse");
     let found = match fixed_plan(&options.config)? {
         Some(plan) => Analysis::Plan(plan),
-        None => analyse(&repository, &analysis_options(&options.config))?,
+        None => analyse(&repository, &analysis_options(&options.config)?)?,
     };
     let mut report = PlanReport {
         schema_version: 1,

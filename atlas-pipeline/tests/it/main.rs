@@ -12,6 +12,7 @@ mod environment;
 mod kill;
 mod logs;
 mod make;
+mod mcp;
 mod refine;
 mod support;
 mod usage;

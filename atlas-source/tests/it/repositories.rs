@@ -2,7 +2,7 @@
 
 use crate::support::Lab;
 use atlas_core::ErrorKind;
-use atlas_source::{ChangeKind, EntryKind, GitRepo, problem_statement};
+use atlas_source::{ChangeKind, EntryKind, GitRepo, LogEntry, LogQuery, problem_statement};
 
 #[tokio::test]
 async fn opens_what_is_a_repository() {
@@ -196,4 +196,43 @@ fn problem_statements() {
     ]);
     assert_eq!(text, "Fix a\n\nWhy: because.\n\nTitle of it\n\nUse (#x)");
     assert_eq!(problem_statement::<&str>(&[]), "");
+}
+
+#[tokio::test]
+async fn a_log_ends_at_its_commit() {
+    let lab = Lab::new();
+    let one = lab.write("a[1]", "1\n").write("d/b b", "x\n").commit("one");
+    let two = lab.write("a1", "2\n").commit("two\n\nbody  \n");
+    let three = lab.write("ü", "3\n").commit("three");
+    let repo = lab.open().await;
+    let told = |entries: Vec<LogEntry>| -> Vec<String> {
+        entries
+            .iter()
+            .map(|entry| format!("{} {}", entry.message, entry.paths.join(",")))
+            .collect()
+    };
+    let all = repo.log(&two, &LogQuery::default()).await.unwrap();
+    assert_eq!(all[0].commit, two);
+    assert_eq!(all[0].date, repo.commit_date(&two).await.unwrap());
+    assert!(!all[0].author.is_empty());
+    assert_eq!(told(all), ["two\n\nbody a1", "one a[1],d/b b"]);
+    let query = LogQuery {
+        path: "a[1]".to_owned(),
+        ..LogQuery::default()
+    };
+    let found = repo.log(&three, &query).await.unwrap();
+    assert_eq!(found.len(), 1, "no pattern");
+    assert_eq!(found[0].commit, one);
+    let query = LogQuery {
+        skip: 1,
+        limit: 1,
+        ..LogQuery::default()
+    };
+    assert_eq!(
+        told(repo.log(&three, &query).await.unwrap()),
+        ["two\n\nbody a1"]
+    );
+    let absent = "0".repeat(40).parse().unwrap();
+    let why = repo.log(&absent, &LogQuery::default()).await.unwrap_err();
+    assert_eq!(why.kind(), ErrorKind::NotFound);
 }

@@ -1,10 +1,11 @@
 //! Which base image a build really starts from.
 
+use super::names::{digest, familiar, overridden, places, split};
+use super::pull::pull;
 use super::{DockerEngine, fault};
 use atlas_core::{EnvironmentPlan, Error, ErrorKind, RunContext};
 use bollard::errors::Error as Fault;
-use bollard::query_parameters::{CreateImageOptionsBuilder, ListImagesOptionsBuilder};
-use futures_util::StreamExt;
+use bollard::query_parameters::ListImagesOptionsBuilder;
 
 /// A base image that is on the engine's machine.
 #[derive(Clone, Debug)]
@@ -15,8 +16,9 @@ pub(super) struct Base {
     pub(super) id: String,
 }
 
-/// Finds the plan's base image: on this machine, by one pull, or as the nearest version of the
-/// same image that is here. The plan is changed to what was taken. An image named by its digest is
+/// Finds the plan's base image, or what the configuration puts in its place: on this machine, at a
+/// mirror or its registry, or as the nearest version of the same image that is here. The plan is
+/// changed to what was taken. An image named by its digest is
 /// that one or none.
 ///
 /// # Errors
@@ -26,6 +28,14 @@ pub(super) async fn resolve(
     cx: &RunContext,
     plan: &mut EnvironmentPlan,
 ) -> Result<Base, Error> {
+    let options = engine.options();
+    if let Some(other) = overridden(&plan.base_image, &options.base_images) {
+        plan.drift.push(format!(
+            "base image `{}` replaced by `{other}`: configured",
+            plan.base_image
+        ));
+        plan.base_image = other;
+    }
     let wanted = plan.base_image.clone();
     if wanted.is_empty() {
         return Err(Error::new(
@@ -37,9 +47,15 @@ pub(super) async fn resolve(
     if let Some(base) = local(engine, &wanted).await? {
         return Ok(base);
     }
-    let why = if engine.options().pull {
-        match pull(engine, cx, &wanted).await? {
-            Ok(()) => match local(engine, &wanted).await? {
+    let places = places(&wanted, &options.mirrors);
+    for place in &places {
+        if let Some(base) = local(engine, place).await? {
+            return Ok(base);
+        }
+    }
+    let why = if options.pull {
+        match pull(engine, cx, &places).await? {
+            Ok(place) => match local(engine, &place).await? {
                 Some(base) => return Ok(base),
                 None => "the pull left no such image".to_owned(),
             },
@@ -71,7 +87,16 @@ pub(super) async fn resolve(
         return Err(missing("; a near version was not allowed"));
     }
     let tags = local_tags(engine).await?;
-    let Some(near) = nearest(&wanted, tags.iter().map(String::as_str)) else {
+    let level = plan
+        .docker_specs
+        .get("java_level")
+        .and_then(|level| level.as_str()?.parse().ok());
+    let tags = tags.iter().map(String::as_str);
+    let near = match jdk(&wanted) {
+        Some(goal) => nearest_jdk(&wanted, goal, level.unwrap_or(0), tags),
+        None => nearest(&wanted, tags),
+    };
+    let Some(near) = near else {
         return Err(missing("; no other version of it is here"));
     };
     let base = local(engine, near)
@@ -97,7 +122,11 @@ async fn local(engine: &DockerEngine, name: &str) -> Result<Option<Base>, Error>
                     .repo_digests
                     .unwrap_or_default()
                     .into_iter()
-                    .find(|digest| digest.split('@').next() == Some(repository))
+                    // One under `localhost/` was computed here: no registry knows it.
+                    .filter(|digest| !digest.starts_with("localhost/"))
+                    .find(|digest| {
+                        digest.split('@').next().map(familiar) == Some(familiar(repository))
+                    })
             });
             let reference = digest.unwrap_or_else(|| id.clone());
             Ok(Some(Base {
@@ -114,62 +143,6 @@ async fn local(engine: &DockerEngine, name: &str) -> Result<Option<Base>, Error>
     }
 }
 
-/// Pulls; the inner error says in words why there is no image.
-async fn pull(
-    engine: &DockerEngine,
-    cx: &RunContext,
-    name: &str,
-) -> Result<Result<(), String>, Error> {
-    cx.progress.detail(&format!("pull {name}"));
-    let (repository, version) = offered(name);
-    let options = CreateImageOptionsBuilder::default()
-        .from_image(repository)
-        .tag(version);
-    let mut stream = Box::pin(
-        engine
-            .docker()
-            .create_image(Some(options.build()), None, None),
-    );
-    let work = async {
-        while let Some(item) = stream.next().await {
-            item?;
-        }
-        Ok::<(), Fault>(())
-    };
-    let ended = tokio::select! {
-        () = cx.cancel.cancelled() => {
-            return Err(Error::new(ErrorKind::Cancelled, "pull", format!("`{name}`")));
-        }
-        ended = tokio::time::timeout(engine.options().pull_timeout, work) => ended,
-    };
-    Ok(match ended {
-        Err(_) => Err(format!(
-            "its pull did not end within {} s",
-            engine.options().pull_timeout.as_secs()
-        )),
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(why)) => {
-            let message = why.to_string();
-            let lower = message.to_lowercase();
-            let unknown = [
-                "manifest unknown",
-                "not found",
-                "does not exist",
-                "access denied",
-                "no such image",
-            ];
-            let network = ["lookup ", "dial tcp", "timeout", "refused", "unreachable"];
-            Err(if network.iter().any(|word| lower.contains(word)) {
-                format!("its registry could not be reached ({message})")
-            } else if unknown.iter().any(|word| lower.contains(word)) {
-                format!("its registry does not offer it ({message})")
-            } else {
-                format!("its pull failed ({message})")
-            })
-        }
-    })
-}
-
 async fn local_tags(engine: &DockerEngine) -> Result<Vec<String>, Error> {
     let options = ListImagesOptionsBuilder::default().build();
     let images = engine
@@ -177,30 +150,13 @@ async fn local_tags(engine: &DockerEngine) -> Result<Vec<String>, Error> {
         .list_images(Some(options))
         .await
         .map_err(|why| fault("list images of", "the engine", why))?;
-    let mut tags: Vec<_> = images.into_iter().flat_map(|i| i.repo_tags).collect();
+    let mut tags: Vec<_> = images
+        .into_iter()
+        .flat_map(|image| image.repo_tags)
+        .map(|tag| familiar(&tag).to_owned())
+        .collect();
     tags.sort();
     Ok(tags)
-}
-
-/// Repository and tag; a colon before a slash belongs to a port, a digest is no tag.
-fn split(name: &str) -> (&str, Option<&str>) {
-    let name = name.split('@').next().unwrap_or(name);
-    match name.rsplit_once(':') {
-        Some((repository, tag)) if !tag.contains('/') => (repository, Some(tag)),
-        _ => (name, None),
-    }
-}
-
-/// The digest in `name@sha256:…` and `name:tag@sha256:…`.
-fn digest(name: &str) -> Option<&str> {
-    name.split_once('@').map(|(_, digest)| digest)
-}
-
-/// What to ask a registry for: a repository, and a digest or a tag of it, which engines take in
-/// the same place.
-fn offered(name: &str) -> (&str, &str) {
-    let (repository, tag) = split(name);
-    (repository, digest(name).or(tag).unwrap_or("latest"))
 }
 
 /// Version numbers that a tag starts with, and what follows: `3.11-slim` -> `[3, 11]`, `slim`.
@@ -216,14 +172,14 @@ fn version(tag: &str) -> (Vec<u64>, &str) {
 /// The local image nearest to the wanted one.
 ///
 /// Go and Rust compile older code with newer toolchains, so the smallest version not below the
-/// wanted one is taken, else the largest. Python and Node break between versions in both
-/// directions: the same major version, then the nearest minor one; another major version of Node
-/// is taken for want of a better one, of Python never (2 and 3 are two languages).
+/// wanted one is taken, else the largest. Python, Node, Ruby and PHP break between versions in both
+/// directions: the same major version, then the nearest minor one; another major version is taken
+/// for want of a better one, of Python never (2 and 3 are two languages).
 fn nearest<'a>(wanted: &str, tags: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let (repository, tag) = split(wanted);
     let (goal, variant) = version(tag.unwrap_or("latest"));
     let image = repository.rsplit('/').next().unwrap_or(repository);
-    let by_major = matches!(image, "python" | "node");
+    let by_major = matches!(image, "python" | "node" | "ruby" | "php");
     let musl = |variant: &str| variant.contains("alpine");
     let windows = |variant: &str| variant.contains("windows") || variant.contains("nanoserver");
     tags.filter_map(|name| {
@@ -260,9 +216,60 @@ fn nearest<'a>(wanted: &str, tags: impl Iterator<Item = &'a str>) -> Option<&'a 
     .map(|(_, name)| name)
 }
 
+/// The JDK in a tag (`3-eclipse-temurin-17`, `8.5-jdk21`), or of an image that is one
+/// (`eclipse-temurin:17-jdk`).
+fn jdk(name: &str) -> Option<u64> {
+    let (repository, tag) = split(name);
+    let tag = tag?;
+    let image = repository.rsplit('/').next().unwrap_or(repository);
+    let after = match image {
+        "eclipse-temurin" | "openjdk" | "amazoncorretto" if !tag.contains("jre") => tag,
+        "maven" | "gradle" => ["temurin-", "corretto-", "openjdk-", "jdk-", "jdk"]
+            .iter()
+            .find_map(|mark| Some(tag.split_once(mark)?.1))?,
+        _ => return None,
+    };
+    let digits = after.find(|c: char| !c.is_ascii_digit());
+    after[..digits.unwrap_or(after.len())].parse().ok()
+}
+
+/// The local image with the JDK nearest to the wanted one.
+///
+/// A newer JDK compiles older code, so the smallest one not below the goal is taken, else the largest
+/// one that still knows the level that the code is written for (`level`, 0 where nothing names one).
+/// Where a build brings its own tool, as Gradle's wrapper does, any image with a JDK will do.
+fn nearest_jdk<'a>(
+    wanted: &str,
+    goal: u64,
+    level: u64,
+    tags: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let (repository, tag) = split(wanted);
+    let (place, image) = repository.rsplit_once('/').unwrap_or(("", repository));
+    let (numbers, _) = version(tag.unwrap_or_default());
+    tags.filter_map(|name| {
+        let (other, tag) = split(name);
+        let (other_place, other_image) = other.rsplit_once('/').unwrap_or(("", other));
+        let usable = other_place == place
+            && (other_image == image
+                || image == "gradle" && matches!(other_image, "maven" | "eclipse-temurin"))
+            && tag?.contains("alpine") == wanted.contains("alpine");
+        let found = jdk(name).filter(|found| usable && *found >= level)?;
+        let order = if found >= goal {
+            (0, found - goal)
+        } else {
+            (1, goal - found)
+        };
+        let same_tool = version(tag?).0 == numbers;
+        Some(((order, other_image != image, !same_tool), name))
+    })
+    .min()
+    .map(|(_, name)| name)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{nearest, offered};
+    use super::{jdk, nearest, nearest_jdk};
 
     fn check(wanted: &str, tags: &[&str], expected: Option<&str>) {
         assert_eq!(nearest(wanted, tags.iter().copied()), expected, "{wanted}");
@@ -309,18 +316,47 @@ mod tests {
             &["node:20-slim", "node:24-slim"],
             Some("node:20-slim"),
         );
+        let php = ["php:7.4-cli", "php:8.2-cli-bookworm"];
+        check("php:8.3-cli-bookworm", &php, Some("php:8.2-cli-bookworm"));
+        check("php:5.6-cli", &php, Some("php:7.4-cli"));
     }
 
     #[test]
-    fn a_digest_is_pulled_as_it_is() {
-        for (name, expected) in [
-            ("python@sha256:0a", ("python", "sha256:0a")),
-            ("python:3.12@sha256:0a", ("python", "sha256:0a")),
-            ("host:5000/a/b@sha256:0a", ("host:5000/a/b", "sha256:0a")),
-            ("host:5000/a/b", ("host:5000/a/b", "latest")),
-            ("python:3.12", ("python", "3.12")),
+    fn the_jdk_of_a_tag_decides() {
+        let tags = [
+            "eclipse-temurin:21-jdk",
+            "gradle:8.5-jdk21",
+            "maven:3-eclipse-temurin-17",
+            "maven:3-eclipse-temurin-21-alpine",
+            "maven:3.9-eclipse-temurin-11",
+        ];
+        for (wanted, level, expected) in [
+            (
+                "maven:3-eclipse-temurin-8",
+                7,
+                Some("maven:3.9-eclipse-temurin-11"),
+            ),
+            (
+                "maven:3.8-eclipse-temurin-17",
+                8,
+                Some("maven:3-eclipse-temurin-17"),
+            ),
+            (
+                "maven:3-eclipse-temurin-21",
+                17,
+                Some("maven:3-eclipse-temurin-17"),
+            ),
+            ("maven:3-eclipse-temurin-21", 21, None),
+            ("gradle:7.6-jdk17", 0, Some("maven:3-eclipse-temurin-17")),
+            ("gradle:8.2-jdk20", 0, Some("gradle:8.5-jdk21")),
+            ("host/gradle:8.2-jdk20", 0, None),
         ] {
-            assert_eq!(offered(name), expected);
+            let goal = jdk(wanted).unwrap();
+            let found = nearest_jdk(wanted, goal, level, tags.into_iter());
+            assert_eq!(found, expected, "{wanted}");
+        }
+        for name in ["maven:3", "python:3.17", "eclipse-temurin:17-jre"] {
+            assert_eq!(jdk(name), None, "{name}");
         }
     }
 

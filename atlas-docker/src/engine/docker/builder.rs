@@ -2,7 +2,7 @@
 
 use super::base::{self, Base};
 use super::context::{self, Context};
-use super::{DockerEngine, KEY_LABEL, OWNER_LABEL, dockerfile, fault};
+use super::{DockerEngine, FULL, KEY_LABEL, OWNER_LABEL, disk_full, dockerfile, fault};
 use crate::build::{BuildOutcome, Builder};
 use crate::engine::capture::Tail;
 use crate::engine::owner::Owner;
@@ -22,7 +22,7 @@ use tokio::io::AsyncReadExt;
 
 /// Builds images with a container engine's classic builder.
 ///
-/// An image is named after the hash of all that it is made from, so the same repository, plan and
+/// Room is made first ([`DockerEngine::make_room`]). An image is named after the hash of all that it is made from, so the same repository, plan and
 /// base image are built once. A failed build leaves the engine's layer cache and nothing else.
 ///
 /// A build's commands run in the engine's containers with the network, and only their time is
@@ -30,6 +30,9 @@ use tokio::io::AsyncReadExt;
 /// time and disk space are not: the classic builder takes no limit on processes, and one on memory
 /// only below 2 GiB, which compilers exceed. Where plans come from strangers, limit the engine
 /// itself, for example the control group that it puts containers into.
+///
+/// Podman 4 cannot be stopped in the middle of a step: a build that is cancelled or whose service
+/// dies leaves the step running there, at most as long as a build may take.
 #[derive(Clone, Debug)]
 pub struct DockerBuilder {
     engine: DockerEngine,
@@ -42,12 +45,13 @@ impl DockerBuilder {
     }
 
     /// The image with this tag, if it was made from exactly this.
-    async fn existing(&self, tag: &str, key: &str) -> Result<Option<String>, Error> {
+    async fn existing(&self, tag: &str, key: &str) -> Result<Option<Made>, Error> {
         match self.engine.docker().inspect_image(tag).await {
             Ok(image) => {
                 let labels = image.config.and_then(|config| config.labels);
                 let same = labels.is_some_and(|l| l.get(KEY_LABEL).is_some_and(|k| k == key));
-                Ok(image.id.filter(|_| same))
+                let bytes = image.size.and_then(|size| u64::try_from(size).ok());
+                Ok(image.id.filter(|_| same).map(|id| Made { id, bytes }))
             }
             Err(Fault::DockerResponseServerError {
                 status_code: 404, ..
@@ -56,13 +60,14 @@ impl DockerBuilder {
         }
     }
 
-    fn lock(&self, plan: &EnvironmentPlan, base: &Base, id: &str) -> EnvironmentLock {
+    fn lock(&self, plan: &EnvironmentPlan, base: &Base, made: &Made) -> EnvironmentLock {
         EnvironmentLock {
             engine: "docker".to_owned(),
             engine_version: self.engine.version().to_owned(),
             base_image: plan.base_image.clone(),
             base_image_id: base.id.clone(),
-            image_id: id.to_owned(),
+            image_id: made.id.clone(),
+            image_bytes: made.bytes,
             ..EnvironmentLock::default()
         }
     }
@@ -85,8 +90,13 @@ impl Builder for DockerBuilder {
         let started = Instant::now();
         let mut plan = plan.clone();
         let base = base::resolve(&self.engine, cx, &mut plan).await?;
+        let sent = if self.engine.is_podman() {
+            dockerfile::with_time_limit(dockerfile, self.engine.options().build_timeout)
+        } else {
+            dockerfile.to_owned()
+        };
         let context = {
-            let (repository, dockerfile) = (repository.clone(), dockerfile.to_owned());
+            let (repository, dockerfile) = (repository.clone(), sent.clone());
             let scratch = self.engine.options().scratch.clone();
             tokio::task::spawn_blocking(move || {
                 context::pack(&repository, &dockerfile, scratch.as_deref())
@@ -97,10 +107,11 @@ impl Builder for DockerBuilder {
         let key = hex(&Sha256::digest(format!("{}\n{}", base.id, context.hash)));
         let tag = format!("atlas/{}:{}", slug(&repository.name), &key[..16]);
 
-        let (id, seconds, log) = if let Some(id) = self.existing(&tag, &key).await? {
+        let (made, seconds, log) = if let Some(made) = self.existing(&tag, &key).await? {
             cx.progress.detail(&format!("{tag} is there already"));
-            (id, 0.0, format!("reused {tag}\n").into_bytes())
+            (made, 0.0, format!("reused {tag}\n").into_bytes())
         } else {
+            self.engine.make_room().await?;
             let build = Build {
                 engine: &self.engine,
                 cx,
@@ -108,23 +119,25 @@ impl Builder for DockerBuilder {
                 key: &key,
                 base: &base,
                 dockerfile,
+                sent: &sent,
             };
             match build.run(context).await? {
                 Ok(log) => {
-                    let id = self.existing(&tag, &key).await?.ok_or_else(|| {
+                    let made = self.existing(&tag, &key).await?.ok_or_else(|| {
                         let missing = format!("`{tag}`: built, but not there");
                         Error::new(ErrorKind::EngineFailed, "find image", missing)
                     })?;
-                    (id, started.elapsed().as_secs_f64(), log)
+                    (made, started.elapsed().as_secs_f64(), log)
                 }
                 Err(failure) => return Ok(BuildOutcome::Failed(failure)),
             }
         };
+        self.engine.touch(&made.id);
         let image = ImageRef::Docker {
-            id: id.clone(),
+            id: made.id.clone(),
             tag,
         };
-        let lock = self.lock(&plan, &base, &id);
+        let lock = self.lock(&plan, &base, &made);
         Ok(BuildOutcome::Built {
             image,
             plan,
@@ -133,6 +146,12 @@ impl Builder for DockerBuilder {
             log,
         })
     }
+}
+
+/// An image that is there.
+struct Made {
+    id: String,
+    bytes: Option<u64>,
 }
 
 /// A repository's name as part of an image's name.
@@ -159,11 +178,13 @@ struct Build<'a> {
     key: &'a str,
     base: &'a Base,
     dockerfile: &'a str,
+    /// The Dockerfile as this engine is given it.
+    sent: &'a str,
 }
 
 /// What the step in progress is and has printed.
 struct Step {
-    number: usize,
+    number: Option<usize>,
     text: String,
     stdout: Tail,
     stderr: Tail,
@@ -203,7 +224,7 @@ impl Build<'_> {
 
         let mut log = Tail::new(LOG_BYTES);
         let mut step = Step {
-            number: 0,
+            number: None,
             text: "the Dockerfile".to_owned(),
             stdout: Tail::end_only(STEP_BYTES),
             stderr: Tail::end_only(STEP_BYTES),
@@ -243,12 +264,22 @@ impl Build<'_> {
     }
 
     fn hear(&self, text: &str, step: &mut Step) {
-        if let Some((number, _, instruction)) = dockerfile::step(text.trim_end()) {
+        if let Some(header) = dockerfile::step(text.trim_end()) {
             self.cx.progress.detail(text.trim_end());
-            step.number = number;
-            instruction.clone_into(&mut step.text);
-            step.stdout.clear();
-            step.stderr.clear();
+            // Podman announces steps of later stages ahead; only a command prints.
+            if header.number.is_some() || header.text.starts_with("RUN ") {
+                step.stdout.clear();
+                step.stderr.clear();
+            }
+            step.number = header.number;
+            header.text.clone_into(&mut step.text);
+            return;
+        }
+        if self.engine.is_podman() {
+            // One stream for both.
+            if !text.starts_with("--> ") {
+                step.stderr.push(text.as_bytes());
+            }
             return;
         }
         match without_colour(text) {
@@ -268,40 +299,77 @@ impl Build<'_> {
             } => message.clone(),
             _ => return Err(fault("build image", self.tag, why)),
         };
-        let full = "no space left on device";
         let printed = step.stderr.to_text().to_lowercase();
-        if message.to_lowercase().contains(full) || printed.contains(full) {
+        if message.to_lowercase().contains(FULL) || printed.contains(FULL) {
+            return Err(disk_full("build image", self.tag).with_source(why));
+        }
+        // Podman's words for a container that it could not start: no command has run.
+        // Likewise where another of its services took away what a build stands on.
+        let lost = ["identifier is not a container", "layer not known"];
+        if self.engine.is_podman()
+            && (printed.contains("error running container: from ")
+                || lost.iter().any(|words| message.contains(words)))
+        {
             return Err(Error::new(
                 ErrorKind::EngineFailed,
-                "build image",
-                format!("`{}`: the engine's disk is full", self.tag),
+                "start a container for",
+                format!("`{}`: {}", step.text, step.stderr.to_text().trim()),
             )
             .with_source(why));
         }
-        if step.text.starts_with("FROM ") {
+        let no_base = if self.engine.is_podman() {
+            message.starts_with("creating build container")
+        } else {
+            step.text.starts_with("FROM ")
+        };
+        if no_base {
             return Err(
                 Error::new(ErrorKind::ImageMissing, "build image", step.text.clone())
                     .with_source(why),
             );
         }
         let code = dockerfile::exit_code(&message);
+        // A command that has no exit code was not run: the engine could not start its container,
+        // unless what the image lacks is the program itself.
+        let absent = ["executable file not found", "no such file or directory"];
+        let started = code.is_some()
+            || !(step.text.starts_with("RUN ") || message.starts_with("building at STEP \"RUN "))
+            || absent.iter().any(|words| message.contains(words));
+        if !started {
+            return Err(Error::new(
+                ErrorKind::EngineFailed,
+                "start a container for",
+                format!("`{}`", step.text),
+            )
+            .with_source(why));
+        }
         Ok(self.failure(step, code, &message))
     }
 
-    fn failure(&self, step: &Step, exit_code: Option<i64>, message: &str) -> BuildFailure {
+    /// The failed instruction as the Dockerfile has it, where it can be told.
+    fn written(&self, step: &Step, message: &str) -> Option<String> {
+        let first = |text: &str| text.split_whitespace().next().map(str::to_owned);
         let instructions = dockerfile::instructions(self.dockerfile);
-        let written = step
-            .number
-            .checked_sub(1)
-            .and_then(|at| instructions.get(at))
+        if let Some(number) = step.number {
+            let found = instructions.get(number.checked_sub(1)?)?;
             // Numbers could disagree (a here-document); the engine's own words then.
-            .filter(|text| text.split_whitespace().next() == step.text.split_whitespace().next());
+            return (first(found) == first(&step.text)).then(|| found.clone());
+        }
+        let sent = dockerfile::instructions(self.sent);
+        let text = dockerfile::failed_at(message).unwrap_or(&step.text);
+        instructions
+            .get(dockerfile::position(&sent, text)?)
+            .cloned()
+    }
+
+    fn failure(&self, step: &Step, exit_code: Option<i64>, message: &str) -> BuildFailure {
+        let written = self.written(step, message);
         let mut stderr = step.stderr.to_text();
         if exit_code.is_none() || stderr.is_empty() {
             stderr.push_str(message);
         }
         BuildFailure {
-            step: written.unwrap_or(&step.text).clone(),
+            step: written.unwrap_or_else(|| step.text.clone()),
             exit_code,
             stderr,
             stdout: step.stdout.to_text(),

@@ -1,5 +1,6 @@
 //! The build context: a tar archive that is the same for the same repository.
 
+use super::skeleton::skeleton;
 use crate::engine::{hex, is_plain_relative};
 use atlas_core::{Error, ErrorKind, Repository};
 use sha2::{Digest, Sha256};
@@ -29,7 +30,7 @@ pub(super) struct Context {
     pub(super) hash: String,
 }
 
-/// Packs `Dockerfile`, `repo/` and `head/`.
+/// Packs `Dockerfile`, `repo/`, `head/` and `manifests/`.
 ///
 /// # Errors
 /// Unreadable files, a full disk, a head manifest with a path outside the repository.
@@ -61,6 +62,13 @@ pub(super) fn pack(
     packer.tree(&repository.checkout)?;
     let head = |why| Error::io("write", Path::new("build context"), why);
     packer.folder(Path::new("head")).map_err(head)?;
+    packer.folder(Path::new("manifests")).map_err(head)?;
+    for (path, bytes) in skeleton(&repository.checkout) {
+        // The same in every context of a checkout: nothing that would have to count again.
+        packer
+            .bytes(&format!("manifests/{path}"), 0o644, &bytes, false)
+            .map_err(head)?;
+    }
     for (path, bytes) in &repository.head_manifests {
         if !is_plain_relative(path) {
             return Err(Error::new(

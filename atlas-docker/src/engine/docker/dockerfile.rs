@@ -1,5 +1,7 @@
 //! The instructions of a Dockerfile, to name a failed step as it was written.
 
+use std::time::Duration;
+
 /// The instructions in order, each with its continuation lines, comments left out.
 ///
 /// As in the engine: a trailing backslash continues, and comment lines within an instruction are
@@ -26,22 +28,104 @@ pub(super) fn instructions(dockerfile: &str) -> Vec<String> {
     found
 }
 
-/// Number, count and text of a line `Step 3/7 : RUN make`.
-pub(super) fn step(line: &str) -> Option<(usize, usize, &str)> {
-    let (numbers, text) = line.strip_prefix("Step ")?.split_once(" : ")?;
-    let (number, count) = numbers.split_once('/')?;
-    Some((number.parse().ok()?, count.parse().ok()?, text))
+/// Dockerfile text for Podman 4, which lets a command run on whose build was given up: each ends
+/// with the time that a whole build may take.
+pub(super) fn with_time_limit(dockerfile: &str, limit: Duration) -> String {
+    let seconds = limit.as_secs().max(1);
+    let shell =
+        format!(r#","timeout -s KILL {seconds} /bin/bash -eo pipefail -c \"$0\" || exit $?""#);
+    let own = [
+        r#"SHELL ["/bin/bash", "-eo", "pipefail", "-c""#,
+        r#"RUN ["/bin/bash","-eo","pipefail","-c""#,
+    ];
+    let mut text = String::with_capacity(dockerfile.len());
+    for line in dockerfile.split_inclusive('\n') {
+        let found = own
+            .iter()
+            .find_map(|start| Some((start, line.strip_prefix(start)?)));
+        match found {
+            Some((start, rest)) => text.extend([*start, &shell, rest]),
+            None => text.push_str(line),
+        }
+    }
+    text
 }
 
-/// Exit code in "The command '…' returned a non-zero code: 42".
+/// A line of the log that announces a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header<'a> {
+    /// Its number among all instructions, where the engine counts so.
+    pub(super) number: Option<usize>,
+    /// The instruction as the engine read it.
+    pub(super) text: &'a str,
+}
+
+/// Docker's `Step 3/7 : RUN make`; Podman's `STEP 3/7: RUN make`, with `[1/2] ` before it where
+/// there are several stages, each with its own numbers.
+pub(super) fn step(line: &str) -> Option<Header<'_>> {
+    let counted = |numbers: &str| {
+        let (number, count) = numbers.split_once('/')?;
+        let _: usize = count.parse().ok()?;
+        number.parse::<usize>().ok()
+    };
+    if let Some(rest) = line.strip_prefix("Step ") {
+        let (numbers, text) = rest.split_once(" : ")?;
+        let number = Some(counted(numbers)?);
+        return Some(Header { number, text });
+    }
+    let rest = match line.strip_prefix('[') {
+        Some(rest) => {
+            let (stage, rest) = rest.split_once("] ")?;
+            counted(stage)?;
+            rest
+        }
+        None => line,
+    };
+    let (numbers, text) = rest.strip_prefix("STEP ")?.split_once(": ")?;
+    counted(numbers)?;
+    Some(Header { number: None, text })
+}
+
+/// Exit code in "The command '…' returned a non-zero code: 42" and in "building at STEP "RUN …":
+/// while running runtime: exit status 42".
 pub(super) fn exit_code(message: &str) -> Option<i64> {
-    let (_, code) = message.rsplit_once("returned a non-zero code: ")?;
+    let (_, code) = message
+        .rsplit_once("returned a non-zero code: ")
+        .or_else(|| message.rsplit_once("while running runtime: exit status "))?;
     code.trim().parse().ok()
+}
+
+/// The rest of Podman's "building at STEP "RUN …": why", which starts with the failed instruction.
+pub(super) fn failed_at(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("building at STEP \"")?;
+    Some(rest)
+}
+
+/// Which of the instructions a text starts with: the longest, its lines joined as engines do.
+pub(super) fn position(instructions: &[String], text: &str) -> Option<usize> {
+    let text = squashed(text);
+    instructions
+        .iter()
+        .enumerate()
+        .map(|(at, instruction)| (at, squashed(instruction)))
+        .filter(|(_, instruction)| text.starts_with(instruction))
+        .max_by_key(|(_, instruction)| instruction.len())
+        .map(|(at, _)| at)
+}
+
+fn squashed(instruction: &str) -> String {
+    instruction
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('#'))
+        .flat_map(|line| line.strip_suffix('\\').unwrap_or(line).split_whitespace())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{exit_code, instructions, step};
+    use super::{Header, exit_code, failed_at, instructions, position, step, with_time_limit};
+    use std::time::Duration;
 
     #[test]
     fn instructions_keep_their_lines() {
@@ -53,13 +137,62 @@ mod tests {
     }
 
     #[test]
-    fn the_engine_s_lines_are_read() {
-        assert_eq!(step("Step 3/7 : RUN make"), Some((3, 7, "RUN make")));
-        assert_eq!(step("Step by step"), None);
-        assert_eq!(
-            exit_code("The command '/bin/sh -c x' returned a non-zero code: 42"),
-            Some(42)
-        );
-        assert_eq!(exit_code("COPY failed"), None);
+    fn the_engines_lines_are_read() {
+        let make = |number| Header {
+            number,
+            text: "RUN make",
+        };
+        assert_eq!(step("Step 3/7 : RUN make"), Some(make(Some(3))));
+        assert_eq!(step("STEP 3/7: RUN make"), Some(make(None)));
+        assert_eq!(step("[1/2] STEP 3/7: RUN make"), Some(make(None)));
+        for other in ["Step by step", "STEP by: step", "[x] STEP 3/7: RUN make"] {
+            assert_eq!(step(other), None);
+        }
+        for (message, code) in [
+            (
+                "The command '/bin/sh -c x' returned a non-zero code: 42",
+                Some(42),
+            ),
+            (
+                "building at STEP \"RUN x\": while running runtime: exit status 7\n",
+                Some(7),
+            ),
+            ("COPY failed", None),
+        ] {
+            assert_eq!(exit_code(message), code);
+        }
+    }
+
+    #[test]
+    fn the_failed_instruction_is_found_by_its_words() {
+        let all = instructions("FROM x\nRUN a\nRUN a && \\\n    b\n");
+        let message = "building at STEP \"RUN a &&     b\": while running runtime: exit status 1";
+        assert_eq!(position(&all, failed_at(message).unwrap()), Some(2));
+        assert_eq!(position(&all, "RUN c"), None);
+    }
+
+    #[test]
+    fn a_limited_command_ends_as_it_would() {
+        let text = "FROM x\nSHELL [\"/bin/bash\", \"-eo\", \"pipefail\", \"-c\"]\nRUN x\n";
+        let changed = with_time_limit(text, Duration::from_secs(2));
+        let line = changed.lines().nth(1).unwrap();
+        let words: Vec<String> =
+            serde_json::from_str(line.strip_prefix("SHELL ").unwrap()).unwrap();
+        for (command, code) in [
+            ("sleep 70", 137),
+            ("kill -9 $$", 137),
+            ("exit 3", 3),
+            ("false; true", 1),
+            ("true", 0),
+        ] {
+            let mut words = words.iter();
+            let status = std::process::Command::new(words.next().unwrap())
+                .args(words)
+                .arg(command)
+                .stderr(std::process::Stdio::null())
+                .status()
+                .unwrap();
+            assert_eq!(status.code(), Some(code), "{command}");
+        }
     }
 }

@@ -3,22 +3,30 @@
 mod base;
 mod builder;
 mod context;
+mod disk;
 mod dockerfile;
+mod names;
+mod pull;
 mod sandbox;
+mod skeleton;
 mod sweep;
 
 pub use builder::DockerBuilder;
+pub use disk::DiskUse;
 pub use sandbox::DockerSandbox;
 
 use atlas_core::{Error, ErrorKind};
 use bollard::Docker;
 use bollard::errors::Error as Fault;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Label: hash of everything that an image was made from.
 const KEY_LABEL: &str = "atlas.key";
+/// Label: a stage of a build, which the next build may start from. Set by the templates.
+const STAGE_LABEL: &str = "atlas.stage";
 /// Label: the process that made it.
 const OWNER_LABEL: &str = "atlas.owner";
 /// Label: the run it belongs to.
@@ -37,14 +45,35 @@ pub struct DockerOptions {
     pub exact: bool,
     /// Whether a base image that is not on this machine may be pulled. Default `true`.
     pub pull: bool,
+    /// Other places for images: registry (`docker.io`) -> mirrors, asked in this order before it.
+    /// An image at a mirror is the registry's own: it counts as no drift.
+    pub mirrors: BTreeMap<String, Vec<String>>,
+    /// Images to take in the place of planned ones: `name:tag`, or a repository for all its tags
+    /// -> image. Recorded in the plan's `drift`.
+    pub base_images: BTreeMap<String, String>,
+    /// How often a registry is asked that is busy, unwell or out of reach. Default 5.
+    pub pull_attempts: u32,
+    /// The first pause between two pulls; later ones double up to five minutes, half of each by
+    /// chance, and a registry that asks for a longer one gets it. Default 2 s.
+    pub pull_pause: Duration,
     /// How long one pull may take. Default 15 minutes.
     pub pull_timeout: Duration,
     /// How long one build may take. Default one hour.
     pub build_timeout: Duration,
+    /// Most bytes that images of Atlas may take up before a build starts; the ones unused for
+    /// longest go. Default: no limit.
+    pub disk_budget: Option<u64>,
+    /// Bytes that must be free where the engine stores images before a build starts; images of
+    /// Atlas go to make room. Default 2 GiB. Not checked where the engine is on another machine.
+    pub min_free: u64,
+    /// Folder in which the last use of each image is noted. Default: none, and then the time when
+    /// an image was made counts as its last use.
+    pub uses: Option<PathBuf>,
     /// Folder for build contexts while they are sent. Default: the system's temporary folder.
     pub scratch: Option<PathBuf>,
-    /// More labels for images and containers.
-    pub labels: std::collections::BTreeMap<String, String>,
+    /// More labels for images and containers. Where there are some, only images that bear them
+    /// count for the disk and go to make room.
+    pub labels: BTreeMap<String, String>,
 }
 
 impl Default for DockerOptions {
@@ -53,10 +82,17 @@ impl Default for DockerOptions {
             host: None,
             exact: false,
             pull: true,
+            mirrors: BTreeMap::new(),
+            base_images: BTreeMap::new(),
+            pull_attempts: 5,
+            pull_pause: Duration::from_secs(2),
             pull_timeout: Duration::from_secs(15 * 60),
             build_timeout: Duration::from_secs(3600),
+            disk_budget: None,
+            min_free: 2 << 30,
+            uses: None,
             scratch: None,
-            labels: std::collections::BTreeMap::new(),
+            labels: BTreeMap::new(),
         }
     }
 }
@@ -71,6 +107,7 @@ pub struct DockerEngine {
 struct Inner {
     docker: Docker,
     options: DockerOptions,
+    flavour: Flavour,
     version: String,
     api_version: String,
     /// Limits that this engine says it cannot enforce.
@@ -78,6 +115,13 @@ struct Inner {
     storage: String,
     cgroups: String,
     root: String,
+}
+
+/// Who answers: engines that speak one API differ in what they print and in what they need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flavour {
+    Docker,
+    Podman,
 }
 
 impl DockerEngine {
@@ -108,6 +152,13 @@ impl DockerEngine {
         let (version, info) = futures_util::future::try_join(version, info)
             .await
             .map_err(unreachable)?;
+        let components = version.components.unwrap_or_default();
+        let flavour = if components.iter().any(|part| part.name == "Podman Engine") {
+            Flavour::Podman
+        } else {
+            Flavour::Docker
+        };
+        let number = version.version.unwrap_or_default();
         let mut lacking = Vec::new();
         for (able, limit) in [
             (info.memory_limit, "memory"),
@@ -123,7 +174,11 @@ impl DockerEngine {
             inner: Arc::new(Inner {
                 docker,
                 options,
-                version: version.version.unwrap_or_default(),
+                flavour,
+                version: match flavour {
+                    Flavour::Docker => number,
+                    Flavour::Podman => format!("podman {number}"),
+                },
                 api_version: version.api_version.unwrap_or_default(),
                 lacking,
                 storage: info.driver.unwrap_or_default(),
@@ -136,7 +191,7 @@ impl DockerEngine {
         })
     }
 
-    /// Version of the engine.
+    /// Version of the engine: `20.10.24`, or `podman 4.3.1`.
     pub fn version(&self) -> &str {
         &self.inner.version
     }
@@ -168,6 +223,10 @@ impl DockerEngine {
     fn options(&self) -> &DockerOptions {
         &self.inner.options
     }
+
+    fn is_podman(&self) -> bool {
+        self.inner.flavour == Flavour::Podman
+    }
 }
 
 /// A client for an address; nothing is sent yet.
@@ -189,8 +248,19 @@ fn open(host: Option<&str>) -> Result<Docker, Error> {
     })
 }
 
-/// An engine's fault as an error: told apart by who can do something about it.
+/// Words of an engine whose disk is full.
+const FULL: &str = "no space left on device";
+
+/// An engine's fault as an error: told apart by who can do something about it, with the way out.
 fn fault(operation: &str, subject: &str, why: Fault) -> Error {
+    let full = match &why {
+        Fault::DockerResponseServerError { message, .. } => message.contains(FULL),
+        Fault::DockerStreamError { error } => error.contains(FULL),
+        _ => false,
+    };
+    if full {
+        return disk_full(operation, subject).with_source(why);
+    }
     let kind = match &why {
         Fault::DockerResponseServerError {
             status_code: 404, ..
@@ -202,5 +272,26 @@ fn fault(operation: &str, subject: &str, why: Fault) -> Error {
         | Fault::IOError { .. } => ErrorKind::EngineUnreachable,
         _ => ErrorKind::EngineFailed,
     };
-    Error::new(kind, operation, format!("`{subject}`")).with_source(why)
+    let subject = if kind == ErrorKind::EngineUnreachable {
+        format!(
+            "`{subject}`: the engine went away; start it (`docker version` says whether it \
+             answers) and give the same command again, which goes on where this one ended"
+        )
+    } else {
+        format!("`{subject}`")
+    };
+    Error::new(kind, operation, subject).with_source(why)
+}
+
+/// What to do about a full disk.
+fn disk_full(operation: &str, subject: &str) -> Error {
+    Error::new(
+        ErrorKind::EngineFailed,
+        operation,
+        format!(
+            "`{subject}`: the engine's disk is full; free some with `docker system prune`, or let \
+             Atlas keep fewer images (`engine.disk_budget`, `engine.min_free` in atlas.toml), and \
+             give the same command again"
+        ),
+    )
 }

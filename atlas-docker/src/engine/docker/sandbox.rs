@@ -1,7 +1,7 @@
 //! One container per job.
 
 use super::context::USER;
-use super::{DockerEngine, JOB_LABEL, OWNER_LABEL, RUN_LABEL, fault, open};
+use super::{DockerEngine, JOB_LABEL, OWNER_LABEL, RUN_LABEL, disk_full, fault, open};
 use crate::engine::capture::Head;
 use crate::engine::owner::Owner;
 use crate::engine::prelude::{OWN_FOLDER, Places, single_quoted};
@@ -21,13 +21,21 @@ use bollard::query_parameters::{
     WaitContainerOptionsBuilder,
 };
 use futures_util::StreamExt;
+use rustix::process::Resource;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tar::{EntryType, Header};
 
 /// Most bytes of the archive of `$ATLAS_OUT` that are read back.
 const ARCHIVE_BYTES: usize = 512 << 20;
+
+/// With less than this free, a failed run tells nothing.
+const FULL_BYTES: u64 = 4 << 20;
+
+/// Where a container of Podman notes that its memory limit killed something.
+const OOM_NOTE: &str = "/opt/atlas/out/.atlas-out-of-memory";
 
 /// Runs each job in a fresh container of the environment's image.
 ///
@@ -89,16 +97,24 @@ impl DockerSandbox {
         labels.insert(JOB_LABEL.to_owned(), job.label.clone());
         let lacks = |limit| self.engine.inner.lacking.contains(&limit);
         let memory = (!lacks("memory")).then(|| bytes(limits.memory_bytes));
+        let mut ulimits = vec![
+            ulimit("fsize", bytes(limits.file_bytes)),
+            ulimit("nofile", own_limit(Resource::Nofile, 65_536)),
+            ulimit("core", 0),
+        ];
+        if self.engine.is_podman() {
+            // It raises what is not asked for to its own constant, which it may not be allowed to.
+            ulimits.push(ulimit(
+                "nproc",
+                own_limit(Resource::Nproc, most_processes()),
+            ));
+        }
         let host = HostConfig {
             memory,
             memory_swap: memory.filter(|_| !lacks("swap")),
             nano_cpus: (!lacks("cpus")).then(|| nano_cpus(limits.cpus)),
             pids_limit: (!lacks("processes")).then(|| bytes(limits.processes)),
-            ulimits: Some(vec![
-                ulimit("fsize", bytes(limits.file_bytes)),
-                ulimit("nofile", open_files()),
-                ulimit("core", 0),
-            ]),
+            ulimits: Some(ulimits),
             cap_drop: Some(vec!["ALL".to_owned()]),
             security_opt: Some(vec!["no-new-privileges".to_owned()]),
             network_mode: Some(match job.network {
@@ -257,8 +273,17 @@ impl DockerSandbox {
             .await
             .map_err(|why| fault("inspect container", name, why))?;
         let state = found.state.unwrap_or_default();
-        if state.oom_killed == Some(true) {
+        let noted = self.engine.is_podman() && exists(self.engine.docker(), name, OOM_NOTE).await?;
+        if state.oom_killed == Some(true) || noted {
             return Ok(ExitState::OutOfMemory);
+        }
+        // The container still holds what it wrote, so a full disk shows; its tests are not to blame.
+        if self
+            .engine
+            .free_bytes()
+            .is_some_and(|free| free < FULL_BYTES)
+        {
+            return Err(disk_full("run container", name));
         }
         if let Some(why) = state.error.filter(|why| !why.is_empty()) {
             return Err(Error::new(ErrorKind::EngineFailed, "run container", why));
@@ -292,7 +317,9 @@ impl Sandbox for DockerSandbox {
             ));
         };
         check_job(job)?;
-        let archive = layout(environment, job)?;
+        self.engine.touch(image);
+        remove_given_up(&self.engine).await;
+        let archive = layout(environment, job, self.engine.is_podman())?;
         let name = Owner::current().unique_name();
         let mut container = Container {
             name: Some(name.clone()),
@@ -309,7 +336,7 @@ impl Sandbox for DockerSandbox {
             if matches!(why, Fault::DockerResponseServerError { .. }) {
                 container.name = None;
             }
-            return Err(fault("create container of", image, why));
+            return Err(not_created(image, why));
         }
         let result = tokio::select! {
             biased;
@@ -329,12 +356,41 @@ impl Sandbox for DockerSandbox {
     }
 }
 
-/// Files that a container may have open. An engine without the right to raise limits refuses more
+fn not_created(image: &str, why: Fault) -> Error {
+    let way = match &why {
+        Fault::DockerResponseServerError {
+            status_code: 404, ..
+        } => "the image is gone: the same command builds it again",
+        Fault::DockerResponseServerError { message, .. }
+            if message.contains("container-init binary not found") =>
+        {
+            "the engine has no init program: install Debian's package `catatonit`"
+        }
+        _ => return fault("create container of", image, why),
+    };
+    let kind = match &why {
+        Fault::DockerResponseServerError {
+            status_code: 404, ..
+        } => ErrorKind::NotFound,
+        _ => ErrorKind::EngineFailed,
+    };
+    Error::new(kind, "create container of", format!("`{image}`: {way}")).with_source(why)
+}
+
+/// A limit that a container may have. An engine without the right to raise limits refuses more
 /// than its own, which mostly is also this process's.
-fn open_files() -> i64 {
-    let own = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+fn own_limit(resource: Resource, most: i64) -> i64 {
+    let own = rustix::process::getrlimit(resource).maximum;
     own.and_then(|own| i64::try_from(own).ok())
-        .map_or(65_536, |own| own.min(65_536))
+        .map_or(most, |own| own.min(most))
+}
+
+/// Process ids that there are: Podman lowers its own limit to them.
+fn most_processes() -> i64 {
+    std::fs::read_to_string("/proc/sys/kernel/pid_max")
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(32_768)
 }
 
 fn nano_cpus(cpus: f64) -> i64 {
@@ -356,6 +412,28 @@ async fn remove(docker: &Docker, name: &str) -> Result<(), Fault> {
             status_code: 404, ..
         }) => Ok(()),
         other => other,
+    }
+}
+
+/// Containers that this process could not remove, with their engine's address: it went away. Their
+/// owner lives, so a sweep alone would leave them.
+fn given_up() -> MutexGuard<'static, Vec<(Option<String>, String)>> {
+    static NAMES: Mutex<Vec<(Option<String>, String)>> = Mutex::new(Vec::new());
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what earlier runs of this process could not.
+pub(super) async fn remove_given_up(engine: &DockerEngine) {
+    let host = &engine.options().host;
+    let names: Vec<String> = given_up()
+        .extract_if(.., |(of, _)| of == host)
+        .map(|(_, name)| name)
+        .collect();
+    for name in names {
+        if let Err(why) = remove(engine.docker(), &name).await {
+            tracing::debug!(container = %name, cause = %why, "still not removed");
+            given_up().push((host.clone(), name));
+        }
     }
 }
 
@@ -392,7 +470,8 @@ impl Drop for Container {
                         return;
                     }
                 }
-                tracing::debug!(container = %name, "left to the next sweep");
+                tracing::debug!(container = %name, "left to the next run or sweep");
+                given_up().push((host.clone(), name));
             });
         };
         let spawned = std::thread::Builder::new()
@@ -405,7 +484,10 @@ impl Drop for Container {
 }
 
 /// What is put into the container before it starts: the state's files, the job's files, the script.
-fn layout(environment: &Environment, job: &Job) -> Result<Vec<u8>, Error> {
+///
+/// With `notes_memory` the container itself notes a process lost to the memory limit, for an engine
+/// that misses it.
+fn layout(environment: &Environment, job: &Job, notes_memory: bool) -> Result<Vec<u8>, Error> {
     let places = Places::container();
     let exports = places.exports(&[&environment.plan.env, &job.env])?;
     let now = SystemTime::now()
@@ -457,7 +539,7 @@ fn layout(environment: &Environment, job: &Job) -> Result<Vec<u8>, Error> {
         archive.folder(&own)?;
         archive.file(&format!("{own}/remove"), 0o644, &gone)?;
         archive.file(&format!("{own}/script.sh"), 0o644, job.script.as_bytes())?;
-        let run = run_script(&places, &exports, !gone.is_empty());
+        let run = run_script(&places, &exports, !gone.is_empty(), notes_memory);
         archive.file(&format!("{own}/run.sh"), 0o644, run.as_bytes())?;
         archive.tar.finish()?;
         Ok(std::mem::take(archive.tar.get_mut()))
@@ -473,7 +555,7 @@ fn layout(environment: &Environment, job: &Job) -> Result<Vec<u8>, Error> {
 }
 
 /// One pipe for both streams keeps the order in which they were written.
-fn run_script(places: &Places, exports: &str, removes: bool) -> String {
+fn run_script(places: &Places, exports: &str, removes: bool, notes_memory: bool) -> String {
     let repo = single_quoted(&places.repo);
     let own = format!("{}/{OWN_FOLDER}", places.input);
     let removal = if removes {
@@ -481,10 +563,36 @@ fn run_script(places: &Places, exports: &str, removes: bool) -> String {
     } else {
         String::new()
     };
-    format!(
-        "exec 2>&1 </dev/null\n{exports}cd -- {repo} || exit 125\n{removal}\
-         exec bash '{own}/script.sh'\n"
-    )
+    let script = if notes_memory {
+        // Files of control groups, version 1 and 2.
+        format!(
+            "bash '{own}/script.sh'\ncode=$?\n\
+             test $code = 0 || ! grep -qs '^oom_kill [1-9]' \
+             /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events || \
+             : > {OOM_NOTE}\nexit $code\n"
+        )
+    } else {
+        format!("exec bash '{own}/script.sh'\n")
+    };
+    format!("exec 2>&1 </dev/null\n{exports}cd -- {repo} || exit 125\n{removal}{script}")
+}
+
+/// Whether a container has this file.
+async fn exists(docker: &Docker, name: &str, path: &str) -> Result<bool, Error> {
+    let options = DownloadFromContainerOptionsBuilder::default()
+        .path(path)
+        .build();
+    match Box::pin(docker.download_from_container(name, Some(options)))
+        .next()
+        .await
+    {
+        Some(Ok(_)) => Ok(true),
+        None
+        | Some(Err(Fault::DockerResponseServerError {
+            status_code: 404, ..
+        })) => Ok(false),
+        Some(Err(why)) => Err(fault("look into container", name, why)),
+    }
 }
 
 struct Archive {

@@ -1,11 +1,14 @@
 //! Removing what killed processes left.
 
+use super::sandbox::remove_given_up;
 use super::{DockerEngine, OWNER_LABEL, RUN_LABEL, fault};
 use crate::engine::owner::{Life, Owner};
 use atlas_core::Error;
 use bollard::errors::Error as Fault;
-use bollard::models::ContainerSummaryStateEnum as State;
-use bollard::query_parameters::{ListContainersOptionsBuilder, RemoveContainerOptionsBuilder};
+use bollard::models::{ContainerSummary, ContainerSummaryStateEnum as State};
+use bollard::query_parameters::{
+    ListContainersOptionsBuilder, PruneContainersOptionsBuilder, RemoveContainerOptionsBuilder,
+};
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -26,18 +29,10 @@ impl DockerEngine {
     /// # Cancellation
     /// Dropping the future leaves the rest to the next sweep.
     pub async fn sweep(&self) -> Result<Vec<String>, Error> {
+        remove_given_up(self).await;
         // Containers inherit their image's labels, and an image has an owner too: only a job's
         // container has a run, so one that a person started from an image of ours is left alone.
-        let filter = HashMap::from([("label".to_owned(), vec![RUN_LABEL.to_owned()])]);
-        let options = ListContainersOptionsBuilder::default()
-            .all(true)
-            .filters(&filter)
-            .build();
-        let found = self
-            .docker()
-            .list_containers(Some(options))
-            .await
-            .map_err(|why| fault("list containers of", "the engine", why))?;
+        let found = self.jobs().await?;
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -83,5 +78,42 @@ impl DockerEngine {
         }
         removed.sort();
         Ok(removed)
+    }
+
+    /// Containers of jobs, of this process or another.
+    async fn jobs(&self) -> Result<Vec<ContainerSummary>, Error> {
+        let list = async |states: Vec<String>| {
+            let mut filter = HashMap::from([("label".to_owned(), vec![RUN_LABEL.to_owned()])]);
+            if !states.is_empty() {
+                filter.insert("status".to_owned(), states);
+            }
+            let options = ListContainersOptionsBuilder::default()
+                .all(true)
+                .filters(&filter)
+                .build();
+            self.docker().list_containers(Some(options)).await
+        };
+        let failed = |why| fault("list containers of", "the engine", why);
+        match list(Vec::new()).await {
+            // Podman calls a container `stopped` whose end its service missed because it was dead
+            // itself, a word that the API does not have, and lists it among the `exited` too. Such
+            // ones are done with after an hour, as others whose owner cannot be seen.
+            Err(Fault::JsonDataError { .. }) => {
+                let filter = HashMap::from([
+                    ("label".to_owned(), vec![RUN_LABEL.to_owned()]),
+                    ("until".to_owned(), vec!["1h".to_owned()]),
+                ]);
+                let options = PruneContainersOptionsBuilder::default()
+                    .filters(&filter)
+                    .build();
+                self.docker()
+                    .prune_containers(Some(options))
+                    .await
+                    .map_err(failed)?;
+                let known = ["created", "running", "paused"].map(str::to_owned);
+                list(known.to_vec()).await.map_err(failed)
+            }
+            other => other.map_err(failed),
+        }
     }
 }

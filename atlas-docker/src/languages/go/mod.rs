@@ -1,12 +1,16 @@
-//! Go: modules, `go test`.
+//! Go: modules, vendored packages, code from before modules; `go test`.
 
-use super::{Language, env};
+mod cgo;
+mod modules;
+
+use super::{Language, call, env, install_script};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::render::shell_quote;
 use crate::system;
 use crate::tree::Tree;
 use crate::versions::{self, Version};
 use atlas_core::{EnvironmentPlan, Evidence};
+use modules::{Legacy, Module};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -15,11 +19,15 @@ use std::sync::LazyLock;
 pub(crate) struct Go;
 
 const MANIFEST: &str = "go.mod";
+/// The name of the script in the environment.
+const INIT: &str = "go-init";
 
 static GO_LINE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^go\s+(\d\S*)").expect("a literal pattern"));
 static TOOLCHAIN: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^toolchain\s+go(\d\S*)").expect("a literal pattern"));
+static GOLANG: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(?:golang|go)\s+(\d\S*)").expect("a literal pattern"));
 static REQUIRE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^\s*(?:require\s+)?([a-z0-9][\w.-]*\.[a-z]+/\S+)\s+v\d")
         .expect("a literal pattern")
@@ -49,8 +57,13 @@ impl Language for Go {
 
     fn presence(&self, tree: &Tree) -> Presence {
         let sources: Vec<_> = tree.ending(".go").collect();
+        let manifest = tree
+            .first(&[MANIFEST, "go.work"])
+            .or_else(|| tree.first(modules::LEGACY))
+            .map(str::to_owned)
+            .or_else(|| Some(modules::modules(tree).into_iter().next()?.manifest));
         Presence {
-            manifest: tree.has(MANIFEST).then(|| MANIFEST.to_owned()),
+            manifest,
             tests: sources
                 .iter()
                 .filter(|path| path.ends_with("_test.go"))
@@ -59,16 +72,15 @@ impl Language for Go {
         }
     }
 
+    /// `go test` needs no manifest: code from before modules has none.
+    fn needs_manifest(&self) -> bool {
+        false
+    }
+
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         let tree = facts.tree;
-        let Some(manifest) = tree.text(MANIFEST) else {
-            return Err(Verdict::new(
-                "no go.mod in the repository's root: code from before Go modules is not built",
-                vec![Evidence::of(".", "go.mod is missing")],
-            ));
-        };
         let Some(test_file) = tree.ending("_test.go").next() else {
-            let evidence = vec![Evidence::of(MANIFEST, "no file is named *_test.go")];
+            let evidence = vec![Evidence::of(".", "no file is named *_test.go")];
             return Err(Verdict::new("the repository has no Go tests", evidence));
         };
         if !facts.knows("gotest") {
@@ -81,6 +93,9 @@ impl Language for Go {
             log_parser_name: "gotest".to_owned(),
             env: env([
                 ("GOCACHE", "$ATLAS_CACHE/go-build"),
+                // Module folders are made read-only by default, which keeps others from removing
+                // them.
+                ("GOFLAGS", "-modcacherw"),
                 ("GOPATH", "$ATLAS_ENV/gopath"),
                 ("GOTOOLCHAIN", "local"),
                 ("LANG", "C.UTF-8"),
@@ -88,67 +103,240 @@ impl Language for Go {
             ..EnvironmentPlan::default()
         };
         plan.prove("log_parser_name", Evidence::of(test_file, "a Go test"));
-        version(facts, &mut plan);
-
-        let required: Vec<(String, String)> = manifest
-            .lines()
-            .filter_map(|line| REQUIRE.captures(line))
-            .map(|found| (found[1].to_owned(), MANIFEST.to_owned()))
-            .collect();
-        // Module folders are made read-only by default, which keeps others from removing them.
-        let mut flags = vec!["-modcacherw"];
-        if !required.is_empty() && !tree.has("go.sum") && !tree.has("go.work") {
-            flags.push("-mod=mod");
-            plan.drift
-                .push("go.sum is missing: module contents are not pinned by hash".to_owned());
-            plan.prove(
-                "env",
-                Evidence::of(MANIFEST, "requirements without a go.sum"),
-            );
-        }
-        plan.env.insert("GOFLAGS".to_owned(), flags.join(" "));
-
+        let modules = modules::modules(tree);
+        version(facts, &modules, &mut plan);
         let tags = tags(facts, &mut plan);
-        plan.build = vec![
-            "go mod download".to_owned(),
-            // Compiles what the tests will need; a package that does not compile is for the tests
-            // to tell, not for the build.
-            format!(
-                "go test{tags} -count=1 -run '^$' ./... || echo 'atlas: not every package compiles'"
-            ),
-        ];
-        plan.prove("build", Evidence::of(MANIFEST, "a Go module"));
-        if facts.changes_manifests {
-            plan.prefetch = vec!["go mod download".to_owned()];
+        let any_manifest = tree.has(MANIFEST) || !modules.is_empty();
+        if any_manifest {
+            with_modules(facts, &modules, &tags, &mut plan);
+        } else {
+            without_modules(facts, &modules::legacy(facts), &tags, &mut plan);
         }
-        plan.test_cmd = format!("go test -v -count=1{tags} ./...");
-        let text = "all packages of the module in the root";
-        plan.prove("test_cmd", Evidence::of(MANIFEST, text));
-        system::packages(facts, self.id(), &required, &[], &mut plan);
+        let required: Vec<(String, String)> = modules
+            .iter()
+            .flat_map(|module| {
+                let named = module.required.iter();
+                named.map(|name| (name.clone(), module.manifest.clone()))
+            })
+            .collect();
+        let libraries = cgo::packages(tree);
+        let extra: Vec<(&str, Evidence)> = libraries
+            .iter()
+            .map(|(package, at)| (*package, at.clone()))
+            .collect();
+        system::packages(facts, self.id(), &required, &extra, &mut plan);
         Ok(plan)
     }
 }
 
-/// `toolchain`, then a `go` line of 1.21 or later (from then on it names a toolchain, before only
+/// `go test` for all packages, without vet: its findings are no test's, and a newer compiler has
+/// more of them.
+fn go_test(tags: &str, more: &str) -> String {
+    format!("go test -vet=off{more}{tags} -count=1")
+}
+
+/// Each module with tests, one after the other.
+fn with_modules(facts: &Facts<'_>, modules: &[Module], tags: &str, plan: &mut EnvironmentPlan) {
+    let tree = facts.tree;
+    let workspace = tree.has("go.work");
+    let flag = |module: &Module| -> &'static str {
+        if workspace {
+            ""
+        } else if module.vendored {
+            // The go command does so by itself from level 1.14 on.
+            if module
+                .level
+                .is_some_and(|level| level >= Version::new(1, 14))
+            {
+                ""
+            } else {
+                " -mod=vendor"
+            }
+        } else if !module.required.is_empty() && !module.summed {
+            " -mod=mod"
+        } else {
+            ""
+        }
+    };
+    for module in modules {
+        let text = if module.vendored {
+            "a Go module with vendored dependencies"
+        } else {
+            "a Go module"
+        };
+        plan.prove("build", Evidence::of(module.manifest.clone(), text));
+        if flag(module) == " -mod=mod" {
+            plan.drift.push(format!(
+                "{}: go.sum is missing: module contents are not pinned by hash",
+                module.manifest
+            ));
+            plan.prove(
+                "test_cmd",
+                Evidence::of(module.manifest.clone(), "requirements without a go.sum"),
+            );
+        }
+    }
+    let fallback = Module {
+        folder: String::new(),
+        manifest: MANIFEST.to_owned(),
+        required: Vec::new(),
+        level: None,
+        vendored: false,
+        summed: true,
+    };
+    let single;
+    let modules = if modules.is_empty() {
+        single = [fallback];
+        &single
+    } else {
+        modules
+    };
+    // Dependencies of the first module are needed; another's that cannot be had are for its tests
+    // to tell.
+    for (at, module) in modules.iter().enumerate() {
+        let inside = inside(&module.folder);
+        let download = format!("{inside}go mod download");
+        if !module.vendored {
+            plan.build.push(if at == 0 {
+                download.clone()
+            } else {
+                format!("( {download} ) || echo 'atlas: a module lacks dependencies'")
+            });
+            if facts.changes_manifests {
+                plan.prefetch.push(download);
+            }
+        }
+    }
+    for module in modules {
+        // Compiles what the tests will need; a package that does not compile is for the tests to
+        // tell, not for the build.
+        plan.build.push(format!(
+            "( {}{} -run '^$' ./... ) || echo 'atlas: not every package compiles'",
+            inside(&module.folder),
+            go_test(tags, flag(module)),
+        ));
+    }
+    plan.test_cmd = match modules {
+        [module] => format!(
+            "{}{} -v ./...",
+            inside(&module.folder),
+            go_test(tags, flag(module))
+        ),
+        several => {
+            let runs: Vec<String> = several
+                .iter()
+                .map(|module| {
+                    let test = format!("{} -v ./...", go_test(tags, flag(module)));
+                    format!("( {}{test} ) || failed=1", inside(&module.folder))
+                })
+                .collect();
+            format!("( failed=0; {}; exit $failed )", runs.join("; "))
+        }
+    };
+    for module in modules {
+        let text = "all packages of the module";
+        plan.prove("test_cmd", Evidence::of(module.manifest.clone(), text));
+    }
+}
+
+/// The change into a module's folder.
+fn inside(folder: &str) -> String {
+    if folder.is_empty() {
+        String::new()
+    } else {
+        format!("cd {} && ", shell_quote(folder))
+    }
+}
+
+/// Vendored packages are built as they were, below `GOPATH`; for others a module is made.
+fn without_modules(facts: &Facts<'_>, legacy: &Legacy, tags: &str, plan: &mut EnvironmentPlan) {
+    plan.prove("build", legacy.evidence.clone());
+    let test = format!("{} -v ./...", go_test(tags, ""));
+    let compile = format!(
+        "{} -run '^$' ./... || echo 'atlas: not every package compiles'",
+        go_test(tags, "")
+    );
+    if legacy.vendored {
+        plan.env.insert("GO111MODULE".to_owned(), "off".to_owned());
+        plan.env.remove("GOFLAGS");
+        plan.prove(
+            "build",
+            Evidence::of("vendor", "packages from before modules"),
+        );
+        let place = format!("\"$GOPATH\"/src/{}", shell_quote(&legacy.import));
+        let parent = legacy
+            .import
+            .rsplit_once('/')
+            .map_or("", |(parent, _)| parent);
+        plan.build.push(format!(
+            "mkdir -p \"$GOPATH\"/src/{} && ln -sfn \"$ATLAS_REPO\" {place}",
+            shell_quote(parent)
+        ));
+        plan.build.push(format!("cd {place} && {{ {compile}; }}"));
+        plan.test_cmd = format!("cd {place} && {test}");
+        plan.prove(
+            "test_cmd",
+            Evidence::of("vendor", "all packages, below GOPATH"),
+        );
+        return;
+    }
+    let day = facts.frozen().map(|day| format!(" {day}"));
+    plan.build
+        .push(install_script(INIT, include_str!("init.sh")));
+    plan.build.push(format!(
+        "{} {}{}",
+        call(INIT),
+        shell_quote(&legacy.import),
+        day.as_deref().unwrap_or_default()
+    ));
+    plan.build.push("go mod download".to_owned());
+    plan.build.push(compile);
+    plan.test_cmd = test;
+    let drift = match legacy.lock {
+        Some(lock) => {
+            plan.prove("build", Evidence::of(lock, "pins revisions"));
+            format!("code from before modules: a go.mod is made of {lock}")
+        }
+        None => {
+            "code from before modules without a lockfile: a go.mod is made, with releases of the \
+             base commit's date where they have versions"
+                .to_owned()
+        }
+    };
+    plan.drift.push(drift);
+    plan.prove("test_cmd", legacy.evidence.clone());
+}
+
+/// `toolchain`, then a file that pins a version, then a `go` line of 1.21 or later (from then on it names a toolchain, before only
 /// a level of the language), then CI, then the newest release at the date.
-fn version(facts: &Facts<'_>, plan: &mut EnvironmentPlan) {
+fn version(facts: &Facts<'_>, modules: &[Module], plan: &mut EnvironmentPlan) {
+    static PINNED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^\s*(?:golang\s+)?(?:go)?(\d\S*)").expect("a literal pattern")
+    });
+    let manifest = facts
+        .tree
+        .first(&[MANIFEST])
+        .or_else(|| modules.first().map(|module| module.manifest.as_str()))
+        .unwrap_or(MANIFEST);
     let mut candidates: Vec<(Version, Evidence)> = Vec::new();
-    for (pattern, lowest) in [
-        (&*TOOLCHAIN, Version::new(1, 0)),
-        (&*GO_LINE, Version::new(1, 21)),
+    for (file, pattern, lowest) in [
+        ("go.work", &*TOOLCHAIN, Version::new(1, 0)),
+        (manifest, &*TOOLCHAIN, Version::new(1, 0)),
+        (".go-version", &*PINNED, Version::new(1, 0)),
+        (".tool-versions", &*GOLANG, Version::new(1, 0)),
+        ("go.work", &*GO_LINE, Version::new(1, 21)),
+        (manifest, &*GO_LINE, Version::new(1, 21)),
     ] {
-        if let Some((line, text)) = facts.tree.line(MANIFEST, pattern)
+        if let Some((line, text)) = facts.tree.line(file, pattern)
             && let Some(version) = pattern
                 .captures(&text)
                 .and_then(|found| Version::parse(&found[1]))
             && version >= lowest
         {
-            candidates.push((version, Evidence::at(MANIFEST, line, text)));
+            candidates.push((version, Evidence::at(file, line, text)));
         }
     }
-    let in_ci = facts
-        .ci
-        .versions(&[("actions/setup-go", "go-version"), ("travis", "go")]);
+    let in_ci = facts.ci.versions(&[("toolchain", "go"), ("image", "go")]);
     let newest = versions::released(versions::GO, facts.date)
         .next_back()
         .unwrap_or(Version::new(1, 11));
@@ -166,7 +354,7 @@ fn version(facts: &Facts<'_>, plan: &mut EnvironmentPlan) {
     // A matrix that ended before the module's own level is out of use.
     let level = facts
         .tree
-        .line(MANIFEST, &GO_LINE)
+        .line(manifest, &GO_LINE)
         .and_then(|(_, text)| Version::parse(GO_LINE.captures(&text)?.get(1)?.as_str()));
     candidates.extend(best.filter(|(version, _)| level.is_none_or(|level| *version >= level)));
     if candidates.is_empty() {
@@ -174,7 +362,19 @@ fn version(facts: &Facts<'_>, plan: &mut EnvironmentPlan) {
             "nothing names a Go toolchain: the newest at {}",
             versions::day(facts.date)
         );
-        candidates.push((newest, Evidence::of(MANIFEST, text)));
+        candidates.push((newest, Evidence::of(manifest, text)));
+    }
+    // No module may ask for more than there is.
+    let highest = modules
+        .iter()
+        .filter_map(|module| Some((module.level?, module)))
+        .filter(|(level, _)| *level >= Version::new(1, 21))
+        .max_by_key(|(level, _)| *level);
+    if let Some((level, module)) = highest
+        && level > candidates[0].0
+    {
+        let text = format!("needs Go {}.{}", level.major, level.minor);
+        candidates.insert(0, (level, Evidence::of(module.manifest.clone(), text)));
     }
     let version = candidates[0].0;
     for (at, (other, mut evidence)) in candidates.into_iter().enumerate() {

@@ -1,25 +1,34 @@
-//! JavaScript and TypeScript under Node.
+//! JavaScript and TypeScript under Node: one analysis for two language ids.
 
+mod calls;
+mod command;
+mod manager;
+mod node;
+mod package;
+mod prepare;
+mod programs;
+mod runner;
 mod script;
+mod shell;
+mod suites;
 
 use super::{Language, env};
 use crate::analysis::{Facts, Presence, Verdict};
-use crate::render::shell_quote;
 use crate::system;
 use crate::tree::Tree;
-use crate::versions::{self, Version};
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
-use script::Runner;
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use command::Setting;
+use manager::Manager;
+use package::{MANIFEST, Workspace, join};
 
-/// JavaScript and TypeScript.
+/// JavaScript.
 #[derive(Debug)]
 pub(crate) struct JavaScript;
 
-const MANIFEST: &str = "package.json";
-const ENDINGS: &[&str] = &[".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"];
-const INSTALL: &str = "npm install --no-package-lock --no-audit --no-fund";
+/// Endings of JavaScript.
+const JAVASCRIPT: &[&str] = &[".js", ".jsx", ".mjs", ".cjs"];
+/// Endings of TypeScript.
+const TYPESCRIPT: &[&str] = &[".ts", ".tsx", ".mts", ".cts"];
 
 /// The copy that comes with npm; a repository need not have its own.
 const NODE_GYP: &str = r#"node "$(npm root -g)/npm/node_modules/node-gyp/bin/node-gyp.js" rebuild"#;
@@ -42,285 +51,190 @@ impl Language for JavaScript {
     }
 
     fn presence(&self, tree: &Tree) -> Presence {
-        let sources: Vec<_> = tree
-            .files()
-            .filter(|path| ENDINGS.iter().any(|end| path.ends_with(end)))
-            .collect();
-        let is_test = |path: &&&str| {
-            let name = path.rsplit('/').next().unwrap_or(path);
-            name.contains(".test.")
-                || name.contains(".spec.")
-                || path
-                    .split('/')
-                    .any(|part| matches!(part, "__tests__" | "test" | "tests" | "spec"))
-                || name.starts_with("test.")
-        };
-        Presence {
-            manifest: tree.has(MANIFEST).then(|| MANIFEST.to_owned()),
-            tests: sources.iter().filter(is_test).count(),
-            sources: sources.len(),
-        }
+        presence(tree, false)
     }
 
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
-        let Some(package) = manifest(facts.tree) else {
-            let evidence = vec![Evidence::of(MANIFEST, "missing, or not readable as JSON")];
-            return Err(Verdict::new(
-                "no readable package.json in the repository's root",
-                evidence,
-            ));
-        };
-        let suite = script::find(facts.tree, &package)?;
-        let mut plan = EnvironmentPlan {
-            env: env([
-                ("CI", "1"),
-                ("LANG", "C.UTF-8"),
-                ("NO_COLOR", "1"),
-                ("npm_config_cache", "$ATLAS_ENV/npm"),
-                // Headers of node, fetched when an addon is first built.
-                ("npm_config_devdir", "$ATLAS_ENV/node-gyp"),
-                ("npm_config_update_notifier", "false"),
-            ]),
-            ..EnvironmentPlan::default()
-        };
-        let node = version(facts, &package, &mut plan);
-        let (parser, report) = match suite.runner {
-            Runner::Jest => ("jest", Some(("jest.json", "jest"))),
-            // Several reporters at once came with Node 20.
-            Runner::NodeTest if node.major >= 20 => ("nodetest", Some(("report.tap", "nodetest"))),
-            Runner::NodeTest => ("nodetest", None),
-        };
-        if !facts.knows(parser) {
-            return Err(Verdict::no_parser(
-                suite.runner.name(),
-                suite.evidence.clone(),
-            ));
+        analyse(facts)
+    }
+}
+
+/// Whether a path is a test's by its name or folder.
+fn is_test(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let code = JAVASCRIPT.iter().chain(TYPESCRIPT);
+    code.into_iter().any(|end| path.ends_with(end))
+        && (name.contains(".test.")
+            || name.contains(".spec.")
+            || name.contains("-test.")
+            || name.contains("_test.")
+            || path
+                .split('/')
+                .any(|part| matches!(part, "__tests__" | "test" | "tests" | "spec" | "specs"))
+            || name.starts_with("test."))
+}
+
+/// How much of one of the two languages is there. A repository is the one or the other: TypeScript
+/// with a `tsconfig.json` and at least as many sources of it, tests and settings not counted.
+pub(super) fn presence(tree: &Tree, typescript: bool) -> Presence {
+    let ends = |path: &str, endings: &[&str]| endings.iter().any(|end| path.ends_with(end));
+    let declares = |path: &str| {
+        [".d.ts", ".d.mts", ".d.cts"]
+            .iter()
+            .any(|end| path.ends_with(end))
+    };
+    let mut sources = 0;
+    let mut tests = 0;
+    let (mut plain, mut typed) = ([0, 0], [0, 0]);
+    for path in tree.files() {
+        let is_typed = ends(path, TYPESCRIPT);
+        if !is_typed && !ends(path, JAVASCRIPT) {
+            continue;
         }
-        parser.clone_into(&mut plan.log_parser_name);
-        plan.report = report
+        let test = is_test(path);
+        sources += 1;
+        tests += usize::from(test);
+        let settings = path.contains(".config.") || path.starts_with('.') || path.contains("/.");
+        if !settings && !declares(path) {
+            let counted = if is_typed { &mut typed } else { &mut plain };
+            counted[usize::from(test)] += 1;
+        }
+    }
+    let configured = tree.ending(".json").any(|path| {
+        path.rsplit('/')
+            .next()
+            .is_some_and(|name| name.starts_with("tsconfig"))
+    });
+    let more = if plain[0] + typed[0] > 0 {
+        typed[0] >= plain[0]
+    } else {
+        typed[1] > plain[1]
+    };
+    if (configured && more) != typescript {
+        return Presence::default();
+    }
+    Presence {
+        manifest: package::main_folder(tree).map(|folder| join(&folder, MANIFEST)),
+        sources,
+        tests,
+    }
+}
+
+/// The plan, for either language.
+pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
+    let Some(workspace) = Workspace::open(facts.tree) else {
+        let evidence = vec![Evidence::of(MANIFEST, "missing, or not readable as JSON")];
+        return Err(Verdict::new(
+            "no readable package.json in the repository's root",
+            evidence,
+        ));
+    };
+    let found = suites::find(facts, &workspace)?;
+    let mut plan = EnvironmentPlan {
+        env: env([
+            ("CI", "1"),
+            ("LANG", "C.UTF-8"),
+            ("NO_COLOR", "1"),
+            ("PATH", "$ATLAS_ENV/tools/node_modules/.bin:$PATH"),
+            ("npm_config_cache", "$ATLAS_ENV/npm"),
+            // Headers of node, fetched when an addon is first built.
+            ("npm_config_devdir", "$ATLAS_ENV/node-gyp"),
+            ("npm_config_update_notifier", "false"),
+        ]),
+        ..EnvironmentPlan::default()
+    };
+    let node = node::version(facts, workspace.main(), &mut plan).major;
+    let manager = Manager::find(facts, &workspace, node);
+    runners(facts, &workspace, &found, node, &mut plan);
+    plan.build.push(node::ensure(node, manager.npm(node)));
+    manager.env(facts, &workspace, &mut plan);
+    prepare::variables(&workspace, &found.suites, node, &mut plan);
+    let browsers = prepare::browsers(&workspace, &found.suites, &mut plan);
+    manager.install(facts, &workspace, &mut plan);
+    prepare::fetch_browsers(&workspace, &found.suites, &mut plan);
+    prepare::adapters(&found.suites, &mut plan);
+    let mut native: Vec<(&str, Evidence)> = browsers;
+    let gyp = join(&workspace.main().folder, "binding.gyp");
+    if facts.tree.has(&gyp) {
+        let command = manager::in_folder(&workspace.main().folder, NODE_GYP);
+        plan.rebuild.push(command);
+        for package in ["build-essential", "python3"] {
+            native.push((package, Evidence::of(gyp.clone(), "a native addon")));
+        }
+    }
+    for (at, script, line) in suites::unbuilt(facts.tree, &workspace, &found.suites) {
+        let folder = &workspace.packages[at].folder;
+        // The scripts make it themselves.
+        let made =
+            |preparation: &suites::Preparation| preparation.needed && preparation.folder == *folder;
+        if found.preparations.iter().any(made) {
+            continue;
+        }
+        let command = manager::in_folder(
+            folder,
+            &format!("npm run {}", crate::render::shell_quote(&script)),
+        );
+        let shown = workspace.packages[at].name();
+        let said = crate::render::shell_quote(&format!("atlas: the build of {shown} failed"));
+        let command = format!("{command} || echo {said}");
+        plan.build.push(command.clone());
+        plan.rebuild.push(command);
+        plan.prove("build", line);
+    }
+    prepare::preparations(&workspace, &found.preparations, &mut plan);
+    manager.prefetch(facts, &workspace, &mut plan);
+    let dependencies: Vec<(String, String)> = workspace
+        .dependencies()
+        .into_iter()
+        .map(|(name, (_, file))| (name, file))
+        .collect();
+    system::packages(facts, "javascript", &dependencies, &native, &mut plan);
+    Ok(plan)
+}
+
+/// Test command, parser and report of the suites.
+fn runners(
+    facts: &Facts<'_>,
+    workspace: &Workspace,
+    found: &suites::Found,
+    node: u32,
+    plan: &mut EnvironmentPlan,
+) {
+    let mut parsers: Vec<&str> = Vec::new();
+    for suite in &found.suites {
+        if !parsers.contains(&suite.runner.parser()) {
+            parsers.push(suite.runner.parser());
+        }
+    }
+    plan.log_parser_name = parsers.join("+");
+    // A report is one file; several suites would write over each other's.
+    plan.report = match found.suites.as_slice() {
+        [only] => only
+            .report(node)
             .filter(|(_, reader)| facts.knows(reader))
             .map(|(file, reader)| ReportSpec {
                 file: file.to_owned(),
                 parser: reader.to_owned(),
-            });
-        plan.test_cmd = suite.command(plan.report.is_some());
-        for line in suite.evidence {
-            plan.prove("log_parser_name", line.clone());
-            plan.prove("test_cmd", line);
-        }
-        install(facts, &package, &mut plan);
-        plan.build.extend(suite.builds.iter().cloned());
-        plan.rebuild = suite.builds;
-        prefetch(facts, &package, &mut plan);
-        let dependencies: Vec<(String, String)> = dependencies(&package)
-            .into_keys()
-            .map(|name| (name, MANIFEST.to_owned()))
-            .collect();
-        let gyp = Evidence::of("binding.gyp", "a native addon");
-        let native: &[(&str, Evidence)] = if facts.tree.has("binding.gyp") {
-            plan.rebuild.insert(0, NODE_GYP.to_owned());
-            &[("build-essential", gyp.clone()), ("python3", gyp)]
-        } else {
-            &[]
-        };
-        system::packages(facts, self.id(), &dependencies, native, &mut plan);
-        Ok(plan)
-    }
-}
-
-fn manifest(tree: &Tree) -> Option<Map<String, Value>> {
-    let text = tree.text(MANIFEST)?;
-    serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()
-}
-
-/// All that gets installed for development: name -> range.
-fn dependencies(package: &Map<String, Value>) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    for key in ["dependencies", "devDependencies", "optionalDependencies"] {
-        let table = package.get(key).and_then(Value::as_object);
-        for (name, range) in table.into_iter().flatten() {
-            if let Some(range) = range.as_str() {
-                found.insert(name.clone(), range.to_owned());
-            }
-        }
-    }
-    found
-}
-
-/// `.nvmrc` and its like, then CI (the newest even major that was released), then `engines`, then
-/// the newest even major at the date. Even majors are the ones with long support.
-fn version(facts: &Facts<'_>, package: &Map<String, Value>, plan: &mut EnvironmentPlan) -> Version {
-    let mut candidates: Vec<(Version, Evidence)> = Vec::new();
-    let even = |version: &Version| version.major.is_multiple_of(2);
-    let newest = versions::released(versions::NODE, facts.date)
-        .rfind(even)
-        .unwrap_or(Version::new(8, 0));
-    if let Some(file) = facts.tree.first(&[".nvmrc", ".node-version"])
-        && let Some(text) = facts.tree.text(file)
-    {
-        let text = text.trim();
-        let found = if text.starts_with("lts/") || text == "node" {
-            Some(newest)
-        } else {
-            Version::parse(text)
-        };
-        if let Some(version) = found {
-            candidates.push((version, Evidence::at(file, 1, text)));
-        }
-    }
-    let in_ci: Vec<_> = facts
-        .ci
-        .versions(&[
-            ("actions/setup-node", "node-version"),
-            ("travis", "node_js"),
-        ])
-        .into_iter()
-        .filter_map(|value| {
-            let version = match value.text.as_str() {
-                "lts/*" | "lts" | "stable" | "node" | "latest" | "current" | "*" => newest,
-                text => Version::parse(text)?,
-            };
-            let text = format!("CI runs Node {}", value.text);
-            let line = Version::new(version.major, 0);
-            versions::is_released(versions::NODE, line, facts.date)
-                .then(|| (version, Evidence::at(value.file, value.line, text)))
-        })
-        .collect();
-    let best = in_ci
-        .iter()
-        .filter(|(version, _)| even(version))
-        .max_by_key(|(version, _)| version.major)
-        .or_else(|| in_ci.iter().max_by_key(|(version, _)| version.major));
-    candidates.extend(best.cloned());
-    let engines = package
-        .get("engines")
-        .and_then(|engines| engines.get("node")?.as_str());
-    if let Some(range) = engines {
-        let fits = versions::released(versions::NODE, facts.date)
-            .filter(even)
-            .rfind(|version| versions::node_allows(range, *version));
-        if let Some(version) = fits {
-            let line = facts.tree.line_with(MANIFEST, "\"engines\"").unwrap_or(1);
-            let text = format!("engines: node {range}");
-            candidates.push((version, Evidence::at(MANIFEST, line, text)));
-        }
-    }
-    if candidates.is_empty() {
-        let text = format!(
-            "nothing names a Node version: the newest with long support at {}",
-            versions::day(facts.date)
-        );
-        candidates.push((newest, Evidence::of(MANIFEST, text)));
-    }
-    let version = candidates[0].0;
-    for (at, (other, mut evidence)) in candidates.into_iter().enumerate() {
-        if at > 0 && other.major != version.major {
-            evidence.text = format!("overruled: {}", evidence.text);
-        }
-        plan.prove("docker_specs", evidence);
-    }
-    plan.base_image = match version.major {
-        0..=10 => format!("node:{}-buster-slim", version.major),
-        11..=15 => format!("node:{}-bullseye-slim", version.major),
-        _ => format!("node:{}-bookworm-slim", version.major),
+            }),
+        _ => None,
     };
-    plan.docker_specs
-        .insert("node_version".to_owned(), version.major.to_string().into());
-    version
-}
-
-/// Install scripts run: some packages compile or fetch what their tests need.
-fn install(facts: &Facts<'_>, package: &Map<String, Value>, plan: &mut EnvironmentPlan) {
-    let tree = facts.tree;
-    if let Some(lock) = tree.first(&["npm-shrinkwrap.json", "package-lock.json"]) {
-        // Lockfiles of npm 6 were written when peer conflicts were warnings.
-        let old = tree.line_with(lock, "\"lockfileVersion\": 1").is_some();
-        let peers = if old { " --legacy-peer-deps" } else { "" };
-        plan.build
-            .push(format!("npm ci --no-audit --no-fund{peers}"));
-        plan.prove("build", Evidence::of(lock, "pins the dependencies"));
-        return;
-    }
-    let manager = package
-        .get("packageManager")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let other = [
-        ("yarn.lock", "yarn", "--frozen-lockfile"),
-        ("pnpm-lock.yaml", "pnpm", "--frozen-lockfile"),
-    ]
-    .into_iter()
-    .find(|(lock, ..)| tree.has(lock));
-    if let Some((lock, program, frozen)) = other {
-        let berry = tree.has(".yarnrc.yml")
-            || manager.starts_with("yarn@") && !manager.starts_with("yarn@1");
-        let (before, frozen) = if program == "yarn" && berry {
-            ("YARN_NODE_LINKER=node-modules ", "--immutable")
-        } else {
-            ("", frozen)
-        };
-        plan.build.push(format!(
-            "if command -v {program} > /dev/null; then {before}{program} install {frozen}; \
-             else echo 'atlas: {program} is absent, npm resolves afresh'; {INSTALL} --legacy-peer-deps; fi"
-        ));
-        plan.drift.push(format!(
-            "where {program} is absent, npm resolves the dependencies afresh and {lock} does not pin them"
-        ));
-        plan.prove(
-            "build",
-            Evidence::of(lock, format!("a lockfile of {program}")),
-        );
-        return;
-    }
-    if dependencies(package).is_empty() {
-        plan.prove("build", Evidence::of(MANIFEST, "no dependencies"));
-        return;
-    }
-    let date = versions::day(facts.date);
-    plan.build.push(if date.starts_with("9999") {
-        INSTALL.to_owned()
-    } else {
-        format!(
-            "{INSTALL} --before={date} || {{ echo 'atlas: npm cannot resolve as of {date}, takes the newest'; {INSTALL}; }}"
-        )
-    });
-    plan.drift.push(format!(
-        "no lockfile: dependencies resolve as of {date}, or as of the build where the registry knows no dates"
-    ));
-    plan.prove(
-        "build",
-        Evidence::of(MANIFEST, "dependencies without a lockfile"),
-    );
-}
-
-/// What the pull request's manifest adds or changes goes into the same `node_modules`, as there is
-/// one for all states.
-fn prefetch(facts: &Facts<'_>, package: &Map<String, Value>, plan: &mut EnvironmentPlan) {
-    if !facts.changes_manifests {
-        return;
-    }
-    let base = dependencies(package);
-    let head = manifest(facts.head).map(|package| dependencies(&package));
-    let added: Vec<String> = head
-        .into_iter()
-        .flatten()
-        .filter(|(name, range)| base.get(name) != Some(range))
-        .map(|(name, range)| format!("{name}@{range}"))
+    let setting = Setting {
+        tree: facts.tree,
+        workspace,
+        node,
+        report: plan.report.is_some(),
+    };
+    let commands: Vec<(String, String)> = found
+        .suites
+        .iter()
+        .map(|suite| (suite.folder.clone(), suite.command(setting)))
         .collect();
-    if added.is_empty() {
-        return;
+    plan.test_cmd = prepare::test_command(workspace, &commands);
+    for line in &found.evidence {
+        plan.prove("log_parser_name", line.clone());
+        plan.prove("test_cmd", line.clone());
     }
-    let words: Vec<String> = added.iter().map(|word| shell_quote(word)).collect();
-    plan.prefetch.push(format!(
-        "npm install --no-save --no-package-lock --no-audit --no-fund --prefix \"$ATLAS_REPO\" -- {}",
-        words.join(" ")
-    ));
-    plan.drift.push(format!(
-        "Base runs with dependencies that the pull request adds or changes: {}",
-        added.join(", ")
-    ));
-    plan.prove(
-        "prefetch",
-        Evidence::of(MANIFEST, "changed by the pull request"),
-    );
+    for line in &found.left_out {
+        plan.drift.push(format!("left out of the tests: {line}"));
+    }
 }

@@ -1,575 +1,380 @@
-//! What `npm test` really runs.
+//! Scripts of package.json with all scripts they call put in their place.
 
-use super::MANIFEST;
-use crate::analysis::Verdict;
-use crate::render::shell_quote;
+use super::package::{Workspace, join};
+use super::shell::{Part, is_assignment, split, unquoted, words};
 use crate::tree::Tree;
-use atlas_core::Evidence;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// Runners that a plan can be made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Runner {
-    Jest,
-    NodeTest,
+/// One command that a script comes to.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// The package and the script it stands in.
+    pub(super) package: usize,
+    pub(super) script: String,
+    /// Where it runs, from the repository's root.
+    pub(super) folder: String,
+    /// `NAME=value` in front of it and of the calls that led to it.
+    pub(super) env: Vec<String>,
+    pub(super) words: Vec<String>,
 }
 
-impl Runner {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Jest => "jest",
-            Self::NodeTest => "node:test",
-        }
-    }
-}
-
-/// A test suite: the command that runs it, taken apart.
-#[derive(Debug)]
-pub(super) struct Suite {
-    pub(super) runner: Runner,
-    /// `NAME=value` in front.
-    env: Vec<String>,
-    /// Options of node itself.
-    node: Vec<String>,
-    /// What the runner is given.
-    args: Vec<String>,
-    /// Commands that must have run before.
-    pub(super) builds: Vec<String>,
-    pub(super) evidence: Vec<Evidence>,
-}
-
-/// Programs that run tests and have no parser.
-const OTHERS: &[&str] = &[
-    "mocha",
-    "vitest",
-    "ava",
-    "tap",
-    "tape",
-    "nyc-tape",
-    "karma",
-    "jasmine",
-    "lab",
-    "uvu",
-    "qunit",
-    "bun",
-    "deno",
-    "wtr",
-    "web-test-runner",
-    "cypress",
-    "playwright",
-    "borp",
-    "zora",
-    "brittle",
-    "intern",
-    "nodeunit",
-    "vows",
-    "react-scripts",
-    "vue-cli-service",
-    "ng",
-    "_mocha",
-    "tsd",
-    "poku",
-    "faucet",
-];
-
-/// Programs that only measure or prepare what follows them.
+/// Programs that only measure, prepare or repeat what follows them.
 const WRAPPERS: &[&str] = &[
     "npx",
+    "bunx",
     "nyc",
     "c8",
+    "istanbul",
     "cross-env",
+    "cross-env-shell",
     "env",
+    "env-cmd",
     "dotenv",
-    "exec",
+    "dotenvx",
     "time",
+    "timeout",
+    "nice",
+    "xvfb-run",
+    "xvfb-maybe",
+    "exec",
+    "command",
+    "retry",
+    "is-ci",
+    "if-env",
 ];
 
-/// Programs that make what the tests import.
-const BUILDERS: &[&str] = &[
-    "tsc",
-    "babel",
-    "rollup",
-    "esbuild",
-    "tsup",
-    "webpack",
-    "swc",
-    "unbuild",
-    "vite",
-    "pkgroll",
-    "microbundle",
-    "tshy",
-    "parcel",
-    "node-gyp",
-    "grunt",
-    "gulp",
-    "ncc",
+/// Programs that call scripts.
+const CALLERS: &[&str] = &[
+    "npm",
+    "yarn",
+    "pnpm",
+    "run-s",
+    "run-p",
+    "npm-run-all",
+    "npm-run-all2",
+    "concurrently",
+    "lerna",
+    "turbo",
+    "nx",
+    "wsrun",
+    "wireit",
+    "make",
+    "sh",
+    "bash",
+    "bun",
+    "node",
+    "tsx",
+    "ts-node",
+    "babel-node",
 ];
 
-/// One step of a script after all scripts it calls were put in its place.
-#[derive(Clone, Debug)]
-struct Step {
-    /// The script it stands in.
-    script: String,
-    words: Vec<String>,
+/// Expands scripts into steps.
+pub(super) struct Expansion<'a> {
+    tree: &'a Tree,
+    pub(super) workspace: &'a Workspace,
+    steps: Vec<Step>,
+    /// Scripts that are being expanded: cuts rings.
+    open: Vec<(String, String)>,
+    /// Bounds scripts that call each other many times over.
+    budget: usize,
 }
 
-/// Finds the suite behind the script `test`, or the script that CI calls in its place.
-pub(super) fn find(tree: &Tree, package: &Map<String, Value>) -> Result<Suite, Verdict> {
-    let scripts = package.get("scripts").and_then(Value::as_object);
-    let text = |name: &str| scripts.and_then(|scripts| scripts.get(name)?.as_str());
-    let placed = |name: &str| {
-        let line = tree
-            .line_with(MANIFEST, &format!("\"{name}\":"))
-            .unwrap_or(1);
-        let text = text(name).unwrap_or_default();
-        Evidence::at(MANIFEST, line, format!("{name}: {text}"))
-    };
-    let Some(entry) = [
-        "test",
-        "test:unit",
-        "unit",
-        "tests",
-        "tests-only",
-        "test-only",
-    ]
-    .into_iter()
-    .find(|name| text(name).is_some_and(|script| !script.contains("no test specified"))) else {
-        // Jest's own configuration is as good as a script.
-        if package.contains_key("jest") || declares(package, "jest") {
-            return Ok(Suite {
-                runner: Runner::Jest,
-                env: Vec::new(),
-                node: Vec::new(),
-                args: Vec::new(),
-                builds: Vec::new(),
-                evidence: vec![Evidence::of(MANIFEST, "jest is declared, no test script")],
+/// Where a line of a script stands.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) package: usize,
+    pub(super) folder: String,
+    script: String,
+    env: Vec<String>,
+}
+
+/// A call of a script, with the arguments it gets.
+pub(super) type Call = (usize, String, Vec<String>);
+
+impl<'a> Expansion<'a> {
+    pub(super) fn new(tree: &'a Tree, workspace: &'a Workspace) -> Self {
+        Self {
+            tree,
+            workspace,
+            steps: Vec::new(),
+            open: Vec::new(),
+            budget: 400,
+        }
+    }
+
+    /// The steps of a script, those of its `pre` script first.
+    pub(super) fn of(mut self, package: usize, script: &str) -> Vec<Step> {
+        self.script(package, script, &[], &[]);
+        self.steps
+    }
+
+    /// The steps of a shell line.
+    pub(super) fn of_line(mut self, line: &str) -> Vec<Step> {
+        let place = Place {
+            package: 0,
+            folder: self.workspace.main().folder.clone(),
+            script: String::new(),
+            env: Vec::new(),
+        };
+        self.line(&place, line);
+        self.steps
+    }
+
+    fn script(&mut self, package: usize, name: &str, args: &[String], env: &[String]) {
+        let of = &self.workspace.packages[package];
+        for stage in [format!("pre{name}"), name.to_owned()] {
+            let place = Place {
+                package,
+                folder: of.folder.clone(),
+                script: stage.clone(),
+                env: env.to_vec(),
+            };
+            let Some(text) = of.script(&stage) else {
+                continue;
+            };
+            let mut text = text.to_owned();
+            if stage == name && !args.is_empty() {
+                text = format!("{text} {}", args.join(" "));
+            }
+            self.guarded(&place, &stage, |this| {
+                if text.trim() == "wireit" {
+                    this.wireit(&place, &stage);
+                } else {
+                    this.line(&place, &text);
+                }
             });
         }
-        let evidence = vec![Evidence::of(MANIFEST, "no script `test`")];
-        return Err(Verdict::new("package.json has no test script", evidence));
-    };
-    let mut steps = Vec::new();
-    let mut budget = 200;
-    for name in [format!("pre{entry}"), entry.to_owned()] {
-        if let Some(script) = text(&name) {
-            let mut open = vec![name.clone()];
-            expand(&name, script, &text, &mut open, &mut budget, &mut steps);
-        }
     }
-    let mut builds = Vec::new();
-    let mut others: Option<(String, Evidence)> = None;
-    for step in &steps {
-        if let Some(mut suite) = take_apart(step) {
-            suite.builds = builds;
-            suite.evidence.push(placed(entry));
-            if step.script != entry {
-                suite.evidence.push(placed(&step.script));
-            }
-            return Ok(suite);
-        }
-        let program = program(&step.words).unwrap_or_default();
-        if OTHERS.contains(&program.as_str()) {
-            others.get_or_insert((program, placed(&step.script)));
-        } else if BUILDERS.contains(&program.as_str())
-            && !step.words.iter().any(|word| word == "--noEmit")
-        {
-            builds.push(build_command(step));
-        }
-    }
-    if let Some((runner, at)) = others {
-        let mut evidence = vec![placed(entry)];
-        if evidence[0] != at {
-            evidence.push(at);
-        }
-        return Err(Verdict::no_parser(&runner, evidence));
-    }
-    Err(Verdict::new(
-        format!("the script `{entry}` starts no test runner that is known"),
-        vec![placed(entry)],
-    ))
-}
 
-fn declares(package: &Map<String, Value>, name: &str) -> bool {
-    super::dependencies(package).contains_key(name)
-}
-
-/// Splits a script into steps, calls of other scripts replaced by their steps.
-fn expand<'a>(
-    name: &str,
-    script: &str,
-    text: &impl Fn(&str) -> Option<&'a str>,
-    open: &mut Vec<String>,
-    budget: &mut usize,
-    into: &mut Vec<Step>,
-) {
-    // `open` cuts rings; the budget bounds scripts that call each other many times over.
-    if *budget == 0 {
-        return;
-    }
-    *budget -= 1;
-    for part in split(script) {
-        if *budget == 0 {
+    fn guarded(&mut self, place: &Place, what: &str, expand: impl FnOnce(&mut Self)) {
+        let key = (place.folder.clone(), what.to_owned());
+        if self.budget == 0 || self.open.contains(&key) {
             return;
         }
-        let words = words(&part);
-        let called = calls(&words);
-        if called.is_empty() {
-            if !words.is_empty() {
-                let script = name.to_owned();
-                into.push(Step { script, words });
-            }
-            continue;
-        }
-        for (target, args) in called {
-            if text(&target).is_none() {
-                // `yarn jest` starts a program; a pattern of `run-s` starts nothing that is known.
-                if matches!(words[0].as_str(), "yarn" | "pnpm") {
-                    let script = name.to_owned();
-                    let words = words.clone();
-                    into.push(Step { script, words });
-                }
-                continue;
-            }
-            for stage in [format!("pre{target}"), target] {
-                let Some(script) = text(&stage) else { continue };
-                if open.contains(&stage) {
-                    continue;
-                }
-                let script = if stage.starts_with("pre") || args.is_empty() {
-                    script.to_owned()
-                } else {
-                    format!("{script} {}", args.join(" "))
-                };
-                open.push(stage.clone());
-                expand(&stage, &script, text, open, budget, into);
-                open.pop();
-            }
-        }
+        self.budget -= 1;
+        self.open.push(key);
+        expand(self);
+        self.open.pop();
     }
-}
 
-/// Parts between `&&`, `||`, `;`, `|` and `&`, quotes respected.
-fn split(script: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut quote = None;
-    for c in script.chars() {
-        match (quote, c) {
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            (None, '&' | '|' | ';' | '\n') => {
-                parts.push(String::new());
-                continue;
-            }
-            _ => {}
-        }
-        if let Some(last) = parts.last_mut() {
-            last.push(c);
-        }
-    }
-    parts.retain(|part| !part.trim().is_empty());
-    parts
-}
-
-/// Words of a part; what is quoted keeps its quotes, so that it means the same in a shell again.
-fn words(part: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut word = String::new();
-    let mut quote = None;
-    for c in part.chars() {
-        match (quote, c) {
-            (None, c) if c.is_whitespace() => {
-                if !word.is_empty() {
-                    found.push(std::mem::take(&mut word));
+    /// A script whose command and dependencies stand in the table `wireit`.
+    fn wireit(&mut self, place: &Place, name: &str) {
+        let of = &self.workspace.packages[place.package];
+        let Some(entry) = of.json.get("wireit").and_then(|table| table.get(name)) else {
+            return;
+        };
+        let needed = entry.get("dependencies").and_then(Value::as_array);
+        for needed in needed.into_iter().flatten() {
+            let text = needed.as_str().or_else(|| needed.get("script")?.as_str());
+            let Some(text) = text else { continue };
+            match text
+                .rsplit_once(':')
+                .filter(|_| text.starts_with(['.', '/']))
+            {
+                Some((folder, script)) => {
+                    if let Some(at) = self.workspace.at(&join(&of.folder, folder)) {
+                        self.script(at, script, &[], &place.env);
+                    }
                 }
-                continue;
+                None => self.script(place.package, text, &[], &place.env),
             }
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            _ => {}
         }
-        word.push(c);
+        if let Some(command) = entry.get("command").and_then(Value::as_str) {
+            self.line(place, command);
+        }
     }
-    if !word.is_empty() {
-        found.push(word);
-    }
-    found
-}
 
-/// The scripts that a part calls, with the arguments each gets.
-fn calls(words: &[String]) -> Vec<(String, Vec<String>)> {
-    let strs: Vec<&str> = words.iter().map(String::as_str).collect();
-    let (names, rest): (Vec<&str>, &[&str]) = match strs.as_slice() {
-        ["npm" | "yarn" | "pnpm", "run" | "run-script", rest @ ..]
-        | ["npm", "-s" | "--silent", "run", rest @ ..] => {
-            let rest = skip_flags(rest);
-            (
-                rest.iter().take(1).copied().collect(),
-                rest.get(1..).unwrap_or_default(),
-            )
+    fn line(&mut self, place: &Place, text: &str) {
+        let mut place = place.clone();
+        let mut outer = Vec::new();
+        for Part {
+            text,
+            opens,
+            closes,
+        } in split(text)
+        {
+            if self.budget == 0 {
+                return;
+            }
+            for _ in 0..opens {
+                outer.push(place.folder.clone());
+            }
+            let words = words(&text);
+            if words.first().is_some_and(|word| word == "cd") {
+                if let Some(to) = words.get(1) {
+                    place.folder = join(&place.folder, &unquoted(to));
+                }
+            } else if !words.is_empty() {
+                self.command(&place, &words);
+            }
+            for _ in 0..closes {
+                if let Some(folder) = outer.pop() {
+                    place.folder = folder;
+                }
+            }
         }
-        ["npm", "t" | "test" | "tst", rest @ ..] => (vec!["test"], rest),
-        ["yarn" | "pnpm", name, rest @ ..] if !matches!(*name, "exec" | "dlx") => {
-            (vec![name], rest)
+    }
+
+    fn command(&mut self, place: &Place, words: &[String]) {
+        let (env, rest) = bare(words);
+        let mut inner = place.clone();
+        inner.env.extend(env);
+        let head = rest.first().map(|word| head(word)).unwrap_or_default();
+        if matches!(head.as_str(), "concurrently" | "start-server-and-test") {
+            for word in rest[1..].iter().filter(|word| !word.starts_with('-')) {
+                let text = unquoted(word);
+                match text.strip_prefix("npm:") {
+                    Some(name) => {
+                        let (name, args) = name.split_once(' ').unwrap_or((name, ""));
+                        for name in self.matching(place.package, name) {
+                            self.script(place.package, &name, &[args.to_owned()], &inner.env);
+                        }
+                    }
+                    None => self.guarded(place, &text, |this| this.line(&inner, &text)),
+                }
+            }
+            return;
         }
-        ["run-s" | "npm-run-all" | "run-p", rest @ ..] => (
-            rest.iter()
-                .filter(|word| !word.starts_with('-'))
-                .copied()
+        if let Some(lines) = self.foreign(&inner, &head, rest) {
+            let what = rest.join(" ");
+            self.guarded(place, &what, |this| {
+                for line in lines {
+                    this.line(&inner, &line);
+                }
+            });
+            return;
+        }
+        match self.calls(&inner, &head, rest) {
+            Some(calls) => {
+                for (package, name, args) in calls {
+                    self.script(package, &name, &args, &inner.env);
+                }
+            }
+            None => self.steps.push(Step {
+                package: inner.package,
+                script: inner.script,
+                folder: inner.folder,
+                env: inner.env,
+                words: rest.to_vec(),
+            }),
+        }
+    }
+
+    /// The lines of a shell script or of a Makefile's target.
+    fn foreign(&self, place: &Place, head: &str, words: &[String]) -> Option<Vec<String>> {
+        if head == "make" {
+            let target = words.iter().skip(1).find(|word| !word.starts_with('-'))?;
+            let text = self.tree.text(&join(&place.folder, "Makefile"))?;
+            let rule = format!("{target}:");
+            let mut lines = text.lines().skip_while(|line| !line.starts_with(&rule));
+            let first = lines.next()?;
+            let needed = first[rule.len()..].split_whitespace();
+            let mut found: Vec<String> = needed.map(|name| format!("make {name}")).collect();
+            let own = lines.take_while(|line| line.starts_with('\t') || line.trim().is_empty());
+            found.extend(
+                own.map(|line| line.trim().trim_start_matches(['@', '-']).to_owned())
+                    .filter(|line| !line.is_empty()),
+            );
+            return Some(found);
+        }
+        let file = match head {
+            "sh" | "bash" => words.iter().skip(1).find(|word| !word.starts_with('-'))?,
+            _ => words.first()?,
+        };
+        let file = unquoted(file);
+        let is_shell = |end: &str| file.rsplit('.').next() == Some(end);
+        if !is_shell("sh") && !is_shell("bash") {
+            return None;
+        }
+        let text = self.tree.text(&join(&place.folder, &file))?;
+        let joined = text.replace("\\\n", " ");
+        let control = [
+            "#",
+            "set ",
+            "if ",
+            "fi",
+            "then",
+            "else",
+            "for ",
+            "do",
+            "while ",
+            "case ",
+            "esac",
+            "function ",
+            "export ",
+            "}",
+            "exit",
+            "echo ",
+            "trap ",
+        ];
+        Some(
+            joined
+                .lines()
+                .map(str::trim)
+                .filter(|line| {
+                    !line.is_empty() && !control.iter().any(|word| line.starts_with(word))
+                })
+                .map(str::to_owned)
                 .collect(),
-            &[],
-        ),
-        _ => return Vec::new(),
-    };
-    let args: Vec<String> = rest
+        )
+    }
+}
+
+/// A program's name: of its path, its quotes and its ending.
+pub(super) fn head(word: &str) -> String {
+    let word = unquoted(word);
+    if let Some(path) = word
+        .split("node_modules/")
+        .nth(1)
+        .filter(|path| !path.starts_with(".bin/"))
+    {
+        let mut parts = path.split('/');
+        let first = parts.next().unwrap_or_default();
+        return match parts.next() {
+            Some(second) if first.starts_with('@') => format!("{first}/{second}"),
+            _ => first.to_owned(),
+        };
+    }
+    let name = word.rsplit('/').next().unwrap_or(&word);
+    let endings = [".js", ".mjs", ".cjs"];
+    let name = endings
         .iter()
-        .filter(|word| **word != "--")
-        .map(|word| (*word).to_owned())
-        .collect();
-    names
-        .into_iter()
-        .map(|name| (name.trim_matches(['"', '\'']).to_owned(), args.clone()))
-        .collect()
+        .find_map(|end| name.strip_suffix(end))
+        .unwrap_or(name);
+    name.trim_start_matches('_').to_owned()
 }
 
-fn skip_flags<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
-    let at = words
-        .iter()
-        .position(|word| !word.starts_with('-'))
-        .unwrap_or(words.len());
-    &words[at..]
-}
-
-fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty()
-            && name
-                .chars()
-                .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
-    })
-}
-
-/// Words after wrappers and assignments, which come back apart.
-fn bare(words: &[String]) -> (Vec<String>, &[String]) {
+/// Words after assignments and wrappers, which come back apart.
+pub(super) fn bare(words: &[String]) -> (Vec<String>, &[String]) {
     let mut env = Vec::new();
     let mut at = 0;
     let mut wrapped = false;
+    let known = |word: &String| {
+        let name = head(word);
+        super::programs::is_known(&name)
+            || CALLERS.contains(&name.as_str())
+            || WRAPPERS.contains(&name.as_str())
+    };
     while let Some(word) = words.get(at) {
         if is_assignment(word) {
             env.push(word.clone());
-        } else if WRAPPERS.contains(&word.as_str()) || word == "yarn" || word == "pnpm" {
+        } else if WRAPPERS.contains(&head(word).as_str()) && !word.starts_with('-') {
             wrapped = true;
-        } else if !(wrapped && word.starts_with('-')) {
+        } else if wrapped && !known(word) {
+            // An option, its value, or a program of another name: `nyc --reporter lcov mocha`.
+            let next = words[at..].iter().position(known);
+            match next {
+                Some(0) | None if !word.starts_with('-') => break,
+                Some(next) if next > 0 => {
+                    at += next;
+                    continue;
+                }
+                _ => {}
+            }
+        } else {
             break;
         }
         at += 1;
     }
-    (env, &words[at..])
-}
-
-fn program(words: &[String]) -> Option<String> {
-    let (_, rest) = bare(words);
-    let first = rest.first()?;
-    let name = first.rsplit('/').next().unwrap_or(first);
-    let name = name.trim_end_matches(".js").trim_end_matches(".mjs");
-    if name == "node" {
-        // `node --flag node_modules/mocha/bin/mocha.js`
-        let path = rest.iter().skip(1).find(|word| !word.starts_with('-'))?;
-        let package = path.split("node_modules/").nth(1)?;
-        let package = package.trim_start_matches(".bin/");
-        return package.split('/').next().map(str::to_owned);
-    }
-    Some(name.to_owned())
-}
-
-fn take_apart(step: &Step) -> Option<Suite> {
-    let (env, rest) = bare(&step.words);
-    let (first, args) = rest.split_first()?;
-    let suite = |runner, node: &[String], args: Vec<String>| Suite {
-        runner,
-        env: env.clone(),
-        node: node.to_vec(),
-        args,
-        builds: Vec::new(),
-        evidence: Vec::new(),
-    };
-    let name = first.rsplit('/').next().unwrap_or(first);
-    if name == "jest" || name == "jest.js" {
-        return Some(suite(Runner::Jest, &[], jest_args(args)));
-    }
-    if !matches!(name, "node" | "tsx") {
-        return None;
-    }
-    if let Some(at) = args
-        .iter()
-        .position(|word| word.contains("node_modules/") && word.contains("jest"))
-    {
-        return Some(suite(Runner::Jest, &args[..at], jest_args(&args[at + 1..])));
-    }
-    let at = args.iter().position(|word| word == "--test")?;
-    let mut kept: Vec<String> = Vec::new();
-    if name == "tsx" {
-        kept.extend(["--import".to_owned(), "tsx".to_owned()]);
-    }
-    kept.extend(args[..at].iter().cloned());
-    kept.extend(args[at + 1..].iter().cloned());
-    // A second reporter would print what no parser expects.
-    drop_options(
-        &mut kept,
-        &["--test-reporter", "--test-reporter-destination"],
-    );
-    kept.retain(|word| {
-        word != "--watch"
-            && !word.starts_with("--experimental-test-coverage")
-            && !word.starts_with("--test-coverage")
-            && !word.starts_with("--enable-source-maps=")
-    });
-    Some(suite(Runner::NodeTest, &[], kept))
-}
-
-/// Jest's arguments without those that the plan sets itself, that stop early or that only measure.
-fn jest_args(args: &[String]) -> Vec<String> {
-    let mut kept = args.to_vec();
-    drop_options(
-        &mut kept,
-        &[
-            "--outputFile",
-            "--coverageReporters",
-            "--reporters",
-            "--coverageDirectory",
-        ],
-    );
-    kept.retain(|word| {
-        let name = word.split('=').next().unwrap_or(word);
-        !matches!(
-            name,
-            "--coverage"
-                | "--collectCoverage"
-                | "--watch"
-                | "--watchAll"
-                | "--silent"
-                | "--bail"
-                | "-b"
-                | "--ci"
-                | "--verbose"
-                | "--json"
-                | "-o"
-                | "--onlyChanged"
-                | "--notify"
-                | "-u"
-                | "--updateSnapshot"
-                | "--colors"
-                | "--color"
-                | "--passWithNoTests"
-        )
-    });
-    kept
-}
-
-/// Removes options that take a value, written with `=` or a blank.
-fn drop_options(words: &mut Vec<String>, options: &[&str]) {
-    let mut kept = Vec::new();
-    let mut rest = words.drain(..);
-    while let Some(word) = rest.next() {
-        let name = word.split('=').next().unwrap_or(&word);
-        if options.contains(&name) {
-            if !word.contains('=') {
-                rest.next();
-            }
-        } else {
-            kept.push(word);
-        }
-    }
-    drop(rest);
-    *words = kept;
-}
-
-fn build_command(step: &Step) -> String {
-    let (env, rest) = bare(&step.words);
-    let mut words = env;
-    words.extend(["npx".to_owned(), "--no-install".to_owned()]);
-    words.extend(rest.iter().cloned());
-    again(&words)
-}
-
-/// Words as a command again. Words that carry quotes or a pattern of plain characters stay as the
-/// script has them; anything that a shell could take for more is quoted.
-fn again(words: &[String]) -> String {
-    let safe = |word: &String| {
-        let inner = ['"', '\'']
-            .iter()
-            .find_map(|quote| word.strip_prefix(*quote)?.strip_suffix(*quote))
-            .unwrap_or(word);
-        let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,*?{}[]!^".contains(c);
-        if inner.chars().all(plain) {
-            word.clone()
-        } else {
-            match word.split_once('=').filter(|_| is_assignment(word)) {
-                Some((name, value)) => format!("{name}={}", shell_quote(&unquoted(value))),
-                None => shell_quote(&unquoted(word)),
-            }
-        }
-    };
-    words.iter().map(safe).collect::<Vec<_>>().join(" ")
-}
-
-/// A word without the quotes that a shell would take off.
-fn unquoted(word: &str) -> String {
-    let mut quote = None;
-    let mut text = String::new();
-    for c in word.chars() {
-        match (quote, c) {
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            (_, c) => text.push(c),
-        }
-    }
-    text
-}
-
-impl Suite {
-    /// The command, with a report if one is wanted (Jest always writes one).
-    pub(super) fn command(&self, report: bool) -> String {
-        let mut words = self.env.clone();
-        match self.runner {
-            Runner::Jest => {
-                if self.node.is_empty() {
-                    words.extend(["npx", "--no-install", "jest"].map(str::to_owned));
-                } else {
-                    words.push("node".to_owned());
-                    words.extend(self.node.iter().cloned());
-                    words.push("node_modules/jest/bin/jest.js".to_owned());
-                }
-                words.extend(self.args.iter().cloned());
-                format!(
-                    "{} --ci --verbose --json --outputFile=\"$ATLAS_OUT/jest.json\"",
-                    again(&words)
-                )
-            }
-            Runner::NodeTest => {
-                words.extend(["node", "--test"].map(str::to_owned));
-                let reporters = if report {
-                    // Without force-exit, a failing test that leaves a server open hangs the run. What
-                    // goes to standard error is written at once, so it is complete even then.
-                    " $(node --help | grep -o -m1 -e --test-force-exit) \
-                     --test-reporter=spec --test-reporter-destination=stdout \
-                     --test-reporter=tap --test-reporter-destination=stderr"
-                } else {
-                    ""
-                };
-                let mut command = again(&words) + reporters;
-                if !self.args.is_empty() {
-                    command.push(' ');
-                    command.push_str(&again(&self.args));
-                }
-                if report {
-                    // A runner that could not start says so there, and a person should see it.
-                    command.push_str(
-                        " 2>\"$ATLAS_OUT/report.tap\" || (code=$?; grep -q '^TAP version' \
-                         \"$ATLAS_OUT/report.tap\" || cat \"$ATLAS_OUT/report.tap\"; exit $code)",
-                    );
-                }
-                command
-            }
-        }
-    }
+    (env, &words[at.min(words.len())..])
 }

@@ -4,6 +4,7 @@ use super::manifests::{Group, Manifests, name_of, strip_factors};
 use super::prefetch::prefetch;
 use super::runner::{Runner, is_test_tool};
 use crate::analysis::Facts;
+use crate::languages::{call, install_script};
 use crate::render::shell_quote;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
@@ -178,16 +179,10 @@ pub(super) fn plan(
             "build",
             Evidence::of(file, format!("pins {} packages", pins.len())),
         );
-        " -c \"$ATLAS_ENV/constraints.txt\"".clone_into(&mut constraint);
+        " --constraint \"$ATLAS_ENV/constraints.txt\"".clone_into(&mut constraint);
     }
     let mut words: Vec<String> = Vec::new();
     if let Some(file) = &manifests.installable {
-        let target = if chosen.extras.is_empty() {
-            ".".to_owned()
-        } else {
-            format!(".[{}]", chosen.extras.join(","))
-        };
-        words.extend(["-e".to_owned(), target]);
         plan.prove("build", Evidence::of(file.clone(), "can be installed"));
     }
     for file in &chosen.files {
@@ -203,34 +198,44 @@ pub(super) fn plan(
     if runner == Runner::Pytest && !has_pytest {
         words.push("pytest".to_owned());
     }
-    if !words.is_empty() {
-        let quoted: Vec<String> = words.iter().map(|word| shell_quote(word)).collect();
-        plan.build.push(format!(
-            "python -m pip install{constraint} {}",
-            quoted.join(" ")
-        ));
+    let backend = backend(manifests);
+    if !words.is_empty() || manifests.installable.is_some() {
+        plan.build
+            .push(install_script(INSTALL, include_str!("install.sh")));
+        let mut command = format!("{}{}{constraint}", call(INSTALL), day(facts));
+        if manifests.installable.is_some() {
+            command.push_str(" --project .");
+            if !chosen.extras.is_empty() {
+                command.push_str(" --extras ");
+                command.push_str(&shell_quote(&chosen.extras.join(",")));
+            }
+            for word in &backend {
+                command.push_str(" --backend ");
+                command.push_str(&shell_quote(word));
+            }
+        }
+        for word in &words {
+            command.push(' ');
+            command.push_str(&shell_quote(word));
+        }
+        plan.build.push(command);
         if constraint.is_empty() {
-            plan.drift.push(
-                "no lockfile: pip resolves dependencies to what the index has at the build"
+            plan.drift.push(match facts.frozen() {
+                Some(day) => format!(
+                    "no lockfile: dependencies are resolved as of {day}, but for what stands on no index"
+                ),
+                None => "no lockfile: dependencies resolve to what the index has at the build"
                     .to_owned(),
-            );
+            });
         }
     }
     if extension.is_some() && manifests.installable.is_some() {
-        let backend: Vec<String> = manifests
-            .pyproject
-            .as_ref()
-            .and_then(|root| root.get("build-system")?.get("requires")?.as_array())
-            .into_iter()
-            .flatten()
-            .filter_map(|item| item.as_str().map(shell_quote))
-            .collect();
-        let backend = if backend.is_empty() {
-            "setuptools wheel".to_owned()
-        } else {
-            backend.join(" ")
-        };
-        plan.build.push(format!("python -m pip install {backend}"));
+        let mut command = format!("{} --add{}", call(INSTALL), day(facts));
+        for word in &backend {
+            command.push(' ');
+            command.push_str(&shell_quote(word));
+        }
+        plan.build.push(command);
         // In place, because what is installed may not be written while tests run. Backends other
         // than setuptools know no such build.
         let rebuild = if facts.tree.text("setup.py").is_some() {
@@ -242,6 +247,33 @@ pub(super) fn plan(
     }
     prefetch(facts, manifests, &chosen, plan);
     extension
+}
+
+/// The name of the script in the environment.
+pub(super) const INSTALL: &str = "install-python";
+
+/// The option for the day as of which dependencies resolve, with a blank in front.
+pub(super) fn day(facts: &Facts<'_>) -> String {
+    facts
+        .frozen()
+        .map(|day| format!(" --day {day}"))
+        .unwrap_or_default()
+}
+
+/// What the project's build itself needs.
+fn backend(manifests: &Manifests) -> Vec<String> {
+    let named: Vec<String> = manifests
+        .pyproject
+        .as_ref()
+        .and_then(|root| root.get("build-system")?.get("requires")?.as_array())
+        .into_iter()
+        .flatten()
+        .filter_map(|item| item.as_str().map(str::to_owned))
+        .collect();
+    if named.is_empty() {
+        return ["setuptools", "wheel"].map(str::to_owned).to_vec();
+    }
+    named
 }
 
 /// What to install beside the project itself.
@@ -258,6 +290,7 @@ fn choose(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) 
     let mut chosen = Chosen::default();
     from_tox(facts, manifests, &mut chosen, plan);
     from_ci(facts, manifests, &mut chosen, plan);
+    from_tools(facts, manifests, &mut chosen, plan);
     let named = |names: &[&str]| -> Vec<&Group> {
         names
             .iter()
@@ -277,7 +310,12 @@ fn choose(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) 
         take(facts, group, &mut chosen, plan);
         tested = true;
     }
-    if !tested && let Some(file) = facts.tree.first(TEST_FILES) {
+    if !tested
+        && let Some(file) = facts
+            .tree
+            .first(TEST_FILES)
+            .or_else(|| list_file(facts, "test"))
+    {
         take_file(file, &mut chosen, plan);
         tested = true;
     }
@@ -292,7 +330,12 @@ fn choose(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) 
             }
         }
     }
-    if !tested && let Some(file) = facts.tree.first(DEV_FILES) {
+    if !tested
+        && let Some(file) = facts
+            .tree
+            .first(DEV_FILES)
+            .or_else(|| list_file(facts, "dev"))
+    {
         take_file(file, &mut chosen, plan);
     }
     if manifests.installable.is_none() && facts.tree.has("requirements.txt") {
@@ -307,6 +350,27 @@ fn choose(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) 
     dedup(&mut chosen.files);
     dedup(&mut chosen.requirements);
     chosen
+}
+
+/// A requirements file for a purpose under any name: `deps/test-reqs.txt`. The one nearest to the
+/// root, then the one of the shortest name.
+fn list_file<'a>(facts: &Facts<'a>, purpose: &str) -> Option<&'a str> {
+    facts
+        .tree
+        .files()
+        .filter(|path| {
+            let low = path.to_ascii_lowercase();
+            [".txt", ".in", ".pip"].iter().any(|end| low.ends_with(end))
+                && ["require", "reqs", "deps"]
+                    .iter()
+                    .any(|word| low.contains(word))
+                && low
+                    .split(['/', '-', '_', '.'])
+                    .any(|part| part.starts_with(purpose))
+                && low.matches('/').count() < 3
+                && !low.contains("doc")
+        })
+        .min_by_key(|path| (path.matches('/').count(), path.len(), *path))
 }
 
 fn dedup(list: &mut Vec<String>) {
@@ -452,8 +516,9 @@ fn from_ci(
             let mut used = false;
             for file in FILE_OPTION.captures_iter(&found[1]) {
                 let narrow = !file[1].contains("doc") && !file[1].contains("lint");
-                if narrow && facts.tree.has(&file[1]) {
-                    chosen.files.push(file[1].to_owned());
+                let path = facts.ci.path(command, &file[1]);
+                if narrow && facts.tree.has(&path) {
+                    chosen.files.push(path);
                     used = true;
                 }
             }
@@ -478,6 +543,83 @@ fn from_ci(
             if used {
                 plan.prove("build", at);
             }
+        }
+    }
+}
+
+/// What `uv sync`, `poetry install` and `pdm install` of CI's test jobs and `session.install` of
+/// nox are told to add: extras and groups, where the manifests have them.
+fn from_tools(
+    facts: &Facts<'_>,
+    manifests: &Manifests,
+    chosen: &mut Chosen,
+    plan: &mut EnvironmentPlan,
+) {
+    static TOOL: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\b(?:uv (?:sync|run|pip install)|poetry install|pdm (?:install|sync)|pipenv install)\b([^;&|]*)")
+            .expect("a literal pattern")
+    });
+    static OPTION: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?:--(?:extras?|group|only-group|with|only)|-[EG])[ =]["']?([\w ,-]+?)["']?(?:\s+-|\s*$)"#)
+            .expect("a literal pattern")
+    });
+    static NOX: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"session\.install\(([^()]*)\)").expect("a literal pattern"));
+    static WORD: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"["']([^"'\n]+)["']"#).expect("a literal pattern"));
+    let mut take_named = |name: &str, at: &Evidence, plan: &mut EnvironmentPlan| {
+        for group in manifests.groups.iter().filter(|group| group.name == name) {
+            let narrow = !["doc", "lint", "typ"]
+                .iter()
+                .any(|part| name.contains(part));
+            if narrow {
+                take(facts, group, chosen, plan);
+                plan.prove("build", at.clone());
+            }
+        }
+    };
+    for command in facts.ci.test_commands() {
+        let Some(found) = TOOL.captures(&command.text) else {
+            continue;
+        };
+        let at = Evidence::at(command.file.clone(), command.line, command.text.clone());
+        // Each option ends where the next begins, so they are taken apart first.
+        for option in found[1].replace(" -", "\n-").lines() {
+            for names in OPTION.captures_iter(option.trim()) {
+                for name in names[1].split([',', ' ']).filter(|name| !name.is_empty()) {
+                    take_named(name, &at, plan);
+                }
+            }
+            if matches!(option.trim(), "--all-extras") {
+                for group in manifests.groups.iter().filter(|group| group.extra) {
+                    take_named(&group.name, &at, plan);
+                }
+            }
+        }
+    }
+    let text = facts.tree.text("noxfile.py").unwrap_or_default();
+    let mut session = "";
+    for (at, line) in text.lines().enumerate() {
+        if let Some(name) = line.strip_prefix("def ") {
+            session = name.split('(').next().unwrap_or_default();
+        }
+        let Some(call) = NOX.captures(line).filter(|_| session.contains("test")) else {
+            continue;
+        };
+        let at = Evidence::at("noxfile.py", at + 1, line.trim());
+        let words: Vec<String> = WORD
+            .captures_iter(&call[1])
+            .map(|word| word[1].to_owned())
+            .collect();
+        for pair in words.windows(2) {
+            if pair[0] == "-r" && facts.tree.has(&pair[1]) {
+                chosen.files.push(pair[1].clone());
+                plan.prove("build", at.clone());
+            }
+        }
+        for word in words.iter().filter(|word| is_test_tool(word)) {
+            chosen.requirements.push(word.clone());
+            plan.prove("build", at.clone());
         }
     }
 }

@@ -65,7 +65,108 @@ impl Manifests {
         found.read_pyproject(tree);
         found.read_setup_cfg();
         found.read_setup_py(tree);
+        found.read_pipfile(tree);
+        if found.installable.is_none() && found.dependencies.is_empty() {
+            found.read_conda(tree);
+        }
         found
+    }
+
+    fn read_pipfile(&mut self, tree: &Tree) {
+        const FILE: &str = "Pipfile";
+        let Some(root) = tree.toml(FILE) else {
+            return;
+        };
+        let list = |key: &str| -> Vec<String> {
+            let table = root.get(key).and_then(toml::Value::as_table);
+            table
+                .into_iter()
+                .flatten()
+                .filter_map(|(name, value)| pipfile_requirement(name, value))
+                .collect()
+        };
+        if self.installable.is_none() && self.dependencies.is_empty() {
+            self.dependencies = list("packages");
+        }
+        self.groups.push(Group {
+            name: "dev".to_owned(),
+            file: FILE.to_owned(),
+            extra: false,
+            requirements: list("dev-packages"),
+        });
+        let python = root.get("requires").and_then(|requires| {
+            let version = requires.get("python_version");
+            version
+                .or_else(|| requires.get("python_full_version"))?
+                .as_str()
+        });
+        if let (None, Some(python)) = (&self.requires_python, python) {
+            let line = tree.line_with(FILE, "python_").unwrap_or(1);
+            let at = Evidence::at(FILE, line, format!("requires Python {python}"));
+            self.requires_python = Some((format!("=={python}"), at));
+        }
+    }
+
+    /// An environment of conda as requirements of pip: most packages bear the same name there. What
+    /// is no Python package is left out where it is known not to be one.
+    fn read_conda(&mut self, tree: &Tree) {
+        const NO_PACKAGE: &[&str] = &[
+            "pip",
+            "conda",
+            "mamba",
+            "compilers",
+            "cxx-compiler",
+            "c-compiler",
+            "fortran-compiler",
+            "make",
+            "cmake",
+            "gcc",
+            "gxx",
+            "git",
+            "nodejs",
+            "openssl",
+            "libgcc",
+            "mkl",
+            "nomkl",
+        ];
+        static ITEM: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r"^(\s*)-\s+(?:[\w-]+::)?([A-Za-z0-9][\w.-]*)\s*(.*)$")
+                .expect("a literal pattern")
+        });
+        let Some(file) = tree.first(&["environment.yml", "environment.yaml"]) else {
+            return;
+        };
+        let mut inside = false;
+        for (at, line) in tree.text(file).unwrap_or_default().lines().enumerate() {
+            if !line.starts_with([' ', '-', '#']) && !line.trim().is_empty() {
+                inside = line.starts_with("dependencies:");
+            }
+            let line = line.split(" #").next().unwrap_or_default();
+            let Some(item) = ITEM.captures(line).filter(|_| inside) else {
+                continue;
+            };
+            let (name, version) = (item[2].to_owned(), item[3].trim());
+            if version.starts_with(':') {
+                continue;
+            }
+            // `=1.2` of conda is `==1.2.*`, a third part names a build.
+            let version = match version
+                .strip_prefix('=')
+                .filter(|rest| !rest.starts_with('='))
+            {
+                Some(rest) => {
+                    let rest = rest.split('=').next().unwrap_or_default();
+                    format!("=={}.*", rest.trim_end_matches(".*"))
+                }
+                None => version.replace(' ', ""),
+            };
+            if name == "python" {
+                let at = Evidence::at(file, at + 1, line.trim());
+                self.requires_python.get_or_insert((version, at));
+            } else if !NO_PACKAGE.contains(&name.as_str()) && !name.starts_with("lib") {
+                self.dependencies.push(format!("{name}{version}"));
+            }
+        }
     }
 
     fn read_pyproject(&mut self, tree: &Tree) {
@@ -294,7 +395,12 @@ impl Manifests {
     /// All names that any manifest or requirements file mentions, with the file.
     pub(super) fn all_names(&self, tree: &Tree) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
-        let own = self.installable.clone().unwrap_or_default();
+        let lists = ["Pipfile", "environment.yml", "environment.yaml"];
+        let own = self
+            .installable
+            .clone()
+            .or_else(|| tree.first(&lists).map(str::to_owned))
+            .unwrap_or_default();
         for requirement in &self.dependencies {
             found.entry(name_of(requirement)).or_insert(own.clone());
         }
@@ -329,7 +435,9 @@ impl Manifests {
     /// Versions that a lockfile pins: `name==version`. A package that is locked in several versions
     /// depends on markers and is left to pip.
     pub(super) fn locked(&self, tree: &Tree) -> Option<(String, Vec<String>)> {
-        let file = tree.first(&["poetry.lock", "uv.lock", "pdm.lock"])?;
+        let Some(file) = tree.first(&["uv.lock", "poetry.lock", "pdm.lock"]) else {
+            return pipfile_lock(tree);
+        };
         let lock = tree.toml(file)?;
         let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for package in lock.get("package")?.as_array()? {
@@ -357,6 +465,50 @@ impl Manifests {
             .collect();
         Some((file.to_owned(), pins))
     }
+}
+
+/// The versions of a `Pipfile.lock`.
+fn pipfile_lock(tree: &Tree) -> Option<(String, Vec<String>)> {
+    const FILE: &str = "Pipfile.lock";
+    let lock: serde_json::Value = serde_json::from_str(&tree.text(FILE)?).ok()?;
+    let mut pins = BTreeSet::new();
+    for key in ["default", "develop"] {
+        let table = lock.get(key).and_then(serde_json::Value::as_object);
+        for (name, package) in table.into_iter().flatten() {
+            let version = package.get("version").and_then(serde_json::Value::as_str);
+            pins.extend(version.map(|version| format!("{}{version}", name_of(name))));
+        }
+    }
+    Some((FILE.to_owned(), pins.into_iter().collect()))
+}
+
+/// A line of a `Pipfile` as a requirement of pip; paths and repositories are left out.
+fn pipfile_requirement(name: &str, value: &toml::Value) -> Option<String> {
+    let table = value.as_table();
+    let version = match table {
+        Some(table)
+            if ["path", "git", "file"]
+                .iter()
+                .any(|key| table.contains_key(*key)) =>
+        {
+            return None;
+        }
+        Some(table) => table.get("version").and_then(toml::Value::as_str),
+        None => value.as_str(),
+    };
+    let extras = strings(table.and_then(|table| table.get("extras")));
+    let extras = match extras.as_slice() {
+        [] => String::new(),
+        some => format!("[{}]", some.join(",")),
+    };
+    let version = version
+        .filter(|version| *version != "*")
+        .unwrap_or_default();
+    let marker = table
+        .and_then(|table| table.get("markers")?.as_str())
+        .map(|marker| format!("; {marker}"))
+        .unwrap_or_default();
+    Some(format!("{name}{extras}{version}{marker}"))
 }
 
 /// A dependency group with the groups it includes (PEP 735).

@@ -1,11 +1,12 @@
 //! Python: pip and a virtual environment; pytest or unittest.
 
+mod django;
 mod install;
 mod manifests;
 mod prefetch;
 mod runner;
 
-use super::{Language, env};
+use super::{Language, env, nested};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::system;
 use crate::tree::Tree;
@@ -29,6 +30,17 @@ const MANIFESTS: &[&str] = &[
     "requirements.txt",
     "tox.ini",
     "noxfile.py",
+    "environment.yml",
+    "environment.yaml",
+];
+
+/// Files that make a folder below the root a project of its own.
+const PROJECTS: &[&str] = &[
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "Pipfile",
+    "requirements.txt",
 ];
 
 impl Language for Python {
@@ -50,7 +62,10 @@ impl Language for Python {
 
     fn presence(&self, tree: &Tree) -> Presence {
         Presence {
-            manifest: tree.first(MANIFESTS).map(str::to_owned),
+            manifest: tree.first(MANIFESTS).map(str::to_owned).or_else(|| {
+                let folder = nested::folder(tree, PROJECTS, is_test)?;
+                Some(format!("{folder}/{}", tree.below(&folder).first(PROJECTS)?))
+            }),
             sources: tree.ending(".py").count(),
             tests: tree.files().filter(|path| is_test(path)).count(),
         }
@@ -62,6 +77,11 @@ impl Language for Python {
     }
 
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
+        if facts.tree.first(MANIFESTS).is_none()
+            && let Some(folder) = nested::folder(facts.tree, PROJECTS, is_test)
+        {
+            return nested::within(self, facts, &folder);
+        }
         let manifests = Manifests::read(facts.tree);
         let found = runner::find(facts, &manifests)?;
         let mut plan = EnvironmentPlan {
@@ -88,6 +108,18 @@ impl Language for Python {
         for line in found.evidence {
             plan.prove("log_parser_name", line.clone());
             plan.prove("test_cmd", line);
+        }
+        let services = django::services(facts);
+        if !services.is_empty() {
+            let names: Vec<&str> = services.iter().map(|place| place.text.as_str()).collect();
+            plan.drift.push(format!(
+                "CI starts services, which an environment has not: {}; tests that need them fail in every state",
+                names.join(", ")
+            ));
+            for place in services {
+                let text = format!("service {}", place.text);
+                plan.prove("test_cmd", Evidence::at(place.file, place.line, text));
+            }
         }
         version(facts, &manifests, &mut plan);
         let extension = install::plan(facts, &manifests, found.runner, &mut plan);
@@ -137,12 +169,25 @@ fn version(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan)
             candidates.push((version, Evidence::at(".python-version", 1, line.trim())));
         }
     }
+    for (file, pattern) in [
+        (".tool-versions", &*TOOL_VERSIONS),
+        ("runtime.txt", &*RUNTIME),
+    ] {
+        if let Some((line, text)) = facts.tree.line(file, pattern)
+            && let Some(found) = pattern.captures(&text)
+            && let Some(version) = Version::parse(&found[1]).filter(|version| version.minor > 0)
+        {
+            candidates.push((version, Evidence::at(file, line, text)));
+        }
+    }
     let best = facts
         .ci
         .versions(&[
             ("actions/setup-python", "python-version"),
             ("astral-sh/setup-uv", "python-version"),
             ("travis", "python"),
+            ("toolchain", "python"),
+            ("image", "python"),
         ])
         .into_iter()
         .filter_map(|value| {
@@ -224,6 +269,11 @@ fn version(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan)
     plan.docker_specs
         .insert("python_version".to_owned(), named.into());
 }
+
+static TOOL_VERSIONS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^python\s+(\d\S*)").expect("a literal pattern"));
+static RUNTIME: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^python-(\d\S*)").expect("a literal pattern"));
 
 fn half_a_year_before(date: &str) -> String {
     let date = versions::day(date);

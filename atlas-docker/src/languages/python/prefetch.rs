@@ -5,13 +5,15 @@
 //! the copy (`-e .`, a path, the project's own name) would replace Base's own installation by a
 //! link to nowhere or by the project as the pull request has it, so such lines are left out.
 
-use super::install::{Chosen, DEV_GROUPS, TEST_GROUPS, is_lint};
+use super::install::{Chosen, DEV_GROUPS, INSTALL, TEST_GROUPS, day, is_lint};
 use super::manifests::{Manifests, name_of};
 use crate::analysis::Facts;
+use crate::languages::call;
 use crate::render::shell_quote;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 /// Writes the prefetch command, if the pull request's manifests ask for anything that Base's do not.
@@ -64,11 +66,10 @@ pub(super) fn prefetch(
     }
     let mut command = String::new();
     for (file, lines) in &cuts {
-        use std::fmt::Write as _;
         let (lines, file) = (shell_quote(&lines.join(";")), shell_quote(file));
         let _ = write!(command, "sed -i {lines} -- {file} && ");
     }
-    command.push_str("python -m pip install ");
+    let _ = write!(command, "{} --add{} ", call(INSTALL), day(facts));
     command.push_str(&words.join(" "));
     plan.prefetch.push(command);
     plan.drift.push(format!(

@@ -1,7 +1,7 @@
 //! Which runner the tests are written for, and how it is called.
 
-use super::is_test;
 use super::manifests::{Manifests, name_of};
+use super::{django, is_test};
 use crate::analysis::{Facts, Verdict};
 use crate::ci::Placed;
 use crate::render::shell_quote;
@@ -14,6 +14,8 @@ use std::sync::LazyLock;
 pub(super) enum Runner {
     Pytest,
     Unittest,
+    Django,
+    Sympy,
 }
 
 impl Runner {
@@ -21,6 +23,8 @@ impl Runner {
         match self {
             Self::Pytest => "pytest",
             Self::Unittest => "unittest",
+            Self::Django => "django",
+            Self::Sympy => "sympy",
         }
     }
 }
@@ -38,7 +42,7 @@ static PYTEST: LazyLock<Regex> = LazyLock::new(|| {
 static UNITTEST: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"-m\s+unittest\b|setup\.py\s+test\b").expect("a literal pattern"));
 static OTHER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:^|[\s/])(nosetests|nose2|trial|ward|stestr|behave|zope-testrunner|runtests\.py|manage\.py\s+test|django-admin\s+test)\b")
+    Regex::new(r"(?:^|[\s/])(nosetests|nose2|trial|ward|stestr|behave|zope-testrunner|runtests\.py|bin/test|manage\.py\s+test|django-admin\s+test)(?:\s|$)")
         .expect("a literal pattern")
 });
 static INSTALLS: LazyLock<Regex> =
@@ -129,7 +133,7 @@ pub(super) fn find(facts: &Facts<'_>, manifests: &Manifests) -> Result<Found, Ve
             .captures(&evidence.text)
             .map(|found| found[1].to_owned())
             .unwrap_or_default();
-        return Err(Verdict::no_parser(&name, vec![evidence]));
+        return django::other(facts, &name, evidence);
     }
     if let Some(file) = manifests.all_names(tree).get("pytest") {
         let line = tree.line_with(file, "pytest").unwrap_or(1);
@@ -204,6 +208,8 @@ pub(super) fn command(
     match runner {
         Runner::Pytest => pytest(facts, manifests, report, plan),
         Runner::Unittest => unittest(facts, manifests, plan),
+        Runner::Django => django::command(facts, plan),
+        Runner::Sympy => "bin/test --verbose".to_owned(),
     }
 }
 

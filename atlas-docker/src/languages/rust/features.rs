@@ -171,6 +171,39 @@ fn workspace(
         plan.prove("test_cmd", Evidence::at(MANIFEST, line, "[workspace]"));
         flags.push("--workspace".to_owned());
     }
+    if flags.iter().any(|flag| flag == "--workspace") {
+        foreign_members(facts, flags, plan);
+    }
+}
+
+/// Members that this machine's target cannot run are left out: programs without a standard library
+/// or a `main`, which are for bare metal or for a fuzzer, and code that refuses any other system.
+fn foreign_members(facts: &Facts<'_>, flags: &mut Vec<String>, plan: &mut EnvironmentPlan) {
+    static FOREIGN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"^#!\[no_main\]|^#!\[cfg\((?:windows|target_os\s*=\s*"(?:windows|macos|ios|android|none)")\)\]|^#\[cfg\(not\((?:windows|target_os\s*=\s*"(?:windows|macos)")\)\)\]\s*compile_error!"#)
+            .expect("a literal pattern")
+    });
+    let tree = facts.tree;
+    let roots: Vec<&str> = tree
+        .files()
+        .filter(|path| path.ends_with("/src/main.rs") || path.ends_with("/src/lib.rs"))
+        .collect();
+    for path in roots {
+        let Some((line, text)) = tree.line(path, &FOREIGN) else {
+            continue;
+        };
+        let folder = path.rsplit("/src/").nth(1).unwrap_or_default();
+        let name = tree
+            .toml(&format!("{folder}/{MANIFEST}"))
+            .and_then(|manifest| Some(manifest.get("package")?.get("name")?.as_str()?.to_owned()));
+        if let Some(name) = name
+            && !flags.contains(&name)
+        {
+            let text = format!("`{name}` is for another system: {text}");
+            plan.prove("test_cmd", Evidence::at(path, line, text));
+            flags.extend(["--exclude".to_owned(), name]);
+        }
+    }
 }
 
 fn named_features(words: &[String]) -> BTreeSet<String> {

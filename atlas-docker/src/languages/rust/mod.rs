@@ -2,7 +2,7 @@
 
 mod features;
 
-use super::{Language, env};
+use super::{Language, call, env, install_script, nested};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::render::shell_quote;
 use crate::system;
@@ -18,6 +18,9 @@ use std::sync::LazyLock;
 pub(crate) struct Rust;
 
 const MANIFEST: &str = "Cargo.toml";
+/// Names of the scripts in the environment.
+const RUNNER: &str = "cargo-test-each";
+const FREEZE: &str = "cargo-freeze";
 
 static CHANNEL: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -54,7 +57,11 @@ impl Language for Rust {
     fn presence(&self, tree: &Tree) -> Presence {
         let sources: Vec<_> = tree.ending(".rs").collect();
         Presence {
-            manifest: tree.has(MANIFEST).then(|| MANIFEST.to_owned()),
+            manifest: if tree.has(MANIFEST) {
+                Some(MANIFEST.to_owned())
+            } else {
+                nested(tree).map(|folder| format!("{folder}/{MANIFEST}"))
+            },
             tests: sources
                 .iter()
                 .filter(|path| test_place(tree, path).is_some())
@@ -65,6 +72,11 @@ impl Language for Rust {
 
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         let tree = facts.tree;
+        if !tree.has(MANIFEST)
+            && let Some(folder) = nested(tree)
+        {
+            return nested::within(self, facts, &folder);
+        }
         let Some(manifest) = tree.toml(MANIFEST) else {
             let evidence = vec![Evidence::of(MANIFEST, "missing, or not readable as TOML")];
             return Err(Verdict::new(
@@ -92,7 +104,7 @@ impl Language for Rust {
             ..EnvironmentPlan::default()
         };
         plan.prove("log_parser_name", test);
-        version(facts, &manifest, &mut plan)?;
+        version(facts, &manifest, &mut plan);
 
         let own = if tree
             .first(&["rust-toolchain.toml", "rust-toolchain"])
@@ -108,29 +120,56 @@ impl Language for Rust {
             let defaults = "nothing names packages or features: the defaults of cargo";
             plan.prove("test_cmd", Evidence::of(MANIFEST, defaults));
         }
-        if tree.has("Cargo.lock") {
-            plan.prove("build", Evidence::of("Cargo.lock", "pins the dependencies"));
-        } else {
-            plan.drift.push(
-                "no Cargo.lock: the build resolves dependencies to what the registry has then"
-                    .to_owned(),
-            );
-            plan.prove("build", Evidence::of(MANIFEST, "no Cargo.lock beside it"));
-        }
-        plan.build = vec![
-            // Writes a Cargo.lock where there is none; the file stays untracked.
-            format!("{own}cargo fetch"),
-            format!(
-                "{own}cargo test --no-run --no-fail-fast{flags} || echo 'atlas: not every target compiles'"
-            ),
-        ];
+        plan.build = vec![install_script(RUNNER, include_str!("test.sh"))];
+        let fetch = resolve(facts, own, &mut plan);
+        plan.build.push(fetch.clone());
+        plan.build.push(format!(
+            "{own}cargo test --no-run --no-fail-fast{flags} || echo 'atlas: not every target compiles'"
+        ));
         if facts.changes_manifests {
-            plan.prefetch = vec![format!("{own}cargo fetch")];
+            // A lockfile that the build wrote is for Base's manifests.
+            let again = if tree.has("Cargo.lock") {
+                fetch
+            } else {
+                format!("rm -f Cargo.lock && {{ {fetch}; }}")
+            };
+            plan.prefetch = vec![again];
         }
-        plan.test_cmd = format!("{own}cargo test --no-fail-fast --offline{flags}{run}");
+        plan.test_cmd = format!("{own}{}{flags}{run}", call(RUNNER));
         system::packages(facts, self.id(), &dependencies(tree), &[], &mut plan);
         Ok(plan)
     }
+}
+
+/// The command that resolves and fetches dependencies.
+fn resolve(facts: &Facts<'_>, own: &str, plan: &mut EnvironmentPlan) -> String {
+    let fetch = format!("{own}cargo fetch");
+    if facts.tree.has("Cargo.lock") {
+        plan.prove("build", Evidence::of("Cargo.lock", "pins the dependencies"));
+        return fetch;
+    }
+    plan.prove("build", Evidence::of(MANIFEST, "no Cargo.lock beside it"));
+    let Some(day) = facts.frozen() else {
+        plan.drift.push(
+            "no Cargo.lock: the build resolves dependencies to what the registry has then"
+                .to_owned(),
+        );
+        return fetch;
+    };
+    plan.drift.push(format!(
+        "no Cargo.lock: dependencies are resolved as of {day}, but for what has no date of publication: git repositories, other registries"
+    ));
+    plan.build
+        .push(install_script(FREEZE, include_str!("freeze.sh")));
+    // Writes a Cargo.lock; the file stays untracked.
+    format!("{own}{} {day} && cargo fetch", call(FREEZE))
+}
+
+/// The folder of the package or workspace nearest to the root.
+fn nested(tree: &Tree) -> Option<String> {
+    nested::folder(tree, &[MANIFEST], |path| {
+        path.strip_suffix(".rs").is_some() && test_place(tree, path).is_some()
+    })
 }
 
 /// The line that shows a file to hold tests.
@@ -141,11 +180,7 @@ fn test_place(tree: &Tree, path: &str) -> Option<Evidence> {
 
 /// `rust-toolchain`, then numbered versions of CI where CI has no `stable`, then the newest stable
 /// at the date. `rust-version` is a lower bound: the manifest's promise, not what its tests need.
-fn version(
-    facts: &Facts<'_>,
-    manifest: &toml::Table,
-    plan: &mut EnvironmentPlan,
-) -> Result<(), Verdict> {
+fn version(facts: &Facts<'_>, manifest: &toml::Table, plan: &mut EnvironmentPlan) {
     let newest = versions::rust_at(facts.date);
     let at_date = || {
         let text = format!("the newest stable Rust at {}", versions::day(facts.date));
@@ -157,13 +192,20 @@ fn version(
         && let Some(channel) = CHANNEL.captures(&text).map(|found| found[1].to_owned())
     {
         let at = Evidence::at(file, line, text);
-        if channel.starts_with("nightly") {
-            return Err(Verdict::new(
-                format!(
-                    "the repository needs the toolchain {channel}; only stable Rust is provided"
-                ),
-                vec![at],
+        if let Some(nightly) = channel.strip_prefix("nightly") {
+            // A nightly is what comes out as stable two releases later, and the variable makes a
+            // stable compiler take what a nightly takes.
+            let day = nightly.strip_prefix('-').unwrap_or(facts.date);
+            let stable = versions::rust_at(day);
+            let stable = Version::new(stable.major, stable.minor + 2);
+            plan.env
+                .insert("RUSTC_BOOTSTRAP".to_owned(), "1".to_owned());
+            plan.prove("env", at.clone());
+            plan.drift.push(format!(
+                "toolchain {channel} replaced by stable Rust {}.{} with unstable features allowed",
+                stable.major, stable.minor
             ));
+            candidates.push((stable, at.clone()));
         }
         candidates.push((Version::parse(&channel).unwrap_or(newest), at));
     }
@@ -174,6 +216,8 @@ fn version(
         ("actions-rust-lang/setup-rust-toolchain", "toolchain"),
         ("hecrj/setup-rust-action", "rust-version"),
         ("travis", "rust"),
+        ("toolchain", "rust"),
+        ("image", "rust"),
     ]);
     let stable = in_ci.iter().find(|value| value.text == "stable");
     let numbered = in_ci
@@ -221,7 +265,6 @@ fn version(
     plan.base_image = format!("rust:{named}-slim-{debian}");
     plan.docker_specs
         .insert("rust_version".to_owned(), named.into());
-    Ok(())
 }
 
 /// Names of all dependencies that the lockfile or the manifests name, with the file.

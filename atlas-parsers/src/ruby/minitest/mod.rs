@@ -9,6 +9,7 @@
 mod line;
 mod reporters;
 
+use crate::ruby::loading::Loading;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
@@ -259,6 +260,7 @@ struct State {
     outcome: Option<RunOutcome>,
     /// An error that ended the process before a run.
     load_error: Option<(usize, String)>,
+    loading: Loading,
 }
 
 impl State {
@@ -270,6 +272,7 @@ impl State {
             consistent: None,
             outcome: None,
             load_error: None,
+            loading: Loading::default(),
         }
     }
 
@@ -401,6 +404,7 @@ impl LineState for State {
         let line = clean(line);
         let line = &*line;
         if line::is_start(line) {
+            self.loading.close(&mut self.log);
             // `Run options:` and `# Running:` begin the same run.
             let fresh = !self.session.verbose
                 && !self.session.finished
@@ -420,6 +424,9 @@ impl LineState for State {
             }
             return;
         }
+        if !self.session.began && self.loading.line(self.line, line, &mut self.log) {
+            return;
+        }
         if let Some(text) = line::death(line) {
             if self.session.began {
                 if !self.session.finished {
@@ -434,7 +441,11 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.close();
+        self.loading.close(&mut self.log);
         let outcome = match (self.outcome, self.load_error.take()) {
+            (None | Some(RunOutcome::NothingRan), None) if self.loading.any => {
+                RunOutcome::BuildFailed
+            }
             (Some(outcome), _) => outcome,
             (None, Some((line, text))) => {
                 let file = text.split(':').next().unwrap_or_default().to_owned();

@@ -105,7 +105,7 @@ pub(super) fn parse(text: &[u8]) -> Option<ParsedLog> {
 /// A file that could not be loaded.
 fn lose(message: &str, log: &mut ParsedLogBuilder) {
     let said = message.trim_start();
-    if let Some(file) = super::loading(said.lines().next().unwrap_or_default()) {
+    if let Some(file) = crate::ruby::loading::file(said.lines().next().unwrap_or_default()) {
         let lines = said.lines().filter(|line| !line.trim().is_empty()).take(4);
         let proof = lines.map(|line| Evidence::of("log", line.trim())).collect();
         log.lose(file, LostReason::LoadFailed, proof);

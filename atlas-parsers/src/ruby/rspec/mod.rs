@@ -9,6 +9,7 @@ mod json;
 mod lists;
 mod tree;
 
+use crate::ruby::loading;
 use crate::ruby::report::WithReport;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
@@ -123,13 +124,6 @@ fn rerun(line: &[u8]) -> Option<(String, String)> {
         None => return None,
     };
     Some((file.to_owned(), description.to_owned()))
-}
-
-/// The file of `An error occurred while loading ./spec/x_spec.rb.`
-fn loading(line: &str) -> Option<&str> {
-    line.trim()
-        .strip_prefix("An error occurred while loading ")
-        .map(|file| file.trim_end_matches('.'))
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -274,7 +268,7 @@ impl State {
             let text = String::from_utf8_lossy(line).into_owned();
             let evidence = Evidence::at("log", self.line, text.as_str());
             self.outside = true;
-            match loading(&text) {
+            match loading::file(&text) {
                 Some(file) => self.unloaded = Some((file.to_owned(), vec![evidence])),
                 None => self.log.warn(Some(self.line as u64), text),
             }

@@ -6,6 +6,7 @@
 
 mod fault;
 
+use crate::ruby::loading::Loading;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
@@ -86,6 +87,8 @@ struct State {
     consistent: Option<bool>,
     outcome: Option<RunOutcome>,
     told: u64,
+    line: usize,
+    loading: Loading,
 }
 
 impl State {
@@ -96,6 +99,8 @@ impl State {
             consistent: None,
             outcome: None,
             told: 0,
+            line: 0,
+            loading: Loading::default(),
         }
     }
 
@@ -231,8 +236,14 @@ impl State {
 
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
+        self.line += 1;
         let line = clean(line);
         let line = &*line;
+        if line.starts_with(b"Loaded suite ") {
+            self.loading.close(&mut self.log);
+        } else if !self.session.began && self.loading.line(self.line, line, &mut self.log) {
+            return;
+        }
         if line == b"Started" && self.session.before.starts_with(b"Loaded suite ") {
             if self.session.began {
                 self.close();
@@ -281,7 +292,11 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.close();
-        let outcome = self.outcome.unwrap_or(RunOutcome::NothingRan);
+        self.loading.close(&mut self.log);
+        let outcome = match self.outcome {
+            None | Some(RunOutcome::NothingRan) if self.loading.any => RunOutcome::BuildFailed,
+            outcome => outcome.unwrap_or(RunOutcome::NothingRan),
+        };
         let mut log = self.log.finish(outcome);
         log.consistent = self.consistent;
         log

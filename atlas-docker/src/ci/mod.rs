@@ -1,0 +1,170 @@
+//! What the repository's continuous integration does, whichever service runs it.
+//!
+//! One file for each service turns its configuration into [`Job`]s: versions, images, commands,
+//! variables, services and packages, each with its file and line. Jobs for other systems than
+//! Linux are left out. The repository's own Dockerfile and development container are read too and
+//! count where no job says anything.
+//!
+//! What a job takes from where differs between services, so there are two pseudo actions that all
+//! of them fill and [`Ci::versions`] can be asked for: `("toolchain", NAME)` for versions that a
+//! step or a key names, `("image", NAME)` for the version in the tag of the image that the job
+//! runs in. `NAME` is `python`, `node`, `go`, `rust`, `ruby`, `php`, `java` (the number alone: 8,
+//! 17), `dotnet`, `gcc`, `clang`; an image also goes by its own name (`maven`). Travis' keys are
+//! there as they are: `("travis", "rvm")`, `"php"`, `"jdk"`, `"compiler"`.
+
+mod appveyor;
+mod azure;
+mod circleci;
+mod cirrus;
+mod container;
+mod environment;
+mod github;
+mod gitlab;
+mod image;
+mod job;
+#[cfg(test)]
+mod tests;
+mod travis;
+mod yaml;
+
+pub(crate) use environment::environment;
+pub(crate) use job::Job;
+
+use crate::apt;
+use crate::tree::Tree;
+use std::collections::BTreeSet;
+
+/// A text with the place where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Placed {
+    /// The file.
+    pub(crate) file: String,
+    /// The line, from 1.
+    pub(crate) line: usize,
+    /// The text.
+    pub(crate) text: String,
+}
+
+/// All jobs that run on Linux.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ci {
+    /// In the order of services, files and jobs.
+    pub(crate) jobs: Vec<Job>,
+    /// The repository's own container files, which are no evidence for what tests run in as long
+    /// as a job says it.
+    containers: Vec<Job>,
+}
+
+impl Ci {
+    /// Reads the files of all services; one that is not readable is left out.
+    pub(crate) fn read(tree: &Tree) -> Self {
+        let services = [
+            github::read,
+            gitlab::read,
+            circleci::read,
+            travis::read,
+            azure::read,
+            appveyor::read,
+            cirrus::read,
+        ];
+        Self {
+            jobs: services.iter().flat_map(|read| read(tree)).collect(),
+            containers: container::read(tree),
+        }
+    }
+
+    /// Versions that jobs with tests give to one of these actions or keys; those of all jobs
+    /// where no job with tests names any, and those of container files where no job does.
+    pub(crate) fn versions(&self, actions: &[(&str, &str)]) -> Vec<Placed> {
+        let tests: Vec<&Job> = self.jobs.iter().filter(|job| job.tests()).collect();
+        let tiers = [
+            tests,
+            self.jobs.iter().collect(),
+            self.containers.iter().collect(),
+        ];
+        for jobs in tiers {
+            let mut seen = BTreeSet::new();
+            let found: Vec<Placed> = jobs
+                .into_iter()
+                .flat_map(|job| {
+                    actions
+                        .iter()
+                        .flat_map(|(action, key)| job.values(action, key))
+                })
+                .filter(|value| seen.insert(value.clone()))
+                .collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// The commands of jobs that run tests.
+    pub(crate) fn test_commands(&self) -> impl Iterator<Item = &Placed> {
+        self.jobs
+            .iter()
+            .filter(|job| job.tests())
+            .flat_map(|job| &job.commands)
+    }
+
+    /// Variables that jobs with tests set: name and value, expressions resolved to their first value.
+    /// What cannot be resolved (a secret, a path of the CI machine) is left out, and of several values
+    /// for a name the first stays.
+    pub(crate) fn test_variables(&self) -> Vec<(String, Placed)> {
+        let mut found: Vec<(String, Placed)> = Vec::new();
+        for job in self.jobs.iter().filter(|job| job.tests()) {
+            for (name, value) in &job.env {
+                let resolved = job.expand(value);
+                let literal = resolved
+                    .into_iter()
+                    .find(|value| !value.text.contains("${{"));
+                if let Some(value) = literal
+                    && found.iter().all(|(known, _)| known != name)
+                {
+                    found.push((name.clone(), value));
+                }
+            }
+        }
+        found
+    }
+
+    /// The path from the repository's root of what a command names relative to its own folder.
+    pub(crate) fn path(&self, command: &Placed, relative: &str) -> String {
+        let folder = self.jobs.iter().find_map(|job| job.directory(command));
+        match folder {
+            Some(folder) => format!("{folder}/{}", relative.trim_start_matches("./")),
+            None => relative.to_owned(),
+        }
+    }
+
+    /// Debian packages that jobs with tests install, with the line that does; those of container
+    /// files where no such job installs any.
+    pub(crate) fn apt_packages(&self) -> Vec<(String, Placed)> {
+        let of = |job: &Job| {
+            let commands = job.commands.iter().flat_map(|command| {
+                let names = apt::installed(&command.text).into_iter();
+                names.map(|name| (name, command.clone()))
+            });
+            commands.chain(job.apt.iter().cloned()).collect::<Vec<_>>()
+        };
+        let found: Vec<_> = self
+            .jobs
+            .iter()
+            .filter(|job| job.tests())
+            .flat_map(of)
+            .collect();
+        if found.is_empty() {
+            self.containers.iter().flat_map(of).collect()
+        } else {
+            found
+        }
+    }
+}
+
+/// The package names in a list of them.
+fn apt_names(line: &Placed) -> Vec<(String, Placed)> {
+    let command = format!("apt-get install {}", line.text.replace(',', " "));
+    let names = apt::installed(&command).into_iter();
+    names.map(|name| (name, line.clone())).collect()
+}

@@ -1,0 +1,300 @@
+//! The engine's disk: what images of Atlas take up, and making room.
+
+use super::{DockerEngine, KEY_LABEL, STAGE_LABEL, fault};
+use atlas_core::{Error, ErrorKind};
+use bollard::errors::Error as Fault;
+use bollard::models::ImageSummary;
+use bollard::query_parameters::{ListImagesOptionsBuilder, RemoveImageOptionsBuilder};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// An image that was used this recently is kept: its user may be between two runs.
+const FRESH: Duration = Duration::from_secs(15 * 60);
+
+/// What images of Atlas take up on an engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiskUse {
+    /// Images of Atlas, with kept stages of their builds.
+    pub images: usize,
+    /// Bytes of layers that only they have; a layer that several have counts once.
+    pub bytes: u64,
+    /// Bytes free where the engine stores images, as far as that can be seen from here.
+    pub free_bytes: Option<u64>,
+    /// Images that were removed to make room: tags, or ids where there is none.
+    pub evicted: Vec<String>,
+}
+
+/// A layer: hash over the history up to it, so that two images share what has the same number.
+type Layer = [u8; 32];
+
+/// One of Atlas' images.
+#[derive(Clone, Debug)]
+struct Stored {
+    id: String,
+    name: String,
+    used: SystemTime,
+    layers: Vec<(Layer, u64)>,
+}
+
+impl DockerEngine {
+    /// What images of Atlas take up.
+    ///
+    /// # Errors
+    /// When the engine does not answer.
+    ///
+    /// # Cancellation
+    /// Dropping the future is harmless.
+    pub async fn disk_use(&self) -> Result<DiskUse, Error> {
+        let stored = self.stored().await?;
+        Ok(DiskUse {
+            images: stored.len(),
+            bytes: size(&stored),
+            free_bytes: self.free_bytes(),
+            evicted: Vec::new(),
+        })
+    }
+
+    /// Makes room before something is built: removes images of Atlas, those unused for longest
+    /// first, until they are within [`DockerOptions::disk_budget`](super::DockerOptions) and
+    /// [`DockerOptions::min_free`](super::DockerOptions) is free. Images of others, images that a
+    /// container uses and images used in the last quarter of an hour stay.
+    ///
+    /// # Errors
+    /// [`ErrorKind::EngineFailed`] if too little is free after that; the message says what helps.
+    ///
+    /// # Cancellation
+    /// Dropping the future may leave some of the images removed.
+    pub async fn make_room(&self) -> Result<DiskUse, Error> {
+        let options = self.options();
+        let (budget, min_free) = (options.disk_budget, options.min_free);
+        let lacks = |free: Option<u64>| free.is_some_and(|free| free < min_free);
+        if budget.is_none() && !lacks(self.free_bytes()) {
+            return Ok(DiskUse {
+                free_bytes: self.free_bytes(),
+                ..DiskUse::default()
+            });
+        }
+        let mut stored = self.stored().await?;
+        stored.sort_by(|a, b| (a.used, &a.id).cmp(&(b.used, &b.id)));
+        let mut evicted = Vec::new();
+        let now = SystemTime::now();
+        let mut next = 0;
+        while next < stored.len()
+            && (budget.is_some_and(|budget| size(&stored) > budget) || lacks(self.free_bytes()))
+        {
+            let image = &stored[next];
+            let fresh = now.duration_since(image.used).unwrap_or_default() < FRESH;
+            if !fresh && self.evict(&image.id).await? {
+                evicted.push(image.name.clone());
+                stored.remove(next);
+            } else {
+                next += 1;
+            }
+        }
+        if !evicted.is_empty() {
+            tracing::info!(images = evicted.len(), "removed images to make room");
+        }
+        let free = self.free_bytes();
+        if lacks(free) {
+            return Err(Error::new(
+                ErrorKind::EngineFailed,
+                "make room on the engine's disk:",
+                format!(
+                    "{} of {} free in `{}`, and no image of Atlas is left to remove: free some with \
+                     `docker system prune`, or set a lower `engine.min_free` in atlas.toml",
+                    people(free.unwrap_or_default()),
+                    people(min_free),
+                    self.data_folder()
+                ),
+            ));
+        }
+        let bytes = size(&stored);
+        if let Some(budget) = budget.filter(|budget| bytes > *budget) {
+            // In use: the next build finds them unused.
+            tracing::warn!(
+                "images of Atlas take up {} of a budget of {}, and all are in use",
+                people(bytes),
+                people(budget)
+            );
+        }
+        Ok(DiskUse {
+            images: stored.len(),
+            bytes,
+            free_bytes: free,
+            evicted,
+        })
+    }
+
+    /// Notes that an image is being used.
+    pub(super) fn touch(&self, id: &str) {
+        let Some(folder) = &self.options().uses else {
+            return;
+        };
+        let noted = std::fs::create_dir_all(folder).and_then(|()| {
+            let file = std::fs::File::create(folder.join(file_name(id)))?;
+            file.set_modified(SystemTime::now())
+        });
+        if let Err(why) = noted {
+            tracing::debug!(cause = %why, "the use of an image is not noted");
+        }
+    }
+
+    /// Bytes free where the engine stores images, if that is on this machine.
+    pub fn free_bytes(&self) -> Option<u64> {
+        let host = self.options().host.as_deref();
+        if host.is_some_and(|host| !host.starts_with("unix://")) {
+            return None;
+        }
+        rustix::fs::statvfs(self.data_folder())
+            .ok()
+            .map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+
+    /// Removes an image unless it is in use; whether it went.
+    async fn evict(&self, id: &str) -> Result<bool, Error> {
+        // Several tags are no reason to keep it; a container is, even one that has ended, for
+        // which force would not help.
+        let inspected = match self.docker().inspect_image(id).await {
+            Ok(image) => image,
+            Err(Fault::DockerResponseServerError {
+                status_code: 404, ..
+            }) => return Ok(true),
+            Err(why) => return Err(fault("inspect image", id, why)),
+        };
+        let tags = inspected.repo_tags.unwrap_or_default();
+        let foreign = |tag: &String| !super::names::familiar(tag).starts_with("atlas/");
+        if tags.iter().any(foreign) {
+            return Ok(false);
+        }
+        let names = if tags.is_empty() {
+            vec![id.to_owned()]
+        } else {
+            tags
+        };
+        for name in names {
+            let options = RemoveImageOptionsBuilder::default().build();
+            match self.docker().remove_image(&name, Some(options), None).await {
+                Ok(_)
+                | Err(Fault::DockerResponseServerError {
+                    status_code: 404, ..
+                }) => {}
+                Err(Fault::DockerResponseServerError {
+                    status_code: 409, ..
+                }) => return Ok(false),
+                Err(why) => return Err(fault("remove image", &name, why)),
+            }
+        }
+        if let Some(folder) = &self.options().uses {
+            let _ = std::fs::remove_file(folder.join(file_name(id)));
+        }
+        Ok(true)
+    }
+
+    /// Images of Atlas with the layers that no other image has.
+    async fn stored(&self) -> Result<Vec<Stored>, Error> {
+        let options = ListImagesOptionsBuilder::default().build();
+        let listed = self
+            .docker()
+            .list_images(Some(options))
+            .await
+            .map_err(|why| fault("list images of", "the engine", why))?;
+        let labels = &self.options().labels;
+        let (own, others): (Vec<_>, Vec<_>) = listed.into_iter().partition(|image| {
+            is_own(image)
+                && labels
+                    .iter()
+                    .all(|(key, value)| image.labels.get(key) == Some(value))
+        });
+        let mut shared = BTreeSet::new();
+        for image in others {
+            shared.extend(
+                self.layers(&image.id)
+                    .await?
+                    .into_iter()
+                    .map(|(layer, _)| layer),
+            );
+        }
+        let mut stored = Vec::new();
+        for image in own {
+            let mut layers = self.layers(&image.id).await?;
+            layers.retain(|(layer, _)| !shared.contains(layer));
+            let name = image.repo_tags.first().map_or_else(
+                || image.id.clone(),
+                |tag| super::names::familiar(tag).to_owned(),
+            );
+            stored.push(Stored {
+                used: self.used(&image),
+                id: image.id,
+                name,
+                layers,
+            });
+        }
+        Ok(stored)
+    }
+
+    /// When an image was made or last used.
+    fn used(&self, image: &ImageSummary) -> SystemTime {
+        let made = u64::try_from(image.created).unwrap_or_default();
+        let made = UNIX_EPOCH + Duration::from_secs(made);
+        let noted = self
+            .options()
+            .uses
+            .as_deref()
+            .and_then(|folder| modified(&folder.join(file_name(&image.id))));
+        noted.unwrap_or(made)
+    }
+
+    /// Layers of an image from the lowest, with their sizes; none if it is gone meanwhile.
+    async fn layers(&self, id: &str) -> Result<Vec<(Layer, u64)>, Error> {
+        let history = match self.docker().image_history(id).await {
+            Ok(history) => history,
+            Err(Fault::DockerResponseServerError {
+                status_code: 404, ..
+            }) => return Ok(Vec::new()),
+            Err(why) => return Err(fault("read history of image", id, why)),
+        };
+        let mut hash = Sha256::new();
+        let mut layers = Vec::new();
+        for item in history.iter().rev() {
+            hash.update(item.created.to_le_bytes());
+            hash.update(item.size.to_le_bytes());
+            hash.update(item.created_by.as_bytes());
+            hash.update([0]);
+            if let Ok(size @ 1..) = u64::try_from(item.size) {
+                layers.push((hash.clone().finalize().into(), size));
+            }
+        }
+        Ok(layers)
+    }
+}
+
+/// An environment, or a stage of one's build that serves as a cache for the next.
+fn is_own(image: &ImageSummary) -> bool {
+    image.labels.contains_key(KEY_LABEL) || image.labels.contains_key(STAGE_LABEL)
+}
+
+fn size(stored: &[Stored]) -> u64 {
+    let layers: BTreeMap<_, _> = stored
+        .iter()
+        .flat_map(|image| &image.layers)
+        .map(|l| (l.0, l.1))
+        .collect();
+    layers.values().sum()
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    path.metadata().ok()?.modified().ok()
+}
+
+/// `sha256:0a…` as a file's name.
+fn file_name(id: &str) -> PathBuf {
+    PathBuf::from(id.replace(|c: char| !c.is_ascii_alphanumeric(), "-"))
+}
+
+/// Bytes for people.
+fn people(bytes: u64) -> String {
+    let tenths = bytes.saturating_mul(10) >> 30;
+    format!("{}.{} GiB", tenths / 10, tenths % 10)
+}

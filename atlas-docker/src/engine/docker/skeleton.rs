@@ -1,0 +1,210 @@
+//! What dependencies can be installed from before the sources are there: manifests, lockfiles and
+//! the few files without which tools refuse to read them.
+//!
+//! In an image it stands below the sources: two commits of one repository with the same manifests
+//! share the layer in which their dependencies were fetched and compiled.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Largest file that is taken.
+const MOST: u64 = 4 << 20;
+
+/// How deep manifests are looked for.
+const DEPTH: usize = 5;
+
+/// Files that tools read to know what to install.
+const MANIFESTS: [&str; 44] = [
+    "package.json",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "pnpm-workspace.yaml",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    "lerna.json",
+    ".nvmrc",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "poetry.lock",
+    "pdm.lock",
+    "uv.lock",
+    "Pipfile",
+    "Pipfile.lock",
+    "tox.ini",
+    "MANIFEST.in",
+    "__about__.py",
+    "_version.py",
+    "version.py",
+    "go.mod",
+    "go.sum",
+    "go.work",
+    "go.work.sum",
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "gradle.properties",
+    "libs.versions.toml",
+    "Gemfile",
+    "Gemfile.lock",
+    "version.rb",
+    "composer.json",
+    "composer.lock",
+];
+
+/// Path -> content, of a checkout.
+pub(super) fn skeleton(checkout: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut crates = Vec::new();
+    let walk = walkdir::WalkDir::new(checkout)
+        .max_depth(DEPTH)
+        .sort_by_file_name();
+    let entries = walk
+        .into_iter()
+        .filter_entry(|entry| {
+            let skipped = [".git", "node_modules", "target", "fixtures", "testdata"];
+            entry.depth() == 0 || !skipped.iter().any(|name| entry.file_name() == *name)
+        })
+        .flatten()
+        .filter(|entry| entry.file_type().is_file());
+    for entry in entries {
+        let inside = entry
+            .path()
+            .strip_prefix(checkout)
+            .ok()
+            .and_then(Path::to_str);
+        let (Some(path), Some(name)) = (inside, entry.file_name().to_str()) else {
+            continue;
+        };
+        let lower = name.to_lowercase();
+        let ends = |suffix: &str| lower.ends_with(suffix);
+        // Named by manifests, and only looked for: their text is no one's dependency.
+        let stub = entry.depth() == 1
+            && [
+                "readme",
+                "license",
+                "licence",
+                "copying",
+                "changelog",
+                "changes",
+                "history",
+            ]
+            .iter()
+            .any(|start| lower.starts_with(start));
+        let manifest = MANIFESTS.contains(&name)
+            || (lower.contains("requirements") || path.contains("requirements/"))
+                && (ends(".txt") || ends(".in"))
+            || ends(".gemspec")
+            || path.contains(".cargo/config")
+            || path.contains(".mvn/")
+            || path.starts_with(".yarn/releases/")
+            || name == "__init__.py" && entry.depth() <= 3;
+        if name == "Cargo.toml" {
+            crates.push(path.to_owned());
+        }
+        let bytes = if stub {
+            Vec::new()
+        } else if manifest && entry.metadata().is_ok_and(|meta| meta.len() <= MOST) {
+            match std::fs::read(entry.path()) {
+                Ok(bytes) => bytes,
+                Err(_) => continue,
+            }
+        } else {
+            continue;
+        };
+        files.insert(path.to_owned(), bytes);
+    }
+    for manifest in crates {
+        let text = String::from_utf8_lossy(&files[&manifest]).into_owned();
+        let folder = manifest.trim_end_matches("Cargo.toml");
+        targets(checkout, folder, &text, &mut files);
+    }
+    files
+}
+
+/// Roots of a crate's targets, as empty programs: without them Cargo refuses the manifest. Those
+/// it finds by itself are needed where a manifest names them.
+fn targets(checkout: &Path, folder: &str, manifest: &str, files: &mut BTreeMap<String, Vec<u8>>) {
+    let mut add = |path: String| {
+        if checkout.join(&path).is_file() {
+            files.insert(path, b"fn main() {}\n".to_vec());
+        }
+    };
+    for own in ["src/lib.rs", "src/main.rs", "build.rs"] {
+        add(format!("{folder}{own}"));
+    }
+    for word in manifest.split('"').skip(1).step_by(2) {
+        if Path::new(word).extension().is_some_and(|end| end == "rs") && !word.contains("..") {
+            add(format!("{folder}{word}"));
+        } else if word
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+        {
+            for kind in ["src/bin", "tests", "benches", "examples"] {
+                add(format!("{folder}{kind}/{word}.rs"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::skeleton;
+
+    #[test]
+    fn sources_do_not_change_it_and_manifests_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let manifest =
+            "[package]\nname = \"x\"\n[[test]]\nname = \"one\"\n[[bench]]\npath = \"b/c.rs\"\n";
+        for (path, text) in [
+            ("Cargo.toml", manifest),
+            ("src/lib.rs", "pub fn x() {}"),
+            ("src/other.rs", "fn y() {}"),
+            ("tests/one.rs", "a"),
+            ("tests/two.rs", "b"),
+            ("b/c.rs", "c"),
+            ("README.md", "words"),
+            ("requirements/test.txt", "pytest\n"),
+            (".git/config", "[core]"),
+        ] {
+            write(path, text);
+        }
+        let first = skeleton(folder.path());
+        let names: Vec<_> = first.keys().map(String::as_str).collect();
+        assert_eq!(
+            names,
+            [
+                "Cargo.toml",
+                "README.md",
+                "b/c.rs",
+                "requirements/test.txt",
+                "src/lib.rs",
+                "tests/one.rs"
+            ]
+        );
+        for (path, text) in [
+            ("src/lib.rs", "new"),
+            ("README.md", "new"),
+            ("src/new.rs", "new"),
+        ] {
+            write(path, text);
+        }
+        assert_eq!(skeleton(folder.path()), first);
+        write("Cargo.toml", "[package]\nname = \"y\"\n");
+        assert_ne!(skeleton(folder.path()), first);
+    }
+}

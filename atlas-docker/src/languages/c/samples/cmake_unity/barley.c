@@ -1,0 +1,1 @@
+int barley(void) { return 1; }

@@ -1,0 +1,1 @@
+int kettle(void) { return 1; }

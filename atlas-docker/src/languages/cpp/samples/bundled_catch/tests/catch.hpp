@@ -1,0 +1,1 @@
+#define CATCH_CONFIG_MAIN

@@ -1,0 +1,4 @@
+class A {
+    [Fact]
+    void B() {}
+}

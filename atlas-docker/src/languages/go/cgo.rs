@@ -1,0 +1,115 @@
+//! Libraries that cgo links, as Debian packages.
+
+use crate::tree::Tree;
+use atlas_core::Evidence;
+use regex::Regex;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Names for pkg-config and for the linker -> Debian package.
+const LIBRARIES: &[(&str, &str)] = &[
+    ("GL", "libgl1-mesa-dev"),
+    ("X11", "libx11-dev"),
+    ("acl", "libacl1-dev"),
+    ("alsa", "libasound2-dev"),
+    ("asound", "libasound2-dev"),
+    ("btrfs", "libbtrfs-dev"),
+    ("bz2", "libbz2-dev"),
+    ("cairo", "libcairo2-dev"),
+    ("cap", "libcap-dev"),
+    ("curl", "libcurl4-openssl-dev"),
+    ("devmapper", "libdevmapper-dev"),
+    ("ffi", "libffi-dev"),
+    ("gl", "libgl1-mesa-dev"),
+    ("glfw3", "libglfw3-dev"),
+    ("gpgme", "libgpgme-dev"),
+    ("gtk+-3.0", "libgtk-3-dev"),
+    ("hidapi", "libhidapi-dev"),
+    ("jpeg", "libjpeg-dev"),
+    ("lept", "libleptonica-dev"),
+    ("leveldb", "libleveldb-dev"),
+    ("libcurl", "libcurl4-openssl-dev"),
+    ("libgit2", "libgit2-dev"),
+    ("libpcap", "libpcap-dev"),
+    ("libseccomp", "libseccomp-dev"),
+    ("libsystemd", "libsystemd-dev"),
+    ("libusb-1.0", "libusb-1.0-0-dev"),
+    ("libxml-2.0", "libxml2-dev"),
+    ("libzmq", "libzmq3-dev"),
+    ("libzstd", "libzstd-dev"),
+    ("lmdb", "liblmdb-dev"),
+    ("lz4", "liblz4-dev"),
+    ("lzma", "liblzma-dev"),
+    ("magic", "libmagic-dev"),
+    ("openal", "libopenal-dev"),
+    ("opencv4", "libopencv-dev"),
+    ("openssl", "libssl-dev"),
+    ("opus", "libopus-dev"),
+    ("pam", "libpam0g-dev"),
+    ("pcap", "libpcap-dev"),
+    ("pcre", "libpcre3-dev"),
+    ("png", "libpng-dev"),
+    ("portaudio-2.0", "portaudio19-dev"),
+    ("pq", "libpq-dev"),
+    ("rdkafka", "librdkafka-dev"),
+    ("readline", "libreadline-dev"),
+    ("rocksdb", "librocksdb-dev"),
+    ("sdl2", "libsdl2-dev"),
+    ("seccomp", "libseccomp-dev"),
+    ("snappy", "libsnappy-dev"),
+    ("sqlite3", "libsqlite3-dev"),
+    ("ssl", "libssl-dev"),
+    ("systemd", "libsystemd-dev"),
+    ("tesseract", "libtesseract-dev"),
+    ("udev", "libudev-dev"),
+    ("usb-1.0", "libusb-1.0-0-dev"),
+    ("uuid", "uuid-dev"),
+    ("vips", "libvips-dev"),
+    ("vpx", "libvpx-dev"),
+    ("x11", "libx11-dev"),
+    ("z", "zlib1g-dev"),
+    ("zlib", "zlib1g-dev"),
+    ("zmq", "libzmq3-dev"),
+    ("zstd", "libzstd-dev"),
+];
+
+/// The Debian packages of libraries that `#cgo` lines for Linux name, each with one such line.
+pub(super) fn packages(tree: &Tree) -> BTreeMap<&'static str, Evidence> {
+    static LINE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^\s*(?://)?\s*#cgo\s+([^:]*?)\s*(pkg-config|LDFLAGS)\s*:(.*)$")
+            .expect("a literal pattern")
+    });
+    let mut found = BTreeMap::new();
+    for path in tree.ending(".go") {
+        let Some(text) = tree.text(path).filter(|text| text.contains("#cgo")) else {
+            continue;
+        };
+        for (at, line) in text.lines().enumerate() {
+            let Some(parts) = LINE.captures(line) else {
+                continue;
+            };
+            let elsewhere = [
+                "windows", "darwin", "freebsd", "openbsd", "netbsd", "android",
+            ];
+            if elsewhere.iter().any(|system| parts[1].contains(system)) {
+                continue;
+            }
+            for word in parts[3].split_whitespace() {
+                let name = if &parts[2] == "LDFLAGS" {
+                    word.strip_prefix("-l")
+                } else {
+                    Some(word)
+                };
+                let known = LIBRARIES.iter().find(|(library, _)| Some(*library) == name);
+                if let Some((_, package)) = known {
+                    let at = || Evidence::at(path, at + 1, line.trim());
+                    found.entry(*package).or_insert_with(at);
+                    if &parts[2] == "pkg-config" {
+                        found.entry("pkg-config").or_insert_with(at);
+                    }
+                }
+            }
+        }
+    }
+    found
+}

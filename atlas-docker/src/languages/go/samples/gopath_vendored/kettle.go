@@ -1,0 +1,5 @@
+package kettle
+
+import "github.com/acme/kettle/lid"
+
+var Lid = lid.New()

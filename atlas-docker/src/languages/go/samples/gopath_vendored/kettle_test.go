@@ -1,0 +1,5 @@
+package kettle
+
+import "testing"
+
+func TestBoil(t *testing.T) {}

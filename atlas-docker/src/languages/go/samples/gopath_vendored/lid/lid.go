@@ -1,0 +1,3 @@
+package lid
+
+func New() int { return 1 }

@@ -1,0 +1,5 @@
+package glaze
+
+// #cgo pkg-config: libxml-2.0
+// #cgo windows LDFLAGS: -lz
+import "C"

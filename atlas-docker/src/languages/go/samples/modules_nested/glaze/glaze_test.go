@@ -1,0 +1,5 @@
+package glaze
+
+import "testing"
+
+func TestCoat(t *testing.T) {}

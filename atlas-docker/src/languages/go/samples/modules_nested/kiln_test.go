@@ -1,0 +1,5 @@
+package kiln
+
+import "testing"
+
+func TestFire(t *testing.T) {}

@@ -1,0 +1,3 @@
+module example.org/kiln/tools
+
+go 1.24

@@ -1,0 +1,68 @@
+'use strict';
+// uvu names only the tests that fail. Loaded before the tests, this prints TAP when the process
+// ends: one point a test, named file › suite › title.
+const path = require('path');
+
+const points = [];
+let uvu;
+try {
+  uvu = require(require.resolve('uvu', { paths: [process.cwd()] }));
+} catch {
+  uvu = undefined;
+}
+
+function caller() {
+  for (const line of String(new Error().stack).split('\n').slice(1)) {
+    const found = /\(?((?:file:\/\/)?\/[^():]+):\d+:\d+\)?$/.exec(line);
+    if (!found) continue;
+    const file = found[1].replace('file://', '');
+    if (file !== __filename && !/node_modules\/(uvu|ts-node|tsm|esbuild)/.test(file)) {
+      return path.relative(process.cwd(), file);
+    }
+  }
+  return '';
+}
+
+function wrapped(suite, test) {
+  const title = (name) => [caller(), suite, name].filter(Boolean).join(' › ');
+  const watched = (name, handler) => {
+    const full = title(name);
+    return async (...args) => {
+      try {
+        await handler(...args);
+        points.push(['ok', full]);
+      } catch (why) {
+        points.push(['not ok', full, why]);
+        throw why;
+      }
+    };
+  };
+  const made = (name, handler) => test(name, watched(name, handler));
+  Object.assign(made, test);
+  made.test = made;
+  made.only = (name, handler) => test.only(name, watched(name, handler));
+  made.skip = (name, ...rest) => {
+    if (name) points.push(['ok', title(name), undefined, ' # SKIP']);
+    return test.skip(name, ...rest);
+  };
+  return made;
+}
+
+if (uvu && uvu.suite && uvu.test) {
+  const { suite, test } = uvu;
+  uvu.suite = (name = '', ...rest) => wrapped(name, suite(name, ...rest));
+  uvu.test = wrapped('', test);
+}
+
+process.on('exit', () => {
+  if (points.length === 0) return;
+  const lines = ['', 'TAP version 13'];
+  points.forEach(([status, name, why, mark = ''], at) => {
+    lines.push(`${status} ${at + 1} - ${name.replace(/\s+/g, ' ').replace(/#/g, '\\#')}${mark}`);
+    if (why !== undefined) {
+      for (const line of String((why && why.stack) || why).split('\n')) lines.push(`# ${line}`);
+    }
+  });
+  lines.push(`1..${points.length}`, '');
+  require('fs').writeSync(1, lines.join('\n'));
+});

@@ -1,0 +1,438 @@
+//! The commands that run suites, with output that can be read.
+
+use super::package::{Workspace, join};
+use super::programs::INTERPRETERS;
+use super::runner::{Runner, Suite};
+use super::script::head;
+use super::shell::{again, drop_flags, drop_valued, unquoted};
+use crate::tree::Tree;
+
+/// What a plan needs to know to write a suite's command.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting<'a> {
+    pub(super) tree: &'a Tree,
+    pub(super) workspace: &'a Workspace,
+    /// Node's major version.
+    pub(super) node: u32,
+    /// Whether a report is to be written.
+    pub(super) report: bool,
+}
+
+impl Suite {
+    /// The report that the runner can write beside its log: file and reader.
+    pub(super) fn report(&self, node: u32) -> Option<(&'static str, &'static str)> {
+        match self.runner {
+            Runner::Jest => Some(("jest.json", "jest")),
+            Runner::Vitest => Some(("vitest.json", "vitest")),
+            // Several reporters at once came with Node 20; a file run by itself takes no option.
+            Runner::NodeTest if node >= 20 && !self.is_file() => Some(("report.tap", "nodetest")),
+            _ => None,
+        }
+    }
+
+    /// Whether the tests are a file that is run, not a runner.
+    fn is_file(&self) -> bool {
+        match self.runner {
+            Runner::NodeTest => self
+                .program
+                .first()
+                .is_some_and(|word| !word.starts_with('-') && head(word) != "borp"),
+            Runner::Mocha | Runner::Ava | Runner::Jest | Runner::Tap => {
+                self.program.len() > 1
+                    && INTERPRETERS.contains(&head(&self.program[0]).as_str())
+                    && !self
+                        .program
+                        .iter()
+                        .any(|word| word.contains("node_modules/") || word.contains("bin/"))
+            }
+            _ => false,
+        }
+    }
+
+    /// The command, run in the suite's folder with its programs on the path.
+    pub(super) fn command(&self, setting: Setting<'_>) -> String {
+        let mut env = self.env.clone();
+        let mut args = self.args.clone();
+        let own: Vec<String> = match self.runner {
+            _ if self.is_file() => Vec::new(),
+            Runner::Jest => jest(&mut args, setting.report),
+            Runner::Vitest => vitest(&mut args, setting.report),
+            Runner::Mocha => mocha(&mut args, setting.tree, &self.folder),
+            Runner::Ava => ava(&mut args),
+            Runner::NodeTest => return self.node_test(setting),
+            Runner::Tap => tap(&mut args, self.major(setting, "tap")),
+            Runner::Tape => Vec::new(),
+            Runner::Jasmine => {
+                drop_valued(&mut args, &["--reporter", "--parallel"]);
+                vec!["--helper=\"$ATLAS_ENV/adapters/jasmine-tap.cjs\"".to_owned()]
+            }
+            Runner::Uvu => {
+                drop_flags(&mut args, &["--bail", "-b", "--quiet", "-q"]);
+                let import = if setting.node >= 20 {
+                    "--import=$ATLAS_ENV/adapters/uvu-tap.mjs"
+                } else {
+                    "--require=$ATLAS_ENV/adapters/uvu-tap.cjs"
+                };
+                let given = env
+                    .iter()
+                    .position(|word| word.starts_with("NODE_OPTIONS="));
+                let given = given.map(|at| env.remove(at)).unwrap_or_default();
+                let given = unquoted(given.trim_start_matches("NODE_OPTIONS="));
+                let shown = again(&env);
+                let gap = if shown.is_empty() { "" } else { " " };
+                let given = if given.is_empty() {
+                    given
+                } else {
+                    format!("{} ", again(&[given]))
+                };
+                let mut words = self.program.clone();
+                words.extend(args);
+                return format!(
+                    "{shown}{gap}NODE_OPTIONS={given}\"{import}\" {}",
+                    again(&words)
+                );
+            }
+            Runner::Karma => karma(&mut args, setting, self.package),
+            Runner::Playwright => {
+                drop_valued(
+                    &mut args,
+                    &[
+                        "--reporter",
+                        "--workers",
+                        "-j",
+                        "--retries",
+                        "-x",
+                        "--max-failures",
+                    ],
+                );
+                drop_flags(&mut args, &["--ui", "--headed", "--debug"]);
+                vec!["--reporter=list".to_owned(), "--workers=2".to_owned()]
+            }
+            Runner::Cypress => {
+                drop_valued(
+                    &mut args,
+                    &[
+                        "--reporter",
+                        "--browser",
+                        "-b",
+                        "--record",
+                        "--key",
+                        "--group",
+                    ],
+                );
+                Vec::new()
+            }
+        };
+        let mut words = std::mem::take(&mut env);
+        words.extend(self.program.iter().cloned());
+        words.extend(args);
+        let mut command = again(&words);
+        for word in own {
+            command.push(' ');
+            command.push_str(&word);
+        }
+        command
+    }
+
+    fn major(&self, setting: Setting<'_>, dependency: &str) -> Option<u32> {
+        let range = setting.workspace.range(self.package, dependency)?;
+        major(&range)
+    }
+
+    fn node_test(&self, setting: Setting<'_>) -> String {
+        let mut kept = self.program.clone();
+        kept.extend(self.args.iter().cloned());
+        // A second reporter would print what no parser expects.
+        drop_valued(
+            &mut kept,
+            &["--test-reporter", "--test-reporter-destination"],
+        );
+        kept.retain(|word| {
+            word != "--watch"
+                && !word.starts_with("--experimental-test-coverage")
+                && !word.starts_with("--test-coverage")
+                && !word.starts_with("--enable-source-maps=")
+        });
+        let mut words = self.env.clone();
+        if self
+            .program
+            .first()
+            .is_some_and(|word| head(word) == "borp")
+        {
+            drop_valued(&mut kept, &["--reporter", "-r"]);
+            drop_flags(&mut kept, &["--coverage", "-C", "--check-coverage"]);
+            words.extend(kept);
+            return again(&words) + " --reporter spec";
+        }
+        words.extend(["node", "--test"].map(str::to_owned));
+        let mut command = again(&words);
+        if setting.report {
+            // Without force-exit, a failing test that leaves a server open hangs the run. What
+            // goes to standard error is written at once, so it is complete even then.
+            command.push_str(
+                " $(node --help | grep -o -m1 -e --test-force-exit) \
+                 --test-reporter=spec --test-reporter-destination=stdout \
+                 --test-reporter=tap --test-reporter-destination=stderr",
+            );
+        }
+        if !kept.is_empty() {
+            command.push(' ');
+            command.push_str(&again(&kept));
+        }
+        if setting.report {
+            // A runner that could not start says so there, and a person should see it.
+            command.push_str(
+                " 2>\"$ATLAS_OUT/report.tap\" || (code=$?; grep -q '^TAP version' \
+                 \"$ATLAS_OUT/report.tap\" || cat \"$ATLAS_OUT/report.tap\"; exit $code)",
+            );
+        }
+        command
+    }
+}
+
+/// The first number of a version range.
+pub(super) fn major(range: &str) -> Option<u32> {
+    let range = range.rsplit('@').next().unwrap_or(range);
+    let digits: String = range
+        .chars()
+        .skip_while(|c| !c.is_ascii_digit())
+        .take_while(char::is_ascii_digit)
+        .collect();
+    digits.parse().ok()
+}
+
+fn owned<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
+}
+
+/// Jest's arguments without those that the plan sets itself, that stop early or that only measure.
+fn jest(args: &mut Vec<String>, report: bool) -> Vec<String> {
+    drop_valued(
+        args,
+        &[
+            "--outputFile",
+            "--coverageReporters",
+            "--reporters",
+            "--coverageDirectory",
+            "--collectCoverageFrom",
+            "--coverageThreshold",
+            "--coverageProvider",
+            "--changedSince",
+        ],
+    );
+    drop_flags(
+        args,
+        &[
+            "--coverage",
+            "--collectCoverage",
+            "--no-coverage",
+            "--watch",
+            "--watchAll",
+            "--silent",
+            "--bail",
+            "-b",
+            "--ci",
+            "--verbose",
+            "--json",
+            "-o",
+            "--onlyChanged",
+            "--notify",
+            "-u",
+            "--updateSnapshot",
+            "--colors",
+            "--color",
+            "--passWithNoTests",
+            "--detectOpenHandles",
+            "--logHeapUsage",
+        ],
+    );
+    let sized = ["-i", "--runInBand", "-w", "--maxWorkers"];
+    let mut own = owned(["--ci", "--verbose", "--coverage=false"]);
+    if !args
+        .iter()
+        .any(|word| sized.contains(&word.split('=').next().unwrap_or(word)))
+    {
+        own.push("--maxWorkers=2".to_owned());
+    }
+    if report {
+        own.extend(owned(["--json", "--outputFile=\"$ATLAS_OUT/jest.json\""]));
+    }
+    own
+}
+
+fn vitest(args: &mut Vec<String>, report: bool) -> Vec<String> {
+    drop_valued(
+        args,
+        &[
+            "--reporter",
+            "--outputFile",
+            "--bail",
+            "--changed",
+            "--shard",
+        ],
+    );
+    args.retain(|word| {
+        let name = word.split('=').next().unwrap_or(word);
+        !name.starts_with("--coverage")
+            && !name.starts_with("--no-coverage")
+            && !name.starts_with("--outputFile.")
+            && !matches!(
+                name,
+                "run"
+                    | "--run"
+                    | "watch"
+                    | "dev"
+                    | "--watch"
+                    | "-w"
+                    | "--no-watch"
+                    | "--ui"
+                    | "--open"
+                    | "-u"
+                    | "--update"
+                    | "--silent"
+                    | "--passWithNoTests"
+            )
+    });
+    args.insert(0, "run".to_owned());
+    let mut own = owned(["--reporter=verbose"]);
+    if report {
+        own.extend(owned([
+            "--reporter=json",
+            "--outputFile.json=\"$ATLAS_OUT/vitest.json\"",
+        ]));
+    }
+    own
+}
+
+fn mocha(args: &mut Vec<String>, tree: &Tree, folder: &str) -> Vec<String> {
+    drop_valued(
+        args,
+        &[
+            "--reporter",
+            "-R",
+            "--reporter-option",
+            "--reporter-options",
+            "-O",
+        ],
+    );
+    drop_flags(
+        args,
+        &[
+            "--bail", "-b", "--watch", "-w", "--growl", "-G", "--colors", "--color", "-c",
+        ],
+    );
+    let mut own = owned(["--reporter", "spec"]);
+    let bails = [
+        ".mocharc.js",
+        ".mocharc.cjs",
+        ".mocharc.json",
+        ".mocharc.jsonc",
+        ".mocharc.yml",
+        ".mocharc.yaml",
+    ]
+    .iter()
+    .filter_map(|file| tree.text(&join(folder, file)))
+    .any(|text| text.contains("bail"));
+    if bails {
+        own.push("--no-bail".to_owned());
+    }
+    own
+}
+
+/// AVA gives up, with a log that looks complete, where nothing happens for ten seconds: too little
+/// on a loaded machine.
+fn ava(args: &mut Vec<String>) -> Vec<String> {
+    drop_valued(args, &["--timeout", "-T"]);
+    drop_flags(
+        args,
+        &[
+            "--tap",
+            "-t",
+            "--verbose",
+            "-v",
+            "--watch",
+            "-w",
+            "--fail-fast",
+            "--color",
+            "--no-color",
+            "-u",
+            "--update-snapshots",
+        ],
+    );
+    owned(["--tap", "--timeout=300s"])
+}
+
+fn tap(args: &mut Vec<String>, major: Option<u32>) -> Vec<String> {
+    drop_valued(
+        args,
+        &[
+            "--reporter",
+            "-R",
+            "--coverage-report",
+            "--output-file",
+            "-o",
+        ],
+    );
+    args.retain(|word| {
+        let name = word.split('=').next().unwrap_or(word);
+        !matches!(
+            name,
+            "--100"
+                | "--cov"
+                | "--coverage"
+                | "--no-coverage"
+                | "--no-cov"
+                | "--check-coverage"
+                | "--no-check-coverage"
+                | "--disable-coverage"
+                | "--allow-incomplete-coverage"
+                | "--allow-empty-coverage"
+                | "--show-full-coverage"
+                | "--no-coverage-report"
+                | "--no-browser"
+                | "--bail"
+                | "-b"
+                | "--watch"
+                | "--color"
+                | "--functions"
+                | "--branches"
+                | "--lines"
+                | "--statements"
+                | "--changed"
+        ) && !name.starts_with("-R")
+    });
+    let coverage = match major {
+        Some(18..) => "--disable-coverage",
+        Some(..=9) => "--no-cov",
+        _ => "--no-coverage",
+    };
+    owned(["--reporter=tap", coverage])
+}
+
+fn karma(args: &mut Vec<String>, setting: Setting<'_>, package: usize) -> Vec<String> {
+    drop_valued(args, &["--reporters", "--browsers"]);
+    drop_flags(
+        args,
+        &[
+            "--single-run",
+            "--no-single-run",
+            "--auto-watch",
+            "--no-auto-watch",
+            "--watch",
+        ],
+    );
+    let has = |name| setting.workspace.range(package, name).is_some();
+    let reporter = if has("karma-mocha-reporter") {
+        "mocha"
+    } else if has("karma-spec-reporter") {
+        "spec"
+    } else {
+        "dots"
+    };
+    owned([
+        "--single-run",
+        "--no-auto-watch",
+        "--browsers=ChromeHeadless",
+        &format!("--reporters={reporter}"),
+    ])
+}

@@ -1,0 +1,1 @@
+const apple = require('../dist/apple.js')

@@ -1,0 +1,21 @@
+for extension in @EXTENSIONS@; do
+  if php -m | grep -ix -e "$extension" -e "zend $extension" > /dev/null; then
+    continue
+  fi
+  case "$extension" in
+    dom | simplexml | xmlreader | xmlwriter | xsl) package=php-xml ;;
+    mysqli | pdo_mysql) package=php-mysql ;;
+    pgsql | pdo_pgsql) package=php-pgsql ;;
+    pdo_sqlite) package=php-sqlite3 ;;
+    *) package="php-$extension" ;;
+  esac
+  if command -v docker-php-ext-install > /dev/null; then
+    { docker-php-ext-install "$extension" || { yes '' | pecl install "$extension"; docker-php-ext-enable "$extension"; }; } > /tmp/extension.log 2>&1 ||
+      { tail -n 5 /tmp/extension.log; echo "atlas: not installed: PHP extension $extension"; }
+  else
+    { apt-get update && apt-get install -y --no-install-recommends "$package"; } > /tmp/extension.log 2>&1 ||
+      { tail -n 5 /tmp/extension.log; echo "atlas: not installed: PHP extension $extension"; }
+  fi
+  rm -f /tmp/extension.log
+done
+rm -rf /var/lib/apt/lists/*

@@ -1,0 +1,26 @@
+flags="--no-interaction --no-progress --no-ansi"
+tools="@TOOLS@"
+lean() {
+  [ -n "$tools" ] && [ ! -f composer.lock ] || return 1
+  cp composer.json composer.json.atlas
+  composer remove --dev --no-update $flags $tools && composer install $flags && done=0 || done=1
+  mv composer.json.atlas composer.json
+  return $done
+}
+if composer install $flags; then
+  :
+elif composer install $flags --no-scripts --no-plugins; then
+  echo "atlas: packages are installed without their scripts and plugins"
+elif lean; then
+  echo "atlas: tools that tests do not need are left out: $tools"
+elif composer install $flags --no-scripts --no-plugins --ignore-platform-reqs; then
+  echo "atlas: packages are installed although this PHP is not what they ask for"
+elif [ -e /usr/local/share/atlas-debian-autoload ]; then
+  echo "atlas: Debian's packages of the libraries are used"
+  /usr/bin/composer dump-autoload --dev --no-interaction --no-scripts --no-plugins
+  mkdir -p vendor/bin
+  printf %s @RUNNER@ > vendor/bin/@NAME@
+  [ ! -x /usr/bin/php ] || ln -sf /usr/bin/php "$ATLAS_ENV/bin/php"
+else
+  exit 1
+fi

@@ -1,0 +1,1 @@
+<?php class BridgeTest extends PHPUnit\Framework\TestCase {}

@@ -1,0 +1,1 @@
+<?php class AppTest extends PHPUnit\Framework\TestCase {}

@@ -1,0 +1,2 @@
+<?php
+class AncientTest extends PHPUnit_Framework_TestCase {}

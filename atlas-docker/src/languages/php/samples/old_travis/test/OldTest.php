@@ -1,0 +1,1 @@
+<?php class OldTest extends PHPUnit_Framework_TestCase {}

@@ -1,0 +1,1 @@
+<?php test("sum", fn () => expect(1)->toBe(1));

@@ -1,0 +1,146 @@
+# Installs into the virtual environment: what a list says, resolved as of a day, then the project.
+#
+#   --day yyyy-mm-dd     nothing that was published later; of all releases without it
+#   --constraint FILE    versions that a lockfile names
+#   --project DIR        a project to install in place, with --extras a,b
+#   --backend WORD       a requirement of the project's build, may be repeated
+#   --add                into an environment that is in use: nothing is removed
+#   anything else        a requirement, or `-r FILE`
+#
+# A list in $ATLAS_ENV/resolved.lock goes before everything that would be resolved.
+set -euo pipefail
+venv="$ATLAS_ENV/venv" lock="$ATLAS_ENV/requirements.lock" uv="$ATLAS_ENV/bin/uv"
+day="" constraint="" project="" extras="" add="" backend=() words=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --day) day="$2"; shift ;;
+    --constraint) constraint="$2"; shift ;;
+    --project) project="$2"; shift ;;
+    --extras) extras="[$2]"; shift ;;
+    --backend) backend+=("$2"); shift ;;
+    --add) add=1 ;;
+    -r) words+=("-r $2"); shift ;;
+    *) words+=("$1") ;;
+  esac
+  shift
+done
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+export UV_PYTHON="$venv/bin/python" UV_CACHE_DIR="$work/cache" UV_PYTHON_DOWNLOADS=never UV_NO_PROGRESS=1
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+
+# uv resolves as of a day. It is one program for every Python, but its package is not offered to
+# the older ones; so it is taken out of the package.
+get_uv() {
+  [ ! -x "$uv" ] || return 0
+  for pip in "$venv/bin/python -m pip" "python3 -m pip"; do
+    if $pip download --quiet --no-deps --only-binary :all: --python-version 3.12 \
+      --platform "manylinux2014_$(uname -m)" --dest "$work/uv" uv > "$work/uv.log" 2>&1; then
+      python3 -m zipfile -e "$work"/uv/uv-*.whl "$work/uv" && mkdir -p "${uv%/*}" &&
+        mv "$work"/uv/uv-*.data/scripts/uv "$uv" && chmod +x "$uv" && "$uv" --version && return 0
+    fi
+  done
+  tail -n 3 "$work/uv.log"
+  return 1
+}
+
+# uv has its own settings for the index that pip is told to use.
+index_of() { "$venv/bin/python" -m pip config get "$1" 2> /dev/null || :; }
+use_index() {
+  local value
+  value="${PIP_INDEX_URL:-$(index_of global.index-url)}"
+  [ -z "$value" ] || export UV_DEFAULT_INDEX="${UV_DEFAULT_INDEX:-$value}"
+  value="${PIP_EXTRA_INDEX_URL:-$(index_of global.extra-index-url)}"
+  [ -z "$value" ] || export UV_INDEX="${UV_INDEX:-$value}"
+  value="${PIP_FIND_LINKS:-$(index_of global.find-links)}"
+  [ -z "$value" ] || export UV_FIND_LINKS="${UV_FIND_LINKS:-${value// /,}}"
+  value="${PIP_CERT:-$(index_of global.cert)}"
+  [ -z "$value" ] || export SSL_CERT_FILE="${SSL_CERT_FILE:-$value}"
+}
+
+# Lines that lead to the project itself are no part of a list: it is installed in place.
+here="$(cd "${project:-.}" && pwd -P)"
+without_project() {
+  awk -v here="$here" '
+    { line = $0; sub(/^-e +/, "", line); sub(/^[^@ ]+ @ /, "", line); sub(/ *[;#].*$/, "", line)
+      sub(/\[[^]]*\]$/, "", line); sub(/^file:\/\//, "", line); sub(/\/$/, "", line) }
+    line == "." || line == here { next } { print }'
+}
+
+# The lists as one file; the project's folder stands for what the project itself needs.
+printf '%s\n' ${project:+"$here$extras"} ${words[@]+"${words[@]}"} | sed "s|^-r \([^/]\)|-r $PWD/\1|" > "$work/in.txt"
+
+# Arguments: flags of uv. Resolves and installs, or changes nothing.
+once() {
+  rm -f "$work/out.txt"
+  # What is there already is kept where it can be.
+  [ -z "$add" ] || cp "$lock" "$work/out.txt"
+  "$uv" pip compile --quiet --no-header --no-annotate --no-strip-extras "$@" \
+    --output-file "$work/out.txt" "$work/in.txt" || return 1
+  without_project < "$work/out.txt" > "$work/lock.txt"
+  [ ! -s "$work/lock.txt" ] || "$uv" pip install --no-deps "${date[@]}" -r "$work/lock.txt"
+}
+
+# A release of then that cannot be built here (no wheel for a Python that is newer, a compiler that
+# is) gives way to a later one: of this package alone, and the log says so.
+with_uv() {
+  local turn broken
+  for turn in 1 2 3 4 5 6 7 8; do
+    if once "$@" "${date[@]}" 2> >(tee "$work/error.log" >&2); then return 0; fi
+    wait
+    [ "${#date[@]}" -gt 0 ] || return 1
+    broken="$(sed -nE 's/.*[Ff]ailed to (download and )?build `([A-Za-z0-9._-]+)(==| @ | from ).*/\2/p' "$work/error.log" | head -n 1)"
+    [ -n "$broken" ] || return 1
+    if grep -qE "build .$broken @ file:" "$work/error.log"; then broken="setuptools"; fi
+    case " ${date[*]} " in *" $broken="*) return 1 ;; esac
+    echo "atlas: $broken is taken from after $day: its release of then cannot be built here"
+    date+=(--exclude-newer-package "$broken=2999-12-31")
+  done
+  return 1
+}
+date=()
+[ -z "$day" ] || date=(--exclude-newer "${day}T23:59:59Z")
+limit=()
+[ -z "$constraint" ] || limit=(--constraint "$constraint")
+
+install_lists() {
+  [ -n "$(tr -d "[:space:]" < "$work/in.txt")" ] || return 0
+  if [ -z "$add" ] && [ -f "$ATLAS_ENV/resolved.lock" ] && get_uv; then
+    "$uv" pip install --no-deps -r "$ATLAS_ENV/resolved.lock" && cp "$ATLAS_ENV/resolved.lock" "$work/lock.txt" && return 0
+    echo "atlas: the given list of versions cannot be installed"
+  fi
+  if get_uv; then
+    use_index
+    if [ -n "$constraint" ]; then
+      with_uv "${limit[@]}" && return 0
+      echo "atlas: the lockfile's versions cannot be installed together"
+    fi
+    if [ -n "$day" ]; then
+      with_uv && return 0
+      echo "atlas: dependencies cannot be installed as of $day"
+      date=()
+    fi
+    with_uv && return 0
+  fi
+  echo "atlas: pip installs what the index has now"
+  "$venv/bin/python" -m pip install ${limit[@]+"${limit[@]}"} -r "$work/in.txt" ||
+    "$venv/bin/python" -m pip install -r "$work/in.txt" ||
+    "$venv/bin/python" -m pip install --ignore-requires-python -r "$work/in.txt"
+}
+
+# In place, so that tests see the files of each state.
+install_project() {
+  local pip=("$venv/bin/python" -m pip install --no-deps)
+  if [ -x "$uv" ] && "$uv" pip install --no-deps "${date[@]}" -e "$project"; then return 0; fi
+  # Older build backends know only the way that pip went before there was a standard for it.
+  if [ -x "$uv" ] && "$uv" pip install "${date[@]}" wheel "${backend[@]:-setuptools}"; then
+    "${pip[@]}" --no-build-isolation -e "$project" && return 0
+  fi
+  echo "atlas: the project's build runs with the newest tools"
+  "${pip[@]}" -e "$project" || "${pip[@]}" --ignore-requires-python -e "$project"
+}
+
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+install_lists
+[ -n "$add" ] || { touch "$work/lock.txt"; cp "$work/lock.txt" "$lock"; }
+[ -z "$project" ] || install_project

@@ -1,0 +1,113 @@
+# Where no gem registry can be reached: a Gemfile of those gems of the project that Debian's packages
+# have brought, whatever their version, and a `bundle` that uses it. The project's own gems are
+# put on the load path instead, since their requirements may name versions that are not here.
+require "bundler"
+require "fileutils"
+require "shellwords"
+
+home = ENV.fetch("ATLAS_ENV")
+repository = ENV.fetch("ATLAS_REPO")
+wanted = {}
+paths = [File.expand_path("lib")]
+own = []
+
+add = lambda do |name, requirement, autorequire|
+  wanted[name] ||= [requirement, autorequire]
+end
+take = lambda do |gemspec, development|
+  specification = Bundler.load_gemspec(Pathname(gemspec))
+  next unless specification
+  own << specification.name
+  specification.require_paths.each { |path| paths << File.expand_path(path, File.dirname(gemspec)) }
+  specification.dependencies.each do |dependency|
+    add.call(dependency.name, dependency.requirement, nil) if development || dependency.runtime?
+  end
+end
+
+begin
+  definition = Bundler::Dsl.evaluate(Bundler.default_gemfile, Bundler.default_lockfile, {})
+  definition.dependencies.each do |dependency|
+    next unless dependency.should_include?
+    source = dependency.source
+    if source.instance_of?(Bundler::Source::Path)
+      folder = File.expand_path(source.path.to_s, File.dirname(Bundler.default_gemfile.to_s))
+      Dir[File.join(folder, "{,*/}#{dependency.name}.gemspec")].each { |path| take.call(path, false) }
+      own << dependency.name
+    else
+      add.call(dependency.name, dependency.requirement, dependency.autorequire)
+    end
+  end
+rescue ScriptError, StandardError => error
+  warn "atlas: the Gemfile is not readable here: #{error.message.lines.first}"
+end
+Dir["*.gemspec"].sort.each do |path|
+  begin
+    take.call(path, true)
+  rescue ScriptError, StandardError => error
+    warn "atlas: #{path} is not readable here: #{error.message.lines.first}"
+  end
+end
+ARGV.each { |name| add.call(name, Gem::Requirement.default, nil) }
+own.each { |name| wanted.delete(name) }
+
+# Whether a gem is here with all that it needs.
+state = {}
+usable = lambda do |name|
+  next state[name] if state.key?(name)
+  state[name] = true
+  specification = Gem::Specification.find_all_by_name(name).max_by(&:version)
+  state[name] = !specification.nil? && specification.runtime_dependencies.all? do |dependency|
+    Gem::Specification.find_all_by_name(dependency.name, dependency.requirement).any? && usable.call(dependency.name)
+  end
+end
+
+# Tools that only measure coverage, and the constants that tests' helpers use of them.
+coverage = {
+  "codeclimate-test-reporter" => %w[codeclimate-test-reporter CodeClimate],
+  "codecov" => %w[codecov Codecov],
+  "coveralls" => %w[coveralls Coveralls],
+  "coveralls_reborn" => %w[coveralls Coveralls],
+  "simplecov" => %w[simplecov SimpleCov],
+}
+stubs = File.join(home, "stubs")
+lines = ["source \"https://rubygems.org\""]
+wanted.sort.each do |name, (requirement, autorequire)|
+  if usable.call(name)
+    version = Gem::Specification.find_all_by_name(name).map(&:version).max
+    warn "atlas: gem #{name} #{version} instead of #{requirement}" unless requirement.satisfied_by?(version)
+    lines << "gem #{name.inspect}#{", require: #{autorequire.inspect}" unless autorequire.nil?}"
+  elsif coverage.key?(name)
+    file, constant = coverage[name]
+    FileUtils.mkdir_p(stubs)
+    File.write(File.join(stubs, "#{file}.rb"), <<~RUBY)
+      module #{constant}
+        def self.const_missing(_) = self
+        def self.method_missing(*) = self
+        def self.respond_to_missing?(*) = true
+        def self.new(*) = self
+      end
+    RUBY
+    warn "atlas: gem #{name} is not here: coverage is not measured"
+  else
+    warn "atlas: gem #{name} is not here"
+  end
+end
+# What Debian's Ruby and its packages bring besides is there without bundler, so it is with it.
+(Gem::Specification.map(&:name).uniq - wanted.keys - own - ["bundler"]).sort.each do |name|
+  lines << "gem #{name.inspect}, require: false" if usable.call(name)
+end
+File.write(File.join(home, "Gemfile"), lines.join("\n") << "\n")
+
+FileUtils.mkdir_p(File.join(home, "bin"))
+paths << stubs if File.directory?(stubs)
+place = paths.uniq.select { |path| File.directory?(path) }.map do |path|
+  path == repository || path.start_with?("#{repository}/") ? "$ATLAS_REPO#{path[repository.size..]}" : path
+end
+start = "#!/bin/sh\nexport RUBYLIB=\"#{place.join(':')}\"\n"
+shim = File.join(home, "bin", "bundle")
+File.write(shim, "#{start}export BUNDLE_GEMFILE=\"$ATLAS_ENV/Gemfile\"\nexec /usr/bin/bundle \"$@\"\n", perm: 0o755)
+unless system(shim, "install", "--local", "--quiet")
+  warn "atlas: bundler finds no set of these gems: they are used without it"
+  File.write(shim, "#{start}[ \"$1\" != exec ] || shift\nexec \"$@\"\n", perm: 0o755)
+end
+File.chmod(0o755, shim)

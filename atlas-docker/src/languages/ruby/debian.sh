@@ -1,0 +1,20 @@
+if ! (for try in 1 2 3; do timeout 60 gem specification --remote rake version > /dev/null 2>&1 && exit 0; sleep 2; done; exit 1); then
+  echo "atlas: no gem registry can be reached: Debian's packages of the gems are installed"
+  apt-get update
+  found=""
+  for gem in @GEMS@; do
+    if apt-cache show "ruby-$gem" > /dev/null 2>&1; then
+      found="$found ruby-$gem"
+    elif apt-cache show "$gem" 2> /dev/null | grep -E '^Depends:.*ruby' > /dev/null; then
+      found="$found $gem"
+    else
+      echo "atlas: Debian has no package of the gem $gem"
+    fi
+  done
+  apt-get install -y --no-install-recommends ruby ruby-dev rake bundler
+  apt-get install -y --no-install-recommends $found || for name in $found; do
+    apt-get install -y --no-install-recommends "$name" || echo "atlas: not installed: $name"
+  done
+  rm -rf /var/lib/apt/lists/*
+  printf %s @SCRIPT@ > /usr/local/share/atlas-debian.rb
+fi

@@ -1,0 +1,24 @@
+# Requires the test files that the patterns before `--` match, in the order of their names, in one
+# process. A file that does not load is lost alone: its error is printed as Ruby itself would, the
+# others run, and the process does not end well.
+separator = ARGV.index("--") || ARGV.size
+patterns = ARGV.shift(separator)
+ARGV.shift
+files = patterns.flat_map { |pattern| Dir[pattern].sort }.uniq.select { |path| File.file?(path) }
+lost = []
+at_exit { exit!(1) if $!.nil? && !lost.empty? || $!.is_a?(SystemExit) && $!.success? && !lost.empty? }
+$stdout.sync = true
+files.each do |path|
+  begin
+    require File.expand_path(path)
+  rescue ScriptError, StandardError => error
+    lost << path
+    place = error.backtrace || [path]
+    # The words of RSpec, which parsers know.
+    warn "An error occurred while loading ./#{path}."
+    warn "#{place.first}: #{error.message.lines.first.to_s.chomp} (#{error.class})"
+    error.message.lines.drop(1).each { |line| warn line }
+    place.drop(1).first(20).each { |line| warn "\tfrom #{line}" }
+  end
+end
+abort "atlas: no test file matches #{patterns.join(' ')}" if files.empty?

@@ -1,0 +1,252 @@
+//! Ruby: gems by bundler; `RSpec`, minitest, test-unit, Cucumber.
+
+mod manifests;
+mod rake;
+mod runner;
+mod versions;
+
+use super::{Language, env};
+use crate::analysis::{Facts, Presence, Verdict};
+use crate::render::shell_quote;
+use crate::system;
+use crate::tree::Tree;
+use atlas_core::{EnvironmentPlan, Evidence};
+use manifests::Manifests;
+use runner::Runner;
+
+/// Ruby.
+#[derive(Debug)]
+pub(crate) struct Ruby;
+
+/// Requires test files so that one that does not load is lost alone.
+const LOAD: &str = include_str!("load.rb");
+/// The same for `RSpec`.
+const KEEP_GOING: &str = include_str!("keep_going.rb");
+/// Makes a Gemfile of what Debian's packages brought.
+const DEBIAN_RB: &str = include_str!("debian.rb");
+const DEBIAN_SH: &str = include_str!("debian.sh");
+const INSTALL: &str = include_str!("install.sh");
+
+/// Groups of a Gemfile that tests can do without, left out where the whole cannot be had.
+const WITHOUT: &str = "development:lint:linting:rubocop:doc:docs:documentation:profile:profiling:benchmark:benchmarks:bench:debug:guard:local:maintenance:release:types:tools:coverage";
+
+impl Language for Ruby {
+    fn id(&self) -> &'static str {
+        "ruby"
+    }
+
+    fn template(&self) -> &'static str {
+        include_str!("Dockerfile.j2")
+    }
+
+    fn inventory(&self) -> &'static str {
+        include_str!("inventory.sh")
+    }
+
+    fn image(&self) -> &'static str {
+        "ruby:3.3-slim-bookworm"
+    }
+
+    fn presence(&self, tree: &Tree) -> Presence {
+        let sources: Vec<_> = tree.ending(".rb").collect();
+        Presence {
+            manifest: manifests::find(tree),
+            tests: sources
+                .iter()
+                .filter(|path| manifests::is_test(path))
+                .count(),
+            sources: sources.len(),
+        }
+    }
+
+    fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
+        let tree = facts.tree;
+        let Some(main) = manifests::find(tree) else {
+            return Err(Verdict::new(
+                "no Gemfile, gemspec or Rakefile stands in the repository's root or in a folder with tests",
+                vec![Evidence::of(".", "Gemfile is missing")],
+            ));
+        };
+        let manifests = Manifests::read(tree, &main);
+        let found = runner::find(facts, &manifests)?;
+        let mut plan = EnvironmentPlan {
+            log_parser_name: found.runner.parser().to_owned(),
+            env: env([
+                ("BUNDLE_APP_CONFIG", "$ATLAS_ENV/bundle"),
+                ("BUNDLE_PATH__SYSTEM", "true"),
+                ("GEM_HOME", "$ATLAS_ENV/gems"),
+                ("LANG", "C.UTF-8"),
+                // Several tests at once print into each other's lines.
+                ("MT_CPU", "1"),
+                ("PATH", "$ATLAS_ENV/bin:$ATLAS_ENV/gems/bin:$PATH"),
+            ]),
+            ..EnvironmentPlan::default()
+        };
+        if found.runner == Runner::Cucumber {
+            let quiet = ("CUCUMBER_PUBLISH_QUIET".to_owned(), "true".to_owned());
+            plan.env.extend([quiet]);
+        }
+        versions::choose(facts, &manifests, &mut plan);
+        variables(facts, &manifests, &mut plan);
+        // Under bundler, what no manifest names is not there, even if Ruby brings it.
+        let bundled = manifests.gemfile.is_none()
+            || manifests.first(found.runner.gems()).is_some()
+            || !matches!(found.runner, Runner::Minitest | Runner::TestUnit);
+        runner::command(facts, &manifests, &found, bundled, &mut plan);
+        build(facts, &manifests, found.runner, &mut plan);
+        let mut dependencies: Vec<(String, String)> = manifests
+            .gems
+            .iter()
+            .map(|(name, named)| (name.clone(), named.file.clone()))
+            .collect();
+        if let Some(lock) = &manifests.lock {
+            dependencies.extend(
+                manifests
+                    .locked
+                    .keys()
+                    .map(|name| (name.clone(), lock.clone())),
+            );
+        }
+        let base = |text: &str| Evidence::of(manifests.main.clone(), text);
+        let extra = [
+            ("build-essential", base("gems with extensions are compiled")),
+            ("libyaml-dev", base("psych compiles against it")),
+            ("tzdata", base("Ruby reads the system's time zones")),
+        ];
+        system::packages(facts, self.id(), &dependencies, &extra, &mut plan);
+        debian(&manifests, found.runner, &mut plan);
+        Ok(plan)
+    }
+}
+
+/// What CI sets for its tests and the repository's own configuration asks for.
+fn variables(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) {
+    let tree = facts.tree;
+    let asking: Vec<String> = manifests
+        .bundles(tree)
+        .into_iter()
+        .chain(manifests.near("Rakefile"))
+        .chain(tree.ending("_helper.rb").map(str::to_owned))
+        .chain(tree.ending("/helper.rb").map(str::to_owned))
+        .filter_map(|path| tree.text(&path))
+        .collect();
+    for (name, value) in facts.ci.test_variables() {
+        let forms = [format!("ENV['{name}']"), format!("ENV[\"{name}\"]")];
+        let fetched = [
+            format!("ENV.fetch('{name}'"),
+            format!("ENV.fetch(\"{name}\""),
+        ];
+        let asked = asking
+            .iter()
+            .any(|text| forms.iter().chain(&fetched).any(|form| text.contains(form)));
+        let measures = ["COVERAGE", "COVERALLS", "CODECOV", "TOKEN"];
+        if !asked || measures.iter().any(|word| name.contains(word)) || plan.env.contains_key(&name)
+        {
+            continue;
+        }
+        let text = format!("{name}: {}", value.text);
+        plan.prove("env", Evidence::at(value.file, value.line, text));
+        plan.env.insert(name, value.text);
+    }
+}
+
+fn build(facts: &Facts<'_>, manifests: &Manifests, runner: Runner, plan: &mut EnvironmentPlan) {
+    let enter = runner::enter(manifests);
+    let script = match runner {
+        Runner::Rspec => Some(("keep_going.rb", KEEP_GOING)),
+        Runner::Minitest | Runner::TestUnit => Some(("load.rb", LOAD)),
+        Runner::Cucumber => None,
+    };
+    let write =
+        |name: &str, text: &str| format!("printf %s {} > \"$ATLAS_ENV/{name}\"", shell_quote(text));
+    let mut prepare = vec!["mkdir -p \"$ATLAS_ENV/bin\"".to_owned()];
+    prepare.extend(script.map(|(name, text)| write(name, text)));
+    plan.build.push(prepare.join(" && "));
+    let own_gem = runner.gems()[0];
+    if manifests.gemfile.is_none() {
+        // Bundler wants a Gemfile; the repository's is that of its gemspecs, or of the runner alone.
+        let mut lines = vec!["source \"https://rubygems.org\"".to_owned()];
+        for path in &manifests.gemspecs {
+            let name = path
+                .rsplit('/')
+                .next()
+                .unwrap_or(path)
+                .trim_end_matches(".gemspec");
+            let folder = manifests.folder.trim_end_matches('/');
+            lines.push(format!(
+                "gemspec path: File.join(ENV.fetch(\"ATLAS_REPO\"), {folder:?}), name: {name:?}"
+            ));
+        }
+        for gem in ["rake", own_gem] {
+            if !manifests.has(gem) {
+                lines.push(format!("gem {gem:?}"));
+            }
+        }
+        plan.build
+            .push(write("Gemfile", &format!("{}\n", lines.join("\n"))));
+        plan.env
+            .insert("BUNDLE_GEMFILE".to_owned(), "$ATLAS_ENV/Gemfile".to_owned());
+        plan.prove(
+            "build",
+            Evidence::of(
+                manifests.main.clone(),
+                "there is no Gemfile: one is made of the gemspec",
+            ),
+        );
+    }
+    if let Some((version, file, line)) = manifests.bundler(facts.tree) {
+        let quoted = shell_quote(&version);
+        plan.build.push(format!(
+            "gem install --no-document bundler -v {quoted} || echo 'atlas: bundler of that version is not installed'"
+        ));
+        plan.prove(
+            "build",
+            Evidence::at(file, line, format!("bundler {version}")),
+        );
+    }
+    let install = INSTALL
+        .replace("@WITHOUT@", WITHOUT)
+        .replace("@RUNNER@", own_gem);
+    plan.build.push(format!("{enter}{}", install.trim_end()));
+    let (source, text) = if let Some(lock) = &manifests.lock {
+        (lock, "gems as locked")
+    } else {
+        let text =
+            "there is no Gemfile.lock: gems are resolved as of today, the registry knows no date";
+        plan.drift.push(text.to_owned());
+        (&manifests.main, "gems as the manifest names them")
+    };
+    plan.prove("build", Evidence::of(source.clone(), text));
+    for (task, file, line, text) in rake::generators(facts.tree, manifests) {
+        let command = format!("{enter}bundle exec rake {}", shell_quote(&task));
+        plan.build.push(format!(
+            "{command} || echo 'atlas: rake did not make what tests need'"
+        ));
+        plan.rebuild.push(command);
+        plan.prove("rebuild", Evidence::at(file, line, text));
+    }
+    if facts.changes_manifests {
+        plan.prefetch = vec![format!("{enter}bundle install --jobs 4 --retry 3")];
+    }
+}
+
+/// Installs Debian's packages of the gems where no registry can be reached.
+fn debian(manifests: &Manifests, runner: Runner, plan: &mut EnvironmentPlan) {
+    let mut names: Vec<String> = manifests
+        .gems
+        .keys()
+        .map(String::as_str)
+        .chain([runner.gems()[0], "rake"])
+        .map(|name| name.to_ascii_lowercase().replace('_', "-"))
+        .filter(|name| name != "bundler")
+        .collect();
+    names.sort();
+    names.dedup();
+    let words: Vec<String> = names.iter().map(|name| shell_quote(name)).collect();
+    plan.pre_install.push(
+        DEBIAN_SH
+            .trim_end()
+            .replace("@GEMS@", &words.join(" "))
+            .replace("@SCRIPT@", &shell_quote(DEBIAN_RB)),
+    );
+}

@@ -1,0 +1,3 @@
+Feature: run
+  Scenario: one
+    Given nothing

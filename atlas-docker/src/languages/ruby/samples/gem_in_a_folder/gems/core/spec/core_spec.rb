@@ -1,0 +1,3 @@
+describe "core" do
+  it("works") { expect(1).to eq(1) }
+end

@@ -1,0 +1,7 @@
+require "helper"
+
+class KnotTest < Minitest::Test
+  def test_one
+    assert true
+  end
+end

@@ -1,0 +1,2 @@
+ENV["RAILS_ENV"] ||= "test"
+require "rails/test_help"

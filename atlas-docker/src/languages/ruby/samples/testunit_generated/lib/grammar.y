@@ -1,0 +1,4 @@
+class Grammar
+rule
+  all: NUMBER
+end

@@ -1,0 +1,1 @@
+import { leaf } from '@mint/leaf'

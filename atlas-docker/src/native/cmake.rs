@@ -1,0 +1,376 @@
+//! `CMake`.
+
+use super::listing::{self, Call};
+use super::packages::{self, Wanted};
+use super::{Recipe, framework, options, place, reading, within};
+use crate::analysis::Facts;
+use crate::render::shell_quote;
+use crate::tree::Tree;
+use crate::versions::Version;
+use atlas_core::Evidence;
+use regex::Regex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+const SCRIPT: (&str, &str) = ("ctest.sh", include_str!("scripts/ctest.sh"));
+
+/// Calls that register tests.
+const REGISTER: &[&str] = &[
+    "add_test",
+    "boost_discover_tests",
+    "catch_discover_tests",
+    "doctest_discover_tests",
+    "gtest_add_tests",
+    "gtest_discover_tests",
+];
+
+/// Folders of a build that is another project's, or that tests do without.
+fn foreign(path: &str) -> bool {
+    path.to_ascii_lowercase().split('/').any(|part| {
+        matches!(
+            part,
+            "googletest"
+                | "gtest"
+                | "gmock"
+                | "googlemock"
+                | "unity"
+                | "catch2"
+                | "doctest"
+                | "extern"
+                | "external"
+                | "deps"
+                | "subprojects"
+                | "thirdparty"
+                | "examples"
+                | "example"
+                | "fuzz"
+                | "fuzzing"
+                | "benchmark"
+                | "benchmarks"
+                | "docs"
+                | "doc"
+        )
+    })
+}
+
+fn all_calls(tree: &Tree, folder: &str) -> Vec<Call> {
+    let prefix = within(folder, "");
+    let mut files: Vec<&str> = tree
+        .files()
+        .filter(|path| {
+            path.starts_with(&prefix)
+                && ["CMakeLists.txt", ".cmake"]
+                    .iter()
+                    .any(|end| path.ends_with(end))
+                && !foreign(&path[prefix.len()..])
+        })
+        .collect();
+    // The folder's own first: the project's name and options stand there. Then those of tests.
+    let own = within(folder, "CMakeLists.txt");
+    files.sort_by_key(|path| (*path != own, !super::is_test(path), *path));
+    files
+        .into_iter()
+        .flat_map(|file| listing::calls(tree, file))
+        .collect()
+}
+
+/// Whether a call belongs to the tests.
+fn of_tests(call: &Call) -> bool {
+    super::is_test(&call.file)
+        || call
+            .conditions
+            .iter()
+            .flatten()
+            .any(|word| word.to_ascii_uppercase().contains("TEST"))
+}
+
+pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
+    let tree = facts.tree;
+    let own = within(folder, "CMakeLists.txt");
+    if !tree.has(&own) {
+        return None;
+    }
+    let calls = all_calls(tree, folder);
+    let project = calls
+        .iter()
+        .find(|call| call.name == "project")
+        .and_then(|call| call.words.first())
+        .map_or("", String::as_str);
+    let registered = calls
+        .iter()
+        .find(|call| REGISTER.contains(&call.name.as_str()));
+    let named = calls.iter().find(|call| {
+        call.name == "add_executable" && call.words.first().is_some_and(|name| super::is_test(name))
+    });
+    let proof = registered.or(named)?;
+    let at = |call: &Call| Evidence::at(call.file.clone(), call.line, call.text());
+    let mut lines = vec![("test_cmd", at(proof))];
+    let discovers = calls
+        .iter()
+        .find(|call| call.name.ends_with("_discover_tests") || call.name == "gtest_add_tests");
+    let (mode, parser) = match discovers {
+        // Each test of a program is a test of CTest.
+        Some(call) => {
+            lines.push(("log_parser_name", at(call)));
+            ("ctest", "ctest".to_owned())
+        }
+        None => reading(facts, folder, "ctest", &mut lines),
+    };
+    let known = parser.split('+').all(|id| facts.knows(id));
+    if !known {
+        return None;
+    }
+    let mut recipe = Recipe::new(SCRIPT, mode, parser);
+    recipe.proof = lines;
+    let mut arguments = vec![place(folder), "-DCMAKE_BUILD_TYPE=Debug".to_owned()];
+    let (needed, wished) = switches(facts, folder, &calls, project, &mut recipe);
+    arguments.extend(needed);
+    if !wished.is_empty() {
+        arguments.push("--".to_owned());
+        arguments.extend(wished);
+    }
+    recipe.build.clone_from(&arguments);
+    recipe.test = arguments;
+    needs(&calls, &mut recipe);
+    libraries(facts, &calls, project, &own, &mut recipe);
+    Some(recipe)
+}
+
+/// Options to set: those for tests, and those that CI sets and tests are registered under.
+fn switches(
+    facts: &Facts<'_>,
+    folder: &str,
+    calls: &[Call],
+    project: &str,
+    recipe: &mut Recipe,
+) -> (Vec<String>, Vec<String>) {
+    let mut declared: BTreeMap<&str, (&Call, &str)> = BTreeMap::new();
+    for call in calls {
+        let Some(name) = call.words.first() else {
+            continue;
+        };
+        let default = match call.name.as_str() {
+            "option" | "cmake_dependent_option" => call.words.get(2).map_or("OFF", String::as_str),
+            "set" if call.has("CACHE") && call.has("BOOL") => {
+                call.words.get(1).map_or("OFF", String::as_str)
+            }
+            _ => continue,
+        };
+        declared.entry(name).or_insert((call, default));
+    }
+    let gates: BTreeSet<&str> = calls
+        .iter()
+        .filter(|call| {
+            REGISTER.contains(&call.name.as_str())
+                || call.name == "enable_testing"
+                || (call.name == "add_subdirectory"
+                    && call.words.first().is_some_and(|name| super::is_test(name)))
+        })
+        .flat_map(|call| call.conditions.iter().flatten())
+        .map(|word| word.trim_start_matches("${").trim_end_matches('}'))
+        .collect();
+    let preset = presets(facts.tree, folder);
+    let (mut needed, mut wished) = (Vec::new(), Vec::new());
+    let uses_standard = calls
+        .iter()
+        .any(|call| call.name == "include" && call.has("CTest"))
+        || gates.contains("BUILD_TESTING");
+    if uses_standard && !declared.contains_key("BUILD_TESTING") {
+        needed.push("-DBUILD_TESTING=ON".to_owned());
+    }
+    for (name, (call, default)) in &declared {
+        let why = Evidence::at(call.file.clone(), call.line, call.text());
+        if options::switches_tests_on(name, project) {
+            if !options::is_on(default) {
+                needed.push(format!("-D{name}=ON"));
+                recipe.proof.push(("build", why));
+            }
+        } else if gates.contains(name) && !options::is_on(default) && !options::is_special(name) {
+            let in_ci = options::on_in_ci(facts, name)
+                .map(|place| Evidence::at(place.file, place.line, place.text));
+            if let Some(line) = in_ci.or_else(|| preset.get(*name).cloned()) {
+                wished.push(format!("-D{name}=ON"));
+                recipe.proof.push(("build", line));
+            }
+        }
+    }
+    if recipe.proof.iter().all(|(field, _)| *field != "build") {
+        let line = calls.iter().find(|call| call.name == "project");
+        if let Some(call) = line {
+            let why = Evidence::at(call.file.clone(), call.line, call.text());
+            recipe.proof.push(("build", why));
+        }
+    }
+    (needed, wished)
+}
+
+/// Options that a preset switches on.
+fn presets(tree: &Tree, folder: &str) -> BTreeMap<String, Evidence> {
+    let mut found = BTreeMap::new();
+    let file = within(folder, "CMakePresets.json");
+    let Some(text) = tree.text(&file) else {
+        return found;
+    };
+    let json: serde_json::Value = match serde_json::from_str(&text) {
+        Ok(json) => json,
+        Err(why) => {
+            tracing::warn!(file, %why, "presets are no JSON");
+            return found;
+        }
+    };
+    let presets = json
+        .get("configurePresets")
+        .and_then(|list| list.as_array());
+    for preset in presets.into_iter().flatten() {
+        let variables = preset.get("cacheVariables").and_then(|map| map.as_object());
+        for (name, value) in variables.into_iter().flatten() {
+            let value = value.get("value").unwrap_or(value);
+            let on = value.as_bool().unwrap_or(false) || value.as_str().is_some_and(options::is_on);
+            if on {
+                let line = tree.line_with(&file, name).unwrap_or(1);
+                let why = Evidence::at(file.clone(), line, format!("a preset sets {name}"));
+                found.entry(name.clone()).or_insert(why);
+            }
+        }
+    }
+    found
+}
+
+fn needs(calls: &[Call], recipe: &mut Recipe) {
+    static STANDARD: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(?:cxx_std_)?(11|14|17|20|23|26)$").expect("a literal pattern")
+    });
+    for call in calls {
+        let why = || Evidence::at(call.file.clone(), call.line, call.text());
+        match call.name.as_str() {
+            "cmake_minimum_required" => {
+                let lowest = call
+                    .after("VERSION")
+                    .and_then(|range| range.split("...").next())
+                    .and_then(Version::parse);
+                if let Some(version) = lowest
+                    && recipe
+                        .needs
+                        .cmake
+                        .as_ref()
+                        .is_none_or(|(known, _)| version > *known)
+                {
+                    recipe.needs.cmake = Some((version, why()));
+                }
+            }
+            "set" | "target_compile_features" | "set_target_properties" | "set_property" => {
+                let about = call.has("CMAKE_CXX_STANDARD")
+                    || call.has("CXX_STANDARD")
+                    || call.name == "target_compile_features";
+                let year = call
+                    .words
+                    .iter()
+                    .filter_map(|word| STANDARD.captures(word)?[1].parse::<u32>().ok())
+                    .max();
+                if let (true, Some(year)) = (about, year)
+                    && recipe
+                        .needs
+                        .cxx
+                        .as_ref()
+                        .is_none_or(|(known, _)| year > *known)
+                {
+                    recipe.needs.cxx = Some((year, why()));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn libraries(facts: &Facts<'_>, calls: &[Call], project: &str, own: &str, recipe: &mut Recipe) {
+    let line = facts.tree.line_with(own, "project").unwrap_or(1);
+    let why = Evidence::at(own, line, "a build with CMake, by ninja");
+    let mut wanted: Wanted = ["cmake", "ninja-build", "pkg-config"]
+        .map(|package| (package, why.clone()))
+        .to_vec();
+    for call in calls {
+        // A test of the installed project looks for the project itself.
+        let itself = call.name == "find_package"
+            && call
+                .words
+                .first()
+                .is_some_and(|name| name.eq_ignore_ascii_case(project));
+        if !itself {
+            packages::of_call(call, of_tests(call), &mut wanted);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for call in calls {
+        let Some((name, url)) = fetched(call) else {
+            continue;
+        };
+        recipe.drift.push(format!("sources are fetched: {url}"));
+        let text = format!("{}: {url}", call.name);
+        let line = Evidence::at(call.file.clone(), call.line, text);
+        recipe.proof.push(("build", line));
+        let last = url
+            .trim_end_matches(".git")
+            .rsplit('/')
+            .next()
+            .unwrap_or("");
+        let known = [name, last]
+            .into_iter()
+            .map(packages::of)
+            .chain(url.split('/').map(packages::of))
+            .find(|packages| !packages.is_empty());
+        if let Some(packages) = known
+            && seen.insert(packages)
+        {
+            recipe.fallbacks.push(fallback(url, packages));
+        }
+    }
+    recipe.wanted = wanted;
+    // A framework that neither a package nor a download brings.
+    if let Some((found, why)) = framework::find(facts, "") {
+        let brought = recipe
+            .wanted
+            .iter()
+            .any(|(package, _)| packages::of(found.library).contains(package))
+            || !seen.is_empty()
+            || framework::is_bundled(facts, found);
+        if !brought {
+            packages::want(&mut recipe.wanted, found.library, &why);
+        }
+    }
+}
+
+/// The name and address of sources that a call fetches, where they are literal.
+fn fetched(call: &Call) -> Option<(&str, &str)> {
+    let fetches = matches!(
+        call.name.as_str(),
+        "fetchcontent_declare" | "externalproject_add" | "cpmaddpackage"
+    );
+    let url = call.after("GIT_REPOSITORY").or_else(|| call.after("URL"))?;
+    let plain = url
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-._~:/@+%".contains(c));
+    (fetches && url.starts_with("https://") && plain)
+        .then(|| (call.words.first().map_or("", String::as_str), url))
+}
+
+/// Debian's packages of a library, only where its own sources cannot be reached.
+fn fallback(url: &str, packages: &[&str]) -> String {
+    let archive = [".tar.gz", ".tgz", ".tar.xz", ".zip"]
+        .iter()
+        .any(|end| url.ends_with(end));
+    let probe = if archive || url.contains("/archive/") {
+        format!("curl -fsIL --max-time 30 {}", shell_quote(url))
+    } else {
+        format!(
+            "GIT_TERMINAL_PROMPT=0 timeout 30 git ls-remote -q {} HEAD",
+            shell_quote(url)
+        )
+    };
+    let names = packages.join(" ");
+    format!(
+        "{probe} > /dev/null 2>&1 || {{ echo {}; apt-get update && apt-get install -y --no-install-recommends {names} && rm -rf /var/lib/apt/lists/*; }}",
+        shell_quote(&format!(
+            "atlas: {url} cannot be reached, Debian's {names} instead"
+        ))
+    )
+}

@@ -1,0 +1,154 @@
+//! Options of a build that switch its tests on.
+
+use crate::analysis::Facts;
+use crate::ci::Placed;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// Words that say no more than that tests are meant.
+const PLAIN: &[&str] = &[
+    "all",
+    "and",
+    "build",
+    "compile",
+    "enable",
+    "enabled",
+    "include",
+    "make",
+    "run",
+    "test",
+    "testing",
+    "tests",
+    "unit",
+    "unittest",
+    "unittests",
+    "use",
+    "with",
+];
+
+/// Words of options for other builds than the plain one.
+const SPECIAL: &[&str] = &[
+    "32bit",
+    "analyzer",
+    "asan",
+    "bench",
+    "benchmark",
+    "clang",
+    "coverage",
+    "cov",
+    "cuda",
+    "debug",
+    "disable",
+    "docs",
+    "expensive",
+    "fuzz",
+    "fuzzer",
+    "fuzzing",
+    "gcov",
+    "libcxx",
+    "module",
+    "modules",
+    "msan",
+    "no",
+    "pedantic",
+    "perf",
+    "performance",
+    "sanitize",
+    "sanitizer",
+    "sanitizers",
+    "single",
+    "skip",
+    "slow",
+    "stack",
+    "strict",
+    "tidy",
+    "tsan",
+    "ubsan",
+    "valgrind",
+    "werror",
+    "without",
+];
+
+fn words(name: &str) -> Vec<String> {
+    name.split(['_', '-', '.', ':'])
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+        .collect()
+}
+
+/// Whether an option is the one for the tests of this project: it names tests, and beside that at
+/// most the project.
+pub(super) fn switches_tests_on(option: &str, project: &str) -> bool {
+    let words = words(option);
+    let tests = words.iter().any(|word| {
+        matches!(
+            &**word,
+            "test" | "tests" | "testing" | "unittest" | "unittests"
+        )
+    });
+    if !tests || words.iter().any(|word| SPECIAL.contains(&&**word)) {
+        return false;
+    }
+    let rest: String = words
+        .iter()
+        .filter(|word| !PLAIN.contains(&&***word))
+        .map(String::as_str)
+        .collect();
+    let project: String = project
+        .to_ascii_lowercase()
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
+    rest.is_empty() || (!project.is_empty() && (project.contains(&rest) || rest.contains(&project)))
+}
+
+/// Whether an option is for a special build, that tests do without.
+pub(super) fn is_special(option: &str) -> bool {
+    words(option).iter().any(|word| SPECIAL.contains(&&**word))
+}
+
+/// The place where CI switches an option on: `-DNAME=ON` or `-Dname=true`.
+pub(super) fn on_in_ci(facts: &Facts<'_>, option: &str) -> Option<Placed> {
+    static SET: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"-D\s*([A-Za-z0-9_.-]+)(?::[A-Za-z]+)?=(\w+)").expect("a literal pattern")
+    });
+    facts
+        .ci
+        .test_commands()
+        .find(|command| {
+            SET.captures_iter(&command.text)
+                .any(|found| &found[1] == option && is_on(&found[2]))
+        })
+        .cloned()
+}
+
+/// Whether a value means yes.
+pub(super) fn is_on(value: &str) -> bool {
+    matches!(
+        value.to_ascii_lowercase().as_str(),
+        "on" | "yes" | "true" | "1" | "y" | "enabled"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::switches_tests_on;
+
+    #[test]
+    fn the_option_for_the_tests() {
+        for (option, project, expected) in [
+            ("BUILD_TESTS", "x", true),
+            ("ENABLE_CJSON_TEST", "cJSON", true),
+            ("LIBUV_BUILD_TESTS", "libuv", true),
+            ("FOO_WITH_TESTS", "libfoo", true),
+            ("tests", "x", true),
+            ("ENABLE_SSL_TESTS", "hiredis", false),
+            ("FOO_CUDA_TEST", "foo", false),
+            ("DISABLE_TESTS", "foo", false),
+            ("FOO_BENCH", "foo", false),
+            ("LATEST", "foo", false),
+        ] {
+            assert_eq!(switches_tests_on(option, project), expected, "{option}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+# Configures and builds with CMake, or builds what a state changed and runs CTest's tests.
+# $1: build, or whose results are read: ctest (CTest's alone), split (a framework's, too), own
+#     (programs that print results in a way of their own).
+# $2: the folder of the sources; then options of CMake, and after -- options that CI sets.
+set -uo pipefail
+what=$1 source=$2
+shift 2
+native="$ATLAS_ENV/native" build="$ATLAS_CACHE/build"
+needed=() wished=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do needed+=("$1"); shift; done
+[ $# -eq 0 ] || wished=("${@:2}")
+configure() {
+  cmake -S "$source" -B "$build" -G Ninja -DFETCHCONTENT_UPDATES_DISCONNECTED=ON "${needed[@]}" "$@"
+}
+# Each try with less of what others may not have.
+try() {
+  configure "${wished[@]}" && return
+  if [ ${#wished[@]} -gt 0 ]; then
+    echo 'atlas: CMake refuses what CI sets, it gets none of it'
+    rm -rf "$build"
+    configure && return
+  fi
+  echo 'atlas: CMake fails; once more with installed libraries in place of fetched ones'
+  rm -rf "$build"
+  local place=(-DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=ALWAYS)
+  [ ! -d /usr/src/googletest ] || place+=(-DFETCHCONTENT_SOURCE_DIR_GOOGLETEST=/usr/src/googletest)
+  configure "${place[@]}"
+}
+if [ "$what" = build ]; then
+  try || exit
+  ninja -C "$build" -k 0 || echo 'atlas: not every target compiles'
+  exit 0
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+(
+  if grep -qsxF "CMAKE_CACHEFILE_DIR:INTERNAL=$build" "$build/CMakeCache.txt"; then
+    # A program that cannot be linked any more must not be there.
+    (cd "$build" && ninja -t targets all | sed -nE 's/: C(XX)?_EXECUTABLE_LINKER__.*//p' | tr '\n' '\0' | xargs -0 rm -f --)
+    # Finds sources that are named by a pattern.
+    cmake "$build"
+  else
+    rm -rf "$build" && try
+  fi && ninja -C "$build" -k 0
+) >"$log" 2>&1
+built=$?
+grep -vE '^(\[[0-9]+/[0-9]+\] |-- )' "$log"
+if grep -q '^-- Configuring incomplete' "$log"; then
+  echo '-- Configuring incomplete, errors occurred!'
+  exit 1
+fi
+# CTest reads this folder. Programs of some frameworks name their passing tests only when asked.
+tests="$ATLAS_CACHE/ctest"
+mkdir -p "$tests"
+cat >"$tests/CTestTestfile.cmake" <<X
+function(add_test name program)
+  # What was not built has no result, neither a good nor a bad one.
+  if("\${program}" MATCHES "^$build/" AND NOT EXISTS "\${program}")
+    message("atlas: not built: \${name}")
+    return()
+  endif()
+  set(more)
+  if("$what" STREQUAL "split" AND EXISTS "\${program}" AND NOT "\${ARGN}" MATCHES "(^|;)(-r|--reporter|--version|--list)")
+    execute_process(COMMAND grep -qa "rng-seed" "\${program}" RESULT_VARIABLE catch)
+    execute_process(COMMAND grep -qa "doctest version is" "\${program}" RESULT_VARIABLE doctest)
+    if(doctest EQUAL 0)
+      set(more --reporters=xml)
+    elseif(catch EQUAL 0)
+      set(more --reporter junit)
+    endif()
+  endif()
+  _add_test("\${name}" "\${program}" \${ARGN} \${more})
+endfunction()
+subdirs("$build")
+X
+cd "$tests" || exit
+export BOOST_TEST_LOG_LEVEL=test_suite CK_VERBOSITY=verbose CTEST_PARALLEL_LEVEL=1
+if ! ctest -N -C Debug | grep -q '^Total Tests: [1-9]'; then
+  # Nothing is registered: the programs that are named as tests.
+  if [ "$what" = ctest ]; then what=split; fi
+  programs=$(ninja -C "$build" -t targets all | sed -nE 's/: C(XX)?_EXECUTABLE_LINKER__.*//p' | grep -iE '(^|[^a-z])(unit)?tests?([^a-z]|$)' | sort)
+  : >"$tests/CTestTestfile.cmake.new"
+  while IFS= read -r program; do
+    [ -z "$program" ] || printf 'add_test([==[%s]==] [==[%s]==])\nset_tests_properties([==[%s]==] PROPERTIES WORKING_DIRECTORY [==[%s]==])\n' \
+      "${program##*/}" "$build/$program" "${program##*/}" "$ATLAS_REPO" >>"$tests/CTestTestfile.cmake.new"
+  done <<<"$programs"
+  sed -i '/^subdirs(/d' "$tests/CTestTestfile.cmake"
+  cat "$tests/CTestTestfile.cmake.new" >>"$tests/CTestTestfile.cmake"
+fi
+case $what in
+  ctest) ctest -V -C Debug --timeout 600 2>&1 ;;
+  own) ctest -V -C Debug --timeout 600 2>&1 | awk -v ctest=1 -f "$native/results.awk" ;;
+  split)
+    # CTest's own lines first; then what the programs printed, as they printed it.
+    ctest -V -C Debug --timeout 600 2>&1 | awk -v out="$log" '/^ *[0-9]+: / { sub(/^ *[0-9]+: /, ""); if ($0 !~ /^(Test command|Working Directory|Test timeout computed to be): /) print > out; next } { print; fflush() }'
+    code=$?
+    cat "$log"
+    (exit $code)
+    ;;
+esac
+code=$?
+[ $code -ne 0 ] || code=$built
+exit $code

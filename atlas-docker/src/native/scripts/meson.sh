@@ -1,0 +1,59 @@
+# Configures and builds with Meson, or builds what a state changed and runs its tests.
+# $1: build, or whose results are read: meson (Meson's alone), split (a framework's, too), own
+#     (programs that print results in a way of their own).
+# $2: the folder of the sources; then options of Meson, and after -- options that CI sets.
+set -uo pipefail
+what=$1 source=$2
+shift 2
+native="$ATLAS_ENV/native" build="$ATLAS_CACHE/build"
+needed=() wished=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do needed+=("$1"); shift; done
+[ $# -eq 0 ] || wished=("${@:2}")
+configure() {
+  meson setup "$build" "$source" "${needed[@]}" "${wished[@]}" && return
+  [ ${#wished[@]} -gt 0 ] || return
+  echo "atlas: Meson refuses the options of CI, it gets none of them"
+  rm -rf "$build"
+  meson setup "$build" "$source" "${needed[@]}"
+}
+if [ "$what" = build ]; then
+  configure || exit
+  ninja -C "$build" -k 0 || echo 'atlas: not every target compiles'
+  exit 0
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+(
+  if grep -qsF " $build" "$build/build.ninja"; then
+    # A program that cannot be linked any more must not be there.
+    (cd "$build" && ninja -t targets all | sed -nE 's/: c(pp)?_LINKER.*//p' | grep -vE '\.so[0-9.]*$' | tr '\n' '\0' | xargs -0 rm -f --)
+  else
+    rm -rf "$build" && configure
+  fi && ninja -C "$build" -k 0
+) >"$log" 2>&1
+built=$?
+grep -vE '^\[[0-9]+/[0-9]+\] ' "$log"
+! grep -q 'meson.build:.*: ERROR: ' "$log" || exit 1
+# Meson fills freed memory with a random byte.
+export MALLOC_PERTURB_=0 BOOST_TEST_LOG_LEVEL=test_suite CK_VERBOSITY=verbose
+run() { meson test -C "$build" --no-rebuild --num-processes 1 --timeout-multiplier 20 2>&1; }
+# What the programs printed, out of Meson's own log.
+programs() {
+  awk '/^=+ *[0-9]+\/[0-9]+ *=+$/ { on = 0; next } /^test: / { name = $0; sub(/^test: +/, "", name); next }
+    /^-+ *(stdout|stderr|output) *-+$|^--- (stdout|stderr) ---$/ { if (marked && !on) print "atlas-program " name; on = 1; next }
+    /^=+$|^-+$/ { on = 0; next } on' marked="$1" "$build/meson-logs/testlog.txt"
+}
+case $what in
+  meson) run ;;
+  split) run; code=$?; programs '' 2>/dev/null; (exit $code) ;;
+  own)
+    run >"$log"
+    code=$?
+    cat "$log"
+    programs 1 2>/dev/null | awk -f "$native/results.awk"
+    (exit $code)
+    ;;
+esac
+code=$?
+[ $code -ne 0 ] || code=$built
+exit $code

@@ -1,0 +1,279 @@
+//! JavaScript and TypeScript beyond their samples.
+
+use crate::analysis::{folder, plan, repository, verdict};
+use atlas_docker::AnalysisOptions;
+
+fn options() -> AnalysisOptions {
+    AnalysisOptions::default()
+}
+
+/// The plan of a package.json, with files beside it.
+fn planned(package: &str, files: &[(&str, &str)]) -> atlas_core::EnvironmentPlan {
+    let mut all = vec![("package.json", package)];
+    all.extend_from_slice(files);
+    let folder = folder(&all);
+    plan(&repository(folder.path()), &options())
+}
+
+#[test]
+fn sources_tell_the_two_languages_apart() {
+    let package = r#"{"scripts":{"test":"mocha"}}"#;
+    for (files, language) in [
+        (
+            &[("src/a.ts", ""), ("tsconfig.json", "{}")][..],
+            "typescript",
+        ),
+        (&[("src/a.ts", "")], "javascript"),
+        (
+            &[
+                ("a.js", ""),
+                ("b.js", ""),
+                ("c.ts", ""),
+                ("tsconfig.json", "{}"),
+            ],
+            "javascript",
+        ),
+        (
+            &[
+                ("lib/a.js", ""),
+                ("lib/a.d.ts", ""),
+                ("test/a.test.ts", ""),
+                ("tsconfig.json", "{}"),
+            ],
+            "javascript",
+        ),
+        (
+            &[
+                ("src/a.ts", ""),
+                ("b.config.js", ""),
+                ("packages/x/tsconfig.build.json", "{}"),
+            ],
+            "typescript",
+        ),
+    ] {
+        assert_eq!(planned(package, files).language, language, "{files:?}");
+    }
+}
+
+#[test]
+fn scripts_come_to_the_commands_they_mean() {
+    for (script, expected) in [
+        ("jest && eslint .", "jest --ci"),
+        (
+            "NODE_ENV=test npx -y mocha -R dot -b 'test/**'",
+            "NODE_ENV=test mocha 'test/**' --reporter spec",
+        ),
+        (
+            "nyc --reporter lcov mocha test",
+            "mocha test --reporter spec",
+        ),
+        (
+            "c8 -r html -- ava --verbose src",
+            "ava src --tap --timeout=300s",
+        ),
+        (
+            "tap --100 test/*.js --reporter=dot",
+            "tap test/*.js --reporter=tap",
+        ),
+        ("tape test/*.js | tap-spec", "tape test/*.js"),
+        (
+            "node -r esm node_modules/.bin/tape test",
+            "node -r esm node_modules/.bin/tape test",
+        ),
+        (
+            "vitest --coverage.enabled --run src",
+            "vitest run src --reporter=verbose",
+        ),
+        (
+            "start-server-and-test serve http://x 'mocha e2e'",
+            "mocha e2e --reporter spec",
+        ),
+        (
+            "cd web && (cd app; jest src) && true",
+            "cd web/app || exit 1;",
+        ),
+        ("make check", "mocha checks --reporter spec"),
+        ("./run.sh", "jasmine --helper="),
+        ("node test/all.js", "node test/all.js"),
+        ("concurrently \"npm:test:*\"", "ava --tap --timeout=300s"),
+        ("npm run test:a --silent -- --serial", "ava --serial --tap"),
+        (
+            "FORCE_COLOR=1 node ./bin/jasmine.js",
+            "NO_COLOR= FORCE_COLOR=1 node ./bin/jasmine.js --helper=",
+        ),
+        ("our-test-tool && mocha", "mocha --reporter spec"),
+        (
+            "react-scripts test --watchAll=false",
+            "react-scripts test --ci",
+        ),
+    ] {
+        let script = serde_json::to_string(script).unwrap();
+        let package = format!(r#"{{"scripts":{{"test":{script},"test:a":"ava"}}}}"#);
+        let plan = planned(
+            &package,
+            &[
+                (
+                    "Makefile",
+                    "check: build\n\t@mocha checks\nbuild:\n\ttouch x\n",
+                ),
+                ("run.sh", "#!/bin/sh\nset -e\njasmine\n"),
+                ("test/all.js", "require('tape')\n"),
+            ],
+        );
+        let (_, command) = plan.test_cmd.split_once("export PATH=").unwrap();
+        let (_, command) = command.split_once("; ").unwrap();
+        assert!(
+            command.starts_with(expected) || plan.test_cmd.contains(expected),
+            "{script}: {}",
+            plan.test_cmd
+        );
+    }
+}
+
+#[test]
+fn a_script_without_a_runner_gives_way_to_what_ci_calls() {
+    let package = r#"{"scripts":{"test":"eslint .","check":"mocha lib"}}"#;
+    let workflow =
+        "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n    - run: npm run check\n";
+    let plan = planned(package, &[(".github/workflows/ci.yml", workflow)]);
+    assert!(
+        plan.test_cmd.ends_with("mocha lib --reporter spec"),
+        "{}",
+        plan.test_cmd
+    );
+    let lines = &plan.evidence["test_cmd"];
+    assert_eq!(lines[0].source, ".github/workflows/ci.yml");
+
+    let folder = folder(&[("package.json", r#"{"scripts":{"test":"qunit"}}"#)]);
+    assert_eq!(
+        verdict(&repository(folder.path()), &options()),
+        "the tests run under qunit, for which this version has no parser"
+    );
+}
+
+#[test]
+fn the_package_manager_has_the_repository_s_version() {
+    for (files, package, expected) in [
+        (
+            &[("pnpm-lock.yaml", "lockfileVersion: 5.4\n")][..],
+            "",
+            " pnpm@7",
+        ),
+        (
+            &[("pnpm-lock.yaml", "lockfileVersion: '9.0'\n")],
+            "",
+            " pnpm@10",
+        ),
+        (
+            &[("pnpm-lock.yaml", ""), ("package-lock.json", "{}")],
+            r#","packageManager":"pnpm@8.1.0+sha1.aa""#,
+            " pnpm@8.1.0",
+        ),
+        (&[("yarn.lock", "# yarn lockfile v1\n")], "", " yarn@1"),
+        (
+            &[("yarn.lock", "\n__metadata:\n")],
+            r#","engines":{"node":">=16 <18"}"#,
+            "@yarnpkg/cli-dist@3",
+        ),
+        (
+            &[
+                ("yarn.lock", ""),
+                (".yarnrc.yml", "yarnPath: .yarn/releases/yarn-3.2.3.cjs\n"),
+            ],
+            r#","packageManager":"yarn@2.4.3""#,
+            "@yarnpkg/cli-dist@3.2.3",
+        ),
+        (
+            &[("pnpm-workspace.yaml", "packages: ['a/*']\n")],
+            "",
+            "--config.minimumReleaseAge=",
+        ),
+    ] {
+        let package = format!(
+            r#"{{"scripts":{{"test":"mocha"}},"devDependencies":{{"mocha":"9"}}{package}}}"#
+        );
+        let plan = planned(&package, files);
+        assert!(
+            plan.build.iter().any(|command| command.contains(expected)),
+            "{expected}: {:?}",
+            plan.build
+        );
+    }
+}
+
+#[test]
+fn what_a_pull_request_adds_is_put_beside_another_manager_s_packages() {
+    let package =
+        r#"{"workspaces":["a/*"],"scripts":{"test":"jest"},"devDependencies":{"jest":"29"}}"#;
+    let member = |more: &str| format!(r#"{{"name":"b","dependencies":{{"old":"1"{more}}}}}"#);
+    let folder = folder(&[
+        ("package.json", package),
+        ("yarn.lock", ""),
+        ("a/b/package.json", &member("")),
+    ]);
+    let mut repository = repository(folder.path());
+    let head = member(r#","@x/n'ew":"^2.0.0","c":"workspace:*""#);
+    repository
+        .head_manifests
+        .insert("a/b/package.json".to_owned(), head.into_bytes());
+    let plan = plan(&repository, &options());
+    assert_eq!(plan.prefetch.len(), 1, "{:?}", plan.prefetch);
+    assert!(
+        plan.prefetch[0].contains(r"-- '@x/n'\''ew@^2.0.0';"),
+        "{}",
+        plan.prefetch[0]
+    );
+    assert!(
+        plan.prefetch[0].contains("a/b/node_modules/@x/n"),
+        "{}",
+        plan.prefetch[0]
+    );
+    assert!(
+        plan.drift
+            .iter()
+            .any(|line| line.contains("@x/n'ew@^2.0.0"))
+    );
+}
+
+#[test]
+fn what_cannot_be_made_with_a_network_is_not_asked_for_again() {
+    let plan = planned(
+        r#"{"scripts":{"pretest":"rollup -c && odd-tool","test":"mocha"}}"#,
+        &[],
+    );
+    let cache = tempfile::tempdir().unwrap();
+    let run = |command: &str, path: &str| {
+        std::process::Command::new("bash")
+            .args(["-c", command])
+            .current_dir(cache.path())
+            .env("ATLAS_CACHE", cache.path())
+            .env("PATH", path)
+            .output()
+            .unwrap()
+            .status
+            .success()
+    };
+    let usual = std::env::var("PATH").unwrap();
+    let made = plan
+        .build
+        .iter()
+        .find(|line| line.contains("rollup -c"))
+        .unwrap();
+    assert!(run(made, &usual), "a build that fails is told by its tests");
+    assert!(run(&plan.rebuild[0], &usual));
+    let tools = cache.path().join("node_modules/.bin");
+    std::fs::create_dir_all(&tools).unwrap();
+    let rollup = tools.join("rollup");
+    std::fs::write(&rollup, "#!/bin/sh\nexit $CODE\n").unwrap();
+    std::process::Command::new("chmod")
+        .args(["+x"])
+        .arg(&rollup)
+        .status()
+        .unwrap();
+    assert!(run(&format!("export CODE=0; {made}"), &usual));
+    assert!(!run(&format!("export CODE=1; {}", plan.rebuild[0]), &usual));
+    assert!(
+        run(&plan.rebuild[1], &usual),
+        "nobody knows that odd-tool is needed"
+    );
+}

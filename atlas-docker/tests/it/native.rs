@@ -1,0 +1,162 @@
+//! What plans of C and C++ do, run as they stand on this machine's tools.
+
+use crate::analysis::repository;
+use atlas_core::EnvironmentPlan;
+use atlas_docker::{Analysis, AnalysisOptions, analyse};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// An environment without an engine.
+struct Place {
+    folder: tempfile::TempDir,
+    plan: EnvironmentPlan,
+}
+
+fn write(root: &Path, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+impl Place {
+    /// Analyses the files and builds; `None` where a tool is missing.
+    fn build(tools: &[&str], files: &[(&str, &str)]) -> Option<Self> {
+        for tool in tools {
+            if Command::new(tool).arg("--version").output().is_err() {
+                println!("skipped: no {tool} on this machine");
+                return None;
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let repo = folder.path().join("repo");
+        write(&repo, files);
+        let plan = match analyse(&repository(&repo), &AnalysisOptions::default()).unwrap() {
+            Analysis::Plan(plan) => plan,
+            Analysis::Verdict { reason, .. } => panic!("no plan: {reason}"),
+        };
+        for name in ["env", "cache"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let place = Self { folder, plan };
+        place.run("git init -q . && git add -A");
+        for command in &place.plan.build {
+            place.run(command);
+        }
+        Some(place)
+    }
+
+    fn run(&self, command: &str) -> String {
+        let root = self.folder.path();
+        let output = Command::new("bash")
+            .args(["-c", &format!("exec 2>&1; {command}")])
+            .current_dir(root.join("repo"))
+            .env("ATLAS_REPO", root.join("repo"))
+            .env("ATLAS_ENV", root.join("env"))
+            .env("ATLAS_CACHE", root.join("cache"))
+            .env_remove("MAKEFLAGS")
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// The results of a state, without what is said about them.
+    fn results(&self, changed: &[(&str, &str)]) -> Vec<String> {
+        // Tools that compare whole seconds have to see a change.
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        write(&self.folder.path().join("repo"), changed);
+        let log = self.run(&self.plan.test_cmd);
+        let verdict = |line: &&str| {
+            ["PASS: ", "FAIL: ", "SKIP: "]
+                .iter()
+                .any(|start| line.starts_with(start))
+        };
+        log.lines().filter(verdict).map(str::to_owned).collect()
+    }
+}
+
+const GOOD: &str =
+    "#include <stdio.h>\nint main(void) { puts(\"[pass] NAME works [1][1]\"); return 0; }\n";
+
+fn program(name: &str) -> String {
+    GOOD.replace("NAME", name)
+}
+
+const BROKEN: &str = "int main(void) { return missing; }\n";
+
+#[test]
+fn make_runs_no_program_that_was_built_before() {
+    let (a, b) = (program("a"), program("b"));
+    let rules = "test: run-a run-b\ntest-a: test-a.c\ntest-b: test-b.c\n\
+        run-a: test-a\n\t./test-a\nrun-b: test-b\n\t./test-b\n";
+    let files = [("Makefile", rules), ("test-a.c", &a), ("test-b.c", &b)];
+    let place = Place::build(&["make", "cc", "awk"], &files).unwrap();
+    let base = ["PASS: a works", "PASS: b works", "PASS: make test"];
+    assert_eq!(place.results(&[]), base);
+    let before = ["PASS: a works", "FAIL: make test"];
+    assert_eq!(place.results(&[("test-b.c", BROKEN)]), before);
+    assert_eq!(place.results(&[("test-b.c", &b)]), base);
+}
+
+#[test]
+fn cmake_runs_no_program_that_was_built_before() {
+    let (a, b) = (program("a"), program("b"));
+    let lists = "cmake_minimum_required(VERSION 3.5)\nproject(p C)\noption(P_TESTS \"\" OFF)\nif(P_TESTS)\n\
+        enable_testing()\nforeach(name a b)\nadd_executable(test-${name} test-${name}.c)\n\
+        add_test(NAME ${name} COMMAND test-${name})\nendforeach()\nendif()\n";
+    let files = [
+        ("CMakeLists.txt", lists),
+        ("test-a.c", &a),
+        ("test-b.c", &b),
+    ];
+    let Some(place) = Place::build(&["cmake", "ninja", "cc", "awk"], &files) else {
+        return;
+    };
+    let base = ["PASS: a::a works", "PASS: a", "PASS: b::b works", "PASS: b"];
+    assert_eq!(place.results(&[]), base);
+    assert_eq!(place.results(&[("test-b.c", BROKEN)]), base[..2]);
+    assert_eq!(place.results(&[("CMakeLists.txt", "project(")]), base[..0]);
+    assert_eq!(
+        place.results(&[("CMakeLists.txt", lists), ("test-b.c", &b)]),
+        base
+    );
+}
+
+#[test]
+fn own_ways_to_print_results_are_read() {
+    let text = "\
+        [pass] A [b] [1][2]\n[fail] A [b] [1][2]\n[ OK ] same\n[ OK ] same\nok 3 - sub # SKIP none\nnot ok 4\n\
+        PASS: x/y.sh\nbasic:x  ->  passed  [0.030s]\nbasic:y  ->  failed: no such file  [0.030s]\n\
+        Testing V/x: OK\n#01 Format: \\033[0;32mPASSED\\033[0m\nTESTING: a.json OK\nparse .......... ok\n\
+        checking for foo\nResult: FAILED\nerror: failed\n3 tests, 2 passed\nx = 3: 4\n";
+    let files = [("Makefile", "test:\n\t@printf '$(TEXT)'\n"), ("test.c", "")];
+    let mut place = Place::build(&["make", "awk"], &files).unwrap();
+    place.plan.test_cmd = format!(
+        "TEXT={} {}",
+        quoted(&text.replace('\n', "\\n")),
+        place.plan.test_cmd
+    );
+    let expected = [
+        "PASS: A",
+        "FAIL: A #2",
+        "PASS: same",
+        "PASS: same #2",
+        "SKIP: sub",
+        "FAIL: test 4",
+        "PASS: x/y.sh",
+        "PASS: basic:x",
+        "FAIL: basic:y",
+        "PASS: V/x",
+        "PASS: Format",
+        "PASS: a.json",
+        "PASS: parse",
+        "PASS: make test",
+    ];
+    assert_eq!(place.results(&[]), expected);
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
