@@ -1,7 +1,7 @@
 //! Removing what killed processes left.
 
 use super::sandbox::remove_given_up;
-use super::{DockerEngine, OWNER_LABEL, RUN_LABEL, fault};
+use super::{DockerEngine, KEY_LABEL, OWNER_LABEL, RUN_LABEL, STAGE_LABEL, fault};
 use crate::engine::owner::{Life, Owner};
 use atlas_core::Error;
 use bollard::errors::Error as Fault;
@@ -32,7 +32,14 @@ impl DockerEngine {
         remove_given_up(self).await;
         // Containers inherit their image's labels, and an image has an owner too: only a job's
         // container has a run, so one that a person started from an image of ours is left alone.
-        let found = self.jobs().await?;
+        let mut found = self.labelled(RUN_LABEL).await?;
+        // A daemon that died in the middle of a build leaves the step's container behind. It has no
+        // owner, so only its age speaks.
+        let steps = self.labelled(STAGE_LABEL).await?;
+        found.extend(steps.into_iter().filter(|container| {
+            let labels = container.labels.as_ref();
+            labels.is_some_and(|labels| !labels.contains_key(KEY_LABEL))
+        }));
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -80,10 +87,10 @@ impl DockerEngine {
         Ok(removed)
     }
 
-    /// Containers of jobs, of this process or another.
-    async fn jobs(&self) -> Result<Vec<ContainerSummary>, Error> {
+    /// Containers with a label, of this process or another.
+    async fn labelled(&self, label: &str) -> Result<Vec<ContainerSummary>, Error> {
         let list = async |states: Vec<String>| {
-            let mut filter = HashMap::from([("label".to_owned(), vec![RUN_LABEL.to_owned()])]);
+            let mut filter = HashMap::from([("label".to_owned(), vec![label.to_owned()])]);
             if !states.is_empty() {
                 filter.insert("status".to_owned(), states);
             }

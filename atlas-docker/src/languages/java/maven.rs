@@ -88,6 +88,8 @@ pub(super) fn plan(
     );
     plan.env
         .insert("MAVEN_OPTS".to_owned(), MAVEN_OPTS.to_owned());
+    plan.env
+        .insert("PATH".to_owned(), "$ATLAS_ENV/maven/bin:$PATH".to_owned());
 
     let goal = goal(&reactor, plan);
     let flags = flags.join(" ");
@@ -100,7 +102,10 @@ pub(super) fn plan(
     plan.build.push(format!(
         "{enter}{}; if [ -z \"$(find . -name '*.class' -path '*/*classes/*' -print -quit)\" ]; then \
          echo 'atlas: no module of the reactor was compiled' >&2; exit 1; fi",
-        fetching(&format!("mvn -U -fn {flags} {NO_TEST} clean {goal}"))
+        fetching(
+            &format!("mvn -U -fn {flags} {NO_TEST} clean {goal}"),
+            &newer(facts, project)
+        )
     ));
     plan.prove("build", Evidence::of(manifest, "a Maven project"));
     if facts.changes_manifests {
@@ -141,12 +146,18 @@ pub(super) fn plan(
 }
 
 /// A call of Maven that is made again, up to three times, where the network failed it: one artifact
-/// that did not come leaves modules without what they need, and what did come is kept.
-fn fetching(call: &str) -> String {
+/// that did not come leaves modules without what they need, and what did come is kept. Where a plugin
+/// asks for a newer Maven than the image's, that is fetched from Maven's own repository.
+fn fetching(call: &str, newer: &str) -> String {
     format!(
         "log=\"$(mktemp)\"; for wait in 5 20 60 0; do {call} | tee \"$log\"; \
-         if grep -q 'BUILD SUCCESS' \"$log\" || ! grep -q 'Could not transfer' \"$log\"; then break; fi; \
-         sleep \"$wait\"; done"
+         if grep -q 'BUILD SUCCESS' \"$log\"; then break; fi; \
+         if grep -q 'requires Maven version' \"$log\" && [ ! -e \"$ATLAS_ENV/maven\" ]; then \
+         echo 'atlas: a plugin needs a newer Maven than the image has: {newer} is fetched'; \
+         (cd \"$ATLAS_ENV\" && mvn -B -ntp -U org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack \
+         -Dartifact=org.apache.maven:apache-maven:{newer}:tar.gz:bin -DoutputDirectory=\"$ATLAS_ENV\" \
+         && ln -s apache-maven-{newer} maven) || true; hash -r; \
+         elif ! grep -q 'Could not transfer' \"$log\"; then break; else sleep \"$wait\"; fi; done"
     )
 }
 
@@ -220,12 +231,28 @@ fn profiles(facts: &Facts<'_>) -> Option<(String, Placed)> {
     found
 }
 
+/// The Maven to fetch where the image's is too old: the wrapper's, if it is of a line that newer
+/// plugins ask for, else the last of that line by the time of writing.
+fn newer(facts: &Facts<'_>, project: &Project) -> String {
+    static EXACT: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^distributionUrl.*apache-maven-(3\.9\.\d+)-").expect("a literal pattern")
+    });
+    let file = project.inside(WRAPPER);
+    facts
+        .tree
+        .line(&file, &EXACT)
+        .and_then(|(_, text)| Some(EXACT.captures(&text)?[1].to_owned()))
+        .unwrap_or_else(|| "3.9.9".to_owned())
+}
+
+const WRAPPER: &str = ".mvn/wrapper/maven-wrapper.properties";
+
 /// The wrapper's minor version, where there are images of it, else whichever Maven is current.
 fn version(facts: &Facts<'_>, project: &Project, plan: &mut EnvironmentPlan) -> &'static str {
     static DISTRIBUTION: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^distributionUrl.*apache-maven-(\d+)\.(\d+)").expect("a literal pattern")
     });
-    let file = project.inside(".mvn/wrapper/maven-wrapper.properties");
+    let file = project.inside(WRAPPER);
     let Some((line, text)) = facts.tree.line(&file, &DISTRIBUTION) else {
         return "3";
     };

@@ -20,7 +20,8 @@ products() {
         case $file in *.so | *.so.*) [ "$1" = all ] || continue ;; esac
         ;;
       '!<arch>') [ "$1" = all ] || continue ;;
-      '#!'*) grep -qs 'temporary wrapper script for' -- "$file" || continue ;;
+      # Libtool itself holds these words, too, further down.
+      '#!'*) head -n 4 -- "$file" | grep -qs ' - temporary wrapper script for ' || continue ;;
       *) continue ;;
     esac
     printf '%s\0' "$file"

@@ -38,7 +38,7 @@ function verdict(line,    low, name, text, skip) {
     gsub(/[][ ]/, "", text)
     word(text, name)
   # PASS: name
-  } else if (match(line, /^ *(PASS|PASSED|OK|FAIL|FAILED|SKIP|SKIPPED|XFAIL)[:!]? +/) && line !~ /^ *[A-Z]+ +[^ ]+ +[A-Z]+$/) {
+  } else if (match(line, /^ *(PASS|PASSED|OK|FAIL|FAILED|SKIP|SKIPPED|XFAIL)[:!] +/)) {
     text = low
     sub(/^ */, "", text)
     word(text, substr(line, RLENGTH + 1))
