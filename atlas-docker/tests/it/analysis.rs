@@ -598,3 +598,22 @@ fn versions_of_an_earlier_environment_are_taken_again() {
     );
     assert!(plan.drift.is_empty(), "{:?}", plan.drift);
 }
+
+#[test]
+fn comments_within_an_ini_value_are_no_options() {
+    let value = "addopts =\n  # it's slow with\n  # -n auto\n\n  -ra\n  --doctest-modules\n  --cov\nmarkers =\n  slow\n";
+    for (file, section) in [("pytest.ini", "pytest"), ("tox.ini", "pytest")] {
+        let inside = folder(&[
+            ("test_p.py", "import pytest\n"),
+            ("requirements.txt", "pytest\npytest-cov\n"),
+            (file, &format!("[{section}]\n{value}")),
+        ]);
+        let plan = plan(&repository(inside.path()), &AnalysisOptions::default());
+        let overridden = plan.test_cmd.split("addopts=").nth(1).unwrap_or_default();
+        assert!(
+            overridden.contains("--doctest-modules") && !overridden.contains("slow"),
+            "{file}: {}",
+            plan.test_cmd
+        );
+    }
+}

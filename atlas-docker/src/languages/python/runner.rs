@@ -286,7 +286,15 @@ fn addopts(facts: &Facts<'_>, manifests: &Manifests) -> Option<(Vec<String>, Evi
         let start = text.lines().position(|line| LINE.is_match(line))?;
         let mut lines = text.lines().skip(start);
         let mut words = lines.next()?.split_once(['=', ':'])?.1.to_owned();
-        for line in lines.take_while(|line| line.starts_with([' ', '\t'])) {
+        // Lines that are blank or a comment belong to no value and end none.
+        let between = |line: &str| line.is_empty() || line.starts_with(['#', ';']);
+        for line in lines {
+            if between(line.trim()) {
+                continue;
+            }
+            if !line.starts_with([' ', '\t']) {
+                break;
+            }
             words.push(' ');
             words.push_str(line.trim());
         }
