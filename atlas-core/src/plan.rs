@@ -37,7 +37,7 @@ pub struct EnvironmentPlan {
     /// Id of the log parser.
     #[serde(default, alias = "log_parser", deserialize_with = "parser_name")]
     pub log_parser_name: String,
-    /// Language id: `python`, `javascript`, `go`, `rust`.
+    /// Language id: one of the folders of `atlas-docker/src/languages`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub language: String,
     /// Base image with tag: `python:3.11-slim-bookworm`.

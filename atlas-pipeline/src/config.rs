@@ -139,7 +139,7 @@ pub struct LocalConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlanConfig {
-    /// The repository's language: `python`, `javascript`, `go`, `rust`.
+    /// The repository's language: one of the folders of `atlas-docker/src/languages`.
     pub language: Option<String>,
     /// Whether dependencies that no lockfile pins resolve as of the base commit's date. Default:
     /// yes.
