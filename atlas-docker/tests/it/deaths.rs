@@ -179,7 +179,8 @@ async fn dies_and_comes_back(
     let builder = DockerBuilder::new(connection.clone());
     let sandbox = DockerSandbox::new(connection.clone());
     let number = format!("{seconds}.5");
-    let slow = format!("{}RUN sleep {number}\n", dockerfile(label));
+    // A layer of its own: one that another run left would not be built.
+    let slow = format!("{}RUN : {label}; sleep {number}\n", dockerfile(label));
     let (ended, ()) = tokio::join!(builder.build(&cx, &repository, &plan, &slow), async {
         let wait = {
             let number = number.clone();

@@ -455,13 +455,18 @@ impl Drop for Container {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build();
-            let (Ok(runtime), Ok(docker)) = (runtime, open(host.as_deref())) else {
+            let Ok(runtime) = runtime else {
+                given_up().push((host, name));
                 return;
             };
             runtime.block_on(async {
                 // A call to create it may still be under way: "no such container" is asked again.
                 for pause in [0, 200, 1000, 3000] {
                     tokio::time::sleep(Duration::from_millis(pause)).await;
+                    // A dead engine's socket may be gone with it.
+                    let Ok(docker) = open(host.as_deref()) else {
+                        continue;
+                    };
                     let options = RemoveContainerOptionsBuilder::default()
                         .force(true)
                         .v(true)
