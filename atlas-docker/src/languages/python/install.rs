@@ -41,6 +41,7 @@ const TEST_FILES: &[&str] = &[
     "requirements/tests.txt",
     "requirements/test.txt",
     "requirements/testing.txt",
+    "requirements/pytest.txt",
     "requirements-test.txt",
     "requirements-tests.txt",
     "requirements-testing.txt",
@@ -366,7 +367,7 @@ fn list_file<'a>(facts: &Facts<'a>, purpose: &str) -> Option<&'a str> {
                     .any(|word| low.contains(word))
                 && low
                     .split(['/', '-', '_', '.'])
-                    .any(|part| part.starts_with(purpose))
+                    .any(|part| part.trim_start_matches("py").starts_with(purpose))
                 && low.matches('/').count() < 3
                 && !low.contains("doc")
         })
