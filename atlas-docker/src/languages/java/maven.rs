@@ -145,8 +145,8 @@ pub(super) fn plan(
     Ok(())
 }
 
-/// A call of Maven that is made again, up to three times, where the network failed it: one artifact
-/// that did not come leaves modules without what they need, and what did come is kept. Where a plugin
+/// A call of Maven that is made again, up to three times, where the network failed it or it was cut
+/// off: one artifact that did not come leaves modules without what they need, and what did come is kept. Where a plugin
 /// asks for a newer Maven than the image's, that is fetched from Maven's own repository.
 fn fetching(call: &str, newer: &str) -> String {
     format!(
@@ -154,10 +154,10 @@ fn fetching(call: &str, newer: &str) -> String {
          if grep -q 'BUILD SUCCESS' \"$log\"; then break; fi; \
          if grep -q 'requires Maven version' \"$log\" && [ ! -e \"$ATLAS_ENV/maven\" ]; then \
          echo 'atlas: a plugin needs a newer Maven than the image has: {newer} is fetched'; \
-         (cd \"$ATLAS_ENV\" && mvn -B -ntp -U org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack \
+         (cd \"$(mktemp -d)\" && mvn -B -ntp -U org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack \
          -Dartifact=org.apache.maven:apache-maven:{newer}:tar.gz:bin -DoutputDirectory=\"$ATLAS_ENV\" \
-         && ln -s apache-maven-{newer} maven) || true; hash -r; \
-         elif ! grep -q 'Could not transfer' \"$log\"; then break; else sleep \"$wait\"; fi; done"
+         && ln -s apache-maven-{newer} \"$ATLAS_ENV/maven\") || true; hash -r; \
+         elif grep -qE 'BUILD FAILURE|could not read' \"$log\" && ! grep -q 'Could not transfer' \"$log\"; then break; else sleep \"$wait\"; fi; done"
     )
 }
 
