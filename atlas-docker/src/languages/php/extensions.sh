@@ -1,3 +1,4 @@
+log="$(mktemp)"
 for extension in @EXTENSIONS@; do
   if php -m | grep -ix -e "$extension" -e "zend $extension" > /dev/null; then
     continue
@@ -10,12 +11,11 @@ for extension in @EXTENSIONS@; do
     *) package="php-$extension" ;;
   esac
   if command -v docker-php-ext-install > /dev/null; then
-    { docker-php-ext-install "$extension" || { yes '' | pecl install "$extension"; docker-php-ext-enable "$extension"; }; } > /tmp/extension.log 2>&1 ||
-      { tail -n 5 /tmp/extension.log; echo "atlas: not installed: PHP extension $extension"; }
+    { docker-php-ext-install "$extension" || { yes '' | pecl install "$extension"; docker-php-ext-enable "$extension"; }; } > "$log" 2>&1 ||
+      { tail -n 5 "$log"; echo "atlas: not installed: PHP extension $extension"; }
   else
-    { apt-get update && apt-get install -y --no-install-recommends "$package"; } > /tmp/extension.log 2>&1 ||
-      { tail -n 5 /tmp/extension.log; echo "atlas: not installed: PHP extension $extension"; }
+    { apt-get update && apt-get install -y --no-install-recommends "$package"; } > "$log" 2>&1 ||
+      { tail -n 5 "$log"; echo "atlas: not installed: PHP extension $extension"; }
   fi
-  rm -f /tmp/extension.log
 done
-rm -rf /var/lib/apt/lists/*
+rm -rf "$log" /var/lib/apt/lists/*
