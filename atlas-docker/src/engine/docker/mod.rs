@@ -2,6 +2,7 @@
 
 mod base;
 mod builder;
+mod container;
 mod context;
 mod disk;
 mod dockerfile;

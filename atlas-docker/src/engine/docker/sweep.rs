@@ -1,6 +1,6 @@
 //! Removing what killed processes left.
 
-use super::sandbox::remove_given_up;
+use super::container::remove_given_up;
 use super::{DockerEngine, KEY_LABEL, OWNER_LABEL, RUN_LABEL, STAGE_LABEL, fault};
 use crate::engine::owner::{Life, Owner};
 use atlas_core::Error;
