@@ -56,12 +56,13 @@ pub fn eval_script(
         let _ = write!(script, "git apply -v - <<'{end}'\n{patch}{newline}{end}\n");
     }
     script.push_str(": '>>>>> Start Test Output'\n");
+    // In a shell of its own each: one that says `exit` must not take the end marker with it.
     for command in &plan.rebuild {
-        let _ = writeln!(script, "{command}");
+        let _ = writeln!(script, "(\n{command}\n)");
     }
     let _ = write!(
         script,
-        "{}\n: '>>>>> End Test Output'\n{restore}",
+        "(\n{}\n)\n: '>>>>> End Test Output'\n{restore}",
         plan.test_cmd
     );
     script
@@ -74,5 +75,28 @@ pub(crate) fn quote(text: &str) -> String {
         text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_exits_leaves_the_end_marker() {
+        let plan = EnvironmentPlan {
+            rebuild: vec!["exit 4".to_owned()],
+            test_cmd: "echo ran; exit 3 # of a suite".to_owned(),
+            ..EnvironmentPlan::default()
+        };
+        let script = eval_script("base", &Patch::default(), &[], &plan);
+        let start = script.find(": '>>>>> Start Test Output'").unwrap();
+        let done = std::process::Command::new("bash")
+            .args(["-xc", &script[start..]])
+            .output()
+            .unwrap();
+        assert_eq!(done.stdout, b"ran\n");
+        let traced = String::from_utf8_lossy(&done.stderr);
+        assert!(traced.contains(">>>>> End Test Output"), "{traced}");
     }
 }
