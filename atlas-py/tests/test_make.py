@@ -1,5 +1,6 @@
 import json
 import pickle
+import random
 import signal
 import subprocess
 import sys
@@ -37,6 +38,12 @@ def test_a_pull_request_becomes_an_instance(pull_request: PullRequest) -> None:
     assert json.loads(report.to_json()) == report.to_dict()
     again = pickle.loads(pickle.dumps(report))
     assert again == report and again.to_json() == report.to_json()
+
+    state, draw = report.to_dict(), random.Random(1)
+    for seconds in [draw.random() * 10 ** draw.randrange(-3, 4) for _ in range(200)]:
+        state["seconds"]["total"] = seconds
+        restored = type(report)._restore(json.dumps(state))
+        assert restored.seconds["total"] == seconds
 
 
 def test_a_verdict_of_no_is_a_report(pull_request: PullRequest) -> None:
