@@ -108,6 +108,19 @@ impl Ci {
             .flat_map(|job| &job.commands)
     }
 
+    /// The same, once for each value of the expressions in them: what all entries of a matrix say.
+    pub(crate) fn test_commands_of_all_entries(&self) -> impl Iterator<Item = Placed> {
+        self.jobs.iter().filter(|job| job.tests()).flat_map(|job| {
+            job.commands.iter().flat_map(|command| {
+                let mut expanded = job.expand(command);
+                if expanded.is_empty() {
+                    expanded.push(command.clone());
+                }
+                expanded
+            })
+        })
+    }
+
     /// Variables that jobs with tests set: name and value, expressions resolved to their first value.
     /// What cannot be resolved (a secret, a path of the CI machine) is left out, and of several values
     /// for a name the first stays.

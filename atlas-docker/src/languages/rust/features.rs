@@ -27,7 +27,7 @@ static FILE_NEEDS: LazyLock<Regex> =
 fn in_ci(facts: &Facts<'_>) -> Vec<(Vec<String>, Placed)> {
     facts
         .ci
-        .test_commands()
+        .test_commands_of_all_entries()
         .filter_map(|command| {
             let rest = CARGO_TEST.captures(&command.text)?;
             let words = plain_words(&rest[1]);
@@ -36,7 +36,7 @@ fn in_ci(facts: &Facts<'_>) -> Vec<(Vec<String>, Placed)> {
             let narrow = words
                 .iter()
                 .any(|word| matches!(word.as_str(), "-p" | "--package" | "--manifest-path"));
-            (!elsewhere && !special && !narrow).then(|| (words, command.clone()))
+            (!elsewhere && !special && !narrow).then_some((words, command))
         })
         .collect()
 }

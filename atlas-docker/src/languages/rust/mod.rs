@@ -305,12 +305,19 @@ fn dependencies(tree: &Tree) -> Vec<(String, String)> {
 
 /// Words of a command that are safe to repeat: no shell syntax, no variable.
 fn plain_words(text: &str) -> Vec<String> {
-    let end = text.find([';', '|', '&', '>', '#']).unwrap_or(text.len());
-    text[..end]
-        .split_whitespace()
-        .take_while(|word| !word.contains(['$', '`', '(']))
-        .map(|word| word.trim_matches(['"', '\'']).to_owned())
-        .collect()
+    let mut quote = None;
+    let end = text.find(|c: char| {
+        match quote {
+            Some(open) if c == open => quote = None,
+            None if matches!(c, '"' | '\'') => quote = Some(c),
+            _ => {}
+        }
+        quote.is_none() && matches!(c, ';' | '|' | '&' | '>' | '#')
+    });
+    let mut words = shlex::split(&text[..end.unwrap_or(text.len())]).unwrap_or_default();
+    let plain = |word: &String| !word.contains(['$', '`', '(']);
+    words.truncate(words.iter().take_while(|word| plain(word)).count());
+    words
 }
 
 /// Words joined for a shell, with a blank in front of each.
