@@ -152,6 +152,8 @@ fn judge<'a>(own: &Packages, findings: &'a Findings) -> (Vec<&'a Copy>, Vec<&'a 
         let base = stated
             .as_deref()
             .and_then(Release::in_text)
+            // `0.0.0` stands for a number that the release gets elsewhere.
+            .filter(|release| !release.numbers.is_empty())
             .or_else(|| newest_tag.clone());
         match (base, Release::in_text(&copy.version)) {
             (Some(base), Some(found)) if found > base => later.push(copy),

@@ -3,6 +3,7 @@
 use super::command::major;
 use super::package::{Package, Workspace, join};
 use crate::analysis::Facts;
+use crate::languages::install_script;
 use crate::render::shell_quote;
 use crate::versions;
 use atlas_core::{EnvironmentPlan, Evidence};
@@ -31,6 +32,7 @@ pub(super) struct Manager {
     format: Option<u32>,
 }
 
+const OWN_RELEASE: &str = "own-release.cjs";
 const INSTALL: &str = "npm install --no-package-lock --no-audit --no-fund";
 
 impl Manager {
@@ -371,6 +373,9 @@ impl Manager {
             folder,
             &format!("{first} || {{ {said}; {second}; }}"),
         ));
+        if self.lock.is_none() {
+            keep_own_releases_out(workspace, folder, plan);
+        }
         if self.kind == Kind::Pnpm {
             // The packages are linked or copied from it.
             plan.build
@@ -456,6 +461,33 @@ impl Manager {
             );
         }
     }
+}
+
+/// Dependencies that are not locked may bring later releases of the project itself.
+fn keep_own_releases_out(workspace: &Workspace, folder: &str, plan: &mut EnvironmentPlan) {
+    let words: Vec<&str> = workspace
+        .packages
+        .iter()
+        .filter_map(|package| {
+            let version = package.text("version")?;
+            // Numbers that releases get elsewhere say nothing.
+            let said = version.starts_with(|c: char| c.is_ascii_digit())
+                && version.contains(|c: char| matches!(c, '1'..='9'));
+            let name = package.name();
+            (said && !name.is_empty()).then_some([name, version])
+        })
+        .flatten()
+        .collect();
+    if words.is_empty() {
+        return;
+    }
+    plan.build
+        .push(install_script(OWN_RELEASE, include_str!("own-release.cjs")));
+    let mut call = format!("node \"$ATLAS_ENV/bin/{OWN_RELEASE}\"");
+    for word in words {
+        let _ = write!(call, " {}", shell_quote(word));
+    }
+    plan.build.push(in_folder(folder, &call));
 }
 
 /// A path of the repository between double quotes.
