@@ -38,6 +38,9 @@ pub struct Sealed {
     pub submodules: Vec<Submodule>,
     /// Files that are only pointers to Git LFS content, which is not brought.
     pub lfs_pointers: Vec<String>,
+    /// How many objects of the history the source repository does not have, as a partial or damaged
+    /// clone. None of them belongs to the commit itself.
+    pub missing_objects: usize,
 }
 
 /// The one branch of a sealed checkout.
@@ -93,7 +96,7 @@ pub async fn seal(
         History::Ancestors => lines(repo.git().args(["rev-list", base.as_str(), "--"])).await?,
     };
     let tags = tags(repo, &base, &commits).await?;
-    copy_objects(repo, &base, &tags, history, &sealed_git).await?;
+    let missing = copy_history(repo, &base, &tags, history, &sealed_git).await?;
     let boundary = shallow_boundary(repo, &base, &commits, history).await;
     if !boundary.is_empty() {
         write(&sealed_git.join("shallow"), boundary.as_bytes()).await?;
@@ -119,12 +122,13 @@ pub async fn seal(
         .await?;
 
     let sealed = GitRepo::open(into).await?;
-    verify(&sealed, &base, &commits, &tags).await?;
+    verify(&sealed, &base, &commits, &tags, missing > 0).await?;
     let mut report = Sealed {
         commits: commits.len(),
         tags: tags.into_iter().map(|tag| tag.name).collect(),
         lfs_pointers: lfs_pointers(&sealed, &base).await?,
         submodules: Vec::new(),
+        missing_objects: missing,
     };
     for entry in sealed.list_files(&base).await? {
         if entry.kind == EntryKind::Submodule {
@@ -195,18 +199,65 @@ async fn tags(
     Ok(tags)
 }
 
-/// Copies exactly the objects of the history, as one pack.
+/// Copies the objects of the history; gives the number of those that are not there to be copied.
+///
+/// # Errors
+/// What is missing of the commit itself is one.
+async fn copy_history(
+    repo: &GitRepo,
+    base: &CommitSha,
+    tags: &[Tag],
+    history: History,
+    sealed_git: &Path,
+) -> Result<usize, Error> {
+    let Err(why) = copy_objects(repo, base, tags, history, sealed_git, false).await else {
+        return Ok(0);
+    };
+    let absent = |arguments: &[&str]| {
+        let call = repo
+            .git()
+            .args(["rev-list", "--objects", "--no-object-names"])
+            .arg("--missing=print")
+            .args(arguments)
+            .args([base.as_str(), "--"]);
+        async move {
+            let listed = lines(call).await?;
+            let absent = listed.iter().filter_map(|line| line.strip_prefix('?'));
+            Ok::<BTreeSet<String>, Error>(absent.map(str::to_owned).collect())
+        }
+    };
+    let missing = match history {
+        History::Ancestors => absent(&[]).await?,
+        // All that is wanted is the commit's own.
+        History::Shallow => BTreeSet::new(),
+    };
+    if missing.is_empty() {
+        return Err(why);
+    }
+    if let Some(own) = absent(&["--max-count=1"]).await?.first() {
+        let what = format!("commit {base}: the repository lacks its object {own}: fetch it");
+        return Err(Error::new(ErrorKind::NotFound, "copy the objects of", what));
+    }
+    copy_objects(repo, base, tags, history, sealed_git, true).await?;
+    Ok(missing.len())
+}
+
+/// Copies exactly the objects of the history, as one pack; with `partial` those that are there.
 async fn copy_objects(
     repo: &GitRepo,
     base: &CommitSha,
     tags: &[Tag],
     history: History,
     sealed_git: &Path,
+    partial: bool,
 ) -> Result<(), Error> {
     let mut wanted = String::new();
     let mut pack = repo
         .git()
         .args(["pack-objects", "--stdout", "--quiet", "--delta-base-offset"]);
+    if partial {
+        pack = pack.arg("--missing=allow-any");
+    }
     if history == History::Ancestors {
         pack = pack.arg("--revs");
         wanted.push_str(base.as_str());
@@ -304,16 +355,16 @@ async fn verify(
     base: &CommitSha,
     commits: &BTreeSet<String>,
     tags: &[Tag],
+    partial: bool,
 ) -> Result<(), Error> {
     let leak = |what: String| Err(Error::new(ErrorKind::Internal, "seal", what));
-    let allowed = lines(sealed.git().args([
-        "rev-list",
-        "--objects",
-        "--no-object-names",
-        base.as_str(),
-        "--",
-    ]))
-    .await?;
+    let mut reached = sealed
+        .git()
+        .args(["rev-list", "--objects", "--no-object-names"]);
+    if partial {
+        reached = reached.arg("--missing=allow-any");
+    }
+    let allowed = lines(reached.args([base.as_str(), "--"])).await?;
     let there = lines(sealed.git().args([
         "cat-file",
         "--batch-all-objects",

@@ -162,6 +162,12 @@ pub(crate) async fn checkout(
             sealed.lfs_pointers.len()
         ));
     }
+    if sealed.missing_objects > 0 {
+        remarks.push(format!(
+            "the clone lacks {} objects of the history: git cannot show the commits with them",
+            sealed.missing_objects
+        ));
+    }
     Ok(remarks)
 }
 

@@ -129,6 +129,33 @@ async fn a_shallow_seal_holds_one_commit() {
 }
 
 #[tokio::test]
+async fn a_clone_that_lacks_an_old_file_is_sealed_and_one_that_lacks_the_commits_own_is_not() {
+    let (lab, base) = busy();
+    let lose = |content: &str| {
+        let id = git(lab.path(), &["rev-parse", content]);
+        let (folder, file) = id.trim().split_at(2);
+        std::fs::remove_file(lab.path().join(".git/objects").join(folder).join(file)).unwrap();
+    };
+    lose("v2:a");
+    let target = tempfile::tempdir().unwrap();
+    let into = target.path().join("sealed");
+    let report = seal(&lab.open().await, &base, &into, History::Ancestors)
+        .await
+        .unwrap();
+    assert_eq!((report.commits, report.missing_objects), (3, 1));
+    assert_eq!(std::fs::read_to_string(into.join("a")).unwrap(), "3\n");
+    assert_eq!(git(&into, &["show", "HEAD~2:a"]), "1\n");
+
+    lose(&format!("{base}:a"));
+    let into = target.path().join("second");
+    let why = seal(&lab.open().await, &base, &into, History::Ancestors)
+        .await
+        .unwrap_err();
+    assert_eq!(why.kind(), ErrorKind::NotFound, "{why}");
+    assert!(why.to_string().contains("lacks its object"), "{why}");
+}
+
+#[tokio::test]
 async fn the_checkout_is_the_commit() {
     let (lab, base, _) = nasty();
     let target = tempfile::tempdir().unwrap();
