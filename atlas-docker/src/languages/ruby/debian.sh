@@ -15,6 +15,16 @@ if ! (for try in 1 2 3; do timeout 60 gem specification --remote rake version > 
   apt-get install -y --no-install-recommends $found || for name in $found; do
     apt-get install -y --no-install-recommends "$name" || echo "atlas: not installed: $name"
   done
+  # A tool may have brought the project itself, of another day. The package stays, for apt's sake.
+  for own in @OWN@; do
+    for name in "ruby-$own" "$own"; do
+      dpkg -s "$name" > /dev/null 2>&1 || continue
+      echo "atlas: the files of Debian's $name give way to the project's own"
+      dpkg -L "$name" | while IFS= read -r path; do
+        if [ -f "$path" ] || [ -L "$path" ]; then rm -f "$path"; fi
+      done
+    done
+  done
   rm -rf /var/lib/apt/lists/*
   printf %s @SCRIPT@ > /usr/local/share/atlas-debian.rb
 fi

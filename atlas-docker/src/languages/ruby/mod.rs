@@ -243,10 +243,18 @@ fn debian(manifests: &Manifests, runner: Runner, plan: &mut EnvironmentPlan) {
     names.sort();
     names.dedup();
     let words: Vec<String> = names.iter().map(|name| shell_quote(name)).collect();
+    let own: Vec<String> = manifests
+        .gemspecs
+        .iter()
+        .filter_map(|path| path.rsplit('/').next()?.strip_suffix(".gemspec"))
+        .filter(|name| !name.is_empty())
+        .map(shell_quote)
+        .collect();
     plan.pre_install.push(
         DEBIAN_SH
             .trim_end()
             .replace("@GEMS@", &words.join(" "))
+            .replace("@OWN@", &own.join(" "))
             .replace("@SCRIPT@", &shell_quote(DEBIAN_RB)),
     );
 }
