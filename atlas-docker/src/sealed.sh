@@ -29,7 +29,7 @@ while IFS= read -r folder; do
   printf 'scanned\t%s\n' "$folder"
   say() { printf 'git\t%s\t%s\n' "$folder" "$1"; }
   date="$(g log -1 --format=%ct "$top" 2> /dev/null)"
-  g rev-list --objects "$top" 2> "$work/why" | cut -d' ' -f1 > "$work/reached" ||
+  g rev-list --missing=allow-any --objects "$top" 2> "$work/why" | cut -d' ' -f1 > "$work/reached" ||
     say "what $top reaches cannot be listed: $(head -n 1 "$work/why")"
   # A tag's own object is fine if it is not younger than the commit.
   g for-each-ref --format='%(objecttype) %(objectname) %(taggerdate:unix) %(*objectname) %(refname:short)' refs/tags |
