@@ -4,20 +4,18 @@
 //! may hold the answer: a git object, a reference that names one, a log of references, or the
 //! project's own later release in a library or a package cache.
 
+mod own;
+mod release;
+
 use atlas_core::{
     Environment, Error, ErrorKind, Evidence, ExitState, ImageRef, Job, Limits, Network, Overlay,
     Repository, RunContext, Sandbox, SynthesisOutcome,
 };
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use own::Own;
+use release::Release;
+use std::collections::BTreeMap;
 
-const SCAN: &str = include_str!("sealed.sh");
-
-/// Largest manifest that is read for a package's name.
-const MANIFEST_BYTES: u64 = 1 << 20;
-
-/// The repository's own packages: name as its registry has it -> version, where the manifest says.
-type Packages = BTreeMap<String, Option<String>>;
+const SCAN: &str = include_str!("scan.sh");
 
 /// A registry's copy of one of the repository's own packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,12 +72,12 @@ pub(crate) async fn scan(
     repository: &Repository,
 ) -> Result<Option<Vec<Evidence>>, Error> {
     let checkout = repository.checkout.clone();
-    let own = tokio::task::spawn_blocking(move || own_packages(&checkout))
+    let own = tokio::task::spawn_blocking(move || Own::read(&checkout))
         .await
         .map_err(|why| {
             Error::new(ErrorKind::Internal, "read manifests of", &*repository.name).with_source(why)
         })?;
-    let names: Vec<&str> = own.keys().map(String::as_str).collect();
+    let names: Vec<&str> = own.packages.keys().map(String::as_str).collect();
     let job = Job {
         label: "sealed history".to_owned(),
         overlay: Overlay::default(),
@@ -139,8 +137,8 @@ fn later_release(copy: &Copy) -> Evidence {
 /// Which copies are later than the base, and of which that cannot be told.
 ///
 /// A release is later if its number is above the one in the base's manifest, or, where that says
-/// none, above the newest tag that the base reaches.
-fn judge<'a>(own: &Packages, findings: &'a Findings) -> (Vec<&'a Copy>, Vec<&'a Copy>) {
+/// none, above the newest tag that the base reaches. What a lockfile of the base names is not.
+fn judge<'a>(own: &Own, findings: &'a Findings) -> (Vec<&'a Copy>, Vec<&'a Copy>) {
     let newest_tag = findings
         .tags
         .iter()
@@ -148,7 +146,7 @@ fn judge<'a>(own: &Packages, findings: &'a Findings) -> (Vec<&'a Copy>, Vec<&'a 
         .max();
     let (mut later, mut unknown) = (Vec::new(), Vec::new());
     for copy in &findings.copies {
-        let stated = own.get(&copy.name).cloned().flatten();
+        let stated = own.packages.get(&copy.name).cloned().flatten();
         let base = stated
             .as_deref()
             .and_then(Release::in_text)
@@ -156,62 +154,13 @@ fn judge<'a>(own: &Packages, findings: &'a Findings) -> (Vec<&'a Copy>, Vec<&'a 
             .filter(|release| !release.numbers.is_empty())
             .or_else(|| newest_tag.clone());
         match (base, Release::in_text(&copy.version)) {
+            _ if own.locks(&copy.name, &copy.version) => {}
             (Some(base), Some(found)) if found > base => later.push(copy),
             (Some(_), Some(_)) => {}
             _ => unknown.push(copy),
         }
     }
     (later, unknown)
-}
-
-/// A version as far as releases are compared by it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Release {
-    numbers: Vec<u64>,
-    /// Not one that comes before the release of these numbers, as `1.2.0rc1` and `1.2.0.dev0` do.
-    full: bool,
-}
-
-impl Release {
-    /// Reads the longest dotted number in a version or in a tag: `1.2.0rc1`, `v1.2`, `lib4-1.2`.
-    fn in_text(text: &str) -> Option<Self> {
-        let digit = |c: char| c.is_ascii_digit();
-        let mut best: Option<(usize, &str)> = None;
-        let mut at = 0;
-        while let Some(start) = text[at..].find(digit).map(|found| at + found) {
-            let rest = &text[start..];
-            let end = rest
-                .find(|c: char| !digit(c) && c != '.')
-                .unwrap_or(rest.len());
-            let number = rest[..end].trim_end_matches('.');
-            let dots = |number: &str| number.matches('.').count();
-            if best.is_none_or(|(_, known)| dots(number) > dots(known)) {
-                best = Some((start, number));
-            }
-            at = start + end;
-        }
-        let (start, number) = best?;
-        let mut numbers = number
-            .split('.')
-            .map(|part| part.parse().ok())
-            .collect::<Option<Vec<u64>>>()?;
-        while numbers.last() == Some(&0) {
-            numbers.pop();
-        }
-        let rest = text[start + number.len()..].trim_start_matches(['.', '-', '_']);
-        let rest = rest.to_ascii_lowercase();
-        let early = [
-            "a", "b", "c", "rc", "dev", "pre", "m", "snapshot", "next", "canary",
-        ];
-        let word = rest
-            .find(|c: char| !c.is_ascii_alphabetic())
-            .map_or(&*rest, |end| &rest[..end]);
-        let early = early.contains(&word) || word.starts_with("alpha") || word.starts_with("beta");
-        Some(Self {
-            numbers,
-            full: !early,
-        })
-    }
 }
 
 /// The folders to look through: a container holds nothing but the environment, this machine more.
@@ -244,215 +193,20 @@ fn read(output: &str) -> Findings {
     findings
 }
 
-/// Names and versions in the manifests of a checkout, as far as they stand there in plain.
-fn own_packages(checkout: &Path) -> Packages {
-    let mut found = Packages::new();
-    let skipped: BTreeSet<&str> = ["node_modules", "vendor", ".git", "target"].into();
-    let walk = walkdir::WalkDir::new(checkout)
-        .max_depth(4)
-        .sort_by_file_name();
-    let entries = walk
-        .into_iter()
-        .filter_entry(|entry| {
-            entry.depth() == 0
-                || !entry
-                    .file_name()
-                    .to_str()
-                    .is_some_and(|name| skipped.contains(name))
-        })
-        .flatten()
-        .filter(|entry| entry.file_type().is_file());
-    for entry in entries {
-        let Some(file) = entry.file_name().to_str() else {
-            continue;
-        };
-        let manifest = matches!(
-            file,
-            "package.json"
-                | "composer.json"
-                | "Cargo.toml"
-                | "pyproject.toml"
-                | "setup.cfg"
-                | "setup.py"
-                | "go.mod"
-                | "pom.xml"
-        ) || file.ends_with(".gemspec")
-            || file.ends_with(".csproj");
-        let small = entry
-            .metadata()
-            .is_ok_and(|meta| meta.len() <= MANIFEST_BYTES);
-        if !manifest || !small {
-            continue;
-        }
-        let Ok(text) = std::fs::read_to_string(entry.path()) else {
-            continue;
-        };
-        if let Some((name, version)) = package(file, &text) {
-            let plain = !name.is_empty() && !name.contains(['\n', '\t', '$', '{', '%']);
-            if plain {
-                let known = found.entry(name).or_default();
-                if known.is_none() {
-                    *known = version;
-                }
-            }
-        }
-    }
-    found
-}
-
-/// Name and version of the package that a manifest describes.
-fn package(file: &str, text: &str) -> Option<(String, Option<String>)> {
-    let text_of = |value: &serde_json::Value, key: &str| value[key].as_str().map(str::to_owned);
-    match file {
-        "package.json" | "composer.json" => {
-            let value: serde_json::Value = serde_json::from_str(text).ok()?;
-            Some((text_of(&value, "name")?, text_of(&value, "version")))
-        }
-        "Cargo.toml" => from_tables(text, &[&["package"], &["workspace", "package"]]),
-        "pyproject.toml" => from_tables(text, &[&["project"], &["tool", "poetry"]]),
-        "setup.cfg" | "setup.py" => {
-            let name = assigned(text, "name")?;
-            Some((name, assigned(text, "version")))
-        }
-        "go.mod" => {
-            let line = text.lines().find_map(|line| line.strip_prefix("module "))?;
-            let name = line.split("//").next()?.trim().trim_matches('"');
-            Some((name.to_owned(), None))
-        }
-        "pom.xml" => {
-            let top = without(text, "parent");
-            let top = ["dependencies", "build", "profiles", "dependencyManagement"]
-                .iter()
-                .fold(top, |text, tag| without(&text, tag));
-            let artifact = element(&top, "artifactId")?;
-            let parent = element(text, "parent").unwrap_or_default();
-            let group = element(&top, "groupId").or_else(|| element(&parent, "groupId"))?;
-            let version = element(&top, "version").or_else(|| element(&parent, "version"));
-            Some((format!("{group}:{artifact}"), version))
-        }
-        other => {
-            let stem = other
-                .strip_suffix(".gemspec")
-                .or_else(|| other.strip_suffix(".csproj"))?;
-            let version = assigned(text, "version").or_else(|| element(text, "Version"));
-            Some((stem.to_owned(), version))
-        }
-    }
-}
-
-fn from_tables(text: &str, tables: &[&[&str]]) -> Option<(String, Option<String>)> {
-    let document: toml::Table = text.parse().ok()?;
-    let get = |key: &str| {
-        tables.iter().find_map(|path| {
-            let mut table = &document;
-            for part in *path {
-                table = table.get(*part)?.as_table()?;
-            }
-            Some(table.get(key)?.as_str()?.to_owned())
-        })
-    };
-    Some((get("name")?, get("version")))
-}
-
-/// The first quoted or bare word in `key = word` at the start of a line or after `.` or `(`.
-fn assigned(text: &str, key: &str) -> Option<String> {
-    text.lines().find_map(|line| {
-        let line = line.trim_start();
-        let rest = match line.split_once(key) {
-            Some((before, rest)) if before.is_empty() || before.ends_with(['.', '(']) => rest,
-            _ => return None,
-        };
-        let value = rest.trim_start().strip_prefix('=')?.trim();
-        let quoted = value.starts_with(['"', '\'']);
-        let value = value.trim_end_matches(',').trim();
-        let word = if quoted {
-            let quote = value.chars().next()?;
-            value[1..].split(quote).next()?
-        } else {
-            value
-        };
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
-        (!word.is_empty() && word.chars().all(plain)).then(|| word.to_owned())
-    })
-}
-
-fn element(text: &str, tag: &str) -> Option<String> {
-    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
-    let (inner, _) = rest.split_once(&format!("</{tag}>"))?;
-    Some(inner.trim().to_owned())
-}
-
-fn without(text: &str, tag: &str) -> String {
-    let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-    let mut rest = text;
-    let mut kept = String::new();
-    while let Some((before, after)) = rest.split_once(&open) {
-        kept.push_str(before);
-        rest = after.split_once(&close).map_or("", |(_, after)| after);
-    }
-    kept + rest
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Copy, Findings, Packages, Release, judge, own_packages, read};
-
-    #[test]
-    fn packages_are_named_by_their_manifests() {
-        let folder = tempfile::tempdir().unwrap();
-        for (file, text) in [
-            (
-                "package.json",
-                r#"{"name":"@scope/thing","version":"1.2.3"}"#,
-            ),
-            (
-                "sub/pyproject.toml",
-                "[project]\nname = \"my-thing\"\ndynamic = [\"version\"]\n",
-            ),
-            (
-                "setup.py",
-                "setup(\n    name='old_thing',\n    version=\"0.9\",\n)\n",
-            ),
-            (
-                "crate/Cargo.toml",
-                "[package]\nname = \"thing\"\nversion = \"0.1.0\"\n",
-            ),
-            ("go.mod", "module example.org/x/thing/v2 // why\n"),
-            (
-                "thing.gemspec",
-                "Gem::Specification.new do |s|\n  s.version = Thing::VERSION\nend\n",
-            ),
-            (
-                "pom.xml",
-                "<project><parent><groupId>org.x</groupId><artifactId>up</artifactId>\
-                 <version>3</version></parent><artifactId>thing</artifactId></project>",
-            ),
-            ("node_modules/other/package.json", r#"{"name":"other"}"#),
-            ("broken/package.json", "{"),
-        ] {
-            let path = folder.path().join(file);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        let found: Vec<_> = own_packages(folder.path()).into_iter().collect();
-        let expected = [
-            ("@scope/thing", Some("1.2.3")),
-            ("example.org/x/thing/v2", None),
-            ("my-thing", None),
-            ("old_thing", Some("0.9")),
-            ("org.x:thing", Some("3")),
-            ("thing", Some("0.1.0")),
-        ]
-        .map(|(name, version)| (name.to_owned(), version.map(str::to_owned)));
-        assert_eq!(found, expected);
-    }
+    use super::own::{Own, Packages};
+    use super::{Copy, Findings, judge, read};
 
     #[test]
     fn a_release_above_the_base_is_later() {
-        let own = Packages::from([
-            ("stated".to_owned(), Some("1.3.0.dev0".to_owned())),
-            ("tagged".to_owned(), None),
-        ]);
+        let own = Own {
+            packages: Packages::from([
+                ("stated".to_owned(), Some("1.3.0.dev0".to_owned())),
+                ("tagged".to_owned(), None),
+            ]),
+            ..Own::default()
+        };
         let copy = |name: &str, version: &str| Copy {
             kind: "python".to_owned(),
             name: name.to_owned(),
@@ -480,23 +234,6 @@ mod tests {
         let (later, unknown) = judge(&own, &findings);
         assert_eq!(later, [&findings.copies[1]]);
         assert_eq!(unknown.len(), 2);
-    }
-
-    #[test]
-    fn versions_are_read_out_of_tags() {
-        let release = |text| Release::in_text(text).unwrap();
-        for (lower, higher) in [
-            ("1.2.0rc1", "1.2"),
-            ("1.2.0.dev4+g12ab", "v1.2.0"),
-            ("lib4-1.9", "lib4-1.10"),
-            ("1.2-SNAPSHOT", "release_1.2"),
-            ("v0.0.0-20230101000000-0123456789ab", "v0.0.1"),
-            ("1.2", "1.2.1-beta.3"),
-        ] {
-            assert!(release(lower) < release(higher), "{lower} {higher}");
-        }
-        assert_eq!(release("1.2.0"), release("v1.2"));
-        assert_eq!(Release::in_text("next"), None);
     }
 
     struct Place(tempfile::TempDir);
