@@ -32,6 +32,7 @@ pub(super) struct Manager {
     format: Option<u32>,
 }
 
+const ALONE: &str = "echo 'atlas: the install failed, again for the packages with tests alone'";
 const OWN_RELEASE: &str = "own-release.cjs";
 const INSTALL: &str = "npm install --no-package-lock --no-audit --no-fund";
 
@@ -262,11 +263,14 @@ impl Manager {
     /// The build commands that install.
     ///
     /// Install scripts run: some packages compile or fetch what their tests need. Where one fails,
-    /// it mostly does something that tests do not need, so the packages are installed without.
+    /// it mostly does something that tests do not need, so the packages are installed without. A
+    /// package of the workspace that is not tested (an example, a website) may need what cannot be
+    /// had; then those with tests are served alone. `tested` are their folders.
     pub(super) fn install(
         &self,
         facts: &Facts<'_>,
         workspace: &Workspace,
+        tested: &[&str],
         plan: &mut EnvironmentPlan,
     ) {
         let folder = &workspace.main().folder;
@@ -383,6 +387,10 @@ impl Manager {
             }
             _ => second,
         };
+        let first = match self.of_tested(workspace, tested) {
+            Some(alone) => format!("{first} || {{ {ALONE}; {alone}; }}"),
+            None => first,
+        };
         let said = "echo 'atlas: the install failed, again without install scripts'";
         plan.build.push(in_folder(
             folder,
@@ -403,6 +411,40 @@ impl Manager {
             });
         }
         plan.prove("build", self.evidence.clone());
+    }
+
+    /// The command that installs what the packages with tests need and no more.
+    fn of_tested(&self, workspace: &Workspace, tested: &[&str]) -> Option<String> {
+        let mut names: Vec<&str> = workspace
+            .packages
+            .iter()
+            .filter(|package| tested.contains(&package.folder.as_str()))
+            .map(Package::name)
+            .collect();
+        let main = workspace.main().name();
+        let whole = names.is_empty() || names.len() == workspace.packages.len();
+        if whole || main.is_empty() || names.iter().any(|name| name.is_empty()) {
+            return None;
+        }
+        // What all packages share, as runners often are, belongs to the root.
+        if !names.contains(&main) {
+            names.push(main);
+        }
+        let quoted: Vec<String> = names.iter().map(|name| shell_quote(name)).collect();
+        match self.kind {
+            Kind::Berry => Some(format!("yarn workspaces focus {}", quoted.join(" "))),
+            Kind::Pnpm => {
+                let filters: Vec<String> = names
+                    .iter()
+                    .map(|name| format!("--filter {}", shell_quote(&format!("{name}..."))))
+                    .collect();
+                Some(format!(
+                    "pnpm install --frozen-lockfile --store-dir \"$ATLAS_ENV/pnpm-store\" {}",
+                    filters.join(" ")
+                ))
+            }
+            Kind::Npm | Kind::Yarn => None,
+        }
     }
 
     /// What the pull request's manifests add or change goes into the same `node_modules`, as there

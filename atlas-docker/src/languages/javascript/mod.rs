@@ -150,7 +150,12 @@ pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
     manager.env(facts, &workspace, &mut plan);
     prepare::variables(&workspace, &found.suites, node, &mut plan);
     let browsers = prepare::browsers(&workspace, &found.suites, &mut plan);
-    manager.install(facts, &workspace, &mut plan);
+    let tested: Vec<&str> = found
+        .suites
+        .iter()
+        .map(|suite| suite.folder.as_str())
+        .collect();
+    manager.install(facts, &workspace, &tested, &mut plan);
     prepare::fetch_browsers(&workspace, &found.suites, &mut plan);
     prepare::adapters(&found.suites, &mut plan);
     let mut native: Vec<(&str, Evidence)> = browsers;
