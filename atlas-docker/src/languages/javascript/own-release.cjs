@@ -26,10 +26,12 @@ const replace = (folder, name, found) => {
   const version = own.get(name);
   replaced = true;
   const work = fs.mkdtempSync(path.join(os.tmpdir(), "atlas-own-"));
-  fs.rmSync(folder, { recursive: true });
+  // What the later release needs lies beside it, and mostly is what the earlier one needs.
+  for (const entry of fs.readdirSync(folder)) {
+    if (entry !== "node_modules") fs.rmSync(path.join(folder, entry), { recursive: true });
+  }
   try {
     const said = execFileSync("npm", ["pack", "--silent", `${name}@${version}`], { cwd: work, encoding: "utf8" });
-    fs.mkdirSync(folder);
     execFileSync("tar", ["-xzf", path.join(work, said.trim().split("\n").pop()), "-C", folder, "--strip-components=1"]);
     console.log(`atlas: ${name} ${found} in ${folder} is from after the base commit: ${version} instead`);
   } catch (why) {
