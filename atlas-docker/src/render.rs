@@ -121,14 +121,13 @@ fn warm(plan: &EnvironmentPlan) -> Option<String> {
     use std::fmt::Write as _;
     let products = match plan.language.as_str() {
         "rust" => CARGO,
-        "python" => "rm -rf \"$ATLAS_ENV/venv\"",
-        "go" | "java" | "javascript" | "typescript" | "ruby" | "php" => "true",
+        "go" | "python" | "java" | "javascript" | "typescript" | "ruby" | "php" => "true",
         _ => return None,
     };
     if plan.build.is_empty() {
         return None;
     }
-    let mut script = String::from("{ true");
+    let mut script = String::from("{ export ATLAS_WARM=1");
     for command in &plan.build {
         let quoted = shell_quote(&with_month(command));
         let _ = write!(script, " && bash -eo pipefail -c {quoted}");

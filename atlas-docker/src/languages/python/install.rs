@@ -167,8 +167,9 @@ pub(super) fn plan(
             let (line, text) = facts.tree.line(file, &EXTENSION)?;
             Some(Evidence::at(file, line, text))
         });
-    plan.build
-        .push("python3 -m venv \"$ATLAS_ENV/venv\"".to_owned());
+    plan.build.push(
+        "[ -x \"$ATLAS_ENV/venv/bin/python\" ] || python3 -m venv \"$ATLAS_ENV/venv\"".to_owned(),
+    );
     let mut constraint = String::new();
     if let Some((file, pins)) = manifests.locked(facts.tree) {
         let words: Vec<String> = pins.iter().map(|pin| shell_quote(pin)).collect();

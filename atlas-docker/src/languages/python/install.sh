@@ -26,7 +26,10 @@ while [ $# -gt 0 ]; do
 done
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
-export UV_PYTHON="$venv/bin/python" UV_CACHE_DIR="$work/cache" UV_PYTHON_DOWNLOADS=never UV_NO_PROGRESS=1
+# What a build fetches it also removes; one that is for later builds leaves it to them.
+cache="$ATLAS_ENV/uv-cache"
+if [ -z "${ATLAS_WARM:-}" ]; then trap 'rm -rf "$work" "$cache"' EXIT; fi
+export UV_PYTHON="$venv/bin/python" UV_CACHE_DIR="$cache" UV_PYTHON_DOWNLOADS=never UV_NO_PROGRESS=1
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 
 # uv resolves as of a day. It is one program for every Python, but its package is not offered to
@@ -76,10 +79,16 @@ once() {
   # What is there already is kept where it can be.
   [ -z "$add" ] || cp "$lock" "$work/out.txt"
   "$uv" pip compile --quiet --no-header --no-annotate --no-strip-extras "$@" \
-    --output-file "$work/out.txt" "$work/in.txt" || return 1
+    --output-file "$work/out.txt" "${from[@]}" || return 1
   without_project < "$work/out.txt" > "$work/lock.txt"
+  # Installed for an earlier commit, and no part of this one's list.
+  if [ -z "$add" ] && [ -s "$lock" ]; then
+    comm -23 <(names_of "$lock") <(names_of "$work/lock.txt") > "$work/gone.txt"
+    [ ! -s "$work/gone.txt" ] || "$uv" pip uninstall -r "$work/gone.txt"
+  fi
   [ ! -s "$work/lock.txt" ] || "$uv" pip install --no-deps "${date[@]}" -r "$work/lock.txt"
 }
+names_of() { sed -nE 's/^([A-Za-z0-9._-]+).*/\1/p' "$1" | sort -u; }
 
 # A release of then that cannot be built here (no wheel for a Python that is newer, a compiler that
 # is) gives way to a later one: of this package alone, and the log says so.
@@ -103,6 +112,18 @@ date=()
 limit=()
 [ -z "$constraint" ] || limit=(--constraint "$constraint")
 
+# Before the sources are there: a project that cannot say what it needs without them may have it
+# written down.
+from=("$work/in.txt")
+from_manifest() {
+  [ -n "${ATLAS_WARM:-}" ] && [ -f "${project:-/none}/pyproject.toml" ] || return 1
+  sed -i 1d "$work/in.txt"
+  from+=("$project/pyproject.toml")
+  local extra all="${extras#[}"
+  for extra in $(printf '%s' "${all%]}" | tr , ' '); do from+=(--extra "$extra"); done
+  with_uv "${limit[@]}"
+}
+
 install_lists() {
   [ -n "$(tr -d "[:space:]" < "$work/in.txt")" ] || return 0
   if [ -z "$add" ] && [ -f "$ATLAS_ENV/resolved.lock" ] && get_uv; then
@@ -116,7 +137,7 @@ install_lists() {
       echo "atlas: the lockfile's versions cannot be installed together"
     fi
     if [ -n "$day" ]; then
-      with_uv && return 0
+      with_uv || from_manifest && return 0
       echo "atlas: dependencies cannot be installed as of $day"
       date=()
     fi
@@ -143,4 +164,5 @@ install_project() {
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 install_lists
 [ -n "$add" ] || { touch "$work/lock.txt"; cp "$work/lock.txt" "$lock"; }
-[ -z "$project" ] || install_project
+# Without its sources a project cannot be installed.
+[ -z "$project" ] || [ -n "${ATLAS_WARM:-}" ] || install_project
