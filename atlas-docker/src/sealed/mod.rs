@@ -134,7 +134,7 @@ fn later_release(copy: &Copy) -> Evidence {
     )
 }
 
-/// Which copies are later than the base, and of which that cannot be told.
+/// Which copies are later than the base, and of which that cannot be told or changed.
 ///
 /// A release is later if its number is above the one in the base's manifest, or, where that says
 /// none, above the newest tag that the base reaches. What a lockfile of the base names is not.
@@ -155,12 +155,22 @@ fn judge<'a>(own: &Own, findings: &'a Findings) -> (Vec<&'a Copy>, Vec<&'a Copy>
             .or_else(|| newest_tag.clone());
         match (base, Release::in_text(&copy.version)) {
             _ if own.locks(&copy.name, &copy.version) => {}
+            _ if in_package_manager(&copy.place) => unknown.push(copy),
             (Some(base), Some(found)) if found > base => later.push(copy),
             (Some(_), Some(_)) => {}
             _ => unknown.push(copy),
         }
     }
     (later, unknown)
+}
+
+/// Whether a copy is part of the toolchain's own package manager, which cannot work without it.
+fn in_package_manager(place: &str) -> bool {
+    ["/lib/node_modules/", "/tools/node_modules/"]
+        .iter()
+        .filter_map(|folder| place.split_once(folder))
+        .filter_map(|(_, inside)| inside.split_once("/node_modules/"))
+        .any(|(manager, _)| matches!(manager, "npm" | "corepack" | "pnpm" | "pnpm/dist" | "yarn"))
 }
 
 /// The folders to look through: a container holds nothing but the environment, this machine more.
@@ -230,6 +240,12 @@ mod tests {
         let (later, unknown) = judge(&own, &findings);
         assert_eq!(later, [&findings.copies[1], &findings.copies[3]]);
         assert!(unknown.is_empty());
+        findings.copies[3].place = "/usr/local/lib/node_modules/npm/node_modules/tagged".to_owned();
+        let (later, unknown) = judge(&own, &findings);
+        assert_eq!(later, [&findings.copies[1]]);
+        assert_eq!(unknown, [&findings.copies[3]]);
+        findings.copies[3].place = "/testbed/node_modules/npm/node_modules/tagged".to_owned();
+        assert_eq!(judge(&own, &findings).0.len(), 2);
         findings.tags.clear();
         let (later, unknown) = judge(&own, &findings);
         assert_eq!(later, [&findings.copies[1]]);
