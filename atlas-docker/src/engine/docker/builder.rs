@@ -329,16 +329,19 @@ impl Build<'_> {
             );
         }
         let code = dockerfile::exit_code(&message);
-        // A command that has no exit code was not run: the engine could not start its container,
-        // unless what the image lacks is the program itself.
-        let absent = ["executable file not found", "no such file or directory"];
-        let started = code.is_some()
-            || !(step.text.starts_with("RUN ") || message.starts_with("building at STEP \"RUN "))
-            || absent.iter().any(|words| message.contains(words));
+        // What has no exit code is no command that ran: the engine could not start its container or
+        // keep its layer, unless what is missing is the program or the file itself.
+        let absent = [
+            "executable file not found",
+            "no such file or directory",
+            "file not found in build context",
+            "no items matching glob",
+        ];
+        let started = code.is_some() || absent.iter().any(|words| message.contains(words));
         if !started {
             return Err(Error::new(
                 ErrorKind::EngineFailed,
-                "start a container for",
+                "build image at",
                 format!("`{}`", step.text),
             )
             .with_source(why));
