@@ -168,14 +168,24 @@ impl Reader<'_> {
                 folder: folder(node).or_else(|| folder(root)),
                 depth,
             };
-            for step in node.each("steps") {
-                self.step(&mut job, &scope, step);
+            // A step for some entries of the matrix is an extra beside one for all (fuzzing, coverage,
+            // a nightly build); without that it is how the job tests.
+            let chosen = |step: &Node| step.text_of("if").contains("matrix.");
+            let steps = node.each("steps");
+            let plain = |step: &Node| runs_tests(step, file) && !chosen(step);
+            let extras = steps.iter().any(plain);
+            for step in steps {
+                if !chosen(step) || !extras && runs_tests(step, file) {
+                    self.step(&mut job, &scope, step);
+                } else {
+                    self.uses(&mut job, &scope, step);
+                }
             }
             self.jobs.push(job);
         }
     }
 
-    fn step(&self, job: &mut Job, scope: &Scope<'_>, step: &Node) {
+    fn uses(&self, job: &mut Job, scope: &Scope<'_>, step: &Node) {
         let file = scope.file;
         if let Some(place) = step.get("uses").and_then(|uses| uses.scalar(file)) {
             if let Some(path) = local(&place.text) {
@@ -184,15 +194,22 @@ impl Reader<'_> {
                 self.action(job, file, step, &place);
             }
         }
-        // A step for some entries of the matrix is an extra: fuzzing, coverage, a nightly build.
-        let condition = step.text_of("if");
-        if condition.contains("matrix.") || other_system(&condition) {
+    }
+
+    fn step(&self, job: &mut Job, scope: &Scope<'_>, step: &Node) {
+        let file = scope.file;
+        self.uses(job, scope, step);
+        if other_system(&step.text_of("if")) {
             return;
         }
         if let Some(run) = step.get("run") {
             let folder = step.get("working-directory").map(Node::text);
             let folder = folder.or_else(|| scope.folder.clone());
             let commands = run.commands(file);
+            let values = step.entries_of("env").iter();
+            let values = values.filter_map(|(_, value)| value.scalar(file));
+            job.options
+                .extend(values.filter(|value| value.text.contains("-D")));
             if commands.iter().any(|command| Job::is_test(&command.text)) {
                 job.variables(file, step.entries_of("env"));
             }
@@ -339,6 +356,12 @@ fn elsewhere(job: &Job, file: &str, runs_on: Option<&Node>) -> bool {
     let named = runs_on.scalars(file);
     let systems: Vec<Placed> = job.expand_all(&named);
     !systems.is_empty() && systems.iter().all(|system| other_system(&system.text))
+}
+
+fn runs_tests(step: &Node, file: &str) -> bool {
+    let commands = step.get("run").map(|run| run.commands(file));
+    let mut commands = commands.into_iter().flatten();
+    commands.any(|command| Job::is_test(&command.text))
 }
 
 fn matrix_of(job: &mut Job, file: &str, matrix: &Node) {

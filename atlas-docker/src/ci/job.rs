@@ -28,6 +28,8 @@ pub(crate) struct Job {
     pub(crate) systems: Vec<Placed>,
     /// Environment variables with plain or unresolved values.
     pub(super) env: Vec<(String, Placed)>,
+    /// Values of steps' variables that hold options of a build: `-DX=ON`.
+    pub(super) options: Vec<Placed>,
     /// Images that run beside the job: databases and the like.
     pub(crate) services: Vec<Placed>,
     /// Debian packages that are named other than in a command.

@@ -121,6 +121,12 @@ impl Ci {
         })
     }
 
+    /// Values of variables, in jobs that run tests, that hold options of a build.
+    pub(crate) fn build_options(&self) -> impl Iterator<Item = &Placed> {
+        let jobs = self.jobs.iter().filter(|job| job.tests());
+        jobs.flat_map(|job| job.env.iter().map(|(_, value)| value).chain(&job.options))
+    }
+
     /// Variables that jobs with tests set: name and value, expressions resolved to their first value.
     /// What cannot be resolved (a secret, a path of the CI machine) is left out, and of several values
     /// for a name the first stays.

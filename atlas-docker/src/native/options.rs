@@ -115,6 +115,7 @@ pub(super) fn on_in_ci(facts: &Facts<'_>, option: &str) -> Option<Placed> {
     facts
         .ci
         .test_commands()
+        .chain(facts.ci.build_options())
         .find(|command| {
             SET.captures_iter(&command.text)
                 .any(|found| &found[1] == option && is_on(&found[2]))
