@@ -77,6 +77,15 @@ pub(crate) async fn scan(
         .map_err(|why| {
             Error::new(ErrorKind::Internal, "read manifests of", &*repository.name).with_source(why)
         })?;
+    let mut own = own;
+    if own.packages.is_empty() {
+        // Most packages are named like their repository.
+        let name = repository.name.rsplit('/').next().unwrap_or_default();
+        own.packages.insert(name.to_owned(), None);
+        environment.plan.drift.push(format!(
+            "no manifest says a package's name in plain: later releases are looked for as `{name}`"
+        ));
+    }
     let names: Vec<&str> = own.packages.keys().map(String::as_str).collect();
     let job = Job {
         label: "sealed history".to_owned(),
@@ -143,6 +152,8 @@ fn judge<'a>(own: &Own, findings: &'a Findings) -> (Vec<&'a Copy>, Vec<&'a Copy>
         .tags
         .iter()
         .filter_map(|tag| Release::in_text(tag))
+        // A day is no version.
+        .filter(|tag| tag.numbers.first().is_none_or(|first| *first < 10_000))
         .max();
     let (mut later, mut unknown) = (Vec::new(), Vec::new());
     for copy in &findings.copies {
@@ -157,6 +168,15 @@ fn judge<'a>(own: &Own, findings: &'a Findings) -> (Vec<&'a Copy>, Vec<&'a Copy>
             _ if own.locks(&copy.name, &copy.version) => {}
             _ if in_package_manager(&copy.place) => unknown.push(copy),
             (Some(base), Some(found)) if found > base => later.push(copy),
+            // A prerelease or a later edition of the same number.
+            (Some(base), Some(found))
+                if found.numbers == base.numbers
+                    && stated
+                        .as_deref()
+                        .is_some_and(|stated| stated != copy.version) =>
+            {
+                unknown.push(copy);
+            }
             (Some(_), Some(_)) => {}
             _ => unknown.push(copy),
         }
@@ -359,6 +379,24 @@ mod tests {
     }
 
     #[test]
+    fn a_shallow_clone_of_the_project_is_known_by_its_files() {
+        let place = Place::new();
+        place.bash(
+            "cd repo && for n in 1 2 3 4; do echo $n > $n; done && git add . && git commit -q --amend -m base
+             git tag -f v1.2 && git rev-parse HEAD > ../base && echo later > later && git add . && git commit -q -m later
+             git clone -q --depth 1 file://$PWD ../env/again && git reset -q --hard HEAD~1
+             rm -rf .git/logs .git/ORIG_HEAD && git gc -q --prune=now && git init -q ../env/other && cd ../env/other
+             echo 1 > 1 && for n in 5 6 7 8; do echo $n > $n; done && git add . && git commit -q -m other",
+        );
+        let found = place.scan("").git;
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].contains("env/again/.git`: a clone of this project"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
     fn a_tag_written_later_is_no_part_of_the_base() {
         let place = Place::new();
         place.bash("cd repo && GIT_COMMITTER_DATE='2035-01-01T00:00:00Z' git tag -a -m later v9");
@@ -383,10 +421,20 @@ mod tests {
              cd ../../cache && mkdir -p registry/cache/x go/cache/download/example.org/!my/thing/@v gems/cache
              touch registry/cache/x/my-thing-9.3.0.crate registry/cache/x/my-thing-macros-1.0.0.crate
              touch go/cache/download/example.org/!my/thing/@v/v9.4.0.zip gems/cache/my-thing-9.5.0.gem
+             mkdir -p m2/org/x/thing/9.7.0 m2/org/x/thing/9.8.0 nuget/my-thing/9.9.0
+             printf 'thing-9.7.0.jar>central=\nthing-9.7.0.pom>central=\n' > m2/org/x/thing/9.7.0/_remote.repositories
+             printf 'thing-9.8.0.jar>=\n' > m2/org/x/thing/9.8.0/_remote.repositories
+             touch nuget/my-thing/9.9.0/my-thing.9.9.0.nupkg
+             mkdir -p gradle/modules-2/files-2.1/org.x/thing/9.10.0/ab yarn/berry/cache go/cache/download/example.org/!my/thing/v9/@v
+             touch gradle/modules-2/files-2.1/org.x/thing/9.10.0/ab/thing-9.10.0.jar go/cache/download/example.org/!my/thing/v9/@v/v9.11.0.zip
+             touch yarn/berry/cache/@s-thing-npm-9.12.0-0123456789-8.zip
+             mkdir -p ../env/my_thing-9.13-py3.9.egg/EGG-INFO && printf 'Name: my-thing\nVersion: 9.13\n' |
+               tee ../env/my_thing-9.13-py3.9.egg/EGG-INFO/PKG-INFO | sed s/13/14/ > ../env/my_thing-9.14.egg-info
+             mkdir -p ../env/node_modules/my-thing && printf '{\"name\":\"my-thing\",\"version\":\"9.15.0\"}' > ../env/node_modules/my-thing/package.json
              mkdir -p _cacache/index-v5/aa && printf 'h\t{\"key\":\"https://r/my-thing/-/my-thing-9.6.0.tgz\"}' > _cacache/index-v5/aa/bb",
         );
         let mut found: Vec<_> = place
-            .scan("my-thing\n@s/thing\nexample.org/My/thing")
+            .scan("my-thing\n@s/thing\nexample.org/My/thing\norg.x:thing")
             .copies
             .into_iter()
             .map(|copy| format!("{} {} {}", copy.kind, copy.name, copy.version))
@@ -397,11 +445,19 @@ mod tests {
             [
                 "cargo my-thing 9.3.0",
                 "gem my-thing 9.5.0",
+                "go example.org/My/thing v9.11.0",
                 "go example.org/My/thing v9.4.0",
+                "maven org.x:thing 9.10.0",
+                "maven org.x:thing 9.7.0",
+                "npm @s/thing 9.12.0",
                 "npm @s/thing 9.2.0",
+                "npm my-thing 9.15.0",
                 "npm my-thing 9.2.0",
                 "npm my-thing 9.6.0",
+                "nuget my-thing 9.9.0",
                 "python my-thing 9.1",
+                "python my-thing 9.13",
+                "python my-thing 9.14",
             ]
         );
     }

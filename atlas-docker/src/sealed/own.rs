@@ -141,8 +141,10 @@ fn package(file: &str, text: &str) -> Option<(String, Option<String>)> {
         "Cargo.toml" => from_tables(text, &[&["package"], &["workspace", "package"]]),
         "pyproject.toml" => from_tables(text, &[&["project"], &["tool", "poetry"]]),
         "setup.cfg" | "setup.py" => {
-            let name = assigned(text, "name")?;
-            Some((name, assigned(text, "version")))
+            // In a program a bare word is a variable.
+            let bare = file == "setup.cfg";
+            let name = assigned(text, "name", bare)?;
+            Some((name, assigned(text, "version", bare)))
         }
         "go.mod" => {
             let line = text.lines().find_map(|line| line.strip_prefix("module "))?;
@@ -164,7 +166,7 @@ fn package(file: &str, text: &str) -> Option<(String, Option<String>)> {
             let stem = other
                 .strip_suffix(".gemspec")
                 .or_else(|| other.strip_suffix(".csproj"))?;
-            let version = assigned(text, "version").or_else(|| element(text, "Version"));
+            let version = assigned(text, "version", false).or_else(|| element(text, "Version"));
             Some((stem.to_owned(), version))
         }
     }
@@ -184,8 +186,9 @@ fn from_tables(text: &str, tables: &[&[&str]]) -> Option<(String, Option<String>
     Some((get("name")?, get("version")))
 }
 
-/// The first quoted or bare word in `key = word` at the start of a line or after `.` or `(`.
-fn assigned(text: &str, key: &str) -> Option<String> {
+/// The first quoted word, or bare one where those are literals, in `key = word` at the start of a
+/// line or after `.` or `(`.
+fn assigned(text: &str, key: &str, bare: bool) -> Option<String> {
     text.lines().find_map(|line| {
         let line = line.trim_start();
         let rest = match line.split_once(key) {
@@ -198,8 +201,10 @@ fn assigned(text: &str, key: &str) -> Option<String> {
         let word = if quoted {
             let quote = value.chars().next()?;
             value[1..].split(quote).next()?
-        } else {
+        } else if bare {
             value
+        } else {
+            return None;
         };
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
         (!word.is_empty() && word.chars().all(plain)).then(|| word.to_owned())

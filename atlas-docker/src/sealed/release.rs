@@ -37,7 +37,8 @@ impl Release {
         let rest = text[start + number.len()..].trim_start_matches(['.', '-', '_']);
         let rest = rest.to_ascii_lowercase();
         let early = [
-            "a", "b", "c", "rc", "dev", "pre", "m", "snapshot", "next", "canary",
+            "a", "b", "c", "rc", "dev", "pre", "m", "snapshot", "next", "canary", "preview",
+            "nightly", "insiders",
         ];
         let word = rest
             .find(|c: char| !c.is_ascii_alphabetic())

@@ -9,6 +9,10 @@ set +e
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 LC_ALL=C
 work="$(mktemp -d)"
 most=20
+if ! command -v git > /dev/null; then
+  printf 'git\t%s\tgit is not here: nothing can be said of its history\nscanned\t\ndone\n' "$ATLAS_REPO"
+  exit 0
+fi
 
 # Folders that git would take for a repository, wherever they lie.
 find "${roots[@]}" -xdev \( -path /proc -o -path /sys -o -path /dev -o -path "$work" \) -prune -o \
@@ -18,18 +22,44 @@ while IFS= read -r head; do
   [ -d "$folder/objects" ] && { [ -d "$folder/refs" ] || [ -f "$folder/packed-refs" ]; } && printf '%s\n' "$folder"
 done > "$work/folders"
 
-main="$(git -c safe.directory='*' -C "$ATLAS_REPO" rev-parse --absolute-git-dir 2> /dev/null)"
+# Words that git learned late are used where it knows them.
+g() { git -c safe.directory='*' --git-dir="$folder" "$@"; }
+folder="$(cd "$ATLAS_REPO" && cd "$(git -c safe.directory='*' rev-parse --git-dir 2> /dev/null || echo /nowhere)" 2> /dev/null && pwd -P)"
+main="$folder"
+missing=--missing=allow-any
+[ -z "$main" ] || g rev-list "$missing" --max-count=1 "$ATLAS_BASE" > /dev/null 2>&1 || missing=
+reach() { g rev-list $missing --objects "$1" 2> "$work/why" > "$work/listed" && cut -d' ' -f1 "$work/listed"; }
+all_objects() {
+  g cat-file --batch-all-objects --batch-check='%(objectname) %(objecttype)' 2> /dev/null && return
+  {
+    (cd "$folder/objects" && find . -type f -path './[0-9a-f][0-9a-f]/*' | tr -d './')
+    find "$folder/objects/pack" -name '*.idx' -exec sh -c 'git show-index < "$1"' sh {} \; 2> /dev/null | cut -d' ' -f2
+  } | g cat-file --batch-check='%(objectname) %(objecttype)'
+}
+[ -z "$main" ] || reach "$ATLAS_BASE" | sort -u > "$work/base"
+# Whether most files of a clone's tip are files of the base: then it is a clone of this project that
+# does not go back to the base.
+is_this_project() {
+  g ls-tree -r HEAD 2> /dev/null | awk '$2 == "blob" { print $3 }' | sort -u > "$work/tip"
+  all="$(wc -l < "$work/tip")"
+  same="$(comm -12 "$work/tip" "$work/base" 2> /dev/null | wc -l)"
+  [ "$same" -ge 3 ] && [ $((same * 2)) -ge "$all" ]
+}
 while IFS= read -r folder; do
-  g() { git -c safe.directory='*' --git-dir="$folder" "$@"; }
+  say() { printf 'git\t%s\t%s\n' "$folder" "$1"; }
   top="$ATLAS_BASE"
   if ! g cat-file -e "$ATLAS_BASE^{commit}" 2> /dev/null; then
-    # Another project. A submodule holds its own commit and what that reaches.
-    case "$folder" in "$main"/modules/*) top=HEAD ;; *) continue ;; esac
+    # A submodule holds its own commit and what that reaches; else it is another project.
+    case "$folder" in
+      "$main"/modules/*) top=HEAD ;;
+      *)
+        ! is_this_project || say "a clone of this project that does not hold its base commit"
+        continue ;;
+    esac
   fi
   printf 'scanned\t%s\n' "$folder"
-  say() { printf 'git\t%s\t%s\n' "$folder" "$1"; }
   date="$(g log -1 --format=%ct "$top" 2> /dev/null)"
-  g rev-list --missing=allow-any --objects "$top" 2> "$work/why" | cut -d' ' -f1 > "$work/reached" ||
+  reach "$top" > "$work/reached" ||
     say "what $top reaches cannot be listed: $(head -n 1 "$work/why")"
   # A tag's own object is fine if it is not younger than the commit.
   g for-each-ref --format='%(objecttype) %(objectname) %(taggerdate:unix) %(*objectname) %(refname:short)' refs/tags |
@@ -37,7 +67,7 @@ while IFS= read -r folder; do
     [ "$type" = tag ] && [ "${seconds:-0}" -le "${date:-0}" ] && printf '%s\n' "$object"
   done >> "$work/reached"
   sort -u -o "$work/reached" "$work/reached"
-  g cat-file --batch-all-objects --unordered --batch-check='%(objectname) %(objecttype)' | sort -u > "$work/objects"
+  all_objects | sort -u > "$work/objects"
   cut -d' ' -f1 "$work/objects" | comm -23 - "$work/reached" > "$work/beyond"
   head -n "$most" "$work/beyond" | while IFS= read -r object; do
     say "$(g cat-file -t "$object") $object"
@@ -62,16 +92,17 @@ while IFS= read -r folder; do
   [ -s "$folder/objects/info/alternates" ] && say "objects/info/alternates names $(head -n 1 "$folder/objects/info/alternates")"
   [ "$folder" = "$main" ] && g tag --merged "$ATLAS_BASE" 2> /dev/null | sed 's/^/tag\t/'
 done < "$work/folders"
-[ -n "$main" ] || printf 'scanned\t\n'
+[ -n "$main" ] || [ -e "$ATLAS_REPO/.git" ] || printf 'scanned\t\n'
 
 # Copies of the repository's own packages that came from a registry.
 found() { printf 'package\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4"; }
 lower() { printf '%s' "$1" | tr 'A-Z' 'a-z' | sed 's/[-_.][-_.]*/-/g'; }
 find "${roots[@]}" -xdev \( -path /proc -o -path /sys -o -path /dev -o -path "$work" \) -prune -o \
-  \( -type d \( -name '*.dist-info' -o -name '*.egg-info' \) -o -path '*/node_modules/*' -name package.json \
+  \( -type d -name '*.dist-info' -o -name '*.egg-info' -o -path '*.egg/EGG-INFO' -o -path '*/node_modules/*' -name package.json \
      -o -name '*.crate' -o -path '*/cache/download/*/@v/*.zip' -o -path '*/gems/*' -name '*.gem' \
      -o -path '*/specifications/*.gemspec' -o -path '*/vendor/composer/installed.json' \
-     -o -path '*/.m2/repository/*' -name '*.pom' -o -path '*/.nuget/packages/*' -name '*.nupkg' \
+     -o -name _remote.repositories -o -path '*/modules-2/files-2.1/*' -name '*.jar' -o -name '*.nupkg' \
+     -o -path '*/yarn/*/cache/*' -name '*.zip' -o -path '*/yarn/cache/*' -name '*.zip' \
      -o -name '*.whl' -o -path '*/_cacache/index-v5/*' -type f \) -print 2> /dev/null > "$work/packages"
 printf '%s\n' "$ATLAS_NAMES" | while IFS= read -r name; do
   [ -n "$name" ] || continue
@@ -79,17 +110,22 @@ printf '%s\n' "$ATLAS_NAMES" | while IFS= read -r name; do
   short="${name##*/}"
   # A name is data here, never a pattern.
   escaped="$(printf '%s' "$name" | sed 's/[A-Z]/!&/g' | tr 'A-Z' 'a-z')"
-  grep -iF -e "$short" -e "${plain//-/_}" -e "$plain" -e "$escaped" -e _cacache/ -e composer/installed.json "$work/packages" |
+  # Maven's names are paths: the artifact is the last part.
+  artifact="${short##*:}"
+  grep -iF -e "$short" -e "$artifact" -e "${plain//-/_}" -e "$plain" -e "$escaped" -e _cacache/ -e composer/installed.json "$work/packages" |
   while IFS= read -r path; do
     file="${path##*/}"
     case "$path" in
-      *.dist-info | *.egg-info)
+      *.dist-info | *.egg-info | *.egg/EGG-INFO)
         # What was installed from a folder says so; what lies in the repository is the repository's.
         case "$path" in "$ATLAS_REPO"/*.egg-info) continue ;; esac
         grep -qs '"file://' "$path/direct_url.json" && continue
-        of="$(sed -n 's/^Name: *//p;/^$/q' "$path/METADATA" "$path/PKG-INFO" 2> /dev/null | head -n 1)"
+        # Distutils writes a file, all others a folder.
+        facts="$path"
+        [ ! -d "$path" ] || for facts in "$path/METADATA" "$path/PKG-INFO"; do [ ! -f "$facts" ] || break; done
+        of="$(sed -n 's/^Name: *//p;/^$/q' "$facts" 2> /dev/null | head -n 1)"
         [ "$(lower "$of")" = "$plain" ] &&
-          found python "$name" "$(sed -n 's/^Version: *//p;/^$/q' "$path/METADATA" "$path/PKG-INFO" 2> /dev/null | head -n 1)" "$path" ;;
+          found python "$name" "$(sed -n 's/^Version: *//p;/^$/q' "$facts" 2> /dev/null | head -n 1)" "$path" ;;
       *.whl)
         case "$path" in "$ATLAS_REPO"/*) continue ;; esac
         of="${file%%-*}"; rest="${file#*-}"
@@ -98,7 +134,11 @@ printf '%s\n' "$ATLAS_NAMES" | while IFS= read -r name; do
         # A link to the repository's own folder is the repository.
         real="$(readlink -f "${path%/package.json}")"
         case "$real" in */node_modules/*) ;; *) continue ;; esac
-        found npm "$name" "$(sed -n 's/^[[:space:]]*"version"[[:space:]]*:[[:space:]]*"\([^"]*\)".*/\1/p' "$path" | head -n 1)" "$path" ;;
+        found npm "$name" "$(grep -ao '"version"[[:space:]]*:[[:space:]]*"[^"]*"' "$path" | head -n 1 | sed 's/.*"\([^"]*\)"$/\1/')" "$path" ;;
+      */yarn/*.zip)
+        # `@scope/name` is written `@scope-name-npm-1.2.3-hash.zip`.
+        rest="${file#"${name//\//-}"-npm-}"
+        case "$file" in "${name//\//-}"-npm-[0-9]*) found npm "$name" "${rest%-*-*}" "$path" ;; esac ;;
       */_cacache/index-v5/*)
         grep -aoF -e "/$name/-/" "$path" > /dev/null 2>&1 &&
           grep -ao -e '/-/[^"]*\.tgz' "$path" | sed 's/^...//;s/\.tgz$//' | sort -u | while IFS= read -r one; do
@@ -107,20 +147,25 @@ printf '%s\n' "$ATLAS_NAMES" | while IFS= read -r name; do
       *.crate)
         rest="${file%.crate}"
         case "$rest" in "$name"-[0-9]*) found cargo "$name" "${rest#"$name"-}" "$path" ;; esac ;;
-      */cache/download/"$escaped"/@v/*.zip) found go "$name" "${file%.zip}" "$path" ;;
+      */cache/download/"${escaped%/v[0-9]*}"/@v/*.zip | */cache/download/"${escaped%/v[0-9]*}"/v[0-9]*/@v/*.zip)
+        found go "$name" "${file%.zip}" "$path" ;;
       *.gem | */specifications/*.gemspec)
         rest="${file%.gem}"; rest="${rest%.gemspec}"
         case "$rest" in "$name"-[0-9]*) found gem "$name" "${rest#"$name"-}" "$path" ;; esac ;;
       */vendor/composer/installed.json)
         tr -d ' \n' < "$path" | grep -oF -e "\"name\":\"$name\",\"version\":\"" > /dev/null &&
           found composer "$name" "$(tr -d ' \n' < "$path" | sed "s|.*\"name\":\"$name\",\"version\":\"||;s|\".*||")" "$path" ;;
-      *.pom)
-        folder="${path%/*}"; version="${folder##*/}"; above="${folder%/*}"
-        group="${above%/*}"; group="$(printf '%s' "${group#*/.m2/repository/}" | tr / .)"
+      */_remote.repositories)
         # `mvn install` leaves no note of a remote repository.
-        [ "$group:${above##*/}" = "$name" ] && [ -f "$folder/_remote.repositories" ] &&
-          grep -qF ".pom>" "$folder/_remote.repositories" && ! grep -qF "$file>=" "$folder/_remote.repositories" &&
-          found maven "$name" "$version" "$path" ;;
+        folder="${path%/*}"; version="${folder##*/}"; above="${folder%/*}"; group="${name%%:*}"
+        case "$above" in
+          */"${group//.//}/$artifact")
+            grep -qE '\.(jar|war|aar)>.+=' "$path" && found maven "$name" "$version" "$folder" ;;
+        esac ;;
+      */modules-2/files-2.1/*.jar)
+        rest="${path##*/modules-2/files-2.1/}"; group="${rest%%/*}"; rest="${rest#*/}"
+        version="${rest#*/}"
+        [ "$group:${rest%%/*}" = "$name" ] && found maven "$name" "${version%%/*}" "$path" ;;
       *.nupkg)
         folder="${path%/*}"; above="${folder%/*}"
         [ "$(lower "${above##*/}")" = "$plain" ] && found nuget "$name" "${folder##*/}" "$path" ;;

@@ -9,8 +9,8 @@ const own = new Map();
 for (let i = 2; i + 1 < process.argv.length; i += 2) own.set(process.argv[i], process.argv[i + 1]);
 
 const parts = (version) => {
-  const [, numbers = "", early] = /^v?([0-9.]*)(-)?/.exec(version) || [];
-  return { numbers: numbers.split(".").map(Number), early: Boolean(early) };
+  const [, numbers = "", , rest = ""] = /^v?([0-9.]*)(-([^+]*))?/.exec(version) || [];
+  return { numbers: numbers.split(".").map(Number), early: rest === "" ? [] : rest.split(".") };
 };
 const later = (one, other) => {
   const a = parts(one), b = parts(other);
@@ -18,7 +18,16 @@ const later = (one, other) => {
     const difference = (a.numbers[i] || 0) - (b.numbers[i] || 0);
     if (difference !== 0) return difference > 0;
   }
-  return b.early && !a.early;
+  if (a.early.length === 0 || b.early.length === 0) return a.early.length < b.early.length;
+  for (let i = 0; i < Math.max(a.early.length, b.early.length); i += 1) {
+    const [x, y] = [a.early[i], b.early[i]];
+    if (x === y) continue;
+    if (x === undefined || y === undefined) return y === undefined;
+    const digits = /^[0-9]+$/;
+    if (digits.test(x) && digits.test(y)) return Number(x) > Number(y);
+    return digits.test(x) === digits.test(y) ? x > y : digits.test(y);
+  }
+  return false;
 };
 
 let replaced = false;
@@ -61,8 +70,16 @@ const walk = (folder) => {
     }
   }
 };
-walk("node_modules");
+const packages = (folder, depth) => {
+  walk(path.join(folder, "node_modules"));
+  for (const entry of depth > 0 ? fs.readdirSync(folder, { withFileTypes: true }) : []) {
+    const skipped = entry.name === "node_modules" || entry.name.startsWith(".");
+    if (entry.isDirectory() && !skipped) packages(path.join(folder, entry.name), depth - 1);
+  }
+};
+packages(".", 3);
 // The package manager's cache has them, too.
-if (replaced && process.env.npm_config_cache) {
-  fs.rmSync(path.join(process.env.npm_config_cache, "_cacache"), { recursive: true, force: true });
+const { npm_config_cache: npm, YARN_GLOBAL_FOLDER: yarn } = process.env;
+for (const cache of [npm && path.join(npm, "_cacache"), yarn && path.join(yarn, "cache")]) {
+  if (replaced && cache) fs.rmSync(cache, { recursive: true, force: true });
 }

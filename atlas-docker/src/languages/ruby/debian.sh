@@ -18,7 +18,8 @@ if ! (for try in 1 2 3; do timeout 60 gem specification --remote rake version > 
   # A tool may have brought the project itself, of another day. The package stays, for apt's sake.
   for own in @OWN@; do
     for name in "ruby-$own" "$own"; do
-      dpkg -s "$name" > /dev/null 2>&1 || continue
+      # A library of Ruby, no program that has the same name.
+      dpkg -s "$name" 2> /dev/null | grep -E '^Depends:.*ruby' > /dev/null || continue
       echo "atlas: the files of Debian's $name give way to the project's own"
       dpkg -L "$name" | while IFS= read -r path; do
         if [ -f "$path" ] || [ -L "$path" ]; then rm -f "$path"; fi
