@@ -12,8 +12,8 @@ while [ $# -gt 0 ]; do
 done
 log="$(mktemp)"
 trap 'rm -f "$log"' EXIT
-if cargo test --no-run --offline "${flags[@]}" > "$log" 2>&1; then
-  cargo test --no-fail-fast --offline "${flags[@]}" -- "${run[@]}"
+if cargo test --no-run --offline "${flags[@]}" > "$log" 2>&1 < /dev/null; then
+  cargo test --no-fail-fast --offline "${flags[@]}" -- "${run[@]}" < /dev/null
   exit
 fi
 
@@ -59,7 +59,8 @@ if [ -z "$targets" ]; then
 fi
 
 failed=0 broken=""
-while IFS=$'\t' read -r package option name features; do
+# Tests may read standard input: the list comes by another way.
+while IFS=$'\t' read -r package option name features <&3; do
   case "$broken" in *" $package "*) continue ;; esac
   read -ra select <<< "$features"
   select+=(-p "$package")
@@ -67,7 +68,7 @@ while IFS=$'\t' read -r package option name features; do
   [ "$name" = - ] || { target+=("$name"); build+=("$name"); }
   # Documentation tests are compiled while they run, against the library.
   [ "$option" != --doc ] || build=(build --lib)
-  if ! cargo "${build[@]}" --offline "${select[@]}" > "$log" 2>&1; then
+  if ! cargo "${build[@]}" --offline "${select[@]}" > "$log" 2>&1 < /dev/null; then
     # A target behind features that are not switched on is none of this run's.
     if ! grep -q 'requires the features' "$log"; then
       cat "$log"
@@ -77,6 +78,6 @@ while IFS=$'\t' read -r package option name features; do
     fi
     continue
   fi
-  cargo test --no-fail-fast --offline "${select[@]}" "${target[@]}" -- "${run[@]}" || failed=101
-done <<< "$targets"
+  cargo test --no-fail-fast --offline "${select[@]}" "${target[@]}" -- "${run[@]}" < /dev/null || failed=101
+done 3<<< "$targets"
 exit "$failed"

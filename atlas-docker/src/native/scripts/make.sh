@@ -41,6 +41,9 @@ export VERBOSE= BOOST_TEST_LOG_LEVEL=test_suite CK_VERBOSITY=verbose
 case $what in
   automake | automake-split)
     start=$(mktemp)
+    # Results of an earlier run.
+    find . -name '*.trs' | while IFS= read -r file; do rm -f -- "$file" "${file%.trs}.log"; done
+    find . -name test-suite.log -exec rm -f {} +
     make -k $jobs >/dev/null 2>&1
     all=$?
     # Check programs first, each for itself: one that does not compile would keep the tests from running.
@@ -50,7 +53,7 @@ case $what in
     # Not where the programs themselves do not compile: scripts would test what is not there.
     if [ $all -eq 0 ] && ! grep -qE '^(# TOTAL:|(All )?[0-9]+ (of|tests? ))|Testsuite summary' "$start"; then
       find . -name Makefile -exec grep -l '^check-TESTS:' {} + | while IFS= read -r file; do
-        make -k -C "$(dirname "$file")" check-TESTS 2>&1
+        make -k -C "$(dirname "$file")" check-TESTS 2>&1 < /dev/null
       done
     fi
     # What the programs printed stands in a file for each.
