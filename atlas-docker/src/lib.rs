@@ -33,7 +33,7 @@ pub use build::{BuildOutcome, Builder};
 pub use engine::{
     Bubblewrap, BubblewrapStatus, DiskUse, DockerBuilder, DockerEngine, DockerOptions,
     DockerSandbox, DockerStatus, EngineStatus, LocalBuilder, LocalEngine, LocalOptions,
-    LocalSandbox, engine_status,
+    LocalSandbox, double_quoted, engine_status,
 };
 pub use languages::{inventory_script, languages};
 #[cfg(feature = "mcp")]

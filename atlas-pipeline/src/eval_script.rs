@@ -43,7 +43,7 @@ pub fn eval_script(
         let _ = writeln!(
             script,
             "export {key}=\"{}\"",
-            value.replace('\\', "\\\\").replace('"', "\\\"")
+            atlas_docker::double_quoted(value)
         );
     }
     let _ = write!(
@@ -81,6 +81,25 @@ pub(crate) fn quote(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_of_a_plan_are_no_program() {
+        let plan = EnvironmentPlan {
+            env: [("WORD".to_owned(), "a$b `id` $(id) \"c\" $HOME".to_owned())].into(),
+            ..EnvironmentPlan::default()
+        };
+        let script = eval_script("base", &Patch::default(), &[], &plan);
+        let line = script
+            .lines()
+            .find(|line| line.starts_with("export WORD="))
+            .unwrap();
+        let done = std::process::Command::new("bash")
+            .args(["-uc", &format!("{line}; printf %s \"$WORD\"")])
+            .env("HOME", "/home/x")
+            .output()
+            .unwrap();
+        assert_eq!(done.stdout, b"a$b `id` $(id) \"c\" /home/x");
+    }
 
     #[test]
     fn a_command_that_exits_leaves_the_end_marker() {

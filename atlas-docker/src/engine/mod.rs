@@ -14,6 +14,7 @@ mod status;
 
 pub use docker::{DiskUse, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox};
 pub use local::{Bubblewrap, LocalBuilder, LocalEngine, LocalOptions, LocalSandbox};
+pub use prelude::double_quoted;
 pub use status::{BubblewrapStatus, DockerStatus, EngineStatus, engine_status};
 
 /// Most bytes of one build's log that are kept.

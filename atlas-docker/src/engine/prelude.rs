@@ -84,8 +84,9 @@ pub(super) fn single_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// `value` for between double quotes: everything but the allowed references is literal.
-fn double_quoted(value: &str) -> String {
+/// The value of a plan's variable for between double quotes in a shell: references to the variables
+/// that a plan may use stay, everything else is literal.
+pub fn double_quoted(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut rest = value;
     while let Some(first) = rest.chars().next() {
