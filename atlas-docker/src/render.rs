@@ -100,7 +100,7 @@ pub(crate) fn shell_quote(text: &str) -> String {
 fn run(command: &str) -> String {
     let plain = !command.contains(['\n', '\r'])
         && !command.contains("<<")
-        && !command.ends_with('\\')
+        && !command.trim_end().ends_with('\\')
         && command.starts_with(|c: char| c.is_alphanumeric() || "_/.({!\"'$:".contains(c));
     if plain {
         format!("RUN {command}")

@@ -70,6 +70,8 @@ pub(super) struct Listing {
     /// Where the next page begins; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_offset: Option<usize>,
+    /// Whether there are more entries than are counted: list a folder below.
+    pub(super) incomplete: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

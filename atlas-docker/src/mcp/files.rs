@@ -46,7 +46,13 @@ pub(super) fn list(root: &Path, args: &ListArgs) -> Result<Listing, Error> {
         .filter_entry(|entry| entry.file_name() != ".git");
     let mut entries = Vec::new();
     let mut total = 0;
-    for found in walk.take(MAX_ENTRIES).flatten() {
+    let mut incomplete = false;
+    for (seen, found) in walk.enumerate() {
+        if seen == MAX_ENTRIES {
+            incomplete = true;
+            break;
+        }
+        let Ok(found) = found else { continue };
         let Ok(below) = found.path().strip_prefix(&folder) else {
             continue;
         };
@@ -77,12 +83,13 @@ pub(super) fn list(root: &Path, args: &ListArgs) -> Result<Listing, Error> {
         }
         entries.push(entry);
     }
-    let end = offset + entries.len();
+    let end = offset.saturating_add(entries.len());
     Ok(Listing {
         path,
         entries,
         total,
         next_offset: (end < total).then_some(end),
+        incomplete,
     })
 }
 

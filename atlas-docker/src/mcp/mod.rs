@@ -294,7 +294,7 @@ impl RepositoryServer {
             limit: limit + 1,
         };
         let mut found = self.repositories.history(&checkout, &query).await?;
-        let next_offset = (found.len() > limit).then_some(skip + limit);
+        let next_offset = (found.len() > limit).then(|| skip.saturating_add(limit));
         found.truncate(limit);
         Ok(Json(Commits {
             commits: found.into_iter().map(answers::commit).collect(),

@@ -74,10 +74,18 @@ impl Change {
                 );
                 push_new(&mut plan.pre_install, command)
             }
-            Self::PythonPackage(name) => push_new(
-                &mut plan.build,
-                format!("python -m pip install {}", shell_quote(name)),
-            ),
+            Self::PythonPackage(name) => {
+                let added = push_new(
+                    &mut plan.build,
+                    format!("python -m pip install {}", shell_quote(name)),
+                );
+                if added {
+                    plan.drift.push(format!(
+                        "`{name}`, which a repair installs, is what the index has at the build"
+                    ));
+                }
+                added
+            }
             Self::Variable(name, value) => {
                 plan.env.insert(name.clone(), value.clone()).as_ref() != Some(value)
             }

@@ -132,7 +132,7 @@ pub(super) fn submodules(symptom: &Symptom<'_>) -> Vec<Repair> {
     }
     if_line(symptom, "missing submodule", &MISSING, |_| {
         vec![Change::FirstCommand(
-            "git submodule update --init --recursive".to_owned(),
+            include_str!("../submodules.sh").trim_end().to_owned(),
         )]
     })
 }

@@ -16,11 +16,11 @@ impl Language for Cpp {
     }
 
     fn template(&self) -> &'static str {
-        include_str!("Dockerfile.j2")
+        include_str!("../c/Dockerfile.j2")
     }
 
     fn inventory(&self) -> &'static str {
-        include_str!("inventory.sh")
+        include_str!("../c/inventory.sh")
     }
 
     fn image(&self) -> &'static str {
