@@ -337,7 +337,10 @@ impl Build<'_> {
             "file not found in build context",
             "no items matching glob",
         ];
-        let started = code.is_some() || absent.iter().any(|words| message.contains(words));
+        // A Dockerfile that cannot be read is refused before any step.
+        let refused = matches!(why, Fault::DockerResponseServerError { .. });
+        let started =
+            code.is_some() || refused || absent.iter().any(|words| message.contains(words));
         if !started {
             return Err(Error::new(
                 ErrorKind::EngineFailed,
