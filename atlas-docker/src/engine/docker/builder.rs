@@ -336,6 +336,8 @@ impl Build<'_> {
             "no such file or directory",
             "file not found in build context",
             "no items matching glob",
+            // Podman reads a Dockerfile while it builds.
+            "Unknown instruction",
         ];
         // A Dockerfile that cannot be read is refused before any step.
         let refused = matches!(why, Fault::DockerResponseServerError { .. });
