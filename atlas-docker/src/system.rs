@@ -113,6 +113,11 @@ const TABLE: &[(&str, &str, &[&str])] = &[
         &["libcurl4-openssl-dev", "libssl-dev", "pkg-config"],
     ),
     ("rust", "cmake", &["cmake", "g++"]),
+    ("rust", "aws-lc-sys", &["cmake", "g++"]),
+    ("rust", "jemalloc-sys", &["make"]),
+    ("rust", "tikv-jemalloc-sys", &["make"]),
+    ("rust", "openssl-src", &["make", "perl"]),
+    ("rust", "rdkafka-sys", &["make", "zlib1g-dev"]),
     (
         "go",
         "github.com/confluentinc/confluent-kafka-go",

@@ -45,13 +45,47 @@ pub(super) fn tools(symptom: &Symptom<'_>) -> Vec<Repair> {
             |[Ii]s\s[`'"]([\w.+-]+)[`'"]\snot\sinstalled
             |linker\s`([\w.+-]+)`\snot\sfound
             |spawn\s([\w.+-]+)\sENOENT
-            |(?:[Pp]rogram|[Tt]ool|[Cc]ould\snot\sfind|Unable\sto\sfind|missing|requires)\s[`'"]([\w.+-]+)[`'"]\s(?:not\sfound|is\smissing|is\srequired)
-            |checking\sfor\s([\w.+-]+)\.\.\.\sno$"#,
+            |(?:[Pp]rogram|[Tt]ool|[Cc]ould\snot\sfind|Unable\sto\sfind|missing|requires)\s[`'"]([\w.+-]+)[`'"]\s(?:not\sfound|is\smissing|is\srequired)"#,
         )
     });
-    packages(symptom, "missing program", &MISSING, |name| {
+    let mut repairs = packages(symptom, "missing program", &MISSING, |name| {
         lookup(TOOLS, name)
-    })
+    });
+    let lines: Vec<&str> = symptom.text.lines().collect();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(said) = asked_before(&lines[..at], line) else {
+            continue;
+        };
+        let (proof, name) = said;
+        if let Some(package) = lookup(TOOLS, name) {
+            repairs.push(Repair {
+                rule: "missing program",
+                proof: symptom.proof(proof),
+                change: Change::Package(package.to_owned()),
+            });
+        }
+    }
+    repairs
+}
+
+/// The program that an earlier line names, where this one says that it is missing: what `configure`
+/// looked for right before it gave up, and what a build script of Rust wanted to run.
+fn asked_before<'a>(before: &[&'a str], line: &str) -> Option<(&'a str, &'a str)> {
+    static LOOKED: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"^\s*checking\sfor\s([\w.+-]+)\.\.\.\sno$"));
+    static RUNNING: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r#"^\s*running: (?:cd "[^"]*" && )?"([\w.+-]+)""#));
+    let named = |found: &Regex, line: &'a str| {
+        let name = found.captures(line)?.get(1)?;
+        Some((line, name.as_str()))
+    };
+    if line.trim_start().starts_with("configure: error:") {
+        named(&LOOKED, before.last()?)
+    } else if line.contains("failed to execute command: No such file or directory") {
+        before.iter().rev().find_map(|line| named(&RUNNING, line))
+    } else {
+        None
+    }
 }
 
 /// A C or C++ header is not there. One that the tables do not have is looked for in Debian's
@@ -192,6 +226,14 @@ mod tests {
             (
                 "  Could not find a package configuration file provided by \"Catch2\" with any",
                 "catch2",
+            ),
+            (
+                "checking for gawk... no\nchecking for bison... no\nconfigure: error: bison is needed",
+                "bison",
+            ),
+            (
+                "  running: cd \"/t/out\" && \"sh\" \"configure\"\n  checking for gawk... no\n  running: cd \"/t/out\" && \"make\" \"-j\" \"2\"\n\n  --- stderr\n  failed to execute command: No such file or directory (os error 2)",
+                "make",
             ),
             (
                 "meson.build:12:0: ERROR: Dependency \"check\" not found, tried pkgconfig",
