@@ -95,10 +95,10 @@ mod tests {
             .unwrap();
         let done = std::process::Command::new("bash")
             .args(["-uc", &format!("{line}; printf %s \"$WORD\"")])
-            .env("HOME", "/home/x")
+            .env("HOME", "at-home")
             .output()
             .unwrap();
-        assert_eq!(done.stdout, b"a$b `id` $(id) \"c\" /home/x");
+        assert_eq!(done.stdout, b"a$b `id` $(id) \"c\" at-home");
     }
 
     #[test]
