@@ -25,10 +25,9 @@ while [ $# -gt 0 ]; do
   shift
 done
 work="$(mktemp -d)"
-trap 'rm -rf "$work"' EXIT
 # What a build fetches it also removes; one that is for later builds leaves it to them.
 cache="$ATLAS_ENV/uv-cache"
-if [ -z "${ATLAS_WARM:-}" ]; then trap 'rm -rf "$work" "$cache"' EXIT; fi
+trap 'rm -rf "$work"; [ -n "${ATLAS_WARM:-}" ] || rm -rf "$cache"' EXIT
 export UV_PYTHON="$venv/bin/python" UV_CACHE_DIR="$cache" UV_PYTHON_DOWNLOADS=never UV_NO_PROGRESS=1
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 
@@ -143,6 +142,8 @@ install_lists() {
     fi
     with_uv && return 0
   fi
+  # pip would install the project itself, of which only the manifests are there.
+  [ -z "${ATLAS_WARM:-}" ] || return 1
   echo "atlas: pip installs what the index has now"
   "$venv/bin/python" -m pip install ${limit[@]+"${limit[@]}"} -r "$work/in.txt" ||
     "$venv/bin/python" -m pip install -r "$work/in.txt" ||
