@@ -11,6 +11,7 @@ mod plan;
 mod reader;
 mod status;
 
+mod applier;
 mod context;
 mod environment;
 mod error;
@@ -22,6 +23,7 @@ mod sandbox;
 pub mod testing;
 mod validator;
 
+pub use applier::{Applied, PatchApplier};
 pub use context::{Cancellation, NoProgress, Progress, RunContext};
 pub use environment::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentLock, ImageRef,
@@ -46,7 +48,7 @@ pub use oracle::{
     OracleReport, OracleTask, ReportAgreement, StateSummary, Transition,
 };
 pub use overlay::{FileContent, FileMode, Overlay};
-pub use patch::{FilePatch, Hunk, HunkLine, HunkLineKind, Patch, PatchError, PatchKind};
+pub use patch::{FilePatch, Hunk, HunkLine, HunkLineKind, Patch, PatchError, PatchKind, PatchPart};
 pub use plan::{BuildStep, EnvironmentPlan, PlanError, ReportSpec};
 pub use reader::{ByLine, LineState, WholeLog};
 pub use sandbox::{ExitState, Isolation, Job, JobFile, JobResult, Network, Sandbox, SandboxInfo};

@@ -1,8 +1,10 @@
 //! Gates that an instance passes, or not.
 
-use crate::{Environment, Error, Evidence, Instance, OracleReport, RunContext};
+use crate::{Environment, Error, Evidence, Instance, OracleReport, OracleTask, RunContext};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,6 +15,8 @@ pub struct Candidate {
     pub instance: Instance,
     /// Where it runs.
     pub environment: Environment,
+    /// Its patches, and its states as files.
+    pub task: OracleTask,
     /// How its tests were found.
     pub oracle: OracleReport,
 }
@@ -65,6 +69,13 @@ pub struct Verdict {
     pub decision: Decision,
     /// What it found.
     pub findings: Vec<Finding>,
+    /// Tests that a grader must not count, each with the reason: what
+    /// [`Decision::Repair`] takes out of both lists of the row.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub quarantine: BTreeMap<String, String>,
+    /// Numbers that the gate documents.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub measurements: Map<String, Value>,
 }
 
 /// A quality gate (paper 001, section 3.4; paper 002's patch validation).

@@ -32,6 +32,13 @@ pub trait Builder: fmt::Debug + Send + Sync {
         plan: &EnvironmentPlan,
         dockerfile: &str,
     ) -> Result<BuildOutcome, Error>;
+
+    /// Removes what [`build`](Self::build) made. One that is gone, or in use by others, stays as it is
+    /// and is no error.
+    ///
+    /// # Errors
+    /// The engine or the disk.
+    async fn discard(&self, image: &ImageRef) -> Result<(), Error>;
 }
 
 /// What a build came to.

@@ -1,12 +1,12 @@
 //! The driver: three states in a sandbox.
 
-use crate::script::NOT_STARTED;
-use crate::{ClassifyInput, classify, compare, cut, state_script};
+use crate::script::{NOT_STARTED, varied_script};
+use crate::{ClassifyInput, Variation, between_repeats, classify, compare, cut};
 use async_trait::async_trait;
 use atlas_core::{
-    Environment, Error, ErrorKind, Evidence, ExitState, Job, JobFile, JobResult, Limits, LogParser,
-    LogParserExt, LostModule, LostReason, Network, Oracle, OracleOutcome, OracleReport, OracleTask,
-    Overlay, ParsedLog, RunContext, RunOutcome, Sandbox, State, StateSummary,
+    Environment, Error, ErrorKind, Evidence, ExitState, InstanceId, Job, JobFile, JobResult,
+    Limits, LogParser, LogParserExt, LostModule, LostReason, Oracle, OracleOutcome, OracleReport,
+    OracleTask, Overlay, ParsedLog, RunContext, RunOutcome, Sandbox, State, StateSummary,
 };
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -23,6 +23,41 @@ pub struct OracleOptions {
     /// From this and the task the markers' nonces are made. Unpredictable for the code under test,
     /// equal for runs that should be told apart by nothing else. Default: empty.
     pub seed: String,
+    /// How often each state runs. Tests whose result differs between repeats of a state are set
+    /// aside. Default: once each.
+    pub repeats: Repeats,
+}
+
+/// How often each state runs; 0 counts as once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeats {
+    /// Runs of Base.
+    pub base: u32,
+    /// Runs of Before.
+    pub before: u32,
+    /// Runs of After.
+    pub after: u32,
+}
+
+impl Repeats {
+    /// The same for all three.
+    pub fn each(times: u32) -> Self {
+        Self {
+            base: times,
+            before: times,
+            after: times,
+        }
+    }
+
+    /// Runs of this state, at least one.
+    pub fn of(self, state: State) -> u32 {
+        match state {
+            State::Base => self.base,
+            State::Before => self.before,
+            State::After => self.after,
+        }
+        .max(1)
+    }
 }
 
 impl Default for OracleOptions {
@@ -31,6 +66,7 @@ impl Default for OracleOptions {
             limits: Limits::default(),
             order: State::ALL,
             seed: String::new(),
+            repeats: Repeats::each(1),
         }
     }
 }
@@ -84,11 +120,20 @@ impl StateDifferentialOracle {
         self
     }
 
-    /// Runs one state.
+    /// The sandbox that the states run in.
+    pub fn sandbox(&self) -> &Arc<dyn Sandbox> {
+        &self.sandbox
+    }
+
+    /// The options.
+    pub fn options(&self) -> &OracleOptions {
+        &self.options
+    }
+
+    /// Runs one state once; `repeat` counts from 0 and tells runs of the same state apart.
     ///
     /// # Errors
-    /// Those of the sandbox, and [`ErrorKind::InvalidInput`] for an overlay that leaves the
-    /// repository.
+    /// Those of [`run`](Self::run).
     ///
     /// # Cancellation
     /// As the sandbox.
@@ -98,39 +143,76 @@ impl StateDifferentialOracle {
         environment: &Environment,
         task: &OracleTask,
         state: State,
+        repeat: u32,
+    ) -> Result<StateRun, Error> {
+        let empty = Overlay::default();
+        let overlay = match state {
+            State::Base => &empty,
+            State::Before => &task.before,
+            State::After => &task.after,
+        };
+        let named = if repeat == 0 {
+            state.to_string()
+        } else {
+            format!("{state}, repeat {repeat}")
+        };
+        let files = (&task.instance_id, overlay);
+        self.run(cx, environment, files, &named, &Variation::plain(repeat))
+            .await
+    }
+
+    /// Runs the plan's tests once over the base commit with these files laid on it. The same files
+    /// and the same variation make the same job, whoever asks: a sandbox that remembers does it once.
+    ///
+    /// # Errors
+    /// Those of the sandbox, and [`ErrorKind::InvalidInput`] for an overlay that leaves the
+    /// repository.
+    ///
+    /// # Cancellation
+    /// As the sandbox.
+    pub async fn run(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        (instance, overlay): (&InstanceId, &Overlay),
+        label: &str,
+        variation: &Variation,
     ) -> Result<StateRun, Error> {
         cx.check("run state")?;
-        cx.progress.phase(&format!("run {state}"));
-        let overlay = match state {
-            State::Base => Overlay::default(),
-            State::Before => task.before.clone(),
-            State::After => task.after.clone(),
-        };
+        cx.progress.phase(&format!("run {label}"));
         overlay.check_paths().map_err(|path| {
             Error::new(
                 ErrorKind::InvalidInput,
-                format!("lay out {state}: a patch touches a path outside the repository:"),
+                format!("lay out {label}: a patch touches a path outside the repository:"),
                 format!("`{path}`"),
             )
         })?;
-        let nonce = self.nonce(task, state);
+        let nonce = self.nonce(instance, overlay, variation);
         let plan = &environment.plan;
+        let mut files = vec![JobFile {
+            name: "nonce".to_owned(),
+            bytes: format!("{nonce}\n").into(),
+        }];
+        files.extend(variation.files.iter().cloned());
+        let mut env = plan.env.clone();
+        env.extend(variation.env.clone());
+        let mut limits = self.options.limits.clone();
+        if let Some(cpus) = variation.cpus {
+            limits.cpus = limits.cpus.min(cpus);
+        }
         let job = Job {
-            label: state.as_str().to_owned(),
-            overlay,
-            files: vec![JobFile {
-                name: "nonce".to_owned(),
-                bytes: format!("{nonce}\n").into(),
-            }],
-            script: state_script(plan),
+            label: label.to_owned(),
+            overlay: overlay.clone(),
+            files,
+            script: varied_script(plan, &variation.prelude),
             collect: plan
                 .report
                 .iter()
                 .map(|report| report.file.clone())
                 .collect(),
-            env: plan.env.clone(),
-            limits: self.options.limits.clone(),
-            network: Network::None,
+            env,
+            limits,
+            network: variation.network,
         };
         let result = self.sandbox.run(cx, environment, &job).await?;
         if result.exit == (ExitState::Exited { code: NOT_STARTED })
@@ -139,7 +221,7 @@ impl StateDifferentialOracle {
             let said = String::from_utf8_lossy(&result.output);
             return Err(Error::new(
                 ErrorKind::EngineFailed,
-                format!("start the tests of {state}:"),
+                format!("start the tests of {label}:"),
                 said.trim()
                     .lines()
                     .next_back()
@@ -152,6 +234,13 @@ impl StateDifferentialOracle {
     fn read(&self, environment: &Environment, result: &JobResult, nonce: &str) -> StateRun {
         let marked = cut(&result.output, nonce);
         let mut faults = marked.faults.clone();
+        if marked.never_started() {
+            // What was printed instead is no evidence of tests, but it tells a person why.
+            let said = String::from_utf8_lossy(&result.output);
+            if let Some(last) = said.lines().rfind(|line| !line.trim().is_empty()) {
+                faults.push(format!("the last words before it: {}", last.trim()));
+            }
+        }
         let dropped = result
             .output_total
             .saturating_sub(result.output.len() as u64);
@@ -212,17 +301,26 @@ impl StateDifferentialOracle {
         }
     }
 
-    /// Classifies three runs.
+    /// Classifies the runs of the three states. The first run of each is the one that counts; the
+    /// others say which tests do not repeat. Nothing comes of it where a state has no run.
     pub fn report(
         &self,
         task: &OracleTask,
-        runs: &BTreeMap<State, StateRun>,
+        runs: &BTreeMap<State, Vec<StateRun>>,
     ) -> Option<OracleReport> {
+        let first = |state: State| runs.get(&state).and_then(|runs| runs.first());
         let (base, before, after) = (
-            runs.get(&State::Base)?,
-            runs.get(&State::Before)?,
-            runs.get(&State::After)?,
+            first(State::Base)?,
+            first(State::Before)?,
+            first(State::After)?,
         );
+        let mut flaky = BTreeMap::new();
+        for (state, runs) in runs {
+            let logs: Vec<&ParsedLog> = runs.iter().map(|run| &run.parsed).collect();
+            for (id, reason) in between_repeats(*state, &logs) {
+                flaky.entry(id).or_insert(reason);
+            }
+        }
         let found = classify(&ClassifyInput {
             base: &base.parsed,
             before: &before.parsed,
@@ -230,10 +328,15 @@ impl StateDifferentialOracle {
             gold_patch: Some(&task.gold_patch),
             test_patch: Some(&task.test_patch),
             modified_tests: &task.modified_tests,
+            flaky: &flaky,
         });
         let mut warnings = found.warnings;
         let mut evidence = found.evidence;
-        for (state, run) in runs {
+        let firsts: BTreeMap<State, &StateRun> = runs
+            .iter()
+            .filter_map(|(state, runs)| Some((*state, runs.first()?)))
+            .collect();
+        for (state, run) in &firsts {
             warnings.extend(run.faults.iter().map(|fault| format!("{state}: {fault}")));
             if let Some(report) = run.summary.report.as_ref().filter(|report| !report.agrees) {
                 warnings.push(format!(
@@ -244,7 +347,7 @@ impl StateDifferentialOracle {
             }
         }
         if evidence.is_empty() && found.outcome != OracleOutcome::Instance {
-            evidence = last_lines(runs);
+            evidence = last_lines(&firsts);
         }
         Some(OracleReport {
             schema_version: 1,
@@ -261,7 +364,7 @@ impl StateDifferentialOracle {
             module_failures: found.module_failures,
             transition_counts: found.transition_counts,
             transitions: found.transitions,
-            states: runs
+            states: firsts
                 .iter()
                 .map(|(state, run)| (*state, run.summary.clone()))
                 .collect(),
@@ -270,15 +373,23 @@ impl StateDifferentialOracle {
         })
     }
 
-    fn nonce(&self, task: &OracleTask, state: State) -> String {
+    fn nonce(&self, instance: &InstanceId, overlay: &Overlay, variation: &Variation) -> String {
         let mut hash = Sha256::new();
-        for part in [
-            self.options.seed.as_str(),
-            task.instance_id.as_str(),
-            state.as_str(),
-        ] {
-            hash.update(part.as_bytes());
-            hash.update([0]);
+        let mut add = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        add(self.options.seed.as_bytes());
+        add(instance.as_str().as_bytes());
+        add(variation.id.as_bytes());
+        add(&variation.repeat.to_le_bytes());
+        for (path, content) in &overlay.write {
+            add(path.as_bytes());
+            add(&content.bytes);
+        }
+        add(b"removed");
+        for path in &overlay.remove {
+            add(path.as_bytes());
         }
         hash.finalize()
             .iter()
@@ -318,7 +429,7 @@ fn ended(
 }
 
 /// The last lines of the first state that shows nothing: what a person would look at first.
-fn last_lines(runs: &BTreeMap<State, StateRun>) -> Vec<Evidence> {
+fn last_lines(runs: &BTreeMap<State, &StateRun>) -> Vec<Evidence> {
     runs.iter()
         .find(|(_, run)| run.parsed.is_empty())
         .map(|(state, run)| last_lines_of(&run.log, &format!("{state}.log"), 12))
@@ -348,7 +459,11 @@ impl Oracle for StateDifferentialOracle {
     ) -> Result<OracleReport, Error> {
         let mut runs = BTreeMap::new();
         for state in self.options.order {
-            runs.insert(state, self.run_state(cx, environment, task, state).await?);
+            let runs: &mut Vec<StateRun> = runs.entry(state).or_default();
+            for repeat in 0..self.options.repeats.of(state) {
+                let run = self.run_state(cx, environment, task, state, repeat);
+                runs.push(run.await?);
+            }
         }
         self.report(task, &runs).ok_or_else(|| {
             Error::new(

@@ -3,9 +3,26 @@
 mod agreement;
 mod classify;
 mod differential;
+mod evaluate;
+mod flake;
+mod gates;
+mod grade;
 mod script;
+mod variation;
 
 pub use agreement::compare;
 pub use classify::{Classification, ClassifyInput, classify};
-pub use differential::{OracleOptions, StateDifferentialOracle, StateRun};
+pub use differential::{OracleOptions, Repeats, StateDifferentialOracle, StateRun};
+pub use evaluate::{Evaluated, Evaluator, LaidOut};
+pub use flake::{
+    Interval, PassRate, SequentialTest, Stability, between_repeats, detectable_fail_rate,
+    miss_probability, runs_to_find,
+};
+pub use gates::{
+    ConsistencyOptions, EnvironmentDeterminism, GATES, GoldPatch, Integrity, IntegrityOptions,
+    Leak, NullPatch, OracleConsistency, PartStanding, Strength, StrengthOptions, StrengthPart,
+    leak_of,
+};
+pub use grade::{Grade, Graded, Resolution, grade};
 pub use script::{MarkedLog, cut, state_script};
+pub use variation::{Perturbation, Variation};

@@ -17,6 +17,16 @@ pub(crate) const NOT_STARTED: i64 = 125;
 /// assert!(atlas_oracle::state_script(&plan).contains("make check"));
 /// ```
 pub fn state_script(plan: &EnvironmentPlan) -> String {
+    varied_script(plan, "")
+}
+
+/// The same, with commands of ours before the begin marker; what they print is no evidence.
+pub(crate) fn varied_script(plan: &EnvironmentPlan, prelude: &str) -> String {
+    let prelude = if prelude.is_empty() {
+        String::new()
+    } else {
+        format!("{}\n", prelude.trim_end())
+    };
     let mut commands = String::new();
     for command in &plan.rebuild {
         commands.extend(["( ", command, "\n) || failed $?\n"]);
@@ -26,7 +36,7 @@ pub fn state_script(plan: &EnvironmentPlan) -> String {
         r#"IFS= read -r atlas_nonce <"$ATLAS_IN/nonce" || exit {NOT_STARTED}
 rm -f "$ATLAS_IN/nonce" || exit {NOT_STARTED}
 cd "$ATLAS_REPO" || exit {NOT_STARTED}
-printf '\n>>>>> atlas %s begin\n' "$atlas_nonce"
+{prelude}printf '\n>>>>> atlas %s begin\n' "$atlas_nonce"
 (
 failed() {{ printf '\n>>>>> atlas %s rebuild failed\n' "$atlas_nonce"; exit "$1"; }}
 {commands}

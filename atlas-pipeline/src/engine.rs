@@ -40,6 +40,8 @@ impl FromStr for EngineChoice {
 pub struct Engines {
     /// Builds environments.
     pub builder: Arc<dyn Builder>,
+    /// Builds each anew, for gates that ask whether builds repeat.
+    pub from_scratch: Arc<dyn Builder>,
     /// Runs jobs in them.
     pub sandbox: Arc<dyn Sandbox>,
 }
@@ -78,6 +80,7 @@ impl Engines {
         }
         Ok(Self {
             builder: Arc::new(DockerBuilder::new(engine.clone())),
+            from_scratch: Arc::new(DockerBuilder::from_scratch(engine.clone())),
             sandbox: Arc::new(DockerSandbox::new(engine)),
         })
     }
@@ -87,6 +90,7 @@ impl Engines {
         engine.sweep().await?;
         Ok(Self {
             builder: Arc::new(LocalBuilder::new(engine.clone())),
+            from_scratch: Arc::new(LocalBuilder::from_scratch(engine.clone())),
             sandbox: Arc::new(LocalSandbox::new(engine)),
         })
     }

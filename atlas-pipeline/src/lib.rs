@@ -12,6 +12,7 @@ mod make;
 mod mcp;
 mod reading;
 mod store;
+mod validate;
 
 pub use atlas_core as core;
 pub use atlas_docker as docker;
@@ -34,3 +35,6 @@ pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
 pub use mcp::{McpOptions, serve_mcp};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use store::write_atomically;
+pub use validate::{
+    FunnelStep, InstanceVerdict, PERTURBATIONS, ValidateOptions, ValidateReport, validate,
+};

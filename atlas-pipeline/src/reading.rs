@@ -231,11 +231,8 @@ pub fn classify_files(
     };
     let (base, before, after) = (parse(&base), parse(&before), parse(&after));
     Ok(classify(&ClassifyInput {
-        base: &base,
-        before: &before,
-        after: &after,
         gold_patch: gold_patch.as_ref(),
         test_patch: test_patch.as_ref(),
-        modified_tests: &[],
+        ..ClassifyInput::new(&base, &before, &after)
     }))
 }

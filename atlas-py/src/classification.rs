@@ -214,12 +214,9 @@ pub(crate) fn classify<'py>(
     let (base, before, after) = (&base.get().log, &before.get().log, &after.get().log);
     let found = py.detach(|| {
         atlas_oracle::classify(&ClassifyInput {
-            base,
-            before,
-            after,
             gold_patch: gold_patch.as_ref(),
             test_patch: test_patch.as_ref(),
-            modified_tests: &[],
+            ..ClassifyInput::new(base, before, after)
         })
     });
     Report::of(&found).map(Classification)

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod applier;
 mod apply;
 mod git;
 mod log;
@@ -13,9 +14,10 @@ mod scratch;
 mod seal;
 mod split;
 
+pub use applier::CommitApplier;
 pub use apply::{ApplyOutcome, Rung, Tried, apply};
 pub use log::{LogEntry, LogQuery};
-pub use overlay::{OverlayOutcome, OverlayState, overlay};
+pub use overlay::{OverlayOutcome, OverlayState, manifests_of, overlay};
 pub use pull_request::{PullRequestCommits, problem_statement};
 pub use repository::{ChangeKind, ChangedFile, EntryKind, GitRepo, TreeEntry, is_url};
 pub use seal::{History, SEALED_BRANCH, Sealed, Submodule, seal};

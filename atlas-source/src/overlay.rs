@@ -2,8 +2,10 @@
 
 use crate::apply::{ApplyOutcome, Rung, Tried, climb};
 use crate::repository::{GitRepo, path_text};
+use crate::rules::is_manifest;
 use crate::scratch::{GITLINK, Scratch};
 use atlas_core::{CommitSha, Error, ErrorKind, FileContent, FileMode, Overlay, Patch};
+use std::collections::BTreeMap;
 
 /// The state after one patch of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +67,17 @@ pub async fn overlay(
     }
     outcome.notes.dedup();
     Ok(outcome)
+}
+
+/// The dependency manifests among a state's files: what an environment for that state must know
+/// beforehand.
+pub fn manifests_of(overlay: &Overlay) -> BTreeMap<String, Vec<u8>> {
+    overlay
+        .write
+        .iter()
+        .filter(|(path, content)| is_manifest(path) && content.mode != FileMode::Symlink)
+        .map(|(path, content)| (path.clone(), content.bytes.clone()))
+        .collect()
 }
 
 /// The difference between two trees as whole files.

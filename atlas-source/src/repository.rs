@@ -106,6 +106,11 @@ impl GitRepo {
         })
     }
 
+    /// The repository's git folder.
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
     /// Clones a URL (see [`is_url`]) into a new bare repository with all branches, tags and, where
     /// the host offers them, the heads of pull requests.
     ///

@@ -2,8 +2,10 @@
 
 mod files;
 mod names;
+mod parts;
 
 pub use files::{FilePatch, Hunk, HunkLine, HunkLineKind, PatchError, PatchKind};
+pub use parts::PatchPart;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;

@@ -181,3 +181,40 @@ proptest! {
         }
     }
 }
+
+/// Whole sections where there is nothing smaller, hunks elsewhere.
+#[test]
+fn parts_are_what_can_be_left_out() {
+    let patch = Patch::new(
+        "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,4 @@ fn first\n+a\n+b\n c\n d\n@@ -10,2 +12,1 @@ fn second\n e\n-f\n@@ -20 +21 @@\n-g\n+h\ndiff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+n\n",
+    );
+    let parts = patch.parts().expect("a patch");
+    let places: Vec<_> = parts
+        .iter()
+        .map(|part| (part.path.as_str(), part.hunk, part.line))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            ("x", Some(0), 1),
+            ("x", Some(1), 12),
+            ("x", Some(2), 21),
+            ("n", None, 0)
+        ]
+    );
+    assert_eq!(parts[0].inserted, ["a", "b"]);
+    assert_eq!(parts[2].deleted, ["g"]);
+
+    let rest = patch.without([&parts[0], &parts[3]]).expect("a patch");
+    assert_eq!(
+        String::from_utf8_lossy(rest.as_bytes()),
+        "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -10,2 +10,1 @@ fn second\n e\n-f\n@@ -20,1 +19,1 @@\n-g\n+h\n"
+    );
+    assert_eq!(patch.without([]).expect("a patch"), patch);
+    let nothing = patch.without(&parts).expect("a patch");
+    assert!(nothing.is_empty());
+    let other = patch
+        .without_files(|file| file.path() == "x")
+        .expect("a patch");
+    assert_eq!(other.files().expect("a patch")[0].path(), "n");
+}

@@ -10,6 +10,7 @@ mod docker;
 mod local;
 mod owner;
 mod prelude;
+mod scratch;
 mod status;
 
 pub use docker::{DiskUse, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox};

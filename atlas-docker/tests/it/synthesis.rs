@@ -60,6 +60,10 @@ impl Builder for InPlace {
             log: Vec::new(),
         })
     }
+
+    async fn discard(&self, _image: &ImageRef) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 #[async_trait]

@@ -25,7 +25,12 @@ pub struct ClassifyInput<'a> {
     pub test_patch: Option<&'a Patch>,
     /// Tests whose source the test patch changes (`Class::test`, `TestX`), where known.
     pub modified_tests: &'a [String],
+    /// Tests that repeats of a state showed to be flaky, each with the reason: they enter neither
+    /// list.
+    pub flaky: &'a BTreeMap<String, String>,
 }
+
+static NONE: BTreeMap<String, String> = BTreeMap::new();
 
 impl<'a> ClassifyInput<'a> {
     /// The logs alone.
@@ -37,6 +42,7 @@ impl<'a> ClassifyInput<'a> {
             gold_patch: None,
             test_patch: None,
             modified_tests: &[],
+            flaky: &NONE,
         }
     }
 
@@ -106,7 +112,11 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         fail_to_pass: Vec::new(),
         pass_to_pass: Vec::new(),
         pass_to_fail: of_class(&transitions, "P2F"),
-        unstable: unstable::find(&base, &before, &after),
+        unstable: {
+            let mut unstable = unstable::find(&base, &before, &after);
+            unstable.extend(input.flaky.clone());
+            unstable
+        },
         fail_to_pass_swebench_rule: None,
         fail_to_pass_rule: String::new(),
         module_failures: module_failures.clone(),

@@ -174,6 +174,7 @@ async fn an_overlay_that_leaves_the_repository_is_refused() {
             &environment(),
             &task(overlay, printing("")),
             State::Before,
+            0,
         )
         .await
         .unwrap_err();
@@ -189,6 +190,7 @@ async fn output_with_a_forged_nonce_is_no_evidence() {
             &environment(),
             &task(forged, printing("")),
             State::Before,
+            0,
         )
         .await
         .unwrap();

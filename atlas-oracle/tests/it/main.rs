@@ -8,4 +8,6 @@
 mod agreement;
 mod classify;
 mod differential;
+mod flake;
+mod gates;
 mod script;

@@ -2,6 +2,7 @@
 
 mod output;
 mod progress;
+mod validate;
 
 use atlas_core::{Cancellation, Error, RunContext};
 use atlas_parsers::Hints;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 /// Turn merged pull requests into executable, verified software-engineering tasks.
 ///
 /// Exit codes: 0 done; 1 error; 2 wrong usage; 3 a verdict of "no" (a rejected pull
-/// request, no environment).
+/// request, no environment, a rejected instance).
 #[derive(Debug, Parser)]
 #[command(name = "atlas", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -54,6 +55,8 @@ enum Command {
     Parse(ParseArgs),
     /// Classify the logs of Base, Before and After, without any engine.
     Classify(ClassifyArgs),
+    /// Put the instances of a dataset through quality gates.
+    Validate(Box<validate::ValidateArgs>),
     /// Tell what is installed here and what will work.
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
@@ -107,6 +110,9 @@ struct MakeArgs {
     /// Run the repository's code even where nothing keeps it apart from this machine.
     #[arg(long)]
     trust: bool,
+    /// Run each state N times and set aside tests that do not repeat.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeats: u32,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -312,6 +318,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Parse(args) => parse_command(&args),
         Command::Classify(args) => classify_command(&args),
         Command::Make(args) => with_runtime(|cx| async move { make_command(&cx, *args).await }),
+        Command::Validate(args) => {
+            with_runtime(|cx| async move { validate::command(&cx, *args).await })
+        }
         Command::Plan(args) => with_runtime(|cx| async move {
             let format = args.commit.format;
             let report = plan(&cx, &args.commit.options()?).await?;
@@ -425,6 +434,7 @@ async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
         engine: args.engine,
         config,
         trust: args.trust,
+        repeats: args.repeats,
         ..MakeOptions::new(args.repo, args.out)
     };
     let report = make(cx, &options).await?;

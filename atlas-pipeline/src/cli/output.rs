@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 /// Writes to standard output. A reader that has gone away is no error.
-fn print(text: &str) -> Result<(), Error> {
+pub(super) fn print(text: &str) -> Result<(), Error> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Error::new(ErrorKind::Io, "write to standard output", "").with_source(why))
@@ -23,7 +23,7 @@ fn print(text: &str) -> Result<(), Error> {
     }
 }
 
-fn json<T: Serialize>(value: &T) -> Result<(), Error> {
+pub(super) fn json<T: Serialize>(value: &T) -> Result<(), Error> {
     let mut text = serde_json::to_string_pretty(value)
         .map_err(|why| Error::new(ErrorKind::Internal, "encode the result", "").with_source(why))?;
     text.push('\n');
@@ -141,7 +141,7 @@ fn word<T: Serialize>(value: &T) -> String {
 }
 
 /// An id as one line of a terminal: control characters become visible.
-fn one_line(id: &str) -> std::borrow::Cow<'_, str> {
+pub(super) fn one_line(id: &str) -> std::borrow::Cow<'_, str> {
     if id.contains(char::is_control) {
         let shown = |c: char| -> String {
             if c.is_control() {

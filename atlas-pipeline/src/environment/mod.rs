@@ -2,11 +2,13 @@
 
 mod build;
 mod plan;
+mod scratch;
 mod source;
 mod trial;
 
 pub use build::{BaseRun, BuildOutcome, BuildReport, build};
 pub use plan::{PlanReport, plan};
+pub(crate) use scratch::ScratchSynthesizer;
 
 use crate::{CachedSandbox, Config, EngineChoice, Engines};
 use atlas_core::{
@@ -98,6 +100,16 @@ fn fixed_plan(config: &Config) -> Result<Option<EnvironmentPlan>, Error> {
     Ok(Some(plan))
 }
 
+/// What builds this very plan.
+pub(crate) fn fixed(plan: EnvironmentPlan, engines: &Engines) -> Result<FixedPlan, Error> {
+    let known = crate::engine::cache_folder()?.join("inventory");
+    Ok(FixedPlan {
+        plan,
+        builder: Arc::clone(&engines.builder),
+        sandbox: Arc::new(CachedSandbox::new(Arc::clone(&engines.sandbox), known)),
+    })
+}
+
 /// What makes environments by this configuration. The trial run is Base's run of the instance: with
 /// the same seed it is the same job, and a cached sandbox does it once.
 pub(crate) fn synthesizer(
@@ -111,11 +123,7 @@ pub(crate) fn synthesizer(
     let builder = Arc::clone(&engines.builder);
     let sandbox = Arc::new(CachedSandbox::new(Arc::clone(&engines.sandbox), known));
     if let Some(plan) = fixed_plan(config)? {
-        return Ok(Box::new(FixedPlan {
-            plan,
-            builder,
-            sandbox,
-        }));
+        return Ok(Box::new(fixed(plan, engines)?));
     }
     Ok(Box::new(RefiningSynthesizer {
         builder,

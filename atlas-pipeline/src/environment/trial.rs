@@ -34,7 +34,9 @@ impl BaseTrial {
             after: Overlay::default(),
             modified_tests: Vec::new(),
         };
-        oracle.run_state(cx, environment, &task, State::Base).await
+        oracle
+            .run_state(cx, environment, &task, State::Base, 0)
+            .await
     }
 }
 

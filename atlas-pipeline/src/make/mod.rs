@@ -43,6 +43,9 @@ pub struct MakeOptions {
     pub out: PathBuf,
     /// Whether untrusted code may run where nothing keeps it apart from this machine.
     pub trust: bool,
+    /// How often each state runs; tests whose result differs between repeats are set aside.
+    /// Default: once.
+    pub repeats: u32,
 }
 
 impl MakeOptions {
@@ -59,6 +62,7 @@ impl MakeOptions {
             config: Config::default(),
             out: out.into(),
             trust: false,
+            repeats: 1,
         }
     }
 }
@@ -175,6 +179,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
     let place = Workplace::take(&options.out, id.as_str())?;
     let request = request.within(&place.temporary()?);
     let artefacts = options.out.join(id.as_str());
+    write_json(&place.path("source.json"), &request.repo.git_dir())?;
     tracing::info!(instance_id = %id, base = %request.base, head = %request.head, "making");
 
     let mut work = Work {
@@ -423,11 +428,15 @@ impl Work {
         let plan = &environment.plan;
         let limits = &options.config.limits;
         let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?)?;
-        let mut runs: BTreeMap<State, StateRun> = BTreeMap::new();
+        let mut runs: BTreeMap<State, Vec<StateRun>> = BTreeMap::new();
         for state in State::ALL {
-            let run = oracle.run_state(cx, environment, task, state).await?;
-            self.keep(state, &run, plan)?;
-            runs.insert(state, run);
+            for repeat in 0..options.repeats.max(1) {
+                let run = oracle
+                    .run_state(cx, environment, task, state, repeat)
+                    .await?;
+                self.keep(state, repeat, &run, plan)?;
+                runs.entry(state).or_default().push(run);
+            }
         }
         let report = oracle.report(task, &runs).ok_or_else(|| {
             Error::new(ErrorKind::Internal, "classify", "without all three states")
@@ -436,10 +445,24 @@ impl Work {
         Ok(report)
     }
 
-    fn keep(&mut self, state: State, run: &StateRun, plan: &EnvironmentPlan) -> Result<(), Error> {
-        self.write(&format!("{state}.log"), &run.log)?;
+    fn keep(
+        &mut self,
+        state: State,
+        repeat: u32,
+        run: &StateRun,
+        plan: &EnvironmentPlan,
+    ) -> Result<(), Error> {
+        let name = if repeat == 0 {
+            state.to_string()
+        } else {
+            format!("{state}.{}", repeat + 1)
+        };
+        self.write(&format!("{name}.log"), &run.log)?;
         if let (Some(bytes), Some(spec)) = (&run.report, &plan.report) {
-            self.write(&format!("{state}.{}", spec.file), bytes)?;
+            self.write(&format!("{name}.{}", spec.file), bytes)?;
+        }
+        if repeat > 0 {
+            return Ok(());
         }
         let seconds = match state {
             State::Base => &mut self.seconds.base,

@@ -232,3 +232,74 @@ async fn garbage_is_data_and_a_missing_work_tree_an_error() {
     let patch = Patch::new("--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+n\n");
     assert!(apply(empty.path(), &patch).await.unwrap().is_applied());
 }
+
+/// Any parts of a patch may be left out: what remains applies at the first try, and gives the file
+/// with just the other changes.
+#[tokio::test]
+async fn a_patch_applies_without_any_of_its_parts() {
+    let lab = Lab::new();
+    // Equal lines all over, so that a hunk in the wrong place would fit as well.
+    let base: Vec<String> = (0..60).map(|n| format!("{}\n", n % 3)).collect();
+    let lines = |left_out: &[usize]| -> String {
+        let mut text = String::new();
+        for (n, line) in base.iter().enumerate() {
+            let hunk = n / 15;
+            let here = n % 15 == 7 && !left_out.contains(&hunk);
+            match (here, hunk) {
+                (true, 0) => text.push_str("first\nsecond\nthird\n"),
+                (true, 1) => {}
+                (true, 2) => text.extend([line.as_str(), "more\n"]),
+                (true, _) => text.push_str("last\n"),
+                (false, _) => text.push_str(line),
+            }
+        }
+        text
+    };
+    let before = lab.write("x.txt", base.concat()).commit("base");
+    let after = lab.write("x.txt", lines(&[])).commit("change");
+    let repo = lab.open().await;
+    let patch = repo.diff(&before, &after).await.expect("a diff");
+    let parts = patch.parts().expect("a patch");
+    assert_eq!(parts.len(), 4);
+    for mask in 0..15_usize {
+        let left_out: Vec<usize> = (0..4).filter(|n| mask & (1 << n) != 0).collect();
+        let rest = patch
+            .without(left_out.iter().map(|n| &parts[*n]))
+            .expect("a patch");
+        let outcome = overlay(&repo, &before, &[&rest]).await.expect("works");
+        assert_eq!(outcome.states[0].rung, Rung::Plain, "{left_out:?}");
+        let text = String::from_utf8_lossy(&outcome.states[0].overlay.write["x.txt"].bytes);
+        assert_eq!(text, lines(&left_out), "{left_out:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_commit_applier_tells_what_fits_from_what_does_not() {
+    use atlas_core::{Applied, PatchApplier, RunContext};
+    use atlas_source::CommitApplier;
+    let lab = Lab::new();
+    let patch = change(&lab).await;
+    let applier = CommitApplier {
+        repo: lab.open().await,
+        base: lab.head(),
+    };
+    let cx = RunContext::new("t");
+    let fitted = applier.apply(&cx, &[&patch]).await.expect("works");
+    let Applied::Yes { overlay, notes } = fitted else {
+        panic!("{fitted:?}");
+    };
+    assert_eq!(
+        overlay.write["x.txt"].bytes,
+        TEXT.replace('e', "E").as_bytes()
+    );
+    assert_eq!(notes, Vec::<String>::new());
+    let foreign = Patch::new("--- a/x.txt\n+++ b/x.txt\n@@ -1 +1 @@\n-nothing of the kind\n+x\n");
+    let refused = applier
+        .apply(&cx, &[&patch, &foreign])
+        .await
+        .expect("works");
+    assert!(
+        matches!(refused, Applied::No { patch: 1, .. }),
+        "{refused:?}"
+    );
+}

@@ -6,6 +6,7 @@ use super::{DockerEngine, FULL, KEY_LABEL, OWNER_LABEL, disk_full, dockerfile, f
 use crate::build::{BuildOutcome, Builder};
 use crate::engine::capture::Tail;
 use crate::engine::owner::Owner;
+use crate::engine::scratch::Scratch;
 use crate::engine::{LOG_BYTES, STEP_BYTES, hex};
 use async_trait::async_trait;
 use atlas_core::{
@@ -36,12 +37,26 @@ use tokio::io::AsyncReadExt;
 #[derive(Clone, Debug)]
 pub struct DockerBuilder {
     engine: DockerEngine,
+    scratch: Option<Scratch>,
 }
 
 impl DockerBuilder {
     /// A builder on this engine.
     pub fn new(engine: DockerEngine) -> Self {
-        Self { engine }
+        Self {
+            engine,
+            scratch: None,
+        }
+    }
+
+    /// A builder that uses neither an image that is there nor the layers of earlier builds: each call
+    /// makes an image of its own, for the caller to [`discard`](Builder::discard). Base images are
+    /// not pulled again.
+    pub fn from_scratch(engine: DockerEngine) -> Self {
+        Self {
+            engine,
+            scratch: Some(Scratch::default()),
+        }
     }
 
     /// The image with this tag, if it was made from exactly this.
@@ -90,10 +105,11 @@ impl Builder for DockerBuilder {
         let started = Instant::now();
         let mut plan = plan.clone();
         let base = base::resolve(&self.engine, cx, &mut plan).await?;
+        let named = dockerfile::with_base(dockerfile, &base.reference);
         let sent = if self.engine.is_podman() {
-            dockerfile::with_time_limit(dockerfile, self.engine.options().build_timeout)
+            dockerfile::with_time_limit(&named, self.engine.options().build_timeout)
         } else {
-            dockerfile.to_owned()
+            named
         };
         let context = {
             let (repository, dockerfile) = (repository.clone(), sent.clone());
@@ -104,7 +120,10 @@ impl Builder for DockerBuilder {
             .await
             .map_err(|why| Error::new(ErrorKind::Internal, "pack", "context").with_source(why))??
         };
-        let key = hex(&Sha256::digest(format!("{}\n{}", base.id, context.hash)));
+        let mut key = hex(&Sha256::digest(format!("{}\n{}", base.id, context.hash)));
+        if let Some(scratch) = &self.scratch {
+            key = hex(&Sha256::digest(format!("{key}\n{}", scratch.next())));
+        }
         let tag = format!("atlas/{}:{}", slug(&repository.name), &key[..16]);
 
         let (made, seconds, log) = if let Some(made) = self.existing(&tag, &key).await? {
@@ -120,6 +139,7 @@ impl Builder for DockerBuilder {
                 base: &base,
                 dockerfile,
                 sent: &sent,
+                anew: self.scratch.is_some(),
             };
             match build.run(context).await? {
                 Ok(log) => {
@@ -145,6 +165,13 @@ impl Builder for DockerBuilder {
             seconds,
             log,
         })
+    }
+
+    async fn discard(&self, image: &ImageRef) -> Result<(), Error> {
+        match image {
+            ImageRef::Docker { id, .. } => self.engine.evict(id).await.map(|_| ()),
+            ImageRef::Local { .. } | ImageRef::Other { .. } => Ok(()),
+        }
     }
 }
 
@@ -180,6 +207,8 @@ struct Build<'a> {
     dockerfile: &'a str,
     /// The Dockerfile as this engine is given it.
     sent: &'a str,
+    /// Whether layers of earlier builds are left alone.
+    anew: bool,
 }
 
 /// What the step in progress is and has printed.
@@ -203,6 +232,7 @@ impl Build<'_> {
         let request = BuildImageOptionsBuilder::default()
             .dockerfile("Dockerfile")
             .t(self.tag)
+            .nocache(self.anew)
             .rm(true)
             .forcerm(true)
             .buildargs(&arguments)

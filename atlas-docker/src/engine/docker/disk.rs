@@ -153,7 +153,7 @@ impl DockerEngine {
     }
 
     /// Removes an image unless it is in use; whether it went.
-    async fn evict(&self, id: &str) -> Result<bool, Error> {
+    pub(super) async fn evict(&self, id: &str) -> Result<bool, Error> {
         // Several tags are no reason to keep it; a container is, even one that has ended, for
         // which force would not help.
         let inspected = match self.docker().inspect_image(id).await {

@@ -51,6 +51,22 @@ pub(super) fn with_time_limit(dockerfile: &str, limit: Duration) -> String {
     text
 }
 
+/// The text with the base image that is really used: a plan as it was made and the plan as it was
+/// carried out give one Dockerfile, and so one image.
+pub(super) fn with_base(dockerfile: &str, reference: &str) -> String {
+    let mut text = String::with_capacity(dockerfile.len());
+    let mut named = false;
+    for line in dockerfile.split_inclusive('\n') {
+        if !named && line.starts_with("ARG BASE=") {
+            named = true;
+            text.extend(["ARG BASE=", reference, "\n"]);
+        } else {
+            text.push_str(line);
+        }
+    }
+    text
+}
+
 /// A line of the log that announces a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header<'a> {

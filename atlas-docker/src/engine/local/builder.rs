@@ -10,6 +10,7 @@ use super::workspace::Workspace;
 use super::{LocalEngine, LocalOptions, blocking, files, kept::Kept, toolchain::Chosen};
 use crate::build::{BuildOutcome, Builder};
 use crate::engine::capture::Tail;
+use crate::engine::scratch::Scratch;
 use crate::engine::{LOG_BYTES, STEP_BYTES, hex};
 use async_trait::async_trait;
 use atlas_core::{
@@ -35,12 +36,25 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 #[derive(Clone, Debug)]
 pub struct LocalBuilder {
     engine: LocalEngine,
+    scratch: Option<Scratch>,
 }
 
 impl LocalBuilder {
     /// A builder on this engine.
     pub fn new(engine: LocalEngine) -> Self {
-        Self { engine }
+        Self {
+            engine,
+            scratch: None,
+        }
+    }
+
+    /// A builder that takes no folder that is there: each call prepares one of its own, for the
+    /// caller to [`discard`](Builder::discard).
+    pub fn from_scratch(engine: LocalEngine) -> Self {
+        Self {
+            engine,
+            scratch: Some(Scratch::default()),
+        }
     }
 
     fn key(
@@ -67,6 +81,9 @@ impl LocalBuilder {
         for (path, bytes) in &repository.head_manifests {
             add(path.as_bytes());
             add(bytes);
+        }
+        if let Some(scratch) = &self.scratch {
+            add(scratch.next().as_bytes());
         }
         let digest = hash.finalize();
         Ok(hex(&digest[..16]))
@@ -153,6 +170,14 @@ impl Builder for LocalBuilder {
             seconds,
             log: log.to_bytes(),
         })
+    }
+
+    async fn discard(&self, image: &ImageRef) -> Result<(), Error> {
+        let ImageRef::Local { path } = image else {
+            return Ok(());
+        };
+        let folder = path.clone();
+        blocking("clean up", move || files::remove_tree(&folder)).await
     }
 }
 

@@ -1,0 +1,86 @@
+//! The gold patch must resolve the instance, by the same way as any prediction.
+
+use super::{Draft, last_words, reasons_as_evidence};
+use crate::{Evaluated, Evaluator, Resolution, Variation};
+use async_trait::async_trait;
+use atlas_core::{Candidate, Decision, Error, Evidence, RunContext, Severity, Validator, Verdict};
+
+pub(super) const ID: &str = "gold_patch";
+
+/// Rejects an instance that its own gold patch does not resolve.
+///
+/// The patch goes the way of a prediction: laid on the base commit, the instance's tests on top, run
+/// and graded. Findings: `does_not_apply`, `not_resolved`.
+#[derive(Clone, Debug)]
+pub struct GoldPatch {
+    evaluator: Evaluator,
+}
+
+impl GoldPatch {
+    /// The gate for instances of this evaluator.
+    pub fn new(evaluator: Evaluator) -> Self {
+        Self { evaluator }
+    }
+}
+
+#[async_trait]
+impl Validator for GoldPatch {
+    fn id(&self) -> &str {
+        ID
+    }
+
+    async fn validate(&self, cx: &RunContext, candidate: &Candidate) -> Result<Verdict, Error> {
+        let mut draft = Draft::new(ID);
+        let gold = &candidate.task.gold_patch;
+        let plain = Variation::plain(0);
+        let run = self
+            .evaluator
+            .evaluate(cx, candidate, gold, "gold patch", &plain);
+        let (grade, run) = match run.await? {
+            Evaluated::Graded { grade, run, .. } => (grade, run),
+            Evaluated::NotApplied { reasons } => {
+                draft.find(
+                    "does_not_apply",
+                    Severity::Fatal,
+                    "the gold patch does not fit on the base commit",
+                    reasons_as_evidence(&reasons),
+                );
+                return Ok(draft.decide(Decision::Reject));
+            }
+        };
+        draft.measure("resolution", super::json(&grade.resolution));
+        if grade.resolution == Resolution::Full {
+            return Ok(draft.decide(Decision::Accept));
+        }
+        let failing = || {
+            let lists = [
+                ("FAIL_TO_PASS", &grade.fail_to_pass.failure),
+                ("PASS_TO_PASS", &grade.pass_to_pass.failure),
+            ];
+            lists
+                .into_iter()
+                .flat_map(|(list, ids)| ids.iter().map(move |id| (list, id)))
+        };
+        let statuses = run.parsed.tests();
+        let mut evidence: Vec<Evidence> = failing()
+            .take(20)
+            .map(|(list, id)| {
+                let status = statuses
+                    .get(id.as_str())
+                    .map_or_else(|| "not in the log".to_owned(), ToString::to_string);
+                Evidence::of(list, format!("{id}: {status}"))
+            })
+            .collect();
+        if run.parsed.is_empty() {
+            evidence.extend(last_words(&run, "gold patch.log"));
+        }
+        let count = failing().count();
+        draft.find(
+            "not_resolved",
+            Severity::Fatal,
+            format!("with the gold patch {count} tests of the lists do not pass"),
+            evidence,
+        );
+        Ok(draft.decide(Decision::Reject))
+    }
+}

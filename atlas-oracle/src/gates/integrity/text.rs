@@ -1,0 +1,182 @@
+//! Solution text in a problem statement, measured.
+
+use atlas_core::{Evidence, HunkLineKind, Patch};
+use regex::Regex;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// How much of a solution stands in a text that is shown with the task.
+///
+/// SWE-bench+ (Aleithan et al., 2024; cited in paper 001, section 2) found that 32.67 % of the
+/// patches that resolved an instance could have been taken from the issue's text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Leak {
+    /// Lines of code that the gold patch adds and that say something: at least 8 letters, digits and
+    /// underscores, not found among the lines it takes away or leaves.
+    pub solution_lines: usize,
+    /// Those that stand in the text, white space aside.
+    pub quoted_lines: Vec<String>,
+    /// Names that the gold patch introduces: found in lines it adds, in none that it leaves or takes
+    /// away.
+    pub introduced_names: usize,
+    /// Those that the text names.
+    pub named: Vec<String>,
+    /// Introduced names that the test patch uses.
+    pub tested_names: usize,
+    /// Those that the text does not name: a solver cannot know what to call them.
+    pub tested_but_unnamed: Vec<String>,
+    /// Addresses of commits, pull requests, comparisons and patches in the text.
+    pub links: Vec<String>,
+    /// Whether the text holds a diff.
+    pub has_diff: bool,
+}
+
+impl Leak {
+    /// Share of the solution's lines that stand in the text, 0 to 1; none for a solution without
+    /// lines that say something.
+    pub fn quoted_share(&self) -> Option<f64> {
+        let count = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
+        (self.solution_lines > 0)
+            .then(|| count(self.quoted_lines.len()) / count(self.solution_lines))
+    }
+}
+
+static NAME: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"[A-Za-z_][A-Za-z0-9_]{2,}").expect("a constant pattern"));
+
+static LINK: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"https?://[^\s<>()\[\]"'`]+(?:/pull/\d+|/pulls/\d+|/merge_requests/\d+|/commit/[0-9a-fA-F]{7,40}|/commits/[0-9a-fA-F]{7,40}|/compare/[^\s<>()"'`]+|\.patch\b|\.diff\b)[^\s<>()\[\]"'`]*"#,
+    )
+    .expect("a constant pattern")
+});
+
+/// Measures a text against an instance's patches.
+pub fn leak_of(text: &str, gold_patch: &Patch, test_patch: &Patch) -> Leak {
+    let (solution, tests) = (Lines::of(gold_patch), Lines::of(test_patch));
+    let known: BTreeSet<String> = solution.kept.iter().map(|line| squeezed(line)).collect();
+    let lines: BTreeSet<(String, &String)> = solution
+        .added
+        .iter()
+        .map(|line| (squeezed(line), line))
+        .filter(|(bare, _)| says_something(bare) && !known.contains(bare))
+        .collect();
+    let squeezed_text = squeezed(text);
+    let quoted = lines
+        .iter()
+        .filter(|(bare, _)| squeezed_text.contains(bare.as_str()))
+        .map(|(_, line)| line.trim().to_owned())
+        .collect();
+
+    let old = names(&solution.kept);
+    let introduced: BTreeSet<String> = names(&solution.added)
+        .into_iter()
+        .filter(|name| !old.contains(name))
+        .collect();
+    let in_text: BTreeSet<&str> = NAME.find_iter(text).map(|m| m.as_str()).collect();
+    let used = names(&tests.added);
+    let tested: Vec<&String> = introduced.iter().filter(|n| used.contains(*n)).collect();
+    Leak {
+        solution_lines: lines.len(),
+        quoted_lines: quoted,
+        introduced_names: introduced.len(),
+        named: introduced
+            .iter()
+            .filter(|name| in_text.contains(name.as_str()))
+            .cloned()
+            .collect(),
+        tested_names: tested.len(),
+        tested_but_unnamed: tested
+            .into_iter()
+            .filter(|name| !in_text.contains(name.as_str()))
+            .cloned()
+            .collect(),
+        links: LINK
+            .find_iter(text)
+            .map(|m| m.as_str().to_owned())
+            .collect(),
+        has_diff: text.contains("diff --git ")
+            || text.contains("\n@@ -")
+            || (text.contains("\n--- ") && text.contains("\n+++ ")),
+    }
+}
+
+/// The longest lines that only the solution has, for a search: at least `least` letters and digits.
+pub(super) fn telling_lines(gold_patch: &Patch, least: usize, most: usize) -> Vec<String> {
+    let solution = Lines::of(gold_patch);
+    let known: BTreeSet<&str> = solution.kept.iter().map(|line| line.trim()).collect();
+    let mut lines: Vec<String> = solution
+        .added
+        .iter()
+        .map(|line| line.trim().to_owned())
+        .filter(|line| !known.contains(line.as_str()))
+        .filter(|line| {
+            squeezed(line)
+                .chars()
+                .filter(char::is_ascii_alphanumeric)
+                .count()
+                >= least
+        })
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.len()));
+    lines.truncate(most);
+    lines
+}
+
+pub(super) fn as_evidence(source: &str, lines: &[String]) -> Vec<Evidence> {
+    const MOST: usize = 20;
+    lines
+        .iter()
+        .take(MOST)
+        .map(|line| Evidence::of(source, line))
+        .collect()
+}
+
+/// What a patch adds to code, and what it leaves or takes away there.
+#[derive(Default)]
+struct Lines {
+    added: Vec<String>,
+    kept: Vec<String>,
+}
+
+impl Lines {
+    fn of(patch: &Patch) -> Self {
+        let mut lines = Self::default();
+        for file in patch.files().unwrap_or_default() {
+            for line in file.hunks.into_iter().flat_map(|hunk| hunk.lines) {
+                let text = String::from_utf8_lossy(&line.bytes).into_owned();
+                match line.kind {
+                    HunkLineKind::Insert => lines.added.push(text),
+                    HunkLineKind::Context | HunkLineKind::Delete => lines.kept.push(text),
+                }
+            }
+        }
+        lines
+    }
+}
+
+fn names(lines: &[String]) -> BTreeSet<String> {
+    lines
+        .iter()
+        .flat_map(|line| NAME.find_iter(line))
+        .map(|m| m.as_str().to_owned())
+        .collect()
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+fn says_something(bare: &str) -> bool {
+    let is_comment = ["//", "#", "*", "/*", "--"].iter().any(|mark| {
+        bare.starts_with(mark) && !bare.starts_with("#include") && !bare.starts_with("#[")
+    });
+    let letters = bare
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '_')
+        .count();
+    !is_comment && letters >= 8
+}

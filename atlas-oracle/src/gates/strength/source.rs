@@ -1,0 +1,57 @@
+//! Which parts of a patch a test could notice at all.
+
+use atlas_core::PatchPart;
+
+/// Kinds of files that no program reads: prose, and what tells a repository's story.
+const PROSE: &[&str] = &[
+    "md", "markdown", "rst", "adoc", "asciidoc", "textile", "pod", "man",
+];
+
+/// Names of such files, whatever their kind.
+const PROSE_NAMES: &[&str] = &[
+    "authors",
+    "changelog",
+    "changes",
+    "contributors",
+    "copying",
+    "history",
+    "license",
+    "licence",
+    "news",
+    "notice",
+    "readme",
+    "releasenotes",
+    "thanks",
+    "todo",
+];
+
+/// Whether a file can matter to a test. Prose that is itself what a program is made from (a site
+/// generator's pages) counts as prose all the same.
+pub(super) fn is_code(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let (stem, kind) = name.split_once('.').unwrap_or((&name, ""));
+    let last = kind.rsplit('.').next().unwrap_or(kind);
+    let bare: String = stem.chars().filter(char::is_ascii_alphanumeric).collect();
+    let is_story = PROSE_NAMES.contains(&bare.as_str()) && matches!(last, "" | "txt" | "html");
+    !PROSE.contains(&last) && !is_story
+}
+
+/// Whether all that a part adds and takes away is comments and empty lines, by the marks that most
+/// languages share. Text inside a multi-line string may look so too; the part went unnoticed anyway.
+pub(super) fn is_commented_out(part: &PatchPart) -> bool {
+    let python_like = [
+        "py", "rb", "sh", "toml", "yml", "yaml", "pl", "cmake", "cfg", "r",
+    ]
+    .iter()
+    .any(|kind| part.path.ends_with(&format!(".{kind}")));
+    let is_comment = |line: &String| {
+        let line = line.trim();
+        line.is_empty()
+            || ["//", "/*", "*/", "* ", "<!--", "-- "]
+                .iter()
+                .any(|mark| line.starts_with(mark))
+            || line == "*"
+            || (python_like && line.starts_with('#'))
+    };
+    part.inserted.iter().chain(&part.deleted).all(is_comment)
+}

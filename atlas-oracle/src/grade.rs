@@ -1,0 +1,104 @@
+//! Grading one run against the lists of an instance.
+
+use atlas_core::{ParsedLog, TestStatus};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The field's three words for how far a prediction solves an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Resolution {
+    /// Every test of both lists passes.
+    #[serde(rename = "RESOLVED_FULL")]
+    Full,
+    /// `PASS_TO_PASS` passes, and some of `FAIL_TO_PASS`.
+    #[serde(rename = "RESOLVED_PARTIAL")]
+    Partial,
+    /// Neither.
+    #[serde(rename = "RESOLVED_NO")]
+    No,
+}
+
+/// One list, as it came out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Graded {
+    /// Tests that pass.
+    pub success: Vec<String>,
+    /// Tests that do not, those that are not in the log among them.
+    pub failure: Vec<String>,
+}
+
+/// How a run came out against both lists.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grade {
+    /// The verdict.
+    pub resolution: Resolution,
+    /// The tests that define the task.
+    #[serde(rename = "FAIL_TO_PASS")]
+    pub fail_to_pass: Graded,
+    /// The tests that guard the rest.
+    #[serde(rename = "PASS_TO_PASS")]
+    pub pass_to_pass: Graded,
+    /// Tests of either list that are in the log and failed: they fail by themselves, not because
+    /// their module was lost.
+    pub failed_by_name: Vec<String>,
+}
+
+/// Grades a run. Only a test that the log names as passing passes; the worst status of an id counts.
+/// Without any `FAIL_TO_PASS` nothing can be resolved.
+pub fn grade(log: &ParsedLog, fail_to_pass: &[String], pass_to_pass: &[String]) -> Grade {
+    let tests = log.tests();
+    let mut failed_by_name = Vec::new();
+    let mut one = |ids: &[String]| {
+        let mut graded = Graded::default();
+        for id in ids {
+            let status = tests.get(id.as_str()).copied();
+            if status.is_some_and(TestStatus::is_passing) {
+                graded.success.push(id.clone());
+            } else {
+                if status.is_some_and(TestStatus::is_failing) {
+                    failed_by_name.push(id.clone());
+                }
+                graded.failure.push(id.clone());
+            }
+        }
+        graded
+    };
+    let (defining, guarding) = (one(fail_to_pass), one(pass_to_pass));
+    let resolution = if !guarding.failure.is_empty() || defining.success.is_empty() {
+        Resolution::No
+    } else if defining.failure.is_empty() {
+        Resolution::Full
+    } else {
+        Resolution::Partial
+    };
+    Grade {
+        resolution,
+        fail_to_pass: defining,
+        pass_to_pass: guarding,
+        failed_by_name,
+    }
+}
+
+/// The statuses of a log's tests that differ from expected ones, as `id: expected, got`.
+pub(crate) fn differences(
+    expected: &BTreeMap<&str, TestStatus>,
+    log: &ParsedLog,
+) -> Vec<(String, String)> {
+    use crate::flake::Ending;
+    let got = log.tests();
+    let ids: std::collections::BTreeSet<&str> =
+        expected.keys().chain(got.keys()).copied().collect();
+    ids.into_iter()
+        .filter_map(|id| {
+            let (want, have) = (expected.get(id).copied(), got.get(id).copied());
+            let word =
+                |s: Option<TestStatus>| s.map_or_else(|| "absent".to_owned(), |s| s.to_string());
+            (Ending::of(want) != Ending::of(have)).then(|| {
+                (
+                    id.to_owned(),
+                    format!("{} became {}", word(want), word(have)),
+                )
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,129 @@
+use super::support::Case;
+use super::{GOLD, LIB, OLD, new_test};
+use atlas_core::{Decision, Patch, RunContext, Sandbox, Validator, Verdict};
+use atlas_oracle::{Integrity, IntegrityOptions, leak_of};
+use std::sync::Arc;
+
+async fn verdict(statement: &str, prepare: &str) -> Verdict {
+    let tests = new_test("new", "[ \"$(add 1 1)\" = 2 ]");
+    let mut case = Case::new(&[LIB, OLD], GOLD, &tests).await;
+    case.candidate.instance.set("problem_statement", statement);
+    let sandbox: Arc<dyn Sandbox> = Arc::new(Prepared {
+        inner: Arc::clone(&case.shell),
+        prepare: prepare.to_owned(),
+    });
+    Integrity::new(sandbox, IntegrityOptions::default())
+        .validate(&RunContext::new("t"), &case.candidate)
+        .await
+        .unwrap()
+}
+
+/// An environment in which something was done beforehand.
+#[derive(Debug)]
+struct Prepared {
+    inner: Arc<super::support::Shell>,
+    prepare: String,
+}
+
+#[async_trait::async_trait]
+impl Sandbox for Prepared {
+    fn info(&self) -> atlas_core::SandboxInfo {
+        self.inner.info()
+    }
+
+    async fn run(
+        &self,
+        cx: &RunContext,
+        environment: &atlas_core::Environment,
+        job: &atlas_core::Job,
+    ) -> Result<atlas_core::JobResult, atlas_core::Error> {
+        let mut job = job.clone();
+        job.script = format!("cd \"$ATLAS_REPO\"\n{}\n{}", self.prepare, job.script);
+        self.inner.run(cx, environment, &job).await
+    }
+}
+
+const REPOSITORY: &str = "git init -q . && git config user.email a@b && git config user.name a && git add -A && git commit -qm base";
+
+fn codes(verdict: &Verdict) -> Vec<&str> {
+    verdict.findings.iter().map(|f| f.code.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_sealed_repository_and_a_plain_statement_pass() {
+    let verdict = verdict("Adding does not add.", REPOSITORY).await;
+    assert_eq!(verdict.decision, Decision::Accept, "{:?}", verdict.findings);
+    assert_eq!(verdict.measurements["git_read"], true);
+}
+
+#[tokio::test]
+async fn a_later_commit_and_the_solution_among_its_objects_are_found() {
+    let later = format!(
+        "{REPOSITORY}; sed -i 's/ - / + /' lib.sh; git commit -qam later; git reset -q --hard HEAD~1"
+    );
+    let verdict = verdict("Adding does not add.", &later).await;
+    assert_eq!(verdict.decision, Decision::Reject);
+    assert_eq!(codes(&verdict), ["later_commits", "solution_in_git"]);
+    assert!(
+        verdict.findings[1].evidence[0]
+            .text
+            .ends_with("is lib.sh of After")
+    );
+}
+
+/// An ancestor that already had the content (a revert is undone) is no leak.
+#[tokio::test]
+async fn contents_of_an_ancestor_are_no_leak() {
+    let reverted = format!(
+        "sed -i 's/ - / + /' lib.sh; {REPOSITORY}; sed -i 's/ + / - /' lib.sh; git commit -qam revert"
+    );
+    let verdict = verdict("Adding does not add.", &reverted).await;
+    assert_eq!(verdict.decision, Decision::Accept, "{:?}", verdict.findings);
+}
+
+#[tokio::test]
+async fn a_statement_with_the_solution_must_be_repaired() {
+    for (statement, code) in [
+        (
+            "Write add() { echo $(($1 + $2)); }",
+            "solution_in_statement",
+        ),
+        (
+            "See https://host.example/a/b/pull/7 for a fix",
+            "link_to_solution",
+        ),
+        (
+            "Try:\n```\n--- a/lib.sh\n+++ b/lib.sh\n@@ -1 +1 @@\n```",
+            "solution_in_statement",
+        ),
+    ] {
+        let verdict = verdict(statement, REPOSITORY).await;
+        assert_eq!(verdict.decision, Decision::Repair, "{statement}");
+        assert_eq!(codes(&verdict), [code], "{statement}");
+    }
+}
+
+#[tokio::test]
+async fn an_environment_without_git_says_so() {
+    let verdict = verdict("Adding does not add.", "true").await;
+    assert_eq!(verdict.decision, Decision::Accept);
+    assert_eq!(verdict.measurements["git_read"], false);
+}
+
+#[test]
+fn a_text_is_measured() {
+    let gold = Patch::new(
+        "--- a/m.py\n+++ b/m.py\n@@ -1,2 +1,4 @@\n def old(x):\n     return x\n+def frobnicate(value, factor):\n+    return value * factor\n",
+    );
+    let tests = Patch::new(
+        "--- a/t.py\n+++ b/t.py\n@@ -1 +1,2 @@\n import m\n+assert m.frobnicate(2, 3) == 6\n",
+    );
+    let leak = leak_of("Please add `frobnicate(value, factor)`.", &gold, &tests);
+    assert_eq!((leak.solution_lines, leak.quoted_lines.len()), (2, 0));
+    assert_eq!(leak.named, ["factor", "frobnicate", "value"]);
+    assert_eq!(leak.tested_but_unnamed, Vec::<String>::new());
+    let leak = leak_of("It should return value*factor, I think.", &gold, &tests);
+    assert_eq!(leak.quoted_lines, ["return value * factor"]);
+    assert_eq!(leak.quoted_share(), Some(0.5));
+    assert_eq!(leak.tested_but_unnamed, ["frobnicate"]);
+}

@@ -1,0 +1,115 @@
+//! Gates on pull requests of a small repository whose tests are shell scripts.
+
+mod consistency;
+mod integrity;
+mod strength;
+mod support;
+
+use atlas_core::testing::validator_contract;
+use atlas_core::{Decision, RunContext, Validator};
+use atlas_oracle::{GATES, GoldPatch, NullPatch};
+use support::Case;
+
+const LIB: (&str, &str) = ("lib.sh", "add() { echo $(($1 - $2)); }\n");
+const OLD: (&str, &str) = ("tests/old.sh", "[ \"$(add 1 0)\" = 1 ]\n");
+const GOLD: &str = "--- a/lib.sh\n+++ b/lib.sh\n@@ -1 +1 @@\n-add() { echo $(($1 - $2)); }\n+add() { echo $(($1 + $2)); }\n";
+
+/// A test patch with one new test of this text.
+fn new_test(name: &str, text: &str) -> String {
+    format!("--- /dev/null\n+++ b/tests/{name}.sh\n@@ -0,0 +1 @@\n+{text}\n")
+}
+
+#[tokio::test]
+async fn a_sound_instance_passes_gold_and_null_patch() {
+    let tests = new_test("new", "[ \"$(add 1 1)\" = 2 ]");
+    let case = Case::new(&[LIB, OLD], GOLD, &tests).await;
+    assert_eq!(case.candidate.oracle.fail_to_pass, ["tests/new.sh"]);
+    let gold = GoldPatch::new(case.evaluator.clone());
+    validator_contract(&gold, &case.candidate, Decision::Accept).await;
+    let null = NullPatch::new(case.evaluator.clone(), 2);
+    validator_contract(&null, &case.candidate, Decision::Accept).await;
+}
+
+#[tokio::test]
+async fn a_test_that_the_gold_patch_fails_is_named() {
+    let tests = new_test("new", "[ \"$(add 1 1)\" = 2 ]");
+    let mut case = Case::new(&[LIB, OLD], GOLD, &tests).await;
+    case.candidate
+        .oracle
+        .pass_to_pass
+        .push("tests/gone.sh".to_owned());
+    let verdict = GoldPatch::new(case.evaluator)
+        .validate(&RunContext::new("t"), &case.candidate)
+        .await
+        .unwrap();
+    assert_eq!(verdict.decision, Decision::Reject);
+    assert_eq!(verdict.findings[0].code, "not_resolved");
+    assert_eq!(
+        verdict.findings[0].evidence[0].text,
+        "tests/gone.sh: not in the log"
+    );
+}
+
+#[tokio::test]
+async fn a_gold_patch_that_does_not_fit_is_rejected() {
+    let tests = new_test("new", "[ \"$(add 1 1)\" = 2 ]");
+    let mut case = Case::new(&[LIB, OLD], GOLD, &tests).await;
+    case.candidate.task.gold_patch = atlas_core::Patch::new(GOLD.replace("$1 - $2", "$1 * $2"));
+    let gold = GoldPatch::new(case.evaluator.clone());
+    validator_contract(&gold, &case.candidate, Decision::Reject).await;
+}
+
+/// A race that the solution mends: without it the test fails two times out of three.
+#[tokio::test]
+async fn a_test_that_now_and_then_passes_without_the_solution_is_found() {
+    // Runs 0 to 2 are the oracle's own.
+    let tests = new_test("race", "[ \"$(add 1 1)\" = 2 ] || [ $((RUN % 3)) = 2 ]");
+    let case = Case::new(&[LIB, OLD], GOLD, &tests).await;
+    assert_eq!(case.candidate.oracle.fail_to_pass, ["tests/race.sh"]);
+    let verdict = NullPatch::new(case.evaluator, 3)
+        .validate(&RunContext::new("t"), &case.candidate)
+        .await
+        .unwrap();
+    assert_eq!(verdict.decision, Decision::Reject);
+    assert_eq!(
+        verdict.quarantine["tests/race.sh"],
+        "passes without the solution in 1 of 3 runs"
+    );
+}
+
+/// What a prediction does to the instance's own test files is not taken.
+#[tokio::test]
+async fn a_prediction_cannot_rewrite_the_tests() {
+    let tests = "--- a/tests/old.sh\n+++ b/tests/old.sh\n@@ -1 +1,2 @@\n [ \"$(add 1 0)\" = 1 ]\n+[ \"$(add 1 1)\" = 2 ]\n";
+    let case = Case::new(&[LIB, OLD], GOLD, tests).await;
+    assert_eq!(case.candidate.oracle.fail_to_pass, ["tests/old.sh"]);
+    let forged = atlas_core::Patch::new(
+        "--- a/tests/old.sh\n+++ b/tests/old.sh\n@@ -1 +1 @@\n-[ \"$(add 1 0)\" = 1 ]\n+true\n",
+    );
+    let laid = case
+        .evaluator
+        .lay_out(&RunContext::new("t"), &case.candidate, &forged)
+        .await
+        .unwrap();
+    let atlas_oracle::LaidOut::Ready { overlay, notes } = laid else {
+        panic!("{laid:?}");
+    };
+    assert_eq!(overlay, case.candidate.task.before);
+    assert!(notes[0].contains("`tests/old.sh`"), "{notes:?}");
+}
+
+/// One folder per gate, and the folder's name is the gate's.
+#[test]
+fn every_gate_has_a_folder_of_its_name() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/gates");
+    let mut folders: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.file_type().unwrap().is_dir())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    folders.sort();
+    let mut gates = GATES.to_vec();
+    gates.sort_unstable();
+    assert_eq!(folders, gates);
+}

@@ -1,0 +1,278 @@
+//! `atlas validate`.
+
+use super::{DONE, ERROR, Format, NO, config, output};
+use atlas_core::{Decision, Error, RunContext, Verdict};
+use atlas_oracle::{EnvironmentDeterminism, GATES, SequentialTest};
+use atlas_pipeline::{
+    EngineChoice, InstanceVerdict, PERTURBATIONS, ValidateOptions, ValidateReport, validate,
+};
+use clap::Args;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct ValidateArgs {
+    /// The dataset: JSON lines, or one JSON list.
+    dataset: PathBuf,
+    /// Only this instance. Can be given several times [default: all].
+    #[arg(long = "instance", value_name = "ID")]
+    instances: Vec<atlas_core::InstanceId>,
+    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name` [default: the clone
+    /// that each instance was made from].
+    #[arg(long, value_name = "DIR")]
+    repos: Option<PathBuf>,
+    /// The gates, in order, with commas between [default: all].
+    #[arg(long = "gates", value_name = "GATE,…", value_delimiter = ',', value_parser = GATES.to_vec())]
+    gates: Vec<String>,
+    /// Go on to the other gates after one rejected an instance.
+    #[arg(long)]
+    keep_going: bool,
+    /// Identical runs of After.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Runs of the empty prediction.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    null_runs: u32,
+    /// Ways in which further runs differ, with commas between: order, parallelism, clock, timezone,
+    /// locale, load, network; or all.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = perturbation_names())]
+    perturb: Vec<String>,
+    /// Runs under each perturbation.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    perturbed_runs: u32,
+    /// Stop identical runs as soon as every test is decided at this fail rate.
+    #[arg(long, value_name = "RATE", num_args = 0..=1, default_missing_value = "0.05")]
+    sequential: Option<f64>,
+    /// The fail rate that `--sequential` takes as stable.
+    #[arg(
+        long,
+        value_name = "RATE",
+        default_value_t = 0.0,
+        requires = "sequential"
+    )]
+    tolerate: f64,
+    /// The power that is stated, and that `--sequential` asks for.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
+    power: f64,
+    /// Builds from scratch.
+    #[arg(long, value_name = "N", default_value_t = EnvironmentDeterminism::BUILDS, value_parser = clap::value_parser!(u32).range(1..))]
+    builds: u32,
+    /// Most runs of the strength gate for one instance.
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    strength_runs: usize,
+    /// Reject instances whose tests notice a smaller share of the gold patch.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    min_strength: f64,
+    /// Runs that go on at once within an instance; more than one puts load on the machine.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    concurrency: usize,
+    /// Instances that go on at once.
+    #[arg(long, short, value_name = "N", default_value_t = 1)]
+    jobs: usize,
+    /// Where the tests run: auto, docker or local.
+    #[arg(long, default_value = "auto")]
+    engine: EngineChoice,
+    /// Configuration [default: atlas.toml in this folder, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Where reports go [default: the dataset's folder].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Run the repository's code even where nothing keeps it apart from this machine.
+    #[arg(long)]
+    trust: bool,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+fn perturbation_names() -> Vec<&'static str> {
+    let names = PERTURBATIONS.iter().map(|(name, _)| *name);
+    names.chain(["all"]).collect()
+}
+
+pub(super) async fn command(cx: &RunContext, args: ValidateArgs) -> Result<u8, Error> {
+    let defaults = ValidateOptions::new(args.dataset);
+    let mut perturbations = args.perturb;
+    if perturbations.iter().any(|name| name == "all") {
+        perturbations = PERTURBATIONS
+            .iter()
+            .map(|(name, _)| (*name).to_owned())
+            .collect();
+    }
+    let options = ValidateOptions {
+        instances: args.instances,
+        repos: args.repos,
+        gates: if args.gates.is_empty() {
+            defaults.gates
+        } else {
+            args.gates
+        },
+        keep_going: args.keep_going,
+        runs: args.runs,
+        null_runs: args.null_runs,
+        perturbations,
+        perturbed_runs: args.perturbed_runs,
+        sequential: args.sequential.map(|rate| SequentialTest {
+            rate,
+            tolerated: args.tolerate,
+            miss: 1.0 - args.power,
+            ..SequentialTest::default()
+        }),
+        power: args.power,
+        builds: args.builds,
+        strength_runs: args.strength_runs,
+        min_strength: args.min_strength,
+        concurrency: args.concurrency,
+        jobs: args.jobs,
+        engine: args.engine,
+        config: config(args.config.as_deref())?,
+        out: args.out,
+        trust: args.trust,
+        ..defaults
+    };
+    let report = validate(cx, &options).await?;
+    cx.progress.phase("");
+    if args.format == Format::Json {
+        output::json(&report)?;
+    } else {
+        output::print(&text(&report))?;
+    }
+    Ok(if report.errors > 0 {
+        ERROR
+    } else if report.rejected > 0 {
+        NO
+    } else {
+        DONE
+    })
+}
+
+/// The report for a person: each instance with what was found, then the funnel.
+fn text(report: &ValidateReport) -> String {
+    let mut text = String::new();
+    for instance in &report.instances {
+        let word = match (&instance.decision, &instance.error) {
+            (Some(decision), None) => decided(*decision),
+            _ => "ERROR",
+        };
+        let _ = writeln!(
+            text,
+            "{word:<9} {}  ({:.1} s)",
+            instance.instance_id, instance.seconds
+        );
+        if let Some(why) = &instance.error {
+            let _ = writeln!(text, "  error: {why}");
+        }
+        for verdict in &instance.verdicts {
+            gate(&mut text, verdict);
+        }
+        quarantine(&mut text, instance);
+        text.push('\n');
+    }
+    let width = report
+        .funnel
+        .iter()
+        .map(|s| s.gate.len())
+        .max()
+        .unwrap_or(0);
+    let _ = writeln!(
+        text,
+        "{:<width$}  entered  accepted  repaired  rejected  no evidence",
+        "GATE"
+    );
+    for step in &report.funnel {
+        let _ = writeln!(
+            text,
+            "{:<width$}  {:>7}  {:>8}  {:>8}  {:>8}  {:>11}",
+            step.gate, step.entered, step.accepted, step.repaired, step.rejected, step.no_evidence
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\n{} instances: {} accepted, {} repaired, {} rejected, {} without evidence, {} errors",
+        report.total,
+        report.accepted,
+        report.repaired,
+        report.rejected,
+        report.no_evidence,
+        report.errors
+    );
+    let _ = writeln!(text, "rows      {}", report.validated.display());
+    text
+}
+
+fn decided(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Accept => "accepted",
+        Decision::Repair => "repaired",
+        Decision::Reject => "rejected",
+        Decision::NoEvidence => "unknown",
+    }
+}
+
+fn gate(text: &mut String, verdict: &Verdict) {
+    let _ = writeln!(
+        text,
+        "  {:<24} {}{}",
+        verdict.validator,
+        decided(verdict.decision),
+        numbers(verdict)
+    );
+    for finding in &verdict.findings {
+        let _ = writeln!(text, "    {}: {}", finding.code, finding.message);
+        for line in finding.evidence.iter().take(4) {
+            let place = line
+                .line
+                .map_or_else(|| line.source.clone(), |n| format!("{}:{n}", line.source));
+            let _ = writeln!(text, "      {place}: {}", output::one_line(&line.text));
+        }
+        if finding.evidence.len() > 4 {
+            let _ = writeln!(text, "      and {} more", finding.evidence.len() - 4);
+        }
+    }
+}
+
+/// The numbers of a verdict that fit on its line.
+fn numbers(verdict: &Verdict) -> String {
+    let known = &verdict.measurements;
+    let number = |name: &str| known.get(name).and_then(serde_json::Value::as_f64);
+    let mut parts = Vec::new();
+    if let Some(runs) = number("runs") {
+        parts.push(format!("{runs} runs"));
+    }
+    if let Some(builds) = number("good_builds") {
+        parts.push(format!("{builds} good builds"));
+    }
+    if let Some(score) = number("score") {
+        parts.push(format!("score {score:.2}"));
+    }
+    if let Some(power) = known.get("power").and_then(|power| power.as_object()) {
+        let share = power.get("power").and_then(serde_json::Value::as_f64);
+        let rate = power
+            .get("finds_fail_rates_from")
+            .and_then(serde_json::Value::as_f64);
+        let share = share.unwrap_or_default() * 100.0;
+        parts.push(match rate {
+            Some(rate) => format!(
+                "finds fail rates from {:.1} % with power {share:.0} %",
+                rate * 100.0
+            ),
+            None => format!("too few runs for any fail rate at power {share:.0} %"),
+        });
+    }
+    if let Some(why) = known.get("stopped_early").and_then(|why| why.as_str()) {
+        parts.push(format!("stopped {why}"));
+    }
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", parts.join("; "))
+    }
+}
+
+fn quarantine(text: &mut String, instance: &InstanceVerdict) {
+    let all = instance.verdicts.iter().flat_map(|v| &v.quarantine);
+    for (id, reason) in all {
+        let _ = writeln!(text, "  set aside: {}: {reason}", output::one_line(id));
+    }
+}

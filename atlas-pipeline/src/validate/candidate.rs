@@ -1,0 +1,216 @@
+//! From a row to a candidate: the clone, the states, the environment.
+
+use super::ValidateOptions;
+use super::rows::unreadable;
+use crate::Engines;
+use crate::environment::{fixed, oracle, synthesizer};
+use crate::make::build_proof;
+use crate::make::pull_request::checkout;
+use crate::store::{Workplace, read_json};
+use atlas_core::{
+    Applied, Candidate, Decision, EnvSynthesizer, EnvironmentPlan, Error, ErrorKind, Evidence,
+    Finding, Instance, Oracle, OracleReport, OracleTask, Overlay, Patch, PatchApplier, Repository,
+    RunContext, Severity, SynthesisOutcome, Verdict,
+};
+use atlas_oracle::Evaluator;
+use atlas_source::{CommitApplier, GitRepo, manifests_of};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// An instance that gates can run.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) candidate: Candidate,
+    pub(super) evaluator: Evaluator,
+    pub(super) repository: Repository,
+    /// The plan as it was asked for, before an engine noted what it did otherwise.
+    pub(super) plan: EnvironmentPlan,
+}
+
+impl Ready {
+    /// Takes quarantined tests out of the lists that later gates look at.
+    pub(super) fn set_aside(&mut self, verdict: &Verdict) {
+        let report = &mut self.candidate.oracle;
+        for list in [&mut report.fail_to_pass, &mut report.pass_to_pass] {
+            list.retain(|id| !verdict.quarantine.contains_key(id));
+        }
+        report.unstable.extend(verdict.quarantine.clone());
+    }
+}
+
+/// What became of a row.
+pub(super) enum Prepared {
+    /// Gates may run.
+    Ready(Box<Ready>),
+    /// No gate can: the verdict says why.
+    Broken(Box<Verdict>),
+}
+
+/// What a row is prepared with.
+pub(super) struct Prospect<'a> {
+    pub(super) options: &'a ValidateOptions,
+    pub(super) engines: &'a Engines,
+    pub(super) place: &'a Workplace,
+    /// The folder that `make` may have left beside the dataset.
+    pub(super) artefacts: &'a Path,
+}
+
+impl Prospect<'_> {
+    pub(super) async fn prepare(&self, cx: &RunContext, row: &Instance) -> Result<Prepared, Error> {
+        cx.progress.phase("prepare");
+        let id = row.id().map_err(unreadable)?;
+        let temporary = self.place.temporary()?;
+        let name = row.required("repo").map_err(unreadable)?;
+        let repo = self.clone_of(name).await?.with_temp_dir(&temporary);
+        let base = repo
+            .resolve(row.required("base_commit").map_err(unreadable)?)
+            .await?;
+        let applier = Arc::new(CommitApplier {
+            repo: repo.clone(),
+            base: base.clone(),
+        });
+        let (gold_patch, test_patch) = (
+            row.gold_patch().map_err(unreadable)?,
+            row.test_patch().map_err(unreadable)?,
+        );
+        let before = match lay(cx, &*applier, &[&test_patch]).await? {
+            Ok(overlay) => overlay,
+            Err(reasons) => return Ok(refused("the test patch", &reasons)),
+        };
+        let after = match lay(cx, &*applier, &[&gold_patch, &test_patch]).await? {
+            Ok(overlay) => overlay,
+            Err(reasons) => return Ok(refused("the gold patch with the test patch", &reasons)),
+        };
+        let folder = temporary.join("checkout");
+        checkout(&repo, &base, &folder).await?;
+        let repository = Repository {
+            name: name.to_owned(),
+            checkout: folder,
+            base_date: repo.commit_date(&base).await?,
+            base,
+            head_manifests: manifests_of(&after),
+        };
+        let seed = self.place.seed()?;
+        let config = &self.options.config;
+        let planned: Option<EnvironmentPlan> = read_json(&self.artefacts.join("plan.json"));
+        let synthesizer: Box<dyn EnvSynthesizer> =
+            match planned.filter(|_| config.plan.file.is_none()) {
+                Some(plan) => Box::new(fixed(plan, self.engines)?),
+                None => synthesizer(config, self.engines, &id, seed.clone())?,
+            };
+        let environment = match synthesizer.synthesize(cx, &repository).await? {
+            SynthesisOutcome::Ready(environment) => *environment,
+            SynthesisOutcome::NotBuildable {
+                reason,
+                attempts,
+                evidence,
+                ..
+            } => {
+                let proof = build_proof(&attempts).into_iter().chain(evidence).collect();
+                return Ok(broken(
+                    "environment_determinism",
+                    "build_failed",
+                    reason,
+                    proof,
+                ));
+            }
+        };
+        let oracle = oracle(self.engines, &environment.plan, &config.limits, seed)?;
+        let task = OracleTask {
+            instance_id: id,
+            test_patch,
+            gold_patch,
+            before,
+            after,
+            modified_tests: Vec::new(),
+        };
+        let known: Option<OracleReport> = read_json(&self.artefacts.join("oracle.json"));
+        let mut report = match known {
+            Some(report) => report,
+            None => oracle.judge(cx, &environment, &task).await?,
+        };
+        // The row decides which tests count, however they were found.
+        report.fail_to_pass = row.fail_to_pass().map_err(unreadable)?.ids;
+        report.pass_to_pass = row.pass_to_pass().map_err(unreadable)?.ids;
+        Ok(Prepared::Ready(Box::new(Ready {
+            plan: environment.plan.clone(),
+            candidate: Candidate {
+                instance: row.clone(),
+                environment,
+                task,
+                oracle: report,
+            },
+            evaluator: Evaluator::new(oracle, applier),
+            repository,
+        })))
+    }
+
+    /// The clone by the options, else the one that the instance was made from.
+    async fn clone_of(&self, name: &str) -> Result<GitRepo, Error> {
+        let Some(given) = &self.options.repos else {
+            let known: Option<PathBuf> = read_json(&self.place.path("source.json"));
+            let Some(known) = known else {
+                return Err(Error::new(
+                    ErrorKind::NotFound,
+                    format!("find a clone of `{name}`:"),
+                    "it was not made beside this dataset; give --repos with a clone or a folder of \
+                     clones",
+                ));
+            };
+            return GitRepo::open(&known).await;
+        };
+        let flat = name.replace('/', "__");
+        let last = name.rsplit('/').next().unwrap_or(name);
+        for folder in [&flat, name, last] {
+            for path in [given.join(folder), given.join(format!("{folder}.git"))] {
+                if path.exists() {
+                    return GitRepo::open(&path).await;
+                }
+            }
+        }
+        GitRepo::open(given).await.map_err(|why| {
+            Error::new(
+                ErrorKind::NotFound,
+                format!("find a clone of `{name}`:"),
+                format!(
+                    "`{}` is no clone and holds none named `{flat}`, `{name}` or `{last}`",
+                    given.display()
+                ),
+            )
+            .with_source(why)
+        })
+    }
+}
+
+async fn lay(
+    cx: &RunContext,
+    applier: &dyn PatchApplier,
+    patches: &[&Patch],
+) -> Result<Result<Overlay, Vec<String>>, Error> {
+    Ok(match applier.apply(cx, patches).await? {
+        Applied::Yes { overlay, .. } => Ok(overlay),
+        Applied::No { reasons, .. } => Err(reasons),
+    })
+}
+
+fn refused(what: &str, reasons: &[String]) -> Prepared {
+    let evidence = reasons.iter().map(|r| Evidence::of("git apply", r));
+    let message = format!("{what} does not fit on the base commit");
+    broken("gold_patch", "does_not_apply", message, evidence.collect())
+}
+
+fn broken(gate: &str, code: &str, message: String, evidence: Vec<Evidence>) -> Prepared {
+    Prepared::Broken(Box::new(Verdict {
+        validator: gate.to_owned(),
+        decision: Decision::Reject,
+        findings: vec![Finding {
+            code: code.to_owned(),
+            severity: Severity::Fatal,
+            message,
+            evidence,
+        }],
+        quarantine: BTreeMap::new(),
+        measurements: serde_json::Map::new(),
+    }))
+}

@@ -1,0 +1,416 @@
+//! `atlas validate`: gates over a dataset.
+
+mod candidate;
+mod perturbations;
+mod report;
+mod rows;
+
+pub use perturbations::PERTURBATIONS;
+pub use report::{FunnelStep, InstanceVerdict, ValidateReport};
+
+use crate::environment::ScratchSynthesizer;
+use crate::store::{Key, Workplace, read_json, write_json};
+use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
+use atlas_core::{
+    Decision, Error, ErrorKind, Instance, InstanceId, RunContext, Validator, Verdict,
+};
+use atlas_oracle::{
+    ConsistencyOptions, EnvironmentDeterminism, GATES, GoldPatch, Integrity, IntegrityOptions,
+    NullPatch, OracleConsistency, SequentialTest, Strength, StrengthOptions,
+};
+use candidate::{Prepared, Prospect};
+use futures_util::StreamExt;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Which gates over which instances, and how thoroughly.
+#[derive(Clone, Debug)]
+pub struct ValidateOptions {
+    /// The dataset, JSON lines or one JSON list.
+    pub dataset: PathBuf,
+    /// Only these instances. Default: all.
+    pub instances: Vec<InstanceId>,
+    /// A clone, or a folder with clones named `owner__name`, `owner/name` or `name`. Default: the
+    /// clone that the instance was made from, where it was made beside this dataset.
+    pub repos: Option<PathBuf>,
+    /// The gates and their order. Default: all of [`GATES`].
+    pub gates: Vec<String>,
+    /// Whether an instance goes on to the other gates after one rejected it. Default: no.
+    pub keep_going: bool,
+    /// Identical runs of After. Default: 3.
+    pub runs: u32,
+    /// Runs of the empty prediction. Default: 1.
+    pub null_runs: u32,
+    /// Names of [`PERTURBATIONS`]. Default: none.
+    pub perturbations: Vec<String>,
+    /// Runs under each perturbation. Default: 1.
+    pub perturbed_runs: u32,
+    /// Stops identical runs as soon as enough is known. Default: all runs are made.
+    pub sequential: Option<SequentialTest>,
+    /// Power of the stated fail rate, 0 to 1. Default: 0.95.
+    pub power: f64,
+    /// Builds from scratch. Default: 3.
+    pub builds: u32,
+    /// Most runs of the strength gate for one instance. Default: 40.
+    pub strength_runs: usize,
+    /// Instances whose tests notice a smaller share of the gold patch are rejected. Default: 0.
+    pub min_strength: f64,
+    /// Runs that go on at once within an instance. Default: 1.
+    pub concurrency: usize,
+    /// Instances that go on at once. Default: 1.
+    pub jobs: usize,
+    /// Which engine.
+    pub engine: EngineChoice,
+    /// Configuration.
+    pub config: Config,
+    /// Where reports go. Default: the dataset's folder, where `make` left what can be used again.
+    pub out: Option<PathBuf>,
+    /// Whether untrusted code may run where nothing keeps it apart from this machine.
+    pub trust: bool,
+}
+
+impl ValidateOptions {
+    /// Defaults for everything but the dataset.
+    pub fn new(dataset: impl Into<PathBuf>) -> Self {
+        Self {
+            dataset: dataset.into(),
+            instances: Vec::new(),
+            repos: None,
+            gates: GATES.iter().map(|gate| (*gate).to_owned()).collect(),
+            keep_going: false,
+            runs: 3,
+            null_runs: 1,
+            perturbations: Vec::new(),
+            perturbed_runs: 1,
+            sequential: None,
+            power: 0.95,
+            builds: EnvironmentDeterminism::BUILDS,
+            strength_runs: StrengthOptions::default().max_runs,
+            min_strength: 0.0,
+            concurrency: 1,
+            jobs: 1,
+            engine: EngineChoice::Auto,
+            config: Config::default(),
+            out: None,
+            trust: false,
+        }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let wrong = |what: &str, value: String| {
+            Err(Error::new(ErrorKind::InvalidInput, what.to_owned(), value))
+        };
+        for gate in &self.gates {
+            if !GATES.contains(&gate.as_str()) {
+                return wrong(
+                    "choose gates:",
+                    format!("`{gate}`: one of {} expected", GATES.join(", ")),
+                );
+            }
+        }
+        for name in &self.perturbations {
+            perturbations::perturbation(name, &atlas_core::EnvironmentPlan::default())?;
+        }
+        if self.sequential.is_some_and(|test| !test.is_sound()) {
+            return wrong(
+                "read the sequential test:",
+                "rates must lie between 0 and 1, and the tolerated one below the one to find"
+                    .to_owned(),
+            );
+        }
+        if !(0.0..1.0).contains(&self.power) {
+            return wrong("read power:", format!("`{}`: 0 to 1 expected", self.power));
+        }
+        Ok(())
+    }
+
+    fn out(&self) -> PathBuf {
+        let beside = || match self.dataset.parent() {
+            Some(folder) if folder != Path::new("") => folder.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        self.out.clone().unwrap_or_else(beside)
+    }
+}
+
+/// Puts the instances of a dataset through gates.
+///
+/// Writes `<out>/validate.json`, `<out>/validated.jsonl` with the rows that were accepted, or
+/// repaired by taking quarantined tests out of their lists, and `<out>/<instance>/gates/<gate>.json`.
+/// A verdict that an earlier run reached on the same row, environment and options is not reached
+/// again, nor is a test run made twice that two gates share.
+///
+/// # Errors
+/// A dataset that cannot be read, wrong options, an engine that does not answer. What goes wrong with
+/// one instance stands in its entry of the report, and the others go on.
+///
+/// # Cancellation
+/// Raising `cx.cancel` ends the runs in flight and returns [`ErrorKind::Cancelled`]; the same call
+/// later goes on from there.
+pub async fn validate(cx: &RunContext, options: &ValidateOptions) -> Result<ValidateReport, Error> {
+    let started = Instant::now();
+    options.check()?;
+    let rows = rows::read(&options.dataset, &options.instances)?;
+    let out = options.out();
+    std::fs::create_dir_all(&out).map_err(|why| Error::io("make", &out, why))?;
+    let engines = Engines::open(options.engine, &options.config, options.trust).await?;
+    let total = rows.len();
+    let work = rows.into_iter().enumerate().map(|(at, row)| {
+        let (engines, out) = (&engines, &out);
+        async move { one(cx, options, engines, out, (at, total), row).await }
+    });
+    let mut work = futures_util::stream::iter(work).buffered(options.jobs.max(1));
+    let mut instances = Vec::with_capacity(total);
+    let mut kept = String::new();
+    while let Some((verdict, row)) = work.next().await {
+        cx.check("validate")?;
+        if let Some(row) = row {
+            kept.push_str(&row.to_string());
+            kept.push('\n');
+        }
+        instances.push(verdict);
+    }
+    let validated = out.join("validated.jsonl");
+    write_atomically(&validated, kept.as_bytes())?;
+    let report = report::sum_up(
+        options,
+        instances,
+        validated,
+        started.elapsed().as_secs_f64(),
+    );
+    write_json(&out.join("validate.json"), &report)?;
+    Ok(report)
+}
+
+/// One instance through all gates: its entry, and its row if it is kept.
+async fn one(
+    cx: &RunContext,
+    options: &ValidateOptions,
+    engines: &Engines,
+    out: &Path,
+    (at, total): (usize, usize),
+    row: Instance,
+) -> (InstanceVerdict, Option<Instance>) {
+    let started = Instant::now();
+    let id = row.id().ok();
+    let name = id
+        .as_ref()
+        .map_or_else(|| format!("row {}", at + 1), ToString::to_string);
+    cx.progress
+        .detail(&format!("{name} ({} of {total})", at + 1));
+    let mut entry = InstanceVerdict {
+        instance_id: name,
+        decision: None,
+        verdicts: Vec::new(),
+        error: None,
+        seconds: 0.0,
+    };
+    let result = gates(cx, options, engines, out, row, &mut entry.verdicts).await;
+    entry.seconds = started.elapsed().as_secs_f64();
+    match result {
+        Ok(row) => {
+            entry.decision = Some(report::overall(&entry.verdicts));
+            let is_kept = matches!(
+                entry.decision,
+                Some(Decision::Accept | Decision::Repair | Decision::NoEvidence)
+            );
+            (entry, is_kept.then_some(row))
+        }
+        Err(why) => {
+            entry.error = Some(why.chain());
+            (entry, None)
+        }
+    }
+}
+
+/// Runs the gates; the row comes back repaired, with what they decided.
+async fn gates(
+    cx: &RunContext,
+    options: &ValidateOptions,
+    engines: &Engines,
+    out: &Path,
+    row: Instance,
+    verdicts: &mut Vec<Verdict>,
+) -> Result<Instance, Error> {
+    let id = row.id().map_err(rows::unreadable)?;
+    let place = Workplace::take(out, id.as_str())?;
+    let mut engines = engines.clone();
+    engines.sandbox = Arc::new(CachedSandbox::new(
+        Arc::clone(&engines.sandbox),
+        place.path("jobs"),
+    ));
+    let folder = out.join(id.as_str()).join("gates");
+    let beside = options
+        .dataset
+        .parent()
+        .unwrap_or(Path::new("."))
+        .join(id.as_str());
+    let prospect = Prospect {
+        options,
+        engines: &engines,
+        place: &place,
+        artefacts: &beside,
+    };
+    let mut prepared = match prospect.prepare(cx, &row).await? {
+        Prepared::Ready(ready) => ready,
+        Prepared::Broken(verdict) => {
+            write_json(
+                &folder.join(format!("{}.json", verdict.validator)),
+                &verdict,
+            )?;
+            verdicts.push(*verdict);
+            place.clear_temporary()?;
+            return Ok(row);
+        }
+    };
+    for gate in &options.gates {
+        cx.check("validate")?;
+        cx.progress.phase(gate);
+        let key = key(options, gate, &prepared.candidate)?;
+        let stored = place
+            .path("verdicts")
+            .join(format!("{gate}-{}.json", &key[..24]));
+        let verdict = if let Some(known) = read_json::<Verdict>(&stored) {
+            known
+        } else {
+            let verdict = run_gate(cx, options, gate, &engines, &prepared).await?;
+            write_json(&stored, &verdict)?;
+            verdict
+        };
+        write_json(&folder.join(format!("{gate}.json")), &verdict)?;
+        prepared.set_aside(&verdict);
+        let rejected = verdict.decision == Decision::Reject;
+        verdicts.push(verdict);
+        if rejected && !options.keep_going {
+            break;
+        }
+    }
+    place.clear_temporary()?;
+    rows::repaired(row, &prepared.candidate, verdicts)
+}
+
+async fn run_gate(
+    cx: &RunContext,
+    options: &ValidateOptions,
+    gate: &str,
+    engines: &Engines,
+    prepared: &candidate::Ready,
+) -> Result<Verdict, Error> {
+    let candidate = &prepared.candidate;
+    let evaluator = prepared.evaluator.clone();
+    let oracle = evaluator.oracle().clone();
+    match gate {
+        "gold_patch" => GoldPatch::new(evaluator).validate(cx, candidate).await,
+        "null_patch" => {
+            let gate = NullPatch::new(evaluator, options.null_runs);
+            gate.validate(cx, candidate).await
+        }
+        "integrity" => {
+            let sandbox = Arc::clone(&engines.sandbox);
+            let gate = Integrity::new(sandbox, IntegrityOptions::default());
+            gate.validate(cx, candidate).await
+        }
+        "oracle_consistency" => {
+            let mut consistency = ConsistencyOptions {
+                runs: options.runs,
+                perturbed_runs: options.perturbed_runs,
+                sequential: options.sequential,
+                concurrency: options.concurrency,
+                power: options.power,
+                ..ConsistencyOptions::default()
+            };
+            let mut unknown = Vec::new();
+            for name in &options.perturbations {
+                match perturbations::perturbation(name, &candidate.environment.plan)? {
+                    Some(made) => consistency.perturbations.push(made),
+                    None => unknown.push(name.clone()),
+                }
+            }
+            let gate = OracleConsistency::new(oracle, consistency);
+            let mut verdict = gate.validate(cx, candidate).await?;
+            if !unknown.is_empty() {
+                let name = "perturbations_unknown_to_the_runner".to_owned();
+                verdict.measurements.insert(name, unknown.into());
+            }
+            Ok(verdict)
+        }
+        "strength" => {
+            let options = StrengthOptions {
+                max_runs: options.strength_runs,
+                min_score: options.min_strength,
+                concurrency: options.concurrency,
+            };
+            Strength::new(evaluator, options)
+                .validate(cx, candidate)
+                .await
+        }
+        "environment_determinism" => {
+            let scratch = Arc::new(ScratchSynthesizer::new(
+                prepared.plan.clone(),
+                Arc::clone(&engines.from_scratch),
+                Arc::clone(&engines.sandbox),
+            ));
+            let from_scratch = Arc::clone(&scratch);
+            let repository = prepared.repository.clone();
+            let gate =
+                EnvironmentDeterminism::new(oracle, from_scratch, repository, options.builds);
+            let verdict = gate.validate(cx, candidate).await;
+            scratch.finish().await?;
+            verdict
+        }
+        other => Err(Error::new(
+            ErrorKind::InvalidInput,
+            "choose gates:",
+            format!("`{other}`"),
+        )),
+    }
+}
+
+/// Everything that a gate's verdict depends on.
+fn key(
+    options: &ValidateOptions,
+    gate: &str,
+    candidate: &atlas_core::Candidate,
+) -> Result<String, Error> {
+    #[derive(Serialize)]
+    struct Depends<'a> {
+        runs: (u32, u32, u32, u32),
+        perturbations: &'a [String],
+        sequential: Option<SequentialTest>,
+        power: f64,
+        strength: (usize, f64),
+        limits: &'a atlas_core::Limits,
+        plan: &'a atlas_core::EnvironmentPlan,
+        image: &'a str,
+        lists: (&'a [String], &'a [String]),
+        row: &'a Instance,
+    }
+    let depends = Depends {
+        runs: (
+            options.runs,
+            options.null_runs,
+            options.perturbed_runs,
+            options.builds,
+        ),
+        perturbations: &options.perturbations,
+        sequential: options.sequential,
+        power: options.power,
+        strength: (options.strength_runs, options.min_strength),
+        limits: &options.config.limits,
+        plan: &candidate.environment.plan,
+        image: &candidate.environment.lock.image_id,
+        lists: (
+            &candidate.oracle.fail_to_pass,
+            &candidate.oracle.pass_to_pass,
+        ),
+        row: &candidate.instance,
+    };
+    let bytes = serde_json::to_vec(&depends)
+        .map_err(|why| Error::new(ErrorKind::Internal, "name a verdict", "").with_source(why))?;
+    Ok(Key::new(env!("CARGO_PKG_VERSION"))
+        .part(gate.as_bytes())
+        .part(&bytes)
+        .finish())
+}
