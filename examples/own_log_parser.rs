@@ -155,6 +155,7 @@ fn repository(checkout: &Path) -> std::io::Result<Repository> {
         base: "0".repeat(40).parse().expect("a valid commit id"),
         base_date: "2026-01-01T00:00:00Z".to_owned(),
         head_manifests: BTreeMap::new(),
+        head_tests: BTreeMap::new(),
     })
 }
 

@@ -21,9 +21,12 @@ pub struct Repository {
     /// Date of the base commit, ISO 8601; dependencies resolve as of then where they can.
     pub base_date: String,
     /// Manifests and lockfiles that the pull request changes, as they are in its last commit:
-    /// path -> content. Dependencies that After needs are fetched from them ahead; nothing else of
-    /// the pull request is known here.
+    /// path -> content. Dependencies that After needs are fetched from them ahead.
     pub head_manifests: BTreeMap<String, Vec<u8>>,
+    /// Test files that the pull request changes, likewise. They may say what the test command must
+    /// switch on (a Cargo feature that a whole test file asks for); nothing of them is in an
+    /// environment.
+    pub head_tests: BTreeMap<String, Vec<u8>>,
 }
 
 /// A prepared environment that states can be run in, as its engine names it.

@@ -82,7 +82,8 @@ impl Verdict {
 #[derive(Debug)]
 pub(crate) struct Facts<'a> {
     pub(crate) tree: &'a Tree,
-    /// The tree with the pull request's manifests laid over; the same where it changes none.
+    /// The tree with the pull request's manifests and test files laid over; the same where it changes
+    /// none.
     pub(crate) head: &'a Tree,
     pub(crate) changes_manifests: bool,
     pub(crate) ci: &'a Ci,
@@ -137,7 +138,9 @@ pub fn analyse(repository: &Repository, options: &AnalysisOptions) -> Result<Ana
         ));
     }
     let tree = Tree::open(&repository.checkout)?;
-    let head = tree.overlaid(&repository.head_manifests);
+    let head = tree
+        .overlaid(&repository.head_tests)
+        .overlaid(&repository.head_manifests);
     let ci = Ci::read(&tree);
     let facts = Facts {
         tree: &tree,

@@ -71,10 +71,11 @@ impl Tree {
     pub(crate) fn overlaid(&self, with: &BTreeMap<String, Vec<u8>>) -> Self {
         let mut files = self.files.clone();
         files.extend(with.keys().cloned());
-        let overlay = with
+        let mut overlay = self.overlay.clone();
+        let texts = with
             .iter()
-            .map(|(path, bytes)| (path.clone(), String::from_utf8_lossy(bytes).into_owned()))
-            .collect();
+            .map(|(path, bytes)| (path.clone(), String::from_utf8_lossy(bytes).into_owned()));
+        overlay.extend(texts);
         Self {
             root: self.root.clone(),
             files,

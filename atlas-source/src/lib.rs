@@ -3,6 +3,7 @@
 mod applier;
 mod apply;
 mod git;
+mod heirs;
 mod log;
 mod modified;
 mod overlay;

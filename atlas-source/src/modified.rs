@@ -1,11 +1,12 @@
 //! Which tests a test patch changes: the test functions around its hunks' lines.
 
 use crate::apply::entries;
+use crate::heirs::with_heirs;
 use crate::rust_items;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, TreeSide};
 use atlas_core::{Error, FilePatch, HunkLineKind, Patch};
 use regex::Regex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 /// A test and its lines, from 0, the end excluded.
@@ -107,7 +108,28 @@ pub(crate) async fn modified_tests(
         let old_spans = spans(file.old_path.as_deref().unwrap_or_default());
         changed(file, &old_spans, &new_spans, &mut names);
     }
+    if names.iter().any(|name| name.contains("::")) {
+        let files = python_tests(&after);
+        let contents = scratch.contents(files.iter().map(String::as_str)).await?;
+        let texts: Vec<String> = contents
+            .iter()
+            .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+            .collect();
+        with_heirs(&mut names, &texts);
+    }
     Ok(names.into_iter().collect())
+}
+
+/// The objects of Python files that look like tests by their name or folder.
+fn python_tests(entries: &BTreeMap<Vec<u8>, TreeSide>) -> Vec<String> {
+    entries
+        .iter()
+        .filter(|(path, _)| {
+            let path = String::from_utf8_lossy(path);
+            path.ends_with(".py") && path.to_ascii_lowercase().contains("test")
+        })
+        .map(|(_, side)| side.oid.clone())
+        .collect()
 }
 
 fn changed(file: &FilePatch, old: &[Span], new: &[Span], names: &mut BTreeSet<String>) {

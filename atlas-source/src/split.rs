@@ -59,6 +59,9 @@ pub struct SplitPullRequest {
     pub modified_tests: Vec<String>,
     /// Manifests and lock files that the pull request changes, with their content at head.
     pub head_manifests: BTreeMap<String, Vec<u8>>,
+    /// Files of the test patch alone that the pull request adds or changes, with their content at
+    /// head.
+    pub head_tests: BTreeMap<String, Vec<u8>>,
     /// What a reader should know: another base, submodules, files that could not be divided.
     pub notes: Vec<String>,
 }
@@ -152,25 +155,8 @@ pub async fn split(
     gold_alone(&scratch, &base_tree, &gold_patch, &mut notes).await?;
 
     let modified = modified_tests(&scratch, &base_tree, &middle, &test_patch).await?;
-    let manifests: Vec<(&str, &TreeSide)> = plan
-        .iter()
-        .filter(|file| is_manifest(&file.path))
-        .filter_map(|file| {
-            file.change
-                .new
-                .as_ref()
-                .map(|side| (file.path.as_str(), side))
-        })
-        .filter(|(_, side)| side.is_text_candidate())
-        .collect();
-    let contents = scratch
-        .contents(manifests.iter().map(|(_, side)| side.oid.as_str()))
-        .await?;
-    let head_manifests = manifests
-        .iter()
-        .zip(contents)
-        .map(|((path, _), content)| ((*path).to_owned(), content))
-        .collect();
+    let head_manifests = at_head(&scratch, &plan, |file| is_manifest(&file.path)).await?;
+    let head_tests = at_head(&scratch, &plan, |file| file.decision.side == Side::Test).await?;
     notes.dedup();
     Ok(SplitPullRequest {
         base,
@@ -180,8 +166,31 @@ pub async fn split(
         decisions: plan.into_iter().map(|file| file.decision).collect(),
         modified_tests: modified,
         head_manifests,
+        head_tests,
         notes,
     })
+}
+
+/// Some of the changed files as they are at head, those that are no text aside.
+async fn at_head(
+    scratch: &Scratch,
+    plan: &[Planned],
+    is_wanted: impl Fn(&Planned) -> bool,
+) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+    let wanted: Vec<(&str, &TreeSide)> = plan
+        .iter()
+        .filter(|file| is_wanted(file))
+        .filter_map(|file| Some((file.path.as_str(), file.change.new.as_ref()?)))
+        .filter(|(_, side)| side.is_text_candidate())
+        .collect();
+    let contents = scratch
+        .contents(wanted.iter().map(|(_, side)| side.oid.as_str()))
+        .await?;
+    Ok(wanted
+        .iter()
+        .zip(contents)
+        .map(|((path, _), content)| ((*path).to_owned(), content))
+        .collect())
 }
 
 /// The commit to start from: base itself, or the merge base if head was not built on it.

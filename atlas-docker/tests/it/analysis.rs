@@ -13,6 +13,7 @@ pub(crate) fn repository(checkout: &Path) -> Repository {
         base: "0".repeat(40).parse::<CommitSha>().unwrap(),
         base_date: "2025-06-01T12:00:00Z".to_owned(),
         head_manifests: BTreeMap::new(),
+        head_tests: BTreeMap::new(),
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn repository(folder: &Path) -> Repository {
         base: "0123456789abcdef0123456789abcdef01234567".parse().unwrap(),
         base_date: "2024-01-01T00:00:00Z".to_owned(),
         head_manifests: BTreeMap::from([("go.mod".to_owned(), b"head\n".to_vec())]),
+        head_tests: BTreeMap::new(),
     }
 }
 

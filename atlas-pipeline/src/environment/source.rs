@@ -15,6 +15,7 @@ pub(super) struct Source {
     pub(super) base: CommitSha,
     pub(super) base_date: String,
     head_manifests: BTreeMap<String, Vec<u8>>,
+    head_tests: BTreeMap<String, Vec<u8>>,
     notes: Vec<String>,
 }
 
@@ -34,6 +35,7 @@ impl Source {
                 name: request.repo_name,
                 base: request.base,
                 base_date: request.base_date,
+                head_tests: split.head_tests.clone(),
                 head_manifests: split.head_manifests,
                 notes: request.notes,
             });
@@ -53,6 +55,7 @@ impl Source {
             repo,
             base,
             head_manifests: BTreeMap::new(),
+            head_tests: BTreeMap::new(),
             notes: Vec::new(),
         })
     }
@@ -74,6 +77,7 @@ impl Source {
             base: self.base,
             base_date: self.base_date,
             head_manifests: self.head_manifests,
+            head_tests: self.head_tests,
         };
         Ok((repository, notes))
     }

@@ -331,6 +331,7 @@ impl Work {
             base: request.base.clone(),
             base_date: request.base_date.clone(),
             head_manifests: split.head_manifests.clone(),
+            head_tests: split.head_tests.clone(),
         };
         let environment = match self
             .environment(cx, options, &engines, &repository, (request, place))

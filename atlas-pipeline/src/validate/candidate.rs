@@ -90,6 +90,7 @@ impl Prospect<'_> {
             base_date: repo.commit_date(&base).await?,
             base,
             head_manifests: manifests_of(&after),
+            head_tests: BTreeMap::new(),
         };
         let seed = self.place.seed()?;
         let config = &self.options.config;

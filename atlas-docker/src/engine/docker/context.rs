@@ -217,6 +217,7 @@ mod tests {
             base: "0".repeat(40).parse().unwrap(),
             base_date: String::new(),
             head_manifests: BTreeMap::from([("x/go.mod".to_owned(), b"module m\n".to_vec())]),
+            head_tests: BTreeMap::new(),
         }
     }
 

@@ -91,6 +91,7 @@ pub(super) fn flags(
     } else {
         named = needed_by_tests(facts.tree, manifest, plan);
     }
+    named.extend(needed_by_new_tests(facts, manifest, plan));
     for (name, at) in unstable {
         named.remove(&name);
         let text = format!(
@@ -287,6 +288,43 @@ fn docs_all_features(manifest: &toml::Table) -> bool {
     metadata.and_then(toml::Value::as_bool) == Some(true)
 }
 
+/// Features that test files of the pull request ask for as a whole: without them such a file is
+/// empty, and CI's command at the base commit need not name them yet.
+fn needed_by_new_tests(
+    facts: &Facts<'_>,
+    manifest: &toml::Table,
+    plan: &mut EnvironmentPlan,
+) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let changed: Vec<&str> = facts
+        .head
+        .ending(".rs")
+        .filter(|path| path.starts_with("tests/"))
+        .filter(|path| facts.head.text(path) != facts.tree.text(path))
+        .collect();
+    for path in changed {
+        if let Some((line, text)) = facts.head.line(path, &FILE_NEEDS) {
+            let names = FEATURE.captures_iter(&text).map(|name| name[1].to_owned());
+            let names: BTreeSet<String> = names.filter(|name| has(manifest, name)).collect();
+            if !names.is_empty() {
+                let text = format!("of the pull request: {text}");
+                plan.prove("test_cmd", Evidence::at(path, line, text));
+            }
+            found.extend(names);
+        }
+    }
+    found
+}
+
+/// Whether the manifest has this feature, by its own or as an optional dependency's name.
+fn has(manifest: &toml::Table, name: &str) -> bool {
+    let known = manifest.get("features").and_then(toml::Value::as_table);
+    let optional = manifest
+        .get("dependencies")
+        .and_then(|all| all.get(name)?.get("optional")?.as_bool());
+    known.is_some_and(|known| known.contains_key(name)) || optional == Some(true)
+}
+
 /// Features that a test target or a whole test file asks for and that are no default.
 fn needed_by_tests(
     tree: &Tree,
@@ -318,13 +356,6 @@ fn needed_by_tests(
             plan.prove("test_cmd", Evidence::at(path, line, text));
         }
     }
-    let known = manifest.get("features").and_then(toml::Value::as_table);
-    let optional = |name: &str| {
-        manifest
-            .get("dependencies")
-            .and_then(|all| all.get(name)?.get("optional")?.as_bool())
-            == Some(true)
-    };
-    found.retain(|name| known.is_some_and(|known| known.contains_key(name)) || optional(name));
+    found.retain(|name| has(manifest, name));
     found
 }
