@@ -215,6 +215,8 @@ fn names_in(text: &str) -> Vec<String> {
 pub(super) fn is_test_named(id: &str, name: &str) -> bool {
     let split = |text: &str| -> Vec<String> {
         let bare = text.split('[').next().unwrap_or(text);
+        // libtest's remark is a part of the id, and none of the name in the source.
+        let bare = bare.strip_suffix(" - should panic").unwrap_or(bare);
         // `test_x (package.module.Class.test_x)`: the dotted path says more than the name.
         let dotted = bare
             .strip_suffix(')')

@@ -140,6 +140,31 @@ fn only_existing_tests_of_a_lost_module_changed() {
 }
 
 #[test]
+fn a_changed_test_is_known_by_its_name_without_libtests_remark() {
+    let of = |names: &[&str]| {
+        let mut log = ParsedLogBuilder::new("hand");
+        for name in names {
+            log.record("it", name, name, TestStatus::Passed);
+        }
+        log
+    };
+    let all = ["a::grows", "a::overflows - should panic"];
+    let mut before = of(&[]);
+    before.lose("it", LostReason::BuildFailed, Vec::new());
+    let modified = ["overflows".to_owned()];
+    let found = classify(&ClassifyInput {
+        modified_tests: &modified,
+        ..ClassifyInput::new(
+            &of(&all).finish(RunOutcome::Completed),
+            &before.finish(RunOutcome::BuildFailed),
+            &of(&all).finish(RunOutcome::Completed),
+        )
+    });
+    assert_eq!(found.fail_to_pass, ["a::overflows - should panic"]);
+    assert_eq!(found.pass_to_pass, ["a::grows"]);
+}
+
+#[test]
 fn a_crash_in_before_is_no_feature_and_loses_nothing() {
     let found = verdict(
         &done("a.x+ a.y+"),

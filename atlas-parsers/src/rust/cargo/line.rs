@@ -41,17 +41,17 @@ pub(super) fn trailing_outcome(line: &[u8]) -> Option<TestStatus> {
     }
 }
 
-/// A test's id without the remark that libtest prints behind it.
-pub(super) fn test_name(name: &str) -> &str {
+/// A test's path and the remark that libtest prints behind it, blank and dash included.
+pub(super) fn remark(name: &str) -> (&str, &'static str) {
     [" - should panic", " - compile fail", " - compile"]
-        .iter()
-        .find_map(|remark| name.strip_suffix(remark))
-        .unwrap_or(name)
+        .into_iter()
+        .find_map(|remark| Some((name.strip_suffix(remark)?, remark)))
+        .unwrap_or((name, ""))
 }
 
 /// Whether a text can be a test's id: a path without blanks, or a doc test `file - item (line N)`.
 pub(super) fn is_name(name: &str) -> bool {
-    let name = test_name(name);
+    let (name, _) = remark(name);
     !name.is_empty() && (!name.contains(' ') || name.contains("(line ") && name.ends_with(')'))
 }
 

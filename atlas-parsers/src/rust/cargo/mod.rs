@@ -13,6 +13,9 @@
 //! The terse format names only failures. Benchmarks that were measured are no tests. Two binaries
 //! of one name (two packages with `tests/it.rs`) are told apart as `it` and `it#2`, in the order
 //! cargo runs them. nextest has its own format.
+//!
+//! The SWE-bench id is the name as the console has it, with libtest's remark behind it, ` - should
+//! panic`; the qualified id is binary and path, without.
 
 pub(super) mod build;
 mod line;
@@ -171,8 +174,19 @@ impl State {
             return;
         };
         let module = section.module.clone().unwrap_or_default();
-        for (name, status) in section.results() {
-            self.log.record_in(&module, "::", name, status);
+        for (name, remark, status) in section.results() {
+            if remark.is_empty() {
+                self.log.record_in(&module, "::", name, status);
+                continue;
+            }
+            // The SWE-bench id is what the console has, the qualified id is the test's own path.
+            let qualified = if module.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{module}::{name}")
+            };
+            let printed = format!("{name}{remark}");
+            self.log.record(&module, &qualified, &printed, status);
         }
         if let Some(totals) = section.totals {
             self.log.add_totals(totals);

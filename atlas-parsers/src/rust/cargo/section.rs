@@ -3,7 +3,7 @@
 use super::line::{self, Outcome};
 use atlas_core::{Evidence, Names, TestStatus, Totals};
 use memchr::memmem;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A test whose outcome is still to come.
 #[derive(Debug)]
@@ -34,6 +34,9 @@ pub(super) struct Section {
     /// Every name once, and the results by the name's number.
     names: Names,
     results: Vec<(usize, TestStatus)>,
+    /// What libtest prints behind the names that bear a remark: ` - should panic`. Its lists of
+    /// failures have the names without.
+    remarks: BTreeMap<String, &'static str>,
     measured: u64,
     doubtful: Vec<Doubtful>,
     pending: Option<Pending>,
@@ -63,6 +66,7 @@ impl Section {
             expected,
             names: Names::default(),
             results: Vec::new(),
+            remarks: BTreeMap::new(),
             measured: 0,
             doubtful: Vec::new(),
             pending: None,
@@ -84,6 +88,15 @@ impl Section {
     fn push(&mut self, name: &str, status: TestStatus) {
         let (number, _) = self.names.add(name);
         self.results.push((number, status));
+    }
+
+    /// Cuts the remark off a name as it is printed, and keeps it for the test's id.
+    fn plain<'a>(&mut self, printed: &'a str) -> &'a str {
+        let (name, remark) = line::remark(printed);
+        if !remark.is_empty() {
+            self.remarks.insert(name.to_owned(), remark);
+        }
+        name
     }
 
     fn count(&self) -> u64 {
@@ -191,7 +204,7 @@ impl Section {
 
     fn test(&mut self, name: &str, rest: &str) {
         self.pretty = true;
-        let name = line::test_name(name);
+        let name = self.plain(name);
         match line::outcome(rest) {
             Some(Outcome::Status(status)) => self.push(name, status),
             Some(Outcome::Measured) => self.measured += 1,
@@ -250,7 +263,7 @@ impl Section {
             && let Some(Outcome::Status(outcome)) = line::outcome(rest)
         {
             self.doubtful.push(Doubtful {
-                name: line::test_name(name).to_owned(),
+                name: name.to_owned(),
                 outcome,
                 after_blank: line[at - 1].is_ascii_whitespace(),
             });
@@ -283,13 +296,15 @@ impl Section {
         }
         let missing = self.expected.saturating_sub(self.count());
         let names = &self.names;
-        self.doubtful.retain(|d| !names.contains(&d.name));
+        self.doubtful
+            .retain(|d| !names.contains(line::remark(&d.name).0));
         if self.doubtful.len() as u64 > missing {
             self.doubtful.retain(|doubtful| !doubtful.after_blank);
         }
         if self.doubtful.len() as u64 <= missing {
             for doubtful in std::mem::take(&mut self.doubtful) {
-                self.push(&doubtful.name, doubtful.outcome);
+                let name = self.plain(&doubtful.name);
+                self.push(name, doubtful.outcome);
             }
         }
         if self.totals.is_none() || self.failures.is_empty() {
@@ -312,10 +327,17 @@ impl Section {
         }
     }
 
-    pub(super) fn results(&self) -> impl Iterator<Item = (&str, TestStatus)> {
-        self.results
-            .iter()
-            .map(|(name, status)| (self.names.name(*name), *status))
+    /// Each test's name, the remark that is printed behind it, and its status.
+    pub(super) fn results(&self) -> impl Iterator<Item = (&str, &'static str, TestStatus)> {
+        self.results.iter().map(|(name, status)| {
+            let name = self.names.name(*name);
+            let remark = if self.remarks.is_empty() {
+                ""
+            } else {
+                self.remarks.get(name).copied().unwrap_or_default()
+            };
+            (name, remark, *status)
+        })
     }
 
     /// Whether the results bear out the section's own totals.
