@@ -7,10 +7,14 @@
 //! An id is the path of display names below the engine, joined by ` > `; only leaves are tests, and
 //! a container that failed or was disabled before it had any is a leaf. The qualified id has the
 //! engine in front, or is the unique id where that is printed.
+//!
+//! The launcher compiles nothing, so that a command often has the compiler in front of it: where no
+//! test ran, what that complained of are files that were not built.
 
 mod found;
 mod node;
 
+use crate::java::compiler::Compiler;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
@@ -95,6 +99,8 @@ struct Counts {
 
 struct State {
     log: ParsedLogBuilder,
+    line: usize,
+    compiler: Compiler,
     part: Part,
     tree: Option<Tree>,
     verbose: Option<Verbose>,
@@ -113,6 +119,8 @@ impl State {
     fn new() -> Self {
         Self {
             log: ParsedLogBuilder::new("junitconsole"),
+            line: 0,
+            compiler: Compiler::default(),
             part: Part::Outside,
             tree: None,
             verbose: None,
@@ -359,7 +367,11 @@ fn split_listed(name: &str) -> Vec<String> {
 
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
+        self.line += 1;
         let line = clean(line);
+        if !self.began && self.finished == 0 && self.tree.is_none() {
+            self.compiler.line(&line, self.line);
+        }
         self.text(&String::from_utf8_lossy(&line));
     }
 
@@ -369,7 +381,11 @@ impl LineState for State {
         for name in open {
             self.log.still_running(name);
         }
-        let outcome = if self.log.recorded() == 0 && self.finished > 0 {
+        let silent = !unfinished && !self.began && self.finished == 0 && self.log.recorded() == 0;
+        let unbuilt = silent && std::mem::take(&mut self.compiler).report(&mut self.log);
+        let outcome = if unbuilt {
+            RunOutcome::BuildFailed
+        } else if self.log.recorded() == 0 && self.finished > 0 {
             RunOutcome::NothingRan
         } else if unfinished || self.finished == 0 && (self.began || self.log.recorded() > 0) {
             RunOutcome::Truncated
