@@ -38,6 +38,8 @@ impl Runner for Ava {
         const ABOUT: About = About {
             languages: &["javascript", "typescript"],
             commands: &[&["ava"]],
+            // Its own reporter.
+            contains: &["tap"],
             ..About::new(
                 "the default, verbose, mini and TAP reporters of AVA 0.15 to 6",
                 "passing tests of the mini reporter; known failures of AVA 3 without colours; the \
@@ -48,7 +50,9 @@ impl Runner for Ava {
     }
 
     fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        let body = line.strip_prefix(b"  ")?;
+        let Some(body) = line.strip_prefix(b"  ") else {
+            return tap::mark(line);
+        };
         match body.first()? {
             0xe2 => {
                 let text = std::str::from_utf8(body).ok()?;

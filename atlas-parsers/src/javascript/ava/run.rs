@@ -255,10 +255,7 @@ impl Run {
                     Some((known, proof)) if known == *file => proof,
                     _ => Vec::new(),
                 };
-                let unread = |line: &Evidence| {
-                    line.text.starts_with("SyntaxError") || line.text.contains("Cannot find ")
-                };
-                let reason = if proof.iter().any(unread) {
+                let reason = if does_not_load(&proof) {
                     LostReason::LoadFailed
                 } else {
                     *reason
@@ -505,6 +502,14 @@ impl Run {
         });
         sum.disagrees |= !named;
     }
+}
+
+/// Whether the lines of an error outside of the tests say that a file could not be loaded.
+pub(super) fn does_not_load(lines: &[Evidence]) -> bool {
+    lines.iter().any(|line| {
+        let text = line.text.strip_prefix("name: ").unwrap_or(&line.text);
+        text.starts_with("SyntaxError") || text.contains("Cannot find ")
+    })
 }
 
 /// `file › title`; terminals without Unicode have `>`.

@@ -1,7 +1,34 @@
 //! AVA's TAP.
 
 use super::line::{self, Said};
+use super::run::does_not_load;
+use crate::common::tap;
+use crate::runner::{Mark, Place};
 use atlas_core::{Evidence, LostReason, ParsedLogBuilder, TestStatus, Totals};
+
+/// How many lines below an error outside of the tests are kept.
+const PROOF: usize = 12;
+
+/// What a line of TAP says of its producer.
+pub(super) fn mark(line: &[u8]) -> Option<Mark> {
+    if !matches!(line.first()?, b'o' | b'n') {
+        return None;
+    }
+    let point = tap::line::point(line)?;
+    point.number?;
+    let text = std::str::from_utf8(line).ok()?;
+    let (_, title) = text.split_once(" - ")?;
+    if !point.passed
+        && let Some(Said::Lost(file, LostReason::Crashed)) = line::said(title)
+        && file.contains('.')
+    {
+        return Some(Mark::certain(Place::Within, "a TAP point for a lost file"));
+    }
+    // The file is a part of the title.
+    title
+        .contains(" › ")
+        .then_some(Mark::hint(Place::Within, "a TAP point of `file › title`"))
+}
 
 /// What the TAP of a log told.
 #[derive(Debug, Default)]
@@ -12,6 +39,9 @@ pub(super) struct Tap {
     skipped: u64,
     tests: Vec<(String, TestStatus)>,
     lost: Vec<(String, LostReason, Vec<Evidence>)>,
+    /// The error outside of the tests that was the last point, line by line: what AVA says of the
+    /// file it comes from follows it.
+    error: Vec<Evidence>,
     timed_out: bool,
     others: u64,
     pub(super) totals: Option<Totals>,
@@ -28,23 +58,19 @@ impl Tap {
             return;
         }
         if line.first() == Some(&b' ') {
+            self.explain(line, number);
             return;
         }
         if memchr::memmem::find(line, b"ok ").is_none() {
+            self.explain(line, number);
             return;
         }
         let text = String::from_utf8_lossy(line);
-        let Some(at) = text.find("ok ") else {
+        let Some((failed, title)) = self.point(&text) else {
+            self.explain(line, number);
             return;
         };
-        let failed = text.get(..at).is_some_and(|head| head.ends_with("not "));
-        let Some((n, title)) = text.get(at + 3..).and_then(|rest| rest.split_once(" - ")) else {
-            return;
-        };
-        if n.parse::<u64>().ok() != self.last.checked_add(1) {
-            return;
-        }
-        self.last += 1;
+        let error = std::mem::take(&mut self.error);
         let (title, status) = if let Some(title) = title.strip_suffix(" # SKIP") {
             (title, TestStatus::Skipped)
         } else if let Some(title) = title.strip_suffix(" # TODO") {
@@ -58,7 +84,14 @@ impl Tap {
             self.others += 1;
             match said {
                 Said::Lost(file, reason) => {
-                    let proof = vec![Evidence::at("log", number, text.clone().into_owned())];
+                    // An error before any test of the file: its code never ran.
+                    let reason = if does_not_load(&error) {
+                        LostReason::LoadFailed
+                    } else {
+                        reason
+                    };
+                    let mut proof = error;
+                    proof.push(Evidence::at("log", number, text.clone().into_owned()));
                     self.lost.push((file.to_owned(), reason, proof));
                 }
                 Said::TimedOut => self.timed_out = true,
@@ -66,7 +99,31 @@ impl Tap {
             }
             return;
         }
+        if status == TestStatus::Failed && !title.contains(" › ") {
+            self.error
+                .push(Evidence::at("log", number, text.clone().into_owned()));
+        }
         self.tests.push((title.to_owned(), status));
+    }
+
+    /// Whether the next point in order stands here: whether it failed, and its title.
+    fn point<'a>(&mut self, text: &'a str) -> Option<(bool, &'a str)> {
+        let at = text.find("ok ")?;
+        let failed = text.get(..at)?.ends_with("not ");
+        let (n, title) = text.get(at + 3..)?.split_once(" - ")?;
+        if n.parse::<u64>().ok() != self.last.checked_add(1) {
+            return None;
+        }
+        self.last += 1;
+        Some((failed, title))
+    }
+
+    /// Takes a line below an error outside of the tests.
+    fn explain(&mut self, line: &[u8], number: usize) {
+        if !self.error.is_empty() && self.error.len() < PROOF {
+            let text = String::from_utf8_lossy(line).trim().to_owned();
+            self.error.push(Evidence::at("log", number, text));
+        }
     }
 
     fn count(&mut self, line: &[u8]) {
