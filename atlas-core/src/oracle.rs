@@ -150,7 +150,8 @@ pub enum OracleOutcome {
     EnvironmentInvalid,
     /// After does not build or run: the pull request or the split is wrong.
     RejectAfterBroken,
-    /// Nothing was seen to run: neither pass nor fail.
+    /// Nothing was seen to run, or failures are counted that the log does not name: neither pass nor
+    /// fail.
     NoEvidence,
 }
 

@@ -156,7 +156,8 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         }
         plain.insert(id);
         // What a module that did not load, or a crash, merely took along is no failure of its own.
-        let failed_by_name = before.get(id).is_some_and(|s| s.is_failing());
+        let failed = before.get(id).is_some_and(|s| s.is_failing());
+        let failed_by_name = failed && !is_module(input.before, id);
         let merely_lost = (feature || crashed) && in_base && !failed_by_name;
         if merely_lost {
             pass_to_pass.insert(id)
@@ -201,7 +202,14 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         found.evidence.extend(failure.proof.iter().take(4).cloned());
     }
 
-    if found.fail_to_pass.is_empty() {
+    let unnamed = unnamed_failures(input.before);
+    if found.fail_to_pass.is_empty() && unnamed > unnamed_failures(input.after) {
+        found.outcome = OracleOutcome::NoEvidence;
+        found.reason = format!(
+            "Before's runner counts {unnamed} failures that its log does not name: the log was cut, or \
+             the runner printed too little"
+        );
+    } else if found.fail_to_pass.is_empty() {
         found.outcome = OracleOutcome::RejectNoFailToPass;
         found.reason = format!(
             "no FAIL_TO_PASS: of {} tests that pass in After, {} pass in Before already{}{}",
@@ -221,6 +229,17 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         found.reason = accepted(&found, &lost_in_before);
     }
     found
+}
+
+/// How many failures the runner counts beyond those that its log names.
+fn unnamed_failures(log: &ParsedLog) -> u64 {
+    let failing = log.results.iter().filter(|test| test.status.is_failing());
+    let named: u64 = failing.map(|test| u64::from(test.seen)).sum();
+    let counted = log.totals.map_or(0, |totals| {
+        let errors = totals.errors.unwrap_or(0);
+        totals.failed.unwrap_or(0).saturating_add(errors)
+    });
+    counted.saturating_sub(named)
 }
 
 fn accepted(found: &Classification, lost: &[&ModuleFailure]) -> String {

@@ -140,6 +140,40 @@ fn only_existing_tests_of_a_lost_module_changed() {
 }
 
 #[test]
+fn failures_that_are_counted_and_not_named_are_no_ground_to_reject() {
+    let counted = |failed: u64| {
+        let mut log = ParsedLogBuilder::new("hand");
+        log.record("a", "a.x", "a.x", TestStatus::Passed);
+        log.add_totals(atlas_core::Totals {
+            failed: Some(failed),
+            ..atlas_core::Totals::default()
+        });
+        log.finish(RunOutcome::Completed)
+    };
+    let found = verdict(&counted(0), &counted(1), &counted(0));
+    assert_eq!(found.outcome, OracleOutcome::NoEvidence);
+    assert!(found.reason.contains("1 failures"), "{}", found.reason);
+    // What is not named in After either is not the pull request's.
+    let found = verdict(&counted(1), &counted(1), &counted(1));
+    assert_eq!(found.outcome, OracleOutcome::RejectNoFailToPass);
+}
+
+#[test]
+fn a_program_that_was_not_built_fails_for_that_alone() {
+    // `ctest` counts a program that is not there among its failures.
+    let lost = [("prog", "Unable to find executable: ./prog")];
+    let before = log("prog- other+", RunOutcome::Completed, &lost);
+    let (base, after) = (
+        done("prog+ prog::a+ other+"),
+        done("prog+ prog::a+ prog::b+ other+"),
+    );
+    let found = verdict(&base, &before, &after);
+    assert_eq!(found.kind, Some(Kind::FeatureRequest));
+    assert_eq!(found.fail_to_pass, ["prog::b"]);
+    assert_eq!(found.pass_to_pass, ["other", "prog", "prog::a"]);
+}
+
+#[test]
 fn a_changed_test_is_known_by_its_name_without_libtests_remark() {
     let of = |names: &[&str]| {
         let mut log = ParsedLogBuilder::new("hand");
