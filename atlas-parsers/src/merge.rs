@@ -1,6 +1,7 @@
 //! A log of several runners, each section read by its own parser.
 
 use crate::detect::{Detector, Hints, Section};
+use crate::inner;
 use crate::registry::{Parsers, UnknownParser};
 use atlas_core::{
     LogParser, LogParserExt, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, WholeLog,
@@ -140,7 +141,8 @@ fn merge(id: &str, logs: Vec<(u64, ParsedLog)>) -> ParsedLog {
 }
 
 /// The parser of a log with several runners, named as `jest+mocha`: finds the sections of these runners
-/// and reads each with its own parser. Keeps the log in memory.
+/// and reads each with its own parser. A driver and a runner inside it, `ctest+unity`, share their
+/// lines instead. Keeps the log in memory.
 #[derive(Debug)]
 pub(crate) struct Several {
     id: String,
@@ -167,6 +169,21 @@ impl Several {
         {
             reader.feed(log);
             return Box::new(reader).finish();
+        }
+        // Of a driver with its programs' lines, or of a run that came to no program.
+        let outer = |id: &str| id == parts[0] || id.starts_with(&format!("{}+", parts[0]));
+        if found.parser.as_deref().is_none_or(outer)
+            && let [outer, inside @ ..] = &parts[..]
+            && let Some(driver) = inner::driver(outer, inside)
+            && let Ok(outer) = self.parsers.get(outer)
+        {
+            let named = |id: &&'static str| Some((*id, self.parsers.get(id).ok()?));
+            let inside = driver.about().contains.iter();
+            let inside: Vec<_> = inside
+                .filter(|id| parts.contains(*id))
+                .filter_map(named)
+                .collect();
+            return inner::read(&self.id, driver, &outer, &inside, log);
         }
         // Only one of them left marks; without any, the first is asked.
         let one = found.parser.as_deref().unwrap_or(parts[0]);

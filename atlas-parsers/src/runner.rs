@@ -15,6 +15,36 @@ pub trait Runner: LogParser {
     /// first bytes first. A mark that is [certain](Mark::certain) is one that no other runner
     /// prints and no prose holds.
     fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark>;
+
+    /// What a clean line says of the programs that this runner starts, where it marks the lines
+    /// that they print. Without such marks nothing tells a program's output from another's, and the
+    /// answer is [`Inner::Nothing`].
+    fn inner<'a>(&self, _line: &'a [u8]) -> Inner<'a> {
+        Inner::Nothing
+    }
+}
+
+/// What a driver's line says of the test programs that it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inner<'a> {
+    /// Nothing.
+    Nothing,
+    /// A run begins, which numbers its tests anew.
+    Run,
+    /// A test begins, for the first time or again: `      Start  3: name`.
+    Begins {
+        /// The test's number in this run.
+        number: u64,
+        /// The driver's name for the test.
+        name: &'a str,
+    },
+    /// A line of a test's program: `3: line`.
+    Prints {
+        /// The test's number in this run.
+        number: u64,
+        /// The line as the program printed it.
+        line: &'a [u8],
+    },
 }
 
 /// The description of a parser.

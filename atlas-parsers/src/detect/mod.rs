@@ -5,11 +5,13 @@
 //!
 //! Several runners in one log each get their section, if each stands for itself. A runner whose
 //! marks stand amid another's is output of that other one: a test that runs a test runner, or prints
-//! what looks like one.
+//! what looks like one. But a driver that marks each line of the programs it starts, as `ctest -V`
+//! does, lets their own results be read as well: its log is both runners', line by line.
 
 mod command;
 mod sections;
 
+use crate::inner;
 use crate::registry::BUILTIN;
 use crate::runner::Mark;
 use crate::text::clean;
@@ -53,8 +55,8 @@ pub struct Section {
 /// The parser that fits a log, or the parsers of its sections.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Detection {
-    /// The parser's id; of several sections the ids in their order, as `jest+mocha`; `None` where
-    /// nothing tells.
+    /// The parser's id; of several sections the ids in their order, as `jest+mocha`; of a driver that
+    /// marks its programs' lines, with the runners inside, as `ctest+unity`; `None` where nothing tells.
     pub parser: Option<String>,
     /// [`Certain`](Certainty::Certain) by the log's own marks, [`Likely`](Certainty::Likely) by
     /// weaker marks, the command or the language.
@@ -111,6 +113,10 @@ pub struct Detector {
     only: Vec<usize>,
     found: Vec<Found>,
     spans: Spans,
+    /// Certain marks of runners in the lines that a driver says are its programs', by the driver.
+    inside: Vec<(usize, Found)>,
+    /// The last such line that was not empty.
+    before_inside: Vec<u8>,
     /// The beginning of the line that is not whole yet, and its length so far.
     partial: Vec<u8>,
     partial_len: u64,
@@ -198,8 +204,47 @@ impl Detector {
                     .mark(number, mark.place, start, self.offset, self.line);
             }
         }
+        if inner::may_print(&line)
+            && let Some((driver, line)) = inner::printed(&line)
+            && !line.is_empty()
+        {
+            self.take_inside(driver, line);
+        }
         self.before.clear();
         self.before.extend_from_slice(&line);
+    }
+
+    /// Takes a line of a program that a driver started.
+    fn take_inside(&mut self, driver: usize, line: &[u8]) {
+        for (number, runner) in BUILTIN.iter().enumerate() {
+            let other = !self.only.is_empty() && !self.only.contains(&number);
+            if other || !contains(driver, number) {
+                continue;
+            }
+            if let Some(mark) = runner.mark(line, &self.before_inside).filter(|m| m.certain)
+                && !self.inside.contains(&(driver, (number, mark)))
+            {
+                self.inside.push((driver, (number, mark)));
+            }
+        }
+        self.before_inside.clear();
+        self.before_inside.extend_from_slice(line);
+    }
+
+    /// One runner printed the log; with the runners that its programs' lines prove, where it is a
+    /// driver that marks those.
+    fn alone(&self, runner: usize) -> Detection {
+        let id = BUILTIN[runner].id();
+        let mut reasons = self.reasons_of(runner);
+        let mut ids = vec![id];
+        for (_, (inside, mark)) in self.inside.iter().filter(|found| found.0 == runner) {
+            let inside = BUILTIN[*inside].id();
+            if !ids.contains(&inside) {
+                ids.push(inside);
+            }
+            reasons.push(format!("{inside}: a program inside has {}", mark.what));
+        }
+        Detection::one(&ids.join("+"), Certainty::Certain, reasons)
     }
 
     fn reasons_of(&self, runner: usize) -> Vec<String> {
@@ -228,8 +273,7 @@ impl Detector {
         let spans = self.spans.resolve(|runner| proven.contains(&runner));
         if let [first, rest @ ..] = &spans[..] {
             if rest.is_empty() {
-                let id = BUILTIN[first.runner].id();
-                return Detection::one(id, Certainty::Certain, self.reasons_of(first.runner));
+                return self.alone(first.runner);
             }
             return self.several(&spans);
         }

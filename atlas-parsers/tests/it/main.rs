@@ -10,6 +10,7 @@ mod corpus;
 mod detect;
 mod folders;
 mod fuzz;
+mod inner;
 mod registry;
 mod shared;
 mod support;

@@ -6,16 +6,21 @@
 //! `--output-on-failure` it is raw, and the lists at the end of the run decide between a result
 //! and a forged one.
 //!
-//! A test of `ctest` is one `add_test`; what its program reports of its own tests is not read.
+//! A test of `ctest` is one `add_test`; what its program reports of its own tests is not read here,
+//! but by the parser named `ctest+unity`, which gives each program's lines to that program's parser.
+//!
+//! A test whose program is not there was not built: it counts as failed, as `ctest` counts it, and
+//! as a module that was lost.
 
 mod line;
 mod run;
 
-use crate::cpp::build::Builds;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::cpp::build::{Builds, number};
+use crate::runner::{About, Inner, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome,
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
+    RunOutcome,
 };
 use line::Head;
 use memchr::memmem;
@@ -49,7 +54,8 @@ impl Runner for Ctest {
             ..About::new(
                 "`ctest` 2.8 and newer: default, -V, -VV, --output-on-failure, --progress, -j, \
                  --repeat, -T memcheck",
-                "the tests inside a test program; with \
+                "the tests inside a test program, unless named together with its runner \
+                 (`ctest+unity`) and run with -V; with \
                  --output-on-failure, a whole forged run in \
                  the output of the last failing test",
             )
@@ -83,6 +89,26 @@ impl Runner for Ctest {
             _ => None,
         }
     }
+
+    fn inner<'a>(&self, line: &'a [u8]) -> Inner<'a> {
+        match line.first() {
+            Some(b'0'..=b'9') => match number(line) {
+                Some((number, rest)) if rest.starts_with(b":") => {
+                    let line = rest.get(1..).unwrap_or_default();
+                    // Behind an empty line's colon the blank may have been trimmed.
+                    let line = line.strip_prefix(b" ").unwrap_or(line);
+                    Inner::Prints { number, line }
+                }
+                _ => Inner::Nothing,
+            },
+            Some(b' ') => match line::start(line) {
+                Some((number, name)) => Inner::Begins { number, name },
+                None => Inner::Nothing,
+            },
+            Some(b'T') if line.starts_with(b"Test project /") => Inner::Run,
+            _ => Inner::Nothing,
+        }
+    }
 }
 
 struct State {
@@ -92,6 +118,10 @@ struct State {
     runs: Vec<Run>,
     run: Run,
     list: Option<List>,
+    /// `ctest` has just said that there is no such program.
+    missing: Option<Evidence>,
+    /// Tests that were not run for want of their program.
+    unbuilt: Vec<(String, Vec<Evidence>)>,
 }
 
 impl State {
@@ -103,6 +133,8 @@ impl State {
             runs: Vec::new(),
             run: Run::default(),
             list: None,
+            missing: None,
+            unbuilt: Vec::new(),
         }
     }
 
@@ -124,7 +156,13 @@ impl State {
                 if let Some((index, name)) = line::start(line) {
                     self.run.start(index, name);
                 } else if let Some(head) = Head::read(line) {
-                    self.run.result(&head);
+                    let missing = self.missing.take();
+                    if let Some(name) = self.run.result(&head)
+                        && let Some(proof) = missing
+                    {
+                        let lines = vec![proof, self.evidence(line)];
+                        self.unbuilt.push((name, lines));
+                    }
                 } else if let Some(summary) = line::summary(line)
                     && self.run.has_begun()
                 {
@@ -151,8 +189,15 @@ impl State {
                 }
             }
             Some(b'*') if line.starts_with(b"***Exception:") => self.run.exception(),
+            Some(b'U') if line.starts_with(b"Unable to find executable: ") => {
+                self.missing = Some(self.evidence(line));
+            }
             _ => {}
         }
+    }
+
+    fn evidence(&self, line: &[u8]) -> Evidence {
+        Evidence::at("log", self.line, String::from_utf8_lossy(line).trim())
     }
 }
 
@@ -199,6 +244,9 @@ impl LineState for State {
             self.log.set_consistent(consistent);
         }
         let unbuilt = self.builds.finish(&mut self.log);
+        for (name, lines) in self.unbuilt {
+            self.log.lose(&name, LostReason::BuildFailed, lines);
+        }
         let outcome = if unended {
             RunOutcome::Truncated
         } else if !self.runs.is_empty() {

@@ -94,27 +94,26 @@ impl Run {
     }
 
     /// Takes a result line. A result counts for a started test; only a log without any start line
-    /// is believed as it is.
-    pub(super) fn result(&mut self, head: &Head<'_>) {
+    /// is believed as it is. Returns the name of a test that was not run.
+    pub(super) fn result(&mut self, head: &Head<'_>) -> Option<String> {
         let (name, verdict) = match self.names.get(&head.index) {
-            Some(name) => match head.verdict_of(name) {
-                Some(verdict) => (name.clone(), verdict),
-                None => return,
-            },
-            None if self.starts == 0 => match head.split() {
-                Some((name, verdict)) => (name.to_owned(), verdict),
-                None => return,
-            },
-            None => return,
+            Some(name) => (name.clone(), head.verdict_of(name)?),
+            None if self.starts == 0 => {
+                let (name, verdict) = head.split()?;
+                (name.to_owned(), verdict)
+            }
+            None => return None,
         };
         self.reopen();
         self.pending = None;
+        let idle = head.rest.contains("***Not Run  ").then(|| name.clone());
         let key = (head.index, name);
         match verdict {
             Verdict::Continued => self.pending = Some((key, head.place)),
             Verdict::Disabled => self.end(key, head.place, TestStatus::Skipped, true),
             Verdict::Status(status) => self.end(key, head.place, status, false),
         }
+        idle
     }
 
     /// `***Exception:   0.02 sec` below an exit code.
