@@ -58,6 +58,7 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::cpp::cppunit::CppUnit,
     &crate::cpp::doctest::Doctest,
     &crate::cpp::gtest::Gtest,
+    &crate::cpp::handmade::Handmade,
     // C#
     &crate::csharp::dotnet::DotNet,
     &crate::csharp::nunit2::NUnit2,

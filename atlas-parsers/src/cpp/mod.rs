@@ -13,6 +13,7 @@ pub(crate) mod cunit;
 mod death;
 pub(crate) mod doctest;
 pub(crate) mod gtest;
+pub(crate) mod handmade;
 mod junit;
 pub(crate) mod meson;
 mod nest;

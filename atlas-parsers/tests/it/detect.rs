@@ -127,6 +127,27 @@ fn what_stands_amid_a_run_is_its_tests_output() {
 }
 
 #[test]
+fn hand_written_verdicts_are_no_more_than_likely() {
+    let found = detect(b"[pass] a\n[fail] b\n", &Hints::default());
+    assert_eq!(found.parser.as_deref(), Some("handmade"));
+    assert_eq!(found.confidence, Certainty::Likely);
+    for text in [
+        "[ok] started\n[error] disk is full\n",
+        "ok: [host]\nfailed: [other]\n3 passed, 1 failed\n",
+        "see [pass] in the manual\n[info] 3 passed, 1 failed\n",
+        "[PASS]\n[passing] a\n",
+    ] {
+        let found = detect(text.as_bytes(), &Hints::default());
+        assert_eq!(found.parser, None, "{text}");
+        let read = Parsers::builtin()
+            .get("handmade")
+            .unwrap()
+            .parse(text.as_bytes());
+        assert!(read.is_empty(), "{text}: {:?}", read.tests());
+    }
+}
+
+#[test]
 fn a_log_in_pieces_is_detected_the_same() {
     let log = format!("{GO}\nnow the other one\r\n{CARGO}");
     let whole = detect(log.as_bytes(), &Hints::default());
