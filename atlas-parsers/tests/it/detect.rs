@@ -127,6 +127,20 @@ fn what_stands_amid_a_run_is_its_tests_output() {
 }
 
 #[test]
+fn avas_tap_is_known_by_its_titles() {
+    let whole = "TAP version 13\nok 1 - a › works\nok 2 - b › works\n\n1..2\n# tests 2\n# pass 2\n# fail 0\n";
+    let found = detect(whole.as_bytes(), &Hints::default());
+    assert_eq!(found.parser.as_deref(), Some("ava"));
+    assert_eq!(found.confidence, Certainty::Likely);
+    let lost = "TAP version 13\nnot ok 1 - test/a.js exited with a non-zero exit code: 1\n\n1..0\n";
+    let found = detect(lost.as_bytes(), &Hints::default());
+    assert_eq!(found.parser.as_deref(), Some("ava"));
+    assert_eq!(found.confidence, Certainty::Certain);
+    let other = detect(&whole.replace('›', "-").into_bytes(), &Hints::default());
+    assert_eq!(other.parser.as_deref(), Some("tap"));
+}
+
+#[test]
 fn hand_written_verdicts_are_no_more_than_likely() {
     let found = detect(b"[pass] a\n[fail] b\n", &Hints::default());
     assert_eq!(found.parser.as_deref(), Some("handmade"));
