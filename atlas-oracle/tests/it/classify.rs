@@ -174,6 +174,17 @@ fn a_program_that_was_not_built_fails_for_that_alone() {
 }
 
 #[test]
+fn a_program_that_fails_with_its_own_test_is_no_task_of_its_own() {
+    let found = verdict(
+        &done("prog+ prog::a+ other+"),
+        &done("prog- prog::a- other-"),
+        &done("prog+ prog::a+ other+"),
+    );
+    assert_eq!(found.fail_to_pass, ["other", "prog::a"]);
+    assert_eq!(found.pass_to_pass, Vec::<String>::new());
+}
+
+#[test]
 fn a_changed_test_is_known_by_its_name_without_libtests_remark() {
     let of = |names: &[&str]| {
         let mut log = ParsedLogBuilder::new("hand");
