@@ -10,6 +10,8 @@ use memchr::memmem::{self, Finder};
 pub(super) struct Builds {
     error: Finder<'static>,
     undefined: Finder<'static>,
+    /// `/usr/bin/ld: cannot find -lm`: no word "error" in it.
+    linker: Finder<'static>,
     meson: Finder<'static>,
     complaints: Vec<Evidence>,
     /// The step that ninja last named, waiting for ninja to stop.
@@ -22,6 +24,7 @@ impl Default for Builds {
         Self {
             error: Finder::new("error: "),
             undefined: Finder::new("undefined reference to "),
+            linker: Finder::new("ld: cannot find "),
             meson: Finder::new("meson.build:"),
             complaints: Vec::new(),
             step: None,
@@ -96,6 +99,7 @@ impl Builds {
             return before.ends_with(b": ") || before.ends_with(b": fatal ");
         }
         line.starts_with(b"CMake Error")
+            || self.linker.find(line).is_some()
             || line.ends_with(b"ld returned 1 exit status")
             || self.undefined.find(line).is_some()
     }

@@ -3,8 +3,8 @@
 
 use atlas_core::{Evidence, LostReason, ParsedLogBuilder};
 
-/// How many lines below the first one are kept as proof.
-const MAX_LINES: usize = 5;
+/// How many lines are kept as proof: the message stands below the source of the failing statement.
+pub(super) const MAX_LINES: usize = 24;
 
 /// The file of `An error occurred while loading ./spec/x_spec.rb.`, with or without ` - Did you mean?`.
 pub(super) fn file(line: &str) -> Option<&str> {
@@ -13,6 +13,15 @@ pub(super) fn file(line: &str) -> Option<&str> {
         .strip_prefix("An error occurred while loading ")?;
     let rest = rest.split(" - Did you mean?").next().unwrap_or(rest);
     Some(rest.trim_end_matches('.'))
+}
+
+/// Whether a line below the first one is worth keeping: neither the stack nor the end of the run.
+pub(super) fn is_telling(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    !line.is_empty()
+        && !line.starts_with(b"#")
+        && !line.starts_with(b"Finished in ")
+        && memchr::memmem::find(line, b" examples, ").is_none()
 }
 
 /// Reads such a message and the lines below it.
@@ -37,7 +46,7 @@ impl Loading {
         let Some((_, lines)) = &mut self.open else {
             return false;
         };
-        if lines.len() < MAX_LINES && !line.is_empty() {
+        if lines.len() < MAX_LINES && is_telling(line) {
             lines.push(Evidence::at("log", number, text.trim()));
         }
         true

@@ -202,6 +202,11 @@ impl CompilerBlocks {
             }
             return self.open;
         }
+        if is_trouble(line) {
+            self.open = false;
+            self.push("", line, number);
+            return true;
+        }
         if self.open {
             self.open = is_complaint(line);
             if self.open {
@@ -249,6 +254,21 @@ impl CompilerBlocks {
         }
         lines
     }
+}
+
+/// Whether the go command says that it could not work at all, of no package in particular:
+/// `unicode/utf8: write /tmp/…/importcfg: no space left on device`.
+fn is_trouble(line: &[u8]) -> bool {
+    let mut words = line.splitn(3, |byte| *byte == b' ');
+    let subject = words.next().unwrap_or_default();
+    let action = words.next().unwrap_or_default();
+    subject.len() > 1
+        && subject.ends_with(b":")
+        && matches!(
+            action,
+            b"write" | b"writing" | b"open" | b"mkdir" | b"fork/exec" | b"link" | b"copying"
+        )
+        && words.next().is_some_and(|rest| rest.contains(&b':'))
 }
 
 /// Whether a line can stand in a compiler's block: `./x.go:1:2: …`, `vet: …`, a continuation.

@@ -67,7 +67,8 @@ impl Build {
             self.unexplained = None;
         } else if self.unexplained.is_some() {
             self.reason(text, evidence);
-        } else if self.explaining {
+        } else if self.explaining || text.trim_ascii_start().starts_with(b"symbol:") {
+            // The symbol stands below the place, and only at the end at this level.
             self.explain(text, evidence);
         } else if self.compiling {
             if self.complaints.len() < Self::MAX_LINES {

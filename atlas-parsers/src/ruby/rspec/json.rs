@@ -1,5 +1,6 @@
 //! `--format json` on stdout.
 
+use crate::ruby::loading;
 use crate::ruby::report;
 use atlas_core::{
     Evidence, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
@@ -105,8 +106,11 @@ pub(super) fn parse(text: &[u8]) -> Option<ParsedLog> {
 /// A file that could not be loaded.
 fn lose(message: &str, log: &mut ParsedLogBuilder) {
     let said = message.trim_start();
-    if let Some(file) = crate::ruby::loading::file(said.lines().next().unwrap_or_default()) {
-        let lines = said.lines().filter(|line| !line.trim().is_empty()).take(4);
+    if let Some(file) = loading::file(said.lines().next().unwrap_or_default()) {
+        let lines = said
+            .lines()
+            .filter(|line| loading::is_telling(line.as_bytes()))
+            .take(loading::MAX_LINES);
         let proof = lines.map(|line| Evidence::of("log", line.trim())).collect();
         log.lose(file, LostReason::LoadFailed, proof);
     }

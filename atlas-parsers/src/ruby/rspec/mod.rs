@@ -277,7 +277,7 @@ impl State {
         let Some((_, lines)) = &mut self.unloaded else {
             return false;
         };
-        if lines.len() < 5 && !line.is_empty() {
+        if lines.len() < loading::MAX_LINES && loading::is_telling(line) {
             let text = &line[..line.len().min(500)];
             let text = String::from_utf8_lossy(text).trim().to_owned();
             lines.push(Evidence::at("log", self.line, text));
