@@ -56,11 +56,14 @@ pub enum BeforeFailureExtent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BuildFailureClass {
-    /// A symbol or module is missing that the gold patch introduces.
+    /// A symbol, module, file or declared package is missing that the gold patch introduces, or one
+    /// is used as only the gold patch allows.
     MissingSymbol,
-    /// The environment is broken.
+    /// The environment is broken: a tool, a library, a package or room is missing that the pull
+    /// request does not bring.
     Environment,
-    /// The test file itself is broken.
+    /// The test file itself is broken: it does not parse, or asks the project for what neither Base
+    /// nor the gold patch has.
     BrokenTest,
     /// No rule tells.
     Unknown,
@@ -78,7 +81,7 @@ pub struct ModuleFailure {
     /// The missing symbol, where one was found in both the log and the gold patch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
-    /// Proof lines from log and patch.
+    /// Proof lines from log and patch; where a class is told by a line, that one first.
     pub proof: Vec<Evidence>,
 }
 
@@ -150,8 +153,8 @@ pub enum OracleOutcome {
     EnvironmentInvalid,
     /// After does not build or run: the pull request or the split is wrong.
     RejectAfterBroken,
-    /// Nothing was seen to run, or failures are counted that the log does not name: neither pass nor
-    /// fail.
+    /// Nothing was seen to run, failures are counted that the log does not name, or the environment
+    /// failed in Before alone: neither pass nor fail.
     NoEvidence,
 }
 

@@ -1,6 +1,6 @@
 //! Classification: three parsed logs in, a verdict out.
 
-mod modules;
+mod failures;
 mod unstable;
 
 use atlas_core::{
@@ -100,9 +100,11 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
             .entry(transition.class.clone())
             .or_insert(0) += 1;
     }
-    let module_failures = modules::failures(input);
-    let lost_in_before: Vec<&ModuleFailure> = modules::newly_lost(&module_failures);
-    let before_failure_extent = extent(input.before, !lost_in_before.is_empty());
+    let module_failures = failures::failures(input);
+    let lost_in_before: Vec<&ModuleFailure> = failures::newly_lost(&module_failures);
+    let unproven = failures::without_evidence(&module_failures);
+    let lost = !lost_in_before.is_empty() || !unproven.is_empty();
+    let before_failure_extent = extent(input.before, lost);
 
     let mut found = Classification {
         outcome: OracleOutcome::NoEvidence,
@@ -125,11 +127,26 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         evidence: Vec::new(),
         warnings: warnings(input),
     };
+    found.warnings.extend(failures::remarks(&module_failures));
 
-    if let Some((outcome, reason, evidence)) = ungrounded(input) {
+    // What a broken environment kept from running in Before could have passed there.
+    let unseen = failures::Unseen::of(&unproven, input);
+    let no_evidence = || {
+        let mut shown = input.before.results.iter();
+        let whole = lost_in_before.is_empty()
+            && !unproven.is_empty()
+            && shown.all(|t| is_module(input.before, t.name) || unseen.holds(t.name));
+        whole.then(|| environment_failed(&unproven, "nothing ran there"))
+    };
+    if let Some((outcome, reason, evidence)) = ungrounded(input).or_else(no_evidence) {
         found.outcome = outcome;
         found.reason = reason;
         found.evidence = evidence;
+        if outcome == OracleOutcome::RejectAfterBroken {
+            found
+                .reason
+                .push_str(failures::after_because(&module_failures));
+        }
         return found;
     }
 
@@ -140,6 +157,8 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         Kind::BugFix
     });
     let crashed = before_failure_extent == BeforeFailureExtent::Crash;
+    // What a broken environment kept from running in Before could have passed there.
+    let unseen = failures::Unseen::of(&unproven, input);
     let passes = |map: &Statuses<'_>, id: &str| map.get(id).is_some_and(|s| s.is_passing());
 
     let mut fail_to_pass = BTreeSet::new();
@@ -155,6 +174,12 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
             continue;
         }
         plain.insert(id);
+        if unseen.holds(id) {
+            if in_base {
+                pass_to_pass.insert(id);
+            }
+            continue;
+        }
         // What a module that did not load, or a crash, merely took along is no failure of its own.
         let failed = before.get(id).is_some_and(|s| s.is_failing());
         let failed_by_name = failed && !is_module(input.before, id);
@@ -196,7 +221,7 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
                 && input
                     .modified_tests
                     .iter()
-                    .any(|name| modules::is_test_named(test.name, name))
+                    .any(|name| failures::is_test_named(test.name, name))
             {
                 fail_to_pass.insert(test.name);
             }
@@ -217,7 +242,14 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
     }
 
     let unnamed = unnamed_failures(input.before);
-    if found.fail_to_pass.is_empty() && unnamed > unnamed_failures(input.after) {
+    if found.fail_to_pass.is_empty() && !unproven.is_empty() {
+        let rest = "no test that ran there fails in Before and passes in After";
+        let (outcome, reason, evidence) = environment_failed(&unproven, rest);
+        found.outcome = outcome;
+        found.reason = reason;
+        found.evidence = evidence;
+        found.kind = None;
+    } else if found.fail_to_pass.is_empty() && unnamed > unnamed_failures(input.after) {
         found.outcome = OracleOutcome::NoEvidence;
         found.reason = format!(
             "Before's runner counts {unnamed} failures that its log does not name: the log was cut, or \
@@ -292,6 +324,23 @@ fn accepted(found: &Classification, lost: &[&ModuleFailure]) -> String {
     )
 }
 
+/// An environment that worked in Base and in After and failed in between says nothing of the pull
+/// request, and nothing against the environment: the state must be run again.
+fn environment_failed(
+    lost: &[&ModuleFailure],
+    rest: &str,
+) -> (OracleOutcome, String, Vec<Evidence>) {
+    let evidence: Vec<Evidence> = lost
+        .iter()
+        .filter_map(|f| f.proof.first().cloned())
+        .collect();
+    let why = evidence.first().map_or("no line", |line| line.text.trim());
+    let reason = format!(
+        "the environment failed in Before alone (`{why}`) and {rest}: neither pass nor fail, run it again"
+    );
+    (OracleOutcome::NoEvidence, reason, evidence)
+}
+
 fn count_note(count: usize, what: &str) -> String {
     if count == 0 {
         String::new()
@@ -325,7 +374,7 @@ fn ungrounded(input: &ClassifyInput<'_>) -> Option<(OracleOutcome, String, Vec<E
             .iter()
             .flat_map(|m| m.lines.iter().take(6).cloned())
             .take(24)
-            .map(|line| modules::named(line, state))
+            .map(|line| failures::named(line, state))
             .collect()
     };
     let (base, before, after) = (input.base, input.before, input.after);

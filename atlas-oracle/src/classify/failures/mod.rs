@@ -1,17 +1,36 @@
 //! Modules that did not build or load, and why.
+//!
+//! Three things make a module fail: a symbol is missing that the gold patch brings, the environment
+//! is broken, or the test file is. Which it is follows from two questions, in which states the
+//! module fails and what its lines say, and both are needed: the same `No module named 'x'` is a
+//! feature, a missing package and a broken test in turn.
+
+mod forms;
+mod patch;
 
 use super::ClassifyInput;
 use crate::agreement::leaf;
 use atlas_core::{
-    BuildFailureClass, Evidence, LostModule, LostReason, ModuleFailure, Patch, State,
+    BuildFailureClass, Evidence, LostModule, LostReason, ModuleFailure, ParsedLog, State,
 };
-use regex::Regex;
+use forms::{Complaint, Sort};
+use patch::Brought;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
-/// Every module that did not build or load in any state, with its class and proof.
+/// Every module that did not build or load in any state, with its class and proof. The first proof
+/// line is the one that decides.
 pub(super) fn failures(input: &ClassifyInput<'_>) -> Vec<ModuleFailure> {
-    let gold = input.gold_patch.map(Introduced::by);
+    let lost = |state: State| -> BTreeMap<&str, &LostModule> {
+        let lost = input.log(state).modules_not_loaded.iter();
+        lost.map(|lost| (lost.module.as_str(), lost)).collect()
+    };
+    let reader = Reader {
+        gold: input.gold_patch.map(|p| Brought::by(p, "gold patch")),
+        tests: input.test_patch.map(|p| Brought::by(p, "test patch")),
+        logs: [input.base, input.before, input.after],
+        base: lost(State::Base),
+        after: lost(State::After),
+    };
     let mut failures = Vec::new();
     for state in State::ALL {
         for lost in &input.log(state).modules_not_loaded {
@@ -21,71 +40,380 @@ pub(super) fn failures(input: &ClassifyInput<'_>) -> Vec<ModuleFailure> {
             ) {
                 continue;
             }
-            failures.push(explain(state, lost, input, gold.as_ref()));
+            failures.push(reader.explain(state, lost));
         }
     }
     failures
 }
 
-/// Those of Before that load in After: what the pull request brings is what they lack.
-pub(super) fn newly_lost(failures: &[ModuleFailure]) -> Vec<&ModuleFailure> {
+/// Those of Before that load in Base, or are new, and load in After.
+fn only_in_before(failures: &[ModuleFailure]) -> impl Iterator<Item = &ModuleFailure> {
     let lost_in = |state: State| -> BTreeSet<&str> {
-        failures
-            .iter()
-            .filter(|f| f.state == state)
-            .map(|f| f.module.as_str())
-            .collect()
+        let lost = failures.iter().filter(|f| f.state == state);
+        lost.map(|f| f.module.as_str()).collect()
     };
     let (base, after) = (lost_in(State::Base), lost_in(State::After));
     failures
         .iter()
         .filter(|f| f.state == State::Before)
-        .filter(|f| !base.contains(f.module.as_str()) && !after.contains(f.module.as_str()))
+        .filter(move |f| !base.contains(f.module.as_str()) && !after.contains(f.module.as_str()))
+}
+
+/// Those that make a feature: what the pull request brings is what they lack, as far as anyone can
+/// tell. A failure that no rule explains counts too, for the gold patch mended it.
+pub(super) fn newly_lost(failures: &[ModuleFailure]) -> Vec<&ModuleFailure> {
+    only_in_before(failures)
+        .filter(|f| {
+            matches!(
+                f.class,
+                BuildFailureClass::MissingSymbol | BuildFailureClass::Unknown
+            )
+        })
         .collect()
 }
 
-fn explain(
-    state: State,
-    lost: &LostModule,
-    input: &ClassifyInput<'_>,
-    gold: Option<&Introduced>,
-) -> ModuleFailure {
-    let lost_in = |other: State| {
-        input
-            .log(other)
-            .modules_not_loaded
-            .iter()
-            .any(|m| m.module == lost.module)
-    };
-    let mut proof: Vec<Evidence> = lost
-        .lines
+/// Those whose environment failed in Before alone: they say nothing of the pull request.
+pub(super) fn without_evidence(failures: &[ModuleFailure]) -> Vec<&ModuleFailure> {
+    only_in_before(failures)
+        .filter(|f| f.class == BuildFailureClass::Environment)
+        .collect()
+}
+
+/// What a reader of the verdict should know of modules whose tests cannot count.
+pub(super) fn remarks(failures: &[ModuleFailure]) -> Vec<String> {
+    const MOST: usize = 20;
+    let told = failures.iter().filter(|f| f.state == State::Before);
+    told.filter_map(|failure| {
+        let why = match failure.class {
+            BuildFailureClass::BrokenTest => "the test file itself is broken",
+            BuildFailureClass::Environment => "the environment is broken",
+            BuildFailureClass::MissingSymbol | BuildFailureClass::Unknown => return None,
+        };
+        let line = failure.proof.first();
+        let line = line.map_or_else(String::new, |line| format!(" (`{}`)", line.text.trim()));
+        Some(format!(
+            "before: `{}` does not build or load, {why}{line}",
+            failure.module
+        ))
+    })
+    .take(MOST)
+    .collect()
+}
+
+/// Why After does not load, where all that is lost there says the same.
+pub(super) fn after_because(failures: &[ModuleFailure]) -> &'static str {
+    let mut classes = failures
         .iter()
-        .map(|line| named(line.clone(), state))
-        .collect();
-    let mut symbol = None;
-    let class = if lost_in(State::Base) || lost_in(State::After) && state != State::Before {
-        BuildFailureClass::Environment
-    } else if lost_in(State::After) {
-        // Fails with and without the solution, and not without the tests.
-        if is_syntax_error(&lost.lines) {
-            BuildFailureClass::BrokenTest
-        } else {
-            BuildFailureClass::Environment
-        }
-    } else if let Some((name, place)) = gold.and_then(|gold| gold.explains(&lost.lines)) {
-        proof.push(place);
-        symbol = Some(name);
-        BuildFailureClass::MissingSymbol
-    } else {
-        BuildFailureClass::Unknown
+        .filter(|f| f.state == State::After)
+        .map(|f| f.class);
+    let Some(first) = classes
+        .next()
+        .filter(|first| classes.all(|class| class == *first))
+    else {
+        return "";
     };
-    ModuleFailure {
-        state,
-        module: lost.module.clone(),
-        class,
-        symbol,
-        proof,
+    match first {
+        BuildFailureClass::BrokenTest => "; the lines show a test file that is broken itself",
+        BuildFailureClass::Environment => "; the lines show what the environment lacks",
+        BuildFailureClass::MissingSymbol | BuildFailureClass::Unknown => "",
     }
+}
+
+/// Tests that Before says nothing of, because the environment failed there.
+pub(super) struct Unseen<'a>(BTreeSet<&'a str>);
+
+impl<'a> Unseen<'a> {
+    /// Those of After whose module the environment kept from running in Before.
+    pub(super) fn of(unproven: &[&ModuleFailure], input: &ClassifyInput<'a>) -> Self {
+        let lost: BTreeSet<&str> = unproven.iter().map(|f| f.module.as_str()).collect();
+        let seen = |log: &'a ParsedLog| -> BTreeSet<&'a str> {
+            log.results.iter().map(|test| test.module).collect()
+        };
+        let (ran, known) = (seen(input.before), seen(input.after));
+        // A runner may name what it builds otherwise than what it runs (an object file, a crate):
+        // then a test that the name holds, and one of any module that shows nothing, may be those.
+        let vague: Vec<&&str> = lost.iter().filter(|lost| !known.contains(*lost)).collect();
+        let meant = |test: &str| vague.iter().any(|lost| patch::has_word(lost, test));
+        let tests = input.after.results.iter().filter(|test| {
+            lost.contains(test.module)
+                || lost.contains(test.name)
+                || !vague.is_empty() && (!ran.contains(test.module) || meant(test.name))
+        });
+        Self(tests.map(|test| test.name).collect())
+    }
+
+    /// Whether this test is one of them.
+    pub(super) fn holds(&self, id: &str) -> bool {
+        self.0.contains(id)
+    }
+}
+
+/// What is known when a failure is explained.
+struct Reader<'a> {
+    gold: Option<Brought>,
+    tests: Option<Brought>,
+    logs: [&'a ParsedLog; 3],
+    base: BTreeMap<&'a str, &'a LostModule>,
+    after: BTreeMap<&'a str, &'a LostModule>,
+}
+
+/// A class, the line that decides, and what the patches say to it.
+struct Finding {
+    class: BuildFailureClass,
+    symbol: Option<String>,
+    decides: Option<usize>,
+    patches: Vec<Evidence>,
+}
+
+impl Finding {
+    fn of(class: BuildFailureClass, decides: Option<usize>) -> Self {
+        Self {
+            class,
+            symbol: None,
+            decides,
+            patches: Vec::new(),
+        }
+    }
+}
+
+impl Reader<'_> {
+    fn explain(&self, state: State, lost: &LostModule) -> ModuleFailure {
+        let in_base = self.base.contains_key(lost.module.as_str());
+        let after = self.after.get(lost.module.as_str()).copied();
+        let found = if in_base {
+            // Base must load: a failure that was there before the pull request is none of its doing.
+            self.own_fault(&lost.lines)
+                .filter(|found| found.class == BuildFailureClass::BrokenTest)
+                .unwrap_or_else(|| Finding::of(BuildFailureClass::Environment, None))
+        } else if state == State::Before {
+            let missing = self.missing(&lost.lines, after.map(|lost| lost.lines.as_slice()));
+            let or_else = || match after {
+                Some(_) => self.own_fault(&lost.lines),
+                None => self.changed_surroundings(&lost.lines),
+            };
+            missing
+                .or_else(or_else)
+                .unwrap_or_else(|| Finding::of(BuildFailureClass::Unknown, None))
+        } else {
+            self.own_fault(&lost.lines)
+                .unwrap_or_else(|| Finding::of(BuildFailureClass::Unknown, None))
+        };
+        let mut proof: Vec<Evidence> = lost
+            .lines
+            .iter()
+            .map(|line| named(line.clone(), state))
+            .collect();
+        if let Some(line) = found.decides {
+            proof[..=line].rotate_right(1);
+            proof.splice(1..1, found.patches);
+        }
+        ModuleFailure {
+            state,
+            module: lost.module.clone(),
+            class: found.class,
+            symbol: found.symbol,
+            proof,
+        }
+    }
+
+    /// The first name of the lines that the gold patch brings, else the first whose meaning it
+    /// changes. A name that After lacks as well is none that the gold patch brings.
+    fn missing(&self, lines: &[Evidence], after: Option<&[Evidence]>) -> Option<Finding> {
+        let gold = self.gold.as_ref()?;
+        let still: BTreeSet<String> = after
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|line| forms::complaint(&line.text))
+            .flat_map(|complaint| complaint.names)
+            .collect();
+        let complaints: Vec<(usize, Complaint)> = lines
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| !forms::is_environment(&line.text))
+            .filter_map(|(at, line)| Some((at, forms::complaint(&line.text)?)))
+            .collect();
+        let found = |at: usize, symbol: &str, proof: Evidence| Finding {
+            class: BuildFailureClass::MissingSymbol,
+            symbol: Some(symbol.to_owned()),
+            decides: Some(at),
+            patches: vec![proof],
+        };
+        for (at, complaint) in &complaints {
+            for name in complaint.names.iter().filter(|name| !still.contains(*name)) {
+                if complaint.sort == Sort::Module
+                    && let Some((module, proof)) = gold.brings_module(name)
+                {
+                    return Some(found(*at, &module, proof));
+                }
+                for part in words(name).into_iter().rev() {
+                    if let Some(proof) = gold.brings(part) {
+                        return Some(found(*at, part, proof));
+                    }
+                }
+            }
+        }
+        if lines.iter().any(|line| forms::is_environment(&line.text)) {
+            return None;
+        }
+        for (at, complaint) in &complaints {
+            for name in complaint.names.iter().filter(|name| !still.contains(*name)) {
+                if let Some(part) = words(name).pop()
+                    && complaint.sort != Sort::Module
+                    && let Some(proof) = gold.changes(part)
+                {
+                    return Some(found(*at, part, proof));
+                }
+            }
+        }
+        if after.is_some() {
+            return None;
+        }
+        self.at_places(lines)
+            .or_else(|| self.quoted(lines, complaints.is_empty()))
+    }
+
+    /// An error that names nothing stands at a place, and what stands there is a line of the test
+    /// patch: the name it uses is what changed.
+    fn at_places(&self, lines: &[Evidence]) -> Option<Finding> {
+        let (gold, tests) = (self.gold.as_ref()?, self.tests.as_ref()?);
+        lines.iter().enumerate().find_map(|(at, line)| {
+            if forms::is_syntax_error(&line.text) {
+                return None;
+            }
+            let (place, _, names) = tests.at_place(&line.text)?;
+            names.iter().find_map(|name| {
+                let proof = gold.brings(name).or_else(|| gold.changes(name))?;
+                Some(Finding {
+                    class: BuildFailureClass::MissingSymbol,
+                    symbol: Some((*name).to_owned()),
+                    // rustc has the place on a line of its own, below the error.
+                    decides: Some(at - usize::from(at > 0 && is_bare_place(&line.text))),
+                    patches: vec![place.clone(), proof],
+                })
+            })
+        })
+    }
+
+    /// Lines of no known form: a name in quotes that the gold patch brings, for the compilers and
+    /// loaders that the table has not.
+    fn quoted(&self, lines: &[Evidence], unknown: bool) -> Option<Finding> {
+        let gold = self.gold.as_ref().filter(|_| unknown)?;
+        lines.iter().enumerate().find_map(|(at, line)| {
+            if forms::is_syntax_error(&line.text) {
+                return None;
+            }
+            forms::quoted(&line.text).iter().find_map(|name| {
+                let part = words(name).pop().filter(|part| part.len() > 1)?;
+                Some(Finding {
+                    class: BuildFailureClass::MissingSymbol,
+                    symbol: Some(part.to_owned()),
+                    decides: Some(at),
+                    patches: vec![gold.brings(part)?],
+                })
+            })
+        })
+    }
+
+    /// A module that fails in Before and loads in After, and lacks nothing that the gold patch
+    /// brings: whether the environment failed in between.
+    fn changed_surroundings(&self, lines: &[Evidence]) -> Option<Finding> {
+        let broken = lines
+            .iter()
+            .position(|line| forms::is_environment(&line.text));
+        if broken.is_some() {
+            return Some(Finding::of(BuildFailureClass::Environment, broken));
+        }
+        // A package that neither patch so much as names was there in Base, and is there in After.
+        let (gold, tests) = (self.gold.as_ref()?, self.tests.as_ref()?);
+        let at = lines.iter().position(|line| {
+            forms::complaint(&line.text).is_some_and(|complaint| {
+                complaint.sort == Sort::Module
+                    && !complaint.names.is_empty()
+                    && complaint.names.iter().all(|name| {
+                        !self.owns(name, &line.text)
+                            && ![gold, tests].iter().any(|patch| {
+                                patch.mentions(name)
+                                    || words(name).first().is_some_and(|w| patch.mentions(w))
+                            })
+                    })
+            })
+        })?;
+        Some(Finding::of(BuildFailureClass::Environment, Some(at)))
+    }
+
+    /// A module that the gold patch does not mend: whether the environment or the test file is at
+    /// fault.
+    fn own_fault(&self, lines: &[Evidence]) -> Option<Finding> {
+        let position = |is: &dyn Fn(&str) -> bool| lines.iter().position(|line| is(&line.text));
+        if let Some(at) = position(&forms::is_environment) {
+            return Some(Finding::of(BuildFailureClass::Environment, Some(at)));
+        }
+        if let Some(at) = position(&forms::is_syntax_error) {
+            // Source that others wrote parses with the tools it was written for.
+            let foreign = lines[..=at].iter().any(|l| forms::is_foreign(&l.text));
+            let class = if foreign {
+                BuildFailureClass::Environment
+            } else {
+                BuildFailureClass::BrokenTest
+            };
+            return Some(Finding::of(class, Some(at)));
+        }
+        lines.iter().enumerate().find_map(|(at, line)| {
+            let complaint = forms::complaint(&line.text)?;
+            let own = match complaint.sort {
+                Sort::Module => complaint.names.iter().any(|n| self.owns(n, &line.text)),
+                Sort::Symbol | Sort::Signature => !forms::is_foreign(&line.text),
+            };
+            let class = if own {
+                BuildFailureClass::BrokenTest
+            } else {
+                BuildFailureClass::Environment
+            };
+            Some(Finding::of(class, Some(at)))
+        })
+    }
+
+    /// Whether a module of this name would be the project's own.
+    fn owns(&self, name: &str, line: &str) -> bool {
+        if forms::is_foreign(name) {
+            return false;
+        }
+        let patches = || [&self.gold, &self.tests].into_iter().flatten();
+        // `#include "own.h"` and `#include <other.h>` fail with the same words.
+        let included = format!("\"{name}\"");
+        patches().any(|patch| patch.owns(name))
+            || patch::is_file(name)
+                && self
+                    .tests
+                    .as_ref()
+                    .and_then(|tests| tests.at_place(line))
+                    .is_some_and(|(_, text, _)| text.contains(&included))
+            || name.contains('/') && self.is_below_a_module(name)
+    }
+
+    /// Whether the logs know a module in the same repository: `example.com/owner/project/…`.
+    fn is_below_a_module(&self, name: &str) -> bool {
+        let Some(root) = name.match_indices('/').nth(2).map(|(at, _)| &name[..=at]) else {
+            return false;
+        };
+        self.logs.iter().any(|log| {
+            let lost = log.modules_not_loaded.iter();
+            lost.map(|lost| lost.module.as_str())
+                .chain(log.results.iter().map(|test| test.module))
+                .any(|module| module.starts_with(root))
+        })
+    }
+}
+
+fn is_bare_place(line: &str) -> bool {
+    line.trim_start().starts_with("--> ")
+}
+
+/// The words of a name: `ledger::Rates` -> `ledger`, `Rates`.
+fn words(name: &str) -> Vec<&str> {
+    name.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$'))
+        .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
+        .collect()
 }
 
 /// A proof line of a parser, which knows only "log", with the state whose log it is.
@@ -96,119 +424,6 @@ pub(super) fn named(line: Evidence, state: State) -> Evidence {
         line.source
     };
     Evidence { source, ..line }
-}
-
-fn is_syntax_error(lines: &[Evidence]) -> bool {
-    lines.iter().any(|line| {
-        let text = line.text.to_ascii_lowercase();
-        [
-            "syntaxerror",
-            "syntax error",
-            "indentationerror",
-            "unexpected token",
-            "parse error",
-        ]
-        .iter()
-        .any(|word| text.contains(word))
-    })
-}
-
-/// Identifiers and files that a patch brings.
-struct Introduced {
-    /// Identifier -> the first added line that holds it; not on any removed or context line.
-    new: BTreeMap<String, Evidence>,
-    /// Identifier -> the first added line that holds it, wherever else it stands.
-    touched: BTreeMap<String, Evidence>,
-}
-
-static IDENTIFIER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"[A-Za-z_$][A-Za-z0-9_$]*").expect("a constant pattern"));
-
-/// Names in an error message: quoted, or after `undefined:`, or the field a type has not. The
-/// forms are those of compilers and loaders in general; which name is meant is decided by the gold
-/// patch, not here.
-static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"['"`‘“]([^'"`’”\s]{1,200})['"`’”]|undefined: (\S+)|field or method (\w+)|\.(\w+) undefined|symbol:\s+\w+\s+(\w+)|constant (\S+)|module named (\S+)"#,
-    )
-    .expect("a constant pattern")
-});
-
-impl Introduced {
-    fn by(patch: &Patch) -> Self {
-        let mut new = BTreeMap::new();
-        let mut elsewhere = BTreeSet::new();
-        let mut file = String::new();
-        let mut in_hunk = false;
-        for (number, line) in patch.as_bytes().split(|b| *b == b'\n').enumerate() {
-            let line = String::from_utf8_lossy(line);
-            if line.starts_with("diff --git ") {
-                in_hunk = false;
-            } else if let Some(path) = line.strip_prefix("+++ b/").filter(|_| !in_hunk) {
-                path.clone_into(&mut file);
-                // A new file is a new module under its stem.
-                let stem = path
-                    .rsplit('/')
-                    .next()
-                    .and_then(|name| name.split('.').next());
-                if let Some(stem) = stem.filter(|stem| !stem.is_empty()) {
-                    let place = Evidence::at("gold patch", number + 1, format!("{path}: {line}"));
-                    new.entry(stem.to_owned()).or_insert(place);
-                }
-            } else if line.starts_with("@@ ") {
-                in_hunk = true;
-            } else if in_hunk && line.starts_with('+') {
-                for name in IDENTIFIER.find_iter(&line[1..]) {
-                    new.entry(name.as_str().to_owned()).or_insert_with(|| {
-                        Evidence::at(
-                            "gold patch",
-                            number + 1,
-                            format!("{file}: {}", line.trim_end()),
-                        )
-                    });
-                }
-            } else if in_hunk {
-                elsewhere.extend(IDENTIFIER.find_iter(&line).map(|m| m.as_str().to_owned()));
-            }
-        }
-        let touched = new.clone();
-        new.retain(|name, _| !elsewhere.contains(name));
-        Self { new, touched }
-    }
-
-    /// The first name of the proof lines that the patch introduces, else the first that it changes.
-    fn explains(&self, lines: &[Evidence]) -> Option<(String, Evidence)> {
-        let named: Vec<String> = lines.iter().flat_map(|line| names_in(&line.text)).collect();
-        let find = |known: &BTreeMap<String, Evidence>| {
-            named
-                .iter()
-                .find_map(|name| known.get_key_value(name))
-                .map(|(n, e)| (n.clone(), e.clone()))
-        };
-        find(&self.new).or_else(|| find(&self.touched))
-    }
-}
-
-fn names_in(text: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for capture in NAMED.captures_iter(text) {
-        let Some(found) = capture.iter().skip(1).flatten().next() else {
-            continue;
-        };
-        // `a.b.c`, `a::b`, `./x.js`: the last part is the missing one, the others may be.
-        let parts: Vec<&str> = IDENTIFIER
-            .find_iter(found.as_str())
-            .map(|m| m.as_str())
-            .collect();
-        names.extend(
-            parts
-                .iter()
-                .rev()
-                .filter(|part| part.len() > 1)
-                .map(|part| (*part).to_owned()),
-        );
-    }
-    names
 }
 
 /// Whether a test id belongs to a test named as in its source: `TestX`, `Class::test_x`, `title`.
