@@ -3,7 +3,8 @@
 //! One table for all languages: a form says which part of the line is the name that is missing. No
 //! form decides by itself: whether the pull request brings that name is asked of the patches.
 
-use regex::{Regex, RegexSet};
+use memchr::memmem::Finder;
+use regex::Regex;
 use std::sync::LazyLock;
 
 /// What a line says is missing.
@@ -212,10 +213,16 @@ const FORMS: &[(Sort, &str)] = &[
 const BROKEN: &[&str] = &[
     // Room and other limits
     r"(?i)no space left on device",
-    r"\bENOSPC\b|(?i)disk quota exceeded",
-    r"(?i)cannot allocate memory|virtual memory exhausted|\bout of memory\b|OutOfMemoryError",
-    r"Killed signal terminated program|ld terminated with signal",
-    r"(?i)too many open files|resource temporarily unavailable",
+    r"\bENOSPC\b",
+    r"(?i)disk quota exceeded",
+    r"(?i)cannot allocate memory",
+    r"(?i)virtual memory exhausted",
+    r"(?i)\bout of memory\b",
+    r"(?i)OutOfMemoryError",
+    r"Killed signal terminated program",
+    r"ld terminated with signal",
+    r"(?i)too many open files",
+    r"(?i)resource temporarily unavailable",
     // Shared libraries
     r"error while loading shared libraries",
     r"cannot open shared object file",
@@ -226,23 +233,47 @@ const BROKEN: &[&str] = &[
     r"executable file not found in \$?%?PATH",
     r"linker `[^`]+` not found",
     r"\bspawn \S+ ENOENT",
-    r"The JAVA_HOME environment variable is not defined|Unable to locate a Java Runtime",
-    r"No CMAKE_\w+_COMPILER could be found|no acceptable C compiler found",
+    r"The JAVA_HOME environment variable is not defined",
+    r"Unable to locate a Java Runtime",
+    r"No CMAKE_\w+_COMPILER could be found",
+    r"no acceptable C compiler found",
     r"failed to (?:execute|find tool)\b",
     // The wrong version of a tool
-    r"requires go >= |does not match go tool version|note: module requires Go ",
-    r"requires rustc [\d.]+|is not supported by the following package|lock file version .* requires ",
-    r"(?i)release version \S+ not supported|invalid target release|invalid source release",
-    r"Unsupported class file major version|compiled by a more recent version of the Java Runtime",
+    r"requires go >= ",
+    r"does not match go tool version",
+    r"note: module requires Go ",
+    r"requires rustc [\d.]+",
+    r"is not supported by the following package",
+    r"lock file version .* requires ",
+    r"(?i)release version \S+ not supported",
+    r"(?i)invalid target release",
+    r"(?i)invalid source release",
+    r"Unsupported class file major version",
+    r"compiled by a more recent version of the Java Runtime",
     r#"The engine "\w+" is incompatible"#,
-    r"requires a different Python|requires Python \W*\d|Your Ruby version is |Your PHP version",
+    r"requires a different Python",
+    r"requires Python \W*\d",
+    r"Your Ruby version is ",
+    r"Your PHP version",
     // Network
-    r"(?i)could not resolve host|temporary failure in name resolution|network is unreachable",
-    r"\bEAI_AGAIN\b|\bENOTFOUND\b|\bECONNREFUSED\b|\bgetaddrinfo\b|\bdial tcp\b",
-    r"(?i)in offline mode|could not transfer artifact|could not resolve dependencies for project",
-    r"you're using offline mode|failed to download from ",
+    r"(?i)could not resolve host",
+    r"(?i)temporary failure in name resolution",
+    r"(?i)network is unreachable",
+    r"\bEAI_AGAIN\b",
+    r"\bENOTFOUND\b",
+    r"\bECONNREFUSED\b",
+    r"\bgetaddrinfo\b",
+    r"\bdial tcp\b",
+    r"(?i)in offline mode",
+    r"(?i)could not transfer artifact",
+    r"(?i)could not resolve dependencies for project",
+    r"you're using offline mode",
+    r"failed to download from ",
     // Rights
-    r"(?i)\bpermission denied\b|read-only file system|\bEACCES\b|\bEROFS\b",
+    r"(?i)\bpermission denied\b",
+    r"(?i)read-only file system",
+    r"(?i)\bEACCES\b",
+    r"(?i)\bEROFS\b",
     // Type definitions of a test runner
     r"Do you need to install type definitions",
 ];
@@ -250,14 +281,20 @@ const BROKEN: &[&str] = &[
 /// Signs of source that does not parse.
 const SYNTAX: &[&str] = &[
     r"\b(?:SyntaxError|IndentationError|TabError)\b",
-    r"(?i)\bsyntax error\b|\bparse error\b",
-    r"(?i)unexpected (?:token|end of|identifier|closing delimiter|indent)|\bunterminated\b",
-    r"\bunclosed (?:delimiter|string literal|character literal|comment)|mismatched closing delimiter",
+    r"(?i)\bsyntax error\b",
+    r"(?i)\bparse error\b",
+    r"(?i)unexpected (?:token|end of|identifier|closing delimiter|indent)",
+    r"(?i)\bunterminated\b",
+    r"\bunclosed (?:delimiter|string literal|character literal|comment)",
+    r"mismatched closing delimiter",
     // rustc, gcc, go, javac, TypeScript (whose errors from 1000 on are the parser's)
-    r"^error: expected .*, found |^error: unknown start of token",
+    r"^error: expected .*, found ",
+    r"^error: unknown start of token",
     r"error: (?:expected .* (?:before|at end of input)|expected '[^']+'|stray [‘'\\]|missing terminating)",
     r"\.go:\d+:\d+: (?:expected .*, found |missing .* in |illegal )",
-    r"(?:error:|\]) .{1,60} expected$|reached end of file while parsing|illegal start of ",
+    r"(?:error:|\]) .{1,60} expected$",
+    r"reached end of file while parsing",
+    r"illegal start of ",
     r"error TS1\d{3}:",
 ];
 
@@ -269,22 +306,84 @@ static FOREIGN: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant pattern")
 });
 
-static FORM_SET: LazyLock<RegexSet> = LazyLock::new(|| {
-    RegexSet::new(FORMS.iter().map(|(_, pattern)| *pattern)).expect("constant patterns")
-});
+/// A pattern and a text that every match of it holds, in lower case: looking for the text first
+/// keeps long logs cheap, for nearly no line fits any pattern.
+struct Pattern {
+    needle: Finder<'static>,
+    regex: LazyLock<Regex, Box<dyn FnOnce() -> Regex + Send>>,
+}
 
-static FORM_LIST: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    FORMS
-        .iter()
-        .map(|(_, pattern)| Regex::new(pattern).expect("a constant pattern"))
-        .collect()
-});
+impl Pattern {
+    fn new(pattern: &'static str) -> Self {
+        Self {
+            needle: Finder::new(&needle(pattern)).into_owned(),
+            regex: LazyLock::new(Box::new(|| {
+                Regex::new(pattern).expect("a constant pattern")
+            })),
+        }
+    }
 
-static BROKEN_SET: LazyLock<RegexSet> =
-    LazyLock::new(|| RegexSet::new(BROKEN).expect("constant patterns"));
+    fn all(patterns: impl IntoIterator<Item = &'static str>) -> Vec<Self> {
+        patterns.into_iter().map(Self::new).collect()
+    }
 
-static SYNTAX_SET: LazyLock<RegexSet> =
-    LazyLock::new(|| RegexSet::new(SYNTAX).expect("constant patterns"));
+    /// Whether a line, given in lower case too, can fit.
+    fn may_fit(&self, lower: &str) -> bool {
+        self.needle.find(lower.as_bytes()).is_some()
+    }
+
+    fn fits(&self, line: &str, lower: &str) -> bool {
+        self.may_fit(lower) && self.regex.is_match(line)
+    }
+}
+
+/// The longest text that stands in every match of a pattern: letters of its own level that nothing
+/// makes optional. A pattern with alternatives on that level has none.
+fn needle(pattern: &str) -> String {
+    let (mut best, mut run) = (String::new(), String::new());
+    let (mut depth, mut in_class) = (0_usize, false);
+    let mut letters = pattern.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let literal = match letter {
+            '\\' => letters.next().filter(|next| !next.is_alphanumeric()),
+            '[' if !in_class => {
+                in_class = true;
+                None
+            }
+            ']' if in_class => {
+                in_class = false;
+                None
+            }
+            '(' if !in_class => {
+                depth += 1;
+                None
+            }
+            ')' if !in_class => {
+                depth = depth.saturating_sub(1);
+                None
+            }
+            '|' if !in_class && depth == 0 => return String::new(),
+            '.' | '^' | '$' | '*' | '+' | '?' | '{' | '}' | '|' => None,
+            plain => Some(plain),
+        };
+        let optional = matches!(letters.peek(), Some('?' | '*' | '{'));
+        match literal {
+            Some(plain) if depth == 0 && !in_class && !optional => run.push(plain),
+            _ => run.clear(),
+        }
+        if run.len() > best.len() {
+            best.clone_from(&run);
+        }
+    }
+    best.to_lowercase()
+}
+
+static FORM_LIST: LazyLock<Vec<Pattern>> =
+    LazyLock::new(|| Pattern::all(FORMS.iter().map(|(_, pattern)| *pattern)));
+
+static BROKEN_LIST: LazyLock<Vec<Pattern>> = LazyLock::new(|| Pattern::all(BROKEN.iter().copied()));
+
+static SYNTAX_LIST: LazyLock<Vec<Pattern>> = LazyLock::new(|| Pattern::all(SYNTAX.iter().copied()));
 
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"['"`‘“]([^'"`’”\s]{2,200})['"`’”]"#).expect("a constant pattern")
@@ -312,9 +411,15 @@ fn cut(line: &str) -> &str {
 /// What a line says is missing.
 pub(super) fn complaint(line: &str) -> Option<Complaint> {
     let line = cut(line);
-    let form = FORM_SET.matches(line).iter().next()?;
-    let found = FORM_LIST[form].captures(line)?;
-    let sort = FORMS[form].0;
+    let lower = line.to_lowercase();
+    let (found, sort) = FORM_LIST
+        .iter()
+        .zip(FORMS)
+        .find_map(|(pattern, (sort, _))| {
+            let fits = pattern.may_fit(&lower);
+            let found = fits.then(|| pattern.regex.captures(line)).flatten()?;
+            Some((found, *sort))
+        })?;
     let mut names: Vec<String> = ["n", "o"]
         .iter()
         .filter_map(|group| found.name(group))
@@ -334,15 +439,19 @@ pub(super) fn quoted(line: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether the line shows an environment that failed.
-pub(super) fn is_environment(line: &str) -> bool {
-    BROKEN_SET.is_match(cut(line))
+fn fits_any(patterns: &[Pattern], line: &str) -> bool {
+    let lower = line.to_lowercase();
+    patterns.iter().any(|pattern| pattern.fits(line, &lower))
 }
 
-/// Whether the line shows source that does not parse. Loaders call a missing export a syntax error
-/// too: a line that says what is missing is none, unless it is the parser's.
+/// Whether the line shows an environment that failed.
+pub(super) fn is_environment(line: &str) -> bool {
+    fits_any(&BROKEN_LIST, cut(line))
+}
+
+/// Whether the line shows source that does not parse.
 pub(super) fn is_syntax_error(line: &str) -> bool {
-    SYNTAX_SET.is_match(cut(line)) && complaint(line).is_none()
+    fits_any(&SYNTAX_LIST, cut(line))
 }
 
 /// Whether the line places the error in what the project only uses.

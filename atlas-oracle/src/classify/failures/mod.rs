@@ -148,6 +148,31 @@ impl<'a> Unseen<'a> {
     }
 }
 
+/// A proof line, read once.
+struct Said<'a> {
+    text: &'a str,
+    complaint: Option<Complaint>,
+    environment: bool,
+    syntax: bool,
+}
+
+impl<'a> Said<'a> {
+    fn all(lines: &'a [Evidence]) -> Vec<Self> {
+        let read = |line: &'a Evidence| {
+            let complaint = forms::complaint(&line.text);
+            Self {
+                text: &line.text,
+                environment: forms::is_environment(&line.text),
+                // Loaders call a missing export a syntax error too: a line that says what is
+                // missing is none.
+                syntax: complaint.is_none() && forms::is_syntax_error(&line.text),
+                complaint,
+            }
+        };
+        lines.iter().map(read).collect()
+    }
+}
+
 /// What is known when a failure is explained.
 struct Reader<'a> {
     gold: Option<Brought>,
@@ -180,22 +205,23 @@ impl Reader<'_> {
     fn explain(&self, state: State, lost: &LostModule) -> ModuleFailure {
         let in_base = self.base.contains_key(lost.module.as_str());
         let after = self.after.get(lost.module.as_str()).copied();
+        let lines = &Said::all(&lost.lines);
         let found = if in_base {
             // Base must load: a failure that was there before the pull request is none of its doing.
-            self.own_fault(&lost.lines)
+            self.own_fault(lines)
                 .filter(|found| found.class == BuildFailureClass::BrokenTest)
                 .unwrap_or_else(|| Finding::of(BuildFailureClass::Environment, None))
         } else if state == State::Before {
-            let missing = self.missing(&lost.lines, after.map(|lost| lost.lines.as_slice()));
+            let missing = self.missing(lines, after.map(|lost| lost.lines.as_slice()));
             let or_else = || match after {
-                Some(_) => self.own_fault(&lost.lines),
-                None => self.changed_surroundings(&lost.lines),
+                Some(_) => self.own_fault(lines),
+                None => self.changed_surroundings(lines),
             };
             missing
                 .or_else(or_else)
                 .unwrap_or_else(|| Finding::of(BuildFailureClass::Unknown, None))
         } else {
-            self.own_fault(&lost.lines)
+            self.own_fault(lines)
                 .unwrap_or_else(|| Finding::of(BuildFailureClass::Unknown, None))
         };
         let mut proof: Vec<Evidence> = lost
@@ -218,7 +244,7 @@ impl Reader<'_> {
 
     /// The first name of the lines that the gold patch brings, else the first whose meaning it
     /// changes. A name that After lacks as well is none that the gold patch brings.
-    fn missing(&self, lines: &[Evidence], after: Option<&[Evidence]>) -> Option<Finding> {
+    fn missing(&self, lines: &[Said<'_>], after: Option<&[Evidence]>) -> Option<Finding> {
         let gold = self.gold.as_ref()?;
         let still: BTreeSet<String> = after
             .unwrap_or_default()
@@ -226,11 +252,11 @@ impl Reader<'_> {
             .filter_map(|line| forms::complaint(&line.text))
             .flat_map(|complaint| complaint.names)
             .collect();
-        let complaints: Vec<(usize, Complaint)> = lines
+        let complaints: Vec<(usize, &Complaint)> = lines
             .iter()
             .enumerate()
-            .filter(|(_, line)| !forms::is_environment(&line.text))
-            .filter_map(|(at, line)| Some((at, forms::complaint(&line.text)?)))
+            .filter(|(_, line)| !line.environment)
+            .filter_map(|(at, line)| Some((at, line.complaint.as_ref()?)))
             .collect();
         let found = |at: usize, symbol: &str, proof: Evidence| Finding {
             class: BuildFailureClass::MissingSymbol,
@@ -252,7 +278,7 @@ impl Reader<'_> {
                 }
             }
         }
-        if lines.iter().any(|line| forms::is_environment(&line.text)) {
+        if lines.iter().any(|line| line.environment) {
             return None;
         }
         for (at, complaint) in &complaints {
@@ -274,20 +300,20 @@ impl Reader<'_> {
 
     /// An error that names nothing stands at a place, and what stands there is a line of the test
     /// patch: the name it uses is what changed.
-    fn at_places(&self, lines: &[Evidence]) -> Option<Finding> {
+    fn at_places(&self, lines: &[Said<'_>]) -> Option<Finding> {
         let (gold, tests) = (self.gold.as_ref()?, self.tests.as_ref()?);
         lines.iter().enumerate().find_map(|(at, line)| {
-            if forms::is_syntax_error(&line.text) {
+            if line.syntax {
                 return None;
             }
-            let (place, _, names) = tests.at_place(&line.text)?;
+            let (place, _, names) = tests.at_place(line.text)?;
             names.iter().find_map(|name| {
                 let proof = gold.brings(name).or_else(|| gold.changes(name))?;
                 Some(Finding {
                     class: BuildFailureClass::MissingSymbol,
                     symbol: Some((*name).to_owned()),
                     // rustc has the place on a line of its own, below the error.
-                    decides: Some(at - usize::from(at > 0 && is_bare_place(&line.text))),
+                    decides: Some(at - usize::from(at > 0 && is_bare_place(line.text))),
                     patches: vec![place.clone(), proof],
                 })
             })
@@ -296,13 +322,13 @@ impl Reader<'_> {
 
     /// Lines of no known form: a name in quotes that the gold patch brings, for the compilers and
     /// loaders that the table has not.
-    fn quoted(&self, lines: &[Evidence], unknown: bool) -> Option<Finding> {
+    fn quoted(&self, lines: &[Said<'_>], unknown: bool) -> Option<Finding> {
         let gold = self.gold.as_ref().filter(|_| unknown)?;
         lines.iter().enumerate().find_map(|(at, line)| {
-            if forms::is_syntax_error(&line.text) {
+            if line.syntax {
                 return None;
             }
-            forms::quoted(&line.text).iter().find_map(|name| {
+            forms::quoted(line.text).iter().find_map(|name| {
                 let part = words(name).pop().filter(|part| part.len() > 1)?;
                 Some(Finding {
                     class: BuildFailureClass::MissingSymbol,
@@ -316,21 +342,19 @@ impl Reader<'_> {
 
     /// A module that fails in Before and loads in After, and lacks nothing that the gold patch
     /// brings: whether the environment failed in between.
-    fn changed_surroundings(&self, lines: &[Evidence]) -> Option<Finding> {
-        let broken = lines
-            .iter()
-            .position(|line| forms::is_environment(&line.text));
+    fn changed_surroundings(&self, lines: &[Said<'_>]) -> Option<Finding> {
+        let broken = lines.iter().position(|line| line.environment);
         if broken.is_some() {
             return Some(Finding::of(BuildFailureClass::Environment, broken));
         }
         // A package that neither patch so much as names was there in Base, and is there in After.
         let (gold, tests) = (self.gold.as_ref()?, self.tests.as_ref()?);
         let at = lines.iter().position(|line| {
-            forms::complaint(&line.text).is_some_and(|complaint| {
+            line.complaint.as_ref().is_some_and(|complaint| {
                 complaint.sort == Sort::Module
                     && !complaint.names.is_empty()
                     && complaint.names.iter().all(|name| {
-                        !self.owns(name, &line.text)
+                        !self.owns(name, line.text)
                             && ![gold, tests].iter().any(|patch| {
                                 patch.mentions(name)
                                     || words(name).first().is_some_and(|w| patch.mentions(w))
@@ -343,14 +367,13 @@ impl Reader<'_> {
 
     /// A module that the gold patch does not mend: whether the environment or the test file is at
     /// fault.
-    fn own_fault(&self, lines: &[Evidence]) -> Option<Finding> {
-        let position = |is: &dyn Fn(&str) -> bool| lines.iter().position(|line| is(&line.text));
-        if let Some(at) = position(&forms::is_environment) {
+    fn own_fault(&self, lines: &[Said<'_>]) -> Option<Finding> {
+        if let Some(at) = lines.iter().position(|line| line.environment) {
             return Some(Finding::of(BuildFailureClass::Environment, Some(at)));
         }
-        if let Some(at) = position(&forms::is_syntax_error) {
+        if let Some(at) = lines.iter().position(|line| line.syntax) {
             // Source that others wrote parses with the tools it was written for.
-            let foreign = lines[..=at].iter().any(|l| forms::is_foreign(&l.text));
+            let foreign = lines[..=at].iter().any(|line| forms::is_foreign(line.text));
             let class = if foreign {
                 BuildFailureClass::Environment
             } else {
@@ -359,10 +382,10 @@ impl Reader<'_> {
             return Some(Finding::of(class, Some(at)));
         }
         lines.iter().enumerate().find_map(|(at, line)| {
-            let complaint = forms::complaint(&line.text)?;
+            let complaint = line.complaint.as_ref()?;
             let own = match complaint.sort {
-                Sort::Module => complaint.names.iter().any(|n| self.owns(n, &line.text)),
-                Sort::Symbol | Sort::Signature => !forms::is_foreign(&line.text),
+                Sort::Module => complaint.names.iter().any(|n| self.owns(n, line.text)),
+                Sort::Symbol | Sort::Signature => !forms::is_foreign(line.text),
             };
             let class = if own {
                 BuildFailureClass::BrokenTest
