@@ -17,3 +17,4 @@ mod mcp;
 mod refine;
 mod support;
 mod usage;
+mod validate;

@@ -63,7 +63,13 @@ impl LocalBuilder {
         plan: &EnvironmentPlan,
         chosen: &Chosen,
     ) -> Result<String, Error> {
-        let plan = serde_json::to_vec(plan).map_err(|why| {
+        // Remarks are about a plan, not of it: one that was carried out before bears more of them.
+        let plan = EnvironmentPlan {
+            drift: Vec::new(),
+            evidence: BTreeMap::new(),
+            ..plan.clone()
+        };
+        let plan = serde_json::to_vec(&plan).map_err(|why| {
             Error::new(ErrorKind::InvalidInput, "write", "the environment plan").with_source(why)
         })?;
         let mut hash = Sha256::new();
@@ -71,7 +77,7 @@ impl LocalBuilder {
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
         };
-        add(b"2");
+        add(b"3");
         add(&[u8::from(self.engine.is_walled())]);
         add(&plan);
         // What was built with one version of a language does not run with another.

@@ -6,7 +6,8 @@ function point(good, name, skip,    at, text) {
     name = substr(name, 1, at - 1) substr(name, at + length(root) + 1)
   gsub(/[ \t]+/, " ", name)
   sub(/^ /, "", name)
-  sub(/[ .:]+$/, "", name)
+  sub(/[ :]+$/, "", name)
+  sub(/ *\.\.+$/, "", name)
   sub(/^#[0-9]+:? /, "", name)
   if (name == "") return
   if (program != "") name = program "::" name

@@ -1,0 +1,225 @@
+use crate::support::{BASE, Done, FIX, Place, make_args};
+use serde_json::Value;
+
+/// `atlas validate` on the dataset of `out`, with the local engine and two builds.
+fn validate(place: &Place, more: &[&str]) -> Done {
+    let mut args = vec!["validate", "out/dataset.jsonl", "--format", "json"];
+    if !more.contains(&"docker") {
+        args.extend(["--engine", "local", "--trust"]);
+    }
+    args.extend_from_slice(more);
+    place.run(&args)
+}
+
+/// The last two commits as an instance.
+fn made(commits: &[&[(&str, &str)]]) -> Place {
+    let place = Place::new();
+    let repo = place.repository("repo", commits);
+    let more = ["--instance-id", "me__calc-1"];
+    let done = place.run(&make_args(repo.to_str().unwrap(), &more));
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    place
+}
+
+fn jobs(place: &Place) -> usize {
+    let folder = place.path("out/.atlas/me__calc-1/jobs");
+    std::fs::read_dir(folder).unwrap().count()
+}
+
+fn gate<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let verdicts = report["instances"][0]["verdicts"].as_array().unwrap();
+    let found = verdicts.iter().find(|verdict| verdict["validator"] == name);
+    found.unwrap_or_else(|| panic!("no verdict of {name}: {report}"))
+}
+
+fn row(place: &Place, file: &str) -> Value {
+    let text = std::fs::read_to_string(place.path("out").join(file)).unwrap();
+    serde_json::from_str(text.trim()).unwrap()
+}
+
+#[test]
+fn a_sound_instance_passes_every_gate_and_shares_its_runs() {
+    let place = made(&[BASE, FIX]);
+    let before = jobs(&place);
+    let done = validate(&place, &["--gates", "gold_patch,null_patch,strength"]);
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    assert_eq!(
+        jobs(&place),
+        before,
+        "the gold patch is After, and without its one part it is Before"
+    );
+    let done = validate(&place, &["--builds", "2"]);
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    let report = done.json();
+    assert_eq!(report["accepted"], 1, "{report}");
+    assert_eq!(
+        gate(&report, "oracle_consistency")["measurements"]["runs"],
+        3
+    );
+    assert_eq!(gate(&report, "integrity")["measurements"]["git_read"], true);
+    assert_eq!(gate(&report, "strength")["measurements"]["score"], 1.0);
+    let builds = &gate(&report, "environment_determinism")["measurements"];
+    assert_eq!(builds["good_builds"], 2);
+    let funnel = report["funnel"].as_array().unwrap();
+    assert_eq!(funnel.len(), 6);
+    assert!(
+        funnel.iter().all(|step| step["accepted"] == 1),
+        "{funnel:?}"
+    );
+
+    let (old, mut new) = (row(&place, "dataset.jsonl"), row(&place, "validated.jsonl"));
+    assert_eq!(new["atlas"]["gates"]["gold_patch"], "accept");
+    assert_eq!(new["atlas"]["strength"], 1.0);
+    new["atlas"] = old["atlas"].clone();
+    assert_eq!(new, old, "nothing else of the row is touched");
+    assert!(place.path("out/me__calc-1/gates/integrity.json").exists());
+    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+}
+
+/// One environment and its lock is left of the builds from scratch.
+#[test]
+fn builds_from_scratch_leave_nothing() {
+    let place = made(&[BASE, FIX]);
+    let environments = || {
+        let entries = std::fs::read_dir(place.path("cache/atlas/env")).unwrap();
+        let folders = entries.filter(|entry| entry.as_ref().unwrap().path().is_dir());
+        folders.count()
+    };
+    let before = environments();
+    let done = validate(
+        &place,
+        &["--gates", "environment_determinism", "--builds", "2"],
+    );
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    assert_eq!(environments(), before);
+}
+
+/// Midnight of 1970 in another time zone is another hour.
+#[test]
+fn a_test_that_depends_on_the_time_zone_is_taken_out_of_the_row() {
+    let zone = "import time\nimport unittest\n\n\nclass ZoneTest(unittest.TestCase):\n    def test_hour(self):\n        self.assertEqual(time.localtime(0).tm_hour, 0)\n";
+    let mut base = BASE.to_vec();
+    base.push(("tests/test_zone.py", zone));
+    let place = made(&[&base, FIX]);
+    let id = "test_hour (tests.test_zone.ZoneTest.test_hour)";
+    let lists = |file: &str| -> Vec<String> {
+        let row = row(&place, file);
+        serde_json::from_str(row["PASS_TO_PASS"].as_str().unwrap()).unwrap()
+    };
+    assert!(lists("dataset.jsonl").iter().any(|test| test == id));
+    let done = validate(
+        &place,
+        &["--gates", "oracle_consistency", "--perturb", "timezone"],
+    );
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    let report = done.json();
+    assert_eq!(report["repaired"], 1);
+    let verdict = gate(&report, "oracle_consistency");
+    assert_eq!(verdict["findings"][0]["code"], "depends_on_timezone");
+    assert!(!lists("validated.jsonl").iter().any(|test| test == id));
+    let reason = row(&place, "validated.jsonl")["atlas"]["quarantine"][id].clone();
+    assert!(
+        reason.as_str().unwrap().starts_with("depends on timezone"),
+        "{reason}"
+    );
+    // A verdict that was reached stands.
+    let again = validate(
+        &place,
+        &["--gates", "oracle_consistency", "--perturb", "timezone"],
+    );
+    assert_eq!(
+        again.json()["instances"][0]["verdicts"],
+        report["instances"][0]["verdicts"]
+    );
+}
+
+#[test]
+fn an_instance_that_its_gold_patch_does_not_resolve_is_rejected() {
+    let place = made(&[BASE, FIX]);
+    let mut row = row(&place, "dataset.jsonl");
+    row["PASS_TO_PASS"] = "[\"test_gone (tests.test_calc.CalcTest.test_gone)\"]".into();
+    std::fs::write(place.path("out/dataset.jsonl"), format!("{row}\n")).unwrap();
+    let done = validate(&place, &["--gates", "gold_patch,null_patch"]);
+    assert_eq!(done.code(), 3, "{}{}", done.stdout(), done.stderr());
+    let report = done.json();
+    assert_eq!(report["rejected"], 1);
+    assert_eq!(
+        report["funnel"][1]["entered"], 0,
+        "the first no is the last word"
+    );
+    let evidence = &gate(&report, "gold_patch")["findings"][0]["evidence"][0];
+    assert!(
+        evidence["text"].as_str().unwrap().contains("test_gone"),
+        "{evidence}"
+    );
+    let kept = std::fs::read_to_string(place.path("out/validated.jsonl")).unwrap();
+    assert_eq!(kept, "");
+
+    let done = validate(
+        &place,
+        &["--gates", "gold_patch,null_patch", "--keep-going"],
+    );
+    assert_eq!(done.json()["funnel"][1]["entered"], 1);
+}
+
+#[test]
+fn a_dataset_from_elsewhere_needs_a_clone() {
+    let place = made(&[BASE, FIX]);
+    std::fs::create_dir(place.path("other")).unwrap();
+    std::fs::copy(
+        place.path("out/dataset.jsonl"),
+        place.path("other/rows.jsonl"),
+    )
+    .unwrap();
+    let run = |more: &[&str]| {
+        let mut args = vec!["validate", "other/rows.jsonl", "--format", "json"];
+        args.extend(["--engine", "local", "--trust", "--gates", "gold_patch"]);
+        args.extend_from_slice(more);
+        place.run(&args)
+    };
+    let done = run(&[]);
+    assert_eq!(done.code(), 1);
+    let why = done.json()["instances"][0]["error"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(why.contains("give --repos"), "{why}");
+    // The plan is found anew, and so are the tests of the three states.
+    let done = run(&["--repos", "."]);
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    assert_eq!(done.json()["accepted"], 1);
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let place = Place::new();
+    let done = place.run(&["validate", "nowhere.jsonl"]);
+    assert_eq!(done.code(), 1);
+    assert!(done.stderr().contains("nowhere.jsonl"), "{}", done.stderr());
+    std::fs::write(
+        place.path("bad.jsonl"),
+        "{\"instance_id\": \"a__b-1\"}\n{oops\n",
+    )
+    .unwrap();
+    let done = place.run(&["validate", "bad.jsonl"]);
+    assert_eq!(done.code(), 1);
+    assert!(
+        done.stderr().contains("`bad.jsonl`, line 2"),
+        "{}",
+        done.stderr()
+    );
+    let done = place.run(&["validate", "bad.jsonl", "--gates", "weather"]);
+    assert_eq!(done.code(), 2);
+    assert!(
+        done.stderr().contains("oracle_consistency"),
+        "{}",
+        done.stderr()
+    );
+    std::fs::write(place.path("one.jsonl"), "{\"instance_id\": \"a__b-1\"}\n").unwrap();
+    let done = place.run(&["validate", "one.jsonl", "--instance", "c__d-2"]);
+    assert!(
+        done.stderr().contains("find `c__d-2` in"),
+        "{}",
+        done.stderr()
+    );
+}
