@@ -16,6 +16,8 @@ mod instance;
 mod log;
 mod make;
 mod report;
+mod run;
+mod validate;
 
 use pyo3::prelude::*;
 
@@ -32,6 +34,8 @@ mod _swe_atlas {
     use crate::log::{ParsedLog, parse_log};
     #[pymodule_export]
     use crate::make::{MakeReport, make};
+    #[pymodule_export]
+    use crate::validate::{ValidateReport, grade, validate};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -3,14 +3,12 @@
 use crate::convert::dumps;
 use crate::errors::raised;
 use crate::report::Report;
-use atlas_core::{Error, ErrorKind, InvalidInstanceId, RunContext};
+use crate::run::run;
+use atlas_core::{Error, ErrorKind, InvalidInstanceId};
 use atlas_pipeline::{Config, MakeOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use std::path::PathBuf;
-use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 /// What making a pull request into an instance came to: the verdict, and what proves it.
 ///
@@ -141,7 +139,7 @@ impl MakeReport {
 }
 
 /// A path to `atlas.toml`, or its content as a mapping.
-fn config(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
+pub(crate) fn config(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
     let Some(given) = given else {
         return Ok(Config::default());
     };
@@ -160,7 +158,8 @@ fn config(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 /// (revisions), or `pr` (its number, found in the clone). `problem` is a file with the problem
 /// statement; `engine` is 'auto', 'docker' or 'local'; `config` is a path to an atlas.toml or its
 /// content as a mapping, and no file is read unasked. Artefacts and `dataset.jsonl` go below `out`.
-/// `trust` lets the repository's code run where nothing keeps it apart from this machine.
+/// `trust` lets the repository's code run where nothing keeps it apart from this machine. Each state
+/// runs `repeats` times; tests that do not repeat are set aside.
 ///
 /// Runs detached from Python's lock. Ctrl-C, which Python hears in its main thread, ends the step in
 /// flight, cleans up and raises KeyboardInterrupt; the same call later goes on from there.
@@ -170,7 +169,7 @@ fn config(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 #[pyfunction]
 #[pyo3(signature = (
     repo, *, out, base=None, head=None, pr=None, instance_id=None, problem=None,
-    engine="auto", config=None, trust=false
+    engine="auto", config=None, trust=false, repeats=1
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -188,6 +187,7 @@ pub(crate) fn make(
     engine: &str,
     config: Option<&Bound<'_, PyAny>>,
     trust: bool,
+    repeats: u32,
 ) -> PyResult<MakeReport> {
     let invalid = |argument: &str, why: String| {
         raised(&Error::new(ErrorKind::InvalidInput, "read argument", argument).with_source(why))
@@ -209,42 +209,9 @@ pub(crate) fn make(
         engine: engine.parse().map_err(|why| invalid("engine", why))?,
         config: self::config(config)?,
         trust,
+        repeats,
         ..MakeOptions::new(repo, out)
     };
-    let report = py.detach(|| run(&options))?;
+    let report = py.detach(|| run(async |cx| atlas_pipeline::make(cx, &options).await))?;
     Report::of(&report).map(MakeReport)
-}
-
-/// Runs to the end while Python's signal handlers get their turn ten times a second.
-fn run(options: &MakeOptions) -> PyResult<atlas_pipeline::MakeReport> {
-    static RUNS: AtomicU64 = AtomicU64::new(0);
-    let number = RUNS.fetch_add(1, Ordering::Relaxed);
-    let cx = RunContext::new(format!("atlas-{}-{number}", std::process::id()));
-    let runtime = tokio::runtime::Runtime::new().map_err(|why| {
-        raised(&Error::new(ErrorKind::Io, "start the runtime", "").with_source(why))
-    })?;
-    let result = runtime.block_on(async {
-        let (mut work, mut interrupt) = (pin!(atlas_pipeline::make(&cx, options)), None);
-        loop {
-            tokio::select! {
-                result = &mut work => break match interrupt {
-                    Some(interrupt) => Err(interrupt),
-                    None => result.map_err(|why| raised(&why)),
-                },
-                () = tokio::time::sleep(Duration::from_millis(100)) => {
-                    #[expect(
-                        clippy::redundant_closure_for_method_calls,
-                        reason = "the method alone is not general enough in its lifetime"
-                    )]
-                    let heard = Python::attach(|py| py.check_signals());
-                    if let Err(signal) = heard {
-                        cx.cancel.cancel();
-                        interrupt = Some(signal);
-                    }
-                }
-            }
-        }
-    });
-    runtime.shutdown_timeout(Duration::from_secs(2));
-    result
 }

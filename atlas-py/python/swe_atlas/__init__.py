@@ -1,7 +1,8 @@
 """Turn merged pull requests into executable, verified software-engineering tasks.
 
 `parse_log` reads a test runner's log, `classify` compares the logs of the three states of a pull
-request, `make` does the whole way from a clone to a dataset row, and `Instance` is such a row.
+request, `make` does the whole way from a clone to a dataset row, `Instance` is such a row, `validate` puts
+rows through quality gates, and `grade` holds a run against a row's lists.
 """
 
 from swe_atlas._errors import (
@@ -24,10 +25,13 @@ from swe_atlas._swe_atlas import (
     Instance,
     MakeReport,
     ParsedLog,
+    ValidateReport,
     __version__,
     classify,
+    grade,
     make,
     parse_log,
+    validate,
 )
 
 __all__ = [
@@ -48,8 +52,11 @@ __all__ = [
     "ParsedLog",
     "TimedOutError",
     "ToolFailedError",
+    "ValidateReport",
     "__version__",
     "classify",
+    "grade",
     "make",
     "parse_log",
+    "validate",
 ]

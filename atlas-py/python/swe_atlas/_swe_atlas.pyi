@@ -2,7 +2,7 @@
 
 import os
 import pathlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeVar, final, overload
 
 from swe_atlas.types import (
@@ -10,6 +10,9 @@ from swe_atlas.types import (
     Content,
     Duplicates,
     Evidence,
+    FunnelStep,
+    Grade,
+    InstanceVerdict,
     Isolation,
     Kind,
     LogWarning,
@@ -29,12 +32,15 @@ __all__ = [
     "Instance",
     "MakeReport",
     "ParsedLog",
+    "ValidateReport",
     "__version__",
     "_error_kinds",
     "_raise",
     "classify",
+    "grade",
     "make",
     "parse_log",
+    "validate",
 ]
 
 _T = TypeVar("_T")
@@ -346,6 +352,73 @@ class Instance:
     def __ne__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
 
+@final
+class ValidateReport:
+    """What the quality gates came to, instance by instance and gate by gate.
+
+    Made by `validate`. Immutable; every attribute gives fresh plain values.
+    """
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    @property
+    def schema_version(self) -> int:
+        """Version of the report's form."""
+
+    @property
+    def dataset(self) -> pathlib.Path:
+        """The dataset."""
+
+    @property
+    def validated(self) -> pathlib.Path:
+        """The rows that passed, repaired where needed."""
+
+    @property
+    def total(self) -> int:
+        """Instances looked at."""
+
+    @property
+    def accepted(self) -> int:
+        """Instances that passed as they are."""
+
+    @property
+    def repaired(self) -> int:
+        """Instances that passed with tests taken out of their lists, or with a statement to repair."""
+
+    @property
+    def rejected(self) -> int:
+        """Instances that did not pass."""
+
+    @property
+    def no_evidence(self) -> int:
+        """Instances about which no gate had anything to decide on."""
+
+    @property
+    def errors(self) -> int:
+        """Instances at which something went wrong."""
+
+    @property
+    def funnel(self) -> list[FunnelStep]:
+        """Gate by gate, in order: how many instances entered and what became of them."""
+
+    @property
+    def instances(self) -> list[InstanceVerdict]:
+        """Every instance with its verdicts, in the dataset's order."""
+
+    @property
+    def seconds(self) -> float:
+        """Wall seconds."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, equal to what `atlas validate --format json` prints."""
+
+    def to_json(self) -> str:
+        """The same as one line of JSON."""
+
+    def __eq__(self, value: object, /) -> bool: ...
+    @classmethod
+    def _restore(cls: type[_T], state: str) -> _T: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+
 def parse_log(
     log: Content,
     parser: str = "auto",
@@ -394,6 +467,7 @@ def make(
     engine: Literal["auto", "docker", "local"] = "auto",
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     trust: bool = False,
+    repeats: int = 1,
 ) -> MakeReport:
     """Makes one merged pull request into a verified instance, or says why it is none.
 
@@ -401,11 +475,68 @@ def make(
     (revisions), or `pr` (its number, found in the clone). `problem` is a file with the problem
     statement; `engine` is 'auto', 'docker' or 'local'; `config` is a path to an atlas.toml or its
     content as a mapping, and no file is read unasked. Artefacts and `dataset.jsonl` go below `out`.
-    `trust` lets the repository's code run where nothing keeps it apart from this machine.
+    `trust` lets the repository's code run where nothing keeps it apart from this machine. Each state
+    runs `repeats` times; tests that do not repeat are set aside.
 
     Runs detached from Python's lock. Ctrl-C, which Python hears in its main thread, ends the step in
     flight, cleans up and raises KeyboardInterrupt; the same call later goes on from there.
 
     A rejected pull request is a report, not an exception. Raises AtlasError for what is no property
     of the pull request: a commit that is not there, a dead engine, a full disk.
+    """
+
+def validate(
+    dataset: str | os.PathLike[str],
+    *,
+    instances: Sequence[str] | None = None,
+    repos: str | os.PathLike[str] | None = None,
+    gates: Sequence[str] | None = None,
+    keep_going: bool = False,
+    runs: int = 3,
+    null_runs: int = 1,
+    perturbations: Sequence[str] = (),
+    perturbed_runs: int = 1,
+    sequential: float | None = None,
+    tolerate: float = 0.0,
+    power: float = 0.95,
+    builds: int = 3,
+    strength_runs: int = 40,
+    min_strength: float = 0.0,
+    concurrency: int = 1,
+    jobs: int = 1,
+    engine: Literal["auto", "docker", "local"] = "auto",
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    trust: bool = False,
+) -> ValidateReport:
+    """Puts the instances of a dataset through quality gates.
+
+    `dataset` is a file of JSON lines or one JSON list; `instances` names those wanted, default all.
+    `repos` is a clone or a folder of clones; without it the clone is used that `make` used beside the
+    dataset. `gates` names gates in order, default all: integrity, oracle_consistency, gold_patch,
+    null_patch, strength, environment_determinism; the first that rejects an instance ends its way
+    unless `keep_going`. `runs` identical runs of After, `null_runs` of the empty prediction,
+    `perturbed_runs` under each of `perturbations` (order, parallelism, clock, timezone, locale, load,
+    network), `builds` from scratch, at most `strength_runs` without parts of the gold patch.
+    `sequential` is a fail rate: runs stop as soon as every test is decided at it, for rates up to
+    `tolerate` as stable, with `power`. `concurrency` runs of an instance go on at once, and `jobs`
+    instances. `engine`, `config` and `trust` are those of `make`. Reports go below `out`, default the
+    dataset's folder.
+
+    Runs detached from Python's lock. Ctrl-C ends the runs in flight, cleans up and raises
+    KeyboardInterrupt; the same call later goes on from there.
+
+    A rejected instance is a part of the report, and so is what goes wrong with one instance. Raises
+    AtlasError for a dataset that cannot be read, wrong options, a dead engine.
+    """
+
+def grade(
+    log: ParsedLog, *, fail_to_pass: Sequence[str], pass_to_pass: Sequence[str]
+) -> Grade:
+    """Grades one run against the lists of an instance.
+
+    Only a test that the log names as passing passes; the worst status of an id counts. The result has
+    `resolution` (RESOLVED_FULL, RESOLVED_PARTIAL or RESOLVED_NO), `FAIL_TO_PASS` and `PASS_TO_PASS`
+    (each with `success` and `failure`), and `failed_by_name`, the tests of either list that the log
+    names as failing.
     """

@@ -1,13 +1,19 @@
 """The forms of nested values, for type checkers: what reports hold is plain dicts and lists."""
 
 import os
-from typing import Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 __all__ = [
     "BeforeFailureExtent",
     "Content",
+    "Decision",
     "Duplicates",
     "Evidence",
+    "Finding",
+    "FunnelStep",
+    "Grade",
+    "GradedTests",
+    "InstanceVerdict",
     "Isolation",
     "Kind",
     "LogWarning",
@@ -20,6 +26,7 @@ __all__ = [
     "Status",
     "Totals",
     "Transition",
+    "Verdict",
 ]
 
 Content: TypeAlias = bytes | bytearray | str | os.PathLike[str]
@@ -156,3 +163,65 @@ class Seconds(TypedDict):
     total: float
 
 
+Decision: TypeAlias = Literal["accept", "repair"] | Literal["reject", "no_evidence"]
+
+
+class Finding(TypedDict):
+    """One thing that a gate found."""
+
+    code: str
+    severity: Literal["note", "warning", "fatal"]
+    message: str
+    evidence: list[Evidence]
+
+
+class _VerdictText(TypedDict):
+    validator: str
+    decision: Decision
+    findings: list[Finding]
+
+
+class Verdict(_VerdictText, total=False):
+    """What a gate says. `quarantine` has the tests that must not be counted, each with the reason;
+    `measurements` the numbers that the gate documents. Both are absent where there are none.
+    """
+
+    quarantine: dict[str, str]
+    measurements: dict[str, Any]
+
+
+class InstanceVerdict(TypedDict):
+    """One instance and its gates; `decision` is None where something went wrong."""
+
+    instance_id: str
+    decision: Decision | None
+    verdicts: list[Verdict]
+    error: str | None
+    seconds: float
+
+
+class FunnelStep(TypedDict):
+    """How many instances came to a gate, and what it did with them."""
+
+    gate: str
+    entered: int
+    accepted: int
+    repaired: int
+    rejected: int
+    no_evidence: int
+
+
+class GradedTests(TypedDict):
+    """One list, as it came out."""
+
+    success: list[str]
+    failure: list[str]
+
+
+class Grade(TypedDict):
+    """How a run came out against both lists of an instance."""
+
+    resolution: Literal["RESOLVED_FULL", "RESOLVED_PARTIAL", "RESOLVED_NO"]
+    FAIL_TO_PASS: GradedTests
+    PASS_TO_PASS: GradedTests
+    failed_by_name: list[str]

@@ -1,0 +1,45 @@
+//! Waiting, with an ear for Python's signals.
+
+use crate::errors::raised;
+use atlas_core::{Error, ErrorKind, RunContext};
+use pyo3::prelude::*;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Runs to the end while Python's signal handlers get their turn ten times a second.
+pub(crate) fn run<T, W>(work: W) -> PyResult<T>
+where
+    W: AsyncFnOnce(&RunContext) -> Result<T, Error>,
+{
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let number = RUNS.fetch_add(1, Ordering::Relaxed);
+    let cx = RunContext::new(format!("atlas-{}-{number}", std::process::id()));
+    let runtime = tokio::runtime::Runtime::new().map_err(|why| {
+        raised(&Error::new(ErrorKind::Io, "start the runtime", "").with_source(why))
+    })?;
+    let result = runtime.block_on(async {
+        let (mut work, mut interrupt) = (pin!(work(&cx)), None);
+        loop {
+            tokio::select! {
+                result = &mut work => break match interrupt {
+                    Some(interrupt) => Err(interrupt),
+                    None => result.map_err(|why| raised(&why)),
+                },
+                () = tokio::time::sleep(Duration::from_millis(100)) => {
+                    #[expect(
+                        clippy::redundant_closure_for_method_calls,
+                        reason = "the method alone is not general enough in its lifetime"
+                    )]
+                    let heard = Python::attach(|py| py.check_signals());
+                    if let Err(signal) = heard {
+                        cx.cancel.cancel();
+                        interrupt = Some(signal);
+                    }
+                }
+            }
+        }
+    });
+    runtime.shutdown_timeout(Duration::from_secs(2));
+    result
+}

@@ -1,0 +1,248 @@
+//! `ValidateReport`, `validate` and `grade`.
+
+use crate::convert::to_python;
+use crate::errors::raised;
+use crate::log::ParsedLog;
+use crate::make::config;
+use crate::report::Report;
+use crate::run::run;
+use atlas_core::{Error, ErrorKind, InstanceId, InvalidInstanceId};
+use atlas_oracle::SequentialTest;
+use atlas_pipeline::ValidateOptions;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use std::path::PathBuf;
+
+/// What the quality gates came to, instance by instance and gate by gate.
+///
+/// Made by `validate`. Immutable; every attribute gives fresh plain values.
+#[pyclass(frozen, eq, module = "swe_atlas")]
+#[derive(Debug, PartialEq)]
+pub(crate) struct ValidateReport(Report);
+
+#[pymethods]
+impl ValidateReport {
+    /// Version of the report's form.
+    #[getter]
+    fn schema_version<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "schema_version")
+    }
+
+    /// The dataset.
+    #[getter]
+    fn dataset(&self) -> PathBuf {
+        self.0.text("dataset").into()
+    }
+
+    /// The rows that passed, repaired where needed.
+    #[getter]
+    fn validated(&self) -> PathBuf {
+        self.0.text("validated").into()
+    }
+
+    /// Instances looked at.
+    #[getter]
+    fn total<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "total")
+    }
+
+    /// Instances that passed as they are.
+    #[getter]
+    fn accepted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "accepted")
+    }
+
+    /// Instances that passed with tests taken out of their lists, or with a statement to repair.
+    #[getter]
+    fn repaired<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "repaired")
+    }
+
+    /// Instances that did not pass.
+    #[getter]
+    fn rejected<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "rejected")
+    }
+
+    /// Instances about which no gate had anything to decide on.
+    #[getter]
+    fn no_evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "no_evidence")
+    }
+
+    /// Instances at which something went wrong.
+    #[getter]
+    fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "errors")
+    }
+
+    /// Gate by gate, in order: how many instances entered and what became of them.
+    #[getter]
+    fn funnel<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "funnel")
+    }
+
+    /// Every instance with its verdicts, in the dataset's order.
+    #[getter]
+    fn instances<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "instances")
+    }
+
+    /// Wall seconds.
+    #[getter]
+    fn seconds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "seconds")
+    }
+
+    /// Everything as plain values, equal to what `atlas validate --format json` prints.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.dict(py)
+    }
+
+    /// The same as one line of JSON.
+    fn to_json(&self) -> String {
+        self.0.json()
+    }
+
+    fn __repr__(&self) -> String {
+        let count = |name: &str| self.0.value(name).to_string();
+        format!(
+            "ValidateReport('{}', accepted={}, repaired={}, rejected={}, errors={})",
+            self.0.text("dataset"),
+            count("accepted"),
+            count("repaired"),
+            count("rejected"),
+            count("errors")
+        )
+    }
+
+    #[classmethod]
+    fn _restore(_class: &Bound<'_, PyType>, state: &str) -> PyResult<Self> {
+        Report::restore(state).map(Self)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().getattr("_restore")?, (slf.get().0.json(),)))
+    }
+}
+
+/// Puts the instances of a dataset through quality gates.
+///
+/// `dataset` is a file of JSON lines or one JSON list; `instances` names those wanted, default all.
+/// `repos` is a clone or a folder of clones; without it the clone is used that `make` used beside the
+/// dataset. `gates` names gates in order, default all: integrity, oracle_consistency, gold_patch,
+/// null_patch, strength, environment_determinism; the first that rejects an instance ends its way
+/// unless `keep_going`. `runs` identical runs of After, `null_runs` of the empty prediction,
+/// `perturbed_runs` under each of `perturbations` (order, parallelism, clock, timezone, locale, load,
+/// network), `builds` from scratch, at most `strength_runs` without parts of the gold patch.
+/// `sequential` is a fail rate: runs stop as soon as every test is decided at it, for rates up to
+/// `tolerate` as stable, with `power`. `concurrency` runs of an instance go on at once, and `jobs`
+/// instances. `engine`, `config` and `trust` are those of `make`. Reports go below `out`, default the
+/// dataset's folder.
+///
+/// Runs detached from Python's lock. Ctrl-C ends the runs in flight, cleans up and raises
+/// KeyboardInterrupt; the same call later goes on from there.
+///
+/// A rejected instance is a part of the report, and so is what goes wrong with one instance. Raises
+/// AtlasError for a dataset that cannot be read, wrong options, a dead engine.
+#[pyfunction]
+#[pyo3(signature = (
+    dataset, *, instances=None, repos=None, gates=None, keep_going=false, runs=3, null_runs=1,
+    perturbations=Vec::new(), perturbed_runs=1, sequential=None, tolerate=0.0, power=0.95, builds=3,
+    strength_runs=40, min_strength=0.0, concurrency=1, jobs=1, engine="auto", config=None, out=None,
+    trust=false
+), text_signature = "(dataset, *, instances=None, repos=None, gates=None, keep_going=False, runs=3, \
+    null_runs=1, perturbations=(), perturbed_runs=1, sequential=None, tolerate=0.0, power=0.95, \
+    builds=3, strength_runs=40, min_strength=0.0, concurrency=1, jobs=1, engine='auto', config=None, \
+    out=None, trust=False)")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "keyword arguments, on Python's side"
+)]
+pub(crate) fn validate(
+    py: Python<'_>,
+    dataset: PathBuf,
+    instances: Option<Vec<String>>,
+    repos: Option<PathBuf>,
+    gates: Option<Vec<String>>,
+    keep_going: bool,
+    runs: u32,
+    null_runs: u32,
+    perturbations: Vec<String>,
+    perturbed_runs: u32,
+    sequential: Option<f64>,
+    tolerate: f64,
+    power: f64,
+    builds: u32,
+    strength_runs: usize,
+    min_strength: f64,
+    concurrency: usize,
+    jobs: usize,
+    engine: &str,
+    config: Option<&Bound<'_, PyAny>>,
+    out: Option<PathBuf>,
+    trust: bool,
+) -> PyResult<ValidateReport> {
+    let invalid = |argument: &str, why: String| {
+        raised(&Error::new(ErrorKind::InvalidInput, "read argument", argument).with_source(why))
+    };
+    let instances = instances
+        .unwrap_or_default()
+        .iter()
+        .map(|id| id.parse())
+        .collect::<Result<Vec<InstanceId>, InvalidInstanceId>>()
+        .map_err(|why| invalid("instances", why.to_string()))?;
+    let defaults = ValidateOptions::new(dataset);
+    let options = ValidateOptions {
+        instances,
+        repos,
+        gates: gates.unwrap_or_else(|| defaults.gates.clone()),
+        keep_going,
+        runs,
+        null_runs,
+        perturbations,
+        perturbed_runs,
+        sequential: sequential.map(|rate| SequentialTest {
+            rate,
+            tolerated: tolerate,
+            miss: 1.0 - power,
+            ..SequentialTest::default()
+        }),
+        power,
+        builds,
+        strength_runs,
+        min_strength,
+        concurrency,
+        jobs,
+        engine: engine.parse().map_err(|why| invalid("engine", why))?,
+        config: self::config(config)?,
+        out,
+        trust,
+        ..defaults
+    };
+    let report = py.detach(|| run(async |cx| atlas_pipeline::validate(cx, &options).await))?;
+    Report::of(&report).map(ValidateReport)
+}
+
+/// Grades one run against the lists of an instance.
+///
+/// Only a test that the log names as passing passes; the worst status of an id counts. The result has
+/// `resolution` (RESOLVED_FULL, RESOLVED_PARTIAL or RESOLVED_NO), `FAIL_TO_PASS` and `PASS_TO_PASS`
+/// (each with `success` and `failure`), and `failed_by_name`, the tests of either list that the log
+/// names as failing.
+#[pyfunction]
+#[pyo3(signature = (log, *, fail_to_pass, pass_to_pass))]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "converted arguments, on Python's side"
+)]
+pub(crate) fn grade<'py>(
+    py: Python<'py>,
+    log: &Bound<'py, ParsedLog>,
+    fail_to_pass: Vec<String>,
+    pass_to_pass: Vec<String>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let log = &log.get().log;
+    let graded = py.detach(|| atlas_oracle::grade(log, &fail_to_pass, &pass_to_pass));
+    to_python(py, &crate::convert::to_value(&graded)?)
+}
