@@ -2,9 +2,9 @@
 
 use atlas_core::{
     Duplicates, Error, ErrorKind, LogParser, LogReader, LogWarning, LostModule, ParsedLog, Patch,
-    RunOutcome, TestStatus, Totals,
+    RunOutcome, State, TestStatus, Totals,
 };
-use atlas_oracle::{Classification, ClassifyInput, classify};
+use atlas_oracle::{Classification, ClassifyInput, between_repeats, classify};
 use atlas_parsers::{Detection, Detector, Hints, Parsers, SectionReader, detect};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -203,13 +203,14 @@ fn each_piece(log: &mut impl Read, mut take: impl FnMut(&[u8])) -> std::io::Resu
     }
 }
 
-/// Classifies three log files, without any engine. With `auto`, the runner is found once, in the
-/// first log that tells, and read in all three.
+/// Classifies the log files of Base, Before and After, without any engine. The first of each counts;
+/// further ones are repeats of the state, and what differs between them is set aside. With `auto`, the
+/// runner is found once, in the first log that tells, and read in all.
 ///
 /// # Errors
-/// A file that cannot be read, an unknown parser, no runner recognised.
-pub fn classify_files(
-    logs: [&Path; 3],
+/// A state without a log, a file that cannot be read, an unknown parser, no runner recognised.
+pub fn classify_files<P: AsRef<Path>>(
+    logs: [&[P]; 3],
     parser: &str,
     hints: &Hints<'_>,
     test_patch: Option<&Path>,
@@ -218,21 +219,47 @@ pub fn classify_files(
     let read = |path: &Path| std::fs::read(path).map_err(|why| Error::io("read", path, why));
     let patch = |path: Option<&Path>| path.map(read).transpose().map(|p| p.map(Patch::new));
     let (test_patch, gold_patch) = (patch(test_patch)?, patch(gold_patch)?);
-    let [base, before, after] = [read(logs[0])?, read(logs[1])?, read(logs[2])?];
+    let all = |state: State, paths: &[P]| -> Result<Vec<Vec<u8>>, Error> {
+        if paths.is_empty() {
+            let what = format!("{state}: no log given");
+            return Err(Error::new(ErrorKind::InvalidInput, "classify", what));
+        }
+        paths.iter().map(|path| read(path.as_ref())).collect()
+    };
+    let [base, before, after] = [
+        all(State::Base, logs[0])?,
+        all(State::Before, logs[1])?,
+        all(State::After, logs[2])?,
+    ];
     let parsers = Parsers::builtin();
     // After is the state that surely runs; a Before that does not build may show no runner at all.
-    let chosen = choose(&parsers, parser, &after, hints)
-        .or_else(|why| choose(&parsers, parser, &base, hints).map_err(|_| why))
-        .or_else(|why| choose(&parsers, parser, &before, hints).map_err(|_| why))?;
-    let parse = |log: &[u8]| {
-        let mut reader = chosen.start();
-        reader.feed(log);
-        reader.finish()
+    let chosen = choose(&parsers, parser, &after[0], hints)
+        .or_else(|why| choose(&parsers, parser, &base[0], hints).map_err(|_| why))
+        .or_else(|why| choose(&parsers, parser, &before[0], hints).map_err(|_| why))?;
+    let parse = |logs: &[Vec<u8>]| -> Vec<ParsedLog> {
+        let one = |log: &Vec<u8>| {
+            let mut reader = chosen.start();
+            reader.feed(log);
+            reader.finish()
+        };
+        logs.iter().map(one).collect()
     };
     let (base, before, after) = (parse(&base), parse(&before), parse(&after));
+    let mut flaky = BTreeMap::new();
+    for (state, logs) in [
+        (State::Base, &base),
+        (State::Before, &before),
+        (State::After, &after),
+    ] {
+        let logs: Vec<&ParsedLog> = logs.iter().collect();
+        for (id, reason) in between_repeats(state, &logs) {
+            flaky.entry(id).or_insert(reason);
+        }
+    }
     Ok(classify(&ClassifyInput {
         gold_patch: gold_patch.as_ref(),
         test_patch: test_patch.as_ref(),
-        ..ClassifyInput::new(&base, &before, &after)
+        flaky: &flaky,
+        ..ClassifyInput::new(&base[0], &before[0], &after[0])
     }))
 }

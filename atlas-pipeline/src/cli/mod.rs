@@ -230,15 +230,16 @@ struct ParseArgs {
 
 #[derive(Debug, Args)]
 struct ClassifyArgs {
-    /// Base's log.
-    #[arg(long, value_name = "LOG")]
-    base: PathBuf,
+    /// Base's log. Given several times, as the others can be: repeats of the state, and tests that
+    /// differ between them are set aside.
+    #[arg(long, value_name = "LOG", required = true)]
+    base: Vec<PathBuf>,
     /// Before's log.
-    #[arg(long, value_name = "LOG")]
-    before: PathBuf,
+    #[arg(long, value_name = "LOG", required = true)]
+    before: Vec<PathBuf>,
     /// After's log.
-    #[arg(long, value_name = "LOG")]
-    after: PathBuf,
+    #[arg(long, value_name = "LOG", required = true)]
+    after: Vec<PathBuf>,
     /// The test patch.
     #[arg(long, value_name = "FILE")]
     test_patch: Option<PathBuf>,

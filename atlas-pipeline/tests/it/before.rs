@@ -698,7 +698,7 @@ fn verdict(case: &str) -> Classification {
     let file = |name: &str| folder.join(name);
     let (base, before, after) = (file("base.log"), file("before.log"), file("after.log"));
     classify_files(
-        [&base, &before, &after],
+        [&[base], &[before], &[after]],
         "auto",
         &Hints::default(),
         Some(&file("test.patch")),
@@ -859,7 +859,7 @@ fn a_failure_without_patches_is_a_feature_and_unknown() {
     let file = |name: &str| folder.join(name);
     let (base, before, after) = (file("base.log"), file("before.log"), file("after.log"));
     let found = classify_files(
-        [&base, &before, &after],
+        [&[base], &[before], &[after]],
         "auto",
         &Hints::default(),
         None,

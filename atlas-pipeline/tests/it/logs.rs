@@ -90,4 +90,15 @@ fn classify_needs_no_engine() {
         "json",
     ];
     assert_eq!(place.run(&same).code(), 3);
+    // A repeat of After in which the test fails: it is flaky, and nothing is left.
+    let repeated = [&args[..], &["--after", "before.log"]].concat();
+    let done = place.run(&repeated);
+    assert_eq!(done.code(), 3, "{}", done.stderr());
+    let found = done.json();
+    assert_eq!(found["outcome"], "reject_no_fail_to_pass");
+    let why = found["unstable"]["TestB"].as_str().unwrap();
+    assert!(
+        why.starts_with("flaky: passes in 1, fails in 1 of 2"),
+        "{why}"
+    );
 }

@@ -17,8 +17,8 @@ pub struct Leak {
     pub solution_lines: usize,
     /// Those that stand in the text, white space aside.
     pub quoted_lines: Vec<String>,
-    /// Names that the gold patch introduces: found in lines it adds, in none that it leaves or takes
-    /// away.
+    /// Names that the gold patch introduces: defined by a line that it adds, in none that it leaves or
+    /// takes away.
     pub introduced_names: usize,
     /// Those that the text names.
     pub named: Vec<String>,
@@ -45,6 +45,21 @@ impl Leak {
 static NAME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[A-Za-z_][A-Za-z0-9_]{2,}").expect("a constant pattern"));
 
+/// A name where it is defined: behind a word that defines one, or a function's with its type before
+/// it.
+static DEFINED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?:^|[^\w$.])(?:fn|func|function\*?|fun|def|class|struct|enum|trait|interface|type|const|let|var|val|mod|module|namespace|record|typedef|macro_rules!|#\s*define)\s+(?:\([^)]*\)\s*)?(?:mut\s+|self\.)?([A-Za-z_]\w{2,})|^\s*(?:[A-Za-z_][\w<>\[\],:.*&?]*\s+)+[*&]?([A-Za-z_]\w{2,})\s*\([^;=]*$",
+    )
+    .expect("a constant pattern")
+});
+
+/// Words before a name and a bracket that are no type.
+const NO_TYPES: &[&str] = &[
+    "return", "else", "new", "throw", "case", "await", "yield", "in", "not", "and", "or", "if",
+    "elif", "raise", "assert", "go", "defer", "print", "echo",
+];
+
 static LINK: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r#"https?://[^\s<>()\[\]"'`]+(?:/pull/\d+|/pulls/\d+|/merge_requests/\d+|/commit/[0-9a-fA-F]{7,40}|/commits/[0-9a-fA-F]{7,40}|/compare/[^\s<>()"'`]+|\.patch\b|\.diff\b)[^\s<>()\[\]"'`]*"#,
@@ -70,7 +85,7 @@ pub fn leak_of(text: &str, gold_patch: &Patch, test_patch: &Patch) -> Leak {
         .collect();
 
     let old = names(&solution.kept);
-    let introduced: BTreeSet<String> = names(&solution.added)
+    let introduced: BTreeSet<String> = defined(&solution.added)
         .into_iter()
         .filter(|name| !old.contains(name))
         .collect();
@@ -166,17 +181,36 @@ fn names(lines: &[String]) -> BTreeSet<String> {
         .collect()
 }
 
+fn defined(lines: &[String]) -> BTreeSet<String> {
+    lines
+        .iter()
+        .filter(|line| {
+            let first = line.split_whitespace().next().unwrap_or_default();
+            !NO_TYPES.contains(&first) && !is_comment(first)
+        })
+        .flat_map(|line| DEFINED.captures_iter(line))
+        .filter_map(|found| found.get(1).or_else(|| found.get(2)))
+        .map(|name| name.as_str().to_owned())
+        .collect()
+}
+
 fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
+fn is_comment(bare: &str) -> bool {
+    ["//", "#", "*", "/*", "--"].iter().any(|mark| {
+        bare.starts_with(mark)
+            && !bare.starts_with("#include")
+            && !bare.starts_with("#define")
+            && !bare.starts_with("#[")
+    })
+}
+
 fn says_something(bare: &str) -> bool {
-    let is_comment = ["//", "#", "*", "/*", "--"].iter().any(|mark| {
-        bare.starts_with(mark) && !bare.starts_with("#include") && !bare.starts_with("#[")
-    });
     let letters = bare
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || *c == '_')
         .count();
-    !is_comment && letters >= 8
+    !is_comment(bare) && letters >= 8
 }

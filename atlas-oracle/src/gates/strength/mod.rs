@@ -11,7 +11,7 @@ use atlas_core::{
 };
 use futures_util::StreamExt;
 use serde::Serialize;
-use source::{is_code, is_commented_out};
+use source::{is_code, is_commented_out, is_reformatted};
 
 pub(super) const ID: &str = "strength";
 
@@ -50,7 +50,7 @@ pub enum PartStanding {
     NeededToBuild,
     /// Without it every test of the lists passes.
     Untested,
-    /// Documentation or comments: nothing a test could notice.
+    /// Documentation, comments, white space, what CI is told: nothing a test could notice.
     NotCode,
     /// The rest does not apply without it, or the tests do not.
     Inseparable,
@@ -255,7 +255,8 @@ impl Validator for Strength {
             }
         }
         for (part, entry) in code.iter().zip(&mut found) {
-            if entry.standing == PartStanding::Untested && is_commented_out(part) {
+            let says_nothing = is_commented_out(part) || is_reformatted(part);
+            if entry.standing == PartStanding::Untested && says_nothing {
                 entry.standing = PartStanding::NotCode;
             }
         }

@@ -25,6 +25,21 @@ const PROSE_NAMES: &[&str] = &[
     "todo",
 ];
 
+/// Where continuous integration is told what to do: no test of the repository reads it.
+const AUTOMATION: &[&str] = &[
+    ".github/",
+    ".gitlab/",
+    ".gitlab-ci.yml",
+    ".circleci/",
+    ".travis.yml",
+    ".cirrus.yml",
+    ".buildkite/",
+    "appveyor.yml",
+    ".appveyor.yml",
+    "azure-pipelines.yml",
+    ".pre-commit-config.yaml",
+];
+
 /// Whether a file can matter to a test. Prose that is itself what a program is made from (a site
 /// generator's pages) counts as prose all the same.
 pub(super) fn is_code(path: &str) -> bool {
@@ -33,7 +48,22 @@ pub(super) fn is_code(path: &str) -> bool {
     let last = kind.rsplit('.').next().unwrap_or(kind);
     let bare: String = stem.chars().filter(char::is_ascii_alphanumeric).collect();
     let is_story = PROSE_NAMES.contains(&bare.as_str()) && matches!(last, "" | "txt" | "html");
-    !PROSE.contains(&last) && !is_story
+    let is_automation = AUTOMATION.iter().any(|place| path.starts_with(place));
+    !PROSE.contains(&last) && !is_story && !is_automation
+}
+
+/// Whether a part only sets white space anew, in a language where that changes nothing.
+pub(super) fn is_reformatted(part: &PatchPart) -> bool {
+    let by_indentation = [
+        ".py", ".pyx", ".yml", ".yaml", ".haml", ".slim", ".pug", ".coffee", ".nim", ".fs", ".hs",
+        ".mk", "Makefile",
+    ];
+    let bare = |lines: &[String]| -> String {
+        let text = lines.concat();
+        text.chars().filter(|c| !c.is_whitespace()).collect()
+    };
+    !by_indentation.iter().any(|kind| part.path.ends_with(kind))
+        && bare(&part.inserted) == bare(&part.deleted)
 }
 
 /// Whether all that a part adds and takes away is comments and empty lines, by the marks that most

@@ -120,10 +120,34 @@ fn a_text_is_measured() {
     );
     let leak = leak_of("Please add `frobnicate(value, factor)`.", &gold, &tests);
     assert_eq!((leak.solution_lines, leak.quoted_lines.len()), (2, 0));
-    assert_eq!(leak.named, ["factor", "frobnicate", "value"]);
+    assert_eq!(leak.named, ["frobnicate"]);
     assert_eq!(leak.tested_but_unnamed, Vec::<String>::new());
     let leak = leak_of("It should return value*factor, I think.", &gold, &tests);
     assert_eq!(leak.quoted_lines, ["return value * factor"]);
     assert_eq!(leak.quoted_share(), Some(0.5));
     assert_eq!(leak.tested_but_unnamed, ["frobnicate"]);
+}
+
+/// Names that a patch merely uses are none that it introduces.
+#[test]
+fn introduced_names_are_defined_ones() {
+    let gold = Patch::new(
+        "--- a/A.java\n+++ b/A.java\n@@ -1 +1,5 @@\n class A {\n+    public static List<String> splitAll(String text) {\n+        return helper.cutAll(text);\n+    }\n+    int known = lookUp(3);\n",
+    );
+    let tests = Patch::new(
+        "--- a/T.java\n+++ b/T.java\n@@ -1 +1,2 @@\n class T {\n+  void t() { A.splitAll(cutAll(lookUp(1))); }\n",
+    );
+    let leak = leak_of("It is slow.", &gold, &tests);
+    assert_eq!(leak.tested_but_unnamed, ["splitAll"]);
+    let gold = Patch::new(
+        "--- a/r.go\n+++ b/r.go\n@@ -1 +1,3 @@\n package r\n+func (r *Route) GetVarNames() []string {\n+\treturn NewRouter().Host()\n",
+    );
+    let leak = leak_of(
+        "",
+        &gold,
+        &Patch::new(
+            "--- a/t.go\n+++ b/t.go\n@@ -1 +1,2 @@\n package r\n+x := NewRouter().GetVarNames()\n",
+        ),
+    );
+    assert_eq!(leak.tested_but_unnamed, ["GetVarNames"]);
 }

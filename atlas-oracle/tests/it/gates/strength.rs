@@ -98,3 +98,18 @@ async fn what_the_budget_leaves_out_is_said() {
     assert_eq!(standings(&verdict)[..2], [(1, "tested"), (10, "not_run")]);
     assert_eq!(verdict.measurements["score"], 1.0);
 }
+
+/// White space that the language does not read is nothing that a test could notice.
+#[tokio::test]
+async fn a_reformatted_line_is_no_code() {
+    let base = [("lib.sh", BASE), ("tests/old.sh", "true\n")];
+    let gold = "--- a/lib.sh\n+++ b/lib.sh\n@@ -1,2 +1,2 @@\n-one() { echo 0; }\n+one() { echo 1; }\n #\n@@ -10,3 +10,5 @@\n #\n-two() { echo 0; }\n+two() {\n+  echo 0;\n+}\n #\n";
+    let tests = new_test("new", "[ \"$(one)\" = 1 ]");
+    let case = Case::new(&base, gold, &tests).await;
+    let verdict = Strength::new(case.evaluator, StrengthOptions::default())
+        .validate(&RunContext::new("t"), &case.candidate)
+        .await
+        .unwrap();
+    assert_eq!(standings(&verdict), [(1, "tested"), (10, "not_code")]);
+    assert_eq!(verdict.measurements["score"], 1.0);
+}

@@ -25,6 +25,7 @@ use atlas_core::{
 use line::Head;
 use memchr::memmem;
 use run::{List, Run};
+use std::collections::VecDeque;
 
 /// `ctest`.
 #[derive(Debug)]
@@ -118,10 +119,11 @@ struct State {
     runs: Vec<Run>,
     run: Run,
     list: Option<List>,
-    /// `ctest` has just said that there is no such program.
-    missing: Option<Evidence>,
-    /// Tests that were not run for want of their program.
-    unbuilt: Vec<(String, Vec<Evidence>)>,
+    /// What `ctest` said of programs that are not there, and no test's line has followed. It goes to
+    /// standard error, so it may also stand behind the lines of the tests.
+    missing: VecDeque<Evidence>,
+    /// Tests that were not run, each with its own line and what was said before it.
+    idle: Vec<(String, Option<Evidence>, Evidence)>,
 }
 
 impl State {
@@ -133,8 +135,8 @@ impl State {
             runs: Vec::new(),
             run: Run::default(),
             list: None,
-            missing: None,
-            unbuilt: Vec::new(),
+            missing: VecDeque::new(),
+            idle: Vec::new(),
         }
     }
 
@@ -156,12 +158,9 @@ impl State {
                 if let Some((index, name)) = line::start(line) {
                     self.run.start(index, name);
                 } else if let Some(head) = Head::read(line) {
-                    let missing = self.missing.take();
-                    if let Some(name) = self.run.result(&head)
-                        && let Some(proof) = missing
-                    {
-                        let lines = vec![proof, self.evidence(line)];
-                        self.unbuilt.push((name, lines));
+                    if let Some(name) = self.run.result(&head) {
+                        let said = self.missing.pop_front();
+                        self.idle.push((name, said, self.evidence(line)));
                     }
                 } else if let Some(summary) = line::summary(line)
                     && self.run.has_begun()
@@ -190,7 +189,7 @@ impl State {
             }
             Some(b'*') if line.starts_with(b"***Exception:") => self.run.exception(),
             Some(b'U') if line.starts_with(b"Unable to find executable: ") => {
-                self.missing = Some(self.evidence(line));
+                self.missing.push_back(self.evidence(line));
             }
             _ => {}
         }
@@ -244,8 +243,12 @@ impl LineState for State {
             self.log.set_consistent(consistent);
         }
         let unbuilt = self.builds.finish(&mut self.log);
-        for (name, lines) in self.unbuilt {
-            self.log.lose(&name, LostReason::BuildFailed, lines);
+        for (name, said, own) in self.idle {
+            // A test can also be idle for want of another test or of a file.
+            if let Some(said) = said.or_else(|| self.missing.pop_front()) {
+                self.log
+                    .lose(&name, LostReason::BuildFailed, vec![said, own]);
+            }
         }
         let outcome = if unended {
             RunOutcome::Truncated
