@@ -223,3 +223,81 @@ fn what_cannot_be_read_is_named() {
         done.stderr()
     );
 }
+
+/// Tests that hang on the clock, on a network, on the zone; each is found under its perturbation.
+const HANGING: &str = "import datetime\nimport time\nimport unittest\n\n\nclass HangingTest(unittest.TestCase):\n    def test_year(self):\n        start = datetime.date.fromtimestamp(int(open('/proc/stat').read().split('btime ')[1].split()[0]))\n        self.assertLess((datetime.date.today() - start).days, 300)\n\n    def test_hour(self):\n        self.assertEqual(time.localtime(0).tm_hour, 0)\n\n    def test_route(self):\n        with open('/proc/net/route') as routes:\n            self.assertTrue(any(line.split()[1] == '00000000' for line in routes.readlines()[1:]))\n";
+
+#[test]
+fn on_docker_perturbations_and_builds_from_scratch_do_what_they_say() {
+    if std::env::var("ATLAS_TEST_DOCKER").as_deref() != Ok("1") {
+        eprintln!("skipped: needs a Docker engine; set ATLAS_TEST_DOCKER=1");
+        return;
+    }
+    let mut base = BASE.to_vec();
+    base.push(("tests/test_hanging.py", HANGING));
+    let place = Place::new();
+    let repo = place.repository("repo", &[&base, FIX]);
+    let mut args = make_args(repo.to_str().unwrap(), &["--instance-id", "me__calc-1"]);
+    args[6] = "docker";
+    args.retain(|arg| *arg != "--trust");
+    let done = place.run(&args);
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    let images = || {
+        let list = [
+            "images",
+            "--all",
+            "--quiet",
+            "--filter",
+            "reference=atlas/repo",
+        ];
+        let done = std::process::Command::new("docker").args(list).output();
+        String::from_utf8(done.unwrap().stdout)
+            .unwrap()
+            .lines()
+            .count()
+    };
+    let before = images();
+    let done = validate(
+        &place,
+        &[
+            "--engine",
+            "docker",
+            "--builds",
+            "2",
+            "--perturb",
+            "order,clock,timezone,network",
+        ],
+    );
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    let report = done.json();
+    let verdict = gate(&report, "oracle_consistency");
+    let codes: Vec<&str> = verdict["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["code"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "depends_on_clock",
+        "depends_on_timezone",
+        "depends_on_network",
+    ];
+    assert_eq!(codes, expected, "{verdict}");
+    assert_eq!(
+        verdict["measurements"]["perturbations_unknown_to_the_runner"][0],
+        "order"
+    );
+    assert_eq!(
+        gate(&report, "environment_determinism")["measurements"]["good_builds"],
+        2
+    );
+    assert_eq!(images(), before, "builds from scratch are removed");
+    let image = row(&place, "dataset.jsonl")["image"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    std::process::Command::new("docker")
+        .args(["rmi", "--force", &image])
+        .output()
+        .unwrap();
+}
