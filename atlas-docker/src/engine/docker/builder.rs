@@ -18,6 +18,7 @@ use bollard::query_parameters::BuildImageOptionsBuilder;
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tokio::io::AsyncReadExt;
 
@@ -140,6 +141,7 @@ impl Builder for DockerBuilder {
                 dockerfile,
                 sent: &sent,
                 anew: self.scratch.is_some(),
+                steps: Mutex::default(),
             };
             match build.run(context).await? {
                 Ok(log) => {
@@ -147,6 +149,9 @@ impl Builder for DockerBuilder {
                         let missing = format!("`{tag}`: built, but not there");
                         Error::new(ErrorKind::EngineFailed, "find image", missing)
                     })?;
+                    if let Some(scratch) = &self.scratch {
+                        scratch.remember(&made.id, build.steps_alone());
+                    }
                     (made, started.elapsed().as_secs_f64(), log)
                 }
                 Err(failure) => return Ok(BuildOutcome::Failed(failure)),
@@ -169,7 +174,15 @@ impl Builder for DockerBuilder {
 
     async fn discard(&self, image: &ImageRef) -> Result<(), Error> {
         match image {
-            ImageRef::Docker { id, .. } => self.engine.evict(id).await.map(|_| ()),
+            ImageRef::Docker { id, .. } => {
+                self.engine.evict(id).await?;
+                let left = self.scratch.as_ref().map(|scratch| scratch.forget(id));
+                for step in left.unwrap_or_default() {
+                    // One that another image stands on stays, and so does one that went with it.
+                    self.engine.evict(&step).await?;
+                }
+                Ok(())
+            }
             ImageRef::Local { .. } | ImageRef::Other { .. } => Ok(()),
         }
     }
@@ -209,6 +222,8 @@ struct Build<'a> {
     sent: &'a str,
     /// Whether layers of earlier builds are left alone.
     anew: bool,
+    /// The images of the steps so far, as the engine names them.
+    steps: Mutex<Vec<String>>,
 }
 
 /// What the step in progress is and has printed.
@@ -293,7 +308,24 @@ impl Build<'_> {
         }
     }
 
+    /// The images of this build's steps without the base image, which others made.
+    fn steps_alone(&self) -> Vec<String> {
+        let base = self.base.id.trim_start_matches("sha256:");
+        let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        steps
+            .iter()
+            .filter(|step| !base.starts_with(step.as_str()))
+            .cloned()
+            .collect()
+    }
+
     fn hear(&self, text: &str, step: &mut Step) {
+        if let Some(id) = step_image(text) {
+            let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+            if !steps.iter().any(|known| known == id) {
+                steps.push(id.to_owned());
+            }
+        }
         if let Some(header) = dockerfile::step(text.trim_end()) {
             self.cx.progress.detail(text.trim_end());
             // Podman announces steps of later stages ahead; only a command prints.
@@ -421,6 +453,16 @@ fn without_colour(text: &str) -> (&str, bool) {
         Some(rest) => (rest.strip_suffix("\x1b[0m").unwrap_or(rest), true),
         None => (text, false),
     }
+}
+
+/// The image that a step led to: ` ---> 0123456789ab`, Podman's `--> 0123456789ab`.
+fn step_image(text: &str) -> Option<&str> {
+    let id = text
+        .strip_prefix(" ---> ")
+        .or_else(|| text.strip_prefix("--> "))?
+        .trim_end();
+    let is_id = (12..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then_some(id)
 }
 
 /// Whether a piece of the log is the builder speaking, not the command.
