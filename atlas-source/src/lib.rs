@@ -14,6 +14,7 @@ mod rust_items;
 mod scratch;
 mod seal;
 mod split;
+mod submodules;
 
 pub use applier::CommitApplier;
 pub use apply::{ApplyOutcome, Rung, Tried, apply};

@@ -3,7 +3,8 @@
 use crate::apply::{ApplyOutcome, Rung, Tried, climb};
 use crate::repository::{GitRepo, path_text};
 use crate::rules::is_manifest;
-use crate::scratch::{GITLINK, Scratch};
+use crate::scratch::{GITLINK, Scratch, TreeSide};
+use crate::submodules::module_at;
 use atlas_core::{CommitSha, Error, ErrorKind, FileContent, FileMode, Overlay, Patch};
 use std::collections::BTreeMap;
 
@@ -52,7 +53,8 @@ pub async fn overlay(
         match (climb.tree, climb.outcome) {
             (Some(new), ApplyOutcome::Applied { rung, tried }) => {
                 tree = new;
-                let overlay = between(&scratch, &base_tree, &tree, &mut outcome.notes).await?;
+                let overlay =
+                    between(repo, &scratch, [&base_tree, &tree], &mut outcome.notes).await?;
                 outcome.states.push(OverlayState {
                     overlay,
                     rung,
@@ -80,22 +82,48 @@ pub fn manifests_of(overlay: &Overlay) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// The difference between two trees as whole files.
+/// The difference between two trees as whole files. A submodule that moves is the difference between
+/// its two commits, where the clone has them.
 async fn between(
+    repo: &GitRepo,
     scratch: &Scratch,
-    old: &str,
-    new: &str,
+    [old, new]: [&str; 2],
     notes: &mut Vec<String>,
 ) -> Result<Overlay, Error> {
     let mut overlay = Overlay::default();
     let mut written = Vec::new();
     for change in scratch.changes(old, new).await? {
         let path = path_text(change.path)?;
-        match change.new {
-            Some(side) if side.mode == GITLINK => {
-                notes.push(format!("submodule `{path}` moves to {}", side.oid));
+        let is_link = |side: &Option<TreeSide>| side.as_ref().is_some_and(|s| s.mode == GITLINK);
+        if is_link(&change.old) || is_link(&change.new) {
+            let ids = [&change.old, &change.new].map(|side| {
+                let link = side.as_ref().filter(|side| side.mode == GITLINK);
+                link.map(|side| side.oid.clone())
+            });
+            // Either tree may be the one that names the submodule.
+            let tree = if ids[1].is_some() { new } else { old };
+            let module = module_at(scratch.git(), tree, &path, repo).await;
+            match moved(module, &ids, notes).await? {
+                Some(inner) => {
+                    let below = |inside: String| format!("{path}/{inside}");
+                    let files = inner.write.into_iter();
+                    overlay
+                        .write
+                        .extend(files.map(|(inside, content)| (below(inside), content)));
+                    overlay.remove.extend(inner.remove.into_iter().map(below));
+                }
+                None => {
+                    let to = ids[1].as_deref().unwrap_or("nothing");
+                    notes.push(format!(
+                        "submodule `{path}` moves to {to}, which the clone does not have"
+                    ));
+                }
             }
+        }
+        match change.new {
+            Some(side) if side.mode == GITLINK => {}
             Some(side) => written.push((path, side)),
+            None if is_link(&change.old) => {}
             None => {
                 overlay.remove.insert(path);
             }
@@ -120,4 +148,31 @@ async fn between(
         )
     })?;
     Ok(overlay)
+}
+
+/// What changes inside a submodule; nothing where its objects are not here. Where the old commit is
+/// not, the checkout of the base commit has left the submodule empty.
+async fn moved(
+    module: Option<GitRepo>,
+    [old, new]: &[Option<String>; 2],
+    notes: &mut Vec<String>,
+) -> Result<Option<Overlay>, Error> {
+    let Some(module) = module else {
+        return Ok(None);
+    };
+    let scratch = Scratch::over(&module).await?;
+    let mut trees = Vec::new();
+    for (id, must_be_there) in [(old, false), (new, true)] {
+        let commit = match id {
+            Some(id) => module.resolve(id).await.ok(),
+            None => None,
+        };
+        match commit {
+            Some(commit) => trees.push(scratch.tree_of(&commit).await?),
+            None if must_be_there && id.is_some() => return Ok(None),
+            None => trees.push(scratch.empty_tree().await?),
+        }
+    }
+    let overlay = Box::pin(between(&module, &scratch, [&trees[0], &trees[1]], notes)).await?;
+    Ok(Some(overlay))
 }

@@ -105,6 +105,16 @@ impl Scratch {
     }
 
     /// The tree of a commit.
+    /// The tree without entries, which any repository may lack.
+    pub(crate) async fn empty_tree(&self) -> Result<String, Error> {
+        let output = self
+            .git()
+            .args(["hash-object", "-t", "tree", "-w", "/dev/null"])
+            .checked()
+            .await?;
+        Ok(output.line())
+    }
+
     pub(crate) async fn tree_of(&self, commit: &CommitSha) -> Result<String, Error> {
         let output = self
             .git()

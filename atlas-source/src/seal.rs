@@ -3,9 +3,10 @@
 use crate::git::Call;
 use crate::repository::{EntryKind, GitRepo};
 use crate::scratch::{Scratch, write};
+use crate::submodules::module_at;
 use atlas_core::{CommitSha, Error, ErrorKind};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 
 /// How much of the past a sealed checkout holds.
@@ -450,34 +451,7 @@ async fn submodule(
     into: &Path,
     history: History,
 ) -> Result<bool, Error> {
-    let Some(modules) = sealed
-        .git()
-        .args(["config", "--blob"])
-        .arg(format!("{base}:.gitmodules"))
-        .args(["--null", "--get-regexp", r"^submodule\..*\.path$"])
-        .output()
-        .await
-        .ok()
-        .filter(|output| output.success)
-    else {
-        return Ok(false);
-    };
-    let text = String::from_utf8_lossy(&modules.stdout);
-    let name = text.split('\0').find_map(|entry| {
-        let (key, value) = entry.split_once('\n')?;
-        let name = key.strip_prefix("submodule.")?.strip_suffix(".path")?;
-        (value == path).then_some(name)
-    });
-    let safe = |name: &&str| {
-        !name
-            .split(['/', '\\'])
-            .any(|part| part == ".." || part.is_empty())
-    };
-    let Some(name) = name.filter(safe) else {
-        return Ok(false);
-    };
-    let folder: PathBuf = repo.common_dir().join("modules").join(name);
-    let Ok(module) = GitRepo::open(&folder).await else {
+    let Some(module) = module_at(sealed.git(), base.as_str(), path, repo).await else {
         return Ok(false);
     };
     let commit = sealed

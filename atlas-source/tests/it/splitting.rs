@@ -362,3 +362,39 @@ async fn submodules_are_noted() {
         split.notes
     );
 }
+
+/// A pull request that moves a submodule: its files change in After, where the clone has them.
+#[tokio::test]
+async fn a_submodule_that_moves_changes_its_files() {
+    let lab = Lab::new();
+    let other = Lab::new();
+    other
+        .write("keep", "k\n")
+        .write("gone", "g\n")
+        .write("x", "old\n")
+        .commit("one");
+    lab.write("a", "a\n").commit("start");
+    let address = other.path().display().to_string();
+    lab.git(&["submodule", "--quiet", "add", &address, "deps/sub"]);
+    let base = lab.commit("base");
+    other.write("x", "new\n").write("more/y", "y\n");
+    other.git(&["rm", "-q", "gone"]);
+    other.commit("two");
+    lab.git(&["submodule", "--quiet", "update", "--remote"]);
+    let head = lab.commit("head");
+    let repo = lab.open().await;
+    let patch = repo.diff(&base, &head).await.expect("a diff");
+    let outcome = overlay(&repo, &base, &[&patch]).await.expect("works");
+    let moved = &outcome.states[0].overlay;
+    let written: Vec<(&str, &[u8])> = moved
+        .write
+        .iter()
+        .map(|(path, content)| (path.as_str(), content.bytes.as_slice()))
+        .collect();
+    assert_eq!(
+        written,
+        [("deps/sub/more/y", &b"y\n"[..]), ("deps/sub/x", b"new\n")]
+    );
+    assert_eq!(moved.remove.iter().collect::<Vec<_>>(), ["deps/sub/gone"]);
+    assert_eq!(outcome.notes, Vec::<String>::new());
+}
