@@ -84,6 +84,23 @@ pub struct StateRun {
     pub summary: StateSummary,
     /// What was wrong with the stream.
     pub faults: Vec<String>,
+    /// Signs that the code under test meddled with its own verdict: markers that stand twice, an exit
+    /// code that the sandbox denies. Nothing such a run says counts.
+    pub tampering: Vec<String>,
+}
+
+impl StateRun {
+    /// Whether the run was cut short from outside or died, so that tests may be missing from its log
+    /// for no reason of theirs.
+    pub fn is_unfinished(&self) -> bool {
+        matches!(
+            self.parsed.outcome,
+            RunOutcome::TimedOut | RunOutcome::Truncated
+        ) || matches!(
+            self.summary.exit,
+            ExitState::TimedOut | ExitState::OutOfMemory
+        )
+    }
 }
 
 /// The oracle of paper 001, section 3.3, over any sandbox and any parser.
@@ -249,12 +266,16 @@ impl StateDifferentialOracle {
                 "{dropped} bytes of output beyond the limit were not kept"
             ));
         }
+        let mut tampering = Vec::new();
+        if marked.forged {
+            tampering.push("markers stand more than once".to_owned());
+        }
         if let (Some(code), ExitState::Exited { code: exited }) = (marked.code, result.exit)
             && code != exited
         {
-            faults.push(format!(
-                "the end marker says exit code {code}, the sandbox {exited}"
-            ));
+            let said = format!("the end marker says exit code {code}, the sandbox {exited}");
+            faults.push(said.clone());
+            tampering.push(said);
         }
         let mut parsed = self.parser.parse(marked.log);
         parsed.outcome = ended(&parsed, &marked, result, dropped);
@@ -298,6 +319,7 @@ impl StateDifferentialOracle {
             parsed,
             summary,
             faults,
+            tampering,
         }
     }
 

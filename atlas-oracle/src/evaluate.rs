@@ -119,7 +119,7 @@ impl Evaluator {
         }
     }
 
-    /// Lays a prediction out, runs it and grades it.
+    /// Lays a prediction out, runs it and grades it. A run that was tampered with resolves nothing.
     ///
     /// # Errors
     /// Those of the applier and the sandbox.
@@ -144,7 +144,10 @@ impl Evaluator {
             .run(cx, &candidate.environment, files, label, variation)
             .await?;
         let report = &candidate.oracle;
-        let grade = grade(&run.parsed, &report.fail_to_pass, &report.pass_to_pass);
+        let mut grade = grade(&run.parsed, &report.fail_to_pass, &report.pass_to_pass);
+        if !run.tampering.is_empty() {
+            grade = grade.disbelieved();
+        }
         Ok(Evaluated::Graded { grade, run, notes })
     }
 }

@@ -8,8 +8,9 @@ pub(crate) const NOT_STARTED: i64 = 125;
 /// The script that rebuilds and tests one state, for bash.
 ///
 /// It reads a nonce from `$ATLAS_IN/nonce` and deletes the file before anything of the repository
-/// runs, so that a test cannot learn it from a file or an environment variable; the nonce marks
-/// where the output of rebuild and tests begins and ends, and with which code. A failing rebuild is
+/// runs, so that a test cannot learn it from a file or a variable; the nonce marks where the output of
+/// rebuild and tests begins and ends, and with which code. A program that may read the memory of other
+/// processes of its user can still find it: markers that stand twice make the run a tampered one. A failing rebuild is
 /// part of that output, and then the tests do not run.
 ///
 /// ```
@@ -31,6 +32,7 @@ pub(crate) fn varied_script(plan: &EnvironmentPlan, prelude: &str) -> String {
     for command in &plan.rebuild {
         commands.extend(["( ", command, "\n) || failed $?\n"]);
     }
+    commands.push_str("unset atlas_nonce\n");
     commands.push_str(&plan.test_cmd);
     format!(
         r#"IFS= read -r atlas_nonce <"$ATLAS_IN/nonce" || exit {NOT_STARTED}
@@ -59,6 +61,8 @@ pub struct MarkedLog<'a> {
     pub faults: Vec<String>,
     /// Whether the output ends in a rebuild step that failed, so that no test ran.
     pub rebuild_failed: bool,
+    /// Whether markers stand where only code that knows the nonce can have put them.
+    pub forged: bool,
     started: bool,
 }
 
@@ -84,11 +88,13 @@ pub fn cut<'a>(stream: &'a [u8], nonce: &str) -> MarkedLog<'a> {
             code: None,
             faults,
             rebuild_failed: false,
+            forged: false,
             started: false,
         };
     };
     let rest = &stream[start + begin.len()..];
-    if find(rest, &begin).is_some() {
+    let begins_again = find(rest, &begin).is_some();
+    if begins_again {
         faults.push("the begin marker stands more than once".to_owned());
     }
     let Some(stop) = find(rest, &end) else {
@@ -98,6 +104,7 @@ pub fn cut<'a>(stream: &'a [u8], nonce: &str) -> MarkedLog<'a> {
             code: None,
             faults,
             rebuild_failed: false,
+            forged: begins_again,
             started: true,
         };
     };
@@ -109,7 +116,8 @@ pub fn cut<'a>(stream: &'a [u8], nonce: &str) -> MarkedLog<'a> {
     if code.is_none() || tail.get(digits) != Some(&b'\n') {
         faults.push("the end marker holds no exit code".to_owned());
     }
-    if find(tail, &end).is_some() {
+    let ends_again = find(tail, &end).is_some();
+    if ends_again {
         faults.push("the end marker stands more than once".to_owned());
     } else if tail.len() > digits + 1 {
         faults.push(format!(
@@ -126,6 +134,7 @@ pub fn cut<'a>(stream: &'a [u8], nonce: &str) -> MarkedLog<'a> {
         code,
         faults,
         rebuild_failed: unmarked.is_some(),
+        forged: begins_again || ends_again,
         started: true,
     }
 }

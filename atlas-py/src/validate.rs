@@ -52,10 +52,17 @@ impl ValidateReport {
         self.0.field(py, "accepted")
     }
 
-    /// Instances that passed with tests taken out of their lists, or with a statement to repair.
+    /// Instances that passed with tests taken out of their lists.
     #[getter]
     fn repaired<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.0.field(py, "repaired")
+    }
+
+    /// Instances that do not pass before someone repairs what no rule can: a statement that holds the
+    /// solution.
+    #[getter]
+    fn needs_repair<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "needs_repair")
     }
 
     /// Instances that did not pass.
@@ -132,7 +139,8 @@ impl ValidateReport {
 /// `repos` is a clone or a folder of clones; without it the clone is used that `make` used beside the
 /// dataset. `gates` names gates in order, default all: integrity, oracle_consistency, gold_patch,
 /// null_patch, strength, environment_determinism; the first that rejects an instance ends its way
-/// unless `keep_going`. `runs` identical runs of After, `null_runs` of the empty prediction,
+/// unless `keep_going`. `runs` identical runs of After (default 3, or as many as `sequential` may need),
+/// `null_runs` of the empty prediction,
 /// `perturbed_runs` under each of `perturbations` (order, parallelism, clock, timezone, locale, load,
 /// network), `builds` from scratch, at most `strength_runs` without parts of the gold patch.
 /// `sequential` is a fail rate: runs stop as soon as every test is decided at it, for rates up to
@@ -147,11 +155,11 @@ impl ValidateReport {
 /// AtlasError for a dataset that cannot be read, wrong options, a dead engine.
 #[pyfunction]
 #[pyo3(signature = (
-    dataset, *, instances=None, repos=None, gates=None, keep_going=false, runs=3, null_runs=1,
+    dataset, *, instances=None, repos=None, gates=None, keep_going=false, runs=None, null_runs=1,
     perturbations=Vec::new(), perturbed_runs=1, sequential=None, tolerate=0.0, power=0.95, builds=3,
     strength_runs=40, min_strength=0.0, concurrency=1, jobs=1, engine="auto", config=None, out=None,
     trust=false
-), text_signature = "(dataset, *, instances=None, repos=None, gates=None, keep_going=False, runs=3, \
+), text_signature = "(dataset, *, instances=None, repos=None, gates=None, keep_going=False, runs=None, \
     null_runs=1, perturbations=(), perturbed_runs=1, sequential=None, tolerate=0.0, power=0.95, \
     builds=3, strength_runs=40, min_strength=0.0, concurrency=1, jobs=1, engine='auto', config=None, \
     out=None, trust=False)")]
@@ -166,7 +174,7 @@ pub(crate) fn validate(
     repos: Option<PathBuf>,
     gates: Option<Vec<String>>,
     keep_going: bool,
-    runs: u32,
+    runs: Option<u32>,
     null_runs: u32,
     perturbations: Vec<String>,
     perturbed_runs: u32,

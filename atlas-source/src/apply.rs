@@ -125,7 +125,12 @@ pub(crate) async fn climb(scratch: &Scratch, tree: &str, patch: &Patch) -> Resul
         });
     }
     let file = scratch.folder().join("patch.diff");
-    write(&file, patch.as_bytes()).await?;
+    // What models write often lacks the last line end, and git then calls the patch corrupt.
+    let mut bytes = patch.as_bytes().to_vec();
+    if bytes.last() != Some(&b'\n') {
+        bytes.push(b'\n');
+    }
+    write(&file, &bytes).await?;
     let mut tried = Vec::new();
     for (rung, options) in [
         (Rung::Plain, &[][..]),

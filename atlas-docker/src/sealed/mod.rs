@@ -44,11 +44,9 @@ pub(crate) async fn ready(
     repository: &Repository,
 ) -> Result<SynthesisOutcome, Error> {
     cx.progress.phase("seal");
-    if let Some(evidence) = scan(cx, sandbox, &mut environment, repository).await? {
+    if let Some((reason, evidence)) = scan(cx, sandbox, &mut environment, repository).await? {
         return Ok(SynthesisOutcome::NotBuildable {
-            reason: "the environment holds a release of the project itself from after the base \
-                     commit"
-                .to_owned(),
+            reason: reason.to_owned(),
             attempts: environment.attempts,
             dockerfile: Some(environment.dockerfile),
             evidence,
@@ -57,20 +55,19 @@ pub(crate) async fn ready(
     Ok(SynthesisOutcome::Ready(Box::new(environment)))
 }
 
-/// Scans a built environment. `Some` is why it must not be used: it holds a release of the project
-/// itself from after the base commit, which only its dependencies can have brought. Copies that
+/// Scans a built environment. `Some` is why it must not be used, with the proof: it holds a release of
+/// the project itself from after the base commit, which only its dependencies can have brought, or git
+/// objects that the base commit does not reach, which only the plan's own commands can. Copies that
 /// cannot be told from later ones are noted in the plan's drift.
 ///
 /// # Errors
-/// [`ErrorKind::Internal`] names the git object, reference or log that the base commit does not
-/// reach: checkouts are made without any. [`ErrorKind::EngineFailed`] if the scan did not end;
-/// whatever the sandbox fails with.
+/// [`ErrorKind::EngineFailed`] if the scan did not end; whatever the sandbox fails with.
 pub(crate) async fn scan(
     cx: &RunContext,
     sandbox: &dyn Sandbox,
     environment: &mut Environment,
     repository: &Repository,
-) -> Result<Option<Vec<Evidence>>, Error> {
+) -> Result<Option<(&'static str, Vec<Evidence>)>, Error> {
     let checkout = repository.checkout.clone();
     let own = tokio::task::spawn_blocking(move || Own::read(&checkout))
         .await
@@ -115,15 +112,11 @@ pub(crate) async fn scan(
         ));
     }
     if !findings.git.is_empty() {
-        return Err(Error::new(
-            ErrorKind::Internal,
-            "seal history of",
-            format!(
-                "`{}`: the environment holds what its base commit does not reach: {}",
-                repository.name,
-                findings.git.join("; ")
-            ),
-        ));
+        let lines = findings.git.iter();
+        return Ok(Some((
+            "the environment's repository holds what the base commit does not reach",
+            lines.map(|line| Evidence::of("git", line)).collect(),
+        )));
     }
     let (later, unknown) = judge(&own, &findings);
     for copy in unknown {
@@ -133,7 +126,10 @@ pub(crate) async fn scan(
         ));
     }
     let evidence: Vec<_> = later.into_iter().map(later_release).collect();
-    Ok((!evidence.is_empty()).then_some(evidence))
+    Ok((!evidence.is_empty()).then_some((
+        "the environment holds a release of the project itself from after the base commit",
+        evidence,
+    )))
 }
 
 fn later_release(copy: &Copy) -> Evidence {

@@ -6,7 +6,7 @@ mod sequential;
 pub use rate::{Interval, PassRate, detectable_fail_rate, miss_probability, runs_to_find};
 pub use sequential::{SequentialTest, Stability};
 
-use atlas_core::{ParsedLog, State, TestStatus};
+use atlas_core::{ParsedLog, RunOutcome, State, TestStatus};
 use std::collections::BTreeMap;
 
 /// How a test ended, as far as a grader tells results apart.
@@ -16,6 +16,8 @@ pub(crate) enum Ending {
     Failed,
     Skipped,
     Absent,
+    /// The run was cut short before the log named the test.
+    Unknown,
 }
 
 impl Ending {
@@ -34,6 +36,7 @@ impl Ending {
             Self::Failed => "failing",
             Self::Skipped => "skipped",
             Self::Absent => "absent",
+            Self::Unknown => "unknown",
         }
     }
 
@@ -43,6 +46,7 @@ impl Ending {
             Self::Failed => "fails",
             Self::Skipped => "is skipped",
             Self::Absent => "is not in the log",
+            Self::Unknown => "is not known",
         }
     }
 }
@@ -50,55 +54,67 @@ impl Ending {
 /// Every test of several runs of the same files: how it ended in each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repeats {
-    runs: u32,
+    /// Per run, how a test ended that its log does not name.
+    unnamed: Vec<Ending>,
     endings: BTreeMap<String, Vec<Ending>>,
 }
 
 impl Repeats {
-    /// One more run.
-    pub(crate) fn add(&mut self, log: &ParsedLog) {
-        let before = self.runs as usize;
-        self.runs += 1;
+    /// One more run. Where it is `unfinished`, what its log does not name is not known.
+    pub(crate) fn add(&mut self, log: &ParsedLog, unfinished: bool) {
+        let unnamed = if unfinished {
+            Ending::Unknown
+        } else {
+            Ending::Absent
+        };
         let tests = log.tests();
         for (id, endings) in &mut self.endings {
-            endings.push(Ending::of(tests.get(id.as_str()).copied()));
+            let status = tests.get(id.as_str()).copied();
+            endings.push(status.map_or(unnamed, |status| Ending::of(Some(status))));
         }
         for (id, status) in tests {
             if !self.endings.contains_key(id) {
-                let mut endings = vec![Ending::Absent; before];
+                let mut endings = self.unnamed.clone();
                 endings.push(Ending::of(Some(status)));
                 self.endings.insert(id.to_owned(), endings);
             }
         }
+        self.unnamed.push(unnamed);
     }
 
     pub(crate) fn runs(&self) -> u32 {
-        self.runs
+        u32::try_from(self.unnamed.len()).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn tests(&self) -> usize {
         self.endings.len()
     }
 
-    /// The tests that did not end in the same way each time.
-    pub(crate) fn differing(&self) -> impl Iterator<Item = (&str, &[Ending])> {
-        self.endings
-            .iter()
-            .filter(|(_, endings)| endings.iter().any(|ending| *ending != endings[0]))
-            .map(|(id, endings)| (id.as_str(), endings.as_slice()))
+    /// The tests that did not end in the same way each time, as far as that is known.
+    pub(crate) fn differing(&self) -> impl Iterator<Item = (&str, Vec<Ending>)> {
+        self.endings.keys().filter_map(|id| {
+            let endings = self.of(id);
+            let differs = endings.iter().any(|ending| *ending != endings[0]);
+            differs.then_some((id.as_str(), endings))
+        })
     }
 
     /// The tests that did, each with how.
     pub(crate) fn alike(&self) -> impl Iterator<Item = (&str, Ending)> {
-        self.endings
-            .iter()
-            .filter(|(_, endings)| endings.iter().all(|ending| *ending == endings[0]))
-            .map(|(id, endings)| (id.as_str(), endings[0]))
+        self.endings.keys().filter_map(|id| {
+            let endings = self.of(id);
+            let first = *endings.first()?;
+            let same = endings.iter().all(|ending| *ending == first);
+            same.then_some((id.as_str(), first))
+        })
     }
 
-    /// How a test ended, run by run; empty for one that was never seen.
-    pub(crate) fn of(&self, id: &str) -> &[Ending] {
-        self.endings.get(id).map_or(&[], Vec::as_slice)
+    /// How a test ended in the runs about which that is known; empty for one that was never seen.
+    pub(crate) fn of(&self, id: &str) -> Vec<Ending> {
+        let all = self.endings.get(id).into_iter().flatten();
+        all.copied()
+            .filter(|ending| *ending != Ending::Unknown)
+            .collect()
     }
 }
 
@@ -125,17 +141,18 @@ pub(crate) fn pass_rate(endings: &[Ending]) -> PassRate {
 
 /// The tests whose result or presence differs between runs of one state, each with the reason.
 ///
-/// A run that says nothing (it timed out, its sandbox died) takes no part: what it lost did not
-/// change by itself.
+/// What a run lost that was cut short (it timed out, its output ended) is not known and no difference,
+/// and a log without any test takes no part.
 pub fn between_repeats(state: State, logs: &[&ParsedLog]) -> BTreeMap<String, String> {
     let mut repeats = Repeats::default();
     for log in logs.iter().filter(|log| !log.is_empty()) {
-        repeats.add(log);
+        let unfinished = matches!(log.outcome, RunOutcome::TimedOut | RunOutcome::Truncated);
+        repeats.add(log, unfinished);
     }
     repeats
         .differing()
         .map(|(id, endings)| {
-            let reason = format!("flaky: {} runs of {state}", tally(endings));
+            let reason = format!("flaky: {} runs of {state}", tally(&endings));
             (id.to_owned(), reason)
         })
         .collect()

@@ -20,6 +20,8 @@ pub use null_patch::NullPatch;
 pub use oracle_consistency::{ConsistencyOptions, OracleConsistency};
 pub use strength::{PartStanding, Strength, StrengthOptions, StrengthPart};
 
+pub(crate) use strength::is_code;
+
 use crate::StateRun;
 use atlas_core::{Decision, Evidence, Finding, Severity, Verdict};
 use serde_json::{Map, Value};
@@ -84,7 +86,7 @@ impl Draft {
     /// defines the task.
     fn by_quarantine(self, fail_to_pass: &[String], pass_to_pass: &[String]) -> Verdict {
         let set_aside = |id: &String| self.verdict.quarantine.contains_key(id);
-        let decision = if fail_to_pass.iter().all(set_aside) {
+        let decision = if !fail_to_pass.is_empty() && fail_to_pass.iter().all(set_aside) {
             Decision::Reject
         } else if fail_to_pass.iter().chain(pass_to_pass).any(set_aside) {
             Decision::Repair

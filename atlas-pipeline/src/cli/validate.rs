@@ -27,9 +27,9 @@ pub(super) struct ValidateArgs {
     /// Go on to the other gates after one rejected an instance.
     #[arg(long)]
     keep_going: bool,
-    /// Identical runs of After.
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
-    runs: u32,
+    /// Identical runs of After [default: 3, or as many as --sequential may need].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
     /// Runs of the empty prediction.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     null_runs: u32,
@@ -138,9 +138,10 @@ pub(super) async fn command(cx: &RunContext, args: ValidateArgs) -> Result<u8, E
     } else {
         output::print(&text(&report))?;
     }
+    let passed = report.accepted + report.repaired;
     Ok(if report.errors > 0 {
         ERROR
-    } else if report.rejected > 0 {
+    } else if passed < report.total {
         NO
     } else {
         DONE
@@ -189,10 +190,12 @@ fn text(report: &ValidateReport) -> String {
     }
     let _ = writeln!(
         text,
-        "\n{} instances: {} accepted, {} repaired, {} rejected, {} without evidence, {} errors",
+        "\n{} instances: {} accepted, {} repaired, {} in need of repair, {} rejected, {} without \
+         evidence, {} errors",
         report.total,
         report.accepted,
         report.repaired,
+        report.needs_repair,
         report.rejected,
         report.no_evidence,
         report.errors

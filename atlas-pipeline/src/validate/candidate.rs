@@ -9,8 +9,8 @@ use crate::make::pull_request::checkout;
 use crate::store::{Workplace, read_json};
 use atlas_core::{
     Applied, Candidate, Decision, EnvSynthesizer, EnvironmentPlan, Error, ErrorKind, Evidence,
-    Finding, Instance, Oracle, OracleReport, OracleTask, Overlay, Patch, PatchApplier, Repository,
-    RunContext, Severity, SynthesisOutcome, Verdict,
+    Finding, Instance, Oracle, OracleTask, Overlay, Patch, PatchApplier, Repository, RunContext,
+    Severity, SynthesisOutcome, Verdict,
 };
 use atlas_oracle::Evaluator;
 use atlas_source::{CommitApplier, GitRepo, manifests_of};
@@ -126,11 +126,8 @@ impl Prospect<'_> {
             after,
             modified_tests: Vec::new(),
         };
-        let known: Option<OracleReport> = read_json(&self.artefacts.join("oracle.json"));
-        let mut report = match known {
-            Some(report) => report,
-            None => oracle.judge(cx, &environment, &task).await?,
-        };
+        // Beside what `make` left these runs are known, and nothing older can be mistaken for them.
+        let mut report = oracle.judge(cx, &environment, &task).await?;
         // The row decides which tests count, however they were found.
         report.fail_to_pass = row.fail_to_pass().map_err(unreadable)?.ids;
         report.pass_to_pass = row.pass_to_pass().map_err(unreadable)?.ids;
@@ -150,7 +147,10 @@ impl Prospect<'_> {
     /// The clone by the options, else the one that the instance was made from.
     async fn clone_of(&self, name: &str) -> Result<GitRepo, Error> {
         let Some(given) = &self.options.repos else {
-            let known: Option<PathBuf> = read_json(&self.place.path("source.json"));
+            let id = self.artefacts.file_name().unwrap_or_default();
+            let beside = self.artefacts.with_file_name(".atlas").join(id);
+            let known: Option<PathBuf> = read_json(&self.place.path("source.json"))
+                .or_else(|| read_json(&beside.join("source.json")));
             let Some(known) = known else {
                 return Err(Error::new(
                     ErrorKind::NotFound,
@@ -161,6 +161,13 @@ impl Prospect<'_> {
             };
             return GitRepo::open(&known).await;
         };
+        if name.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                "read row:",
+                format!("repo `{name}`: `owner/name` expected"),
+            ));
+        }
         let flat = name.replace('/', "__");
         let last = name.rsplit('/').next().unwrap_or(name);
         for folder in [&flat, name, last] {
@@ -202,7 +209,12 @@ fn refused(what: &str, reasons: &[String]) -> Prepared {
 }
 
 fn broken(gate: &str, code: &str, message: String, evidence: Vec<Evidence>) -> Prepared {
-    Prepared::Broken(Box::new(Verdict {
+    Prepared::Broken(Box::new(refusal(gate, code, message, evidence)))
+}
+
+/// A rejection before any gate could look.
+pub(super) fn refusal(gate: &str, code: &str, message: String, evidence: Vec<Evidence>) -> Verdict {
+    Verdict {
         validator: gate.to_owned(),
         decision: Decision::Reject,
         findings: vec![Finding {
@@ -213,5 +225,5 @@ fn broken(gate: &str, code: &str, message: String, evidence: Vec<Evidence>) -> P
         }],
         quarantine: BTreeMap::new(),
         measurements: serde_json::Map::new(),
-    }))
+    }
 }

@@ -9,10 +9,11 @@ pub use perturbations::PERTURBATIONS;
 pub use report::{FunnelStep, InstanceVerdict, ValidateReport};
 
 use crate::environment::ScratchSynthesizer;
-use crate::store::{Key, Workplace, read_json, write_json};
+use crate::store::{Key, Workplace, lock, read_json, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
-    Decision, Error, ErrorKind, Instance, InstanceId, RunContext, Validator, Verdict,
+    Decision, Error, ErrorKind, Finding, Instance, InstanceId, RunContext, Severity, Validator,
+    Verdict,
 };
 use atlas_oracle::{
     ConsistencyOptions, EnvironmentDeterminism, GATES, GoldPatch, Integrity, IntegrityOptions,
@@ -20,7 +21,6 @@ use atlas_oracle::{
 };
 use candidate::{Prepared, Prospect};
 use futures_util::StreamExt;
-use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -39,8 +39,8 @@ pub struct ValidateOptions {
     pub gates: Vec<String>,
     /// Whether an instance goes on to the other gates after one rejected it. Default: no.
     pub keep_going: bool,
-    /// Identical runs of After. Default: 3.
-    pub runs: u32,
+    /// Identical runs of After. Default: 3, or with `sequential` as many as it may need.
+    pub runs: Option<u32>,
     /// Runs of the empty prediction. Default: 1.
     pub null_runs: u32,
     /// Names of [`PERTURBATIONS`]. Default: none.
@@ -80,7 +80,7 @@ impl ValidateOptions {
             repos: None,
             gates: GATES.iter().map(|gate| (*gate).to_owned()).collect(),
             keep_going: false,
-            runs: 3,
+            runs: None,
             null_runs: 1,
             perturbations: Vec::new(),
             perturbed_runs: 1,
@@ -102,7 +102,10 @@ impl ValidateOptions {
         let wrong = |what: &str, value: String| {
             Err(Error::new(ErrorKind::InvalidInput, what.to_owned(), value))
         };
-        for gate in &self.gates {
+        for (at, gate) in self.gates.iter().enumerate() {
+            if self.gates[..at].contains(gate) {
+                return wrong("choose gates:", format!("`{gate}` is named twice"));
+            }
             if !GATES.contains(&gate.as_str()) {
                 return wrong(
                     "choose gates:",
@@ -120,10 +123,20 @@ impl ValidateOptions {
                     .to_owned(),
             );
         }
-        if !(0.0..1.0).contains(&self.power) {
-            return wrong("read power:", format!("`{}`: 0 to 1 expected", self.power));
+        for (name, share) in [("power", self.power), ("min_strength", self.min_strength)] {
+            if !(0.0..=1.0).contains(&share) {
+                return wrong(
+                    &format!("read {name}:"),
+                    format!("`{share}`: 0 to 1 expected"),
+                );
+            }
         }
         Ok(())
+    }
+
+    fn runs(&self) -> u32 {
+        let needed = || self.sequential.map(|test| test.runs_if_stable() + 1);
+        self.runs.or_else(needed).unwrap_or(3)
     }
 
     fn out(&self) -> PathBuf {
@@ -139,7 +152,7 @@ impl ValidateOptions {
 ///
 /// Writes `<out>/validate.json`, `<out>/validated.jsonl` with the rows that were accepted, or
 /// repaired by taking quarantined tests out of their lists, and `<out>/<instance>/gates/<gate>.json`.
-/// A verdict that an earlier run reached on the same row, environment and options is not reached
+/// Where only some instances are asked for, `validated.jsonl` keeps the rows of the others. A verdict that an earlier run reached on the same row, environment and options is not reached
 /// again, nor is a test run made twice that two gates share.
 ///
 /// # Errors
@@ -155,6 +168,18 @@ pub async fn validate(cx: &RunContext, options: &ValidateOptions) -> Result<Vali
     let rows = rows::read(&options.dataset, &options.instances)?;
     let out = options.out();
     std::fs::create_dir_all(&out).map_err(|why| Error::io("make", &out, why))?;
+    let validated = out.join("validated.jsonl");
+    let same = |path: &Path| std::fs::canonicalize(path).ok();
+    if same(&validated).is_some_and(|path| same(&options.dataset) == Some(path)) {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "validate",
+            format!(
+                "`{}`: the rows that pass would take its place; give --out",
+                validated.display()
+            ),
+        ));
+    }
     let engines = Engines::open(options.engine, &options.config, options.trust).await?;
     let total = rows.len();
     let work = rows.into_iter().enumerate().map(|(at, row)| {
@@ -163,17 +188,27 @@ pub async fn validate(cx: &RunContext, options: &ValidateOptions) -> Result<Vali
     });
     let mut work = futures_util::stream::iter(work).buffered(options.jobs.max(1));
     let mut instances = Vec::with_capacity(total);
-    let mut kept = String::new();
+    let mut kept = Vec::new();
     while let Some((verdict, row)) = work.next().await {
         cx.check("validate")?;
-        if let Some(row) = row {
-            kept.push_str(&row.to_string());
-            kept.push('\n');
-        }
+        kept.extend(row);
         instances.push(verdict);
     }
-    let validated = out.join("validated.jsonl");
-    write_atomically(&validated, kept.as_bytes())?;
+    {
+        let _lock = lock(&out.join(".atlas").join("validated.lock"))?;
+        let asked: Vec<&str> = instances.iter().map(|i| i.instance_id.as_str()).collect();
+        let old = if options.instances.is_empty() {
+            Vec::new()
+        } else {
+            rows::others(&validated, &asked)
+        };
+        let mut text = String::new();
+        for row in old.into_iter().chain(kept.iter().map(ToString::to_string)) {
+            text.push_str(&row);
+            text.push('\n');
+        }
+        write_atomically(&validated, text.as_bytes())?;
+    }
     let report = report::sum_up(
         options,
         instances,
@@ -212,10 +247,11 @@ async fn one(
     match result {
         Ok(row) => {
             entry.decision = Some(report::overall(&entry.verdicts));
-            let is_kept = matches!(
-                entry.decision,
-                Some(Decision::Accept | Decision::Repair | Decision::NoEvidence)
-            );
+            let is_kept = match entry.decision {
+                Some(Decision::Accept) => true,
+                Some(Decision::Repair) => report::is_repaired(&entry.verdicts),
+                _ => false,
+            };
             (entry, is_kept.then_some(row))
         }
         Err(why) => {
@@ -242,6 +278,22 @@ async fn gates(
         place.path("jobs"),
     ));
     let folder = out.join(id.as_str()).join("gates");
+    // Verdicts of other gates, other options, another day.
+    match std::fs::remove_dir_all(&folder) {
+        Err(why) if why.kind() != std::io::ErrorKind::NotFound => {
+            return Err(Error::io("remove", &folder, why));
+        }
+        _ => {}
+    }
+    if row.fail_to_pass().map_err(rows::unreadable)?.ids.is_empty() {
+        verdicts.push(candidate::refusal(
+            "gold_patch",
+            "no_fail_to_pass",
+            "the row names no FAIL_TO_PASS: anything resolves it, or nothing".to_owned(),
+            Vec::new(),
+        ));
+        return Ok(row);
+    }
     let beside = options
         .dataset
         .parent()
@@ -276,14 +328,18 @@ async fn gates(
             known
         } else {
             let verdict = run_gate(cx, options, gate, &engines, &prepared).await?;
-            write_json(&stored, &verdict)?;
+            // What was cut short may come to its end another time.
+            if !verdict.measurements.contains_key("unfinished_runs") {
+                write_json(&stored, &verdict)?;
+            }
             verdict
         };
         write_json(&folder.join(format!("{gate}.json")), &verdict)?;
         prepared.set_aside(&verdict);
+        let nothing_left = prepared.candidate.oracle.fail_to_pass.is_empty();
         let rejected = verdict.decision == Decision::Reject;
         verdicts.push(verdict);
-        if rejected && !options.keep_going {
+        if rejected && (nothing_left || !options.keep_going) {
             break;
         }
     }
@@ -309,12 +365,14 @@ async fn run_gate(
         }
         "integrity" => {
             let sandbox = Arc::clone(&engines.sandbox);
-            let gate = Integrity::new(sandbox, IntegrityOptions::default());
+            let mut search = IntegrityOptions::default();
+            search.limits.seconds = search.limits.seconds.max(options.config.limits.seconds);
+            let gate = Integrity::new(sandbox, search);
             gate.validate(cx, candidate).await
         }
         "oracle_consistency" => {
             let mut consistency = ConsistencyOptions {
-                runs: options.runs,
+                runs: options.runs(),
                 perturbed_runs: options.perturbed_runs,
                 sequential: options.sequential,
                 concurrency: options.concurrency,
@@ -331,6 +389,15 @@ async fn run_gate(
             let gate = OracleConsistency::new(oracle, consistency);
             let mut verdict = gate.validate(cx, candidate).await?;
             if !unknown.is_empty() {
+                verdict.findings.push(Finding {
+                    code: "perturbation_unknown".to_owned(),
+                    severity: Severity::Note,
+                    message: format!(
+                        "the runner has no switch from outside for: {}",
+                        unknown.join(", ")
+                    ),
+                    evidence: Vec::new(),
+                });
                 let name = "perturbations_unknown_to_the_runner".to_owned();
                 verdict.measurements.insert(name, unknown.into());
             }
@@ -368,48 +435,50 @@ async fn run_gate(
     }
 }
 
-/// Everything that a gate's verdict depends on.
+/// Raised whenever a gate would judge otherwise: verdicts of before are not used again.
+const JUDGEMENT: &str = "gates 1";
+
+/// Everything that a gate's verdict depends on, and of the options those that it reads.
 fn key(
     options: &ValidateOptions,
     gate: &str,
     candidate: &atlas_core::Candidate,
 ) -> Result<String, Error> {
-    #[derive(Serialize)]
-    struct Depends<'a> {
-        runs: (u32, u32, u32, u32),
-        perturbations: &'a [String],
-        sequential: Option<SequentialTest>,
-        power: f64,
-        strength: (usize, f64),
-        limits: &'a atlas_core::Limits,
-        plan: &'a atlas_core::EnvironmentPlan,
-        image: &'a str,
-        lists: (&'a [String], &'a [String]),
-        row: &'a Instance,
-    }
-    let depends = Depends {
-        runs: (
-            options.runs,
-            options.null_runs,
+    let own = match gate {
+        "oracle_consistency" => serde_json::json!([
+            options.runs(),
             options.perturbed_runs,
-            options.builds,
-        ),
-        perturbations: &options.perturbations,
-        sequential: options.sequential,
-        power: options.power,
-        strength: (options.strength_runs, options.min_strength),
-        limits: &options.config.limits,
-        plan: &candidate.environment.plan,
-        image: &candidate.environment.lock.image_id,
-        lists: (
-            &candidate.oracle.fail_to_pass,
-            &candidate.oracle.pass_to_pass,
-        ),
-        row: &candidate.instance,
+            options.perturbations,
+            options.sequential,
+            options.power
+        ]),
+        "null_patch" => serde_json::json!(options.null_runs),
+        "strength" => serde_json::json!([options.strength_runs, options.min_strength]),
+        "environment_determinism" => serde_json::json!(options.builds),
+        _ => serde_json::Value::Null,
     };
+    let report = &candidate.oracle;
+    let plan = atlas_core::EnvironmentPlan {
+        drift: Vec::new(),
+        evidence: std::collections::BTreeMap::new(),
+        ..candidate.environment.plan.clone()
+    };
+    let depends = (
+        &own,
+        &options.config.limits,
+        &plan,
+        &candidate.environment.lock.image_id,
+        (
+            &report.fail_to_pass,
+            &report.pass_to_pass,
+            &report.transitions,
+        ),
+        &candidate.instance,
+    );
     let bytes = serde_json::to_vec(&depends)
         .map_err(|why| Error::new(ErrorKind::Internal, "name a verdict", "").with_source(why))?;
     Ok(Key::new(env!("CARGO_PKG_VERSION"))
+        .part(JUDGEMENT.as_bytes())
         .part(gate.as_bytes())
         .part(&bytes)
         .finish())

@@ -50,8 +50,10 @@ pub struct ValidateReport {
     pub total: usize,
     /// Passed as they are.
     pub accepted: usize,
-    /// Passed with tests taken out of their lists, or with a statement to repair.
+    /// Passed with tests taken out of their lists.
     pub repaired: usize,
+    /// Not passed before someone repairs what no rule can: a statement that holds the solution.
+    pub needs_repair: usize,
     /// Not passed.
     pub rejected: usize,
     /// No gate had anything to decide on.
@@ -78,6 +80,14 @@ pub(super) fn overall(verdicts: &[Verdict]) -> Decision {
     } else {
         Decision::NoEvidence
     }
+}
+
+/// Whether every repair that gates ask for is one that was made: tests taken out of their lists.
+pub(super) fn is_repaired(verdicts: &[Verdict]) -> bool {
+    verdicts
+        .iter()
+        .filter(|verdict| verdict.decision == Decision::Repair)
+        .all(|verdict| !verdict.quarantine.is_empty())
 }
 
 pub(super) fn sum_up(
@@ -119,6 +129,10 @@ pub(super) fn sum_up(
             Decision::NoEvidence => &mut step.no_evidence,
         } += 1;
     }
+    let repair = instances
+        .iter()
+        .filter(|i| i.decision == Some(Decision::Repair));
+    let needs_repair = repair.filter(|i| !is_repaired(&i.verdicts)).count();
     let count = |decision: Decision| {
         let of = instances.iter().filter(|i| i.decision == Some(decision));
         of.count()
@@ -129,7 +143,8 @@ pub(super) fn sum_up(
         validated,
         total: instances.len(),
         accepted: count(Decision::Accept),
-        repaired: count(Decision::Repair),
+        repaired: count(Decision::Repair) - needs_repair,
+        needs_repair,
         rejected: count(Decision::Reject),
         no_evidence: count(Decision::NoEvidence),
         errors: instances.iter().filter(|i| i.error.is_some()).count(),

@@ -14,10 +14,11 @@ pub(super) fn read(path: &Path, only: &[InstanceId]) -> Result<Vec<Instance>, Er
         let place = format!("`{}`, line {line}: {why}", path.display());
         Error::new(ErrorKind::InvalidInput, "read dataset", place)
     };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut rows = Vec::new();
     if text.trim_start().starts_with('[') {
         let list: Vec<Map<String, Value>> =
-            serde_json::from_str(&text).map_err(|why| wrong(why.line(), why.to_string()))?;
+            serde_json::from_str(text).map_err(|why| wrong(why.line(), why.to_string()))?;
         for (at, row) in list.into_iter().enumerate() {
             let row = Instance::from_map(row);
             rows.push(row.map_err(|why| wrong(1, format!("row {}: {why}", at + 1)))?);
@@ -30,6 +31,24 @@ pub(super) fn read(path: &Path, only: &[InstanceId]) -> Result<Vec<Instance>, Er
             let row: Map<String, Value> =
                 serde_json::from_str(line).map_err(|why| wrong(at + 1, why.to_string()))?;
             rows.push(Instance::from_map(row).map_err(|why| wrong(at + 1, why.to_string()))?);
+        }
+    }
+    if rows.is_empty() {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "read dataset",
+            format!("`{}`: there is no row in it", path.display()),
+        ));
+    }
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        if let Ok(id) = row.id()
+            && let Some(first) = seen.insert(id.to_string(), at + 1)
+        {
+            return Err(wrong(
+                at + 1,
+                format!("`{id}` stands in row {first} already"),
+            ));
         }
     }
     if only.is_empty() {
@@ -46,6 +65,19 @@ pub(super) fn read(path: &Path, only: &[InstanceId]) -> Result<Vec<Instance>, Er
     }
     rows.retain(|row| row.id().is_ok_and(|id| only.contains(&id)));
     Ok(rows)
+}
+
+/// The lines of an earlier result that are about other instances; none where it cannot be read.
+pub(super) fn others(path: &Path, asked: &[&str]) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines()
+        .filter(|line| {
+            let row: Option<Value> = serde_json::from_str(line).ok();
+            let id = row.as_ref().and_then(|row| row["instance_id"].as_str());
+            id.is_some_and(|id| !asked.contains(&id))
+        })
+        .map(str::to_owned)
+        .collect()
 }
 
 pub(super) fn unreadable(why: InstanceError) -> Error {
@@ -83,16 +115,22 @@ pub(super) fn repaired(
         Some(Value::Object(own)) => own.clone(),
         _ => Map::new(),
     };
-    let gates: BTreeMap<&str, Value> = verdicts
-        .iter()
-        .map(|verdict| (verdict.validator.as_str(), json!(verdict.decision)))
-        .collect();
-    let quarantine: BTreeMap<&String, &String> = verdicts
-        .iter()
-        .flat_map(|verdict| &verdict.quarantine)
-        .collect();
-    own.insert("gates".to_owned(), json!(gates));
-    own.insert("quarantine".to_owned(), json!(quarantine));
+    // What earlier validations found stands, as far as this one does not say it anew.
+    let mut column = |name: &str, new: BTreeMap<&String, Value>| {
+        let mut all = match own.get(name) {
+            Some(Value::Object(old)) => old.clone(),
+            _ => Map::new(),
+        };
+        all.extend(new.into_iter().map(|(key, value)| (key.clone(), value)));
+        own.insert(name.to_owned(), Value::Object(all));
+    };
+    let decided = verdicts.iter().map(|v| (&v.validator, json!(v.decision)));
+    column("gates", decided.collect());
+    let set_aside = verdicts.iter().flat_map(|verdict| &verdict.quarantine);
+    column(
+        "quarantine",
+        set_aside.map(|(id, why)| (id, json!(why))).collect(),
+    );
     let score = verdicts
         .iter()
         .find_map(|verdict| verdict.measurements.get("score"));

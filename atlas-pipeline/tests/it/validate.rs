@@ -56,7 +56,7 @@ fn a_sound_instance_passes_every_gate_and_shares_its_runs() {
         gate(&report, "oracle_consistency")["measurements"]["runs"],
         3
     );
-    assert_eq!(gate(&report, "integrity")["measurements"]["git_read"], true);
+    assert_eq!(gate(&report, "integrity")["measurements"]["git"], "read");
     assert_eq!(gate(&report, "strength")["measurements"]["score"], 1.0);
     let builds = &gate(&report, "environment_determinism")["measurements"];
     assert_eq!(builds["good_builds"], 2);
@@ -188,6 +188,67 @@ fn a_dataset_from_elsewhere_needs_a_clone() {
     let done = run(&["--repos", "."]);
     assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
     assert_eq!(done.json()["accepted"], 1);
+}
+
+/// A statement that holds the solution: no rule can repair it, so its row is kept out.
+#[test]
+fn a_row_that_a_person_must_repair_is_kept_out_and_others_stay() {
+    let place = made(&[BASE, FIX]);
+    let row = row(&place, "dataset.jsonl");
+    let mut leaking = row.clone();
+    leaking["instance_id"] = "me__calc-2".into();
+    leaking["problem_statement"] =
+        format!("Apply this:\n{}", row["patch"].as_str().unwrap()).into();
+    std::fs::write(
+        place.path("out/dataset.jsonl"),
+        format!("{row}\n{leaking}\n"),
+    )
+    .unwrap();
+    let gates = ["--gates", "integrity", "--repos", "repo"];
+    let done = validate(
+        &place,
+        &[&gates[..], &["--instance", "me__calc-1"]].concat(),
+    );
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    let done = validate(
+        &place,
+        &[&gates[..], &["--instance", "me__calc-2"]].concat(),
+    );
+    assert_eq!(done.code(), 3, "{}{}", done.stdout(), done.stderr());
+    let report = done.json();
+    assert_eq!(
+        (report["repaired"].clone(), report["needs_repair"].clone()),
+        (0.into(), 1.into())
+    );
+    let code = &gate(&report, "integrity")["findings"][0]["code"];
+    assert_eq!(code, "solution_in_statement");
+    let kept = std::fs::read_to_string(place.path("out/validated.jsonl")).unwrap();
+    assert_eq!(kept.lines().count(), 1, "the row of the other run stays");
+    assert!(kept.contains("me__calc-1"));
+
+    let done = place.run(&[
+        "validate",
+        "out/validated.jsonl",
+        "--engine",
+        "local",
+        "--trust",
+    ]);
+    assert_eq!(done.code(), 1);
+    assert!(done.stderr().contains("give --out"), "{}", done.stderr());
+    std::fs::write(place.path("twice.jsonl"), format!("{row}\n{row}\n")).unwrap();
+    let done = place.run(&["validate", "twice.jsonl", "--engine", "local", "--trust"]);
+    assert!(
+        done.stderr().contains("stands in row 1 already"),
+        "{}",
+        done.stderr()
+    );
+    std::fs::write(place.path("empty.jsonl"), "").unwrap();
+    let done = place.run(&["validate", "empty.jsonl"]);
+    assert!(
+        done.stderr().contains("there is no row in it"),
+        "{}",
+        done.stderr()
+    );
 }
 
 #[test]

@@ -382,7 +382,13 @@ class ValidateReport:
 
     @property
     def repaired(self) -> int:
-        """Instances that passed with tests taken out of their lists, or with a statement to repair."""
+        """Instances that passed with tests taken out of their lists."""
+
+    @property
+    def needs_repair(self) -> int:
+        """Instances that do not pass before someone repairs what no rule can: a statement that holds the
+        solution.
+        """
 
     @property
     def rejected(self) -> int:
@@ -492,7 +498,7 @@ def validate(
     repos: str | os.PathLike[str] | None = None,
     gates: Sequence[str] | None = None,
     keep_going: bool = False,
-    runs: int = 3,
+    runs: int | None = None,
     null_runs: int = 1,
     perturbations: Sequence[str] = (),
     perturbed_runs: int = 1,
@@ -515,7 +521,8 @@ def validate(
     `repos` is a clone or a folder of clones; without it the clone is used that `make` used beside the
     dataset. `gates` names gates in order, default all: integrity, oracle_consistency, gold_patch,
     null_patch, strength, environment_determinism; the first that rejects an instance ends its way
-    unless `keep_going`. `runs` identical runs of After, `null_runs` of the empty prediction,
+    unless `keep_going`. `runs` identical runs of After (default 3, or as many as `sequential` may need),
+    `null_runs` of the empty prediction,
     `perturbed_runs` under each of `perturbations` (order, parallelism, clock, timezone, locale, load,
     network), `builds` from scratch, at most `strength_runs` without parts of the gold patch.
     `sequential` is a fail rate: runs stop as soon as every test is decided at it, for rates up to

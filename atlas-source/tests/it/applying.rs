@@ -303,3 +303,12 @@ async fn a_commit_applier_tells_what_fits_from_what_does_not() {
         "{refused:?}"
     );
 }
+
+/// As models write them.
+#[tokio::test]
+async fn a_patch_without_its_last_line_end() {
+    let lab = Lab::new();
+    let patch = change(&lab).await;
+    let cut = Patch::new(patch.as_bytes().strip_suffix(b"\n").expect("a last line"));
+    check(&lab, TEXT, &cut, Rung::Plain, &TEXT.replace('e', "E")).await;
+}

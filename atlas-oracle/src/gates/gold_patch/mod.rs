@@ -10,7 +10,8 @@ pub(super) const ID: &str = "gold_patch";
 /// Rejects an instance that its own gold patch does not resolve.
 ///
 /// The patch goes the way of a prediction: laid on the base commit, the instance's tests on top, run
-/// and graded. Findings: `does_not_apply`, `not_resolved`.
+/// and graded. Findings: `does_not_apply`, `fitted_loosely`,
+/// `not_resolved`, `tampered`.
 #[derive(Clone, Debug)]
 pub struct GoldPatch {
     evaluator: Evaluator,
@@ -37,7 +38,18 @@ impl Validator for GoldPatch {
             .evaluator
             .evaluate(cx, candidate, gold, "gold patch", &plain);
         let (grade, run) = match run.await? {
-            Evaluated::Graded { grade, run, .. } => (grade, run),
+            Evaluated::Graded { grade, run, notes } => {
+                if !notes.is_empty() {
+                    let evidence = notes.iter().map(|note| Evidence::of("git apply", note));
+                    draft.find(
+                        "fitted_loosely",
+                        Severity::Warning,
+                        "the gold patch or the test patch fitted only with help",
+                        evidence.collect(),
+                    );
+                }
+                (grade, run)
+            }
             Evaluated::NotApplied { reasons } => {
                 draft.find(
                     "does_not_apply",
@@ -75,6 +87,22 @@ impl Validator for GoldPatch {
             evidence.extend(last_words(&run, "gold patch.log"));
         }
         let count = failing().count();
+        if !run.tampering.is_empty() {
+            let signs = run
+                .tampering
+                .iter()
+                .map(|sign| Evidence::of("gold patch.log", sign));
+            draft.find(
+                "tampered",
+                Severity::Fatal,
+                "the run meddled with its own verdict, so nothing that it says counts",
+                signs.collect(),
+            );
+            return Ok(draft.decide(Decision::Reject));
+        }
+        if run.is_unfinished() {
+            draft.measure("unfinished_runs", 1);
+        }
         draft.find(
             "not_resolved",
             Severity::Fatal,

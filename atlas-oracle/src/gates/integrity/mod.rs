@@ -44,7 +44,8 @@ impl Default for IntegrityOptions {
 /// In the environment: commits beside the base's history (`later_commits`), contents of After among
 /// git's objects (`solution_in_git`), and installed files that hold telling lines of the gold patch
 /// (`solution_installed`, such as a released version of the project among its own dependencies): these
-/// reject. In the problem statement: a link to the change (`link_to_solution`), a diff or most of the
+/// reject; a single line of several is a warning. A repository that git does not read there is no
+/// evidence (`git_unreadable`). In the problem statement: a link to the change (`link_to_solution`), a diff or most of the
 /// solution's lines (`solution_in_statement`): these ask for repair. Names that tests need and the
 /// statement does not give are a note (`names_not_given`). The measurements hold the [`Leak`] of
 /// statement and hints.
@@ -82,6 +83,10 @@ impl Integrity {
             overlay: Overlay::default(),
             files: vec![
                 JobFile {
+                    name: "base".to_owned(),
+                    bytes: listed_in_file([&column(candidate, "base_commit")?]),
+                },
+                JobFile {
                     name: "objects".to_owned(),
                     bytes: objects,
                 },
@@ -113,7 +118,16 @@ impl Integrity {
                 format!("{why}: {last}"),
             ));
         }
-        draft.measure("git_read", found.git);
+        draft.measure("git", found.git.clone());
+        if found.git == "unreadable" {
+            draft.find(
+                "git_unreadable",
+                Severity::Warning,
+                "the environment has a repository that no git there reads, so its objects were not \
+                 looked at",
+                Vec::new(),
+            );
+        }
         if !found.commits.is_empty() {
             draft.find(
                 "later_commits",
@@ -134,14 +148,19 @@ impl Integrity {
                 evidence.collect(),
             );
         }
-        let (many, few): (Vec<_>, Vec<_>) = found.files.iter().partition(|(lines, _)| *lines > 1);
+        // One line may be anybody's; most of the solution's is the solution.
+        let enough = (found.lines / 2 + 1).max(3);
+        let (many, few): (Vec<_>, Vec<_>) = found
+            .files
+            .iter()
+            .partition(|(lines, _)| *lines >= enough || (found.lines == 2 && *lines == 2));
         for (files, severity) in [(many, Severity::Fatal), (few, Severity::Warning)] {
             if files.is_empty() {
                 continue;
             }
-            let evidence = files
-                .iter()
-                .map(|(lines, path)| Evidence::of(path, format!("{lines} telling lines")));
+            let evidence = files.iter().map(|(lines, path)| {
+                Evidence::of(path, format!("{lines} of {} telling lines", found.lines))
+            });
             draft.find(
                 "solution_installed",
                 severity,
@@ -155,19 +174,10 @@ impl Integrity {
     /// Returns whether the statement must be repaired.
     fn statement(&self, candidate: &Candidate, draft: &mut Draft) -> Result<bool, Error> {
         let task = &candidate.task;
-        let row = &candidate.instance;
-        let column = |name: &str| -> Result<String, Error> {
-            let text = row.text(name).map_err(|why| {
-                Error::new(
-                    ErrorKind::InvalidInput,
-                    "read row",
-                    task.instance_id.as_str(),
-                )
-                .with_source(why)
-            })?;
-            Ok(text.unwrap_or_default().to_owned())
-        };
-        let (statement, hints) = (column("problem_statement")?, column("hints_text")?);
+        let (statement, hints) = (
+            column(candidate, "problem_statement")?,
+            column(candidate, "hints_text")?,
+        );
         let leak = leak_of(&statement, &task.gold_patch, &task.test_patch);
         draft.measure("problem_statement", json(&leak));
         draft.measure("quoted_share", json(&leak.quoted_share()));
@@ -176,13 +186,27 @@ impl Integrity {
             draft.measure("hints_text", json(&hinted));
         }
         let mut repair = false;
-        if !leak.links.is_empty() {
+        let repo = column(candidate, "repo")?.to_ascii_lowercase();
+        let (own, others): (Vec<String>, Vec<String>) =
+            leak.links.iter().cloned().partition(|link| {
+                let link = link.to_ascii_lowercase();
+                repo.is_empty() || link.contains(&format!("/{repo}/"))
+            });
+        if !own.is_empty() {
             repair = true;
             draft.find(
                 "link_to_solution",
                 Severity::Fatal,
-                "the problem statement links to a change",
-                text::as_evidence("problem_statement", &leak.links),
+                "the problem statement links to a change of the repository",
+                text::as_evidence("problem_statement", &own),
+            );
+        }
+        if !others.is_empty() {
+            draft.find(
+                "link_to_change",
+                Severity::Note,
+                "the problem statement links to a change of another repository",
+                text::as_evidence("problem_statement", &others),
             );
         }
         let share = leak.quoted_share().unwrap_or(0.0);
@@ -222,6 +246,15 @@ impl Integrity {
     }
 }
 
+/// A column of text; empty where the row has none.
+fn column(candidate: &Candidate, name: &str) -> Result<String, Error> {
+    let text = candidate.instance.text(name).map_err(|why| {
+        let id = candidate.task.instance_id.as_str();
+        Error::new(ErrorKind::InvalidInput, "read row", id).with_source(why)
+    })?;
+    Ok(text.unwrap_or_default().to_owned())
+}
+
 /// One entry a line.
 fn listed_in_file<'a>(entries: impl IntoIterator<Item = &'a String>) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -247,8 +280,15 @@ impl Validator for Integrity {
             .iter()
             .any(|finding| finding.severity == Severity::Fatal);
         let repair = self.statement(candidate, &mut draft)?;
+        let unread = draft
+            .verdict
+            .findings
+            .iter()
+            .any(|f| f.code == "git_unreadable");
         Ok(draft.decide(if leaked {
             Decision::Reject
+        } else if unread {
+            Decision::NoEvidence
         } else if repair {
             Decision::Repair
         } else {

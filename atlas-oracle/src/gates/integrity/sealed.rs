@@ -18,36 +18,54 @@ pub(super) fn blob_id(bytes: &[u8]) -> String {
 
 /// Looks for objects that no ancestor of the base commit has, for commits beside the base's history,
 /// and for telling lines of the solution in installed files. Each line of its output is a word and
-/// what was found; the last one is `end`.
-///
-/// Only git's own reading of objects is trusted here; a repository whose git does not answer says so.
+/// what was found; the last one is `end`. Lines that the repository itself holds tell nothing.
 pub(super) const SCRIPT: &str = r#"
+export LC_ALL=C
 cd "$ATLAS_REPO" || exit 125
-if command -v git >/dev/null 2>&1 && git rev-parse HEAD >/dev/null 2>&1; then
-  git rev-list HEAD | sort >"$ATLAS_OUT/ancestors"
-  git rev-list --objects HEAD | cut -d' ' -f1 | sort -u >"$ATLAS_OUT/reachable"
+git() { command git -c safe.directory='*' "$@"; }
+IFS= read -r base <"$ATLAS_IN/base" || base=
+[ -n "$base" ] || base=HEAD
+if [ ! -e .git ]; then
+  printf 'git none
+'
+elif command -v git >/dev/null 2>&1 && git rev-parse --quiet --verify "$base^{commit}" >/dev/null 2>&1; then
+  work=$(mktemp -d)
+  git rev-list "$base" | sort >"$work/ancestors"
+  git rev-list --objects "$base" | cut -d' ' -f1 | sort -u >"$work/reachable"
   git cat-file --batch-check='%(objecttype) %(objectname)' --batch-all-objects 2>/dev/null |
-    sed -n 's/^commit //p' | sort | comm -23 - "$ATLAS_OUT/ancestors" | head -n 20 | sed 's/^/commit /'
+    sed -n 's/^commit //p' | sort | comm -23 - "$work/ancestors" | head -n 20 | sed 's/^/commit /'
   git cat-file --batch-check='%(objectname) %(objecttype)' <"$ATLAS_IN/objects" |
-    sed -n 's/ blob$//p' | sort -u | comm -23 - "$ATLAS_OUT/reachable" | head -n 20 | sed 's/^/object /'
-  rm -f "$ATLAS_OUT/ancestors" "$ATLAS_OUT/reachable"
-  printf 'git read\n'
+    sed -n 's/ blob$//p' | sort -u | comm -23 - "$work/reachable" | head -n 20 | sed 's/^/object /'
+  rm -rf "$work"
+  printf 'git read
+'
 else
-  printf 'git absent\n'
+  printf 'git unreadable
+'
 fi
-if [ -s "$ATLAS_IN/lines" ]; then
+own=$(mktemp)
+while IFS= read -r line; do
+  grep -rIqF --exclude-dir=.git -e "$line" . || printf '%s
+' "$line"
+done <"$ATLAS_IN/lines" >"$own"
+printf 'lines %s
+' "$(wc -l <"$own")"
+if [ -s "$own" ]; then
   for folder in "$ATLAS_ENV" "$ATLAS_CACHE"; do
     [ -d "$folder" ] || continue
-    grep -rIlF -f "$ATLAS_IN/lines" "$folder" 2>/dev/null | head -n 20 | while IFS= read -r file; do
+    grep -rIlF -f "$own" "$folder" 2>/dev/null | while IFS= read -r file; do
       count=0
       while IFS= read -r line; do
-        grep -qF -e "$line" "$file" && count=$((count + 1))
-      done <"$ATLAS_IN/lines"
-      printf 'file %s %s\n' "$count" "$file"
-    done
+        if grep -qF -e "$line" "$file"; then count=$((count + 1)); fi
+      done <"$own"
+      printf 'file %s %s
+' "$count" "$file"
+    done | sort -k2,2nr | head -n 20
   done
 fi
-printf 'end\n'
+rm -f "$own"
+printf 'end
+'
 "#;
 
 /// What the script found.
@@ -59,8 +77,10 @@ pub(super) struct Found {
     pub(super) objects: Vec<String>,
     /// Files, each with how many telling lines it holds.
     pub(super) files: Vec<(usize, String)>,
-    /// Whether git answered.
-    pub(super) git: bool,
+    /// What git was: read, unreadable, none.
+    pub(super) git: String,
+    /// How many telling lines were looked for.
+    pub(super) lines: usize,
     /// Whether the script came to its end.
     pub(super) complete: bool,
 }
@@ -79,7 +99,8 @@ impl Found {
                         found.files.push((count, path.to_owned()));
                     }
                 }
-                "git" => found.git = rest == "read",
+                "git" => rest.clone_into(&mut found.git),
+                "lines" => found.lines = rest.trim().parse().unwrap_or(0),
                 "end" => found.complete = true,
                 _ => {}
             }

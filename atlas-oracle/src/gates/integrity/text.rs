@@ -117,7 +117,8 @@ pub fn leak_of(text: &str, gold_patch: &Patch, test_patch: &Patch) -> Leak {
     }
 }
 
-/// The longest lines that only the solution has, for a search: at least `least` letters and digits.
+/// The longest lines of code that only the solution has, for a search: no comments, no imports, at
+/// least `least` letters and digits.
 pub(super) fn telling_lines(gold_patch: &Patch, least: usize, most: usize) -> Vec<String> {
     let solution = Lines::of(gold_patch);
     let known: BTreeSet<&str> = solution.kept.iter().map(|line| line.trim()).collect();
@@ -127,11 +128,9 @@ pub(super) fn telling_lines(gold_patch: &Patch, least: usize, most: usize) -> Ve
         .map(|line| line.trim().to_owned())
         .filter(|line| !known.contains(line.as_str()))
         .filter(|line| {
-            squeezed(line)
-                .chars()
-                .filter(char::is_ascii_alphanumeric)
-                .count()
-                >= least
+            let bare = squeezed(line);
+            let letters = bare.chars().filter(char::is_ascii_alphanumeric).count();
+            letters >= least && says_something(&bare) && !is_import(line)
         })
         .collect::<BTreeSet<_>>()
         .into_iter()
@@ -139,6 +138,16 @@ pub(super) fn telling_lines(gold_patch: &Patch, least: usize, most: usize) -> Ve
     lines.sort_by_key(|line| std::cmp::Reverse(line.len()));
     lines.truncate(most);
     lines
+}
+
+/// Lines that many a file has: what it takes from others.
+fn is_import(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    matches!(
+        first,
+        "import" | "from" | "use" | "using" | "require" | "#include" | "package" | "namespace"
+    ) || line.contains("require(")
+        || line.starts_with("export * from")
 }
 
 pub(super) fn as_evidence(source: &str, lines: &[String]) -> Vec<Evidence> {
@@ -161,6 +170,9 @@ impl Lines {
     fn of(patch: &Patch) -> Self {
         let mut lines = Self::default();
         for file in patch.files().unwrap_or_default() {
+            if !crate::gates::is_code(file.path()) {
+                continue;
+            }
             for line in file.hunks.into_iter().flat_map(|hunk| hunk.lines) {
                 let text = String::from_utf8_lossy(&line.bytes).into_owned();
                 match line.kind {

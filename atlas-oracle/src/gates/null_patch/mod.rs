@@ -12,7 +12,7 @@ pub(super) const ID: &str = "null_patch";
 /// that the gold patch mends passes now and then without it.
 ///
 /// A test of `FAIL_TO_PASS` that passes in some of the runs is set aside. Findings:
-/// `resolved_by_nothing`, `passes_without_solution`, `does_not_apply`.
+/// `resolved_by_nothing`, `passes_without_solution`, `does_not_apply`, `unfinished`.
 #[derive(Clone, Debug)]
 pub struct NullPatch {
     evaluator: Evaluator,
@@ -40,13 +40,15 @@ impl Validator for NullPatch {
         let nothing = Patch::default();
         let mut passed: BTreeMap<String, u32> = BTreeMap::new();
         let mut resolved = 0;
+        let mut unfinished = 0_u32;
         for repeat in 0..self.runs {
             let variation = Variation::plain(repeat);
             let run = self
                 .evaluator
                 .evaluate(cx, candidate, &nothing, "null patch", &variation);
             match run.await? {
-                Evaluated::Graded { grade, .. } => {
+                Evaluated::Graded { grade, run, .. } => {
+                    unfinished += u32::from(run.is_unfinished());
                     resolved += u32::from(grade.resolution == Resolution::Full);
                     for id in grade.fail_to_pass.success {
                         *passed.entry(id).or_default() += 1;
@@ -65,6 +67,9 @@ impl Validator for NullPatch {
         }
         draft.measure("runs", self.runs);
         draft.measure("resolved", resolved);
+        if unfinished > 0 {
+            draft.measure("unfinished_runs", unfinished);
+        }
         for (id, times) in passed {
             let reason = format!(
                 "passes without the solution in {times} of {} runs",
@@ -93,6 +98,16 @@ impl Validator for NullPatch {
                 "tests of FAIL_TO_PASS pass without the solution",
                 evidence,
             );
+        }
+        // A run that was cut short resolves nothing, whatever the tests would have said.
+        if unfinished == self.runs {
+            draft.find(
+                "unfinished",
+                Severity::Warning,
+                "no run of the empty prediction came to its end",
+                Vec::new(),
+            );
+            return Ok(draft.decide(Decision::NoEvidence));
         }
         let report = &candidate.oracle;
         Ok(draft.by_quarantine(&report.fail_to_pass, &report.pass_to_pass))

@@ -7,7 +7,7 @@ use crate::{
     detectable_fail_rate, miss_probability,
 };
 use async_trait::async_trait;
-use atlas_core::{Candidate, Decision, Error, RunContext, Severity, Validator, Verdict};
+use atlas_core::{Candidate, Decision, Error, Evidence, RunContext, Severity, Validator, Verdict};
 use futures_util::StreamExt;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,8 +55,9 @@ impl Default for ConsistencyOptions {
 /// A test that differs between identical runs is flaky; its pass probability stands in the
 /// measurements with its interval. One that differs only under a perturbation is run under it once
 /// more: if it differs again it depends on what was perturbed, else it is flaky. The verdict states
-/// what the number of runs could have missed. Findings: `flaky`, `depends_on_<perturbation>`,
-/// `nothing_ran`, `perturbation_without_result`, `options`.
+/// what the number of runs could have missed. A run that was cut short says nothing of the tests that it
+/// does not name. Findings: `flaky`, `depends_on_<perturbation>`, `differed_once`, `nothing_ran`,
+/// `not_decided`, `tampered`, `perturbation_without_result`, `options`.
 #[derive(Clone, Debug)]
 pub struct OracleConsistency {
     oracle: StateDifferentialOracle,
@@ -91,6 +92,7 @@ impl OracleConsistency {
     ) -> Result<Repeats, Error> {
         let wanted = self.options.runs.max(1);
         let mut repeats = Repeats::default();
+        let mut unfinished = 0_u32;
         let runs = (0..wanted).map(|repeat| {
             let label = format!("After, run {} of {wanted}", repeat + 1);
             self.after(cx, candidate, Variation::plain(repeat), label)
@@ -101,7 +103,11 @@ impl OracleConsistency {
             if run.parsed.is_empty() {
                 draft.find(
                     "nothing_ran",
-                    Severity::Fatal,
+                    if run.is_unfinished() {
+                        Severity::Warning
+                    } else {
+                        Severity::Fatal
+                    },
                     format!(
                         "run {} of After names no test: it ended as {:?}",
                         repeats.runs() + 1,
@@ -110,7 +116,21 @@ impl OracleConsistency {
                     last_words(&run, "After.log"),
                 );
             }
-            repeats.add(&run.parsed);
+            if run.is_unfinished() {
+                unfinished += 1;
+            }
+            if !run.tampering.is_empty() {
+                draft.find(
+                    "tampered",
+                    Severity::Fatal,
+                    format!(
+                        "run {} of After meddled with its own verdict",
+                        repeats.runs() + 1
+                    ),
+                    text_of(&run.tampering),
+                );
+            }
+            repeats.add(&run.parsed, run.is_unfinished());
             let stop = self.options.sequential.and_then(|test| {
                 let runs = repeats.runs();
                 stop_reason(test, &repeats, candidate)
@@ -120,6 +140,9 @@ impl OracleConsistency {
                 draft.measure("stopped_early", why);
                 break;
             }
+        }
+        if unfinished > 0 {
+            draft.measure("unfinished_runs", unfinished);
         }
         Ok(repeats)
     }
@@ -145,11 +168,13 @@ impl OracleConsistency {
             let variation = Variation::of(perturbation, repeat);
             let run = self.after(cx, candidate, variation, label).await?;
             repeat += 1;
-            if run.parsed.is_empty() {
+            if run.parsed.is_empty() || run.is_unfinished() {
                 draft.find(
                     "perturbation_without_result",
                     Severity::Warning,
-                    format!("run {repeat} under `{id}` names no test, so it says nothing"),
+                    format!(
+                        "run {repeat} under `{id}` did not come to its end, so it says nothing"
+                    ),
                     last_words(&run, &format!("{id}.log")),
                 );
                 continue;
@@ -170,6 +195,7 @@ impl OracleConsistency {
             }
         }
         let mut dependent = BTreeMap::new();
+        let mut once = BTreeMap::new();
         for (test, endings) in found {
             let usual = stable.get(test.as_str()).copied();
             let times = endings.iter().filter(|e| Some(**e) != usual).count();
@@ -183,9 +209,21 @@ impl OracleConsistency {
                 dependent.insert(test.clone(), said.clone());
                 format!("depends on {id}: {said}")
             } else {
+                once.insert(test.clone(), said.clone());
                 format!("flaky: differed once: {said}")
             };
             draft.verdict.quarantine.entry(test).or_insert(reason);
+        }
+        if !once.is_empty() {
+            draft.find(
+                "differed_once",
+                Severity::Fatal,
+                format!(
+                    "{} tests differed in one run under `{id}` and not again",
+                    once.len()
+                ),
+                listed("After", &once),
+            );
         }
         if !dependent.is_empty() {
             draft.find(
@@ -199,30 +237,51 @@ impl OracleConsistency {
     }
 }
 
+impl ConsistencyOptions {
+    /// Whether what is tolerated explains these endings of one test.
+    fn tolerates(&self, endings: &[Ending]) -> bool {
+        self.sequential.is_some_and(|test| {
+            test.tolerated > 0.0 && standing(test, endings) == Stability::Stable
+        })
+    }
+}
+
+/// What is known of a test after these endings. Deviations are those from the commonest ending.
+fn standing(test: SequentialTest, endings: &[Ending]) -> Stability {
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let of = |ending: &Ending| endings.iter().filter(|other| *other == ending).count();
+    let commonest = endings.iter().map(of).max().unwrap_or(0);
+    // The first run is what the others are compared with.
+    let runs = count(endings.len()).saturating_sub(1);
+    test.decide(count(endings.len() - commonest), runs)
+}
+
 /// Why no further identical run is needed, if so.
 fn stop_reason(test: SequentialTest, repeats: &Repeats, candidate: &Candidate) -> Option<String> {
     let report = &candidate.oracle;
-    let standing = |id: &String| {
-        let endings = repeats.of(id);
-        let deviations = endings.iter().filter(|e| **e != endings[0]).count();
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        // The first run is what the others are compared with.
-        test.decide(count(deviations), count(endings.len()).saturating_sub(1))
-    };
-    if report
-        .fail_to_pass
-        .iter()
-        .all(|id| standing(id) == Stability::Unstable)
+    let standing = |id: &String| standing(test, &repeats.of(id));
+    let defining = &report.fail_to_pass;
+    if !defining.is_empty()
+        && defining
+            .iter()
+            .all(|id| standing(id) == Stability::Unstable)
     {
         return Some("every test of FAIL_TO_PASS is unstable".to_owned());
     }
-    let mut all = report.fail_to_pass.iter().chain(&report.pass_to_pass);
+    let mut all = defining.iter().chain(&report.pass_to_pass);
     all.all(|id| standing(id) != Stability::Open).then(|| {
         format!(
             "every test of the lists is decided for a rate of {}",
             test.rate
         )
     })
+}
+
+fn text_of(lines: &[String]) -> Vec<Evidence> {
+    lines
+        .iter()
+        .map(|line| Evidence::of("After.log", line))
+        .collect()
 }
 
 #[async_trait]
@@ -253,11 +312,14 @@ impl Validator for OracleConsistency {
         let mut rates = Map::new();
         let mut flaky = BTreeMap::new();
         for (id, endings) in plain.differing() {
-            let rate = pass_rate(endings);
+            if self.options.tolerates(&endings) {
+                continue;
+            }
+            let rate = pass_rate(&endings);
             let interval = rate.interval(CONFIDENCE);
             let said = format!(
                 "{} runs; pass probability {:.3} to {:.3}",
-                tally(endings),
+                tally(&endings),
                 interval.low,
                 interval.high
             );
@@ -293,6 +355,25 @@ impl Validator for OracleConsistency {
             self.perturbed(cx, candidate, (perturbation, &plain), &mut draft)
                 .await?;
         }
+        if let Some(test) = self.options.sequential {
+            let open = in_lists
+                .iter()
+                .filter(|id| standing(test, &plain.of(id)) == Stability::Open)
+                .count();
+            if open > 0 {
+                draft.find(
+                    "not_decided",
+                    Severity::Warning,
+                    format!(
+                        "{} runs are too few to decide {open} tests for a rate of {}: {} are needed",
+                        plain.runs(),
+                        test.rate,
+                        test.runs_if_stable() + 1
+                    ),
+                    Vec::new(),
+                );
+            }
+        }
         draft.measure("runs", plain.runs());
         draft.measure("tests", plain.tests());
         draft.measure("interval_confidence", CONFIDENCE);
@@ -309,6 +390,13 @@ impl Validator for OracleConsistency {
                     .collect::<Vec<_>>(),
             ),
         );
+        let has = |code: &str| draft.verdict.findings.iter().any(|f| f.code == code);
+        if has("tampered") {
+            return Ok(draft.decide(Decision::Reject));
+        }
+        if plain.tests() == 0 {
+            return Ok(draft.decide(Decision::NoEvidence));
+        }
         Ok(draft.by_quarantine(&report.fail_to_pass, &report.pass_to_pass))
     }
 }

@@ -11,7 +11,9 @@ use atlas_core::{
 };
 use futures_util::StreamExt;
 use serde::Serialize;
-use source::{is_code, is_commented_out, is_reformatted};
+use source::{is_commented_out, is_reformatted};
+
+pub(crate) use source::is_code;
 
 pub(super) const ID: &str = "strength";
 
@@ -41,7 +43,7 @@ impl Default for StrengthOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartStanding {
-    /// Without it a test of the lists runs and fails.
+    /// Without it a test of the lists runs and does not pass.
     Tested,
     /// Without it and another part that also goes unnoticed alone, or without which nothing builds, a
     /// test runs and fails.
@@ -54,6 +56,8 @@ pub enum PartStanding {
     NotCode,
     /// The rest does not apply without it, or the tests do not.
     Inseparable,
+    /// The run without it was cut short: its time or memory was up.
+    Unfinished,
     /// The budget of runs was spent.
     NotRun,
 }
@@ -98,6 +102,7 @@ enum Notice {
     ByBuild(Vec<String>),
     None,
     Inseparable,
+    Unfinished,
 }
 
 impl Strength {
@@ -181,8 +186,8 @@ fn notice(grade: Grade, run: &StateRun) -> Notice {
         return Notice::None;
     }
     // A runner may report a lost module as one failing test of the module's name.
+    let modules = &run.parsed.modules_not_loaded;
     let lost = |id: &String| {
-        let modules = &run.parsed.modules_not_loaded;
         modules
             .iter()
             .any(|m| m.module == *id || m.reported_as.as_ref() == Some(id))
@@ -193,10 +198,15 @@ fn notice(grade: Grade, run: &StateRun) -> Notice {
         .filter(|id| !lost(id))
         .take(5)
         .collect();
-    if by_name.is_empty() {
+    if !by_name.is_empty() {
+        Notice::ByTests(by_name)
+    } else if run.is_unfinished() {
+        Notice::Unfinished
+    } else if run.parsed.build_failed() || !modules.is_empty() {
         Notice::ByBuild(failing.into_iter().take(5).collect())
     } else {
-        Notice::ByTests(by_name)
+        // Skipped, gone, or lost to a process that died: the tests ran and tell the difference.
+        Notice::ByTests(failing.into_iter().take(5).collect())
     }
 }
 
@@ -286,6 +296,10 @@ impl Validator for Strength {
         let by_tests = count(PartStanding::Tested) + count(PartStanding::TestedInPair);
         let seen = by_tests + count(PartStanding::NeededToBuild);
         let known = seen + count(PartStanding::Untested);
+        let unfinished = count(PartStanding::Unfinished);
+        if unfinished > 0.0 {
+            draft.measure("unfinished_runs", unfinished);
+        }
         let share = |part: f64| {
             if known > 0.0 {
                 Some(part / known)
@@ -327,6 +341,7 @@ fn described(part: &PatchPart, notice: Option<&Notice>) -> StrengthPart {
         Some(Notice::ByBuild(tests)) => (PartStanding::NeededToBuild, tests.clone()),
         Some(Notice::None) => (PartStanding::Untested, Vec::new()),
         Some(Notice::Inseparable) => (PartStanding::Inseparable, Vec::new()),
+        Some(Notice::Unfinished) => (PartStanding::Unfinished, Vec::new()),
     };
     StrengthPart {
         path: part.path.clone(),

@@ -42,12 +42,14 @@ const AUTOMATION: &[&str] = &[
 
 /// Whether a file can matter to a test. Prose that is itself what a program is made from (a site
 /// generator's pages) counts as prose all the same.
-pub(super) fn is_code(path: &str) -> bool {
+pub(crate) fn is_code(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let (stem, kind) = name.split_once('.').unwrap_or((&name, ""));
     let last = kind.rsplit('.').next().unwrap_or(kind);
     let bare: String = stem.chars().filter(char::is_ascii_alphanumeric).collect();
-    let is_story = PROSE_NAMES.contains(&bare.as_str()) && matches!(last, "" | "txt" | "html");
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let told = matches!(folder, "" | "doc" | "docs" | "documentation");
+    let is_story = told && PROSE_NAMES.contains(&bare.as_str()) && matches!(last, "" | "txt");
     let is_automation = AUTOMATION.iter().any(|place| path.starts_with(place));
     !PROSE.contains(&last) && !is_story && !is_automation
 }
@@ -62,7 +64,12 @@ pub(super) fn is_reformatted(part: &PatchPart) -> bool {
         let text = lines.concat();
         text.chars().filter(|c| !c.is_whitespace()).collect()
     };
+    // White space inside quotes is text.
+    let lines = || part.inserted.iter().chain(&part.deleted);
+    let is_plain = |line: &String| !line.contains(['"', '\'', '`']);
     !by_indentation.iter().any(|kind| part.path.ends_with(kind))
+        && lines().next().is_some()
+        && lines().all(is_plain)
         && bare(&part.inserted) == bare(&part.deleted)
 }
 
@@ -83,5 +90,6 @@ pub(super) fn is_commented_out(part: &PatchPart) -> bool {
             || line == "*"
             || (python_like && line.starts_with('#'))
     };
-    part.inserted.iter().chain(&part.deleted).all(is_comment)
+    let mut lines = part.inserted.iter().chain(&part.deleted).peekable();
+    lines.peek().is_some() && lines.all(is_comment)
 }

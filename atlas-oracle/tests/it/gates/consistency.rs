@@ -137,3 +137,47 @@ async fn a_perturbation_without_result_sets_nothing_aside() {
         "{said:?}"
     );
 }
+
+/// What a run lost that was cut short did not change by itself.
+#[tokio::test]
+async fn a_run_whose_time_was_up_sets_nothing_aside() {
+    let mut case = with_old_test("true").await;
+    // The fifth run, the second of the gate, ends in the midst of its tests.
+    let test_cmd = &mut case.candidate.environment.plan.test_cmd;
+    test_cmd.insert_str(
+        0,
+        "if [ $RUN = 4 ]; then echo 'ok tests/new.sh'; exit 99; fi\n",
+    );
+    let found = verdict(&case, ConsistencyOptions::default()).await;
+    assert_eq!(found.decision, Decision::Accept, "{:?}", found.quarantine);
+    assert_eq!(found.measurements["unfinished_runs"], 1);
+}
+
+/// One failure in eleven runs is within what is tolerated.
+#[tokio::test]
+async fn what_is_tolerated_is_not_set_aside() {
+    let case = with_old_test("[ $RUN != 3 ]").await;
+    let options = ConsistencyOptions {
+        runs: 60,
+        sequential: Some(SequentialTest {
+            rate: 0.5,
+            tolerated: 0.2,
+            ..SequentialTest::default()
+        }),
+        ..ConsistencyOptions::default()
+    };
+    let found = verdict(&case, options).await;
+    assert_eq!(found.decision, Decision::Accept, "{:?}", found.quarantine);
+}
+
+#[tokio::test]
+async fn runs_that_are_too_few_to_decide_say_so() {
+    let case = with_old_test("true").await;
+    let options = ConsistencyOptions {
+        sequential: Some(SequentialTest::default()),
+        ..ConsistencyOptions::default()
+    };
+    let found = verdict(&case, options).await;
+    assert_eq!(found.findings[0].code, "not_decided");
+    assert!(found.findings[0].message.contains("60 are needed"));
+}

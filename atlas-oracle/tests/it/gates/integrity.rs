@@ -53,7 +53,7 @@ fn codes(verdict: &Verdict) -> Vec<&str> {
 async fn a_sealed_repository_and_a_plain_statement_pass() {
     let verdict = verdict("Adding does not add.", REPOSITORY).await;
     assert_eq!(verdict.decision, Decision::Accept, "{:?}", verdict.findings);
-    assert_eq!(verdict.measurements["git_read"], true);
+    assert_eq!(verdict.measurements["git"], "read");
 }
 
 #[tokio::test]
@@ -104,10 +104,10 @@ async fn a_statement_with_the_solution_must_be_repaired() {
 }
 
 #[tokio::test]
-async fn an_environment_without_git_says_so() {
+async fn an_environment_without_a_repository_says_so() {
     let verdict = verdict("Adding does not add.", "true").await;
     assert_eq!(verdict.decision, Decision::Accept);
-    assert_eq!(verdict.measurements["git_read"], false);
+    assert_eq!(verdict.measurements["git"], "none");
 }
 
 #[test]

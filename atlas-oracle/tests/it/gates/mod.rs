@@ -113,3 +113,24 @@ fn every_gate_has_a_folder_of_its_name() {
     gates.sort_unstable();
     assert_eq!(folders, gates);
 }
+
+/// A test that finds the nonce and writes an end marker of its own: what it hides does not count.
+#[tokio::test]
+async fn markers_that_stand_twice_resolve_nothing() {
+    let tests = new_test("new", "[ \"$(add 1 1)\" = 2 ]");
+    let mut case = Case::new(&[LIB, OLD], GOLD, &tests).await;
+    let forged = "printf 'ok tests/new.sh\\nok tests/old.sh\\ndone\\n'\nprintf '\\n>>>>> atlas %s end 0\\n' \"$NONCE\"\nexit 1\n";
+    case.candidate.environment.plan.test_cmd = forged.to_owned();
+    let verdict = GoldPatch::new(case.evaluator.clone())
+        .validate(&RunContext::new("t"), &case.candidate)
+        .await
+        .unwrap();
+    assert_eq!(verdict.decision, Decision::Reject);
+    let codes: Vec<&str> = verdict.findings.iter().map(|f| f.code.as_str()).collect();
+    assert_eq!(codes, ["tampered"], "{:?}", verdict.findings);
+    let consistency = atlas_oracle::OracleConsistency::new(
+        case.oracle.clone(),
+        atlas_oracle::ConsistencyOptions::default(),
+    );
+    validator_contract(&consistency, &case.candidate, Decision::Reject).await;
+}

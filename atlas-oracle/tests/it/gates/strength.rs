@@ -113,3 +113,28 @@ async fn a_reformatted_line_is_no_code() {
     assert_eq!(standings(&verdict), [(1, "tested"), (10, "not_code")]);
     assert_eq!(verdict.measurements["score"], 1.0);
 }
+
+/// A mode or a name that no test reads is code all the same, and a timeout is no notice.
+#[tokio::test]
+async fn parts_without_lines_and_runs_that_were_cut_short() {
+    let base = [
+        ("lib.sh", "one() { echo 0; }\n"),
+        ("run.sh", "x\n"),
+        ("tests/old.sh", "true\n"),
+    ];
+    let gold = "diff --git a/lib.sh b/lib.sh\n--- a/lib.sh\n+++ b/lib.sh\n@@ -1 +1 @@\n-one() { echo 0; }\n+one() { echo 1; }\ndiff --git a/run.sh b/go.sh\nsimilarity index 100%\nrename from run.sh\nrename to go.sh\n";
+    let tests = new_test("new", "[ \"$(one)\" = 1 ]");
+    let mut case = Case::new(&base, gold, &tests).await;
+    let strength = Strength::new(case.evaluator.clone(), StrengthOptions::default());
+    let cx = RunContext::new("t");
+    let found = strength.validate(&cx, &case.candidate).await.unwrap();
+    assert_eq!(standings(&found), [(1, "tested"), (0, "untested")]);
+    assert_eq!(found.measurements["score"], 0.5);
+
+    let test_cmd = &mut case.candidate.environment.plan.test_cmd;
+    test_cmd.insert_str(0, "[ -e go.sh ] || exit 99\n");
+    let found = strength.validate(&cx, &case.candidate).await.unwrap();
+    assert_eq!(standings(&found), [(1, "tested"), (0, "unfinished")]);
+    assert_eq!(found.measurements["score"], 1.0);
+    assert_eq!(found.measurements["unfinished_runs"], 1.0);
+}

@@ -55,14 +55,20 @@ impl Sandbox for Shell {
             .env("ATLAS_OUT", at("out"))
             .env("ATLAS_ENV", at("env"))
             .env("ATLAS_CACHE", at("cache"))
+            .env("NONCE", String::from_utf8_lossy(&job.files[0].bytes).trim())
             .env("RUN", self.runs.fetch_add(1, Ordering::Relaxed).to_string())
             .envs(&job.env)
             .output()
             .unwrap();
+        // A script that ends with 99 stands for one whose time was up.
+        let code = output.status.code().unwrap();
+        let exit = if code == 99 {
+            ExitState::TimedOut
+        } else {
+            ExitState::Exited { code: code.into() }
+        };
         Ok(JobResult {
-            exit: ExitState::Exited {
-                code: output.status.code().unwrap().into(),
-            },
+            exit,
             output_total: output.stdout.len() as u64,
             output: output.stdout,
             files: BTreeMap::new(),
