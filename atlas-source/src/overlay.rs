@@ -103,21 +103,18 @@ async fn between(
             // Either tree may be the one that names the submodule.
             let tree = if ids[1].is_some() { new } else { old };
             let module = module_at(scratch.git(), tree, &path, repo).await;
-            match moved(module, &ids, notes).await? {
-                Some(inner) => {
-                    let below = |inside: String| format!("{path}/{inside}");
-                    let files = inner.write.into_iter();
-                    overlay
-                        .write
-                        .extend(files.map(|(inside, content)| (below(inside), content)));
-                    overlay.remove.extend(inner.remove.into_iter().map(below));
-                }
-                None => {
-                    let to = ids[1].as_deref().unwrap_or("nothing");
-                    notes.push(format!(
-                        "submodule `{path}` moves to {to}, which the clone does not have"
-                    ));
-                }
+            if let Some(inner) = moved(module, &ids, notes).await? {
+                let below = |inside: String| format!("{path}/{inside}");
+                let files = inner.write.into_iter();
+                overlay
+                    .write
+                    .extend(files.map(|(inside, content)| (below(inside), content)));
+                overlay.remove.extend(inner.remove.into_iter().map(below));
+            } else {
+                let to = ids[1].as_deref().unwrap_or("nothing");
+                notes.push(format!(
+                    "submodule `{path}` moves to {to}, which the clone does not have"
+                ));
             }
         }
         match change.new {
