@@ -300,10 +300,16 @@ impl Work {
                 evidence,
             ));
         }
-        let temporary = place.temporary()?;
-        let (before, after, remarks) = request.overlays(&split).await?;
+        let checkout = place.temporary()?.join("checkout");
+        let states = async {
+            let (before, after, remarks) = request.overlays(&split).await?;
+            let fits = request.fits_in_grading_order(&split, &after).await?;
+            Ok((before, after, remarks, fits))
+        };
+        let ((before, after, remarks, fits), sealed) =
+            tokio::try_join!(states, request.seal(&checkout))?;
         self.warnings.extend(remarks);
-        if !request.fits_in_grading_order(&split, &after).await? {
+        if !fits {
             let mixed = split.decisions.iter().filter(|d| d.side == Side::Both);
             return Ok(Verdict::without_oracle(
                 MakeOutcome::RejectEntangled,
@@ -313,8 +319,6 @@ impl Work {
                 mixed.map(|d| Evidence::of(&d.path, &d.rule)).collect(),
             ));
         }
-        let checkout = temporary.join("checkout");
-        let sealed = request.seal(&checkout).await?;
         self.warnings.extend(sealed);
         self.seconds.prepare = clock.elapsed().as_secs_f64();
 
