@@ -1,10 +1,10 @@
+use crate::lines::Lines;
 use State::{After, Base, Before};
 use async_trait::async_trait;
 use atlas_core::{
-    ByLine, Environment, EnvironmentLock, EnvironmentPlan, Error, ExitState, FileContent, FileMode,
-    ImageRef, Isolation, Job, JobResult, LineState, LogParser, LogReader, OracleOutcome,
-    OracleTask, Overlay, ParsedLog, ParsedLogBuilder, Patch, RunContext, RunOutcome, Sandbox,
-    SandboxInfo, State, TestStatus,
+    Environment, EnvironmentLock, EnvironmentPlan, Error, ExitState, FileContent, FileMode,
+    ImageRef, Isolation, Job, JobResult, OracleOutcome, OracleTask, Overlay, Patch, RunContext,
+    RunOutcome, Sandbox, SandboxInfo, State,
 };
 use atlas_oracle::{OracleOptions, StateDifferentialOracle};
 use std::collections::BTreeMap;
@@ -54,41 +54,6 @@ fn result(code: i64, output: String) -> JobResult {
         seconds: 0.0,
         overhead_seconds: 0.0,
         isolation: Isolation::default(),
-    }
-}
-
-#[derive(Debug)]
-struct Lines;
-
-struct Reading(ParsedLogBuilder, bool);
-
-impl LineState for Reading {
-    fn line(&mut self, line: &[u8]) {
-        let line = String::from_utf8_lossy(line);
-        match line.split_once(' ') {
-            Some(("ok", id)) => self.0.record("", id, id, TestStatus::Passed),
-            Some(("bad", id)) => self.0.record("", id, id, TestStatus::Failed),
-            _ => self.1 |= line == "done",
-        }
-    }
-
-    fn finish(self) -> ParsedLog {
-        let outcome = match (self.1, self.0.recorded()) {
-            (true, _) => RunOutcome::Completed,
-            (false, 0) => RunOutcome::NothingRan,
-            (false, _) => RunOutcome::Truncated,
-        };
-        self.0.finish(outcome)
-    }
-}
-
-impl LogParser for Lines {
-    fn id(&self) -> &'static str {
-        "lines"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(Reading(ParsedLogBuilder::new("lines"), false)))
     }
 }
 

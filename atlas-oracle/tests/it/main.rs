@@ -10,4 +10,5 @@ mod classify;
 mod differential;
 mod flake;
 mod gates;
+mod lines;
 mod script;

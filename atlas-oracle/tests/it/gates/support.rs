@@ -1,11 +1,11 @@
 //! A small repository with shell tests, run for real in temporary folders.
 
+use crate::lines::Lines;
 use async_trait::async_trait;
 use atlas_core::{
-    Applied, ByLine, Candidate, Environment, EnvironmentLock, EnvironmentPlan, Error, ExitState,
-    ImageRef, Instance, Isolation, Job, JobResult, LineState, LogParser, LogReader, Oracle,
-    OracleTask, Overlay, ParsedLog, ParsedLogBuilder, Patch, PatchApplier, RunContext, RunOutcome,
-    Sandbox, SandboxInfo, TestStatus,
+    Applied, Candidate, Environment, EnvironmentLock, EnvironmentPlan, Error, ExitState, ImageRef,
+    Instance, Isolation, Job, JobResult, Oracle, OracleTask, Overlay, Patch, PatchApplier,
+    RunContext, Sandbox, SandboxInfo,
 };
 use atlas_oracle::{Evaluator, StateDifferentialOracle};
 use std::collections::BTreeMap;
@@ -150,42 +150,6 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
         }
     }
     found
-}
-
-/// `ok NAME` and `bad NAME`, closed by `done`.
-#[derive(Debug)]
-struct Lines;
-
-struct Reading(ParsedLogBuilder, bool);
-
-impl LineState for Reading {
-    fn line(&mut self, line: &[u8]) {
-        let line = String::from_utf8_lossy(line);
-        match line.split_once(' ') {
-            Some(("ok", id)) => self.0.record("", id, id, TestStatus::Passed),
-            Some(("bad", id)) => self.0.record("", id, id, TestStatus::Failed),
-            _ => self.1 |= line == "done",
-        }
-    }
-
-    fn finish(self) -> ParsedLog {
-        let outcome = match (self.1, self.0.recorded()) {
-            (true, _) => RunOutcome::Completed,
-            (false, 0) => RunOutcome::NothingRan,
-            (false, _) => RunOutcome::Truncated,
-        };
-        self.0.finish(outcome)
-    }
-}
-
-impl LogParser for Lines {
-    fn id(&self) -> &'static str {
-        "lines"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(Reading(ParsedLogBuilder::new("lines"), false)))
-    }
 }
 
 /// A pull request over the small repository, judged by the oracle.
