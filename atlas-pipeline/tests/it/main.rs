@@ -15,6 +15,7 @@ mod logs;
 mod make;
 mod mcp;
 mod refine;
+mod states;
 mod support;
 mod usage;
 mod validate;
