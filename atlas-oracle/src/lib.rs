@@ -8,6 +8,7 @@ mod flake;
 mod gates;
 mod grade;
 mod script;
+mod source;
 mod variation;
 
 pub use agreement::compare;

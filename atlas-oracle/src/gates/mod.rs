@@ -20,8 +20,6 @@ pub use null_patch::NullPatch;
 pub use oracle_consistency::{ConsistencyOptions, OracleConsistency};
 pub use strength::{PartStanding, Strength, StrengthOptions, StrengthPart};
 
-pub(crate) use strength::is_code;
-
 use crate::StateRun;
 use atlas_core::{Decision, Evidence, Finding, Severity, Verdict};
 use serde_json::{Map, Value};

@@ -1,5 +1,6 @@
 //! What a patch brings: names, files, lines.
 
+use crate::source::is_code;
 use atlas_core::{Evidence, Patch};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,17 +48,6 @@ const MANIFESTS: &[&str] = &[
     "vcpkg.json",
     "conanfile.txt",
     "conanfile.py",
-];
-
-/// Endings of prose, where a name is only talked of.
-const PROSE: &[&str] = &[
-    ".md",
-    ".rst",
-    ".adoc",
-    ".markdown",
-    ".textile",
-    "CHANGES.txt",
-    "NEWS",
 ];
 
 /// How sure a line is to bring a name.
@@ -177,7 +167,8 @@ impl Brought {
             at,
             text: text.to_owned(),
         });
-        if PROSE.iter().any(|end| self.files[file].ends_with(end)) {
+        // In prose a name is only talked of.
+        if !is_code(&self.files[file]) {
             return;
         }
         for (name, rank) in ranked(text) {

@@ -1,5 +1,6 @@
 //! Solution text in a problem statement, measured.
 
+use crate::source::is_code;
 use atlas_core::{Evidence, HunkLineKind, Patch};
 use regex::Regex;
 use serde::Serialize;
@@ -170,7 +171,7 @@ impl Lines {
     fn of(patch: &Patch) -> Self {
         let mut lines = Self::default();
         for file in patch.files().unwrap_or_default() {
-            if !crate::gates::is_code(file.path()) {
+            if !is_code(file.path()) {
                 continue;
             }
             for line in file.hunks.into_iter().flat_map(|hunk| hunk.lines) {

@@ -1,8 +1,7 @@
 //! Does a test notice when a part of the solution is missing?
 
-mod source;
-
 use super::{Draft, json};
+use crate::source::{is_code, is_commented_out, is_reformatted};
 use crate::{Evaluated, Evaluator, Grade, StateRun, Variation};
 use async_trait::async_trait;
 use atlas_core::{
@@ -11,9 +10,6 @@ use atlas_core::{
 };
 use futures_util::StreamExt;
 use serde::Serialize;
-use source::{is_commented_out, is_reformatted};
-
-pub(crate) use source::is_code;
 
 pub(super) const ID: &str = "strength";
 

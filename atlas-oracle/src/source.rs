@@ -1,4 +1,4 @@
-//! Which parts of a patch a test could notice at all.
+//! Which files and parts of a patch are code.
 
 use atlas_core::PatchPart;
 
@@ -40,7 +40,7 @@ const AUTOMATION: &[&str] = &[
     ".pre-commit-config.yaml",
 ];
 
-/// Whether a file can matter to a test. Prose that is itself what a program is made from (a site
+/// Whether a file can matter to a build or a test. Prose that is itself what a program is made from (a site
 /// generator's pages) counts as prose all the same.
 pub(crate) fn is_code(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
@@ -55,7 +55,7 @@ pub(crate) fn is_code(path: &str) -> bool {
 }
 
 /// Whether a part only sets white space anew, in a language where that changes nothing.
-pub(super) fn is_reformatted(part: &PatchPart) -> bool {
+pub(crate) fn is_reformatted(part: &PatchPart) -> bool {
     let by_indentation = [
         ".py", ".pyx", ".yml", ".yaml", ".haml", ".slim", ".pug", ".coffee", ".nim", ".fs", ".hs",
         ".mk", "Makefile",
@@ -75,7 +75,7 @@ pub(super) fn is_reformatted(part: &PatchPart) -> bool {
 
 /// Whether all that a part adds and takes away is comments and empty lines, by the marks that most
 /// languages share. Text inside a multi-line string may look so too; the part went unnoticed anyway.
-pub(super) fn is_commented_out(part: &PatchPart) -> bool {
+pub(crate) fn is_commented_out(part: &PatchPart) -> bool {
     let python_like = [
         "py", "rb", "sh", "toml", "yml", "yaml", "pl", "cmake", "cfg", "r",
     ]
