@@ -76,6 +76,16 @@ impl DockerBuilder {
         }
     }
 
+    async fn pack(&self, repository: &Repository, dockerfile: &str) -> Result<Context, Error> {
+        let (repository, dockerfile) = (repository.clone(), dockerfile.to_owned());
+        let scratch = self.engine.options().scratch.clone();
+        tokio::task::spawn_blocking(move || {
+            context::pack(&repository, &dockerfile, scratch.as_deref())
+        })
+        .await
+        .map_err(|why| Error::new(ErrorKind::Internal, "pack", "context").with_source(why))?
+    }
+
     fn lock(&self, plan: &EnvironmentPlan, base: &Base, made: &Made) -> EnvironmentLock {
         EnvironmentLock {
             engine: "docker".to_owned(),
@@ -112,15 +122,7 @@ impl Builder for DockerBuilder {
         } else {
             named
         };
-        let context = {
-            let (repository, dockerfile) = (repository.clone(), sent.clone());
-            let scratch = self.engine.options().scratch.clone();
-            tokio::task::spawn_blocking(move || {
-                context::pack(&repository, &dockerfile, scratch.as_deref())
-            })
-            .await
-            .map_err(|why| Error::new(ErrorKind::Internal, "pack", "context").with_source(why))??
-        };
+        let context = self.pack(repository, &sent).await?;
         let mut key = hex(&Sha256::digest(format!("{}\n{}", base.id, context.hash)));
         if let Some(scratch) = &self.scratch {
             key = hex(&Sha256::digest(format!("{key}\n{}", scratch.next())));
@@ -143,7 +145,15 @@ impl Builder for DockerBuilder {
                 anew: self.scratch.is_some(),
                 steps: Mutex::default(),
             };
-            match build.run(context).await? {
+            let ended = match build.run(context).await {
+                Err(why) if lost_a_layer(&why) => {
+                    cx.progress
+                        .detail("a layer was removed by somebody; building again");
+                    build.run(self.pack(repository, &sent).await?).await?
+                }
+                other => other?,
+            };
+            match ended {
                 Ok(log) => {
                     let made = self.existing(&tag, &key).await?.ok_or_else(|| {
                         let missing = format!("`{tag}`: built, but not there");
@@ -192,6 +202,12 @@ impl Builder for DockerBuilder {
 struct Made {
     id: String,
     bytes: Option<u64>,
+}
+
+/// Whether a build failed because an image of an earlier step, which it had taken from the cache, was
+/// removed meanwhile: by a prune, or by whoever removed the last image that stood on it.
+fn lost_a_layer(why: &Error) -> bool {
+    why.kind() == ErrorKind::EngineFailed && why.chain().contains("unknown parent image ID")
 }
 
 /// A repository's name as part of an image's name.
