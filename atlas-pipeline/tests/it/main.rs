@@ -7,6 +7,7 @@
 )]
 
 mod before;
+mod before_cases;
 mod demo;
 mod docker;
 mod environment;
