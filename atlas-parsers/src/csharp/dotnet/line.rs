@@ -196,8 +196,9 @@ pub(super) fn build_error(line: &[u8]) -> Option<String> {
         let path = path.split("::").next()?;
         path.rsplit(['/', '\\']).next()
     });
+    let before = lossy(&line[..at]);
     let file = project.or_else(|| {
-        let path = text[..at.min(text.len())].split(['(', ':']).next()?.trim();
+        let path = before.split(['(', ':']).next()?.trim();
         path.rsplit(['/', '\\']).next()
     });
     Some(file.unwrap_or_default().to_owned())
@@ -238,6 +239,15 @@ mod tests {
             Some("T.fsproj".to_owned())
         );
         assert_eq!(project("an error CSV: no"), None);
+    }
+
+    #[test]
+    fn an_error_may_follow_bytes_that_are_no_text() {
+        // What stands for such a byte is longer than it: places in the line are none in the text.
+        assert_eq!(
+            build_error(b"/s/A\xff.cs(3,5)\xff error CS0103: no"),
+            Some("A\u{fffd}.cs".to_owned())
+        );
     }
 
     #[test]
