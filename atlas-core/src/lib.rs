@@ -16,6 +16,7 @@ mod context;
 mod environment;
 mod error;
 mod judge;
+mod mode;
 mod model;
 mod oracle;
 mod sandbox;
@@ -39,6 +40,7 @@ pub use log::{
     Duplicates, LogParser, LogParserExt, LogReader, LogWarning, LostModule, LostReason, Names,
     ParsedLog, ParsedLogBuilder, RunOutcome, TestResult, TestResults, Totals,
 };
+pub use mode::{GradingMode, Harness, UnknownMode};
 pub use model::{
     ChatMessage, Completion, CompletionRequest, FinishReason, LanguageModel, Role, TokenLogprob,
     Usage,

@@ -1,0 +1,1 @@
+//! Rows, predictions and tasks of the field, read and written without loss.

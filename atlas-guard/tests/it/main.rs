@@ -1,0 +1,1 @@
+//! Tests at the boundary that users see.
