@@ -53,7 +53,9 @@ pub use overlay::{FileContent, FileMode, Overlay};
 pub use patch::{FilePatch, Hunk, HunkLine, HunkLineKind, Patch, PatchError, PatchKind, PatchPart};
 pub use plan::{BuildStep, EnvironmentPlan, PlanError, ReportSpec};
 pub use reader::{ByLine, LineState, WholeLog};
-pub use sandbox::{ExitState, Isolation, Job, JobFile, JobResult, Network, Sandbox, SandboxInfo};
+pub use sandbox::{
+    ExitState, Isolation, Job, JobFile, JobResult, JobUser, Network, Sandbox, SandboxInfo,
+};
 pub use state::State;
 pub use status::{TestStatus, UnknownStatus};
 pub use validator::{Candidate, Decision, Finding, Severity, Validator, Verdict};

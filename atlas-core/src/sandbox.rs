@@ -28,6 +28,20 @@ pub struct JobFile {
     pub bytes: Vec<u8>,
 }
 
+/// Who a script is in its environment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobUser {
+    /// The user that environments of Atlas are made for: not root, no capability.
+    #[default]
+    Tests,
+    /// Root without any capability: for images of others, where everything belongs to root. Files of
+    /// other users can be read as their modes say, and not written.
+    BareRoot,
+    /// Root as the engine makes it by default, as the harnesses of the field run their tests.
+    Root,
+}
+
 /// One script to run in a fresh copy of an environment.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -48,6 +62,8 @@ pub struct Job {
     pub limits: Limits,
     /// Network. Tests run without.
     pub network: Network,
+    /// Who the script is. An engine without users takes any for [`JobUser::Tests`].
+    pub user: JobUser,
 }
 
 /// How a script ended.

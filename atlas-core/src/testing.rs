@@ -4,9 +4,9 @@
 
 use crate::{
     BuildFailureClass, Candidate, CompletionRequest, Decision, EnvSynthesizer, Environment,
-    ErrorKind, ExitState, Job, Judge, LanguageModel, Limits, LogParser, LogParserExt, Network,
-    Oracle, OracleOutcome, OracleTask, Overlay, Repository, RunContext, RunOutcome, Sandbox,
-    Subject, SynthesisOutcome, Validator,
+    ErrorKind, ExitState, Job, JobUser, Judge, LanguageModel, Limits, LogParser, LogParserExt,
+    Network, Oracle, OracleOutcome, OracleTask, Overlay, Repository, RunContext, RunOutcome,
+    Sandbox, Subject, SynthesisOutcome, Validator,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,6 +80,7 @@ fn job(label: &str, script: &str) -> Job {
             ..Limits::default()
         },
         network: Network::None,
+        user: JobUser::default(),
     }
 }
 

@@ -32,7 +32,7 @@ pub use analysis::{Analysis, AnalysisOptions, analyse};
 pub use build::{BuildOutcome, Builder};
 pub use engine::{
     Bubblewrap, BubblewrapStatus, DiskUse, DockerBuilder, DockerEngine, DockerOptions,
-    DockerSandbox, DockerStatus, EngineStatus, LocalBuilder, LocalEngine, LocalOptions,
+    DockerSandbox, DockerStatus, EngineStatus, FoundImage, LocalBuilder, LocalEngine, LocalOptions,
     LocalSandbox, double_quoted, engine_status,
 };
 pub use languages::{inventory_script, languages};

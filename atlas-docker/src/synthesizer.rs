@@ -8,8 +8,8 @@ use crate::sealed;
 use async_trait::async_trait;
 use atlas_core::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error,
-    ErrorKind, Evidence, ExitState, Job, Limits, Network, Overlay, Repository, RunContext, Sandbox,
-    SynthesisOutcome,
+    ErrorKind, Evidence, ExitState, Job, JobUser, Limits, Network, Overlay, Repository, RunContext,
+    Sandbox, SynthesisOutcome,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -189,6 +189,7 @@ pub(crate) async fn take_stock(
             ..Limits::default()
         },
         network: Network::None,
+        user: JobUser::default(),
     };
     let result = sandbox.run(cx, environment, &job).await?;
     if result.exit != (ExitState::Exited { code: 0 }) {

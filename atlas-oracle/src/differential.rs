@@ -5,8 +5,9 @@ use crate::{ClassifyInput, Variation, between_repeats, classify, compare, cut};
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ErrorKind, Evidence, ExitState, InstanceId, Job, JobFile, JobResult,
-    Limits, LogParser, LogParserExt, LostModule, LostReason, Oracle, OracleOutcome, OracleReport,
-    OracleTask, Overlay, ParsedLog, RunContext, RunOutcome, Sandbox, State, StateSummary,
+    JobUser, Limits, LogParser, LogParserExt, LostModule, LostReason, Oracle, OracleOutcome,
+    OracleReport, OracleTask, Overlay, ParsedLog, RunContext, RunOutcome, Sandbox, State,
+    StateSummary,
 };
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ pub struct OracleOptions {
     /// How often each state runs. Tests whose result differs between repeats of a state are set
     /// aside. Default: once each.
     pub repeats: Repeats,
+    /// Who the tests are in their environment. Default: [`JobUser::Tests`].
+    pub user: JobUser,
 }
 
 /// How often each state runs; 0 counts as once.
@@ -67,6 +70,7 @@ impl Default for OracleOptions {
             order: State::ALL,
             seed: String::new(),
             repeats: Repeats::each(1),
+            user: JobUser::default(),
         }
     }
 }
@@ -230,6 +234,7 @@ impl StateDifferentialOracle {
             env,
             limits,
             network: variation.network,
+            user: self.options.user,
         };
         let result = self.sandbox.run(cx, environment, &job).await?;
         if result.exit == (ExitState::Exited { code: NOT_STARTED })

@@ -3,11 +3,15 @@
 use crate::store::{Key, read_json, write_atomically, write_json};
 use async_trait::async_trait;
 use atlas_core::{
-    Environment, Error, ExitState, Isolation, Job, JobResult, RunContext, Sandbox, SandboxInfo,
+    Environment, Error, ExitState, Isolation, Job, JobResult, JobUser, RunContext, Sandbox,
+    SandboxInfo,
 };
+use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Stores what each job did under the hash of everything it depends on, and answers the same job
 /// from there: a run that was killed, or is asked for again, does not run a state twice.
@@ -46,6 +50,9 @@ impl CachedSandbox {
             .part(environment.lock.image_id.as_bytes())
             .part(job.script.as_bytes())
             .part(&serde_json::to_vec(&(&job.collect, &job.env, &job.limits, job.network)).ok()?);
+        if job.user != JobUser::default() {
+            key = key.part(&serde_json::to_vec(&job.user).ok()?);
+        }
         for (path, content) in &job.overlay.write {
             key = key
                 .part(path.as_bytes())
@@ -60,6 +67,29 @@ impl CachedSandbox {
             key = key.part(file.name.as_bytes()).part(&file.bytes);
         }
         Some(key.finish())
+    }
+
+    /// Waits until nobody else is at this job; the lock ends with the process that holds it.
+    async fn turn(&self, cx: &RunContext, key: &str) -> Result<File, Error> {
+        let folder = self.folder.join("locks");
+        std::fs::create_dir_all(&folder).map_err(|why| Error::io("make", &folder, why))?;
+        let path = folder.join(key);
+        let fail = |why| Error::io("lock", &path, why);
+        let mut pause = Duration::from_millis(5);
+        loop {
+            cx.check("wait for the same job of another run")?;
+            let file = File::options()
+                .create(true)
+                .append(true)
+                .open(&path)
+                .map_err(fail)?;
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(file),
+                Err(rustix::io::Errno::WOULDBLOCK) => tokio::time::sleep(pause).await,
+                Err(why) => return Err(fail(why.into())),
+            }
+            pause = (pause * 2).min(Duration::from_millis(500));
+        }
     }
 
     fn load(&self, key: &str) -> Option<JobResult> {
@@ -127,8 +157,16 @@ impl Sandbox for CachedSandbox {
             cx.progress.detail("known from an earlier run");
             return Ok(known);
         }
+        let Some(key) = key else {
+            return self.inner.run(cx, environment, job).await;
+        };
+        // Another process, or another task of this one, may be at the very same job.
+        let _lock = self.turn(cx, &key).await?;
+        if let Some(known) = self.load(&key) {
+            return Ok(known);
+        }
         let result = self.inner.run(cx, environment, job).await?;
-        if let Some(key) = key.filter(|_| is_lasting(result.exit)) {
+        if is_lasting(result.exit) {
             self.save(&key, &result)?;
         }
         Ok(result)

@@ -44,6 +44,8 @@ pub struct Engines {
     pub from_scratch: Arc<dyn Builder>,
     /// Runs jobs in them.
     pub sandbox: Arc<dyn Sandbox>,
+    /// The container engine, where it is one: for images that others made.
+    pub docker: Option<DockerEngine>,
 }
 
 impl Engines {
@@ -81,7 +83,8 @@ impl Engines {
         Ok(Self {
             builder: Arc::new(DockerBuilder::new(engine.clone())),
             from_scratch: Arc::new(DockerBuilder::from_scratch(engine.clone())),
-            sandbox: Arc::new(DockerSandbox::new(engine)),
+            sandbox: Arc::new(DockerSandbox::new(engine.clone())),
+            docker: Some(engine),
         })
     }
 
@@ -92,6 +95,7 @@ impl Engines {
             builder: Arc::new(LocalBuilder::new(engine.clone())),
             from_scratch: Arc::new(LocalBuilder::from_scratch(engine.clone())),
             sandbox: Arc::new(LocalSandbox::new(engine)),
+            docker: None,
         })
     }
 }

@@ -91,6 +91,30 @@ pub(crate) fn lock(path: &Path) -> Result<File, Error> {
     Ok(file)
 }
 
+/// The secret in a file: random, made once. Several processes may ask at once; all get the same.
+pub(crate) fn seed(path: &Path) -> Result<String, Error> {
+    let known = || {
+        std::fs::read_to_string(path)
+            .ok()
+            .filter(|seed| seed.len() == 64)
+    };
+    if let Some(seed) = known() {
+        return Ok(seed);
+    }
+    let _lock = lock(&path.with_extension("lock"))?;
+    if let Some(seed) = known() {
+        return Ok(seed);
+    }
+    let source = Path::new("/dev/urandom");
+    let mut bytes = [0_u8; 32];
+    File::open(source)
+        .and_then(|mut file| file.read_exact(&mut bytes))
+        .map_err(|why| Error::io("read", source, why))?;
+    let seed = Key::new("seed").part(&bytes).finish();
+    write_atomically(path, seed.as_bytes())?;
+    Ok(seed)
+}
+
 /// The working state of one instance, below the output folder: locked while a run uses it.
 #[derive(Debug)]
 pub(crate) struct Workplace {
@@ -145,19 +169,6 @@ impl Workplace {
 
     /// The secret that markers of this instance are made from: random, made once.
     pub(crate) fn seed(&self) -> Result<String, Error> {
-        let path = self.path("seed");
-        if let Ok(seed) = std::fs::read_to_string(&path)
-            && seed.len() == 64
-        {
-            return Ok(seed);
-        }
-        let source = Path::new("/dev/urandom");
-        let mut bytes = [0_u8; 32];
-        File::open(source)
-            .and_then(|mut file| file.read_exact(&mut bytes))
-            .map_err(|why| Error::io("read", source, why))?;
-        let seed = Key::new("seed").part(&bytes).finish();
-        write_atomically(&path, seed.as_bytes())?;
-        Ok(seed)
+        seed(&self.path("seed"))
     }
 }

@@ -13,7 +13,7 @@ mod prelude;
 mod scratch;
 mod status;
 
-pub use docker::{DiskUse, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox};
+pub use docker::{DiskUse, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox, FoundImage};
 pub use local::{Bubblewrap, LocalBuilder, LocalEngine, LocalOptions, LocalSandbox};
 pub use prelude::double_quoted;
 pub use status::{BubblewrapStatus, DockerStatus, EngineStatus, engine_status};

@@ -8,8 +8,8 @@ mod own;
 mod release;
 
 use atlas_core::{
-    Environment, Error, ErrorKind, Evidence, ExitState, ImageRef, Job, Limits, Network, Overlay,
-    Repository, RunContext, Sandbox, SynthesisOutcome,
+    Environment, Error, ErrorKind, Evidence, ExitState, ImageRef, Job, JobUser, Limits, Network,
+    Overlay, Repository, RunContext, Sandbox, SynthesisOutcome,
 };
 use own::Own;
 use release::Release;
@@ -101,6 +101,7 @@ pub(crate) async fn scan(
             ..Limits::default()
         },
         network: Network::None,
+        user: JobUser::default(),
     };
     let result = sandbox.run(cx, environment, &job).await?;
     let findings = read(&String::from_utf8_lossy(&result.output));

@@ -6,7 +6,10 @@ use crate::support::{
     DAEMON, FORK_BOMB, MEMORY_BOMB, WHO, built, failed, job, plan, repository, run, runs, text,
     victim, wait_until,
 };
-use atlas_core::{EnvironmentPlan, ErrorKind, ExitState, RunContext, Sandbox};
+use atlas_core::{
+    EnvironmentPlan, ErrorKind, ExitState, FileMode, ImageRef, JobFile, JobUser, RunContext,
+    Sandbox,
+};
 use atlas_docker::{Builder, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox};
 use std::time::Duration;
 
@@ -376,5 +379,85 @@ async fn an_environment_of_another_engine_is_refused() {
             refused.expect_err("refused").kind(),
             ErrorKind::InvalidInput
         );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_image_of_others_is_found_read_and_run_as_root() {
+    for engine in Engine::all("foreign").await {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = DockerBuilder::new(engine.connection.clone());
+        let dockerfile = format!(
+            "{}USER root\nRUN printf kept > /testbed/made && chmod 755 /testbed/made && \
+             ln -s made /testbed/soft && chown -R root:root /testbed\n",
+            dockerfile(&engine.label)
+        );
+        let (environment, ..) = built(
+            &builder,
+            &repository(folder.path()),
+            &plan(&[]),
+            &dockerfile,
+        )
+        .await;
+        let cx = RunContext::new("foreign");
+        let ImageRef::Docker { id, tag } = &environment.image else {
+            panic!("{:?}", environment.image)
+        };
+        let found = engine.connection.find_image(&cx, tag).await.unwrap();
+        assert_eq!(&found.id, id);
+        assert!(found.is_ours && found.bytes.is_some());
+        let missing = engine.connection.find_image(&cx, "no.such.host/x:1").await;
+        assert_eq!(missing.unwrap_err().kind(), ErrorKind::ImageMissing);
+
+        let mut wanted = vec!["made", "src/old.txt", "src", "absent"];
+        // Podman gives a link's target in its place.
+        let keeps_links = !engine.connection.version().starts_with("podman");
+        if keeps_links {
+            wanted.push("soft");
+        }
+        let wanted = wanted.into_iter().map(str::to_owned).collect();
+        let files = engine
+            .connection
+            .read_files(&cx, id, "/testbed", &wanted)
+            .await
+            .unwrap();
+        let seen: Vec<_> = files
+            .iter()
+            .map(|(path, content)| (path.as_str(), content.mode, content.bytes.as_slice()))
+            .collect();
+        let mut expected = vec![
+            ("made", FileMode::Executable, &b"kept"[..]),
+            ("src/old.txt", FileMode::Regular, b"old\n"),
+        ];
+        if keeps_links {
+            expected.insert(1, ("soft", FileMode::Symlink, b"made"));
+        }
+        assert_eq!(seen, expected);
+        let outside = ["../etc/passwd".to_owned()].into();
+        let refused = engine
+            .connection
+            .read_files(&cx, id, "/testbed", &outside)
+            .await;
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidInput);
+
+        let sandbox = DockerSandbox::new(engine.connection.clone());
+        let who = "id -u; grep CapEff /proc/self/status; echo new > made && cat made; \
+                   echo x 2>/dev/null > \"$ATLAS_IN/.atlas/script.sh\" || echo kept apart; cat \"$ATLAS_IN/note\"";
+        let mut job = job("root", who);
+        job.files.push(JobFile {
+            name: "note".to_owned(),
+            bytes: b"read".to_vec(),
+        });
+        job.user = JobUser::BareRoot;
+        let bare = run(&sandbox, &environment, &job).await;
+        assert_eq!(
+            text(&bare),
+            "0\nCapEff:\t0000000000000000\nnew\nkept apart\nread"
+        );
+        assert!(bare.isolation.no_privileges && !bare.isolation.non_root);
+        job.user = JobUser::Root;
+        let root = run(&sandbox, &environment, &job).await;
+        assert!(!text(&root).contains("CapEff:\t0000000000000000"));
+        assert!(!root.isolation.no_privileges);
     }
 }

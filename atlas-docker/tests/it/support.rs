@@ -52,6 +52,7 @@ pub(crate) fn job(label: &str, script: &str) -> Job {
             ..Limits::default()
         },
         network: Network::None,
+        user: atlas_core::JobUser::default(),
     }
 }
 

@@ -43,6 +43,7 @@ impl TrialRun for ByCommand {
             env: environment.plan.env.clone(),
             limits: Limits::default(),
             network: Network::None,
+            user: atlas_core::JobUser::default(),
         };
         let result = self.0.sandbox.run(cx, environment, &job).await?;
         let parser = Parsers::builtin()

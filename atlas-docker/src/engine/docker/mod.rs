@@ -6,6 +6,7 @@ mod container;
 mod context;
 mod disk;
 mod dockerfile;
+mod image;
 mod names;
 mod pull;
 mod sandbox;
@@ -14,6 +15,7 @@ mod sweep;
 
 pub use builder::DockerBuilder;
 pub use disk::DiskUse;
+pub use image::FoundImage;
 pub use sandbox::DockerSandbox;
 
 use atlas_core::{Error, ErrorKind};

@@ -10,7 +10,7 @@ use crate::engine::{COLLECT_BYTES, check_job};
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ErrorKind, ExitState, FileMode, ImageRef, Isolation, Job, JobResult,
-    Network, RunContext, Sandbox, SandboxInfo,
+    JobUser, Network, RunContext, Sandbox, SandboxInfo,
 };
 use bollard::Docker;
 use bollard::errors::Error as Fault;
@@ -59,11 +59,22 @@ impl DockerSandbox {
             network_off: job.network == Network::None,
             filesystem: true,
             processes: true,
-            no_privileges: true,
-            non_root: true,
+            no_privileges: job.user != JobUser::Root,
+            non_root: job.user == JobUser::Tests,
             limits: Vec::new(),
             missing: Vec::new(),
         };
+        match job.user {
+            JobUser::Tests => {}
+            JobUser::BareRoot => {
+                let said = "tests are root, without capabilities: the image is made for root";
+                isolation.missing.push(said.to_owned());
+            }
+            JobUser::Root => {
+                let said = "tests are root, with the engine's usual capabilities";
+                isolation.missing.push(said.to_owned());
+            }
+        }
         for limit in ["memory", "cpus", "processes", "seconds", "output", "file"] {
             if lacking.contains(&limit) {
                 isolation
@@ -108,14 +119,16 @@ impl DockerSandbox {
                 own_limit(Resource::Nproc, most_processes()),
             ));
         }
+        let is_bare = job.user != JobUser::Root;
+        let user = uid(job.user);
         let host = HostConfig {
             memory,
             memory_swap: memory.filter(|_| !lacks("swap")),
             nano_cpus: (!lacks("cpus")).then(|| nano_cpus(limits.cpus)),
             pids_limit: (!lacks("processes")).then(|| bytes(limits.processes)),
             ulimits: Some(ulimits),
-            cap_drop: Some(vec!["ALL".to_owned()]),
-            security_opt: Some(vec!["no-new-privileges".to_owned()]),
+            cap_drop: is_bare.then(|| vec!["ALL".to_owned()]),
+            security_opt: is_bare.then(|| vec!["no-new-privileges".to_owned()]),
             network_mode: Some(match job.network {
                 Network::None => "none".to_owned(),
                 Network::Full => "default".to_owned(),
@@ -131,7 +144,7 @@ impl DockerSandbox {
         let script = format!("/opt/atlas/in/{OWN_FOLDER}/run.sh");
         ContainerCreateBody {
             image: Some(image.to_owned()),
-            user: Some(format!("{USER}:{USER}")),
+            user: Some(format!("{user}:{user}")),
             // Last line of defence: it ends by itself where nobody is left to kill it.
             entrypoint: Some(
                 ["timeout", "-s", "KILL"]
@@ -406,7 +419,10 @@ fn nano_cpus(cpus: f64) -> i64 {
 /// With `notes_memory` the container itself notes a process lost to the memory limit, for an engine
 /// that misses it.
 fn layout(environment: &Environment, job: &Job, notes_memory: bool) -> Result<Vec<u8>, Error> {
-    let places = Places::container();
+    let mut places = Places::container();
+    if job.user != JobUser::Tests {
+        "/root".clone_into(&mut places.home);
+    }
     let exports = places.exports(&[&environment.plan.env, &job.env])?;
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -415,7 +431,7 @@ fn layout(environment: &Environment, job: &Job, notes_memory: bool) -> Result<Ve
         tar: tar::Builder::new(Vec::new()),
         now,
         folders: BTreeSet::new(),
-        owner: USER,
+        owner: uid(job.user),
     };
     let own = format!("opt/atlas/in/{OWN_FOLDER}");
     let write = |archive: &mut Archive| -> std::io::Result<Vec<u8>> {
@@ -453,7 +469,7 @@ fn layout(environment: &Environment, job: &Job, notes_memory: bool) -> Result<Ve
             gone.push(0);
         }
         // What runs the job belongs to another user than the job: it can be read, not rewritten.
-        archive.owner = 0;
+        archive.owner = if job.user == JobUser::Tests { 0 } else { USER };
         archive.folder(&own)?;
         archive.file(&format!("{own}/remove"), 0o644, &gone)?;
         archive.file(&format!("{own}/script.sh"), 0o644, job.script.as_bytes())?;
@@ -470,6 +486,14 @@ fn layout(environment: &Environment, job: &Job, notes_memory: bool) -> Result<Ve
         )
         .with_source(why)
     })
+}
+
+/// The number of a job's user. Environments of Atlas belong to [`USER`], those of others to root.
+fn uid(user: JobUser) -> u64 {
+    match user {
+        JobUser::Tests => USER,
+        JobUser::BareRoot | JobUser::Root => 0,
+    }
 }
 
 /// One pipe for both streams keeps the order in which they were written.

@@ -174,7 +174,7 @@ pub(super) fn collect(out: &Path, job: &Job) -> BTreeMap<String, Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::{collect, lay_over, remove_tree};
-    use atlas_core::{FileContent, FileMode, Job, Limits, Network, Overlay};
+    use atlas_core::{FileContent, FileMode, Job, JobUser, Limits, Network, Overlay};
     use std::collections::BTreeMap;
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -240,6 +240,7 @@ mod tests {
             env: BTreeMap::new(),
             limits: Limits::default(),
             network: Network::None,
+            user: JobUser::default(),
         };
         let files = collect(out.path(), &job);
         assert_eq!(files.into_keys().collect::<Vec<_>>(), ["plain"]);

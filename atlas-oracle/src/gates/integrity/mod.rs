@@ -8,8 +8,8 @@ pub use text::{Leak, leak_of};
 use super::{Draft, json};
 use async_trait::async_trait;
 use atlas_core::{
-    Candidate, Decision, Error, ErrorKind, Evidence, ExitState, Job, JobFile, Limits, Network,
-    Overlay, RunContext, Sandbox, Severity, Validator, Verdict,
+    Candidate, Decision, Error, ErrorKind, Evidence, ExitState, Job, JobFile, JobUser, Limits,
+    Network, Overlay, RunContext, Sandbox, Severity, Validator, Verdict,
 };
 use sealed::{Found, SCRIPT, blob_id};
 use std::collections::BTreeMap;
@@ -100,6 +100,7 @@ impl Integrity {
             env: BTreeMap::new(),
             limits: self.options.limits.clone(),
             network: Network::None,
+            user: JobUser::default(),
         };
         cx.progress.phase("look for the solution");
         let result = self.sandbox.run(cx, &candidate.environment, &job).await?;
