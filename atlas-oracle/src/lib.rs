@@ -2,6 +2,7 @@
 
 mod agreement;
 mod classify;
+mod compat;
 mod differential;
 mod evaluate;
 mod flake;
@@ -13,6 +14,11 @@ mod variation;
 
 pub use agreement::compare;
 pub use classify::{Classification, ClassifyInput, classify};
+pub use compat::{
+    CompatGrade, CompatInput, CompatOutcome, CompatRead, CompatRow, CompatStage, EvalType,
+    InfraFailure, InfraTier, InstanceReport, Leftovers, ReportBody, ReportState, RunEntry,
+    RunReport, RunReportInput, TestsStatus, classify_infra, grade_compat, report_file_name,
+};
 pub use differential::{OracleOptions, Repeats, StateDifferentialOracle, StateRun};
 pub use evaluate::{Evaluated, Evaluator, LaidOut};
 pub use flake::{
