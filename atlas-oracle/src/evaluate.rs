@@ -1,8 +1,11 @@
 //! Running a prediction: the one way that gold patches, empty ones and those of models go.
 
-use crate::{Grade, StateDifferentialOracle, StateRun, Variation, grade};
+use crate::{
+    BeliefInput, Grade, StateDifferentialOracle, StateRun, TamperSignal, Variation, believe, grade,
+};
 use atlas_core::{
     Applied, Candidate, Error, ErrorKind, FilePatch, Overlay, Patch, PatchApplier, RunContext,
+    State,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -46,6 +49,8 @@ pub enum Evaluated {
         run: StateRun,
         /// Remarks.
         notes: Vec<String>,
+        /// What is odd about the run. One that is decisive has made the grade: nothing passes.
+        signals: Vec<TamperSignal>,
     },
     /// It does not fit on the base commit.
     NotApplied {
@@ -119,7 +124,8 @@ impl Evaluator {
         }
     }
 
-    /// Lays a prediction out, runs it and grades it. A run that was tampered with resolves nothing.
+    /// Lays a prediction out, runs it and grades it. A run that was tampered with, or that did not
+    /// come to its runner's own end, resolves nothing: see [`believe`].
     ///
     /// # Errors
     /// Those of the applier and the sandbox.
@@ -145,10 +151,18 @@ impl Evaluator {
             .await?;
         let report = &candidate.oracle;
         let mut grade = grade(&run.parsed, &report.fail_to_pass, &report.pass_to_pass);
-        if !run.tampering.is_empty() {
+        let lists = [&report.fail_to_pass[..], &report.pass_to_pass[..]];
+        let gold = report.states.get(&State::After);
+        let signals = believe(&BeliefInput::of(&run, gold, lists));
+        if signals.iter().any(|signal| signal.decisive) {
             grade = grade.disbelieved();
         }
-        Ok(Evaluated::Graded { grade, run, notes })
+        Ok(Evaluated::Graded {
+            grade,
+            run,
+            notes,
+            signals,
+        })
     }
 }
 

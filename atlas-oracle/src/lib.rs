@@ -1,24 +1,31 @@
 #![doc = include_str!("../README.md")]
 
 mod agreement;
+mod belief;
+mod cause;
 mod classify;
 mod compat;
+mod diff;
 mod differential;
 mod evaluate;
 mod flake;
 mod gates;
 mod grade;
+mod score;
 mod script;
 mod source;
 mod variation;
 
 pub use agreement::compare;
+pub use belief::{BeliefInput, SignalKind, TamperSignal, believe};
+pub use cause::{Cause, CauseInput, GoldHere, RunFacts, attribute};
 pub use classify::{Classification, ClassifyInput, classify};
 pub use compat::{
     CompatGrade, CompatInput, CompatOutcome, CompatRead, CompatRow, CompatStage, EvalType,
     InfraFailure, InfraTier, InstanceReport, Leftovers, ReportBody, ReportState, RunEntry,
     RunReport, RunReportInput, TestsStatus, classify_infra, grade_compat, report_file_name,
 };
+pub use diff::{GradeDiff, GradedSide, ListName, Standing, grade_diff};
 pub use differential::{OracleOptions, Repeats, StateDifferentialOracle, StateRun};
 pub use evaluate::{Evaluated, Evaluator, LaidOut};
 pub use flake::{
@@ -31,5 +38,9 @@ pub use gates::{
     leak_of,
 };
 pub use grade::{Grade, Graded, Resolution, grade};
+pub use score::{
+    AttemptCount, Leaderboard, LeaderboardRow, PassAtK, PassAtKRow, ScoreBounds, Scored,
+    TaskGroups, leaderboard, pass_at_k, pass_at_k_table, wilson,
+};
 pub use script::{MarkedLog, cut, state_script};
 pub use variation::{Perturbation, Variation};

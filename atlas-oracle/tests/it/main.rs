@@ -10,10 +10,14 @@
 )]
 
 mod agreement;
+mod belief;
+mod cause;
 mod classify;
 mod compat;
+mod diff;
 mod differential;
 mod flake;
 mod gates;
 mod lines;
+mod score;
 mod script;

@@ -37,8 +37,13 @@ impl Validator for GoldPatch {
         let run = self
             .evaluator
             .evaluate(cx, candidate, gold, "gold patch", &plain);
-        let (grade, run) = match run.await? {
-            Evaluated::Graded { grade, run, notes } => {
+        let (grade, run, signals) = match run.await? {
+            Evaluated::Graded {
+                grade,
+                run,
+                notes,
+                signals,
+            } => {
                 if !notes.is_empty() {
                     let evidence = notes.iter().map(|note| Evidence::of("git apply", note));
                     draft.find(
@@ -48,7 +53,7 @@ impl Validator for GoldPatch {
                         evidence.collect(),
                     );
                 }
-                (grade, run)
+                (grade, run, signals)
             }
             Evaluated::NotApplied { reasons } => {
                 draft.find(
@@ -74,6 +79,7 @@ impl Validator for GoldPatch {
                 .flat_map(|(list, ids)| ids.iter().map(move |id| (list, id)))
         };
         let statuses = run.parsed.tests();
+        let doubts = signals.iter().filter(|signal| signal.decisive);
         let mut evidence: Vec<Evidence> = failing()
             .take(20)
             .map(|(list, id)| {
@@ -83,6 +89,7 @@ impl Validator for GoldPatch {
                 Evidence::of(list, format!("{id}: {status}"))
             })
             .collect();
+        evidence.extend(doubts.map(|doubt| Evidence::of("gold patch.log", &doubt.message)));
         if run.parsed.is_empty() {
             evidence.extend(last_words(&run, "gold patch.log"));
         }

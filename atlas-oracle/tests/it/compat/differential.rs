@@ -1,5 +1,6 @@
 //! Against the installed harness itself, over logs made by chance: `ATLAS_SWEBENCH_PYTHON` names a
-//! Python that has `swebench` 5, `ATLAS_SWEBENCH4_PYTHON` one that has version 4.
+//! Python that has `swebench` 5, `ATLAS_SWEBENCH4_PYTHON` one that has version 4 and
+//! `ATLAS_SWEBENCHPP_PYTHON` one that imports SWE-Bench++ by that name.
 
 use super::{START, grade_log, row};
 use atlas_core::Harness;
@@ -10,9 +11,10 @@ use std::process::{Command, Stdio};
 /// Grades each case with the harness and the summary reader of these tests, so that both sides read
 /// the same statuses.
 const SCRIPT: &str = r#"
-import json, sys, tempfile, os, types, importlib.metadata
+import json, sys, tempfile, os, types
 import swebench.harness.grading as grading
-five = importlib.metadata.version("swebench").startswith("5")
+plus = hasattr(grading, "create_error_report")
+five = hasattr(grading, "PARSER_REGISTRY")
 def summary(log, spec=None):
     found = {}
     for line in log.split("\n"):
@@ -23,25 +25,34 @@ def summary(log, spec=None):
             if len(parts) > 1:
                 found[parts[1]] = parts[0]
     return found
-if five:
+os.chdir(tempfile.mkdtemp())
+written = "logs/run_evaluation/run/model/o__r-1/report.json"
+if plus:
+    os.makedirs(os.path.dirname(written))
+    grading.setup_logger = lambda *_: types.SimpleNamespace(log_file="")
+elif five:
     grading.PARSER_REGISTRY["summary"] = summary
 else:
     from collections import defaultdict
     grading.MAP_REPO_TO_PARSER = defaultdict(lambda: summary)
     grading.MAP_REPO_VERSION_TO_SPECS = defaultdict(lambda: {"1": {"test_cmd": "x"}})
 out = []
-path = os.path.join(tempfile.mkdtemp(), "test_output.txt")
+path = "test_output.txt"
 for case in json.load(sys.stdin):
     with open(path, "wb") as f:
         f.write(case["log"].encode())
     spec = types.SimpleNamespace(
-        instance_id="o__r-1", log_parser="summary", eval_type=case["eval_type"], repo=case["repo"],
+        instance_id="o__r-1", log_parser=summary if plus else "summary",
+        environment_config={"test_cmd": "x"}, eval_type=case["eval_type"], repo=case["repo"],
         version="1", FAIL_TO_PASS=case["f2p"], PASS_TO_PASS=case["p2p"])
-    pred = {"instance_id": "o__r-1", "model_patch": "diff"}
+    pred = {"instance_id": "o__r-1", "model_patch": "diff", "model_name_or_path": "model"}
+    more = {"run_id": "run"} if plus else {}
     try:
-        out.append(json.dumps(grading.get_eval_report(spec, pred, path, True), indent=4))
-    except Exception as error:
-        out.append(None)
+        out.append(json.dumps(grading.get_eval_report(spec, pred, path, True, **more), indent=4))
+    except Exception:
+        out.append(open(written).read() if os.path.exists(written) else None)
+        if os.path.exists(written):
+            os.unlink(written)
 json.dump(out, sys.stdout)
 "#;
 
@@ -189,4 +200,9 @@ fn version_5_itself_says_the_same() {
 #[test]
 fn version_4_itself_says_the_same() {
     compare("ATLAS_SWEBENCH4_PYTHON", Harness::SweBench4);
+}
+
+#[test]
+fn plus_plus_itself_says_the_same() {
+    compare("ATLAS_SWEBENCHPP_PYTHON", Harness::SweBenchPp);
 }

@@ -1,6 +1,7 @@
 //! Gates on pull requests of a small repository whose tests are shell scripts.
 
 mod consistency;
+mod evaluator;
 mod integrity;
 mod strength;
 mod support;
