@@ -7,6 +7,7 @@
 //! [`LogParser`]: atlas_core::LogParser
 
 mod common;
+mod compat;
 mod cpp;
 mod csharp;
 mod detect;
@@ -25,6 +26,9 @@ mod shell;
 pub mod text;
 mod xml;
 
+pub use compat::{
+    CompatFault, CompatHints, CompatStatuses, compat_parse, compat_parser_names, compat_parser_of,
+};
 pub use detect::{Certainty, Detection, Detector, Hints, Section, detect};
 pub use merge::SectionReader;
 pub use registry::{BUILTIN, Parsers, UnknownParser};

@@ -6,6 +6,7 @@
 )]
 
 mod agree;
+mod compat;
 mod corpus;
 mod detect;
 mod folders;
