@@ -247,7 +247,7 @@ async fn fuzzy(
 }
 
 /// Why `patch` must not touch a path, if it must not.
-fn refuse(path: &str, entries: &BTreeMap<Vec<u8>, TreeSide>) -> Option<String> {
+pub(crate) fn refuse(path: &str, entries: &BTreeMap<Vec<u8>, TreeSide>) -> Option<String> {
     let outside = path.is_empty()
         || path.starts_with('/')
         || path.contains('\0')
@@ -331,8 +331,13 @@ pub(crate) async fn entries(
         .args(["ls-tree", "-r", "-z", "--full-tree", tree])
         .checked()
         .await?;
+    Ok(tree_entries(&output.stdout))
+}
+
+/// Reads what `git ls-tree -z` printed.
+pub(crate) fn tree_entries(listing: &[u8]) -> BTreeMap<Vec<u8>, TreeSide> {
     let mut entries = BTreeMap::new();
-    for line in output.stdout.split(|byte| *byte == 0) {
+    for line in listing.split(|byte| *byte == 0) {
         let Some(tab) = memchr::memchr(b'\t', line) else {
             continue;
         };
@@ -346,5 +351,5 @@ pub(crate) async fn entries(
             entries.insert(line[tab + 1..].to_vec(), side);
         }
     }
-    Ok(entries)
+    entries
 }

@@ -2,7 +2,7 @@
 
 use atlas_core::{Error, ErrorKind};
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -62,6 +62,8 @@ const SETTINGS: &[&str] = &[
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) success: bool,
+    /// Absent if a signal ended it.
+    pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
 }
@@ -84,6 +86,7 @@ pub(crate) struct Call {
     args: Vec<OsString>,
     settings: Vec<OsString>,
     env: Vec<(&'static str, OsString)>,
+    folder: Option<PathBuf>,
     stdin: Option<Vec<u8>>,
 }
 
@@ -98,6 +101,7 @@ impl Call {
             args: Vec::new(),
             settings: Vec::new(),
             env: Vec::new(),
+            folder: None,
             stdin: None,
         }
     }
@@ -123,6 +127,12 @@ impl Call {
 
     pub(crate) fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name, value.as_ref().to_owned()));
+        self
+    }
+
+    /// Where it runs; here by default.
+    pub(crate) fn folder(mut self, folder: &Path) -> Self {
+        self.folder = Some(folder.to_owned());
         self
     }
 
@@ -155,6 +165,9 @@ impl Call {
         command.env("LC_ALL", "C").env_remove("POSIXLY_CORRECT");
         for (name, value) in &self.env {
             command.env(name, value);
+        }
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
         }
         command.args(&self.args).kill_on_drop(true);
         command
@@ -222,6 +235,7 @@ impl Call {
             output.map_err(|why| Error::new(ErrorKind::Io, "run", self.name()).with_source(why))?;
         Ok(Output {
             success: output.status.success(),
+            code: output.status.code(),
             stdout: output.stdout,
             stderr: output.stderr,
         })

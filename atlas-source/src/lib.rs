@@ -2,6 +2,7 @@
 
 mod applier;
 mod apply;
+mod doctor;
 mod git;
 mod heirs;
 mod log;
@@ -16,8 +17,12 @@ mod seal;
 mod split;
 mod submodules;
 
-pub use applier::CommitApplier;
+pub use applier::{CommitApplier, FolderApplier};
 pub use apply::{ApplyOutcome, Rung, Tried, apply};
+pub use doctor::{
+    Diagnosis, LadderStep, Mended, PatchFault, PatchFaultKind, TreeReset, Tries, Try, climb_as,
+    diagnose, examine, ladder, ladder_script, touched_paths,
+};
 pub use log::{LogEntry, LogQuery};
 pub use overlay::{OverlayOutcome, OverlayState, manifests_of, overlay};
 pub use pull_request::{PullRequestCommits, problem_statement};

@@ -46,15 +46,26 @@ pub async fn overlay(
 ) -> Result<OverlayOutcome, Error> {
     let scratch = Scratch::over(repo).await?;
     let base_tree = scratch.tree_of(base).await?;
+    chain(&scratch, Some(repo), base_tree, patches).await
+}
+
+/// Applies patches one after another to a tree of the store. Without a clone a submodule that moves
+/// is only noted.
+pub(crate) async fn chain(
+    scratch: &Scratch,
+    repo: Option<&GitRepo>,
+    base_tree: String,
+    patches: &[&Patch],
+) -> Result<OverlayOutcome, Error> {
     let mut tree = base_tree.clone();
     let mut outcome = OverlayOutcome::default();
     for (place, patch) in patches.iter().enumerate() {
-        let climb = climb(&scratch, &tree, patch).await?;
+        let climb = climb(scratch, &tree, patch).await?;
         match (climb.tree, climb.outcome) {
             (Some(new), ApplyOutcome::Applied { rung, tried }) => {
                 tree = new;
                 let overlay =
-                    between(repo, &scratch, [&base_tree, &tree], &mut outcome.notes).await?;
+                    between(repo, scratch, [&base_tree, &tree], &mut outcome.notes).await?;
                 outcome.states.push(OverlayState {
                     overlay,
                     rung,
@@ -84,8 +95,8 @@ pub fn manifests_of(overlay: &Overlay) -> BTreeMap<String, Vec<u8>> {
 
 /// The difference between two trees as whole files. A submodule that moves is the difference between
 /// its two commits, where the clone has them.
-async fn between(
-    repo: &GitRepo,
+pub(crate) async fn between(
+    repo: Option<&GitRepo>,
     scratch: &Scratch,
     [old, new]: [&str; 2],
     notes: &mut Vec<String>,
@@ -102,7 +113,10 @@ async fn between(
             });
             // Either tree may be the one that names the submodule.
             let tree = if ids[1].is_some() { new } else { old };
-            let module = module_at(scratch.git(), tree, &path, repo).await;
+            let module = match repo {
+                Some(repo) => module_at(scratch.git(), tree, &path, repo).await,
+                None => None,
+            };
             if let Some(inner) = moved(module, &ids, notes).await? {
                 let below = |inside: String| format!("{path}/{inside}");
                 let files = inner.write.into_iter();
@@ -170,6 +184,12 @@ async fn moved(
             None => trees.push(scratch.empty_tree().await?),
         }
     }
-    let overlay = Box::pin(between(&module, &scratch, [&trees[0], &trees[1]], notes)).await?;
+    let overlay = Box::pin(between(
+        Some(&module),
+        &scratch,
+        [&trees[0], &trees[1]],
+        notes,
+    ))
+    .await?;
     Ok(Some(overlay))
 }

@@ -47,19 +47,27 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// A store that reads through to the repository.
     pub(crate) async fn over(repo: &GitRepo) -> Result<Self, Error> {
-        let dir = tempfile::Builder::new()
-            .prefix("atlas-source-")
-            .tempdir_in(repo.temp_dir())
-            .map_err(|why| Error::io("make a folder in", repo.temp_dir(), why))?;
-        let git_dir = dir.path().join("git");
         let mut alternate = repo.objects().as_os_str().as_encoded_bytes().to_vec();
         alternate.push(b'\n');
-        let config = if repo.object_format() == "sha1" {
+        Self::make(repo.temp_dir(), repo.object_format(), &alternate).await
+    }
+
+    /// A store of its own, for files that are in no repository.
+    pub(crate) async fn alone(temp: &Path) -> Result<Self, Error> {
+        Self::make(temp, "sha1", b"").await
+    }
+
+    async fn make(temp: &Path, format: &str, alternates: &[u8]) -> Result<Self, Error> {
+        let dir = tempfile::Builder::new()
+            .prefix("atlas-source-")
+            .tempdir_in(temp)
+            .map_err(|why| Error::io("make a folder in", temp, why))?;
+        let git_dir = dir.path().join("git");
+        let config = if format == "sha1" {
             "[core]\n\trepositoryformatversion = 0\n\tbare = true\n".to_owned()
         } else {
             format!(
-                "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectFormat = {}\n",
-                repo.object_format()
+                "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectFormat = {format}\n"
             )
         };
         for folder in ["objects/info", "refs"] {
@@ -69,17 +77,13 @@ impl Scratch {
                 .map_err(|why| Error::io("make", &folder, why))?;
         }
         for (name, content) in [
-            ("objects/info/alternates", alternate),
-            ("HEAD", b"ref: refs/heads/none\n".to_vec()),
-            ("config", config.into_bytes()),
+            ("objects/info/alternates", alternates),
+            ("HEAD", b"ref: refs/heads/none\n"),
+            ("config", config.as_bytes()),
         ] {
-            write(&git_dir.join(name), &content).await?;
+            write(&git_dir.join(name), content).await?;
         }
-        let zero = "0".repeat(if repo.object_format() == "sha1" {
-            40
-        } else {
-            64
-        });
+        let zero = "0".repeat(if format == "sha1" { 40 } else { 64 });
         Ok(Self { dir, git_dir, zero })
     }
 
@@ -104,7 +108,6 @@ impl Scratch {
         self.dir.path().join("index")
     }
 
-    /// The tree of a commit.
     /// The tree without entries, which any repository may lack.
     pub(crate) async fn empty_tree(&self) -> Result<String, Error> {
         let output = self
@@ -115,6 +118,7 @@ impl Scratch {
         Ok(output.line())
     }
 
+    /// The tree of a commit.
     pub(crate) async fn tree_of(&self, commit: &CommitSha) -> Result<String, Error> {
         let output = self
             .git()

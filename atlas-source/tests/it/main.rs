@@ -1,6 +1,8 @@
 //! Tests of the crate on real git repositories, made on the spot.
 
 mod applying;
+mod doctor;
+mod files;
 mod repositories;
 mod sealing;
 mod splitting;
