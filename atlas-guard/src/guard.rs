@@ -1,0 +1,213 @@
+//! Taking back what steers the runner.
+
+use crate::change::{Change, Context};
+use crate::rules::{self, Ruling};
+use crate::signal::{Signal, SignalAction, SignalKind, SignalSeverity};
+use crate::{BaseFiles, places};
+use atlas_core::{FileMode, Overlay, Patch};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// What has to be known about a run to tell what steers it.
+#[derive(Clone, Copy)]
+pub struct GuardInput<'a> {
+    /// Id of the log parser, which tells the runner: `pytest`, `jest`, also `jest+mocha`.
+    pub parser: &'a str,
+    /// Language id; empty where it is not known.
+    pub language: &'a str,
+    /// The command that runs the tests.
+    pub test_cmd: &'a str,
+    /// Commands that rebuild after the files are laid out.
+    pub rebuild: &'a [String],
+    /// The base commit.
+    pub base: &'a dyn BaseFiles,
+    /// The instance's tests.
+    pub test_patch: &'a Patch,
+    /// The instance's own solution.
+    pub gold_patch: &'a Patch,
+}
+
+impl fmt::Debug for GuardInput<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GuardInput")
+            .field("parser", &self.parser)
+            .field("language", &self.language)
+            .field("test_cmd", &self.test_cmd)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A prediction without what steers the runner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guarded {
+    /// What is left, to be laid on Base.
+    pub overlay: Overlay,
+    /// What was noticed, by path.
+    pub signals: Vec<Signal>,
+}
+
+/// Takes back the changes of a prediction that steer the runner instead of being the solution.
+///
+/// `prediction` is the difference to Base, with the instance's test patch laid on it or without:
+/// files that the test patch alone touches are passed on as they come, for whoever lays patches out
+/// gives them the instance's content. A prediction that touches nothing guarded comes back
+/// identical and without signals.
+///
+/// Where the instance's own solution changes a guarded file or section too, a prediction may have
+/// to: it stays, and is reported unless it is the very same change.
+pub fn guard(input: &GuardInput<'_>, prediction: Overlay) -> Guarded {
+    let context = Context::new(input);
+    let mut signals = Vec::new();
+    let mut overlay = prediction;
+    take_out_impossible(&mut overlay, &mut signals);
+    let original = overlay.clone();
+    let mut restored = BTreeSet::new();
+    let paths: BTreeSet<&String> = original.write.keys().chain(&original.remove).collect();
+    for path in paths {
+        let change = Change {
+            path,
+            after: original.write.get(path),
+            overlay: &original,
+            context: &context,
+        };
+        let tests = &context.upstream;
+        if tests.tests_touch(path) && !tests.gold_touches(path)
+            || change.is(&change.wanted())
+            || change.gold_touches() && change.is(&change.solved())
+        {
+            continue;
+        }
+        let Some((kind, ruling)) = rules::judge(&change) else {
+            continue;
+        };
+        let (action, severity, message) = match ruling {
+            Ruling::Keep(severity, message) => (SignalAction::Kept, severity, message),
+            Ruling::TakeBack(severity, message) => {
+                overlay.write.remove(path);
+                overlay.remove.remove(path);
+                restored.insert(path.clone());
+                let action = if change.in_base() {
+                    SignalAction::Restored
+                } else {
+                    SignalAction::Removed
+                };
+                (action, severity, message)
+            }
+            Ruling::Rewrite(bytes, severity, message) => {
+                if let Some(file) = overlay.write.get_mut(path) {
+                    file.bytes = bytes;
+                }
+                (SignalAction::SectionRestored, severity, message)
+            }
+        };
+        signals.push(Signal {
+            kind,
+            path: path.clone(),
+            message,
+            action,
+            severity,
+        });
+    }
+    make_room(&mut overlay, &restored, &context, &mut signals);
+    signals.sort_by(|a, b| (&a.path, a.kind, &a.message).cmp(&(&b.path, b.kind, &b.message)));
+    Guarded { overlay, signals }
+}
+
+fn removed(path: &str, message: &str) -> Signal {
+    Signal {
+        kind: SignalKind::Repository,
+        path: path.to_owned(),
+        message: message.to_owned(),
+        action: SignalAction::Removed,
+        severity: SignalSeverity::Tamper,
+    }
+}
+
+/// Paths that no patch of a source tree has: `.git`, those that leave the tree, and files below
+/// another file or a link of the same prediction.
+fn take_out_impossible(overlay: &mut Overlay, signals: &mut Vec<Signal>) {
+    let bad = |path: &str| {
+        path.starts_with('/')
+            || path.contains('\0')
+            || path
+                .split('/')
+                .any(|part| matches!(part, "" | "." | "..") || part.eq_ignore_ascii_case(".git"))
+    };
+    let paths: BTreeSet<String> = overlay
+        .write
+        .keys()
+        .chain(&overlay.remove)
+        .cloned()
+        .collect();
+    for path in &paths {
+        let below = || {
+            std::iter::successors(Some(places::folder_of(path)), |folder| {
+                Some(places::folder_of(folder)).filter(|folder| !folder.is_empty())
+            })
+            .find(|folder| overlay.write.contains_key(*folder))
+        };
+        if bad(path) {
+            overlay.write.remove(path);
+            overlay.remove.remove(path);
+            signals.push(removed(
+                path,
+                "the path leaves the source tree or belongs to git itself",
+            ));
+        } else if overlay.write.contains_key(path) && below().is_some() {
+            overlay.write.remove(path);
+            signals.push(removed(
+                path,
+                "the path goes through a file or a link that the prediction writes",
+            ));
+        }
+    }
+    for (path, file) in &overlay.write {
+        let target = String::from_utf8_lossy(&file.bytes);
+        let leaves = || crate::command::join(places::folder_of(path), &target).is_none();
+        if file.mode == FileMode::Symlink && leaves() {
+            signals.push(Signal {
+                kind: SignalKind::Repository,
+                path: path.clone(),
+                message: format!("a symbolic link out of the repository, to `{target}`"),
+                action: SignalAction::Kept,
+                severity: SignalSeverity::Suspicious,
+            });
+        }
+    }
+}
+
+/// A file that is the instance's again needs its place: a folder or file that the prediction puts
+/// there goes.
+fn make_room(
+    overlay: &mut Overlay,
+    restored: &BTreeSet<String>,
+    context: &Context<'_>,
+    signals: &mut Vec<Signal>,
+) {
+    for path in restored.iter().filter(|path| context.base.exists(path)) {
+        let in_the_way = |other: &String| {
+            other
+                .strip_prefix(path.as_str())
+                .is_some_and(|rest| rest.starts_with('/'))
+                || path
+                    .strip_prefix(other.as_str())
+                    .is_some_and(|rest| rest.starts_with('/'))
+        };
+        let others: Vec<String> = overlay
+            .write
+            .keys()
+            .filter(|p| in_the_way(p))
+            .cloned()
+            .collect();
+        for other in others {
+            overlay.write.remove(&other);
+            signals.push(Signal {
+                kind: SignalKind::TestFile,
+                message: format!("it stands in the place of `{path}`, which was restored"),
+                path: other,
+                action: SignalAction::Removed,
+                severity: SignalSeverity::Suspicious,
+            });
+        }
+    }
+}

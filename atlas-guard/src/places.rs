@@ -1,0 +1,261 @@
+//! Where tests live.
+
+use crate::BaseFiles;
+use crate::upstream::Upstream;
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// The instance's files, seen as tests and not.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// Files of the base commit and those that the test patch leaves.
+    known: BTreeSet<String>,
+    /// Folders with a file in or below them that is named as a test is.
+    with_tests: BTreeSet<String>,
+}
+
+/// Folders of tests, whatever lies in them, when they stand at the root of a project.
+const FOLDERS: &[&str] = &[
+    "test",
+    "tests",
+    "spec",
+    "specs",
+    "__tests__",
+    "__mocks__",
+    "__snapshots__",
+    "__fixtures__",
+    "testdata",
+    "test-data",
+    "test_data",
+    "testcases",
+    "unittests",
+    "unit_tests",
+    "unit-tests",
+    "integration_tests",
+    "integration-tests",
+    "functional_tests",
+    "e2e",
+    "acceptance",
+    "testsuite",
+    "test-suite",
+    "androidTest",
+    "integrationTest",
+    "Test",
+    "Tests",
+    "cypress",
+];
+
+/// Folders that are of tests only where a test lies in them.
+const DOUBTFUL: &[&str] = &[
+    "testing",
+    "t",
+    "features",
+    "fixtures",
+    "snapshots",
+    "unit",
+    "checks",
+    "regress",
+];
+
+/// Folders that nothing but tests bears, at any depth.
+const CERTAIN: &[&str] = &["__tests__", "__mocks__", "__snapshots__", "testdata"];
+
+/// Files that make a folder the root of a project.
+const PROJECT: &[&str] = &[
+    "package.json",
+    "Cargo.toml",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "composer.json",
+    "setup.py",
+    "setup.cfg",
+    "pyproject.toml",
+    "go.mod",
+    "CMakeLists.txt",
+    "Makefile",
+    "Makefile.am",
+    "meson.build",
+    "Gemfile",
+    "Rakefile",
+];
+
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        (^|/)(
+            test_[^/]*\.(py|rb|c|cc|cpp|cxx|sh|lua|jl) | [^/]*_tests?\.(py|go|rb|c|cc|cpp|cxx|rs|exs|dart|sh)
+          | tests?\.(py|rs|js|ts|sh) | [^/]+\.(test|spec|tests|e2e|cy)\.[cm]?[jt]sx?
+          | [^/]*[-_](test|spec)\.[cm]?[jt]sx?
+          | [^/]*_spec\.(rb|lua) | [^/]*_unittest\.(c|cc|cpp)
+          | [A-Z][^/]*(Tests?|TestCase|IT|Spec)\.(java|kt|kts|scala|groovy|php|cs|fs|vb|swift)
+          | Test[A-Z0-9][^/]*\.(java|kt|scala|cs|cpp|cc) | [^/]*\.(phpt|bats|t|feature|snap)
+        )$",
+    )
+    .expect("a pattern of this file")
+});
+
+/// What a test's text has, in one runner or another.
+static TEST_TEXT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?mx)
+        ^\s*(async\s+)?def\s+test | TestCase\b | ^\s*(describe|it|test|suite|context)[\s(.] | \b(describe|it|test)\s*\(
+        | ^func\s+(Test|Benchmark|Example|Fuzz) | \#\[(\w+::)*test | @(Test|ParameterizedTest)\b
+        | ^\s*TEST(_F|_P|_CASE)?\s*\( | \[(Fact|Theory|Test|TestMethod|TestCase)\b | function\s+test
+        | ^@test\b | \bassert | BOOST_AUTO_TEST | ^(Feature|Scenario): | ^//\s*Jest\s+Snapshot | \bok\s*\(
+        ",
+    )
+    .expect("a pattern of this file")
+});
+
+impl Places {
+    pub(crate) fn new(base: &dyn BaseFiles, upstream: &Upstream) -> Self {
+        let mut known: BTreeSet<String> = base.names().into_iter().map(str::to_owned).collect();
+        known.extend(upstream.test_paths().map(str::to_owned));
+        let mut with_tests = BTreeSet::new();
+        for path in known.iter().filter(|path| NAMED.is_match(path)) {
+            let mut folder = folder_of(path);
+            while with_tests.insert(folder.to_owned()) && !folder.is_empty() {
+                folder = folder_of(folder);
+            }
+        }
+        Self { known, with_tests }
+    }
+
+    pub(crate) fn is_known(&self, path: &str) -> bool {
+        self.known.contains(path)
+    }
+
+    /// Known files below a folder; all for the root.
+    pub(crate) fn below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> {
+        let prefix = if folder.is_empty() {
+            String::new()
+        } else {
+            format!("{folder}/")
+        };
+        let from = prefix.clone();
+        self.known
+            .range(from..)
+            .map(String::as_str)
+            .take_while(move |path| path.starts_with(&prefix))
+    }
+
+    /// Known files in a folder itself.
+    pub(crate) fn within<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> {
+        self.below(folder)
+            .filter(move |path| folder_of(path) == folder)
+    }
+
+    pub(crate) fn is_folder(&self, folder: &str) -> bool {
+        self.below(folder).next().is_some()
+    }
+
+    /// The outermost test folder that the path lies in.
+    pub(crate) fn test_folder<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let mut start = 0;
+        for part in folder_of(path).split('/') {
+            let end = start + part.len();
+            let (above, folder) = (path[..start].trim_end_matches('/'), &path[..end]);
+            start = end + 1;
+            let dotted = part.ends_with(".Tests")
+                || part.ends_with(".Test")
+                || part.ends_with("Tests") && part.contains('.');
+            let is_one = if CERTAIN.contains(&part) || dotted {
+                true
+            } else if FOLDERS.contains(&part) {
+                self.is_project(above, part) || self.with_tests.contains(folder)
+            } else {
+                DOUBTFUL.contains(&part) && self.with_tests.contains(folder)
+            };
+            if is_one {
+                return Some(folder);
+            }
+        }
+        None
+    }
+
+    fn is_project(&self, folder: &str, part: &str) -> bool {
+        // Maven's and Gradle's lay-out: `src/test`.
+        let java = part == "test" && (folder == "src" || folder.ends_with("/src"));
+        let java = java
+            && ["java", "kotlin", "scala", "groovy", "resources"]
+                .iter()
+                .any(|kind| self.is_folder(&format!("{folder}/test/{kind}")));
+        let marked = || {
+            PROJECT
+                .iter()
+                .any(|file| self.known.contains(&format!("{folder}/{file}")))
+        };
+        folder.is_empty() || java || marked()
+    }
+
+    /// Whether a file is a test by its name and its text, or lies in a test folder. Without a text
+    /// the name decides.
+    pub(crate) fn is_test(&self, path: &str, text: Option<&[u8]>) -> bool {
+        if self.test_folder(path).is_some() {
+            return true;
+        }
+        let production = path.starts_with("src/main/") || path.contains("/src/main/");
+        !production
+            && NAMED.is_match(path)
+            && text.is_none_or(|text| TEST_TEXT.is_match(&String::from_utf8_lossy(text)))
+    }
+}
+
+/// The folder a path lies in, empty for the root.
+pub(crate) fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The last component.
+pub(crate) fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether a file's name says that it is of tests: `run_tests.py`, `ci/check.sh`.
+pub(crate) fn speaks_of_tests(path: &str) -> bool {
+    static WORD: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?i)(^|[/_.-])(ci|checks?|spec|specs|tests?|testing|runtests?|alltests|jest|vitest|mocha|karma|jasmine|pytest|phpunit|bootstrap|coverage)([/_.-]|$)|test[-_]?(setup|runner|suite|env)|setup[-_.]?tests?|^manage\.py$|\.sh$",
+        )
+        .expect("a pattern of this file")
+    });
+    WORD.is_match(path)
+}
+
+/// Whether a path is as the pattern says. `name` is a file of that name anywhere, `a/b` one whose
+/// path ends so, `/x` one at the root, `x/` what lies in such a folder; `*` is any text without
+/// a slash.
+pub(crate) fn fits(pattern: &str, path: &str) -> bool {
+    let anchored = pattern.starts_with('/');
+    let folder = pattern.ends_with('/');
+    let want: Vec<&str> = pattern.trim_matches('/').split('/').collect();
+    let have: Vec<&str> = path.split('/').collect();
+    let at = |start: usize| {
+        have.get(start..start + want.len())
+            .is_some_and(|parts| want.iter().zip(parts).all(|(want, have)| wild(want, have)))
+    };
+    match (anchored, folder) {
+        (true, true) => have.len() > want.len() && at(0),
+        (true, false) => have.len() == want.len() && at(0),
+        (false, true) => (0..have.len().saturating_sub(want.len())).any(at),
+        (false, false) => have.len() >= want.len() && at(have.len() - want.len()),
+    }
+}
+
+fn wild(want: &str, have: &str) -> bool {
+    let Some((first, rest)) = want.split_once('*') else {
+        return want == have;
+    };
+    let Some(left) = have.strip_prefix(first) else {
+        return false;
+    };
+    if rest.is_empty() {
+        return true;
+    }
+    left.char_indices()
+        .map(|(at, _)| at)
+        .chain([left.len()])
+        .any(|at| wild(rest, &left[at..]))
+}
