@@ -4,6 +4,7 @@ mod differential;
 mod golden;
 mod reports;
 mod rules;
+mod written;
 
 use atlas_core::Harness;
 use atlas_oracle::{
