@@ -10,6 +10,7 @@ use atlas_core::{Error, ErrorKind, FilePatch, Patch};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use tempfile::TempDir;
 
 /// The way in which a patch was applied, strictest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -138,8 +139,11 @@ pub(crate) async fn climb(scratch: &Scratch, tree: &str, patch: &Patch) -> Resul
         (Rung::ReducedContext, &["-C1"][..]),
     ] {
         scratch.read_tree(tree).await?;
+        // A merge of two new files reads and writes the current folder, even with `--cached`.
+        let nowhere = empty_folder(scratch)?;
         let output = scratch
             .git()
+            .folder(nowhere.path())
             .args(["apply", "--cached", "--whitespace=nowarn"])
             .args(options)
             .arg("--")
@@ -193,10 +197,7 @@ async fn fuzzy(
     if let Some(why) = paths.iter().find_map(|path| refuse(path, &entries)) {
         return Ok(Err(why));
     }
-    let dir = tempfile::Builder::new()
-        .prefix("patch-")
-        .tempdir_in(scratch.folder())
-        .map_err(|why| Error::io("make a folder in", scratch.folder(), why))?;
+    let dir = empty_folder(scratch)?;
     let present: Vec<(&str, &TreeSide)> = paths
         .iter()
         .filter_map(|path| entries.get(path.as_bytes()).map(|side| (*path, side)))
@@ -244,6 +245,13 @@ async fn fuzzy(
         .map(|(path, side)| (path.as_bytes(), side.as_ref()));
     scratch.update_index(updates).await?;
     Ok(Ok(scratch.write_tree().await?))
+}
+
+fn empty_folder(scratch: &Scratch) -> Result<TempDir, Error> {
+    tempfile::Builder::new()
+        .prefix("patch-")
+        .tempdir_in(scratch.folder())
+        .map_err(|why| Error::io("make a folder in", scratch.folder(), why))
 }
 
 /// Why `patch` must not touch a path, if it must not.

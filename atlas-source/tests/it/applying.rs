@@ -312,3 +312,24 @@ async fn a_patch_without_its_last_line_end() {
     let cut = Patch::new(patch.as_bytes().strip_suffix(b"\n").expect("a last line"));
     check(&lab, TEXT, &cut, Rung::Plain, &TEXT.replace('e', "E")).await;
 }
+
+/// `git apply --cached --3way` writes a file that both sides make to the current folder, and finds
+/// it there the next time.
+#[tokio::test]
+async fn nothing_is_written_to_the_current_folder() {
+    let lab = Lab::new();
+    let path = "made_by_both_sides.txt";
+    let base = lab.write(path, "n\n").commit("base");
+    let patch = Patch::new(format!(
+        "diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+n\n"
+    ));
+    let repo = lab.open().await;
+    for _ in 0..2 {
+        let outcome = overlay(&repo, &base, &[&patch, &patch])
+            .await
+            .expect("works");
+        let rungs: Vec<Rung> = outcome.states.iter().map(|state| state.rung).collect();
+        assert_eq!(rungs, [Rung::ThreeWay, Rung::ThreeWay]);
+        assert!(!std::path::Path::new(path).exists());
+    }
+}
