@@ -1,0 +1,217 @@
+//! Lists of tests: names that a run can print again.
+
+use super::columns::column_of;
+use super::{LintCode, Looked, shown};
+use crate::convert::{Field, list};
+use crate::schema::Schema;
+use std::collections::BTreeSet;
+
+/// Words that are statuses, not names. In small letters alone they may be names: Rust has tests
+/// that are called `error` and `none`.
+const STATUSES: &[&str] = &[
+    "PASSED", "FAILED", "SKIPPED", "ERROR", "ERRORS", "XFAIL", "XPASS", "PASS", "FAIL", "SKIP",
+    "OK", "NOT OK", "NONE",
+];
+
+pub(super) fn look(looked: &mut Looked<'_>) {
+    let fail = list(&looked.view, Field::FailToPass);
+    let pass = list(&looked.view, Field::PassToPass);
+    let deprecated = looked
+        .view
+        .get(&Field::Split)
+        .is_some_and(|split| split == "deprecated");
+    let separated = looked.schema != Schema::R2e && looked.schema != Schema::HarborTask;
+    if fail.is_empty() && separated && !deprecated {
+        let field = column_of(looked, Field::FailToPass);
+        looked.add(
+            LintCode::EmptyFailToPass,
+            field,
+            "no test must come to pass, so every patch resolves the task",
+            "run the states again, or leave the row out",
+        );
+    }
+    for (field, tests) in [(Field::FailToPass, &fail), (Field::PassToPass, &pass)] {
+        let column = column_of(looked, field);
+        names(looked, column, tests);
+    }
+    let both: Vec<&String> = {
+        let pass: BTreeSet<&String> = pass.iter().collect();
+        fail.iter().filter(|name| pass.contains(name)).collect()
+    };
+    if let Some(first) = both.first() {
+        let field = column_of(looked, Field::FailToPass);
+        let message = format!(
+            "{} tests are in both lists, as `{}`",
+            both.len(),
+            shown(first)
+        );
+        looked.add(
+            LintCode::TestInBothLists,
+            field,
+            message,
+            "a test that passed before belongs to PASS_TO_PASS only",
+        );
+    }
+}
+
+/// One finding a kind and column: a list of thousands of bad names has one cause.
+fn names(looked: &mut Looked<'_>, column: &str, tests: &[String]) {
+    let mut seen = BTreeSet::new();
+    let twice: Vec<&String> = tests.iter().filter(|name| !seen.insert(*name)).collect();
+    let kinds: [(LintCode, Vec<&String>, &str, &str); 5] = [
+        (
+            LintCode::DuplicateTest,
+            twice,
+            "stand there twice",
+            "keep one of each; where two tests print one name, neither can be told apart",
+        ),
+        (
+            LintCode::TruncatedTest,
+            tests.iter().filter(|name| is_truncated(name)).collect(),
+            "are cut off",
+            "parse the log again with a reader that keeps blanks in names",
+        ),
+        (
+            LintCode::LocationAsTest,
+            tests.iter().filter(|name| is_location(name)).collect(),
+            "are places in files",
+            "parse the log again; a line of a report was taken for a result",
+        ),
+        (
+            LintCode::ProseAsTest,
+            tests.iter().filter(|name| is_no_name(name)).collect(),
+            "are no names of tests",
+            "parse the log again; a line of a summary was taken for a result",
+        ),
+        (
+            LintCode::TimingInTest,
+            tests.iter().filter(|name| has_timing(name)).collect(),
+            "hold a duration",
+            "take the duration out: no second run prints the same",
+        ),
+    ];
+    for (code, found, what, way_out) in kinds {
+        if let Some(first) = found.first() {
+            let message = format!(
+                "{} of {} {what}, as `{}`",
+                found.len(),
+                tests.len(),
+                shown(first)
+            );
+            looked.add(code, column, message, way_out);
+        }
+    }
+}
+
+/// A bracket of parameters that is not closed, or a quote within it: cut at a blank or a quote.
+fn is_truncated(name: &str) -> bool {
+    if is_no_name(name) {
+        return false;
+    }
+    let count = |c: char| name.matches(c).count();
+    if count('[') > count(']') {
+        return true;
+    }
+    // `test_x("a` or `case 'b`: an odd quote at the start of a last word. An apostrophe stands
+    // within or behind a word.
+    let last = name.rsplit([' ', '(', '[', ',']).next().unwrap_or(name);
+    ['"', '\'', '`']
+        .into_iter()
+        .any(|quote| last.starts_with(quote) && count(quote) % 2 == 1)
+}
+
+/// `[1] tests/x.py:3`, `tests/x.py:3: AssertionError`, `at lib/x.js:3:5`.
+fn is_location(name: &str) -> bool {
+    let rest = match name
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] "))
+    {
+        Some((number, rest)) if number.bytes().all(|b| b.is_ascii_digit()) => rest,
+        _ => name,
+    };
+    let rest = rest.strip_prefix("at ").unwrap_or(rest);
+    let word = rest.split([' ', '(']).next().unwrap_or(rest);
+    let mut parts = word.trim_end_matches(':').split(':');
+    let file = parts.next().unwrap_or_default();
+    let numbers: Vec<&str> = parts.collect();
+    let has_extension = file
+        .rsplit('/')
+        .next()
+        .and_then(|base| base.rsplit_once('.'))
+        .is_some_and(|(stem, extension)| {
+            !stem.is_empty()
+                && (1..=5).contains(&extension.len())
+                && extension.starts_with(|c: char| c.is_ascii_alphabetic())
+                && extension.bytes().all(|b| b.is_ascii_alphanumeric())
+        });
+    let numbered = |text: &&str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    has_extension && !numbers.is_empty() && numbers.iter().all(numbered)
+}
+
+/// A status, a number, nothing, several lines, or a count of tests.
+fn is_no_name(name: &str) -> bool {
+    let trimmed = name.trim();
+    let word = trimmed.trim_end_matches([':', '.', '!']);
+    let upper = word.to_uppercase();
+    let is_status = STATUSES.contains(&upper.as_str())
+        && (word == upper || word != trimmed || upper.ends_with("OK"));
+    if is_status || !trimmed.chars().any(char::is_alphabetic) || name.chars().any(char::is_control)
+    {
+        return true;
+    }
+    // `3 passed in 0.12s`, `Tests: 2 failed, 5 passed`, `5 examples, 0 failures`
+    let words: Vec<String> = trimmed
+        .split([' ', ','])
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let is_count = |pair: &[String]| {
+        let counted = [
+            "passed", "failed", "skipped", "passing", "failing", "pending", "tests", "examples",
+            "failures", "errors", "warnings", "suites",
+        ];
+        pair[0].bytes().all(|b| b.is_ascii_digit()) && counted.contains(&pair[1].as_str())
+    };
+    let begins = words.first().is_some_and(|first| {
+        first.ends_with(':') || first.starts_with('=') || first.bytes().all(|b| b.is_ascii_digit())
+    });
+    let counts = words.windows(2).filter(|pair| is_count(pair)).count();
+    begins
+        && counts > 0
+        && (counts > 1 || words.iter().any(|word| word == "in") || words.len() <= 3)
+}
+
+/// `(0.02s)`, `[1.3 ms]`, ` in 29 msec` at the end of a name.
+fn has_timing(name: &str) -> bool {
+    if is_no_name(name) {
+        return false;
+    }
+    let name = name.trim_end();
+    let inner = match (name.rsplit_once(" ("), name.rsplit_once(" [")) {
+        (Some((_, inner)), _) if name.ends_with(')') => inner.trim_end_matches(')'),
+        (_, Some((_, inner))) if name.ends_with(']') => inner.trim_end_matches(']'),
+        _ => match name.rsplit_once(" in ") {
+            Some((_, inner)) => inner,
+            None => return false,
+        },
+    };
+    let digits = inner
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(inner.len());
+    let unit = inner[digits..].trim();
+    digits > 0
+        && inner.starts_with(|c: char| c.is_ascii_digit())
+        && [
+            "s",
+            "ms",
+            "us",
+            "µs",
+            "ns",
+            "sec",
+            "msec",
+            "secs",
+            "seconds",
+            "milliseconds",
+        ]
+        .contains(&unit)
+}
