@@ -96,18 +96,46 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a pattern of this file")
 });
 
-/// What a test's text has, in one runner or another.
-static TEST_TEXT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+/// What a test's text has: Python.
+static PYTHON: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?m)^\s*(?:async\s+)?def\s+test|^class\s+\w+\(.*Test"));
+
+/// What a test's text has: JavaScript. Libraries have functions named `test` and assertions too.
+static JAVASCRIPT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
         r"(?mx)
-        ^\s*(async\s+)?def\s+test | TestCase\b | ^\s*(describe|it|test|suite|context)[\s(.] | \b(describe|it|test)\s*\(
-        | ^func\s+(Test|Benchmark|Example|Fuzz) | \#\[(\w+::)*test | @(Test|ParameterizedTest)\b
-        | ^\s*TEST(_F|_P|_CASE)?\s*\( | \[(Fact|Theory|Test|TestMethod|TestCase)\b | function\s+test
-        | ^@test\b | \bassert | BOOST_AUTO_TEST | ^(Feature|Scenario): | ^//\s*Jest\s+Snapshot | \bok\s*\(
-        ",
+        ^\s*(?:describe|it|test|suite|context)(?:\.\w+)*\s*\(\s*['\x22`]
+        | ['\x22](?:vitest|ava|tape|tap|mocha|chai|node:test|uvu|bun:test|@jest/globals|@playwright/test|tsd)['\x22]
+        | ^//\s*(?:Jest|Vitest)\s+Snapshot",
     )
-    .expect("a pattern of this file")
 });
+
+/// What a test's text has, in other languages.
+static OTHERS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?mx)
+        TestCase\b | ^\s*(?:describe|it|test|context)\s*[('\x22] | ^func\s+(?:Test|Benchmark|Example|Fuzz)
+        | \#\[(?:\w+::)*test | @(?:Test|ParameterizedTest)\b | ^\s*TEST(?:_F|_P|_CASE)?\s*\(
+        | \[(?:Fact|Theory|Test|TestMethod|TestCase)\b | function\s+test | ^\s*def\s+test | ^@test\b
+        | \bassert | BOOST_AUTO_TEST | ^\s*(?:Feature|Scenario): | \bok\s*\( | ^--TEST--",
+    )
+});
+
+fn has_tests(path: &str, text: &str) -> bool {
+    match path.rsplit('.').next() {
+        // Go compiles such a file for tests alone, and snapshots are nothing else.
+        Some("go" | "snap") => true,
+        Some("py") => PYTHON.is_match(text),
+        Some("js" | "cjs" | "mjs" | "jsx" | "ts" | "cts" | "mts" | "tsx") => {
+            JAVASCRIPT.is_match(text)
+        }
+        _ => OTHERS.is_match(text),
+    }
+}
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a pattern of this file")
+}
 
 impl Places {
     pub(crate) fn new(base: &dyn BaseFiles, upstream: &Upstream) -> Self {
@@ -199,7 +227,7 @@ impl Places {
         let production = path.starts_with("src/main/") || path.contains("/src/main/");
         !production
             && NAMED.is_match(path)
-            && text.is_none_or(|text| TEST_TEXT.is_match(&String::from_utf8_lossy(text)))
+            && text.is_none_or(|text| has_tests(path, &String::from_utf8_lossy(text)))
     }
 }
 

@@ -365,7 +365,7 @@ const PATTERNS: &[Pattern] = &[
     pattern(
         RunnerDetection,
         &[Java],
-        r#"Class\.forName\(\s*"(org\.junit|junit|org\.testng)|surefire\.\w+|getProperty\(\s*"(surefire|java\.class\.path|sun\.java\.command)"#,
+        r#"Class\.forName\(\s*"(org\.junit|junit|org\.testng)|getProperty\(\s*"(surefire|java\.class\.path|sun\.java\.command)"#,
         "asks whether it is under test",
     ),
     pattern(

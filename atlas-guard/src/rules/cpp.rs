@@ -111,9 +111,6 @@ fn is_its_own(change: &crate::change::Change<'_>) -> bool {
         "lib",
         "libs",
         "submodules",
-        "test",
-        "tests",
-        "unittests",
     ];
     !change
         .folder()

@@ -100,7 +100,10 @@ pub(super) const RULES: &[Rule] = &[
             ".pnp.*",
         ],
         kind: Dependencies,
-        act: WholeIf(not_a_fixture, Suspicious),
+        act: WholeIf(
+            |change| change.folder().is_empty() || change.in_command_folder(),
+            Suspicious,
+        ),
         why: "the package manager that starts the tests is steered by this file",
     },
     // Installed packages: the runner itself lies there.

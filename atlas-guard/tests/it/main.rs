@@ -1,5 +1,11 @@
 //! Tests at the boundary that users see.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests may panic and say that they were skipped, as tests may"
+)]
+
 mod canary_runs;
 mod canary_styles;
 mod code;

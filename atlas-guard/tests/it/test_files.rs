@@ -7,6 +7,7 @@ fn pytest() -> Case {
     case("pytest", "pytest")
         .base("django/test/client.py", "class Client:\n    pass\n")
         .base("shop/cart.py", "x = 1\n")
+        .base("shop/test_plan.py", "def plan(x):\n    assert x\n")
         .base("shop/speed_test.py", "def measure():\n    return 1\n")
         .base(
             "shop/tests/test_cart.py",
@@ -51,9 +52,25 @@ fn code_that_only_sounds_like_tests_is_a_solution() {
     let run = pytest()
         .write("django/test/client.py", "class Client:\n    fixed = True\n")
         .write("shop/speed_test.py", "def measure():\n    return 2\n")
+        .write("shop/test_plan.py", "def plan(x):\n    return x\n")
         .run();
     run.silent("django/test/client.py")
-        .silent("shop/speed_test.py");
+        .silent("shop/speed_test.py")
+        .silent("shop/test_plan.py");
+    let run = case("mocha", "mocha")
+        .base(
+            "lib/utils/test.js",
+            "export function test(a) {\n  return assert(a);\n}\n",
+        )
+        .base("src/add/test.ts", "import { it } from 'vitest'\n")
+        .write(
+            "lib/utils/test.js",
+            "export function test(a) {\n  return a;\n}\n",
+        )
+        .write("src/add/test.ts", "\n")
+        .run();
+    run.silent("lib/utils/test.js")
+        .taken("src/add/test.ts", TestFile);
 }
 
 #[test]
