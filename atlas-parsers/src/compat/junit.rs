@@ -95,6 +95,8 @@ fn xml_blocks(log: &str) -> CompatStatuses {
     }
     let rounds = log.chars().count() / 100 + 1000;
     let traces = Traces::of(&log);
+    // Behind the last of them there is none to look for.
+    let last_end = log.rfind("__JUNIT_XML_FILE_END__").unwrap_or_default();
     let mut position = 0;
     for _ in 0..rounds {
         let Some(begin) = BEGIN.captures_at(&log, position) else {
@@ -110,7 +112,10 @@ fn xml_blocks(log: &str) -> CompatStatuses {
         let Some(start) = content_start(&log, whole.end()) else {
             break;
         };
-        if let Some(end) = END.find_at(&log, start) {
+        let end = (start <= last_end)
+            .then(|| END.find_at(&log, start))
+            .flatten();
+        if let Some(end) = end {
             read_report(&clean(&log[start..end.start()]), &mut found);
             position = end.end();
             continue;

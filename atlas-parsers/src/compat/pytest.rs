@@ -9,6 +9,17 @@ const STATUSES: [&str; 5] = [FAILED, PASSED, SKIPPED, super::ERROR, "XFAIL"];
 pattern!(COUNT = r"^\[\d+\]$");
 pattern!(PROGRESS = r"^\[\s*\d+%]$");
 
+/// Names and statuses in the order of their lines. Sorted once they are all there, which is quicker
+/// than looking for the place of each in a map.
+type Found = Vec<(String, String)>;
+
+fn last_of_each(mut found: Found) -> CompatStatuses {
+    found.reverse();
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    found.dedup_by(|(earlier, _), (kept, _)| earlier == kept);
+    found.into_iter().collect()
+}
+
 /// What an unparsed `SKIPPED [2] a.py:3: why` line is: 5.0 drops it, the others take `[2]` for a test.
 #[derive(Clone, Copy, PartialEq)]
 enum Counts {
@@ -50,18 +61,18 @@ fn two_words(line: &str) -> Option<(&str, &str)> {
 }
 
 fn summary(log: &str, counts: Counts, rename: impl Fn(&str) -> Cow<'_, str>) -> CompatStatuses {
-    let mut found = CompatStatuses::new();
+    let mut found = Found::new();
     for line in log.split('\n') {
         read_summary(line, counts, &rename, &mut found);
     }
-    found
+    last_of_each(found)
 }
 
 fn read_summary(
     line: &str,
     counts: Counts,
     rename: &impl Fn(&str) -> Cow<'_, str>,
-    found: &mut CompatStatuses,
+    found: &mut Found,
 ) {
     if !begins_with_status(line) {
         return;
@@ -70,7 +81,7 @@ fn read_summary(
     if let Some((status, name)) = two_words(&line)
         && !counts.drops(status, name)
     {
-        found.insert(rename(name).into_owned(), status.to_owned());
+        found.push((rename(name).into_owned(), status.to_owned()));
     }
 }
 
@@ -84,7 +95,7 @@ pub(super) fn pytest4(log: &str) -> CompatStatuses {
 
 /// SWE-Bench++ cuts a failure at its last dash, and so loses one that has none.
 pub(super) fn pytest_pp(log: &str) -> CompatStatuses {
-    let mut found = CompatStatuses::new();
+    let mut found = Found::new();
     for line in log.split('\n').filter(|line| begins_with_status(line)) {
         let line = if line.starts_with(FAILED) {
             until_last_dash(line).unwrap_or_default()
@@ -92,10 +103,10 @@ pub(super) fn pytest_pp(log: &str) -> CompatStatuses {
             line
         };
         if let Some((status, name)) = two_words(line) {
-            found.insert(name.to_owned(), status.to_owned());
+            found.push((name.to_owned(), status.to_owned()));
         }
     }
-    found
+    last_of_each(found)
 }
 
 /// The dashes are counted from the left: of `a - - b` the first two characters around one are gone
@@ -129,7 +140,7 @@ pub(super) fn options4(log: &str) -> CompatStatuses {
 }
 
 fn matplotlib(log: &str, counts: Counts) -> CompatStatuses {
-    let mut found = CompatStatuses::new();
+    let mut found = Found::new();
     for line in log.split('\n') {
         let line = if line.contains("MouseButton.") {
             Cow::Owned(
@@ -141,7 +152,7 @@ fn matplotlib(log: &str, counts: Counts) -> CompatStatuses {
         };
         read_summary(&line, counts, &|name| Cow::Borrowed(name), &mut found);
     }
-    found
+    last_of_each(found)
 }
 
 pub(super) fn matplotlib5(log: &str) -> CompatStatuses {
@@ -202,7 +213,7 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 pub(super) fn v2_5(log: &str) -> CompatStatuses {
-    let mut found = CompatStatuses::new();
+    let mut found = Found::new();
     for line in log.split('\n') {
         let line = plain(line);
         if begins_with_status(&line) {
@@ -214,39 +225,39 @@ pub(super) fn v2_5(log: &str) -> CompatStatuses {
             if let Some((status, name)) = two_words(line)
                 && !Counts::Dropped.drops(status, name)
             {
-                found.insert(joined(words(line).skip(1)), status.to_owned());
+                found.push((joined(words(line).skip(1)), status.to_owned()));
             }
         } else if ends_with_status(&line) {
             let mut all: Vec<&str> = words(&line).collect();
             if let Some(status) = all.pop()
                 && !all.is_empty()
             {
-                found.insert(joined(all.into_iter()), status.to_owned());
+                found.push((joined(all.into_iter()), status.to_owned()));
             }
         }
     }
-    found
+    last_of_each(found)
 }
 
 pub(super) fn v2_4(log: &str) -> CompatStatuses {
-    let mut found = CompatStatuses::new();
+    let mut found = Found::new();
     for line in log.split('\n') {
         let line = plain(line);
         if begins_with_status(&line) {
             if let Some((status, name)) = two_words(&without_dashes(&line)) {
-                found.insert(name.to_owned(), status.to_owned());
+                found.push((name.to_owned(), status.to_owned()));
             }
         } else if ends_with_status(&line)
             && let Some((name, status)) = two_words(&line)
         {
-            found.insert(name.to_owned(), status.to_owned());
+            found.push((name.to_owned(), status.to_owned()));
         }
     }
-    found
+    last_of_each(found)
 }
 
 pub(super) fn v2_pp(log: &str) -> CompatStatuses {
-    let mut found = CompatStatuses::new();
+    let mut found = Found::new();
     for line in log.split('\n') {
         let line = plain(line);
         if begins_with_status(&line) {
@@ -256,16 +267,16 @@ pub(super) fn v2_pp(log: &str) -> CompatStatuses {
                 &line
             };
             if let Some((status, _)) = two_words(line) {
-                found.insert(joined(words(line).skip(1)), status.to_owned());
+                found.push((joined(words(line).skip(1)), status.to_owned()));
             }
         } else if ends_with_status(&line)
             && let Some((name, status)) = two_words(&line)
         {
-            found.insert(name.to_owned(), status.to_owned());
+            found.push((name.to_owned(), status.to_owned()));
         }
     }
-    found.retain(|name, _| !PROGRESS.is_match(name));
-    found
+    found.retain(|(name, _)| !PROGRESS.is_match(name));
+    last_of_each(found)
 }
 
 /// Passes and failures only; a line of one word is passed over.
