@@ -60,8 +60,8 @@ fn end_of(line: Line<'_>) -> &'static [u8] {
 }
 
 /// Blank context lines that a strip of the whole patch took from its end: the header of the last
-/// hunk counts as many old lines more as new ones, at most three.
-pub(super) fn blank_ends(bytes: &[u8]) -> Option<Vec<u8>> {
+/// hunk counts as many old lines more as new ones, at most three, and the file has them there.
+pub(super) fn blank_ends(bytes: &[u8], base: &Base) -> Option<Vec<u8>> {
     let scan = Scan::of(bytes);
     let hunk = scan.sections.last()?.hunks.last()?;
     let numbers = hunk.numbers?;
@@ -70,6 +70,18 @@ pub(super) fn blank_ends(bytes: &[u8]) -> Option<Vec<u8>> {
     let behind = &scan.lines[hunk.body.end..];
     let context_left = (1..=3).contains(&old);
     if old != new || !context_left || !hunk.bare.is_empty() || !behind.iter().all(Line::is_blank) {
+        return None;
+    }
+    let path = scan.path(scan.sections.last()?)?;
+    let content = Content::of(base.content(&path)?);
+    let side = Side::of(&scan, hunk, true);
+    let count = usize::try_from(old).ok()?;
+    let there = content.places(&side, Likeness::Same).iter().any(|place| {
+        let start = place + side.lines.len();
+        let lines = content.lines.get(start..start + count);
+        lines.is_some_and(|lines| lines.iter().all(|line| line.text.is_empty() && !line.cr))
+    });
+    if !there {
         return None;
     }
     let mut out: Vec<u8> = Vec::with_capacity(bytes.len() + 8);

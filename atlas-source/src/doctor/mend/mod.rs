@@ -71,7 +71,7 @@ const REPAIRS: &[(&str, Repair)] = &[
     ("restored the first column of context lines", hunks::columns),
     (
         "restored blank context lines at the end of hunks",
-        |bytes, _| hunks::blank_ends(bytes),
+        hunks::blank_ends,
     ),
     ("counted the lines of hunks anew", hunks::recount),
 ];

@@ -5,12 +5,16 @@ use crate::doctor::base::Base;
 use crate::doctor::scan::{Scan, Section};
 
 /// CR LF or LF, as the file of each section has it; LF in headers. A new file keeps what the patch
-/// says, unless the whole patch has CR LF and the files it changes have not.
+/// says, unless all hunks have CR LF and the files that the patch changes have not.
 pub(super) fn line_ends(bytes: &[u8], base: &Base) -> Option<Vec<u8>> {
     let scan = Scan::of(bytes);
     let mut edits = Edits::default();
     let mut in_body = vec![false; scan.lines.len()];
-    let everywhere = scan.lines.iter().all(|line| line.cr || !line.newline);
+    let everywhere = scan
+        .sections
+        .iter()
+        .flat_map(|section| section.hunks.iter().flat_map(|hunk| hunk.body.clone()))
+        .all(|at| scan.lines[at].cr || !scan.lines[at].newline);
     let known: Vec<Option<bool>> = scan
         .sections
         .iter()
