@@ -84,10 +84,7 @@ pub(super) fn blank_ends(bytes: &[u8], base: &Base) -> Option<Vec<u8>> {
     if !there {
         return None;
     }
-    let mut out: Vec<u8> = Vec::with_capacity(bytes.len() + 8);
-    for at in 0..hunk.body.end {
-        out.extend_from_slice(whole(bytes, at));
-    }
+    let mut out = whole(bytes)[..hunk.body.end].concat();
     if out.last() != Some(&b'\n') {
         out.push(b'\n');
     }
@@ -175,4 +172,32 @@ fn located(
     let start = u64::try_from(*place).ok()? + 1;
     let new = u64::try_from(i128::from(start) + shift).ok()?;
     Some((start, new))
+}
+
+/// Hunks with context lines only, which git calls corrupt; with them the section of a file that has
+/// no others and says nothing else.
+pub(super) fn without_idle(bytes: &[u8]) -> Option<Vec<u8>> {
+    let scan = Scan::of(bytes);
+    let idle = |hunk: &Hunk| {
+        hunk.bare.is_empty()
+            && hunk
+                .body
+                .clone()
+                .all(|at| !scan.lines[at].starts("+") && !scan.lines[at].starts("-"))
+    };
+    let mut edits = Edits::default();
+    for section in &scan.sections {
+        let silent = section
+            .extended
+            .iter()
+            .all(|at| scan.lines[*at].starts("index "));
+        if silent && section.hunks.iter().all(idle) {
+            section.span.clone().for_each(|at| edits.set(at, ""));
+            continue;
+        }
+        for hunk in section.hunks.iter().filter(|hunk| idle(hunk)) {
+            (hunk.header..hunk.body.end).for_each(|at| edits.set(at, ""));
+        }
+    }
+    edits.apply(bytes)
 }
