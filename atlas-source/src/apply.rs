@@ -232,6 +232,7 @@ async fn fuzzy(
     };
     if !output.success {
         let mut said = output.line();
+        said.push('\n');
         said.push_str(&output.stderr_text());
         return Ok(Err(said));
     }

@@ -226,17 +226,27 @@ fn said(output: &Output, file: &Path) -> String {
         text.push('\n');
     }
     text.push_str(&errors);
-    text.replace(&*file.to_string_lossy(), PATCH_NAME)
+    tidy(&text, file)
+}
+
+/// The words of a program for a [`Try`]: no path of this machine, and not without end, for a patch
+/// decides how much they are.
+pub(super) fn tidy(text: &str, file: &Path) -> String {
+    const MOST: usize = 64 * 1024;
+    let mut text = text.replace(&*file.to_string_lossy(), PATCH_NAME);
+    if text.len() > MOST {
+        let end = (0..=MOST).rev().find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or(0));
+        text.push('…');
+    }
+    text
 }
 
 /// Why `patch` must not see these bytes on this machine. It knows formats that git does not, one of
 /// them a script for `ed`, and it goes where header lines send it.
 fn unsafe_here(patch: &[u8], files: &BTreeMap<Vec<u8>, TreeSide>) -> Option<String> {
     let scan = Scan::of(patch);
-    let mut in_body = vec![false; scan.lines.len()];
-    for hunk in scan.sections.iter().flat_map(|section| &section.hunks) {
-        in_body[hunk.body.clone()].fill(true);
-    }
+    let in_body = scan.bodies();
     for (at, line) in scan
         .lines
         .iter()

@@ -1,7 +1,7 @@
 //! All that can be found out about a patch on a commit.
 
 use super::base::Base;
-use super::climb::{PATCH_NAME, Try, climb_as};
+use super::climb::{PATCH_NAME, Try, climb_as, tidy};
 use super::fault::{PatchFault, PatchFaultKind as Kind};
 use super::ladder::ladder;
 use super::mend::{Mended, mend, unwrapped};
@@ -107,7 +107,6 @@ async fn strict(base: &Base, patch: &Patch) -> Result<(bool, Vec<Try>), Error> {
         ApplyOutcome::NotApplied { tried } => (None, tried),
     };
     let file = base.scratch.folder().join(PATCH_NAME);
-    let file = file.to_string_lossy();
     let attempt = |rung: Rung, said: &str, applied: bool| {
         let place = match rung {
             Rung::Empty => return None,
@@ -119,7 +118,7 @@ async fn strict(base: &Base, patch: &Patch) -> Result<(bool, Vec<Try>), Error> {
         Some(Try {
             command: steps[place].text(PATCH_NAME),
             exit_code: applied.then_some(0),
-            said: said.replace(&*file, PATCH_NAME).trim().to_owned(),
+            said: tidy(said.trim(), &file),
             applied,
         })
     };

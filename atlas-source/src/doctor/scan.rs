@@ -191,6 +191,15 @@ impl<'a> Scan<'a> {
         (name != "/dev/null").then_some(name)
     }
 
+    /// For every line, whether it stands in a hunk's body.
+    pub(super) fn bodies(&self) -> Vec<bool> {
+        let mut inside = vec![false; self.lines.len()];
+        for hunk in self.sections.iter().flat_map(|section| &section.hunks) {
+            inside[hunk.body.clone()].fill(true);
+        }
+        inside
+    }
+
     /// The path of the file, without its prefix, for messages.
     pub(super) fn path(&self, section: &Section) -> Option<String> {
         let marked = [section.new, section.old]

@@ -164,6 +164,26 @@ impl Check<'_, '_> {
     fn creation(&mut self, start: usize) {
         let path = &self.target.new;
         if self.base.entry(path).is_some() {
+            let added = self
+                .section
+                .hunks
+                .first()
+                .map(|hunk| Side::of(self.scan, hunk, false));
+            let content = self.base.content(path).map(Content::of);
+            let same = added.zip(content).is_some_and(|(added, content)| {
+                added.lines.len() == content.lines.len()
+                    && content.places(&added, Likeness::Same) == [0]
+            });
+            if same {
+                self.add(
+                    start,
+                    Kind::AlreadyApplied,
+                    "the patch makes this file, and it exists with the same lines".to_owned(),
+                    "leave the section out",
+                    true,
+                );
+                return;
+            }
             self.add(
                 start,
                 Kind::FileExists,

@@ -318,10 +318,10 @@ async fn a_patch_without_its_last_line_end() {
 #[tokio::test]
 async fn nothing_is_written_to_the_current_folder() {
     let lab = Lab::new();
-    let path = "made_by_both_sides.txt";
-    let base = lab.write(path, "n\n").commit("base");
+    let name = "made_by_both_sides.txt";
+    let base = lab.write(name, "n\n").commit("base");
     let patch = Patch::new(format!(
-        "diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+n\n"
+        "diff --git a/{name} b/{name}\nnew file mode 100644\n--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+n\n"
     ));
     let repo = lab.open().await;
     for _ in 0..2 {
@@ -330,6 +330,6 @@ async fn nothing_is_written_to_the_current_folder() {
             .expect("works");
         let rungs: Vec<Rung> = outcome.states.iter().map(|state| state.rung).collect();
         assert_eq!(rungs, [Rung::ThreeWay, Rung::ThreeWay]);
-        assert!(!std::path::Path::new(path).exists());
+        assert!(!std::path::Path::new(name).exists());
     }
 }

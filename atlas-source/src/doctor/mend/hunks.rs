@@ -60,8 +60,8 @@ fn end_of(line: Line<'_>) -> &'static [u8] {
 }
 
 /// Blank context lines that a strip of the whole patch took from its end: the header of the last
-/// hunk counts as many old lines more as new ones, at most three.
-pub(super) fn blank_ends(bytes: &[u8]) -> Option<Vec<u8>> {
+/// hunk counts as many old lines more as new ones, at most three, and the file has them there.
+pub(super) fn blank_ends(bytes: &[u8], base: &Base) -> Option<Vec<u8>> {
     let scan = Scan::of(bytes);
     let hunk = scan.sections.last()?.hunks.last()?;
     let numbers = hunk.numbers?;
@@ -72,10 +72,19 @@ pub(super) fn blank_ends(bytes: &[u8]) -> Option<Vec<u8>> {
     if old != new || !context_left || !hunk.bare.is_empty() || !behind.iter().all(Line::is_blank) {
         return None;
     }
-    let mut out: Vec<u8> = Vec::with_capacity(bytes.len() + 8);
-    for at in 0..hunk.body.end {
-        out.extend_from_slice(whole(bytes, at));
+    let path = scan.path(scan.sections.last()?)?;
+    let content = Content::of(base.content(&path)?);
+    let side = Side::of(&scan, hunk, true);
+    let count = usize::try_from(old).ok()?;
+    let there = content.places(&side, Likeness::Same).iter().any(|place| {
+        let start = place + side.lines.len();
+        let lines = content.lines.get(start..start + count);
+        lines.is_some_and(|lines| lines.iter().all(|line| line.text.is_empty() && !line.cr))
+    });
+    if !there {
+        return None;
     }
+    let mut out = whole(bytes)[..hunk.body.end].concat();
     if out.last() != Some(&b'\n') {
         out.push(b'\n');
     }
@@ -163,4 +172,32 @@ fn located(
     let start = u64::try_from(*place).ok()? + 1;
     let new = u64::try_from(i128::from(start) + shift).ok()?;
     Some((start, new))
+}
+
+/// Hunks with context lines only, which git calls corrupt; with them the section of a file that has
+/// no others and says nothing else.
+pub(super) fn without_idle(bytes: &[u8]) -> Option<Vec<u8>> {
+    let scan = Scan::of(bytes);
+    let idle = |hunk: &Hunk| {
+        hunk.bare.is_empty()
+            && hunk
+                .body
+                .clone()
+                .all(|at| !scan.lines[at].starts("+") && !scan.lines[at].starts("-"))
+    };
+    let mut edits = Edits::default();
+    for section in &scan.sections {
+        let silent = section
+            .extended
+            .iter()
+            .all(|at| scan.lines[*at].starts("index "));
+        if silent && section.hunks.iter().all(idle) {
+            section.span.clone().for_each(|at| edits.set(at, ""));
+            continue;
+        }
+        for hunk in section.hunks.iter().filter(|hunk| idle(hunk)) {
+            (hunk.header..hunk.body.end).for_each(|at| edits.set(at, ""));
+        }
+    }
+    edits.apply(bytes)
 }

@@ -68,10 +68,13 @@ const REPAIRS: &[(&str, Repair)] = &[
         sections::name_lines(bytes)
     }),
     ("declared new and removed files", sections::declarations),
+    ("left out hunks that change nothing", |bytes, _| {
+        hunks::without_idle(bytes)
+    }),
     ("restored the first column of context lines", hunks::columns),
     (
         "restored blank context lines at the end of hunks",
-        |bytes, _| hunks::blank_ends(bytes),
+        hunks::blank_ends,
     ),
     ("counted the lines of hunks anew", hunks::recount),
 ];
@@ -210,12 +213,9 @@ impl Edits {
     }
 }
 
-/// The whole line at a place, with its end.
-fn whole(bytes: &[u8], at: usize) -> &[u8] {
-    bytes
-        .split_inclusive(|byte| *byte == b'\n')
-        .nth(at)
-        .unwrap_or_default()
+/// All lines with their ends.
+fn whole(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
 /// Whether all lines of a file end with CR LF, or none does.

@@ -5,12 +5,16 @@ use crate::doctor::base::Base;
 use crate::doctor::scan::{Scan, Section};
 
 /// CR LF or LF, as the file of each section has it; LF in headers. A new file keeps what the patch
-/// says, unless the whole patch has CR LF and the files it changes have not.
+/// says, unless all hunks have CR LF and the files that the patch changes have not.
 pub(super) fn line_ends(bytes: &[u8], base: &Base) -> Option<Vec<u8>> {
     let scan = Scan::of(bytes);
     let mut edits = Edits::default();
     let mut in_body = vec![false; scan.lines.len()];
-    let everywhere = scan.lines.iter().all(|line| line.cr || !line.newline);
+    let everywhere = scan
+        .sections
+        .iter()
+        .flat_map(|section| section.hunks.iter().flat_map(|hunk| hunk.body.clone()))
+        .all(|at| scan.lines[at].cr || !scan.lines[at].newline);
     let known: Vec<Option<bool>> = scan
         .sections
         .iter()
@@ -150,6 +154,7 @@ fn has_folder(base: &Base, folder: &str) -> bool {
 /// `---` and `+++` lines from the `diff --git` line.
 pub(super) fn name_lines(bytes: &[u8]) -> Option<Vec<u8>> {
     let scan = Scan::of(bytes);
+    let lines = whole(bytes);
     let mut edits = Edits::default();
     for section in &scan.sections {
         let (Some(git), None, None, Some(first)) =
@@ -183,7 +188,7 @@ pub(super) fn name_lines(bytes: &[u8]) -> Option<Vec<u8>> {
             new
         };
         let mut text = format!("--- {old}\n+++ {new}\n").into_bytes();
-        text.extend_from_slice(whole(bytes, first.header));
+        text.extend_from_slice(lines[first.header]);
         edits.set(first.header, text);
     }
     edits.apply(bytes)
@@ -192,6 +197,7 @@ pub(super) fn name_lines(bytes: &[u8]) -> Option<Vec<u8>> {
 /// `new file mode` and `deleted file mode` lines where `/dev/null` says so already.
 pub(super) fn declarations(bytes: &[u8], base: &Base) -> Option<Vec<u8>> {
     let scan = Scan::of(bytes);
+    let lines = whole(bytes);
     let mut edits = Edits::default();
     for section in &scan.sections {
         let (Some(git), Some(old), Some(new)) = (section.git, section.old, section.new) else {
@@ -217,7 +223,7 @@ pub(super) fn declarations(bytes: &[u8], base: &Base) -> Option<Vec<u8>> {
             }
             _ => continue,
         };
-        let mut text = whole(bytes, git).to_vec();
+        let mut text = lines[git].to_vec();
         text.extend_from_slice(line.as_bytes());
         edits.set(git, text);
     }

@@ -91,18 +91,13 @@ fn line_ends(scan: &Scan<'_>, faults: &mut Vec<PatchFault>) {
         ));
         return;
     }
-    let in_body = |at: usize| {
-        scan.sections
-            .iter()
-            .flat_map(|section| &section.hunks)
-            .any(|hunk| hunk.body.contains(&at))
-    };
+    let in_body = scan.bodies();
     let (mut header, mut body) = (None, None);
     for (at, line) in scan.lines.iter().enumerate().filter(|(_, line)| line.cr) {
         if header.is_some() && body.is_some() {
             break;
         }
-        let slot = if in_body(at) { &mut body } else { &mut header };
+        let slot = if in_body[at] { &mut body } else { &mut header };
         if line.newline {
             slot.get_or_insert(at);
         }

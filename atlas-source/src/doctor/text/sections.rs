@@ -147,16 +147,12 @@ impl<'a, 'b> Check<'a, 'b> {
             let line = self.scan.lines[at].lossy();
             (at, line["diff --git ".len()..].to_owned())
         });
+        // `a` and `b`, and the letters of `diff.mnemonicPrefix`.
         let prefixed = |name: &str| {
-            name.split_once('/')
-                .is_some_and(|(head, _)| head.len() == 1)
+            let name = name.trim_start_matches('"').as_bytes();
+            matches!(name, [b'a' | b'b' | b'c' | b'i' | b'o' | b'w', b'/', ..])
         };
-        let git_prefixed = git.as_ref().is_none_or(|(_, names)| {
-            names
-                .trim_start_matches('"')
-                .starts_with(|first: char| first.is_ascii_lowercase())
-                && names.trim_start_matches('"').get(1..2) == Some("/")
-        });
+        let git_prefixed = git.as_ref().is_none_or(|(_, names)| prefixed(names));
         let bare = named
             .iter()
             .find(|(_, name)| !prefixed(name) && !name.starts_with("./"));

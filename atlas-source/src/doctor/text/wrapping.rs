@@ -60,9 +60,9 @@ fn other_formats(scan: &Scan<'_>, faults: &mut Vec<PatchFault>) {
         let fault = PatchFault::new(kind, message, way_out).at(at);
         faults.push(if breaks { fault.breaking() } else { fault });
     };
-    let in_body = bodies(scan);
+    let in_body = scan.bodies();
     for (at, line) in scan.lines.iter().enumerate() {
-        if in_body(at) {
+        if in_body[at] {
             continue;
         }
         let text = line.lossy();
@@ -253,14 +253,6 @@ fn prose_between(scan: &Scan<'_>, at: usize, text: &str) -> PatchFault {
         "leave it out",
     );
     if orphan { fault.breaking() } else { fault }
-}
-
-fn bodies<'a>(scan: &'a Scan<'_>) -> impl Fn(usize) -> bool + 'a {
-    let mut inside = vec![false; scan.lines.len()];
-    for hunk in scan.sections.iter().flat_map(|section| &section.hunks) {
-        inside[hunk.body.clone()].fill(true);
-    }
-    move |at| inside.get(at).copied().unwrap_or(false)
 }
 
 fn shortened(text: &str) -> String {

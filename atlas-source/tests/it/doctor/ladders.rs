@@ -262,6 +262,40 @@ async fn patch_is_not_run_on_dangerous_text() {
     }
 }
 
+/// An image without `patch` fails that attempt and goes on, as the harness does.
+#[test]
+fn a_script_without_the_patch_program() {
+    let (lab, _) = lab();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for program in ["git", "bash"] {
+        let found = Command::new("sh")
+            .args(["-c", &format!("command -v {program}")])
+            .output()
+            .expect("sh runs");
+        let path = String::from_utf8(found.stdout).expect("UTF-8");
+        std::os::unix::fs::symlink(path.trim(), folder.path().join(program)).expect("a link");
+    }
+    let file = folder.path().join("patch.diff");
+    std::fs::write(&file, HALF).expect("written");
+    let output = Command::new(folder.path().join("bash"))
+        .args([
+            "-c",
+            &ladder_script(Harness::SweBenchPp, file.to_str().expect("UTF-8")),
+        ])
+        .current_dir(lab.path())
+        .env("PATH", folder.path())
+        .output()
+        .expect("bash runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.contains("patch: command not found"), "{text}");
+    assert!(
+        text.contains("$ exit code 127\n$ git apply --verbose --ignore-whitespace"),
+        "{text}"
+    );
+    assert!(text.ends_with(">>>>> Patch Apply Failed\n"), "{text}");
+}
+
 #[test]
 fn the_strict_ladder_has_a_step_per_rung() {
     let steps = ladder(GradingMode::Strict);
