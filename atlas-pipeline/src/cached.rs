@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Stores what each job did under the hash of everything it depends on, and answers the same job
@@ -22,6 +23,13 @@ use std::time::Duration;
 pub struct CachedSandbox {
     inner: Arc<dyn Sandbox>,
     folder: PathBuf,
+    counts: Arc<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    known: AtomicU64,
+    run: AtomicU64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -40,7 +48,14 @@ impl CachedSandbox {
         Self {
             inner,
             folder: folder.into(),
+            counts: Arc::default(),
         }
+    }
+
+    /// How many jobs were answered from an earlier run, and how many were run; clones count together.
+    pub fn counts(&self) -> (u64, u64) {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (read(&self.counts.known), read(&self.counts.run))
     }
 
     fn key(&self, environment: &Environment, job: &Job) -> Option<String> {
@@ -155,6 +170,7 @@ impl Sandbox for CachedSandbox {
         if let Some(known) = key.as_deref().and_then(|key| self.load(key)) {
             tracing::debug!(job = job.label, "answered from an earlier run");
             cx.progress.detail("known from an earlier run");
+            self.counts.known.fetch_add(1, Ordering::Relaxed);
             return Ok(known);
         }
         let Some(key) = key else {
@@ -163,8 +179,10 @@ impl Sandbox for CachedSandbox {
         // Another process, or another task of this one, may be at the very same job.
         let _lock = self.turn(cx, &key).await?;
         if let Some(known) = self.load(&key) {
+            self.counts.known.fetch_add(1, Ordering::Relaxed);
             return Ok(known);
         }
+        self.counts.run.fetch_add(1, Ordering::Relaxed);
         let result = self.inner.run(cx, environment, job).await?;
         if is_lasting(result.exit) {
             self.save(&key, &result)?;

@@ -7,15 +7,19 @@ mod doctor;
 mod engine;
 mod environment;
 mod eval_script;
+mod evaluate;
 mod make;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod reading;
+mod retry;
 mod store;
 mod validate;
 
 pub use atlas_core as core;
 pub use atlas_docker as docker;
+pub use atlas_formats as formats;
+pub use atlas_guard as guard;
 pub use atlas_llm as llm;
 pub use atlas_oracle as oracle;
 pub use atlas_parsers as parsers;
@@ -30,10 +34,15 @@ pub use environment::{
     BaseRun, BuildOutcome, BuildReport, EnvironmentOptions, PlanReport, build, plan,
 };
 pub use eval_script::eval_script;
+pub use evaluate::{
+    CanaryReport, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, GradeChange, InputFault,
+    Ledger, PredictionSource, RegradeOptions, RegradeReport, RegradedInstance, evaluate, regrade,
+};
 pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
 #[cfg(feature = "mcp")]
 pub use mcp::{McpOptions, serve_mcp};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
+pub use retry::RetrySandbox;
 pub use store::write_atomically;
 pub use validate::{
     FunnelStep, InstanceVerdict, PERTURBATIONS, ValidateOptions, ValidateReport, validate,

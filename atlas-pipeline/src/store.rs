@@ -76,6 +76,13 @@ impl Key {
     }
 }
 
+/// SHA-256 of some bytes, in hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    let mut key = Key::default();
+    key.0.update(bytes);
+    key.finish()
+}
+
 /// Holds an exclusive lock as long as it lives; waits for whoever has it.
 pub(crate) fn lock(path: &Path) -> Result<File, Error> {
     let fail = |why| Error::io("lock", path, why);
@@ -143,6 +150,26 @@ impl Workplace {
         let place = Self { root, _lock: lock };
         place.clear_temporary()?;
         Ok(place)
+    }
+
+    /// Takes the folder, waiting for whoever has it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`], or a folder that cannot be used.
+    pub(crate) async fn wait(
+        cx: &atlas_core::RunContext,
+        out: &Path,
+        instance: &str,
+    ) -> Result<Self, Error> {
+        loop {
+            cx.check("wait for another run of the same instance")?;
+            match Self::take(out, instance) {
+                Err(why) if why.kind() == ErrorKind::InvalidInput => {
+                    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                }
+                other => return other,
+            }
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

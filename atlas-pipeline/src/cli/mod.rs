@@ -1,5 +1,6 @@
 //! The command line: arguments in, reports out. All work is done by the library.
 
+mod eval;
 mod output;
 mod progress;
 mod validate;
@@ -57,6 +58,10 @@ enum Command {
     Classify(ClassifyArgs),
     /// Put the instances of a dataset through quality gates.
     Validate(Box<validate::ValidateArgs>),
+    /// Run predictions against instances and grade them.
+    Eval(Box<eval::EvalArgs>),
+    /// Grade stored logs again, by any rules, without any engine.
+    Regrade(eval::RegradeArgs),
     /// Tell what is installed here and what will work.
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
@@ -322,6 +327,8 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Validate(args) => {
             with_runtime(|cx| async move { validate::command(&cx, *args).await })
         }
+        Command::Eval(args) => with_runtime(|cx| async move { eval::eval(&cx, *args).await }),
+        Command::Regrade(args) => eval::again(args),
         Command::Plan(args) => with_runtime(|cx| async move {
             let format = args.commit.format;
             let report = plan(&cx, &args.commit.options()?).await?;

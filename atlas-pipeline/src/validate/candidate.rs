@@ -1,16 +1,15 @@
 //! From a row to a candidate: the clone, the states, the environment.
 
-use super::ValidateOptions;
 use super::rows::unreadable;
-use crate::Engines;
 use crate::environment::{fixed, oracle, synthesizer};
 use crate::make::build_proof;
 use crate::make::pull_request::checkout;
 use crate::store::{Workplace, read_json};
+use crate::{Config, Engines};
 use atlas_core::{
     Applied, Candidate, Decision, EnvSynthesizer, EnvironmentPlan, Error, ErrorKind, Evidence,
-    Finding, Instance, Oracle, OracleTask, Overlay, Patch, PatchApplier, Repository, RunContext,
-    Severity, SynthesisOutcome, Verdict,
+    Finding, Instance, Oracle, OracleReport, OracleTask, Overlay, Patch, PatchApplier, Repository,
+    RunContext, Severity, SynthesisOutcome, Verdict,
 };
 use atlas_oracle::Evaluator;
 use atlas_source::{CommitApplier, GitRepo, manifests_of};
@@ -20,17 +19,18 @@ use std::sync::Arc;
 
 /// An instance that gates can run.
 #[derive(Debug)]
-pub(super) struct Ready {
-    pub(super) candidate: Candidate,
-    pub(super) evaluator: Evaluator,
-    pub(super) repository: Repository,
+pub(crate) struct Ready {
+    pub(crate) candidate: Candidate,
+    pub(crate) evaluator: Evaluator,
+    pub(crate) applier: CommitApplier,
+    pub(crate) repository: Repository,
     /// The plan as it was asked for, before an engine noted what it did otherwise.
-    pub(super) plan: EnvironmentPlan,
+    pub(crate) plan: EnvironmentPlan,
 }
 
 impl Ready {
     /// Takes quarantined tests out of the lists that later gates look at.
-    pub(super) fn set_aside(&mut self, verdict: &Verdict) {
+    pub(crate) fn set_aside(&mut self, verdict: &Verdict) {
         let report = &mut self.candidate.oracle;
         for list in [&mut report.fail_to_pass, &mut report.pass_to_pass] {
             list.retain(|id| !verdict.quarantine.contains_key(id));
@@ -40,7 +40,7 @@ impl Ready {
 }
 
 /// What became of a row.
-pub(super) enum Prepared {
+pub(crate) enum Prepared {
     /// Gates may run.
     Ready(Box<Ready>),
     /// No gate can: the verdict says why.
@@ -48,16 +48,22 @@ pub(super) enum Prepared {
 }
 
 /// What a row is prepared with.
-pub(super) struct Prospect<'a> {
-    pub(super) options: &'a ValidateOptions,
-    pub(super) engines: &'a Engines,
-    pub(super) place: &'a Workplace,
+pub(crate) struct Prospect<'a> {
+    pub(crate) config: &'a Config,
+    /// A clone, or a folder of clones; absent: the one that the instance was made from.
+    pub(crate) repos: Option<&'a Path>,
+    pub(crate) engines: &'a Engines,
+    pub(crate) place: &'a Workplace,
     /// The folder that `make` may have left beside the dataset.
-    pub(super) artefacts: &'a Path,
+    pub(crate) artefacts: &'a Path,
+    /// Makes the markers' nonces.
+    pub(crate) seed: String,
+    /// Whether the three states are run, for gates that look at them.
+    pub(crate) runs_states: bool,
 }
 
 impl Prospect<'_> {
-    pub(super) async fn prepare(&self, cx: &RunContext, row: &Instance) -> Result<Prepared, Error> {
+    pub(crate) async fn prepare(&self, cx: &RunContext, row: &Instance) -> Result<Prepared, Error> {
         cx.progress.phase("prepare");
         let id = row.id().map_err(unreadable)?;
         let temporary = self.place.temporary()?;
@@ -92,8 +98,8 @@ impl Prospect<'_> {
             head_manifests: manifests_of(&after),
             head_tests: BTreeMap::new(),
         };
-        let seed = self.place.seed()?;
-        let config = &self.options.config;
+        let seed = self.seed.clone();
+        let config = self.config;
         let planned: Option<EnvironmentPlan> = read_json(&self.artefacts.join("plan.json"));
         let synthesizer: Box<dyn EnvSynthesizer> =
             match planned.filter(|_| config.plan.file.is_none()) {
@@ -126,8 +132,12 @@ impl Prospect<'_> {
             after,
             modified_tests: Vec::new(),
         };
-        // Beside what `make` left these runs are known, and nothing older can be mistaken for them.
-        let mut report = oracle.judge(cx, &environment, &task).await?;
+        let mut report = if self.runs_states {
+            // Beside what `make` left these runs are known, and nothing older can be mistaken for them.
+            oracle.judge(cx, &environment, &task).await?
+        } else {
+            OracleReport::of_lists(Vec::new(), Vec::new())
+        };
         // The row decides which tests count, however they were found.
         report.fail_to_pass = row.fail_to_pass().map_err(unreadable)?.ids;
         report.pass_to_pass = row.pass_to_pass().map_err(unreadable)?.ids;
@@ -139,6 +149,7 @@ impl Prospect<'_> {
                 task,
                 oracle: report,
             },
+            applier: applier.as_ref().clone(),
             evaluator: Evaluator::new(oracle, applier),
             repository,
         })))
@@ -146,7 +157,7 @@ impl Prospect<'_> {
 
     /// The clone by the options, else the one that the instance was made from.
     async fn clone_of(&self, name: &str) -> Result<GitRepo, Error> {
-        let Some(given) = &self.options.repos else {
+        let Some(given) = self.repos else {
             let id = self.artefacts.file_name().unwrap_or_default();
             let beside = self.artefacts.with_file_name(".atlas").join(id);
             let known: Option<PathBuf> = read_json(&self.place.path("source.json"))
@@ -213,7 +224,7 @@ fn broken(gate: &str, code: &str, message: String, evidence: Vec<Evidence>) -> P
 }
 
 /// A rejection before any gate could look.
-pub(super) fn refusal(gate: &str, code: &str, message: String, evidence: Vec<Evidence>) -> Verdict {
+pub(crate) fn refusal(gate: &str, code: &str, message: String, evidence: Vec<Evidence>) -> Verdict {
     Verdict {
         validator: gate.to_owned(),
         decision: Decision::Reject,

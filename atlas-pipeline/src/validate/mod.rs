@@ -1,9 +1,9 @@
 //! `atlas validate`: gates over a dataset.
 
-mod candidate;
+pub(crate) mod candidate;
 mod perturbations;
 mod report;
-mod rows;
+pub(crate) mod rows;
 
 pub use perturbations::PERTURBATIONS;
 pub use report::{FunnelStep, InstanceVerdict, ValidateReport};
@@ -300,10 +300,13 @@ async fn gates(
         .unwrap_or(Path::new("."))
         .join(id.as_str());
     let prospect = Prospect {
-        options,
+        config: &options.config,
+        repos: options.repos.as_deref(),
         engines: &engines,
         place: &place,
         artefacts: &beside,
+        seed: place.seed()?,
+        runs_states: true,
     };
     let mut prepared = match prospect.prepare(cx, &row).await? {
         Prepared::Ready(ready) => ready,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The rows of a dataset, all or those of these names, in the dataset's order.
-pub(super) fn read(path: &Path, only: &[InstanceId]) -> Result<Vec<Instance>, Error> {
+pub(crate) fn read(path: &Path, only: &[InstanceId]) -> Result<Vec<Instance>, Error> {
     let text = std::fs::read_to_string(path).map_err(|why| Error::io("read dataset", path, why))?;
     let wrong = |line: usize, why: String| {
         let place = format!("`{}`, line {line}: {why}", path.display());
@@ -68,7 +68,7 @@ pub(super) fn read(path: &Path, only: &[InstanceId]) -> Result<Vec<Instance>, Er
 }
 
 /// The lines of an earlier result that are about other instances; none where it cannot be read.
-pub(super) fn others(path: &Path, asked: &[&str]) -> Vec<String> {
+pub(crate) fn others(path: &Path, asked: &[&str]) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     text.lines()
         .filter(|line| {
@@ -80,12 +80,12 @@ pub(super) fn others(path: &Path, asked: &[&str]) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn unreadable(why: InstanceError) -> Error {
+pub(crate) fn unreadable(why: InstanceError) -> Error {
     Error::new(ErrorKind::InvalidInput, "read row", "").with_source(why)
 }
 
 /// The row without quarantined tests, and with what was decided in its `atlas` column.
-pub(super) fn repaired(
+pub(crate) fn repaired(
     mut row: Instance,
     candidate: &Candidate,
     verdicts: &[Verdict],

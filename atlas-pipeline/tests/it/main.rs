@@ -15,6 +15,7 @@ mod kill;
 mod logs;
 mod make;
 mod mcp;
+mod red_team;
 mod refine;
 mod states;
 mod support;

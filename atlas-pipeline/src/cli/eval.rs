@@ -1,0 +1,271 @@
+//! `atlas eval` and `atlas regrade`.
+
+use super::{DONE, ERROR, Format, NO, config, output};
+use atlas_core::{Error, GradingMode, InstanceId, Network, RunContext};
+use atlas_oracle::{RunReport, ScoreBounds};
+use atlas_pipeline::{
+    EngineChoice, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, InputFault, PredictionSource,
+    RegradeOptions, RegradeReport, evaluate, regrade,
+};
+use clap::{Args, ValueEnum};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum NetworkChoice {
+    None,
+    Full,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct EvalArgs {
+    /// The dataset: a file, or a folder of tasks.
+    #[arg(long, value_name = "FILE|DIR")]
+    dataset: PathBuf,
+    /// The predictions: a file, gold (the rows' own patches) or null (empty ones).
+    #[arg(long, value_name = "FILE|gold|null")]
+    predictions: PredictionSource,
+    /// The run's name: a folder and a label. Results are shared by content, whatever the name.
+    #[arg(long, value_name = "ID")]
+    run_id: String,
+    /// Only these instances.
+    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
+    instance_ids: Vec<InstanceId>,
+    /// By whose rules: strict, compat-swebench5, compat-swebench4 or compat-swebenchpp.
+    #[arg(long, default_value_t)]
+    mode: GradingMode,
+    /// Where the tests run: auto, docker or local.
+    #[arg(long, default_value = "auto")]
+    engine: EngineChoice,
+    /// Instances that go on at once.
+    #[arg(long, short, value_name = "N", default_value_t = 1)]
+    jobs: usize,
+    /// Most seconds of one run of the tests [default: limits.seconds of the configuration].
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
+    /// Where `logs/run_evaluation` and the report go.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, for rows without an
+    /// image.
+    #[arg(long, value_name = "DIR")]
+    repos: Option<PathBuf>,
+    /// Leave out the canary tests and the gold patch's run that shows them to work.
+    #[arg(long)]
+    no_canaries: bool,
+    /// Whether tests have a network [default: none in strict mode, full in the others].
+    #[arg(long, value_enum, value_name = "WHICH")]
+    network: Option<NetworkChoice>,
+    /// Where results are kept by content [default: the user's cache folder].
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
+    /// Configuration [default: atlas.toml in this folder, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Run the repository's code even where nothing keeps it apart from this machine.
+    #[arg(long)]
+    trust: bool,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) async fn eval(cx: &RunContext, args: EvalArgs) -> Result<u8, Error> {
+    let options = EvalOptions {
+        instances: args.instance_ids,
+        mode: args.mode,
+        engine: args.engine,
+        jobs: args.jobs,
+        timeout: args.timeout,
+        out: args.out,
+        repos: args.repos,
+        canaries: !args.no_canaries,
+        network: args.network.map(|choice| match choice {
+            NetworkChoice::None => Network::None,
+            NetworkChoice::Full => Network::Full,
+        }),
+        results: args.results,
+        config: config(args.config.as_deref())?,
+        trust: args.trust,
+        ..EvalOptions::new(args.dataset, args.predictions, args.run_id)
+    };
+    let report = evaluate(cx, &options).await?;
+    cx.progress.phase("");
+    if args.format == Format::Json {
+        output::json(&report)?;
+    } else {
+        output::print(&text(&report))?;
+    }
+    Ok(if report.without_evidence() > 0 {
+        ERROR
+    } else if report.all_resolved() {
+        DONE
+    } else {
+        NO
+    })
+}
+
+/// The run for a person: each verdict in a line, then the numbers.
+fn text(report: &EvalReport) -> String {
+    let mut text = String::new();
+    for verdict in &report.verdicts {
+        line(&mut text, verdict);
+    }
+    for (model, run) in &report.reports {
+        sums(&mut text, model, run, report.bounds.get(model));
+    }
+    faults(&mut text, &report.faults);
+    let ledger = &report.ledger;
+    let _ = writeln!(
+        text,
+        "{} jobs run, {} known from earlier runs; {:.1} s of tests, {:.1} s around them, {:.1} s in all",
+        ledger.jobs_run,
+        ledger.jobs_known,
+        ledger.test_seconds,
+        ledger.overhead_seconds,
+        ledger.seconds
+    );
+    text
+}
+
+fn line(text: &mut String, verdict: &EvalVerdict) {
+    let word = match verdict.outcome {
+        _ if verdict.resolved => "resolved",
+        EvalOutcome::Graded => "not resolved",
+        EvalOutcome::NullPatch => "null patch",
+        EvalOutcome::EmptyPatch => "empty patch",
+        EvalOutcome::NotApplied => "not applied",
+        EvalOutcome::NoEvidence => "no evidence",
+    };
+    let _ = write!(text, "{:<13} {}", word, verdict.instance_id);
+    if let Some(cause) = verdict.cause {
+        let _ = write!(text, "  [{cause}]");
+    }
+    if let Some(reason) = verdict.reasons.first() {
+        let _ = write!(text, "  {}", first_line(reason));
+    }
+    text.push('\n');
+    for guard in &verdict.guards {
+        let _ = writeln!(
+            text,
+            "              {}: {}",
+            guard.path,
+            first_line(&guard.message)
+        );
+    }
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty());
+    let line = line.unwrap_or_default().trim();
+    let mut short: String = line.chars().take(160).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    short
+}
+
+fn sums(text: &mut String, model: &str, run: &RunReport, bounds: Option<&ScoreBounds>) {
+    let _ = writeln!(
+        text,
+        "\n{model}: {} of {} resolved ({} submitted, {} unresolved, {} empty, {} errors, {} without \
+         prediction)",
+        run.resolved_instances,
+        run.total_instances,
+        run.submitted_instances,
+        run.unresolved_instances,
+        run.empty_patch_instances,
+        run.error_instances,
+        run.incomplete_ids.len()
+    );
+    if let Some(bounds) = bounds.filter(|bounds| bounds.excused > 0) {
+        let _ = writeln!(
+            text,
+            "score between {:.1} % and {:.1} %: {} failures are not the model's",
+            bounds.lower * 100.0,
+            bounds.upper * 100.0,
+            bounds.excused
+        );
+    }
+}
+
+fn faults(text: &mut String, faults: &[InputFault]) {
+    for fault in faults {
+        let line = fault
+            .line
+            .map_or_else(String::new, |line| format!(":{line}"));
+        let field = fault
+            .field
+            .as_ref()
+            .map_or_else(String::new, |field| format!(" column `{field}`:"));
+        let _ = writeln!(
+            text,
+            "input: {}{line}:{field} {}",
+            fault.file, fault.message
+        );
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RegradeArgs {
+    /// The dataset: a file, or a folder of tasks.
+    #[arg(long, value_name = "FILE|DIR")]
+    dataset: PathBuf,
+    /// The predictions: a file, gold or null.
+    #[arg(long, value_name = "FILE|gold|null")]
+    predictions: PredictionSource,
+    /// A folder with `<instance>/test_output*.txt`, at any depth.
+    #[arg(long, value_name = "DIR")]
+    logs: PathBuf,
+    /// Only these instances.
+    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
+    instance_ids: Vec<InstanceId>,
+    /// By whose rules: strict, compat-swebench5, compat-swebench4 or compat-swebenchpp.
+    #[arg(long, default_value_t)]
+    mode: GradingMode,
+    /// Also grade by these rules, and print what they see otherwise, test by test.
+    #[arg(long, value_name = "MODE")]
+    against: Option<GradingMode>,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn again(args: RegradeArgs) -> Result<u8, Error> {
+    let report = regrade(&RegradeOptions {
+        dataset: args.dataset,
+        predictions: args.predictions,
+        logs: args.logs,
+        instances: args.instance_ids,
+        mode: args.mode,
+        against: args.against,
+    })?;
+    if args.format == Format::Json {
+        output::json(&report)?;
+    } else {
+        output::print(&regraded(&report))?;
+    }
+    let all = report.instances.iter().all(|one| one.verdict.resolved);
+    Ok(if all { DONE } else { NO })
+}
+
+fn regraded(report: &RegradeReport) -> String {
+    let mut text = String::new();
+    for instance in &report.instances {
+        line(&mut text, &instance.verdict);
+    }
+    let model = report
+        .instances
+        .first()
+        .map_or("", |one| one.model_name_or_path.as_str());
+    sums(&mut text, model, &report.run, Some(&report.bounds));
+    for change in &report.changes {
+        let _ = writeln!(
+            text,
+            "{} {} {}: {} -> {}",
+            change.instance_id, change.list, change.test, change.from, change.to
+        );
+    }
+    faults(&mut text, &report.faults);
+    text
+}

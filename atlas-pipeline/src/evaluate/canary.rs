@@ -1,0 +1,210 @@
+//! Tests of Atlas's own amid the instance's: one must pass, one must fail.
+
+use super::strict::Prepared;
+use super::verdict::CanaryReport;
+use atlas_core::{Error, ExitState, FileContent, Overlay, RunContext, StateSummary, TestStatus};
+use atlas_guard::canary;
+use atlas_oracle::{GoldHere, StateRun};
+use std::collections::BTreeSet;
+
+/// The canaries of an instance, as its gold patch has shown them to work.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CanaryPlan {
+    file: Option<String>,
+    parser: String,
+    seed: String,
+    /// Why there are none.
+    pub(super) absent_because: Option<String>,
+    /// Whether the gold patch resolves the instance here; absent if that was not tried.
+    pub(super) gold_resolves: Option<bool>,
+    /// What the gold patch's run said, where it does not resolve.
+    pub(super) gold_reasons: Vec<String>,
+    /// Tests of the lists that the gold patch misses here.
+    gold_misses: BTreeSet<String>,
+    /// The gold patch's run: what an honest run of this suite looks like.
+    pub(super) reference: Option<StateSummary>,
+}
+
+/// Names of canaries in one layout.
+#[derive(Clone, Debug)]
+pub(super) struct LaidCanary {
+    must_pass: String,
+    must_fail: Option<String>,
+}
+
+/// What canaries did in a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SeenCanary {
+    pass: Option<TestStatus>,
+    /// Whether one that must fail was laid out.
+    has_fail: bool,
+    fail: Option<TestStatus>,
+    /// The run says that all is well although a test of it must have failed.
+    ended_well: bool,
+}
+
+impl CanaryPlan {
+    /// No canaries.
+    pub(super) fn none(why: impl Into<String>) -> Self {
+        Self {
+            absent_because: Some(why.into()),
+            ..Self::default()
+        }
+    }
+
+    /// What the gold patch did here.
+    pub(super) fn gold_here(&self) -> GoldHere {
+        match self.gold_resolves {
+            None => GoldHere::Unknown,
+            Some(true) => GoldHere::Good,
+            Some(false) if self.gold_misses.is_empty() => {
+                GoldHere::Broken(self.gold_reasons.join("; "))
+            }
+            Some(false) => GoldHere::Misses(self.gold_misses.clone()),
+        }
+    }
+
+    /// The same files with canaries in the test file, if there are any.
+    pub(super) fn lay_out(&self, mut overlay: Overlay) -> (Overlay, Option<LaidCanary>) {
+        let made = self.file.as_ref().and_then(|file| {
+            let content = overlay.write.get_mut(file)?;
+            let made = canary(&self.parser, file, &content.bytes, &self.seed)?;
+            content.bytes = made.content;
+            Some(LaidCanary {
+                must_pass: made.must_pass,
+                must_fail: made.must_fail,
+            })
+        });
+        (overlay, made)
+    }
+}
+
+/// Runs the gold patch with canaries, and without if it does not resolve the instance with them.
+pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<CanaryPlan, Error> {
+    let gold = match prepared.gold(cx).await? {
+        Ok(overlay) => overlay,
+        Err(reasons) => {
+            return Ok(CanaryPlan {
+                gold_resolves: Some(false),
+                gold_reasons: reasons,
+                ..CanaryPlan::none("the gold patch does not fit on the base commit")
+            });
+        }
+    };
+    let parser = prepared.candidate.environment.plan.log_parser_name.clone();
+    let tests = &prepared.candidate.task.test_patch;
+    let files = tests.files().unwrap_or_default();
+    let mut tried = 0;
+    for file in files.iter().filter_map(|file| file.new_path.as_ref()) {
+        let fits = gold
+            .write
+            .get(file)
+            .is_some_and(|FileContent { bytes, .. }| {
+                canary(&parser, file, bytes, &prepared.seed).is_some()
+            });
+        if !fits {
+            continue;
+        }
+        let plan = CanaryPlan {
+            file: Some(file.clone()),
+            parser: parser.clone(),
+            seed: prepared.seed.clone(),
+            gold_resolves: Some(true),
+            ..CanaryPlan::default()
+        };
+        let (overlay, laid) = plan.lay_out(gold.clone());
+        let Some(laid) = laid else { continue };
+        let run = prepared.run(cx, &overlay, "gold with canaries").await?;
+        if prepared.misses(&run).is_empty() && look(&run, &laid).is_honest() {
+            return Ok(CanaryPlan {
+                reference: Some(run.summary),
+                ..plan
+            });
+        }
+        tried += 1;
+        if tried == 2 {
+            break;
+        }
+    }
+    let run = prepared.run(cx, &gold, "gold").await?;
+    let gold_misses = prepared.misses(&run);
+    let resolves = gold_misses.is_empty();
+    let why = match (resolves, tried) {
+        (false, _) => "the gold patch does not resolve the instance here",
+        (true, 0) => "no test file of the instance has a form that canaries are known for",
+        (true, _) => "the instance's own tests do not bear them",
+    };
+    let mut reasons = run.faults.clone();
+    if !resolves {
+        reasons.push(format!(
+            "the gold patch's run: {:?}, {} results",
+            run.parsed.outcome,
+            run.parsed.results.len()
+        ));
+    }
+    Ok(CanaryPlan {
+        gold_resolves: Some(resolves),
+        gold_reasons: reasons,
+        gold_misses,
+        reference: resolves.then_some(run.summary),
+        ..CanaryPlan::none(why)
+    })
+}
+
+/// Finds the canaries in a run.
+pub(super) fn look(run: &StateRun, laid: &LaidCanary) -> SeenCanary {
+    let tests = run.parsed.tests();
+    let of = |name: &str| {
+        tests
+            .iter()
+            .filter(|(id, _)| id.contains(name))
+            .map(|(_, status)| *status)
+            .max_by_key(|status| !status.is_passing())
+    };
+    let has_fail = laid.must_fail.is_some();
+    SeenCanary {
+        pass: of(&laid.must_pass),
+        has_fail,
+        fail: laid.must_fail.as_deref().and_then(of),
+        ended_well: has_fail && run.summary.exit == (ExitState::Exited { code: 0 }),
+    }
+}
+
+impl SeenCanary {
+    /// Whether the one that must pass did and the one that must fail did.
+    pub(super) fn is_honest(&self) -> bool {
+        self.lies().is_empty()
+    }
+
+    /// What the run says of its canaries that cannot be true.
+    pub(super) fn lies(&self) -> Vec<String> {
+        let mut lies = Vec::new();
+        match self.pass {
+            Some(status) if status.is_passing() => {}
+            Some(status) => lies.push(format!("a test that must pass is {status}")),
+            None => lies.push("a test that must pass is not in the log".to_owned()),
+        }
+        match self.fail {
+            _ if !self.has_fail => {}
+            Some(status) if status.is_failing() && self.ended_well => {
+                lies.push("the exit code is 0 although a test failed".to_owned());
+            }
+            Some(status) if status.is_failing() => {}
+            Some(status) => lies.push(format!("a test that must fail is {status}")),
+            None => lies.push("a test that must fail is not in the log".to_owned()),
+        }
+        lies
+    }
+
+    /// For the verdict.
+    pub(super) fn report(&self, plan: &CanaryPlan) -> CanaryReport {
+        CanaryReport {
+            file: plan.file.clone(),
+            passed: Some(self.pass.is_some_and(TestStatus::is_passing)),
+            failed: self
+                .has_fail
+                .then(|| self.fail.is_some_and(TestStatus::is_failing)),
+            absent_because: None,
+        }
+    }
+}

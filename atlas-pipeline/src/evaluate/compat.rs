@@ -1,0 +1,202 @@
+//! Grading by the rules of a released harness.
+
+use super::script;
+use super::subject::Subject;
+use super::verdict::{EvalOutcome, EvalVerdict};
+use atlas_core::{
+    Environment, Error, ErrorKind, ExitState, GradingMode, Harness, Job, JobFile, JobResult,
+    JobUser, Limits, Network, Overlay, RunContext, Sandbox,
+};
+use atlas_oracle::{
+    CompatGrade, CompatInput, CompatRead, CompatRow, CompatStage, EvalType, grade_compat,
+};
+use atlas_parsers::{CompatHints, compat_parse, compat_parser_of};
+use std::collections::BTreeMap;
+
+/// What a harness keeps of one instance.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HarnessRun {
+    /// What applying the prediction said.
+    pub(super) applying: Vec<u8>,
+    /// The output of the row's script; absent if it never began.
+    pub(super) log: Option<Vec<u8>>,
+    /// The script.
+    pub(super) script: String,
+    pub(super) stage: CompatStage,
+    pub(super) result: Option<JobResult>,
+}
+
+/// Grades what a harness has before it.
+pub(super) fn grade_as(
+    harness: Harness,
+    subject: &Subject,
+    patch: Option<&str>,
+    log: Option<&[u8]>,
+    instance_log: Option<&[u8]>,
+    stage: CompatStage,
+) -> CompatGrade {
+    let parser = parser_name(harness, subject);
+    let hints = CompatHints {
+        version: subject.version.clone(),
+        instance_id: subject.id.to_string(),
+        repo: subject.repo.clone(),
+        language: subject.language.clone(),
+        ..CompatHints::default()
+    };
+    let read = |text: &str| match compat_parse(harness, &parser, text, &hints) {
+        Ok(statuses) => CompatRead::Statuses(statuses),
+        Err(why) => CompatRead::Raised(why.to_string()),
+    };
+    grade_compat(
+        harness,
+        &CompatInput {
+            row: CompatRow {
+                instance_id: subject.id.as_str(),
+                repo: &subject.repo,
+                fail_to_pass: &subject.fail_to_pass.ids,
+                pass_to_pass: &subject.pass_to_pass.ids,
+                eval_type: if subject.fails_only {
+                    EvalType::FailOnly
+                } else {
+                    EvalType::PassAndFail
+                },
+            },
+            patch,
+            log,
+            instance_log,
+            stage,
+            read: &read,
+        },
+    )
+}
+
+/// The harness's name for the reader of a row.
+fn parser_name(harness: Harness, subject: &Subject) -> String {
+    let by_repo = || compat_parser_of(harness, &subject.repo).map(str::to_owned);
+    let by_row = || {
+        (!subject.log_parser.is_empty()).then(|| {
+            if subject.log_parser.starts_with("parse_") || harness == Harness::SweBenchPp {
+                subject.log_parser.clone()
+            } else {
+                format!("parse_log_{}", subject.log_parser)
+            }
+        })
+    };
+    match harness {
+        Harness::SweBench4 => by_repo().or_else(by_row),
+        Harness::SweBench5 | Harness::SweBenchPp => by_row().or_else(by_repo),
+    }
+    .unwrap_or_default()
+}
+
+/// Where and how a harness's evaluation runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    pub(super) sandbox: &'a dyn Sandbox,
+    pub(super) environment: &'a Environment,
+    pub(super) limits: &'a Limits,
+    pub(super) network: Network,
+    /// Makes the mark between applying and testing.
+    pub(super) seed: &'a str,
+}
+
+/// Runs a prediction as a harness does: root in the row's image, its ladder, its script.
+pub(super) async fn run_as(
+    cx: &RunContext,
+    harness: Harness,
+    place: Place<'_>,
+    subject: &Subject,
+    patch: &[u8],
+) -> Result<HarnessRun, Error> {
+    let Place {
+        sandbox,
+        environment,
+        limits,
+        network,
+        seed,
+    } = place;
+    let whole = subject.script.as_ref().map_err(|why| {
+        Error::new(
+            ErrorKind::InvalidInput,
+            format!("run `{}`:", subject.id),
+            why.clone(),
+        )
+    })?;
+    let text = match harness {
+        Harness::SweBench5 => script::with_exit_code(whole),
+        Harness::SweBench4 | Harness::SweBenchPp => whole.clone(),
+    };
+    let nonce = crate::store::Key::new("harness run")
+        .part(seed.as_bytes())
+        .part(subject.id.as_str().as_bytes())
+        .part(patch)
+        .finish();
+    let nonce = &nonce[..32];
+    let file = |name: &str, bytes: &[u8]| JobFile {
+        name: name.to_owned(),
+        bytes: bytes.to_vec(),
+    };
+    let job = Job {
+        label: subject.id.to_string(),
+        overlay: Overlay::default(),
+        files: vec![file("patch.diff", patch), file("eval.sh", text.as_bytes())],
+        script: script::as_harness(harness, nonce),
+        collect: Vec::new(),
+        env: BTreeMap::new(),
+        limits: limits.clone(),
+        network,
+        user: JobUser::Root,
+    };
+    let result = sandbox.run(cx, environment, &job).await?;
+    let cut = script::cut_harness(&result.output, nonce);
+    let mut run = HarnessRun {
+        applying: cut.applying.to_vec(),
+        script: text,
+        ..HarnessRun::default()
+    };
+    run.stage = match (cut.applied, result.exit) {
+        (Some(0) | None, ExitState::TimedOut) => CompatStage::TimedOut,
+        (Some(0), _) => CompatStage::Tested,
+        (Some(_), _) => CompatStage::NotApplied,
+        (None, _) => {
+            let said = String::from_utf8_lossy(&result.output);
+            let last = said.trim().lines().next_back().unwrap_or("nothing");
+            return Err(Error::new(
+                ErrorKind::EngineFailed,
+                format!("apply the prediction in the image of `{}`:", subject.id),
+                format!("the image's shell said: {last}"),
+            ));
+        }
+    };
+    if cut.applied == Some(0) {
+        let mut log = cut.tests.to_vec();
+        if run.stage == CompatStage::TimedOut {
+            let note = format!("\n\nTimeout error: {} seconds exceeded.", limits.seconds);
+            log.extend_from_slice(note.as_bytes());
+        }
+        run.log = Some(log);
+    }
+    run.result = Some(result);
+    Ok(run)
+}
+
+/// A harness's verdict in Atlas's words.
+pub(super) fn describe(verdict: &mut EvalVerdict, grade: &CompatGrade, stage: CompatStage) {
+    verdict.resolution = grade.resolution;
+    verdict.reasons.clone_from(&grade.why);
+    if let Some(infra) = &grade.infra {
+        verdict.reasons.push(infra.reason.clone());
+    }
+    let body = grade.report.as_ref().map(|report| &report.body);
+    verdict.resolved = body.is_some_and(|body| body.resolved);
+    if let Some(tests) = body.and_then(|body| body.tests_status.as_ref()) {
+        verdict.fail_to_pass = tests.fail_to_pass.clone();
+        verdict.pass_to_pass = tests.pass_to_pass.clone();
+    }
+    verdict.outcome = match stage {
+        CompatStage::NotApplied => EvalOutcome::NotApplied,
+        CompatStage::NotStarted => EvalOutcome::NoEvidence,
+        CompatStage::Tested | CompatStage::TimedOut => EvalOutcome::Graded,
+    };
+    debug_assert!(verdict.mode != GradingMode::Strict);
+}

@@ -1,0 +1,577 @@
+//! `atlas eval` and `atlas regrade`: predictions against instances.
+
+mod canary;
+mod compat;
+mod ids;
+mod input;
+mod layout;
+mod regrade;
+mod report;
+mod script;
+mod settle;
+mod strict;
+mod subject;
+mod tree;
+mod verdict;
+
+pub use input::{InputFault, PredictionSource};
+pub use regrade::{GradeChange, RegradeOptions, RegradeReport, RegradedInstance, regrade};
+pub use report::{EvalReport, Ledger};
+pub use verdict::{CanaryReport, EvalOutcome, EvalVerdict};
+
+use crate::retry::RetrySandbox;
+use crate::store::{Workplace, seed};
+use crate::validate::candidate::{Prepared as FromClone, Prospect};
+use crate::{CachedSandbox, Config, EngineChoice, Engines};
+use atlas_core::{
+    Environment, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, GradingMode, Harness,
+    ImageRef, InstanceId, Limits, Network, Patch, RunContext, Sandbox,
+};
+use atlas_docker::FoundImage;
+use atlas_oracle::{Cause, CompatStage, InstanceReport, RunEntry};
+use canary::CanaryPlan;
+use futures_util::StreamExt;
+use input::{Input, Item};
+use layout::{RunFolder, keep, log_name};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use strict::{Prepared, Strict};
+use subject::Subject;
+use tree::BaseTree;
+
+/// Which predictions against which instances, by whose rules.
+#[derive(Clone, Debug)]
+pub struct EvalOptions {
+    /// The dataset.
+    pub dataset: PathBuf,
+    /// The predictions.
+    pub predictions: PredictionSource,
+    /// The run's name: a folder and a label, nothing more. Results are shared by content.
+    pub run_id: String,
+    /// Only these instances. Default: all.
+    pub instances: Vec<InstanceId>,
+    /// By whose rules. Default: [`GradingMode::Strict`].
+    pub mode: GradingMode,
+    /// Which engine.
+    pub engine: EngineChoice,
+    /// Instances that go on at once. Default: 1.
+    pub jobs: usize,
+    /// Most seconds of one run of the tests. Default: the configuration's.
+    pub timeout: Option<u64>,
+    /// Where the harness's folders go. Default: this folder.
+    pub out: PathBuf,
+    /// A clone, or a folder of clones, for rows without an image.
+    pub repos: Option<PathBuf>,
+    /// Whether the gold patch is run first with canary tests. Default: yes, in strict mode.
+    pub canaries: bool,
+    /// Whether tests have a network. Default: none in strict mode, full in the others, as the
+    /// harnesses have it.
+    pub network: Option<Network>,
+    /// Where results are kept by content. Default: `atlas/results` in the user's cache folder.
+    pub results: Option<PathBuf>,
+    /// Configuration.
+    pub config: Config,
+    /// Whether untrusted code may run where nothing keeps it apart from this machine.
+    pub trust: bool,
+}
+
+impl EvalOptions {
+    /// Defaults for everything but the dataset, the predictions and the run's name.
+    pub fn new(
+        dataset: impl Into<PathBuf>,
+        predictions: PredictionSource,
+        run_id: impl Into<String>,
+    ) -> Self {
+        Self {
+            dataset: dataset.into(),
+            predictions,
+            run_id: run_id.into(),
+            instances: Vec::new(),
+            mode: GradingMode::Strict,
+            engine: EngineChoice::Auto,
+            jobs: 1,
+            timeout: None,
+            out: PathBuf::from("."),
+            repos: None,
+            canaries: true,
+            network: None,
+            results: None,
+            config: Config::default(),
+            trust: false,
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let mut limits = self.config.limits.clone();
+        if let Some(seconds) = self.timeout {
+            limits.seconds = seconds;
+        }
+        limits
+    }
+}
+
+/// Runs predictions and grades them.
+///
+/// Below `out` it leaves what the SWE-bench harness leaves, in its names and forms:
+/// `logs/run_evaluation/<run id>/<model>/<instance>/{run_instance.log, patch.diff, eval.sh,
+/// test_output.txt, report.json}`, `run.json` and `<model>.<run id>.json`; and `verdict.json` beside
+/// each `report.json`. A job that was run before, by whichever run, is not run again.
+///
+/// # Errors
+/// A dataset or predictions that cannot be read at all, wrong options, an engine that does not answer.
+/// What goes wrong with one row or one instance stands in the report, and the others go on.
+///
+/// # Cancellation
+/// Raising `cx.cancel` ends the runs in flight and returns [`ErrorKind::Cancelled`]; the same call
+/// later goes on from there.
+pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalReport, Error> {
+    let started = Instant::now();
+    let folder = RunFolder::new(&options.out, &options.run_id)?;
+    let input = Input::read(&options.dataset, &options.predictions, &options.instances)?;
+    let results = match &options.results {
+        Some(path) => path.clone(),
+        None => crate::engine::cache_folder()?.join("results"),
+    };
+    let seed = seed(&results.join("seed"))?;
+    folder.describe(&options.dataset)?;
+    let mut engines = Engines::open(options.engine, &options.config, options.trust).await?;
+    let patient = RetrySandbox::new(Arc::clone(&engines.sandbox), Duration::from_secs(120));
+    let cached = CachedSandbox::new(Arc::new(patient), results.join("jobs"));
+    engines.sandbox = Arc::new(cached.clone());
+    let host = Host {
+        options,
+        folder: &folder,
+        engines,
+        results,
+        seed,
+        limits: options.limits(),
+    };
+    let total = input.items.len();
+    let work = input.items.iter().enumerate().map(|(at, item)| {
+        let host = &host;
+        async move {
+            cx.progress
+                .detail(&format!("{} ({} of {total})", item.instance_id, at + 1));
+            host.one(cx, item).await
+        }
+    });
+    let mut work = futures_util::stream::iter(work).buffer_unordered(options.jobs.max(1));
+    let mut done = Vec::with_capacity(total);
+    while let Some(one) = work.next().await {
+        cx.check("evaluate")?;
+        done.push(one);
+    }
+    drop(work);
+    done.sort_by(|a, b| {
+        (&a.verdict.model_name_or_path, &a.verdict.instance_id)
+            .cmp(&(&b.verdict.model_name_or_path, &b.verdict.instance_id))
+    });
+    let report = report::sum_up(
+        options,
+        &input,
+        done,
+        cached.counts(),
+        started.elapsed().as_secs_f64(),
+    );
+    report.write(&folder)?;
+    Ok(report)
+}
+
+/// What all evaluations of a run share.
+struct Host<'a> {
+    options: &'a EvalOptions,
+    folder: &'a RunFolder,
+    engines: Engines,
+    results: PathBuf,
+    seed: String,
+    limits: Limits,
+}
+
+/// One prediction, evaluated.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) verdict: EvalVerdict,
+    pub(crate) entry: RunEntry,
+    /// The image that was run, where one was.
+    pub(crate) image: Option<String>,
+}
+
+impl Host<'_> {
+    /// Evaluates one prediction; whatever goes wrong becomes its verdict.
+    async fn one(&self, cx: &RunContext, item: &Item) -> Done {
+        let mode = self.options.mode;
+        let bytes = item.patch.as_deref().unwrap_or_default().as_bytes();
+        let mut verdict = EvalVerdict::new(&item.instance_id, &item.model, mode, bytes);
+        verdict.fail_to_pass.failure = item.subject.fail_to_pass.ids.clone();
+        verdict.pass_to_pass.failure = item.subject.pass_to_pass.ids.clone();
+        let folder = self.folder.instance(&item.model, &item.instance_id);
+        let mut log = RunLog::default();
+        let result = match (item.patch.as_deref(), mode) {
+            (None | Some(""), GradingMode::Strict) => {
+                verdict.outcome = match item.patch {
+                    None => EvalOutcome::NullPatch,
+                    Some(_) => EvalOutcome::EmptyPatch,
+                };
+                verdict.cause = Some(Cause::Model);
+                verdict.reasons = vec!["there is nothing to run".to_owned()];
+                Ok(Finished::of(
+                    verdict.clone(),
+                    RunEntry::stored(&item.instance_id, item.patch.as_deref(), None, None),
+                ))
+            }
+            (_, GradingMode::Strict) => {
+                self.strict(cx, item, &folder, &mut log, verdict.clone())
+                    .await
+            }
+            (_, GradingMode::Compat(harness)) => {
+                self.compat(cx, harness, item, &folder, &mut log, verdict.clone())
+                    .await
+            }
+        };
+        let finished = match result {
+            Ok(finished) => finished,
+            Err(why) => {
+                log.say(&why.chain());
+                verdict.outcome = EvalOutcome::NoEvidence;
+                verdict.cause = Some(settle::blame(&why));
+                verdict.reasons = vec![why.chain()];
+                Finished::of(
+                    verdict,
+                    RunEntry::stored(&item.instance_id, item.patch.as_deref(), None, None),
+                )
+            }
+        };
+        let written = finished.write(&folder, &log);
+        let mut verdict = finished.verdict;
+        if let Err(why) = written {
+            verdict.reasons.push(why.chain());
+        }
+        Done {
+            verdict,
+            entry: finished.entry,
+            image: finished.image,
+        }
+    }
+
+    async fn image(&self, cx: &RunContext, subject: &Subject) -> Result<FoundImage, Error> {
+        let Some(engine) = &self.engines.docker else {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!("run `{}`:", subject.id),
+                format!(
+                    "its row names the image `{}`, which needs a container engine; start one, or give --repos \
+                     with a clone",
+                    subject.image
+                ),
+            ));
+        };
+        engine.find_image(cx, &subject.image).await
+    }
+
+    async fn compat(
+        &self,
+        cx: &RunContext,
+        harness: Harness,
+        item: &Item,
+        folder: &Path,
+        log: &mut RunLog,
+        mut verdict: EvalVerdict,
+    ) -> Result<Finished, Error> {
+        let subject = &item.subject;
+        let patch = item.patch.as_deref();
+        let is_run = match harness {
+            Harness::SweBenchPp => patch.is_some_and(|patch| !patch.trim().is_empty()),
+            _ => patch.is_some_and(|patch| !patch.is_empty()),
+        };
+        let mut run = compat::HarnessRun {
+            stage: CompatStage::Tested,
+            ..compat::HarnessRun::default()
+        };
+        let mut image = None;
+        if is_run {
+            let found = self.image(cx, subject).await?;
+            let environment = of_image(&found);
+            let network = self.options.network.unwrap_or(Network::Full);
+            let bytes = patch.unwrap_or_default().as_bytes();
+            keep(folder, "patch.diff", bytes)?;
+            run = compat::run_as(
+                cx,
+                harness,
+                compat::Place {
+                    sandbox: &*self.engines.sandbox,
+                    environment: &environment,
+                    limits: &self.limits,
+                    network,
+                    seed: &self.seed,
+                },
+                subject,
+                bytes,
+            )
+            .await?;
+            log.say(&String::from_utf8_lossy(&run.applying));
+            log.say(match run.stage {
+                CompatStage::NotApplied => ">>>>> Patch Apply Failed",
+                _ => ">>>>> Applied Patch",
+            });
+            keep(folder, "eval.sh", run.script.as_bytes())?;
+            verdict.environment.clone_from(&found.id);
+            image = Some(found.name);
+        }
+        let text = log.text.clone();
+        let instance_log = (!text.is_empty()).then_some(text.as_bytes());
+        let grade = compat::grade_as(
+            harness,
+            subject,
+            patch,
+            run.log.as_deref(),
+            instance_log,
+            run.stage,
+        );
+        compat::describe(&mut verdict, &grade, run.stage);
+        if !is_run {
+            verdict.outcome = match patch {
+                None => EvalOutcome::NullPatch,
+                Some(_) => EvalOutcome::EmptyPatch,
+            };
+        }
+        settle::compat(&mut verdict, &grade, run.result.as_ref());
+        let mut finished =
+            Finished::of(verdict, RunEntry::graded(&item.instance_id, patch, &grade));
+        finished.log = run.log.map(|bytes| (log_name(Some(harness)), bytes));
+        finished.report = grade.report;
+        finished.image = image;
+        Ok(finished)
+    }
+
+    async fn strict(
+        &self,
+        cx: &RunContext,
+        item: &Item,
+        folder: &Path,
+        log: &mut RunLog,
+        mut verdict: EvalVerdict,
+    ) -> Result<Finished, Error> {
+        let patch = item.patch.as_deref().unwrap_or_default();
+        keep(folder, "patch.diff", patch.as_bytes())?;
+        let (prepared, image) = match self.prepare(cx, item).await? {
+            Ok(prepared) => prepared,
+            Err((cause, why)) => {
+                log.say(&why);
+                verdict.cause = Some(cause);
+                verdict.reasons = vec![why];
+                let entry = RunEntry::stored(&item.instance_id, Some(patch), None, None);
+                return Ok(Finished::of(verdict, entry));
+            }
+        };
+        let plan = if self.options.canaries {
+            prepared.calibrate(cx).await?
+        } else {
+            CanaryPlan::none("switched off")
+        };
+        keep(
+            folder,
+            "eval.sh",
+            atlas_oracle::state_script(&prepared.candidate.environment.plan).as_bytes(),
+        )?;
+        let Strict {
+            verdict,
+            log: output,
+            report,
+        } = prepared
+            .evaluate(cx, &Patch::new(patch), &plan, verdict)
+            .await?;
+        if let Some(place) = &prepared.place {
+            place.clear_temporary()?;
+        }
+        for note in verdict.reasons.iter().chain(&verdict.notes) {
+            log.say(note);
+        }
+        if let Some(bytes) = report {
+            keep(folder, "structured_report", &bytes)?;
+        }
+        let is_written = verdict.outcome == EvalOutcome::Graded;
+        let written = is_written.then(|| report::instance_report(&verdict));
+        let bytes = written.as_ref().map(InstanceReport::to_json_bytes);
+        let mut finished = Finished::of(
+            verdict,
+            RunEntry::stored(&item.instance_id, Some(patch), bytes.as_deref(), None),
+        );
+        finished.log = output.map(|bytes| (log_name(None), bytes));
+        finished.report = written;
+        finished.image = image;
+        Ok(finished)
+    }
+
+    /// The environment of an instance: what `make` left beside the dataset, or the row's image.
+    async fn prepare(
+        &self,
+        cx: &RunContext,
+        item: &Item,
+    ) -> Result<Result<(Prepared, Option<String>), (Cause, String)>, Error> {
+        let subject = &item.subject;
+        let beside = self
+            .options
+            .dataset
+            .parent()
+            .unwrap_or(Path::new("."))
+            .join(&item.instance_id);
+        let is_made_here = self.options.repos.is_some() || beside.join("plan.json").exists();
+        if !is_made_here {
+            let image = match self.image(cx, subject).await {
+                Ok(image) => image,
+                Err(why) if why.kind() == ErrorKind::ImageMissing => {
+                    return Ok(Err((Cause::Environment, why.chain())));
+                }
+                Err(why) => return Err(why),
+            };
+            let Some(engine) = self.engines.docker.clone() else {
+                return Err(Error::new(
+                    ErrorKind::Internal,
+                    "find the engine of",
+                    image.name,
+                ));
+            };
+            let sandbox: Arc<dyn Sandbox> = Arc::clone(&self.engines.sandbox);
+            let made = strict::from_image(
+                subject,
+                engine,
+                sandbox,
+                &image,
+                &self.limits,
+                self.seed.clone(),
+            );
+            return Ok(made
+                .map(|prepared| (prepared, Some(image.name)))
+                .map_err(|why| (Cause::Environment, format!("`{}`: {why}", subject.id))));
+        }
+        let place = Workplace::wait(cx, &self.results.join("places"), &item.instance_id).await?;
+        let mut config = self.options.config.clone();
+        config.limits = self.limits.clone();
+        let prospect = Prospect {
+            config: &config,
+            repos: self.options.repos.as_deref(),
+            engines: &self.engines,
+            place: &place,
+            artefacts: &beside,
+            seed: self.seed.clone(),
+            runs_states: false,
+        };
+        let prepared = match prospect.prepare(cx, &subject.row).await? {
+            FromClone::Ready(ready) => {
+                let tree = BaseTree::Commit(ready.applier);
+                Ok((
+                    Prepared {
+                        candidate: ready.candidate,
+                        evaluator: ready.evaluator,
+                        tree,
+                        seed: self.seed.clone(),
+                        place: Some(Arc::new(place)),
+                    },
+                    None,
+                ))
+            }
+            FromClone::Broken(verdict) => {
+                let said: Vec<&str> = verdict
+                    .findings
+                    .iter()
+                    .map(|finding| finding.message.as_str())
+                    .collect();
+                let why = (Cause::Environment, said.join("; "));
+                place.clear_temporary()?;
+                Err(why)
+            }
+        };
+        Ok(prepared)
+    }
+}
+
+/// An image as an environment for a harness's own script.
+fn of_image(image: &FoundImage) -> Environment {
+    Environment {
+        plan: EnvironmentPlan::default(),
+        dockerfile: String::new(),
+        image: ImageRef::Docker {
+            id: image.id.clone(),
+            tag: image.name.clone(),
+        },
+        lock: EnvironmentLock {
+            engine: "docker".to_owned(),
+            image_id: image.id.clone(),
+            image_bytes: image.bytes,
+            ..EnvironmentLock::default()
+        },
+        attempts: Vec::new(),
+    }
+}
+
+/// What is told of an instance's evaluation: `run_instance.log`.
+#[derive(Debug, Default)]
+struct RunLog {
+    text: String,
+}
+
+impl RunLog {
+    fn say(&mut self, words: &str) {
+        if !words.is_empty() {
+            self.text.push_str(words.trim_end());
+            self.text.push('\n');
+        }
+    }
+}
+
+/// An evaluation before its files are written.
+#[derive(Debug)]
+struct Finished {
+    verdict: EvalVerdict,
+    entry: RunEntry,
+    log: Option<(&'static str, Vec<u8>)>,
+    report: Option<InstanceReport>,
+    image: Option<String>,
+}
+
+impl Finished {
+    fn of(verdict: EvalVerdict, entry: RunEntry) -> Self {
+        Self {
+            verdict,
+            entry,
+            log: None,
+            report: None,
+            image: None,
+        }
+    }
+
+    fn write(&self, folder: &Path, log: &RunLog) -> Result<(), Error> {
+        let is_empty = matches!(
+            self.verdict.outcome,
+            EvalOutcome::NullPatch | EvalOutcome::EmptyPatch
+        );
+        if let Some((name, bytes)) = &self.log {
+            keep(folder, name, bytes)?;
+        }
+        // What an earlier start of this run wrote must not stand beside another verdict.
+        let stale: BTreeSet<&str> = ["report.json", "test_output.txt", "test_output_after.txt"]
+            .into_iter()
+            .filter(|name| match *name {
+                "report.json" => self.report.is_none(),
+                name => self.log.as_ref().is_none_or(|(kept, _)| *kept != name),
+            })
+            .collect();
+        for name in stale {
+            match std::fs::remove_file(folder.join(name)) {
+                Err(why) if why.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io("remove", &folder.join(name), why));
+                }
+                _ => {}
+            }
+        }
+        if let Some(report) = &self.report {
+            keep(folder, "report.json", &report.to_json_bytes())?;
+        }
+        if !is_empty {
+            keep(folder, "run_instance.log", log.text.as_bytes())?;
+        }
+        crate::store::write_json(&folder.join("verdict.json"), &self.verdict)
+    }
+}

@@ -1,0 +1,470 @@
+//! Grading stored logs: no engine, any rules, any version of the parsers.
+
+use super::compat;
+use super::ids;
+use super::input::{Input, InputFault, Item, PredictionSource};
+use super::report;
+use super::script::{END, EXIT_CODE, START};
+use super::settle;
+use super::verdict::{EvalOutcome, EvalVerdict};
+use crate::reading::parse_bytes;
+use atlas_core::{Error, ErrorKind, GradingMode, Harness, InstanceId, RunOutcome};
+use atlas_oracle::{Cause, CompatStage, InstanceReport, RunEntry, RunReport, ScoreBounds, Scored};
+use atlas_parsers::Hints;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+/// What to grade again, and how.
+#[derive(Clone, Debug)]
+pub struct RegradeOptions {
+    /// The dataset.
+    pub dataset: PathBuf,
+    /// The predictions, for what was null, empty or never made.
+    pub predictions: PredictionSource,
+    /// A folder with `<instance>/test_output*.txt` at any depth.
+    pub logs: PathBuf,
+    /// Only these instances. Default: all.
+    pub instances: Vec<InstanceId>,
+    /// By whose rules.
+    pub mode: GradingMode,
+    /// Other rules to compare with, test by test.
+    pub against: Option<GradingMode>,
+}
+
+/// One instance, graded again.
+#[derive(Clone, Debug, Serialize)]
+pub struct RegradedInstance {
+    /// The instance.
+    pub instance_id: String,
+    /// The model.
+    pub model_name_or_path: String,
+    /// The log that was read, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<PathBuf>,
+    /// What the harness would write; absent where it writes nothing.
+    pub report: Option<InstanceReport>,
+    /// Atlas's verdict by the same rules.
+    pub verdict: EvalVerdict,
+}
+
+/// One test, or a whole instance, that two gradings see differently.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GradeChange {
+    /// The instance.
+    pub instance_id: String,
+    /// `FAIL_TO_PASS`, `PASS_TO_PASS`, or `resolved` for the verdict itself.
+    pub list: String,
+    /// The test; empty for the verdict.
+    pub test: String,
+    /// What the compared rules say.
+    pub from: String,
+    /// What the chosen rules say.
+    pub to: String,
+}
+
+/// Stored logs, graded again.
+#[derive(Clone, Debug, Serialize)]
+pub struct RegradeReport {
+    /// By whose rules.
+    pub mode: GradingMode,
+    /// The harness's report of the run: of the first model.
+    #[serde(flatten)]
+    pub run: RunReport,
+    /// Each instance's report, as the harness writes it, by instance.
+    pub instance_reports: BTreeMap<String, InstanceReport>,
+    /// Bounds of the score.
+    pub bounds: ScoreBounds,
+    /// Each instance.
+    pub instances: Vec<RegradedInstance>,
+    /// What the compared rules see differently.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<GradeChange>,
+    /// What was wrong with the inputs.
+    pub faults: Vec<InputFault>,
+}
+
+/// Grades stored logs.
+///
+/// # Errors
+/// A dataset, predictions or a folder that cannot be read at all, or two logs for one prediction.
+pub fn regrade(options: &RegradeOptions) -> Result<RegradeReport, Error> {
+    let input = Input::read(&options.dataset, &options.predictions, &options.instances)?;
+    let logs = find_logs(&options.logs)?;
+    let mut instances = Vec::with_capacity(input.items.len());
+    let mut entries = Vec::new();
+    let mut changes = Vec::new();
+    let mut faults = input.faults.clone();
+    for item in &input.items {
+        let found = choose(&logs, item)?;
+        let (regraded, entry) = match one(options.mode, item, found) {
+            Ok(done) => done,
+            Err(why) => {
+                faults.push(InputFault {
+                    file: found
+                        .map_or_else(String::new, |found| found.folder.display().to_string()),
+                    line: None,
+                    field: None,
+                    message: why.chain(),
+                });
+                continue;
+            }
+        };
+        if let Some(other) = options.against {
+            let (before, _) = one(other, item, found)?;
+            differences(&before, &regraded, &mut changes);
+        }
+        if item.model == input.model {
+            entries.push(entry);
+        }
+        instances.push(regraded);
+    }
+    let entries = report::entries(&input, &input.model, entries.into_iter());
+    let run = report::run_report(options.mode, &input.ids, &entries, None);
+    let verdicts = instances.iter().map(|one| Scored {
+        resolved: one.verdict.resolved,
+        cause: one.verdict.cause,
+    });
+    Ok(RegradeReport {
+        mode: options.mode,
+        run,
+        bounds: ScoreBounds::of(verdicts),
+        instance_reports: instances
+            .iter()
+            .filter_map(|one| Some((one.instance_id.clone(), one.report.clone()?)))
+            .collect(),
+        instances,
+        changes,
+        faults,
+    })
+}
+
+/// What a run left of one instance.
+#[derive(Clone, Debug)]
+struct Stored {
+    folder: PathBuf,
+    /// The log of the tests, if it came to that.
+    log: Option<PathBuf>,
+}
+
+/// Whether a file is the log of the state that is graded: of three states, that of After.
+fn is_graded_log(name: &str) -> bool {
+    let is_log = name.starts_with("test_output")
+        && Path::new(name).extension().is_some_and(|end| end == "txt");
+    is_log && !name.contains("_base") && !name.contains("_before")
+}
+
+/// The folders of instances below a folder, by their names.
+fn find_logs(root: &Path) -> Result<BTreeMap<String, Vec<Stored>>, Error> {
+    let mut found: BTreeMap<PathBuf, Option<PathBuf>> = BTreeMap::new();
+    for entry in WalkDir::new(root).follow_links(true).sort_by_file_name() {
+        let entry = entry.map_err(|why| {
+            Error::new(
+                ErrorKind::Io,
+                "read the folder of logs",
+                format!("`{}`", root.display()),
+            )
+            .with_source(why)
+        })?;
+        let name = entry.file_name().to_string_lossy();
+        let Some(folder) = entry.path().parent() else {
+            continue;
+        };
+        if !entry.file_type().is_file() {
+            continue;
+        }
+        if is_graded_log(&name) {
+            let log = Some(entry.path().to_owned());
+            found.insert(folder.to_owned(), log);
+        } else if name == "run_instance.log" || name.starts_with("test_output") {
+            found.entry(folder.to_owned()).or_default();
+        }
+    }
+    let mut stored: BTreeMap<String, Vec<Stored>> = BTreeMap::new();
+    for (folder, log) in found {
+        let name = folder
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        stored
+            .entry(name.unwrap_or_default())
+            .or_default()
+            .push(Stored { folder, log });
+    }
+    Ok(stored)
+}
+
+/// What is stored of a prediction; of several runs below one folder, that of its model.
+fn choose<'a>(
+    stored: &'a BTreeMap<String, Vec<Stored>>,
+    item: &Item,
+) -> Result<Option<&'a Stored>, Error> {
+    let Some(found) = stored.get(&item.instance_id) else {
+        return Ok(None);
+    };
+    let model = super::layout::part(&item.model);
+    let is_of_model = |one: &Stored| {
+        let parent = one.folder.parent().and_then(Path::file_name);
+        parent.is_some_and(|name| *name == *model)
+    };
+    let mut fit: Vec<&Stored> = found.iter().collect();
+    if fit.iter().any(|one| is_of_model(one)) {
+        fit.retain(|one| is_of_model(one));
+    }
+    match fit.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        [one, another, ..] => Err(Error::new(
+            ErrorKind::InvalidInput,
+            format!("choose the log of `{}`:", item.instance_id),
+            format!(
+                "there are `{}` and `{}`; name the folder of one run",
+                one.folder.display(),
+                another.folder.display()
+            ),
+        )),
+    }
+}
+
+fn one(
+    mode: GradingMode,
+    item: &Item,
+    found: Option<&Stored>,
+) -> Result<(RegradedInstance, RunEntry), Error> {
+    let path = found.and_then(|found| found.log.as_deref());
+    let read = |path: &Path| std::fs::read(path).map_err(|why| Error::io("read log", path, why));
+    let log = path.map(read).transpose()?;
+    let bytes = item.patch.as_deref().unwrap_or_default().as_bytes();
+    let mut verdict = EvalVerdict::new(&item.instance_id, &item.model, mode, bytes);
+    let (report, entry) = match mode {
+        GradingMode::Compat(harness) => {
+            let folder = found.map(|found| found.folder.as_path());
+            as_harness(harness, item, folder, log.as_deref(), &mut verdict)
+        }
+        GradingMode::Strict => strictly(item, log.as_deref(), &mut verdict)?,
+    };
+    Ok((
+        RegradedInstance {
+            instance_id: item.instance_id.clone(),
+            model_name_or_path: item.model.clone(),
+            log: path.map(Path::to_owned),
+            report,
+            verdict,
+        },
+        entry,
+    ))
+}
+
+fn as_harness(
+    harness: Harness,
+    item: &Item,
+    folder: Option<&Path>,
+    log: Option<&[u8]>,
+    verdict: &mut EvalVerdict,
+) -> (Option<InstanceReport>, RunEntry) {
+    let patch = item.patch.as_deref();
+    // What the harness said of the instance stands beside its log, or where the log would be.
+    let said = folder.and_then(|folder| std::fs::read(folder.join("run_instance.log")).ok());
+    let failed_to_apply = said
+        .as_deref()
+        .is_some_and(|said| memchr::memmem::find(said, b">>>>> Patch Apply Failed").is_some());
+    let timed_out = log.is_some_and(|log| {
+        let end = &log[log.len().saturating_sub(200)..];
+        memchr::memmem::find(end, b"\n\nTimeout error: ").is_some()
+    });
+    let stage = match log {
+        Some(_) if timed_out => CompatStage::TimedOut,
+        None if failed_to_apply || harness == Harness::SweBenchPp => CompatStage::NotApplied,
+        Some(_) | None => CompatStage::Tested,
+    };
+    let grade = compat::grade_as(harness, &item.subject, patch, log, said.as_deref(), stage);
+    compat::describe(verdict, &grade, stage);
+    if matches!(patch, None | Some("")) {
+        verdict.outcome = match patch {
+            None => EvalOutcome::NullPatch,
+            Some(_) => EvalOutcome::EmptyPatch,
+        };
+    }
+    settle::compat(verdict, &grade, None);
+    let entry = RunEntry::graded(&item.instance_id, patch, &grade);
+    (grade.report, entry)
+}
+
+/// By Atlas's own rules, as far as a log that others marked can be believed.
+fn strictly(
+    item: &Item,
+    log: Option<&[u8]>,
+    verdict: &mut EvalVerdict,
+) -> Result<(Option<InstanceReport>, RunEntry), Error> {
+    let patch = item.patch.as_deref();
+    let subject = &item.subject;
+    verdict
+        .fail_to_pass
+        .failure
+        .clone_from(&subject.fail_to_pass.ids);
+    verdict
+        .pass_to_pass
+        .failure
+        .clone_from(&subject.pass_to_pass.ids);
+    let none = |verdict: &mut EvalVerdict, outcome, cause, why: &str| {
+        verdict.outcome = outcome;
+        verdict.cause = Some(cause);
+        verdict.reasons = vec![why.to_owned()];
+        let entry = RunEntry::stored(&item.instance_id, patch, None, None);
+        Ok((None, entry))
+    };
+    match (patch, log) {
+        (None, _) => none(
+            verdict,
+            EvalOutcome::NullPatch,
+            Cause::Model,
+            "the patch is null",
+        ),
+        (Some(""), _) => none(
+            verdict,
+            EvalOutcome::EmptyPatch,
+            Cause::Model,
+            "the patch is empty",
+        ),
+        (Some(_), None) => none(
+            verdict,
+            EvalOutcome::NoEvidence,
+            Cause::Harness,
+            "no log of the tests was stored",
+        ),
+        (Some(_), Some(log)) => {
+            let region = region(log);
+            let hints = Hints {
+                command: None,
+                language: (!subject.language.is_empty()).then_some(subject.language.as_str()),
+            };
+            let (mut parsed, _) = parse_bytes(region.text, &subject.parser(), &hints)?;
+            if !region.ended && parsed.outcome == RunOutcome::Completed {
+                parsed.outcome = RunOutcome::Truncated;
+            }
+            let graded = ids::grade_listed(
+                &parsed,
+                &subject.fail_to_pass.ids,
+                &subject.pass_to_pass.ids,
+            );
+            verdict.outcome = EvalOutcome::Graded;
+            verdict.notes.extend(region.notes);
+            let lists = [
+                subject.fail_to_pass.ids.as_slice(),
+                subject.pass_to_pass.ids.as_slice(),
+            ];
+            settle::stored(verdict, &parsed, &graded, region.code, lists);
+            let report = report::instance_report(verdict);
+            let entry = RunEntry::stored(
+                &item.instance_id,
+                patch,
+                Some(&report.to_json_bytes()),
+                None,
+            );
+            Ok((Some(report), entry))
+        }
+    }
+}
+
+/// What of a stored log is the tests' output.
+struct Region<'a> {
+    text: &'a [u8],
+    ended: bool,
+    code: Option<i64>,
+    notes: Vec<String>,
+}
+
+/// From the first start to the last end: a test that prints the end marker early hides nothing.
+fn region(log: &[u8]) -> Region<'_> {
+    let (start, end) = (START.as_bytes(), END.as_bytes());
+    let line_end =
+        |at: usize| memchr::memchr(b'\n', &log[at..]).map_or(log.len(), |length| at + length + 1);
+    let line_start = |at: usize| memchr::memrchr(b'\n', &log[..at]).map_or(0, |before| before + 1);
+    let from = memchr::memmem::find(log, start).map(line_end);
+    let to = memchr::memmem::rfind(log, end).filter(|to| from.is_some_and(|from| *to >= from));
+    let mut notes = Vec::new();
+    for (marker, name) in [(start, START), (end, END)] {
+        let count = memchr::memmem::find_iter(log, marker).count();
+        if count > 1 {
+            notes.push(format!("`{name}` stands {count} times in the log"));
+        }
+    }
+    let code = to.and_then(|to| {
+        let after = &log[to..];
+        let at = memchr::memmem::find(after, EXIT_CODE.as_bytes())?;
+        let rest = std::str::from_utf8(&after[at + EXIT_CODE.len()..]).ok()?;
+        rest.lines().next()?.trim().parse().ok()
+    });
+    Region {
+        text: match (from, to) {
+            (Some(from), Some(to)) => &log[from..line_start(to).max(from)],
+            (Some(from), None) => &log[from..],
+            (None, _) => b"",
+        },
+        ended: to.is_some(),
+        code,
+        notes,
+    }
+}
+
+fn differences(
+    before: &RegradedInstance,
+    after: &RegradedInstance,
+    changes: &mut Vec<GradeChange>,
+) {
+    let mut note = |list: &str, test: &str, from: &str, to: &str| {
+        changes.push(GradeChange {
+            instance_id: after.instance_id.clone(),
+            list: list.to_owned(),
+            test: test.to_owned(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+        });
+    };
+    let word = |resolved: bool| if resolved { "resolved" } else { "not resolved" };
+    if before.verdict.resolved != after.verdict.resolved {
+        note(
+            "resolved",
+            "",
+            word(before.verdict.resolved),
+            word(after.verdict.resolved),
+        );
+    }
+    for (list, old, new) in [
+        (
+            "FAIL_TO_PASS",
+            &before.verdict.fail_to_pass,
+            &after.verdict.fail_to_pass,
+        ),
+        (
+            "PASS_TO_PASS",
+            &before.verdict.pass_to_pass,
+            &after.verdict.pass_to_pass,
+        ),
+    ] {
+        let of = |graded: &atlas_oracle::Graded, id: &String| {
+            if graded.success.contains(id) {
+                "success"
+            } else if graded.failure.contains(id) {
+                "failure"
+            } else {
+                "in neither list"
+            }
+        };
+        let mut all: Vec<&String> = old
+            .success
+            .iter()
+            .chain(&old.failure)
+            .chain(&new.success)
+            .chain(&new.failure)
+            .collect();
+        all.sort();
+        all.dedup();
+        for id in all {
+            let (from, to) = (of(old, id), of(new, id));
+            if from != to {
+                note(list, id, from, to);
+            }
+        }
+    }
+}

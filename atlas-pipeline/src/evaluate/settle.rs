@@ -1,0 +1,168 @@
+//! From a run to a verdict: what is believed, and why a prediction is not resolved.
+
+use super::canary::{CanaryPlan, SeenCanary};
+use super::verdict::{EvalOutcome, EvalVerdict};
+use atlas_core::{Blame, Error, ExitState, JobResult, ParsedLog};
+use atlas_oracle::{
+    BeliefInput, Cause, CauseInput, CompatGrade, CompatOutcome, Grade, InfraTier, Resolution,
+    RunFacts, StateRun, TamperSignal, attribute, believe,
+};
+
+/// A run of Atlas's own.
+pub(super) fn strict(
+    verdict: &mut EvalVerdict,
+    run: &StateRun,
+    graded: &Grade,
+    seen: Option<&SeenCanary>,
+    plan: &CanaryPlan,
+    [defining, guarding]: [&[String]; 2],
+) {
+    let input = BeliefInput::of(run, plan.reference.as_ref(), [defining, guarding]);
+    let signals = believe(&input);
+    // Where the module of the canaries did not load, nothing of it passes either.
+    let is_heard = !graded.fail_to_pass.success.is_empty();
+    let lies = seen.filter(|_| is_heard).map(SeenCanary::lies);
+    let lies = lies.unwrap_or_default();
+    let facts = RunFacts {
+        grade: graded,
+        parsed: &run.parsed,
+        log: &run.log,
+        exit: Some(run.summary.exit),
+        signals: &signals,
+    };
+    verdict.notes.extend(run.faults.iter().cloned());
+    decide(verdict, &signals, &lies, facts, plan);
+}
+
+/// A log that a harness stored, with the code of its tests where it was printed.
+pub(super) fn stored(
+    verdict: &mut EvalVerdict,
+    parsed: &ParsedLog,
+    graded: &Grade,
+    code: Option<i64>,
+    [defining, guarding]: [&[String]; 2],
+) {
+    let exit = code.map(|code| ExitState::Exited { code });
+    let signals = believe(&BeliefInput {
+        log: parsed,
+        exit,
+        report: None,
+        tampering: &[],
+        reference: None,
+        listed: [defining, guarding],
+    });
+    let facts = RunFacts {
+        grade: graded,
+        parsed,
+        log: b"",
+        exit,
+        signals: &signals,
+    };
+    decide(verdict, &signals, &[], facts, &CanaryPlan::default());
+}
+
+fn decide(
+    verdict: &mut EvalVerdict,
+    signals: &[TamperSignal],
+    lies: &[String],
+    facts: RunFacts<'_>,
+    plan: &CanaryPlan,
+) {
+    let mut grade = facts.grade.clone();
+    let is_believed = lies.is_empty() && !signals.iter().any(|signal| signal.decisive);
+    if !is_believed {
+        for list in [&mut grade.fail_to_pass, &mut grade.pass_to_pass] {
+            list.failure.append(&mut list.success);
+            list.failure.sort();
+        }
+        grade.resolution = Resolution::No;
+    }
+    verdict.resolution = grade.resolution;
+    verdict.resolved = grade.resolution == Resolution::Full;
+    let told = signals.iter().filter(|signal| signal.is_tampering());
+    verdict.tampering = lies
+        .iter()
+        .cloned()
+        .chain(told.map(|signal| signal.message.clone()))
+        .collect();
+    let odd = signals.iter().filter(|signal| !signal.is_tampering());
+    verdict
+        .notes
+        .extend(odd.map(|signal| signal.message.clone()));
+    if !verdict.resolved {
+        let (cause, evidence) = attribute(&CauseInput {
+            gold: plan.gold_here(),
+            run: Some(facts),
+            ..CauseInput::default()
+        });
+        verdict.cause = Some(if lies.is_empty() {
+            cause
+        } else {
+            Cause::Tampered
+        });
+        verdict.evidence = evidence;
+        verdict.reasons = if verdict.tampering.is_empty() {
+            reasons(&grade)
+        } else {
+            verdict.tampering.clone()
+        };
+    }
+    verdict.fail_to_pass = grade.fail_to_pass;
+    verdict.pass_to_pass = grade.pass_to_pass;
+}
+
+/// What is missed, in words.
+fn reasons(grade: &Grade) -> Vec<String> {
+    [
+        ("FAIL_TO_PASS", &grade.fail_to_pass),
+        ("PASS_TO_PASS", &grade.pass_to_pass),
+    ]
+    .into_iter()
+    .filter(|(_, list)| !list.failure.is_empty())
+    .map(|(name, list)| {
+        format!(
+            "{name}: {} of {} do not pass, {} first",
+            list.failure.len(),
+            list.failure.len() + list.success.len(),
+            list.failure[0]
+        )
+    })
+    .collect()
+}
+
+/// A prediction that was never run, or whose run ended without any grade.
+pub(super) fn unfit(verdict: &mut EvalVerdict) {
+    let (cause, evidence) = attribute(&CauseInput {
+        not_applied: Some(&verdict.reasons),
+        ..CauseInput::default()
+    });
+    verdict.cause = Some(cause);
+    verdict.evidence = evidence;
+}
+
+/// The verdict of a harness.
+pub(super) fn compat(verdict: &mut EvalVerdict, grade: &CompatGrade, result: Option<&JobResult>) {
+    if verdict.resolved {
+        return;
+    }
+    let is_environment = grade
+        .infra
+        .as_ref()
+        .is_some_and(|infra| infra.tier == InfraTier::Environment);
+    let ended_badly = result.is_some_and(|result| !matches!(result.exit, ExitState::Exited { .. }));
+    verdict.cause = Some(match verdict.outcome {
+        EvalOutcome::NullPatch | EvalOutcome::EmptyPatch => Cause::Model,
+        EvalOutcome::NotApplied => Cause::PatchFormat,
+        _ if is_environment || ended_badly => Cause::Environment,
+        _ if grade.outcome == CompatOutcome::Error => Cause::Harness,
+        _ => Cause::Model,
+    });
+}
+
+/// Whom an error is to be blamed on. It is never the model.
+pub(super) fn blame(why: &Error) -> Cause {
+    match why.blame() {
+        Blame::Environment | Blame::Caller | Blame::Instance => Cause::Environment,
+        _ => Cause::Harness,
+    }
+}

@@ -1,0 +1,278 @@
+//! Grading by Atlas's own rules: what may be forged does not count.
+
+use super::canary::{self, CanaryPlan};
+use super::ids::grade_listed;
+use super::script;
+use super::settle;
+use super::subject::Subject;
+use super::tree::{BaseTree, ImageTree};
+use super::verdict::{EvalOutcome, EvalVerdict};
+use crate::store::Workplace;
+use atlas_core::{
+    Candidate, Environment, EnvironmentLock, EnvironmentPlan, Error, FileContent, ImageRef,
+    JobUser, Limits, OracleReport, OracleTask, Overlay, Patch, RunContext, Sandbox,
+};
+use atlas_docker::{DockerEngine, FoundImage};
+use atlas_guard::{GuardInput, SignalAction, guard, suspicious_code};
+use atlas_oracle::{
+    Evaluator, LaidOut, OracleOptions, StateDifferentialOracle, StateRun, Variation,
+};
+use atlas_parsers::{Hints, Parsers, detect};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// An instance that predictions can be run against.
+#[derive(Clone, Debug)]
+pub(super) struct Prepared {
+    pub(super) candidate: Candidate,
+    pub(super) evaluator: Evaluator,
+    pub(super) tree: BaseTree,
+    /// Makes names of canaries that nobody guesses.
+    pub(super) seed: String,
+    /// The folder that the clone's temporary files are in, while it is needed.
+    pub(super) place: Option<Arc<Workplace>>,
+}
+
+/// What became of one prediction, with what an artefact folder keeps of it.
+#[derive(Debug)]
+pub(super) struct Strict {
+    pub(super) verdict: EvalVerdict,
+    /// The output of the tests.
+    pub(super) log: Option<Vec<u8>>,
+    /// The structured report.
+    pub(super) report: Option<Vec<u8>>,
+}
+
+/// Prepares a row whose image somebody built: its script says how the tests run.
+pub(super) fn from_image(
+    subject: &Subject,
+    engine: DockerEngine,
+    sandbox: Arc<dyn Sandbox>,
+    image: &FoundImage,
+    limits: &Limits,
+    seed: String,
+) -> Result<Prepared, String> {
+    let whole = subject.script.as_ref().map_err(Clone::clone)?;
+    let parts = script::split(whole, &subject.test_patch)?;
+    let parsers = Parsers::builtin();
+    let mut parser = subject.parser();
+    if parser == "auto" {
+        let hints = Hints {
+            command: Some(&parts.tests),
+            language: Some(&subject.language),
+        };
+        let found = detect(b"", &hints);
+        parser = found.parser.ok_or_else(|| {
+            format!(
+                "column `log_parser`: `{}` is no parser of Atlas, and the test command does not tell the \
+                 runner ({})",
+                subject.log_parser,
+                found.reasons.join("; ")
+            )
+        })?;
+    }
+    let reader = parsers.get(&parser).map_err(|why| why.to_string())?;
+    let plan = EnvironmentPlan {
+        test_cmd: parts.command(),
+        log_parser_name: parser,
+        language: subject.language.to_lowercase(),
+        ..EnvironmentPlan::default()
+    };
+    let options = OracleOptions {
+        limits: limits.clone(),
+        seed: seed.clone(),
+        user: if image.is_ours {
+            JobUser::Tests
+        } else {
+            JobUser::BareRoot
+        },
+        ..OracleOptions::default()
+    };
+    let environment = Environment {
+        plan,
+        dockerfile: String::new(),
+        image: ImageRef::Docker {
+            id: image.id.clone(),
+            tag: image.name.clone(),
+        },
+        lock: EnvironmentLock {
+            engine: "docker".to_owned(),
+            engine_version: engine.version().to_owned(),
+            image_id: image.id.clone(),
+            image_bytes: image.bytes,
+            ..EnvironmentLock::default()
+        },
+        attempts: Vec::new(),
+    };
+    let tree = BaseTree::Image(ImageTree::new(engine, image.id.clone()));
+    let oracle = StateDifferentialOracle::new(sandbox, reader).with_options(options);
+    Ok(Prepared {
+        candidate: Candidate {
+            instance: subject.row.clone(),
+            environment,
+            task: OracleTask {
+                instance_id: subject.id.clone(),
+                test_patch: subject.test_patch.clone(),
+                gold_patch: subject.gold_patch.clone(),
+                before: Overlay::default(),
+                after: Overlay::default(),
+                modified_tests: Vec::new(),
+            },
+            oracle: OracleReport::of_lists(
+                subject.fail_to_pass.ids.clone(),
+                subject.pass_to_pass.ids.clone(),
+            ),
+        },
+        evaluator: Evaluator::new(oracle, tree.applier()),
+        tree,
+        seed,
+        place: None,
+    })
+}
+
+impl Prepared {
+    /// Runs the gold patch with canaries: says whether the environment can resolve the instance at all,
+    /// and which canaries it bears.
+    pub(super) async fn calibrate(&self, cx: &RunContext) -> Result<CanaryPlan, Error> {
+        canary::calibrate(self, cx).await
+    }
+
+    /// Runs and grades one prediction.
+    pub(super) async fn evaluate(
+        &self,
+        cx: &RunContext,
+        prediction: &Patch,
+        plan: &CanaryPlan,
+        mut verdict: EvalVerdict,
+    ) -> Result<Strict, Error> {
+        verdict.environment = self.candidate.environment.lock.image_id.clone();
+        let laid_out = self
+            .evaluator
+            .lay_out(cx, &self.candidate, prediction)
+            .await?;
+        let (overlay, notes) = match laid_out {
+            LaidOut::Ready { overlay, notes } => (overlay, notes),
+            LaidOut::NotApplied { reasons } => {
+                verdict.outcome = EvalOutcome::NotApplied;
+                verdict.reasons = reasons;
+                settle::unfit(&mut verdict);
+                return Ok(Strict {
+                    verdict,
+                    log: None,
+                    report: None,
+                });
+            }
+        };
+        verdict.notes = notes;
+        let overlay = self.guarded(cx, overlay, &mut verdict).await?;
+        let (overlay, canary) = plan.lay_out(overlay);
+        let run = self.run(cx, &overlay, "prediction").await?;
+        verdict.outcome = EvalOutcome::Graded;
+        verdict.run = Some(run.summary.clone());
+        let lists = self.lists();
+        let graded = grade_listed(&run.parsed, lists[0], lists[1]);
+        let seen = canary.map(|canary| canary::look(&run, &canary));
+        if let Some(seen) = &seen {
+            verdict.canaries = seen.report(plan);
+        } else {
+            verdict
+                .canaries
+                .absent_because
+                .clone_from(&plan.absent_because);
+        }
+        settle::strict(&mut verdict, &run, &graded, seen.as_ref(), plan, lists);
+        Ok(Strict {
+            verdict,
+            log: Some(run.log),
+            report: run.report,
+        })
+    }
+
+    /// One run of the tests over these files.
+    pub(super) async fn run(
+        &self,
+        cx: &RunContext,
+        overlay: &Overlay,
+        label: &str,
+    ) -> Result<StateRun, Error> {
+        let files = (&self.candidate.task.instance_id, overlay);
+        let environment = &self.candidate.environment;
+        self.evaluator
+            .oracle()
+            .run(cx, environment, files, label, &Variation::plain(0))
+            .await
+    }
+
+    /// Takes back what a prediction did to files that steer the runner.
+    async fn guarded(
+        &self,
+        cx: &RunContext,
+        overlay: Overlay,
+        verdict: &mut EvalVerdict,
+    ) -> Result<Overlay, Error> {
+        let paths: BTreeSet<String> = overlay
+            .write
+            .keys()
+            .chain(&overlay.remove)
+            .cloned()
+            .collect();
+        let base = self.tree.files(cx, &paths).await?;
+        let base: BTreeMap<String, Vec<u8>> = base
+            .into_iter()
+            .map(|(path, FileContent { bytes, .. })| (path, bytes))
+            .collect();
+        let plan = &self.candidate.environment.plan;
+        let task = &self.candidate.task;
+        let input = GuardInput {
+            parser: &plan.log_parser_name,
+            language: &plan.language,
+            test_cmd: &plan.test_cmd,
+            rebuild: &plan.rebuild,
+            base: &base,
+            test_patch: &task.test_patch,
+            gold_patch: &task.gold_patch,
+        };
+        verdict.guards = suspicious_code(&overlay, &base);
+        let guarded = guard(&input, overlay);
+        verdict.guards.extend(guarded.signals);
+        for signal in &verdict.guards {
+            if signal.action != SignalAction::Kept {
+                verdict
+                    .notes
+                    .push(format!("`{}`: {}", signal.path, signal.message));
+            }
+        }
+        Ok(guarded.overlay)
+    }
+
+    /// The gold patch with the instance's tests, as files.
+    pub(super) async fn gold(
+        &self,
+        cx: &RunContext,
+    ) -> Result<Result<Overlay, Vec<String>>, Error> {
+        let gold = self.candidate.task.gold_patch.clone();
+        Ok(
+            match self.evaluator.lay_out(cx, &self.candidate, &gold).await? {
+                LaidOut::Ready { overlay, .. } => Ok(overlay),
+                LaidOut::NotApplied { reasons } => Err(reasons),
+            },
+        )
+    }
+
+    /// The listed tests that do not pass in a run; without any test that defines the task, what says so.
+    pub(super) fn misses(&self, run: &StateRun) -> BTreeSet<String> {
+        let [defining, guarding] = self.lists();
+        let graded = grade_listed(&run.parsed, defining, guarding);
+        let mut missed: BTreeSet<String> = graded.fail_to_pass.failure.into_iter().collect();
+        missed.extend(graded.pass_to_pass.failure);
+        if defining.is_empty() {
+            missed.insert("FAIL_TO_PASS is empty".to_owned());
+        }
+        missed
+    }
+
+    fn lists(&self) -> [&[String]; 2] {
+        let report = &self.candidate.oracle;
+        [&report.fail_to_pass, &report.pass_to_pass]
+    }
+}

@@ -1,0 +1,148 @@
+//! A row as something that can be run and graded.
+
+use super::script;
+use atlas_core::{Instance, InstanceError, InstanceId, Patch, TestList};
+
+/// What of a row an evaluation needs.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    pub(super) id: InstanceId,
+    pub(super) row: Instance,
+    pub(super) repo: String,
+    pub(super) version: String,
+    pub(super) language: String,
+    /// The image to run, by name; empty where the row names none.
+    pub(super) image: String,
+    /// The whole script of the harness, and where it comes from; a reason where there is none.
+    pub(super) script: Result<String, String>,
+    /// The reader's name as the row has it.
+    pub(super) log_parser: String,
+    pub(super) fails_only: bool,
+    pub(super) gold_patch: Patch,
+    pub(super) test_patch: Patch,
+    pub(super) fail_to_pass: TestList,
+    pub(super) pass_to_pass: TestList,
+}
+
+impl Subject {
+    /// Reads a row of any schema of the SWE-bench family.
+    pub(super) fn read(row: &Instance) -> Result<Self, InstanceError> {
+        let id = row.id()?;
+        let first = |columns: &[&str]| -> Result<Option<String>, InstanceError> {
+            for column in columns {
+                if let Some(text) = row.text(column)? {
+                    return Ok(Some(text.to_owned()));
+                }
+            }
+            Ok(None)
+        };
+        let base = row.required("base_commit")?.to_owned();
+        let language = first(&["language"])?.unwrap_or_default();
+        let test_patch = row.test_patch()?;
+        let config = script::plus_plus_config(row.as_map());
+        let named = config.as_ref().and_then(|config| {
+            config["log_parser_name"]
+                .as_str()
+                .map(|name| name.trim_start_matches("parse_log_").to_owned())
+        });
+        let log_parser = first(&["log_parser"])?.or(named).unwrap_or_default();
+        let image = match first(&["image", "image_name", "docker_image"])? {
+            Some(image) => image,
+            None => format!(
+                "sweb.eval.{}.{}:latest",
+                if cfg!(target_arch = "aarch64") {
+                    "arm64"
+                } else {
+                    "x86_64"
+                },
+                id.as_str().to_lowercase()
+            ),
+        };
+        let script = match (first(&["eval_script"])?, &config) {
+            (Some(script), _) if !script.trim().is_empty() => Ok(script),
+            (_, Some(config)) => script::plus_plus_script(config, &language, &base, &test_patch),
+            _ => Err(
+                "the row has neither `eval_script` nor `environment_config`: nothing says how its \
+                 tests run; convert the dataset, or take one of version 5 of SWE-bench"
+                    .to_owned(),
+            ),
+        };
+        let list = |own: TestList, other: &str| -> Result<TestList, InstanceError> {
+            if !own.ids.is_empty() {
+                return Ok(own);
+            }
+            match row.as_map().get(other) {
+                None => Ok(own),
+                Some(value) => {
+                    serde_json::from_value(value.clone()).map_err(|why| InstanceError::Wrong {
+                        column: other.to_owned(),
+                        why: why.to_string(),
+                    })
+                }
+            }
+        };
+        Ok(Self {
+            repo: first(&["repo"])?.unwrap_or_default(),
+            version: first(&["version"])?.unwrap_or_else(|| {
+                let number = id.as_str().rsplit('-').next();
+                number.unwrap_or_default().to_owned()
+            }),
+            fails_only: first(&["eval_type"])?.as_deref() == Some("fail_only"),
+            gold_patch: Patch::new(first(&["patch", "gold_patch"])?.unwrap_or_default()),
+            fail_to_pass: list(row.fail_to_pass()?, "fail_to_pass")?,
+            pass_to_pass: list(row.pass_to_pass()?, "pass_to_pass")?,
+            row: row.clone(),
+            id,
+            language,
+            image,
+            script,
+            log_parser,
+            test_patch,
+        })
+    }
+
+    /// Atlas's own parser for the row's reader; `auto` where its name tells nothing.
+    pub(super) fn parser(&self) -> String {
+        let own = atlas_parsers::Parsers::builtin();
+        let name = self.log_parser.trim_start_matches("parse_log_");
+        let known = [
+            ("parse_ci_log", "maven"),
+            ("googletest", "gtest"),
+            ("ruby_unit", "test-unit"),
+            ("mocha_v2", "mocha"),
+        ];
+        let renamed = known
+            .iter()
+            .find(|(theirs, _)| *theirs == name)
+            .map(|(_, ours)| *ours);
+        let pytest = [
+            "pytest_options",
+            "pytest_v2",
+            "astroid",
+            "flask",
+            "marshmallow",
+            "pvlib",
+            "pyvista",
+            "sqlfluff",
+            "xarray",
+            "pydicom",
+            "requests",
+            "pylint",
+            "astropy",
+            "scikit",
+            "sphinx",
+            "matplotlib",
+            "seaborn",
+        ];
+        for candidate in [name]
+            .into_iter()
+            .chain(renamed)
+            .chain(pytest.contains(&name).then_some("pytest"))
+        {
+            if own.get(candidate).is_ok() {
+                return candidate.to_owned();
+            }
+        }
+        "auto".to_owned()
+    }
+}

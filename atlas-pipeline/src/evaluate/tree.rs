@@ -1,0 +1,136 @@
+//! The files of an instance's base commit, wherever they can be had.
+
+use async_trait::async_trait;
+use atlas_core::{
+    Applied, Error, ErrorKind, FileContent, FileMode, Patch, PatchApplier, RunContext,
+};
+use atlas_docker::DockerEngine;
+use atlas_source::{CommitApplier, FolderApplier};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// Where the harnesses of the field keep the repository in an image.
+const REPOSITORY: &str = "/testbed";
+
+/// The base commit of an instance as files.
+#[derive(Clone, Debug)]
+pub(super) enum BaseTree {
+    /// In a clone.
+    Commit(CommitApplier),
+    /// In an image.
+    Image(ImageTree),
+}
+
+impl BaseTree {
+    /// The files of these names; those that Base does not have are absent.
+    pub(super) async fn files(
+        &self,
+        cx: &RunContext,
+        paths: &BTreeSet<String>,
+    ) -> Result<BTreeMap<String, FileContent>, Error> {
+        match self {
+            Self::Image(tree) => tree.files(cx, paths).await,
+            Self::Commit(tree) => {
+                let mut files = BTreeMap::new();
+                for path in paths {
+                    if let Some(bytes) = tree.repo.read_file(&tree.base, path).await? {
+                        // Only the content matters to those who ask.
+                        let mode = FileMode::Regular;
+                        files.insert(path.clone(), FileContent { mode, bytes });
+                    }
+                }
+                Ok(files)
+            }
+        }
+    }
+
+    /// What lays patches on it.
+    pub(super) fn applier(&self) -> Arc<dyn PatchApplier> {
+        match self {
+            Self::Commit(tree) => Arc::new(tree.clone()),
+            Self::Image(tree) => Arc::new(tree.clone()),
+        }
+    }
+}
+
+/// The repository inside an image; files are read as they are asked for, each once.
+#[derive(Clone, Debug)]
+pub(super) struct ImageTree {
+    engine: DockerEngine,
+    image: String,
+    known: Arc<Mutex<BTreeMap<String, Option<FileContent>>>>,
+}
+
+impl ImageTree {
+    /// The repository in the image of this id.
+    pub(super) fn new(engine: DockerEngine, image: impl Into<String>) -> Self {
+        Self {
+            engine,
+            image: image.into(),
+            known: Arc::default(),
+        }
+    }
+
+    async fn files(
+        &self,
+        cx: &RunContext,
+        paths: &BTreeSet<String>,
+    ) -> Result<BTreeMap<String, FileContent>, Error> {
+        let mut known = self.known.lock().await;
+        let missing: BTreeSet<String> = paths
+            .iter()
+            .filter(|path| !known.contains_key(*path))
+            .cloned()
+            .collect();
+        if !missing.is_empty() {
+            let mut found = self
+                .engine
+                .read_files(cx, &self.image, REPOSITORY, &missing)
+                .await?;
+            for path in missing {
+                let content = found.remove(&path);
+                known.insert(path, content);
+            }
+        }
+        Ok(paths
+            .iter()
+            .filter_map(|path| Some((path.clone(), known.get(path)?.clone()?)))
+            .collect())
+    }
+}
+
+#[async_trait]
+impl PatchApplier for ImageTree {
+    async fn apply(&self, cx: &RunContext, patches: &[&Patch]) -> Result<Applied, Error> {
+        let mut paths = BTreeSet::new();
+        for (place, patch) in patches.iter().enumerate() {
+            let files = match patch.files() {
+                Ok(files) => files,
+                Err(why) => {
+                    return Ok(Applied::No {
+                        patch: place,
+                        reasons: vec![why.to_string()],
+                    });
+                }
+            };
+            paths.extend(
+                files
+                    .iter()
+                    .flat_map(|file| file.paths().map(str::to_owned).collect::<Vec<_>>()),
+            );
+        }
+        let files = match self.files(cx, &paths).await {
+            Ok(files) => files,
+            // A path that leaves the repository is the patch's fault.
+            Err(why) if why.kind() == ErrorKind::InvalidInput => {
+                return Ok(Applied::No {
+                    patch: 0,
+                    reasons: vec![why.chain()],
+                });
+            }
+            Err(why) => return Err(why),
+        };
+        FolderApplier::new(files).apply(cx, patches).await
+    }
+}

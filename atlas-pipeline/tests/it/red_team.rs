@@ -1,0 +1,198 @@
+//! Predictions that want to look right without being it, and right ones that look odd.
+//!
+//! Each folder of `tests/red_team` is a small project: `base`, what the `solution` and the `tests` change,
+//! `attacks` and `honest` patches. An attack is laid over base, an honest patch over base and solution;
+//! `EXPECT` names a text that the verdict on the attack must hold, `DELETE` files that it removes.
+
+use crate::support::{Place, git};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/red_team")
+}
+
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(path) else {
+        return Vec::new();
+    };
+    let mut folders: Vec<PathBuf> = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .collect();
+    folders.sort();
+    folders
+}
+
+/// Lays the files of a folder over a repository.
+fn lay(from: &Path, repo: &Path) {
+    for entry in walk(from) {
+        let name = entry.strip_prefix(from).unwrap();
+        if name == Path::new("EXPECT") {
+            continue;
+        }
+        if name == Path::new("DELETE") {
+            for gone in std::fs::read_to_string(&entry).unwrap().lines() {
+                std::fs::remove_file(repo.join(gone)).unwrap();
+            }
+            continue;
+        }
+        let to = repo.join(name);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(&entry, &to).unwrap();
+    }
+}
+
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The patch from base to what is laid over it.
+fn patch(repo: &Path, base: &str, layers: &[&Path]) -> String {
+    git(repo, &["checkout", "-q", "-f", base]);
+    git(repo, &["clean", "-qfdx"]);
+    for layer in layers {
+        lay(layer, repo);
+    }
+    git(repo, &["add", "-A", "-f"]);
+    let text = git(repo, &["diff", "--cached", "--binary", base]) + "\n";
+    git(repo, &["reset", "-q", "--hard", base]);
+    text
+}
+
+/// Makes an instance of a project and evaluates all of its attacks and honest patches.
+fn run(project: &str, engine: &str) {
+    let root = root().join(project);
+    let place = Place::new();
+    let repo = place.path("repo");
+    std::fs::create_dir_all(&repo).unwrap();
+    git(&repo, &["init", "-q", "-b", "main"]);
+    lay(&root.join("base"), &repo);
+    git(&repo, &["add", "-A", "-f"]);
+    git(&repo, &["commit", "-q", "-m", "base"]);
+    let base = git(&repo, &["rev-parse", "HEAD"]);
+    lay(&root.join("solution"), &repo);
+    lay(&root.join("tests"), &repo);
+    git(&repo, &["add", "-A", "-f"]);
+    git(&repo, &["commit", "-q", "-m", "solve it"]);
+    let head = git(&repo, &["rev-parse", "HEAD"]);
+    let id = format!("me__{project}-1");
+    let mut args = vec![
+        "make",
+        "--repo",
+        repo.to_str().unwrap(),
+        "--base",
+        &base,
+        "--head",
+        &head,
+        "--instance-id",
+        &id,
+        "--engine",
+        engine,
+        "--out",
+        "out",
+        "--format",
+        "json",
+    ];
+    if engine == "local" {
+        args.push("--trust");
+    }
+    let made = place.run(&args);
+    assert_eq!(made.code(), 0, "{}{}", made.stdout(), made.stderr());
+
+    let solution = root.join("solution");
+    let mut predictions = String::new();
+    let mut add = |model: &str, patch: &str| {
+        let line = json!({"instance_id": id, "model_name_or_path": model, "model_patch": patch});
+        predictions.push_str(&line.to_string());
+        predictions.push('\n');
+    };
+    let mut expected = BTreeMap::new();
+    for attack in folders(&root.join("attacks")) {
+        let name = attack.file_name().unwrap().to_str().unwrap().to_owned();
+        let text = std::fs::read_to_string(attack.join("EXPECT")).unwrap();
+        add(&name, &patch(&repo, &base, &[&attack]));
+        expected.insert(name, Some(text.trim().to_owned()));
+    }
+    for honest in folders(&root.join("honest")) {
+        let name = honest.file_name().unwrap().to_str().unwrap().to_owned();
+        add(&name, &patch(&repo, &base, &[&solution, &honest]));
+        expected.insert(name, None);
+    }
+    add("the solution itself", &patch(&repo, &base, &[&solution]));
+    expected.insert("the solution itself".to_owned(), None);
+    std::fs::write(place.path("predictions.jsonl"), predictions).unwrap();
+    git(&repo, &["checkout", "-q", "main"]);
+
+    let mut args = vec![
+        "eval",
+        "--dataset",
+        "out/dataset.jsonl",
+        "--predictions",
+        "predictions.jsonl",
+        "--run-id",
+        "red-team",
+        "--engine",
+        engine,
+        "--jobs",
+        "2",
+        "--timeout",
+        "60",
+        "--format",
+        "json",
+    ];
+    if engine == "local" {
+        args.push("--trust");
+    }
+    let done = place.run(&args);
+    assert_ne!(done.code(), 2, "{}", done.stderr());
+    let report = done.json();
+    let verdicts: BTreeMap<&str, &Value> = report["verdicts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|verdict| (verdict["model_name_or_path"].as_str().unwrap(), verdict))
+        .collect();
+    assert_eq!(verdicts.len(), expected.len(), "{report}");
+    let mut wrong = Vec::new();
+    for (name, signal) in &expected {
+        let verdict = verdicts[name.as_str()];
+        let told = json!([
+            verdict["tampering"],
+            verdict["guards"],
+            verdict["notes"],
+            verdict["reasons"],
+            verdict["cause"]
+        ])
+        .to_string();
+        let is_resolved = verdict["resolved"] == true;
+        match signal {
+            Some(_) if is_resolved => wrong.push(format!("{name} is RESOLVED: {told}")),
+            Some(signal) if !told.contains(signal.as_str()) => {
+                wrong.push(format!("{name} is told without `{signal}`: {told}"));
+            }
+            None if !is_resolved => wrong.push(format!("{name} is LOST: {told}")),
+            _ => {}
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn python_unittest() {
+    run("unittest", "local");
+}
