@@ -1,6 +1,8 @@
 //! The command line: arguments in, reports out. All work is done by the library.
 
+mod dataset;
 mod eval;
+mod leaderboard;
 mod output;
 mod progress;
 mod validate;
@@ -62,6 +64,16 @@ enum Command {
     Eval(Box<eval::EvalArgs>),
     /// Grade stored logs again, by any rules, without any engine.
     Regrade(eval::RegradeArgs),
+    /// Write a dataset in another schema of the field.
+    Convert(dataset::ConvertArgs),
+    /// Look for faults in a dataset's rows.
+    Lint(dataset::LintArgs),
+    /// Compare two datasets.
+    Diff(dataset::DiffArgs),
+    /// Tell why a patch does or does not apply, and what would mend it.
+    Patch(dataset::PatchArgs),
+    /// Compare models by pass@k from their run reports.
+    Leaderboard(leaderboard::LeaderboardArgs),
     /// Tell what is installed here and what will work.
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
@@ -328,6 +340,11 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             with_runtime(|cx| async move { validate::command(&cx, *args).await })
         }
         Command::Eval(args) => with_runtime(|cx| async move { eval::eval(&cx, *args).await }),
+        Command::Convert(args) => dataset::convert_command(&args),
+        Command::Lint(args) => dataset::lint_command(&args),
+        Command::Diff(args) => dataset::diff_command(&args),
+        Command::Patch(args) => with_runtime(|_| async move { dataset::patch_command(args).await }),
+        Command::Leaderboard(args) => leaderboard::command(&args),
         Command::Regrade(args) => eval::again(args),
         Command::Plan(args) => with_runtime(|cx| async move {
             let format = args.commit.format;

@@ -1,0 +1,364 @@
+//! `atlas convert`, `atlas lint` and `atlas diff`.
+
+use super::{DONE, ERROR, Format, NO, output};
+use atlas_core::{Error, ErrorKind, Severity};
+use atlas_formats::{
+    ConvertOptions, Dataset, LintCode, LintOptions, LossKind, PatchProblem, ReadOptions, RowFault,
+    Schema, convert, diff_datasets, lint, read_dataset,
+};
+use atlas_source::GitRepo;
+use clap::Args;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(super) struct ConvertArgs {
+    /// The dataset: JSON lines, a JSON list, a folder of tasks, Parquet.
+    input: PathBuf,
+    /// Where the converted dataset goes: a file by its extension, or a folder for tasks.
+    output: PathBuf,
+    /// The schema of the rows [default: told from them].
+    #[arg(long, value_name = "SCHEMA")]
+    from: Option<Schema>,
+    /// The schema to write: swebench4, swebench5, swebench5-tasks, swebenchpp, swebenchpp-delivery,
+    /// multi-swebench, swebench-live, swebench-pro, swe-rebench, swe-smith, r2e or harbor.
+    #[arg(long, value_name = "SCHEMA")]
+    to: Schema,
+    /// The registry namespace of images that are named by rule.
+    #[arg(long, value_name = "NAME", default_value = "swebench")]
+    image_namespace: String,
+    /// Leave out the column `_atlas_source`, which holds what the schema has no place for.
+    #[arg(long)]
+    no_source: bool,
+    /// How to print what was lost.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+fn read(path: &Path) -> Result<Dataset, Error> {
+    read_dataset(path, &ReadOptions::default())
+}
+
+fn schema_of(set: &Dataset, path: &Path, named: Option<Schema>) -> Result<Schema, Error> {
+    match named {
+        Some(schema) => Ok(schema),
+        None => set.schema().map_err(|why| {
+            Error::new(
+                ErrorKind::InvalidInput,
+                "tell the schema of",
+                format!("`{}` (--from names it)", path.display()),
+            )
+            .with_source(why)
+        }),
+    }
+}
+
+fn faults_text(text: &mut String, faults: &[RowFault]) {
+    for fault in faults {
+        let _ = writeln!(text, "{fault}");
+    }
+}
+
+/// Whether rows are missing from what was read.
+fn lost_rows(faults: &[RowFault]) -> usize {
+    faults
+        .iter()
+        .filter(|fault| !fault.kind.keeps_row())
+        .count()
+}
+
+pub(super) fn convert_command(args: &ConvertArgs) -> Result<u8, Error> {
+    let set = read(&args.input)?;
+    let from = schema_of(&set, &args.input, args.from)?;
+    let mut options = ConvertOptions::default();
+    options.image_namespace.clone_from(&args.image_namespace);
+    options.keep_source = !args.no_source;
+    let (rows, losses) = convert(&set.rows, from, args.to, &options);
+    let count = rows.len();
+    let written = if from == args.to {
+        set.clone()
+    } else {
+        Dataset::new(rows)
+    };
+    written.write(&args.output)?;
+    if args.format == Format::Json {
+        output::json(&json!({
+            "from": from.as_str(),
+            "to": args.to.as_str(),
+            "rows": count,
+            "losses": losses,
+            "faults": set.faults,
+        }))?;
+    } else {
+        let mut text = format!(
+            "{count} rows of {from} written to {} as {}\n",
+            args.output.display(),
+            args.to
+        );
+        let mut by_column: std::collections::BTreeMap<_, usize> = std::collections::BTreeMap::new();
+        for loss in &losses {
+            *by_column
+                .entry((loss.kind, loss.column.clone()))
+                .or_default() += 1;
+        }
+        for ((kind, column), rows) in by_column {
+            let what = match kind {
+                LossKind::NoPlace => "has no place in the schema; kept in `_atlas_source`",
+                LossKind::Inexact => {
+                    "is said less exactly; the original is kept in `_atlas_source`"
+                }
+                _ => "is asked for and was left empty",
+            };
+            let _ = writeln!(text, "column `{column}` {what} ({rows} rows)");
+        }
+        faults_text(&mut text, &set.faults);
+        output::print(&text)?;
+    }
+    Ok(if lost_rows(&set.faults) > 0 {
+        ERROR
+    } else {
+        DONE
+    })
+}
+
+#[derive(Debug, Args)]
+pub(super) struct LintArgs {
+    /// The dataset.
+    #[arg(required_unless_present = "list")]
+    dataset: Option<PathBuf>,
+    /// The schema of the rows [default: told from each].
+    #[arg(long, value_name = "SCHEMA")]
+    schema: Option<Schema>,
+    /// A code that is not reported. Can be given several times.
+    #[arg(long, value_name = "CODE")]
+    ignore: Vec<LintCode>,
+    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`: the patches are tried in
+    /// them.
+    #[arg(long, value_name = "DIR")]
+    repos: Option<PathBuf>,
+    /// List the codes: what each finds.
+    #[arg(long)]
+    list: bool,
+    /// How to print the findings.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Tries both patches of a row on its base commit.
+async fn try_patches(repos: &Path, row: &atlas_core::Instance) -> Option<PatchProblem> {
+    let problem = |field: &str, message: String| {
+        Some(PatchProblem {
+            field: field.to_owned(),
+            message,
+        })
+    };
+    let name = row.text("repo").ok()??;
+    let base = row.text("base_commit").ok()??;
+    let flat = name.replace('/', "__");
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let folder = [flat.as_str(), name, last]
+        .iter()
+        .map(|name| repos.join(name))
+        .find(|path| path.exists())
+        .unwrap_or_else(|| repos.to_owned());
+    let repo = match GitRepo::open(&folder).await {
+        Ok(repo) => repo,
+        Err(why) => return problem("repo", why.chain()),
+    };
+    let commit = match repo.resolve(base).await {
+        Ok(commit) => commit,
+        Err(why) => return problem("base_commit", why.chain()),
+    };
+    let mut chain = Vec::new();
+    for (field, patch) in [
+        ("test_patch", row.test_patch()),
+        ("patch", row.gold_patch()),
+    ] {
+        let Ok(patch) = patch else { continue };
+        chain.push((field, patch));
+    }
+    let patches: Vec<&atlas_core::Patch> = chain.iter().map(|(_, patch)| patch).collect();
+    match atlas_source::overlay(&repo, &commit, &patches).await {
+        Ok(outcome) => {
+            let (at, tried) = outcome.failed?;
+            let said: Vec<String> = tried
+                .iter()
+                .map(|(_, words)| words.trim().to_owned())
+                .collect();
+            problem(chain.get(at)?.0, said.first().cloned().unwrap_or_default())
+        }
+        Err(why) => problem("patch", why.chain()),
+    }
+}
+
+pub(super) fn lint_command(args: &LintArgs) -> Result<u8, Error> {
+    let Some(dataset) = args.dataset.as_deref().filter(|_| !args.list) else {
+        let mut text = String::new();
+        for code in LintCode::ALL {
+            let _ = writeln!(
+                text,
+                "{:<28} {:<8} {}",
+                code.as_str(),
+                word(code.severity()),
+                code.doc()
+            );
+        }
+        output::print(&text)?;
+        return Ok(DONE);
+    };
+    let set = read(dataset)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|why| Error::new(ErrorKind::Io, "start the runtime", "").with_source(why))?;
+    let repos = args.repos.clone();
+    let tries = |row: &atlas_core::Instance| -> Option<PatchProblem> {
+        runtime.block_on(try_patches(repos.as_deref()?, row))
+    };
+    let mut options = LintOptions::default();
+    options.schema = args.schema;
+    options.ignored = args.ignore.iter().copied().collect::<BTreeSet<_>>();
+    if args.repos.is_some() {
+        options = options.trying_patches(&tries);
+    }
+    let findings = lint(&set, &options);
+    if args.format == Format::Json {
+        output::json(&json!({
+            "rows": set.rows.len(),
+            "findings": findings,
+            "faults": set.faults,
+        }))?;
+    } else {
+        let mut text = String::new();
+        for finding in &findings {
+            let _ = writeln!(text, "{finding}");
+        }
+        faults_text(&mut text, &set.faults);
+        let _ = writeln!(
+            text,
+            "{} rows, {} findings, {} rows that cannot be read",
+            set.rows.len(),
+            findings.len(),
+            lost_rows(&set.faults)
+        );
+        output::print(&text)?;
+    }
+    let is_bad = findings
+        .iter()
+        .any(|finding| finding.severity == Severity::Fatal);
+    Ok(if lost_rows(&set.faults) > 0 {
+        ERROR
+    } else if is_bad {
+        NO
+    } else {
+        DONE
+    })
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Fatal => "fatal",
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DiffArgs {
+    /// A dataset.
+    first: PathBuf,
+    /// The dataset to compare it with.
+    second: PathBuf,
+    /// How to print the differences.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn diff_command(args: &DiffArgs) -> Result<u8, Error> {
+    let (first, second) = (read(&args.first)?, read(&args.second)?);
+    let diff = diff_datasets(&first, &second);
+    if args.format == Format::Json {
+        output::json(&diff)?;
+    } else {
+        let mut text = diff.to_string();
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        faults_text(&mut text, &first.faults);
+        faults_text(&mut text, &second.faults);
+        output::print(&text)?;
+    }
+    Ok(
+        if lost_rows(&first.faults) + lost_rows(&second.faults) > 0 {
+            ERROR
+        } else if diff.is_empty() {
+            DONE
+        } else {
+            NO
+        },
+    )
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PatchArgs {
+    /// The patch; - is standard input.
+    patch: PathBuf,
+    /// A clone of the repository. Without one only the patch's text is looked at.
+    #[arg(long, value_name = "PATH", requires = "base")]
+    repo: Option<PathBuf>,
+    /// The commit that the patch is for.
+    #[arg(long, value_name = "SHA", requires = "repo")]
+    base: Option<String>,
+    /// By whose rules it is applied: strict, compat-swebench5, compat-swebench4 or compat-swebenchpp.
+    #[arg(long, default_value_t)]
+    mode: atlas_core::GradingMode,
+    /// Where a mended patch goes, if one is found.
+    #[arg(long, value_name = "FILE", requires = "repo")]
+    mended: Option<PathBuf>,
+    /// How to print the diagnosis.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) async fn patch_command(args: PatchArgs) -> Result<u8, Error> {
+    let bytes = if args.patch.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes)
+            .map_err(|why| Error::io("read", Path::new("standard input"), why))?;
+        bytes
+    } else {
+        std::fs::read(&args.patch).map_err(|why| Error::io("read patch", &args.patch, why))?
+    };
+    let (Some(repo), Some(base)) = (&args.repo, &args.base) else {
+        let faults = atlas_source::examine(&bytes);
+        if args.format == Format::Json {
+            output::json(&json!({"faults": faults}))?;
+        } else {
+            let mut text = String::new();
+            for fault in &faults {
+                let _ = writeln!(text, "{fault}");
+            }
+            if faults.is_empty() {
+                text.push_str("the text is a patch; whether it fits takes --repo and --base\n");
+            }
+            output::print(&text)?;
+        }
+        let is_broken = faults.iter().any(|fault| fault.breaks);
+        return Ok(if is_broken { NO } else { DONE });
+    };
+    let repo = GitRepo::open(repo).await?;
+    let base = repo.resolve(base).await?;
+    let patch = atlas_core::Patch::new(bytes);
+    let found = atlas_source::diagnose(&repo, &base, &patch, args.mode).await?;
+    if let (Some(path), Some(mended)) = (&args.mended, &found.mended) {
+        atlas_pipeline::write_atomically(path, &mended.patch)?;
+    }
+    if args.format == Format::Json {
+        output::json(&found)?;
+    } else {
+        output::print(&format!("{}\n", found.to_string().trim_end()))?;
+    }
+    Ok(if found.applies { DONE } else { NO })
+}

@@ -1,0 +1,222 @@
+//! `atlas convert`, `lint`, `diff`, `patch` and `leaderboard`.
+
+use crate::support::{BASE, FIX, Place, git};
+use serde_json::{Value, json};
+
+const PATCH: &str = "diff --git a/calc/__init__.py b/calc/__init__.py\n--- a/calc/__init__.py\n\
+    +++ b/calc/__init__.py\n@@ -1,2 +1,2 @@\n def double(n):\n-    return n + n if n > 0 else n\n\
+    +    return n + n\n";
+
+fn row(id: &str) -> Value {
+    json!({
+        "repo": "me/calc",
+        "instance_id": id,
+        "base_commit": "0123456789abcdef0123456789abcdef01234567",
+        "patch": PATCH,
+        "test_patch": PATCH.replace("calc/__init__.py", "tests/test_calc.py"),
+        "problem_statement": "double(-2) is wrong",
+        "hints_text": "",
+        "created_at": "2024-01-02T03:04:05Z",
+        "version": "1.0",
+        "FAIL_TO_PASS": "[\"tests/test_calc.py::test_negative\"]",
+        "PASS_TO_PASS": "[]",
+        "environment_setup_commit": "0123456789abcdef0123456789abcdef01234567",
+    })
+}
+
+fn write(place: &Place, name: &str, rows: &[Value]) {
+    let lines: Vec<String> = rows.iter().map(ToString::to_string).collect();
+    std::fs::write(place.path(name), lines.join("\n") + "\n").unwrap();
+}
+
+#[test]
+fn a_dataset_goes_to_every_schema_and_back() {
+    let place = Place::new();
+    write(
+        &place,
+        "rows.jsonl",
+        &[row("me__calc-1"), row("me__calc-2")],
+    );
+    let original = std::fs::read_to_string(place.path("rows.jsonl")).unwrap();
+    for schema in [
+        "swebench5",
+        "swebench5-tasks",
+        "swebenchpp",
+        "swebenchpp-delivery",
+        "multi-swebench",
+        "swebench-live",
+        "swebench-pro",
+        "swe-rebench",
+        "swe-smith",
+        "r2e",
+        "harbor",
+    ] {
+        let is_folder = matches!(schema, "swebench5-tasks" | "harbor");
+        let there = format!("{schema}{}", if is_folder { "" } else { ".jsonl" });
+        let done = place.run(&["convert", "rows.jsonl", &there, "--to", schema]);
+        assert_eq!(done.code(), 0, "{schema}: {}", done.stderr());
+        let done = place.run(&[
+            "convert",
+            &there,
+            "back.jsonl",
+            "--to",
+            "swebench4",
+            "--no-source",
+        ]);
+        assert_eq!(done.code(), 0, "{schema}: {}", done.stderr());
+        let back = std::fs::read_to_string(place.path("back.jsonl")).unwrap();
+        assert_eq!(back, original, "{schema}");
+    }
+    let done = place.run(&["convert", "rows.jsonl", "x.jsonl", "--to", "swebench9"]);
+    assert_eq!(done.code(), 2);
+    assert!(
+        done.stderr().contains("multi-swebench"),
+        "{}",
+        done.stderr()
+    );
+}
+
+#[test]
+fn faults_of_rows_are_found_and_the_rest_goes_on() {
+    let place = Place::new();
+    let mut bad = row("me__calc-2");
+    bad["FAIL_TO_PASS"] = json!("[]");
+    bad["PASS_TO_PASS"] = json!("[\"t.py::test_a[x\"]");
+    write(&place, "rows.jsonl", &[row("me__calc-1"), bad]);
+    let mut bytes = std::fs::read(place.path("rows.jsonl")).unwrap();
+    bytes.extend_from_slice(b"{\"instance_id\": \n");
+    std::fs::write(place.path("rows.jsonl"), bytes).unwrap();
+
+    let done = place.run(&["lint", "rows.jsonl", "--format", "json"]);
+    assert_eq!(done.code(), 1, "a row cannot be read");
+    let report = done.json();
+    assert_eq!(report["rows"], 2);
+    let codes: Vec<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["instance"] == "me__calc-2")
+        .map(|finding| finding["code"].as_str().unwrap())
+        .collect();
+    assert!(
+        codes.contains(&"empty_fail_to_pass") && codes.contains(&"truncated_test"),
+        "{codes:?}"
+    );
+    assert!(
+        report["faults"][0]["place"]
+            .as_str()
+            .unwrap()
+            .ends_with("rows.jsonl:3")
+    );
+
+    let listed = place.run(&["lint", "--list"]);
+    assert!(listed.stdout().contains("empty_fail_to_pass"));
+    let done = place.run(&["diff", "rows.jsonl", "rows.jsonl"]);
+    assert_eq!(done.code(), 1, "the broken row may differ");
+}
+
+#[test]
+fn differences_of_datasets_are_told_by_test() {
+    let place = Place::new();
+    let mut changed = row("me__calc-1");
+    changed["FAIL_TO_PASS"] = json!("[\"tests/test_calc.py::test_other\"]");
+    write(&place, "a.jsonl", &[row("me__calc-1"), row("me__calc-2")]);
+    write(&place, "b.jsonl", &[changed, row("me__calc-3")]);
+    let done = place.run(&["diff", "a.jsonl", "b.jsonl", "--format", "json"]);
+    assert_eq!(done.code(), 3, "{}", done.stderr());
+    let diff = done.json();
+    assert_eq!(diff["only_in_first"], json!(["me__calc-2"]));
+    assert_eq!(diff["only_in_second"], json!(["me__calc-3"]));
+    let text = place.run(&["diff", "a.jsonl", "b.jsonl"]).stdout();
+    assert!(text.contains("test_other"), "{text}");
+    assert_eq!(place.run(&["diff", "a.jsonl", "a.jsonl"]).code(), 0);
+}
+
+#[test]
+fn a_patch_that_does_not_apply_is_explained_and_mended() {
+    let place = Place::new();
+    let repo = place.repository("repo", &[BASE, FIX]);
+    let base = git(&repo, &["rev-parse", "HEAD~1"]);
+    let bare = PATCH.replace("a/calc", "calc").replace("b/calc", "calc");
+    let fenced = format!("Here is the fix:\n```diff\n{bare}```\n");
+    std::fs::write(place.path("fenced.diff"), &fenced).unwrap();
+    let args = ["patch", "fenced.diff", "--repo", "repo", "--base", &base];
+    let done = place.run(
+        &[
+            &args[..],
+            &["--mended", "mended.diff", "--mode", "compat-swebench5"],
+        ]
+        .concat(),
+    );
+    assert_eq!(done.code(), 3, "{}{}", done.stdout(), done.stderr());
+    assert!(done.stdout().contains("fence"), "{}", done.stdout());
+    let done = place.run(&["patch", "mended.diff", "--repo", "repo", "--base", &base]);
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    let done = place.run(&["patch", "fenced.diff", "--format", "json"]);
+    assert!(!done.json()["faults"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn models_are_compared_over_the_whole_dataset() {
+    let place = Place::new();
+    let mut go = row("me__calc-2");
+    go["language"] = json!("Go");
+    let mut python = row("me__calc-1");
+    python["language"] = json!("Python");
+    write(&place, "rows.jsonl", &[python, go]);
+    let report = |resolved: &[&str]| {
+        let mut report =
+            json!({"schema_version": 2, "submitted_ids": ["me__calc-1", "me__calc-2"]});
+        for count in [
+            "total",
+            "submitted",
+            "completed",
+            "resolved",
+            "unresolved",
+            "empty_patch",
+            "error",
+        ] {
+            report[format!("{count}_instances")] = json!(2);
+        }
+        for list in [
+            "completed",
+            "incomplete",
+            "empty_patch",
+            "unresolved",
+            "error",
+        ] {
+            report[format!("{list}_ids")] = json!([]);
+        }
+        report["resolved_ids"] = json!(resolved);
+        report.to_string()
+    };
+    std::fs::write(
+        place.path("org__good.1.json"),
+        report(&["me__calc-1", "me__calc-2"]),
+    )
+    .unwrap();
+    std::fs::write(place.path("weak.1.json"), report(&["me__calc-2"])).unwrap();
+    std::fs::write(place.path("weak.2.json"), report(&[])).unwrap();
+    let args = [
+        "leaderboard",
+        "--dataset",
+        "rows.jsonl",
+        "weak.1.json",
+        "weak.2.json",
+        "org__good.1.json",
+        "--k",
+        "1,2",
+    ];
+    let done = place.run(&[&args[..], &["--format", "json"]].concat());
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    let rows = done.json()["leaderboard"]["rows"].clone();
+    assert_eq!(rows[0]["model"], "org/good");
+    assert_eq!(rows[0]["overall"], 1.0);
+    assert_eq!(rows[1]["overall"], 0.25);
+    assert_eq!(
+        done.json()["pass_at_k"]["weak"]["overall"]["pass_at"]["2"],
+        0.5
+    );
+    let text = place.run(&args).stdout();
+    assert!(text.starts_with("| Rank | Model |"), "{text}");
+}
