@@ -12,8 +12,8 @@
 //! has no parser of JUnit XML.
 
 use atlas_benches::log_of;
-use atlas_core::LogParserExt;
-use atlas_parsers::Parsers;
+use atlas_core::{Harness, LogParserExt};
+use atlas_parsers::{CompatHints, Parsers, compat_parse};
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
 use std::io::{Read, Write};
@@ -125,6 +125,59 @@ fn table(out: &mut impl Write) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Read as swebench reads it, by the same rules on both sides.
+#[expect(clippy::cast_precision_loss, reason = "sizes of logs, to three digits")]
+fn compat(out: &mut impl Write) -> std::io::Result<()> {
+    writeln!(
+        out,
+        "\n{:<28} {:>7} {:>9} {:>8} {:>9} {:>9} {:>9}",
+        "as swebench reads it", "MB", "tests", "MB/s", "swebench", "ratio", "its tests"
+    )?;
+    let hints = CompatHints::default();
+    let mut logs: Vec<(&str, &str, String)> = ["pytest", "gotest", "cargo", "jest"]
+        .map(|runner| (runner, runner, log_of(runner, 1_000_000)))
+        .into();
+    logs.push(("pytest -rA", "pytest", summary_of(&logs[0].2)));
+    for (label, parser, log) in &logs {
+        let name = format!("parse_log_{parser}");
+        let read = || compat_parse(Harness::SweBench5, &name, black_box(log), &hints);
+        let tests = read().map_or(0, |found| found.len());
+        let ours = best(read);
+        let size = log.len() as f64 / 1e6;
+        write!(
+            out,
+            "{label:<28} {size:>7.1} {tests:>9} {:>8.0}",
+            size / ours
+        )?;
+        let mut file = tempfile::NamedTempFile::new()?;
+        file.write_all(log.as_bytes())?;
+        match peer(parser, file.path()) {
+            Some((theirs, found)) => writeln!(
+                out,
+                " {:>9.1} {:>8.0}x {found:>9}",
+                size / theirs,
+                theirs / ours
+            )?,
+            None => writeln!(out, " {:>9} {:>9} {:>9}", "-", "-", "-")?,
+        }
+    }
+    Ok(())
+}
+
+/// The summary that `-rA` adds: a line of each test, its status first.
+fn summary_of(verbose: &str) -> String {
+    verbose
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let (name, status) = (words.next()?, words.next()?);
+            ["PASSED", "FAILED"]
+                .contains(&status)
+                .then(|| format!("{status} {name}\n"))
+        })
+        .collect()
+}
+
 fn collect(folder: &Path, logs: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -200,5 +253,6 @@ fn main() -> std::io::Result<()> {
     }
     let mut out = std::io::stdout();
     table(&mut out)?;
+    compat(&mut out)?;
     memory(&mut out)
 }

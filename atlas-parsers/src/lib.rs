@@ -4,6 +4,9 @@
 //! state machine over bytes, total, linear and silent about what it did not see. The folder's name
 //! is the parser's id; its `corpus/` holds real logs, each with a snapshot of what is read from it.
 //!
+//! [`compat_parse`] is the exception: it reads as the released harnesses do, mistakes included, for
+//! who grades a log as they would.
+//!
 //! [`LogParser`]: atlas_core::LogParser
 
 mod common;
