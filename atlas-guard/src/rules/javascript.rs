@@ -68,6 +68,16 @@ pub(super) const RULES: &[Rule] = &[
         act: WholeIf(not_a_fixture, Suspicious),
         why: "the tests' code is rewritten as this file says",
     },
+    // One that Base does not have may stand in front of the one it has.
+    Rule {
+        files: &["vite.config.*"],
+        kind: RunnerConfig,
+        act: WholeIf(
+            |change| change.is_new() && runs_vitest(change) && not_a_fixture(change),
+            Suspicious,
+        ),
+        why: "vitest takes its options and plugins from this file",
+    },
     Rule {
         files: &["vite.config.*"],
         kind: RunnerConfig,

@@ -51,6 +51,8 @@ fn what_solutions_seldom_do_is_told() {
         ("a.py", "unittest.TestCase.assertEqual = f", RunnerPatching),
         ("a.py", "import _pytest.runner", RunnerPatching),
         ("a.js", "globalThis.expect = f", RunnerPatching),
+        ("a.js", "this.currentTest.state = 'passed'", RunnerPatching),
+        ("A.cs", "[assembly: TestFramework(\"x\")]", RunnerPatching),
         ("a.rb", "class Minitest::Test", RunnerPatching),
         ("a.py", "open('/proc/self/mem')", Inspection),
         ("a.c", "ptrace(0);", Inspection),

@@ -204,6 +204,19 @@ fn only_the_test_member_of_a_vite_configuration_is_restored() {
 }
 
 #[test]
+fn a_vite_configuration_in_front_of_another_goes() {
+    let run = case("vitest", "npx vitest run")
+        .base("vite.config.ts", "export default {}\n")
+        .write("vite.config.js", "export default {}\n")
+        .run();
+    run.taken("vite.config.js", RunnerConfig);
+    let run = case("mocha", "npx mocha")
+        .write("vite.config.js", "export default {}\n")
+        .run();
+    run.silent("vite.config.js");
+}
+
+#[test]
 fn installed_packages_and_mocks_are_not_replaced() {
     let run = jest()
         .write("node_modules/jest/index.js", "x\n")
