@@ -212,7 +212,7 @@ const PATTERNS: &[Pattern] = &[
     pattern(
         ForgedOutput,
         &[],
-        r"##teamcity\[test|::(error|set-output|stop-commands)|TAP version 1[34]",
+        r"##teamcity\[test|['\x22`]::(error|set-output|stop-commands)[ :]|TAP version 1[34]",
         "writes a report's format to the console",
     ),
     // Patching the runner.

@@ -122,6 +122,7 @@ fn ordinary_work_is_not_told() {
             "a.rs",
             "#[derive(PartialEq)]\nstruct A;\nfn reads(path: &str) {}\n",
         ),
+        ("a.rs", "use std::error::Error;\n"),
         ("a.go", "if err != nil {\n\treturn err\n}\n"),
         ("a.rb", "def ==(other)\n  other.x == x\nend\n"),
         ("a.c", "  exit(EXIT_FAILURE);\n"),
