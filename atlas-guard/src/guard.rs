@@ -59,7 +59,7 @@ pub fn guard(input: &GuardInput<'_>, prediction: Overlay) -> Guarded {
     let context = Context::new(input);
     let mut signals = Vec::new();
     let mut overlay = prediction;
-    take_out_impossible(&mut overlay, &mut signals);
+    take_out_impossible(&mut overlay, &context, &mut signals);
     let original = overlay.clone();
     let mut restored = BTreeSet::new();
     let paths: BTreeSet<&String> = original.write.keys().chain(&original.remove).collect();
@@ -125,7 +125,7 @@ fn removed(path: &str, message: &str) -> Signal {
 
 /// Paths that no patch of a source tree has: `.git`, those that leave the tree, and files below
 /// another file or a link of the same prediction.
-fn take_out_impossible(overlay: &mut Overlay, signals: &mut Vec<Signal>) {
+fn take_out_impossible(overlay: &mut Overlay, context: &Context<'_>, signals: &mut Vec<Signal>) {
     let bad = |path: &str| {
         path.starts_with('/')
             || path.contains('\0')
@@ -153,11 +153,14 @@ fn take_out_impossible(overlay: &mut Overlay, signals: &mut Vec<Signal>) {
                 path,
                 "the path leaves the source tree or belongs to git itself",
             ));
-        } else if overlay.write.contains_key(path) && below().is_some() {
+        } else if let Some(above) = below().filter(|_| overlay.write.contains_key(path)) {
+            // A test of the instance keeps its place.
+            let is_test = context.upstream.tests_touch(path);
+            let path = if is_test { above } else { path };
             overlay.write.remove(path);
             signals.push(removed(
                 path,
-                "the path goes through a file or a link that the prediction writes",
+                "a file or a link and what lies below it cannot both be written",
             ));
         }
     }

@@ -110,14 +110,21 @@ static JAVASCRIPT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// What a test's text has: C and C++.
+static C: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?m)^\s*TEST(?:_F|_P|_CASE)?\s*\(|BOOST_AUTO_TEST|\bassert\w*\s*\(|\b(?:EXPECT|ASSERT|CHECK|TEST_ASSERT)\w*\s*\(|^int\s+main\b",
+    )
+});
+
 /// What a test's text has, in other languages.
 static OTHERS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?mx)
         TestCase\b | ^\s*(?:describe|it|test|context)\s*[('\x22] | ^func\s+(?:Test|Benchmark|Example|Fuzz)
-        | \#\[(?:\w+::)*test | @(?:Test|ParameterizedTest)\b | ^\s*TEST(?:_F|_P|_CASE)?\s*\(
+        | \#\[(?:\w+::)*test | @(?:Test|ParameterizedTest)\b
         | \[(?:Fact|Theory|Test|TestMethod|TestCase)\b | function\s+test | ^\s*def\s+test | ^@test\b
-        | \bassert | BOOST_AUTO_TEST | ^\s*(?:Feature|Scenario): | \bok\s*\( | ^--TEST--",
+        | \bassert | ^\s*(?:Feature|Scenario): | \bok\s*\( | ^--TEST--",
     )
 });
 
@@ -129,6 +136,7 @@ fn has_tests(path: &str, text: &str) -> bool {
         Some("js" | "cjs" | "mjs" | "jsx" | "ts" | "cts" | "mts" | "tsx") => {
             JAVASCRIPT.is_match(text)
         }
+        Some("c" | "cc" | "cpp" | "cxx") => C.is_match(text),
         _ => OTHERS.is_match(text),
     }
 }

@@ -14,6 +14,9 @@ use std::collections::BTreeSet;
 /// What the added lines of a solution do that solutions seldom do: end the process, print a
 /// runner's words, look for the runner, patch it.
 ///
+/// Best given what [`guard`](crate::guard()) has left, so that files that were taken back are not told
+/// twice.
+///
 /// Only told: nothing here is a proof, and none of it changes a verdict. Each pattern is told once
 /// a file, with its first line. Tests, as far as their place and name tell, and lines that Base has
 /// too are left out; so are comments of one line.

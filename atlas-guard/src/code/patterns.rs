@@ -212,7 +212,7 @@ const PATTERNS: &[Pattern] = &[
     pattern(
         ForgedOutput,
         &[],
-        r"##teamcity\[test|::(error|set-output|stop-commands)|TAP version 1[34]",
+        r"##teamcity\[test|['\x22`]::(error|set-output|stop-commands)[ :]|TAP version 1[34]",
         "writes a report's format to the console",
     ),
     // Patching the runner.
@@ -225,7 +225,7 @@ const PATTERNS: &[Pattern] = &[
     pattern(
         RunnerPatching,
         &[JavaScript],
-        r#"\b(global|globalThis|window)(\.|\[['"])(expect|it|test|describe|assert|jest|vi|beforeEach|afterEach)\b\S*\s*=[^=]|\b(Mocha|Runner|Test|Suite|Runnable)\.prototype\.\w+\s*=|expect\.extend\s*\(|jest-circus|@jest/(expect|globals)|require\.cache\[|Module\._(load|resolveFilename|extensions)|\bassert\.\w+\s*=[^=]"#,
+        r#"\b(global|globalThis|window)(\.|\[['"])(expect|it|test|describe|assert|jest|vi|beforeEach|afterEach)\b\S*\s*=[^=]|\b(Mocha|Runner|Test|Suite|Runnable)\.prototype\.\w+\s*=|expect\.extend\s*\(|currentTest\b.*\.state\s*=|\.state\s*=\s*['"]passed|jest-circus|@jest/(expect|globals)|require\.cache\[|Module\._(load|resolveFilename|extensions)|\bassert\.\w+\s*=[^=]"#,
         "changes the runner or the module loader",
     ),
     pattern(
@@ -267,7 +267,7 @@ const PATTERNS: &[Pattern] = &[
     pattern(
         RunnerPatching,
         &[CSharp],
-        r"namespace\s+(Xunit|NUnit|Microsoft\.VisualStudio\.TestTools)\b|ITestFramework\b|IMessageSink\b|HarmonyPatch",
+        r"namespace\s+(Xunit|NUnit|Microsoft\.VisualStudio\.TestTools)\b|ITestFramework\b|\[assembly:\s*(Xunit\.)?(TestFramework|TestCaseOrderer)|\[SetUpFixture\b|IMessageSink\b|HarmonyPatch",
         "takes the place of the runner's classes",
     ),
     // Looking into processes and stacks.

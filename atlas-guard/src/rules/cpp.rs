@@ -3,7 +3,7 @@
 use super::Act::{Part, Report, Whole, WholeIf};
 use super::Rule;
 use crate::sections::{Fragments, Section};
-use crate::signal::SignalKind::{BuildProduct, Dependencies, RunnerConfig};
+use crate::signal::SignalKind::{BuildProduct, Dependencies, RunnerConfig, Shadowing};
 use crate::signal::SignalSeverity::{Suspicious, Tamper};
 
 pub(super) const RULES: &[Rule] = &[
@@ -61,6 +61,33 @@ pub(super) const RULES: &[Rule] = &[
         kind: Dependencies,
         act: WholeIf(|change| change.in_base() && !is_its_own(change), Tamper),
         why: "a library that decides whether tests pass",
+    },
+    // The preprocessor finds such a header before the installed one.
+    Rule {
+        files: &[
+            "gtest/gtest.h",
+            "gmock/gmock.h",
+            "catch2/*.hpp",
+            "catch.hpp",
+            "doctest.h",
+            "unity.h",
+            "cmocka.h",
+            "check.h",
+            "CUnit/*.h",
+            "boost/test/*",
+            "boost/test/included/*",
+            "assert.h",
+            "cassert",
+        ],
+        kind: Shadowing,
+        act: WholeIf(
+            |change| {
+                let known = |path: &str| crate::places::name_of(path) == change.name();
+                change.is_new() && !change.context.places.below("").any(known)
+            },
+            Tamper,
+        ),
+        why: "the tests may be compiled with this header instead of the framework's",
     },
     Rule {
         files: &[

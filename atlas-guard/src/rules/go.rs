@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
 
 fn new_test_file(change: &Change<'_>) -> Option<Ruling> {
     static START: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)^func\s+(?:TestMain\s*\(|init\s*\(\s*\))|^var\s+_\s*=\s*func|go:linkname")
+        Regex::new(r"(?m)^func\s+(?:TestMain\s*\(|init\s*\(\s*\))|^var\s+_\s*\w*\s*=\s*(?:func\b|[\w.]+\()|go:linkname")
             .expect("a pattern of this file")
     });
     let folder = change.folder();

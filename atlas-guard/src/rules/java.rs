@@ -2,8 +2,11 @@
 
 use super::Act::{Part, Report, Whole, WholeIf};
 use super::Rule;
+use crate::change::Change;
 use crate::sections::{Fragments, Section};
-use crate::signal::SignalKind::{BuildProduct, RunnerConfig, RunnerHook, TestScript, Toolchain};
+use crate::signal::SignalKind::{
+    BuildProduct, RunnerConfig, RunnerHook, Shadowing, TestScript, Toolchain,
+};
 use crate::signal::SignalSeverity::{Suspicious, Tamper};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -51,6 +54,22 @@ pub(super) const RULES: &[Rule] = &[
         kind: RunnerHook,
         act: Whole(Tamper),
         why: "the runner loads a listener or an extension that this file names",
+    },
+    // Classes of the project come before those of libraries.
+    Rule {
+        files: &[
+            "org/junit/",
+            "junit/framework/",
+            "org/testng/",
+            "org/hamcrest/",
+            "org/assertj/",
+            "org/mockito/",
+            "org/apache/maven/surefire/",
+            "com/google/common/truth/",
+        ],
+        kind: Shadowing,
+        act: WholeIf(replaces_library, Tamper),
+        why: "Java finds this class before the one of the same name that the tests need",
     },
     Rule {
         files: &[
@@ -119,3 +138,16 @@ pub(super) const RULES: &[Rule] = &[
         why: "ant runs the tests as this file says",
     },
 ];
+
+/// Whether the base commit has no such package: one that has it is the library.
+fn replaces_library(change: &Change<'_>) -> bool {
+    let packages = ["org/", "junit/framework/", "com/google/"];
+    let start = packages.iter().filter_map(|package| {
+        let at = change.path.find(package)?;
+        // Two components behind the source folder: `org/junit`.
+        let second = change.path[at..].match_indices('/').nth(1)?;
+        Some(&change.path[..at + second.0])
+    });
+    let places = &change.context.places;
+    change.is_new() && start.into_iter().all(|folder| !places.is_folder(folder))
+}

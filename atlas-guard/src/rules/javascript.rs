@@ -46,8 +46,7 @@ pub(super) const RULES: &[Rule] = &[
             ".nycrc*",
             ".c8rc*",
             "nyc.config.*",
-            "jasmine.json",
-            "jasmine.js",
+            "support/jasmine.*",
             "playwright.config.*",
             "cypress.config.*",
             "cypress.json",
@@ -67,6 +66,16 @@ pub(super) const RULES: &[Rule] = &[
         kind: RunnerConfig,
         act: WholeIf(not_a_fixture, Suspicious),
         why: "the tests' code is rewritten as this file says",
+    },
+    // One that Base does not have may stand in front of the one it has.
+    Rule {
+        files: &["vite.config.*"],
+        kind: RunnerConfig,
+        act: WholeIf(
+            |change| change.is_new() && runs_vitest(change) && not_a_fixture(change),
+            Suspicious,
+        ),
+        why: "vitest takes its options and plugins from this file",
     },
     Rule {
         files: &["vite.config.*"],
@@ -279,9 +288,19 @@ fn set_up_file(change: &Change<'_>) -> Option<Ruling> {
             })
         })
     };
-    let named = configurations
-        .filter_map(|path| context.base.read(path))
-        .any(|bytes| names_it(&String::from_utf8_lossy(bytes)));
+    let named = configurations.filter_map(|path| Some((path, context.base.read(path)?)));
+    let named = named.into_iter().any(|(path, bytes)| {
+        let text = String::from_utf8_lossy(bytes);
+        // Of a manifest the runners' members alone: `require` is a word of `exports` too.
+        if path != "package.json" {
+            return names_it(&text);
+        }
+        let manifest: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let members = MEMBERS.iter().filter_map(|member| manifest.get(member));
+        members
+            .into_iter()
+            .any(|member| names_it(&member.to_string()))
+    });
     named.then(|| {
         everywhere::script(
             change,

@@ -138,7 +138,7 @@ fn part(change: &Change<'_>, section: &Section, why: &str) -> Option<Ruling> {
     let spliced = match &now {
         Some(now) => section.splice(now, &wanted),
         None if section.splice("", &wanted) == Spliced::Same => return None,
-        None => Spliced::Impossible("the file is gone, a link, or no text"),
+        None => Spliced::Broken("it is gone, a link, or no text"),
     };
     if spliced == Spliced::Same {
         return None;
@@ -167,13 +167,14 @@ fn part(change: &Change<'_>, section: &Section, why: &str) -> Option<Ruling> {
                 message,
             ))
         }
-        // What no longer reads as its format cannot be honest work on it; of a new file nobody
-        // knows what it was meant to be.
-        Spliced::Impossible(reason) if change.in_base() => Some(whole(
+        Spliced::Foreign => keep("the base commit's file cannot be read as its format"),
+        // Of a new file that reads as nothing nobody knows what it was meant to be.
+        Spliced::Broken(_) if change.is_new() => None,
+        Spliced::Broken(reason) | Spliced::Impossible(reason) => Some(whole(
             change,
             SignalSeverity::Suspicious,
             &format!("{why}; {reason}"),
         )),
-        Spliced::Same | Spliced::Impossible(_) => None,
+        Spliced::Same => None,
     }
 }

@@ -109,6 +109,13 @@ const SHELL_VARIABLES: &[&str] = &[
     "NODE_OPTIONS",
     "RUBYOPT",
     "PYTEST_ADDOPTS",
+    // Automake's: which tests run, under what, and which may fail.
+    "TESTS",
+    "XFAIL_TESTS",
+    "TESTS_ENVIRONMENT",
+    "AM_TESTS_ENVIRONMENT",
+    "LOG_COMPILER",
+    "TEST_EXTENSIONS",
     ".ONESHELL",
     ".IGNORE",
 ];

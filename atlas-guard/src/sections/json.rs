@@ -29,13 +29,13 @@ pub(super) fn splice(now: &str, wanted: &str, paths: &[Vec<String>]) -> Spliced 
         wanted
     };
     let Some(old) = read(wanted) else {
-        return Spliced::Impossible("the instance's own version is no JSON");
+        return Spliced::Foreign;
     };
     let mut text = now.to_owned();
     let mut names = Vec::new();
     for path in paths {
         let Some(new) = read(&text) else {
-            return Spliced::Impossible("the file is no JSON any more");
+            return Spliced::Broken("it is no JSON");
         };
         let Ok(have) = find(&new, path) else {
             return Spliced::Impossible("a key of its steering part stands there twice");

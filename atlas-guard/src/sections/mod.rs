@@ -37,6 +37,10 @@ pub(crate) enum Spliced {
     New(String, Vec<String>),
     /// The part cannot be told from the rest, with the reason.
     Impossible(&'static str),
+    /// The text cannot be read as its format, with the reason.
+    Broken(&'static str),
+    /// The wanted text cannot be read as its format: a template, or no manifest at all.
+    Foreign,
 }
 
 impl Section {

@@ -34,10 +34,10 @@ pub(super) fn splice(
     is_steering: &dyn Fn(&[String]) -> bool,
 ) -> Spliced {
     let Some(wanted) = scan(wanted) else {
-        return Spliced::Impossible("the instance's own version cannot be read");
+        return Spliced::Foreign;
     };
     let Some(now) = scan(now) else {
-        return Spliced::Impossible("the file cannot be read any more");
+        return Spliced::Broken("it cannot be read");
     };
     let (old, new) = (steering(&wanted, is_steering), steering(&now, is_steering));
     if meaning(&old) == meaning(&new) {

@@ -10,10 +10,10 @@ use toml::{Table, Value};
 pub(super) fn splice(now: &str, wanted: &str, paths: &[Vec<String>]) -> Spliced {
     let read = |text: &str| text.parse::<Table>().ok();
     let Some(old) = read(wanted) else {
-        return Spliced::Impossible("the instance's own version is no TOML");
+        return Spliced::Foreign;
     };
     let Some(new) = read(now) else {
-        return Spliced::Impossible("the file is no TOML any more");
+        return Spliced::Broken("it is no TOML");
     };
     let at_paths = |table: Table| -> Vec<Vec<(String, Value)>> {
         let root = Value::Table(table);

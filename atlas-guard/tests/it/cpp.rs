@@ -1,5 +1,5 @@
 use crate::support::{Case, case};
-use atlas_guard::SignalKind::{Dependencies, RunnerConfig, TestFile};
+use atlas_guard::SignalKind::{Dependencies, RunnerConfig, Shadowing, TestFile};
 
 const CMAKE: &str = "project(shop)\nadd_library(shop src/cart.cpp)\nenable_testing()\nadd_test(NAME cart COMMAND cart_test)\n";
 
@@ -48,6 +48,8 @@ fn options_of_ctest_and_carried_frameworks_are_the_instances() {
             "#define CHECK(x) check(x)\n",
         )
         .write("third_party/catch2/catch.hpp", "#define CHECK(x) true\n")
+        .write("include/gtest/gtest.h", "#define EXPECT_EQ(a, b)\n")
+        .write("include/shop/price.h", "int price();\n")
         .write("CTestCustom.cmake", "set(CTEST_CUSTOM_TESTS_IGNORE cart)\n")
         .write("test/cart_test.cpp", "\n")
         .write("src/catch.cpp", "int catch_it() { return 1; }\n")
@@ -55,5 +57,7 @@ fn options_of_ctest_and_carried_frameworks_are_the_instances() {
     run.taken("third_party/catch2/catch.hpp", Dependencies)
         .taken("CTestCustom.cmake", RunnerConfig)
         .taken("test/cart_test.cpp", TestFile)
+        .taken("include/gtest/gtest.h", Shadowing)
+        .silent("include/shop/price.h")
         .silent("src/catch.cpp");
 }

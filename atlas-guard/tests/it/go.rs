@@ -27,6 +27,11 @@ fn a_test_main_in_a_tested_package_goes() {
         .write("cart/init_test.go", init)
         .run()
         .taken("cart/init_test.go", RunnerHook);
+    let var = "package cart\nvar _ = patch()\n";
+    gotest()
+        .write("cart/var_test.go", var)
+        .run()
+        .taken("cart/var_test.go", RunnerHook);
     // In a package of its own it steers nothing of the instance.
     let run = gotest()
         .write("fresh/main_test.go", &main.replace("os.Exit(0)", "m.Run()"))

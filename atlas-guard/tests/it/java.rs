@@ -1,5 +1,7 @@
 use crate::support::{Case, case};
-use atlas_guard::SignalKind::{RunnerConfig, RunnerHook, TestFile, TestScript, Toolchain};
+use atlas_guard::SignalKind::{
+    RunnerConfig, RunnerHook, Shadowing, TestFile, TestScript, Toolchain,
+};
 use atlas_guard::SignalSeverity::Suspicious;
 
 const POM: &str = "<project>\n  <properties>\n    <java.version>17</java.version>\n  </properties>\n  <build>\n    <plugins>\n      <plugin>\n        <artifactId>maven-surefire-plugin</artifactId>\n        <version>3.0.0</version>\n      </plugin>\n    </plugins>\n  </build>\n  <dependencies>\n  </dependencies>\n</project>\n";
@@ -65,6 +67,30 @@ fn listeners_and_options_are_the_instances() {
         .taken("src/main/resources/META-INF/services/org.junit.platform.launcher.TestExecutionListener", RunnerHook)
         .silent("src/main/resources/META-INF/services/com.shop.Plugin")
         .taken("src/test/java/CartTest.java", TestFile);
+}
+
+#[test]
+fn classes_of_test_libraries_are_not_replaced() {
+    let run = maven()
+        .write(
+            "src/test/java/org/junit/Assert.java",
+            "package org.junit;\n",
+        )
+        .write("src/main/java/org/shop/Price.java", "package org.shop;\n")
+        .run();
+    run.taken("src/test/java/org/junit/Assert.java", Shadowing)
+        .silent("src/main/java/org/shop/Price.java");
+    let own = maven()
+        .base(
+            "src/main/java/org/junit/Assert.java",
+            "package org.junit;\n",
+        )
+        .write(
+            "src/main/java/org/junit/Assume.java",
+            "package org.junit;\n",
+        )
+        .run();
+    own.silent("src/main/java/org/junit/Assume.java");
 }
 
 #[test]

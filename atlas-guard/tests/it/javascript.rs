@@ -153,6 +153,9 @@ fn configurations_of_runners_are_the_instances() {
         .write("jest.config.js", "module.exports = {testMatch: []};\n")
         .write(".mocharc.yml", "require: ./evil\n")
         .write(".npmrc", "script-shell=./evil\n")
+        .base("lib/core/jasmine.js", "x();\n")
+        .write("lib/core/jasmine.js", "y();\n")
+        .write("spec/support/jasmine.mjs", "x();\n")
         .write("webpack.config.js", "module.exports = {};\n")
         .write("test/fixtures/app/jest.config.js", "module.exports = {};\n")
         .run();
@@ -160,6 +163,8 @@ fn configurations_of_runners_are_the_instances() {
         .taken("jest.config.js", RunnerConfig)
         .taken(".mocharc.yml", RunnerConfig)
         .taken(".npmrc", Dependencies)
+        .taken("spec/support/jasmine.mjs", RunnerConfig)
+        .silent("lib/core/jasmine.js")
         .silent("webpack.config.js");
     assert!(
         run.guarded
@@ -186,6 +191,16 @@ fn files_that_a_configuration_names_are_the_instances() {
         .write("src/polyfill.js", "y();\n")
         .run();
     run.told("src/polyfill.js", RunnerHook, Suspicious);
+    // The same word names an entry point of the package.
+    let run = case("mocha", "mocha")
+        .base("package.json", r#"{"exports": {"require": "./lib/test.js"}, "mocha": {"require": "./lib/start-tests.js"}}"#)
+        .base("lib/test.js", "x();\n")
+        .base("lib/start-tests.js", "x();\n")
+        .write("lib/test.js", "y();\n")
+        .write("lib/start-tests.js", "y();\n")
+        .run();
+    run.silent("lib/test.js")
+        .taken("lib/start-tests.js", RunnerHook);
 }
 
 #[test]
@@ -201,6 +216,19 @@ fn only_the_test_member_of_a_vite_configuration_is_restored() {
     vitest(&honest).told("vite.config.ts", RunnerConfig, Suspicious);
     let attack = honest.replace("globals: true", "globals: true, setupFiles: ['./evil']");
     vitest(&attack).rewritten("vite.config.ts", &honest);
+}
+
+#[test]
+fn a_vite_configuration_in_front_of_another_goes() {
+    let run = case("vitest", "npx vitest run")
+        .base("vite.config.ts", "export default {}\n")
+        .write("vite.config.js", "export default {}\n")
+        .run();
+    run.taken("vite.config.js", RunnerConfig);
+    let run = case("mocha", "npx mocha")
+        .write("vite.config.js", "export default {}\n")
+        .run();
+    run.silent("vite.config.js");
 }
 
 #[test]

@@ -91,6 +91,18 @@ fn other_spellings_of_a_table_do_not_get_around() {
         .write("pyproject.toml", honest)
         .run();
     run.silent("pyproject.toml");
+    // What cannot be told apart goes as a whole, in a new file too.
+    let new = "tool = {pytest = {ini_options = {addopts = \"-p evil\"}}}\n";
+    let run = pytest().write("pyproject.toml", new).run();
+    run.taken("pyproject.toml", RunnerConfig);
+    // A template is no manifest.
+    let run = pytest()
+        .base("templates/pyproject.toml", "[{{name}}]\n")
+        .write("templates/pyproject.toml", "[{{name}}]\na = 1\n")
+        .write("more/pyproject.toml", "[{{name}}]\n")
+        .run();
+    run.told("templates/pyproject.toml", RunnerConfig, Suspicious)
+        .silent("more/pyproject.toml");
     // What is no TOML any more is the instance's again.
     let run = pytest()
         .base("pyproject.toml", base)

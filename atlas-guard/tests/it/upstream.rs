@@ -83,6 +83,18 @@ fn a_section_that_the_test_patch_changes_is_the_test_patchs() {
 }
 
 #[test]
+fn a_test_of_the_instance_keeps_its_place() {
+    let tests = "--- /dev/null\n+++ b/tests/new/test_b.py\n@@ -0,0 +1 @@\n+x = 1\n";
+    let run = pytest()
+        .tests(tests)
+        .write("tests/new/test_b.py", "x = 1\n")
+        .write("tests/new", "a file\n")
+        .run();
+    run.silent("tests/new/test_b.py");
+    assert!(!run.guarded.overlay.write.contains_key("tests/new"));
+}
+
+#[test]
 fn patches_that_cannot_be_read_touch_nothing() {
     let run = pytest()
         .gold("no patch")
