@@ -340,13 +340,8 @@ pub(crate) async fn entries(
         .args(["ls-tree", "-r", "-z", "--full-tree", tree])
         .checked()
         .await?;
-    Ok(tree_entries(&output.stdout))
-}
-
-/// Reads what `git ls-tree -z` printed.
-pub(crate) fn tree_entries(listing: &[u8]) -> BTreeMap<Vec<u8>, TreeSide> {
     let mut entries = BTreeMap::new();
-    for line in listing.split(|byte| *byte == 0) {
+    for line in output.stdout.split(|byte| *byte == 0) {
         let Some(tab) = memchr::memchr(b'\t', line) else {
             continue;
         };
@@ -360,5 +355,5 @@ pub(crate) fn tree_entries(listing: &[u8]) -> BTreeMap<Vec<u8>, TreeSide> {
             entries.insert(line[tab + 1..].to_vec(), side);
         }
     }
-    entries
+    Ok(entries)
 }

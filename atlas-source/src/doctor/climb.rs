@@ -2,6 +2,7 @@
 
 use super::ladder::{LadderStep, TreeReset, ladder};
 use super::scan::Scan;
+use super::touched_paths;
 use crate::apply::{entries, refuse};
 use crate::git::{Call, Output};
 use crate::repository::{GitRepo, path_text};
@@ -10,7 +11,7 @@ use atlas_core::{
     CommitSha, Error, ErrorKind, FileContent, FileMode, GradingMode, Harness, Overlay, Patch,
 };
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What the patch's file is called in the texts of a [`Try`].
@@ -48,7 +49,7 @@ impl Tries {
 }
 
 /// Applies a patch as a harness does, with its commands in its order, in a throw-away checkout of
-/// the base commit.
+/// the base commit. Only files that the patch might name are checked out.
 ///
 /// What may differ from the harness's container: files that only the image has (installed packages,
 /// build outputs), filled submodules, the versions of git and `patch`. `patch` is not run on text
@@ -66,7 +67,7 @@ pub async fn climb_as(
     patch: &Patch,
     harness: Harness,
 ) -> Result<Tries, Error> {
-    let checkout = Checkout::of(repo, base).await?;
+    let checkout = Checkout::of(repo, base, &names(patch)).await?;
     let file = checkout.scratch.folder().join(PATCH_NAME);
     write(&file, patch.as_bytes()).await?;
     let barred = unsafe_here(patch.as_bytes(), &checkout.files);
@@ -92,7 +93,51 @@ pub async fn climb_as(
     Ok(outcome)
 }
 
-/// A work tree at a commit. Its git folder lies outside, so nothing that a patch writes into the
+/// Everything that a program might take for a path: what stands on header lines, with and without
+/// its first folder, wherever such lines are.
+fn names(patch: &Patch) -> BTreeSet<Vec<u8>> {
+    const HEADERS: [&str; 7] = [
+        "--- ", "+++ ", "*** ", "Index:", "diff ", "rename ", "copy ",
+    ];
+    let mut names: BTreeSet<Vec<u8>> = touched_paths(&[patch])
+        .into_iter()
+        .map(String::into_bytes)
+        .collect();
+    let scan = Scan::of(patch.as_bytes());
+    for line in &scan.lines {
+        let text = line.lossy();
+        let text = text.trim();
+        let Some(header) = HEADERS.iter().find(|header| text.starts_with(*header)) else {
+            continue;
+        };
+        let rest = &text[header.len()..];
+        let whole = rest.split('\t').next().unwrap_or(rest).trim();
+        for word in rest.split([' ', '\t', '"']).chain([whole]) {
+            let inside = word.split_once('/').map_or("", |(_, inside)| inside);
+            names.extend([word, inside].map(|name| name.as_bytes().to_vec()));
+        }
+    }
+    names.remove(&b""[..]);
+    names
+}
+
+/// Whether an entry of the tree matters to programs that meet these names: the file itself, what
+/// is above or below it, and what tells git how to treat files. `above` are the folders of all names.
+fn matters(path: &[u8], names: &BTreeSet<Vec<u8>>, above: &BTreeSet<Vec<u8>>) -> bool {
+    let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+    names.contains(path)
+        || above.contains(path)
+        || matches!(last, b".gitignore" | b".gitattributes")
+        || folders(path).any(|folder| names.contains(folder))
+}
+
+/// The folders that a path lies in.
+fn folders(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    memchr::memchr_iter(b'/', path).map(|at| &path[..at])
+}
+
+/// A work tree at a commit, as far as a patch can tell: the files that it might name are there, the
+/// thousands that it cannot are not. Its git folder lies outside, so nothing that a patch writes into the
 /// tree is ever read as configuration or run as a hook.
 struct Checkout {
     scratch: Scratch,
@@ -102,24 +147,50 @@ struct Checkout {
 }
 
 impl Checkout {
-    async fn of(repo: &GitRepo, base: &CommitSha) -> Result<Self, Error> {
+    async fn of(
+        repo: &GitRepo,
+        base: &CommitSha,
+        names: &BTreeSet<Vec<u8>>,
+    ) -> Result<Self, Error> {
         let scratch = Scratch::over(repo).await?;
-        let tree = scratch.tree_of(base).await?;
-        let files = entries(&scratch, &tree).await?;
+        let files = entries(&scratch, &scratch.tree_of(base).await?).await?;
         let folder = scratch.folder().join("checkout");
         tokio::fs::create_dir(&folder)
             .await
             .map_err(|why| Error::io("make", &folder, why))?;
+        let above: BTreeSet<Vec<u8>> = names
+            .iter()
+            .flat_map(|name| folders(name).map(<[u8]>::to_vec))
+            .collect();
+        let present = files
+            .iter()
+            .filter(|(path, _)| matters(path, names, &above))
+            .map(|(path, side)| (path.as_slice(), Some(side)));
+        scratch.update_index(present).await?;
+        let tree = scratch.write_tree().await?;
         let checkout = Self {
             scratch,
             folder,
             tree,
             files,
         };
-        // `git reset --hard HEAD` must find the commit.
-        let head = ["update-ref", "--no-deref", "HEAD", base.as_str()];
+        // `git reset --hard HEAD` must find a commit. Nobody sees it, so its author is nobody.
+        let nobody = "nobody";
+        let commit = checkout
+            .git()
+            .env("GIT_AUTHOR_NAME", nobody)
+            .env("GIT_AUTHOR_EMAIL", nobody)
+            .env("GIT_AUTHOR_DATE", "@0 +0000")
+            .env("GIT_COMMITTER_NAME", nobody)
+            .env("GIT_COMMITTER_EMAIL", nobody)
+            .env("GIT_COMMITTER_DATE", "@0 +0000")
+            .args(["commit-tree", "-m", "base", &checkout.tree])
+            .checked()
+            .await?
+            .line();
+        let head = ["update-ref", "--no-deref", "HEAD", &commit];
         checkout.git().args(head).checked().await?;
-        let read = ["read-tree", "--reset", "-u", base.as_str()];
+        let read = ["read-tree", "--reset", "-u", &commit];
         checkout.git().args(read).checked().await?;
         Ok(checkout)
     }

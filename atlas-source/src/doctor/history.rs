@@ -1,10 +1,13 @@
 //! Commits that a patch would fit.
 
 use super::base::Base;
+use super::lines::{Content, Likeness, Side};
+use super::scan::Scan;
 use crate::repository::GitRepo;
 use crate::scratch::TreeSide;
 use atlas_core::{CommitSha, Error};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 /// So many commits on each side of the base commit are looked at, those nearest in time.
 const MOST_COMMITS: usize = 100;
@@ -27,73 +30,146 @@ pub(super) async fn search(
     patch: &[u8],
     paths: &BTreeSet<String>,
 ) -> Result<Option<Fit>, Error> {
-    if paths.is_empty() {
+    // One request names a commit and a path in a line.
+    if paths.is_empty() || paths.iter().any(|path| path.contains('\n')) {
         return Ok(None);
     }
-    let mut states: Vec<BTreeMap<String, Option<TreeSide>>> = vec![state_of(&base.entries, paths)];
-    for candidate in candidates(repo, commit, paths).await? {
-        let Some(state) = read_state(repo, &candidate, paths).await? else {
-            continue;
-        };
-        if states.contains(&state) {
+    let candidates = candidates(repo, commit, paths).await?;
+    let states = states(base, &candidates, paths).await?;
+    let wanted: BTreeSet<&str> = states
+        .iter()
+        .flat_map(|state| state.values().flatten().map(String::as_str))
+        .collect();
+    let contents = base.scratch.contents(wanted.iter().copied()).await?;
+    let contents: BTreeMap<&str, Vec<u8>> = wanted.iter().copied().zip(contents).collect();
+    let scan = Scan::of(patch);
+    let mut seen: Vec<&State> = Vec::new();
+    for (candidate, state) in candidates.iter().zip(&states) {
+        if seen.contains(&state) {
             continue;
         }
-        base.scratch.read_tree(&base.tree).await?;
-        let entries = state
-            .iter()
-            .map(|(path, side)| (path.as_bytes(), side.as_ref()));
-        let placed = base.scratch.update_index(entries).await.is_ok();
-        states.push(state);
-        if placed && base.check(patch, &[]).await? {
-            let count = |from: CommitSha, to: CommitSha| async move {
-                let range = format!("{from}..{to}");
-                let output = repo
-                    .git()
-                    .args(["rev-list", "--count", &range, "--"])
-                    .output()
-                    .await?;
-                Ok::<u64, Error>(output.line().parse().unwrap_or_default())
-            };
-            let ahead = count(commit.clone(), candidate.clone()).await?;
-            let behind = count(candidate.clone(), commit.clone()).await?;
-            return Ok(Some(Fit {
-                commit: candidate,
-                ahead,
-                behind,
-            }));
+        seen.push(state);
+        if !may_fit(&scan, state, &contents) || !fits(base, patch, state).await? {
+            continue;
         }
+        return Ok(Some(Fit {
+            commit: candidate.clone(),
+            ahead: count(repo, commit, candidate).await?,
+            behind: count(repo, candidate, commit).await?,
+        }));
     }
     Ok(None)
 }
 
-fn state_of(
-    entries: &BTreeMap<Vec<u8>, TreeSide>,
-    paths: &BTreeSet<String>,
-) -> BTreeMap<String, Option<TreeSide>> {
-    paths
-        .iter()
-        .map(|path| (path.clone(), entries.get(path.as_bytes()).cloned()))
-        .collect()
+/// The commits of the second that the first has not.
+async fn count(repo: &GitRepo, from: &CommitSha, to: &CommitSha) -> Result<u64, Error> {
+    let range = format!("{from}..{to}");
+    let call = repo.git().args(["rev-list", "--count", &range, "--"]);
+    Ok(call.output().await?.line().parse().unwrap_or_default())
 }
 
-/// The files as a commit has them. Nothing if the commit cannot be read, as in a partial clone.
-async fn read_state(
-    repo: &GitRepo,
-    commit: &CommitSha,
+/// The ids of files by path; nothing where a file is not there.
+type State = BTreeMap<String, Option<String>>;
+
+/// The files as each commit has them, in one process. The list ends early where the contents would
+/// take too much memory.
+async fn states(
+    base: &Base,
+    commits: &[CommitSha],
     paths: &BTreeSet<String>,
-) -> Result<Option<BTreeMap<String, Option<TreeSide>>>, Error> {
-    let output = repo
-        .git()
-        .args(["--literal-pathspecs", "ls-tree", "-z", "--full-tree"])
-        .args([commit.as_str(), "--"])
-        .args(paths)
-        .output()
-        .await?;
-    if !output.success {
-        return Ok(None);
+) -> Result<Vec<State>, Error> {
+    const MOST_BYTES: u64 = 64 * 1024 * 1024;
+    let mut request = String::new();
+    for commit in commits {
+        for path in paths {
+            let _ = writeln!(request, "{commit}:{path}");
+        }
     }
-    let entries = crate::apply::tree_entries(&output.stdout);
-    Ok(Some(state_of(&entries, paths)))
+    let output = base
+        .scratch
+        .git()
+        .args(["cat-file", "--batch-check"])
+        .stdin(request)
+        .checked()
+        .await?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut lines = text.lines();
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    let mut bytes = 0;
+    let mut states = Vec::new();
+    for _ in commits {
+        let mut state = State::new();
+        for path in paths {
+            let mut words = lines.next().unwrap_or_default().split(' ');
+            let (id, kind, size) = (words.next(), words.next(), words.next());
+            let id = match (id, kind, size) {
+                (Some(id), Some("blob"), Some(size)) => {
+                    if known.insert(id.to_owned()) {
+                        bytes += size.parse::<u64>().unwrap_or_default();
+                    }
+                    Some(id.to_owned())
+                }
+                _ => None,
+            };
+            state.insert(path.clone(), id);
+        }
+        if bytes > MOST_BYTES {
+            break;
+        }
+        states.push(state);
+    }
+    Ok(states)
+}
+
+/// Whether each file of the patch is there, or not there, and has the lines: a quick look before
+/// git is asked.
+fn may_fit(scan: &Scan<'_>, state: &State, contents: &BTreeMap<&str, Vec<u8>>) -> bool {
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    scan.sections.iter().all(|section| {
+        let Some(path) = scan.path(section) else {
+            return false;
+        };
+        // A second section of a file builds on the first; moved files are for git to judge.
+        let (Some(file), true) = (state.get(&path), seen.insert(path)) else {
+            return true;
+        };
+        let says = |start: &str| {
+            let mut lines = section.extended.iter();
+            lines.any(|at| scan.lines[*at].starts(start))
+        };
+        if says("rename ") || says("copy ") {
+            return true;
+        }
+        let creates =
+            says("new file mode ") || section.old.is_some_and(|at| scan.name(at).is_none());
+        let Some(content) = file.as_deref().and_then(|id| contents.get(id)) else {
+            return creates;
+        };
+        let content = Content::of(content);
+        !creates
+            && section.hunks.iter().all(|hunk| {
+                let old = Side::of(scan, hunk, true);
+                // The last line may lack its end.
+                old.lines.is_empty() || !content.places(&old, Likeness::Ends).is_empty()
+            })
+    })
+}
+
+/// Whether git applies the patch to the base tree with these files in it.
+async fn fits(base: &Base, patch: &[u8], state: &State) -> Result<bool, Error> {
+    base.scratch.read_tree(&base.tree).await?;
+    let sides: Vec<(&str, Option<TreeSide>)> = state
+        .iter()
+        .map(|(path, id)| {
+            let mode = base.entry(path).map_or(0o100_644, |side| side.mode);
+            let side = id.clone().map(|oid| TreeSide { mode, oid });
+            (path.as_str(), side)
+        })
+        .collect();
+    let entries = sides
+        .iter()
+        .map(|(path, side)| (path.as_bytes(), side.as_ref()));
+    Ok(base.scratch.update_index(entries).await.is_ok() && base.check(patch, &[]).await?)
 }
 
 /// Commits that change the files, nearest in time first.

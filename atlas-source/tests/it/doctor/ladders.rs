@@ -14,6 +14,7 @@ fn lab() -> (Lab, CommitSha) {
     lab.write("x", TEXT)
         .write("y", TEXT)
         .write("blank", "a  b\n\tc\nd\n")
+        .write("deep/er/z", TEXT)
         .write(".gitignore", "ignored\n");
     let base = lab.commit("base");
     (lab, base)
@@ -260,6 +261,22 @@ async fn patch_is_not_run_on_dangerous_text() {
         assert!(attempt.said.contains(why), "{attempt:?}");
         assert!(!tries.applied());
     }
+}
+
+/// What stands in the way of a path is met, though only named files are checked out.
+#[tokio::test]
+async fn what_is_above_and_below_a_path() {
+    let creation = |path: &str| {
+        format!(
+            "diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+n\n"
+        )
+    };
+    check(&creation("x/below"), Harness::SweBenchPp, false, 3).await;
+    check(&creation("deep"), Harness::SweBenchPp, false, 3).await;
+    check(&creation("deep/er/y"), Harness::SweBenchPp, true, 1).await;
+    let moved =
+        "diff --git a/deep/er/z b/z\nsimilarity index 100%\nrename from deep/er/z\nrename to z\n";
+    check(moved, Harness::SweBench5, true, 1).await;
 }
 
 /// An image without `patch` fails that attempt and goes on, as the harness does.
