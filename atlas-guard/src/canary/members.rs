@@ -130,9 +130,18 @@ fn class_end(text: &str, ending: &str, way: &Way) -> Option<usize> {
         if old && ending == "java" {
             continue;
         }
-        return Some(end);
+        // A brace that stands elsewhere than its class closes something that was read wrongly.
+        let aligned = indentation(text, whole.start()) == indentation(text, end);
+        return (aligned || !inside.contains('\n')).then_some(end);
     }
     None
+}
+
+/// The white space that the line of a place begins with.
+fn indentation(text: &str, at: usize) -> &str {
+    let line = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let length = text[line..].len() - text[line..].trim_start_matches([' ', '\t']).len();
+    &text[line..line + length]
 }
 
 fn is(pattern: &str, text: &str) -> bool {

@@ -2,22 +2,23 @@
 
 use super::names::Names;
 use super::{Added, indent, insert};
-use crate::text::{Syntax, closing, mask};
 use regex::Regex;
 use std::sync::LazyLock;
 
 pub(super) fn add(text: &str, names: &Names) -> Added {
     static CLASS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)^\s*(?:final\s+|readonly\s+)*class\s+\w+\s+extends\s+[\\\w]*(?:TestCase|Test)\b[^{]*\{")
+        Regex::new(r"(?m)^(?:final\s+|readonly\s+)*class\s+\w+\s+extends\s+[\\\w]*(?:TestCase|Test)\b[^{]*\{")
             .expect("a pattern of this file")
     });
     static PEST: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"(?m)^(?:it|test)\s*\(\s*['"]"#).expect("a pattern of this file")
     });
     if let Some(class) = CLASS.find_iter(text).last() {
-        let masked = mask(text, Syntax::Braces);
-        let end = closing(&masked, class.end() - 1)? - 1;
-        let at = text[..end].trim_end_matches([' ', '\t']).len();
+        // Strings of several lines and here-documents hold braces of their own: only the last line
+        // is surely the class's end, and only where nothing follows the class.
+        let end = text.trim_end().len();
+        let is_end = text[..end].ends_with("\n}") && !text[class.end()..].contains("\nfunction ");
+        let at = end.checked_sub(1).filter(|_| is_end)?;
         let (pass, fail) = names.pascal();
         let both = (format!("test{pass}"), format!("test{fail}"));
         // Files that declare no types are of times that did not know `void`.

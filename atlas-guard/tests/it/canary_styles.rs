@@ -140,6 +140,12 @@ fn ruby_and_php() {
     let phpunit = "<?php\n\nclass CartTest extends TestCase\n{\n    public function testA(): void\n    {\n        $x = '}';\n    }\n}\n";
     let (_, new) = made("phpunit", "CartTest.php", phpunit);
     assert!(new.ends_with("    }\n}\n"), "{new}");
+    let braces = phpunit.replace("'}'", "'}\n}\n{ \\''");
+    let (_, new) = made("phpunit", "CartTest.php", &braces);
+    assert!(
+        new.starts_with(braces.trim_end().trim_end_matches('}')),
+        "{new}"
+    );
     check(
         "phpunit",
         "CartTest.php",
