@@ -100,7 +100,7 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
             .write
             .get(file)
             .is_some_and(|FileContent { bytes, .. }| {
-                canary(&parser, file, bytes, &prepared.seed).is_some()
+                canary(&parser, file, bytes, &prepared.seed_of(file)).is_some()
             });
         if !fits {
             continue;
@@ -108,7 +108,7 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
         let plan = CanaryPlan {
             file: Some(file.clone()),
             parser: parser.clone(),
-            seed: prepared.seed.clone(),
+            seed: prepared.seed_of(file),
             gold_resolves: Some(true),
             ..CanaryPlan::default()
         };

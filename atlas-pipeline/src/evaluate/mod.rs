@@ -243,6 +243,10 @@ impl Host<'_> {
                 )
             }
         };
+        let mut finished = finished;
+        if finished.verdict.outcome == EvalOutcome::NotApplied {
+            settle::examine(&mut finished.verdict, bytes);
+        }
         let written = finished.write(&folder, &log);
         let mut verdict = finished.verdict;
         if let Err(why) = written {

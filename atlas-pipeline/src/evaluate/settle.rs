@@ -2,7 +2,7 @@
 
 use super::canary::{CanaryPlan, SeenCanary};
 use super::verdict::{EvalOutcome, EvalVerdict};
-use atlas_core::{Blame, Error, ExitState, JobResult, ParsedLog};
+use atlas_core::{Blame, Error, Evidence, ExitState, JobResult, ParsedLog};
 use atlas_oracle::{
     BeliefInput, Cause, CauseInput, CompatGrade, CompatOutcome, Grade, InfraTier, Resolution,
     RunFacts, StateRun, TamperSignal, attribute, believe,
@@ -138,6 +138,15 @@ pub(super) fn unfit(verdict: &mut EvalVerdict) {
     });
     verdict.cause = Some(cause);
     verdict.evidence = evidence;
+}
+
+/// What the text of a patch that does not apply tells of itself.
+pub(super) fn examine(verdict: &mut EvalVerdict, patch: &[u8]) {
+    let faults = atlas_source::examine(patch);
+    let told = faults.iter().filter(|fault| fault.breaks);
+    verdict
+        .evidence
+        .extend(told.map(|fault| Evidence::of("model_patch", fault.to_string())));
 }
 
 /// The verdict of a harness.

@@ -7,7 +7,7 @@ use super::settle;
 use super::subject::Subject;
 use super::tree::{BaseTree, ImageTree};
 use super::verdict::{EvalOutcome, EvalVerdict};
-use crate::store::Workplace;
+use crate::store::{Key, Workplace};
 use atlas_core::{
     Candidate, Environment, EnvironmentLock, EnvironmentPlan, Error, FileContent, ImageRef,
     JobUser, Limits, OracleReport, OracleTask, Overlay, Patch, RunContext, Sandbox,
@@ -131,6 +131,15 @@ pub(super) fn from_image(
 }
 
 impl Prepared {
+    /// The secret behind the names of a test file's canaries: no other file or instance has it.
+    pub(super) fn seed_of(&self, file: &str) -> String {
+        Key::new("canary")
+            .part(self.seed.as_bytes())
+            .part(self.candidate.task.instance_id.as_str().as_bytes())
+            .part(file.as_bytes())
+            .finish()
+    }
+
     /// Runs the gold patch with canaries: says whether the environment can resolve the instance at all,
     /// and which canaries it bears.
     pub(super) async fn calibrate(&self, cx: &RunContext) -> Result<CanaryPlan, Error> {
@@ -232,9 +241,11 @@ impl Prepared {
             test_patch: &task.test_patch,
             gold_patch: &task.gold_patch,
         };
-        verdict.guards = suspicious_code(&overlay, &base);
         let guarded = guard(&input, overlay);
-        verdict.guards.extend(guarded.signals);
+        verdict.guards = guarded.signals;
+        verdict
+            .guards
+            .extend(suspicious_code(&guarded.overlay, &base));
         for signal in &verdict.guards {
             if signal.action != SignalAction::Kept {
                 verdict
