@@ -1,5 +1,6 @@
 //! Repairs of hunks.
 
+use super::sections::old_path;
 use super::{Edits, whole};
 use crate::doctor::base::Base;
 use crate::doctor::lines::{Content, Likeness, Side};
@@ -12,7 +13,7 @@ pub(super) fn columns(bytes: &[u8], base: &Base) -> Option<Vec<u8>> {
     let scan = Scan::of(bytes);
     let mut edits = Edits::default();
     for section in &scan.sections {
-        let Some(content) = scan.path(section).and_then(|path| base.content(&path)) else {
+        let Some(content) = old_path(&scan, section).and_then(|path| base.content(&path)) else {
             continue;
         };
         let content = Content::of(content);
@@ -161,7 +162,7 @@ fn located(
         let creates = section.old.is_some_and(|at| scan.name(at).is_none());
         return creates.then_some((0, 1));
     }
-    let bytes = base.content(&scan.path(section)?)?;
+    let bytes = base.content(&old_path(scan, section)?)?;
     let content = Content {
         lines: lines(bytes),
     };
@@ -171,7 +172,8 @@ fn located(
     };
     let start = u64::try_from(*place).ok()? + 1;
     let new = u64::try_from(i128::from(start) + shift).ok()?;
-    Some((start, new))
+    // A side without lines is named by the line before it.
+    Some((start, if hunk.found.1 == 0 { new - 1 } else { new }))
 }
 
 /// Hunks with context lines only, which git calls corrupt; with them the section of a file that has

@@ -120,7 +120,7 @@ pub(super) async fn mend(patch: &[u8], base: &Base) -> Result<Option<Mended>, Er
     let mut found = None;
     for plan in plans {
         let (text, used) = run(patch, base, &plan);
-        if used.contains(&true) && base.fits(&text).await? {
+        if used.contains(&true) && is_whole(&text) && base.fits(&text).await? {
             found = Some((text, used));
             break;
         }
@@ -135,7 +135,7 @@ pub(super) async fn mend(patch: &[u8], base: &Base) -> Result<Option<Mended>, Er
         let mut fewer = used.clone();
         fewer[place] = false;
         let (shorter, still) = run(patch, base, &fewer);
-        if base.fits(&shorter).await? && same_changes(&shorter, &text) {
+        if is_whole(&shorter) && base.fits(&shorter).await? && same_changes(&shorter, &text) {
             (text, used) = (shorter, still);
         }
     }
@@ -162,6 +162,16 @@ fn run(patch: &[u8], base: &Base, allowed: &[bool]) -> (Vec<u8>, Vec<bool>) {
         }
     }
     (text, used)
+}
+
+/// Whether git would read all of it: it passes in silence over a hunk with a broken header behind a
+/// rename, and over lines beyond a hunk's counts.
+fn is_whole(text: &[u8]) -> bool {
+    let scan = Scan::of(text);
+    scan.sections
+        .iter()
+        .flat_map(|section| &section.hunks)
+        .all(|hunk| hunk.counts_fit() && hunk.bare.is_empty())
 }
 
 /// Whether git sees the same added and removed lines in both. It passes over what is beyond a

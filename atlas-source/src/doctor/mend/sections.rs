@@ -54,7 +54,7 @@ fn ended(text: &[u8], crlf: bool) -> Vec<u8> {
 }
 
 /// The path before the patch, with or without prefix as the tree has it.
-fn old_path(scan: &Scan<'_>, section: &Section) -> Option<String> {
+pub(super) fn old_path(scan: &Scan<'_>, section: &Section) -> Option<String> {
     let renamed = section.extended.iter().find_map(|at| {
         let line = scan.lines[*at].lossy();
         line.strip_prefix("rename from ").map(str::to_owned)

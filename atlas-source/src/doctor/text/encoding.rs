@@ -83,12 +83,18 @@ fn line_ends(scan: &Scan<'_>, faults: &mut Vec<PatchFault>) {
     if with_cr == 0 {
         return;
     }
+    // Where only `diff --git` names a file, git reads the CR as a part of the name.
+    let in_name = scan.sections.iter().any(|section| {
+        let nameless = section.old.is_none() && section.new.is_none();
+        nameless && section.git.is_some_and(|at| scan.lines[at].cr)
+    });
+    let judged = |fault: PatchFault| if in_name { fault.breaking() } else { fault };
     if with_cr == ended {
-        faults.push(PatchFault::new(
+        faults.push(judged(PatchFault::new(
             Kind::CrlfEverywhere,
             "every line ends with CR LF; the context then fits only files that do so too",
             "write LF, except in lines of files with CR LF",
-        ));
+        )));
         return;
     }
     let in_body = scan.bodies();
@@ -103,14 +109,12 @@ fn line_ends(scan: &Scan<'_>, faults: &mut Vec<PatchFault>) {
         }
     }
     if let Some(at) = header {
-        faults.push(
-            PatchFault::new(
-                Kind::CrInHeaders,
-                "a line outside the hunks ends with CR LF",
-                "end header lines with LF",
-            )
-            .at(at),
+        let fault = PatchFault::new(
+            Kind::CrInHeaders,
+            "a line outside the hunks ends with CR LF",
+            "end header lines with LF",
         );
+        faults.push(judged(fault.at(at)));
     }
     if let Some(at) = body {
         faults.push(

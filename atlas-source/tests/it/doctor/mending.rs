@@ -257,6 +257,30 @@ async fn hunks_that_change_nothing() {
     not_mended(&[("y", text)], &other).await;
 }
 
+/// Git passes over a hunk without numbers behind a rename, and calls that applied.
+#[tokio::test]
+async fn nothing_is_lost_behind_a_rename() {
+    let patch = "--- a/z\n+++ b/z\n@@ -1,9 +1,8 @@\n 4\n-5\ndiff --git a/x b/y\nsimilarity index 80%\nrename from x\nrename to y\n--- a/x\n+++ b/y\n@@ ... @@\n 1\n-2\n+two\n 3\n";
+    let how = ["counted the lines of hunks anew"];
+    check(
+        &[("x", "1\n2\n3\n"), ("z", "4\n5\n")],
+        patch,
+        &[("y", "1\ntwo\n3\n"), ("z", "4\n")],
+        &how,
+    )
+    .await;
+    let gone = "--- a/x\n+++ /dev/null\n@@ @@\n-1\n-2\n";
+    check(
+        &[("x", "1\n2\n"), ("z", "4\n")],
+        gone,
+        &[("z", "4\n")],
+        &how,
+    )
+    .await;
+    // The place of the renamed file's hunk cannot be told.
+    not_mended(&[("x", "1\n2\n3\n1\n2\n3\n"), ("z", "4\n5\n")], patch).await;
+}
+
 /// Nobody knows what a patch would have said that was cut off, or where a hunk belongs that fits
 /// several places.
 #[tokio::test]

@@ -64,6 +64,12 @@ pub(crate) fn cases() -> Vec<Case> {
             1,
             false,
         ),
+        case(
+            Kind::CrInHeaders,
+            format!("diff --git a/x b/x\r\nold mode 100644\nnew mode 100755\n{NEW}"),
+            1,
+            true,
+        ),
         case(Kind::LoneCr, GOOD.replace("two", "t\rwo"), 7, false),
         case(Kind::LoneCr, GOOD.replace('\n', "\r"), 1, true),
         case(Kind::NoFinalNewline, GOOD.trim_end(), 8, true),
