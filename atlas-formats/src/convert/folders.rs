@@ -61,8 +61,8 @@ fn harbor(text: &str) -> Map<String, Value> {
     let Ok(table) = text.parse::<toml::Table>() else {
         return Map::new();
     };
-    let mut flat = match table.get("metadata").map(serde_json::to_value) {
-        Some(Ok(Value::Object(metadata))) => metadata,
+    let mut flat = match table.get("metadata").map(json_of) {
+        Some(Value::Object(metadata)) => metadata,
         _ => Map::new(),
     };
     let image = table
@@ -73,6 +73,23 @@ fn harbor(text: &str) -> Map<String, Value> {
         flat.insert("image".to_owned(), image.into());
     }
     flat
+}
+
+/// A TOML value as JSON; dates become text.
+fn json_of(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::String(text) => text.as_str().into(),
+        toml::Value::Integer(number) => (*number).into(),
+        toml::Value::Float(number) => (*number).into(),
+        toml::Value::Boolean(value) => (*value).into(),
+        toml::Value::Datetime(time) => time.to_string().into(),
+        toml::Value::Array(items) => items.iter().map(json_of).collect(),
+        toml::Value::Table(table) => table
+            .iter()
+            .map(|(key, value)| (key.clone(), json_of(value)))
+            .collect::<Map<_, _>>()
+            .into(),
+    }
 }
 
 /// The files of a folder task with these columns.

@@ -91,7 +91,7 @@ impl std::fmt::Display for Loss {
 ///
 /// What the new schema has no place for is kept in a column `_atlas_source` (a key of `task.yaml`,
 /// of `[metadata]` in `task.toml`), so converting back gives the same bytes. Where a row was edited
-/// in between, the edited fields win and the rest comes back.
+/// in between, the edited fields win and the rest comes back, columns that were taken out too.
 ///
 /// Each [`Loss`] names a column that the new schema does not carry as it was. A field that a schema
 /// asks for is made where a rule gives it (an image's name, a script out of commands), else empty.
@@ -151,6 +151,16 @@ fn write(
     (row, missing, made)
 }
 
+/// A row of `to` with the columns that the view has values for, without those made by rule or left
+/// empty.
+fn said_by(view: &View, to: Schema) -> Map<String, Value> {
+    let (mut row, missing) = view::write(view, to);
+    for column in missing {
+        row.shift_remove(column);
+    }
+    row
+}
+
 fn one(
     row: &Row,
     from: Schema,
@@ -160,8 +170,10 @@ fn one(
 ) -> Result<Row, crate::RowError> {
     let view = read(row.columns(), from);
     let (fresh, missing, made) = write(&view, to, options);
+    let by_rule = said_by(&view, to) != fresh;
     let own = source::of(row.columns(), from).filter(|own| own.schema == to.as_str());
-    let was_there = own.is_some();
+    // What was made by rule on the way here was made with these options.
+    let before = own.as_ref().map(|own| own.options(options));
     let style = if to.is_folder() {
         crate::json::Style::COMPACT
     } else {
@@ -182,9 +194,17 @@ fn one(
         Row::styled(fresh, &style)?
     };
     if options.keep_source {
-        // What a plain way back would not give.
-        let (back, ..) = write(&read(target.columns(), to), from, options);
-        let kept = Source::needed(row, &back, from, &style, was_there);
+        let said = read(target.columns(), to);
+        let kept = if let Some(before) = &before {
+            // What was added or edited here.
+            Source::added(row, &write(&said, from, before).0, from)
+        } else {
+            // What the new row does not say itself. Rules do not count: another call may have other
+            // options. And a row with columns made by rule must be known for what it is, or they
+            // would be taken for its own.
+            let back = said_by(&said, from);
+            Source::needed(row, &back, from, &style, by_rule, options)
+        };
         if let Some(kept) = kept {
             target = source::set(&target, to, &kept)?;
         }

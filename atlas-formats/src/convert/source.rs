@@ -1,6 +1,6 @@
 //! `_atlas_source`: what a row keeps of the row it was made from.
 
-use super::{SOURCE, folders};
+use super::{ConvertOptions, SOURCE, folders};
 use crate::json::Style;
 use crate::row::{Row, RowError};
 use crate::schema::Schema;
@@ -24,6 +24,11 @@ pub(super) struct Source {
     /// The row itself, where its spelling follows no rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    /// [`ConvertOptions`] by which columns were made, where they are not the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    image_namespace: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    workdir: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -88,53 +93,68 @@ pub(super) fn restore(source: &Source, fresh: &Map<String, Value>) -> Option<Row
 }
 
 impl Source {
-    /// What must be kept of a row so that it can be had again; `back` is what can be made of the new
-    /// row without. Nothing where that is enough.
-    ///
-    /// `returning` says that the new row is what this one was made from: then only what was added
-    /// here is kept, and not where this row came from.
+    /// What must be kept of a row so that it can be had again; `back` is what the new row says of it.
+    /// Nothing where that is enough, unless columns of the new row were made by rule.
     pub(super) fn needed(
         row: &Row,
         back: &Map<String, Value>,
         from: Schema,
         style_there: &Style,
-        returning: bool,
+        by_rule: bool,
+        options: &ConvertOptions,
     ) -> Option<Self> {
-        let mut own = row.columns().clone();
-        if returning {
-            own.shift_remove(SOURCE);
-            if from.is_folder() {
-                folders::remove_source(&mut own, from);
-            }
-        }
-        let kept: Map<String, Value> = own
-            .iter()
-            .filter(|(name, value)| back.get(*name) != Some(*value))
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
+        let own = row.columns();
+        let kept = unsaid(own, back);
         let columns: Vec<String> = own.keys().cloned().collect();
-        if returning {
-            return (!kept.is_empty()).then(|| Self::new(from, columns, kept, &row.style()));
-        }
         let same_order = back.keys().eq(own.keys());
         let style = row.style();
         let spelled_alike = style == *style_there
             && Row::styled(back.clone(), &style).is_ok_and(|made| made.json() == row.json());
-        if kept.is_empty() && same_order && spelled_alike {
+        if kept.is_empty() && same_order && spelled_alike && !by_rule {
             return None;
         }
-        let source = Self::new(from, columns, kept, &style);
+        let source = Self {
+            image_namespace: changed(&options.image_namespace, |o| o.image_namespace),
+            workdir: changed(&options.workdir, |o| o.workdir),
+            ..Self::new(from, columns, kept, &style)
+        };
         let exact = restore(&source, back).is_some_and(|made| made.json() == row.json());
         if exact {
             return Some(source);
         }
         Some(Self {
-            schema: from.as_str().to_owned(),
             columns: Vec::new(),
             kept: Map::new(),
             style: None,
             text: Some(row.json().to_owned()),
+            ..source
         })
+    }
+
+    /// What was added to a row or edited in it since it was made; `back` is what is made of the row
+    /// it came from. Nothing where it is the same.
+    pub(super) fn added(row: &Row, back: &Map<String, Value>, from: Schema) -> Option<Self> {
+        let mut own = row.columns().clone();
+        own.shift_remove(SOURCE);
+        if from.is_folder() {
+            folders::remove_source(&mut own, from);
+        }
+        let kept = unsaid(&own, back);
+        let columns = own.keys().cloned().collect();
+        (!kept.is_empty()).then(|| Self::new(from, columns, kept, &row.style()))
+    }
+
+    /// The options with which the row was made.
+    pub(super) fn options(&self, now: &ConvertOptions) -> ConvertOptions {
+        let default = ConvertOptions::default();
+        ConvertOptions {
+            image_namespace: self
+                .image_namespace
+                .clone()
+                .unwrap_or(default.image_namespace),
+            workdir: self.workdir.clone().unwrap_or(default.workdir),
+            keep_source: now.keep_source,
+        }
     }
 
     fn new(schema: Schema, columns: Vec<String>, kept: Map<String, Value>, style: &Style) -> Self {
@@ -149,8 +169,23 @@ impl Source {
             kept,
             style: spelled,
             text: None,
+            image_namespace: None,
+            workdir: None,
         }
     }
+}
+
+/// The columns that are not the same on the other side.
+fn unsaid(own: &Map<String, Value>, back: &Map<String, Value>) -> Map<String, Value> {
+    own.iter()
+        .filter(|(name, value)| back.get(*name) != Some(*value))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// A value that is not the default one.
+fn changed(value: &str, default: impl Fn(ConvertOptions) -> String) -> Option<String> {
+    (value != default(ConvertOptions::default())).then(|| value.to_owned())
 }
 
 /// Whether a column says more than the field that is read from it: statuses of three runs, the

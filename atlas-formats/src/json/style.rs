@@ -169,7 +169,7 @@ fn quote(out: &mut String, text: &str, ascii: bool) {
             c if c < ' ' => {
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
             }
-            c if ascii && !c.is_ascii() => {
+            c if ascii && c > '~' => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     let _ = write!(out, "\\u{unit:04x}");
                 }

@@ -40,6 +40,11 @@ pub(super) fn across(rows: &[Row], schema: Option<Schema>, findings: &mut Vec<Fi
             let Some((_, spelling)) = row.get(column.name).and_then(read_list) else {
                 continue;
             };
+            // Read by `eval`, to which a JSON list of texts is Python; published rows have both.
+            let spelling = match spelling {
+                Spelling::Json if schema == Schema::Pro => Spelling::Python,
+                other => other,
+            };
             match usual {
                 None => usual = Some((spelling, row)),
                 Some((first, _)) if first == spelling => {}

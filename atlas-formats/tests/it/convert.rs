@@ -2,6 +2,7 @@
 
 use crate::rows::{BASE, GOLD, SCRIPT, TEST, dumped, flat, multi, row, v4, v5};
 use atlas_formats::{ConvertOptions, Loss, LossKind, Row, Schema, convert};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn one(row: &Row, from: Schema, to: Schema) -> (Row, Vec<Loss>) {
@@ -95,6 +96,47 @@ fn odd_spelling_comes_back_too() {
             let there: Row = there.line().parse().unwrap();
             let (back, _) = one(&there, to, Schema::SwebenchV4);
             assert_eq!(back.json(), text, "{to}");
+        }
+    }
+}
+
+#[test]
+fn what_python_writes_needs_no_copy_of_the_row() {
+    let columns = dumped(&v5());
+    let text = format!(
+        "{}, \"own\": \"\\u007f\\u00e9\\ud83d\\ude00\\b\\u001b\"}}",
+        columns.strip_suffix('}').unwrap()
+    );
+    let row: Row = text.parse().unwrap();
+    let (there, _) = one(&row, Schema::SwebenchV5, Schema::SwebenchV4);
+    let kept = there.get("_atlas_source").unwrap();
+    assert_eq!(kept.get("text"), None);
+    let names: Vec<_> = kept["kept"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(
+        names,
+        ["image", "eval_script", "log_parser", "eval_type", "own"]
+    );
+}
+
+#[test]
+fn the_options_of_one_call_need_not_be_those_of_another() {
+    let options = |namespace: &str, workdir: &str| {
+        let mut options = ConvertOptions::default();
+        options.image_namespace = namespace.to_owned();
+        options.workdir = workdir.to_owned();
+        options
+    };
+    for (from, row) in all() {
+        for to in Schema::ALL {
+            let rows = std::slice::from_ref(&row);
+            for (first, second) in [
+                (options("own", "/app"), ConvertOptions::default()),
+                (ConvertOptions::default(), options("own", "/app")),
+            ] {
+                let (there, _) = convert(rows, from, to, &first);
+                let (back, _) = convert(&there, to, from, &second);
+                assert_eq!(back[0].json(), row.json(), "{from} -> {to}");
+            }
         }
     }
 }
@@ -299,6 +341,56 @@ fn values_of_the_wrong_kind_are_kept_and_said() {
                 names("FAIL_TO_PASS") && names("PASS_TO_PASS"),
                 "{to}: {losses:?}"
             );
+        }
+    }
+}
+
+fn odd_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        1 => Just(Value::Null),
+        1 => any::<bool>().prop_map(Value::from),
+        1 => any::<i64>().prop_map(Value::from),
+        1 => any::<f64>().prop_map(Value::from),
+        4 => any::<String>().prop_map(Value::from),
+        1 => Just(Value::from("\u{0}\u{85}\u{2028}\u{feff}\u{ffff}\u{10ffff}---\n...\n# x: [")),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((any::<String>(), inner), 0..4)
+                .prop_map(|items| Value::Object(items.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_columns_come_back_from_every_schema(
+        which in 0..10_usize,
+        own in prop::collection::vec((any::<prop::sample::Index>(), odd_value()), 0..4),
+        extra in prop::collection::vec((any::<String>(), odd_value()), 0..4),
+        spaced in any::<bool>(),
+    ) {
+        let (from, mut value) = flat().swap_remove(which);
+        let columns = value.as_object_mut().unwrap();
+        for (at, odd) in own {
+            let name = columns.keys().nth(at.index(columns.len())).unwrap().clone();
+            if !["instance_id", "org", "repo", "number", "repo_name", "commit_hash"].contains(&name.as_str()) {
+                columns.insert(name, odd);
+            }
+        }
+        for (name, odd) in extra {
+            columns.insert(format!("x{name}"), odd);
+        }
+        let text = if spaced { dumped(&value) } else { value.to_string() };
+        let row: Row = text.parse().unwrap();
+        for to in Schema::ALL {
+            let (there, _) = one(&row, from, to);
+            let there: Row = there.line().parse().unwrap();
+            let (back, _) = one(&there, to, from);
+            prop_assert_eq!(back.json(), row.json(), "{} -> {}", from, to);
         }
     }
 }

@@ -116,7 +116,7 @@ fn a_harbor_task_is_the_same_tree_again() {
     put(
         &task,
         "task.toml",
-        "# mine\nschema_version = \"1.0\"\n\n[metadata]\ndifficulty = \"easy\"\n\n[environment]\ndocker_image = \"acme/sum:1\"\n",
+        "# mine\nschema_version = \"1.0\"\n\n[metadata]\ndifficulty = \"easy\"\ncreated_at = 2024-05-31\n\n[environment]\ndocker_image = \"acme/sum:1\"\n",
     );
     put(&task, "instruction.md", "Sum all.");
     put(&task, "tests/test.sh", "exit 0\n");
@@ -139,6 +139,7 @@ fn a_harbor_task_is_the_same_tree_again() {
         &options,
     );
     assert_eq!(rows[0].text("problem_statement"), Some("Sum all."));
+    assert_eq!(rows[0].text("created_at"), Some("2024-05-31"));
     let (back, _) = convert(&rows, Schema::SwebenchV4, Schema::HarborTask, &options);
     let again = tempfile::tempdir().unwrap();
     Dataset::new(back).write(again.path()).unwrap();

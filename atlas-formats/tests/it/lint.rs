@@ -165,6 +165,13 @@ fn lists_of_one_dataset_in_two_ways() {
 }
 
 #[test]
+fn lists_that_one_reader_reads_are_one_way() {
+    let mut pro = flat()[6].1.clone();
+    pro["pass_to_pass"] = r#"["u", "v"]"#.into();
+    assert_eq!(found(&[pro]), []);
+}
+
+#[test]
 fn tests_lists() {
     use LintCode as C;
     let pass = |names: &[&str]| {
