@@ -16,7 +16,8 @@ pub(super) enum Value {
     Number(String),
     Text(String),
     List(Vec<Value>),
-    Object(BTreeMap<String, Value>),
+    /// Each field with its place, as Python prints them in the order of the text.
+    Object(BTreeMap<String, (usize, Value)>),
 }
 
 /// What was wrong with a text.
@@ -257,7 +258,9 @@ impl Reader<'_> {
             }
             self.blanks();
             let value = self.value(depth + 1)?;
-            fields.insert(name, value);
+            let next = fields.len();
+            // A second one of a name takes the place of the first.
+            fields.entry(name).or_insert((next, Value::Null)).1 = value;
             self.blanks();
             if self.take(b'}') {
                 return Ok(Value::Object(fields));
@@ -321,7 +324,7 @@ impl Value {
     /// The field of an object; nothing of any other value.
     pub(super) fn get(&self, name: &str) -> Option<&Self> {
         match self {
-            Self::Object(fields) => fields.get(name),
+            Self::Object(fields) => fields.get(name).map(|(_, value)| value),
             _ => None,
         }
     }
@@ -329,7 +332,7 @@ impl Value {
     /// `value.get(name)`.
     pub(super) fn field(&self, name: &str) -> Result<Option<&Self>, CompatFault> {
         match self {
-            Self::Object(fields) => Ok(fields.get(name)),
+            Self::Object(_) => Ok(self.get(name)),
             _ => Err(CompatFault::attribute(self.kind(), "get")),
         }
     }
@@ -337,7 +340,7 @@ impl Value {
     /// `value[name]`; none for a `KeyError`.
     pub(super) fn item(&self, name: &str) -> Result<Option<&Self>, CompatFault> {
         match self {
-            Self::Object(fields) => Ok(fields.get(name)),
+            Self::Object(_) => Ok(self.get(name)),
             Self::Text(_) | Self::List(_) => Err(CompatFault::new(&format!(
                 "TypeError: {} indices must be integers",
                 self.kind()
@@ -390,9 +393,11 @@ impl Value {
                 format!("[{}]", items.join(", "))
             }
             Self::Object(fields) => {
+                let mut fields: Vec<_> = fields.iter().collect();
+                fields.sort_by_key(|(_, (place, _))| *place);
                 let fields: Vec<String> = fields
                     .iter()
-                    .map(|(name, value)| format!("{}: {}", quote(name), value.quoted()))
+                    .map(|(name, (_, value))| format!("{}: {}", quote(name), value.quoted()))
                     .collect();
                 format!("{{{}}}", fields.join(", "))
             }

@@ -6,9 +6,10 @@
 //! exception there is a [`CompatFault`] with the exception's name. For what a log means there are the
 //! crate's own parsers. `tests/it/compat.rs` compares every name with the harness's own code.
 //!
-//! Three things differ, none of which decides a verdict of a log that a runner wrote: a Python text may
-//! hold half a surrogate pair, characters newer than Python 3.11 have no class there, and some of the
-//! harnesses' patterns take exponential time where these do not.
+//! Four things differ, none of which decides a verdict of a log that a runner wrote: a Python text may
+//! hold half a surrogate pair, characters newer than Python 3.11 have no class there, titles in JSON that
+//! are `1` and `true` are one key there, and some of the harnesses' patterns take exponential time where
+//! these do not.
 //!
 //! A harness opens its log in text mode: who calls must have replaced `\r\n` and `\r` by `\n`.
 

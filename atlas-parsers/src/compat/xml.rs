@@ -293,6 +293,9 @@ impl<'a> Reader<'a> {
         }
         self.at += 2;
         let target = self.name()?;
+        if target.contains(':') {
+            return self.bad("not well-formed (invalid token)");
+        }
         if target.eq_ignore_ascii_case("xml") {
             return self.bad("XML or text declaration not at start of entity");
         }

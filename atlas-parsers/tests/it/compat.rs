@@ -3,7 +3,8 @@
 //!
 //! `ATLAS_SWEBENCH_PYTHON`, `ATLAS_SWEBENCH4_PYTHON` and `ATLAS_SWEBENCHPP_PYTHON` name a Python that has
 //! the harness; `ATLAS_SWEBENCHPP_SOURCE` the checkout of SWE-Bench++. `ATLAS_COMPAT_LOGS=20000` tries that
-//! many made logs, and `ATLAS_COMPAT_SEED` other ones.
+//! many made logs, `ATLAS_COMPAT_SEED` other ones, and `ATLAS_COMPAT_FOLDER` every file of a
+//! folder in place of the corpora.
 
 use crate::support::{crate_root, entries, name, parser_folders};
 use atlas_core::Harness;
@@ -296,13 +297,20 @@ const GAPS: &[&str] = &[
     " ", " ", " ", "", "  ", "    ", "\n", "\n", "\n  ", "\n    ", "\t", "\u{a0}",
 ];
 
+/// So many pieces are written beside each other for a reason.
+const NEAR: usize = 30;
+
 /// A log of pieces.
 fn soup(numbers: &mut Numbers, pieces: &[String]) -> String {
     let mut log = String::new();
-    // A few pieces only, so that the same ones meet.
-    let some: Vec<&str> = (0..=numbers.below(12))
-        .map(|_| numbers.of(pieces))
-        .collect();
+    // A few pieces only, so that the same ones meet; half the time of those that belong together.
+    let near = if numbers.below(2) == 0 {
+        let start = numbers.below(pieces.len() - NEAR);
+        &pieces[start..start + NEAR]
+    } else {
+        pieces
+    };
+    let some: Vec<&str> = (0..=numbers.below(15)).map(|_| numbers.of(near)).collect();
     for _ in 0..numbers.below(60) {
         log.push_str(numbers.of(&some));
         log.push_str(numbers.of(GAPS));
@@ -379,6 +387,12 @@ fn the_installed_harnesses_read_the_same() {
             .collect::<BTreeSet<String>>()
             .into_iter()
             .collect();
+        if let Some(folder) = std::env::var_os("ATLAS_COMPAT_FOLDER") {
+            logs.clear();
+            for path in entries(std::path::Path::new(&folder)) {
+                logs.push(String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned());
+            }
+        }
         for at in 0..made {
             let log = if at % 3 == 0 {
                 soup(&mut numbers, &pieces)
