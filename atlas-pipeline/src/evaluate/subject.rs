@@ -40,11 +40,9 @@ impl Subject {
         let language = first(&["language"])?.unwrap_or_default();
         let test_patch = row.test_patch()?;
         let config = script::plus_plus_config(row.as_map());
-        let named = config.as_ref().and_then(|config| {
-            config["log_parser_name"]
-                .as_str()
-                .map(|name| name.trim_start_matches("parse_log_").to_owned())
-        });
+        let named = config
+            .as_ref()
+            .and_then(|config| config["log_parser_name"].as_str().map(str::to_owned));
         let log_parser = first(&["log_parser"])?.or(named).unwrap_or_default();
         let image = match first(&["image", "image_name", "docker_image"])? {
             Some(image) => image,
