@@ -176,6 +176,8 @@ struct Cutter<'a> {
     items: Vec<Item>,
     /// How a further element begins in this file, taken from the first: separator and first bytes.
     pattern: Option<Vec<u8>>,
+    /// In a dict: how an element's value begins, through its first key.
+    inner: Vec<u8>,
 }
 
 impl<'a> Cutter<'a> {
@@ -187,6 +189,7 @@ impl<'a> Cutter<'a> {
             lead_from: 0,
             items: Vec::new(),
             pattern: None,
+            inner: Vec::new(),
         }
     }
 
@@ -252,7 +255,7 @@ impl<'a> Cutter<'a> {
                         ..item(self.bytes, self.lead_from, body, end)
                     });
                     self.lead_from = end;
-                    self.learn(from, next, closed);
+                    self.learn(from, body, next, closed);
                     self.at = if closed == Some(b',') { next + 1 } else { next };
                 } else if closed.is_none() && swallowed.is_none() {
                     self.items.push(Item {
@@ -297,23 +300,24 @@ impl<'a> Cutter<'a> {
     }
 
     /// Learns from the first element how the next ones begin.
-    fn learn(&mut self, from: usize, next: usize, closed: Option<u8>) {
+    fn learn(&mut self, from: usize, body: usize, next: usize, closed: Option<u8>) {
         if self.pattern.is_some() || closed != Some(b',') {
             return;
         }
         let begin = blank_end(self.bytes, next + 1);
-        let mut pattern = self.bytes[next..begin].to_vec();
-        // The brace (or quote of a key) and what stands before the first key's letters.
-        let quote = memchr::memchr(b'"', &self.bytes[from..]).map_or(from, |at| from + at);
-        let shared = if self.close == b']' {
-            // `{"repo":`: rows of one file begin with the same column.
-            value_end(self.bytes, quote).unwrap_or(quote + 1)
+        let separator = &self.bytes[next..begin];
+        // `{"repo"`: rows of one file begin with the same column.
+        let quote = memchr::memchr(b'"', &self.bytes[body..next]).map_or(body, |at| body + at);
+        let first_key = value_end(self.bytes, quote).unwrap_or(quote).min(next);
+        let start = &self.bytes[body..first_key];
+        if start.len() > 200 {
+            return;
+        }
+        if self.close == b']' {
+            self.pattern = Some([separator, start].concat());
         } else {
-            from + 1
-        };
-        if self.bytes[from..shared].len() < 200 {
-            pattern.extend_from_slice(&self.bytes[from..shared]);
-            self.pattern = Some(pattern);
+            self.pattern = Some([separator, &self.bytes[from..=from]].concat());
+            self.inner = start.to_vec();
         }
     }
 
@@ -321,7 +325,23 @@ impl<'a> Cutter<'a> {
     fn next_beginning(&self, from: usize, to: usize) -> Option<usize> {
         let pattern = self.pattern.as_deref()?;
         let stretch = self.bytes.get(from..to)?;
-        memmem::find(stretch, pattern).map(|at| from + at)
+        memmem::find_iter(stretch, pattern)
+            .map(|at| from + at)
+            .find(|at| self.close == b']' || self.begins_entry(at + pattern.len() - 1))
+    }
+
+    /// Whether a key stands here, and a value that begins as the first one did.
+    fn begins_entry(&self, quote: usize) -> bool {
+        let Ok(end) = value_end(self.bytes, quote) else {
+            return false;
+        };
+        let colon = blank_end(self.bytes, end);
+        let body = blank_end(self.bytes, colon + 1);
+        self.bytes.get(colon) == Some(&b':')
+            && self
+                .bytes
+                .get(body..)
+                .is_some_and(|rest| rest.starts_with(&self.inner))
     }
 
     /// Takes everything to the next beginning of an element as one broken item.

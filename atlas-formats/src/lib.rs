@@ -14,6 +14,7 @@ mod lint;
 mod reverse;
 
 mod base64;
+mod files;
 mod json;
 mod literal;
 mod record;

@@ -2,6 +2,7 @@
 
 use crate::dataset::{Dataset, read_text_file};
 use crate::fault::{self, FaultKind, RowFault};
+use crate::files::write_whole;
 use crate::framing::{self, FileForm, Framed, Part};
 use crate::json;
 use crate::json::Style;
@@ -352,7 +353,7 @@ impl Predictions {
         } else {
             self.to_form(FileForm::List)
         };
-        std::fs::write(path, bytes).map_err(|why| Error::io("write predictions", path, why))
+        write_whole(path, &bytes, None).map_err(|why| Error::io("write predictions", path, why))
     }
 
     /// Each row's own solution, under the model name `gold`; rows without one are null.

@@ -6,6 +6,7 @@
 use super::{Dataset, Layout, ReadOptions, Seen};
 use crate::base64;
 use crate::fault::{FaultKind, RowFault};
+use crate::files::{is_executable, write_whole};
 use crate::json::Style;
 use crate::row::{Place, Row};
 use crate::schema::Schema;
@@ -279,35 +280,5 @@ fn put(folder: &Path, path: &str, bytes: &[u8], executable: bool) -> Result<(), 
     if let Some(parent) = file.parent() {
         std::fs::create_dir_all(parent).map_err(failed)?;
     }
-    std::fs::write(&file, bytes).map_err(failed)?;
-    set_executable(&file, executable).map_err(failed)
-}
-
-#[cfg(unix)]
-fn is_executable(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::metadata(file).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(unix)]
-fn set_executable(file: &Path, executable: bool) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let mut permissions = std::fs::metadata(file)?.permissions();
-    let mode = permissions.mode();
-    permissions.set_mode(if executable {
-        mode | 0o111
-    } else {
-        mode & !0o111
-    });
-    std::fs::set_permissions(file, permissions)
-}
-
-#[cfg(not(unix))]
-fn is_executable(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension == "sh")
-}
-
-#[cfg(not(unix))]
-fn set_executable(_: &Path, _: bool) -> std::io::Result<()> {
-    Ok(())
+    write_whole(&file, bytes, Some(executable)).map_err(failed)
 }

@@ -6,6 +6,7 @@ mod parquet;
 mod types;
 
 use crate::fault::{self, FaultKind, RowFault};
+use crate::files::write_whole;
 use crate::framing::{self, FileForm, Framed, Part};
 use crate::json::Style;
 use crate::row::{Place, Row};
@@ -206,7 +207,7 @@ impl Dataset {
             (_, Layout::File(framed)) if framed.form == FileForm::Lines => self.to_bytes(),
             _ => self.to_form(FileForm::Lines),
         };
-        std::fs::write(path, bytes).map_err(|why| Error::io("write dataset", path, why))
+        write_whole(path, &bytes, None).map_err(|why| Error::io("write dataset", path, why))
     }
 
     #[cfg(feature = "parquet")]

@@ -108,16 +108,20 @@ fn is_truncated(name: &str) -> bool {
     if is_no_name(name) {
         return false;
     }
+    // `not strip '['`: a test that is about brackets.
+    let name = ["'['", "\"[\"", "`[`"]
+        .iter()
+        .fold(name.to_owned(), |name, quoted| name.replace(quoted, ""));
     let count = |c: char| name.matches(c).count();
     if count('[') > count(']') {
         return true;
     }
     // `test_x("a` or `case 'b`: an odd quote at the start of a last word. An apostrophe stands
     // within or behind a word.
-    let last = name.rsplit([' ', '(', '[', ',']).next().unwrap_or(name);
+    let last = name.rsplit([' ', '(', '[', ',']).next().unwrap_or(&name);
     ['"', '\'', '`']
         .into_iter()
-        .any(|quote| last.starts_with(quote) && count(quote) % 2 == 1)
+        .any(|quote| last.len() > 1 && last.starts_with(quote) && count(quote) % 2 == 1)
 }
 
 /// `[1] tests/x.py:3`, `tests/x.py:3: AssertionError`, `at lib/x.js:3:5`.
@@ -148,14 +152,17 @@ fn is_location(name: &str) -> bool {
     has_extension && !numbers.is_empty() && numbers.iter().all(numbered)
 }
 
-/// A status, a number, nothing, several lines, or a count of tests.
+/// A status, a number, nothing, several lines, colours of a terminal, or a count of tests. Other
+/// control characters occur in names: parameters that are about them.
 fn is_no_name(name: &str) -> bool {
     let trimmed = name.trim();
     let word = trimmed.trim_end_matches([':', '.', '!']);
     let upper = word.to_uppercase();
     let is_status = STATUSES.contains(&upper.as_str())
         && (word == upper || word != trimmed || upper.ends_with("OK"));
-    if is_status || !trimmed.chars().any(char::is_alphabetic) || name.chars().any(char::is_control)
+    if is_status
+        || !trimmed.chars().any(char::is_alphabetic)
+        || name.contains(['\n', '\r', '\u{1b}'])
     {
         return true;
     }

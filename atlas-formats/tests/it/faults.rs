@@ -147,13 +147,21 @@ fn a_broken_row_of_a_list_costs_itself_only() {
             let line = if separator.contains('\n') { 3 } else { 1 };
             assert_eq!(found[0].1, line, "{text}");
         }
-        let text = format!(
-            "{{\n\"k1\": {},\n\"k2\": {bad},\n\"k3\": {}\n}}",
-            row(1),
-            row(3)
-        );
-        let found = faults(text.as_bytes(), "d.json", 2);
-        assert_eq!((found.len(), found[0].1), (count, 3), "{text}: {found:?}");
+        for separator in [",\n", ", "] {
+            let text = format!(
+                "{{{}}}",
+                [
+                    format!("\"k1\": {}", row(1)),
+                    format!("\"k2\": {bad}"),
+                    format!("\"k3\": {}", row(3)),
+                ]
+                .join(separator)
+            );
+            let found = faults(text.as_bytes(), "d.json", 2);
+            assert_eq!(found.len(), count, "{text}: {found:?}");
+            let line = if separator.contains('\n') { 2 } else { 1 };
+            assert_eq!(found[0].1, line, "{text}");
+        }
     }
 }
 

@@ -261,6 +261,9 @@ fn tests_lists() {
             "test_x('a')",
             "a ] b",
             "waits in 3 places",
+            "script name with '",
+            "does not strip '%5B' => '[' from parameters",
+            "parses \u{0}javascript: and /\t/x",
         ]),
         one(C::LocationAsTest, "PASS_TO_PASS"),
         "a name that begins with a place is the only finding"

@@ -176,6 +176,30 @@ fn files_are_written_in_the_form_of_their_name() {
 }
 
 #[test]
+fn a_file_is_replaced_whole_and_leaves_nothing_beside_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("real.jsonl");
+    let link = folder.path().join("link.jsonl");
+    std::fs::write(&file, "old").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    read("{\"instance_id\": \"a\"}\n", "d.jsonl")
+        .write(&link)
+        .unwrap();
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        "{\"instance_id\": \"a\"}\n"
+    );
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    let nowhere = folder.path().join("none/d.jsonl");
+    let why = read("", "d.jsonl").write(&nowhere).unwrap_err();
+    assert!(why.chain().contains("none/d.jsonl"));
+}
+
+#[test]
 fn an_instance_is_the_row() {
     let line = dumped(&v5());
     let row: Row = line.parse().unwrap();

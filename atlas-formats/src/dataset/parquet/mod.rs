@@ -9,6 +9,7 @@ mod shape;
 use super::{Dataset, Layout, Seen, made_row};
 use crate::convert::SOURCE;
 use crate::fault::{FaultKind, RowFault};
+use crate::files::write_whole;
 use crate::json;
 use crate::json::Style;
 use crate::row::{Place, Row, kind_of};
@@ -194,7 +195,7 @@ pub(super) fn write(rows: &[Row], types: Option<&Types>, path: &Path) -> Result<
         let schema = shape::schema_of(rows).map_err(|why| failed(OPERATION, path, why))?;
         to_bytes(rows, &schema).map_err(|why| failed(OPERATION, path, why))?
     };
-    std::fs::write(path, bytes).map_err(|why| Error::io(OPERATION, path, why))
+    write_whole(path, &bytes, None).map_err(|why| Error::io(OPERATION, path, why))
 }
 
 /// Whether the rows have the schema's columns, all and no others.
