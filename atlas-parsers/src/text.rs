@@ -11,13 +11,15 @@ use std::borrow::Cow;
 /// use atlas_parsers::text::clean;
 /// assert_eq!(&*clean(b"\x1b[32mok\x1b[0m t1"), b"ok t1");
 /// assert_eq!(&*clean(b"10%\r20%\rok t1"), b"ok t1");
+/// assert_eq!(&*clean(b"\x1b]0;title\x07ok t1"), b"ok t1");
+/// assert_eq!(&*clean(b"\x1b]not ok t1"), b"not ok t1"); // never closed
 /// ```
 pub fn clean(line: &[u8]) -> Cow<'_, [u8]> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     if memchr::memchr2(0x1b, b'\r', line).is_none() {
         return Cow::Borrowed(line);
     }
-    let mut clean: Vec<u8> = anstream::adapter::strip_bytes(line).into_vec();
+    let mut clean: Vec<u8> = anstream::adapter::strip_bytes(&closed(line)).into_vec();
     while clean.last() == Some(&b'\r') {
         clean.pop();
     }
@@ -25,6 +27,28 @@ pub fn clean(line: &[u8]) -> Cow<'_, [u8]> {
         clean.drain(..=last);
     }
     Cow::Owned(clean)
+}
+
+/// The line without the beginnings of strings for the terminal (OSC, DCS, SOS, PM, APC) that do not
+/// end in it: whoever prints one without a line end would make what the runner prints next a part
+/// of it.
+fn closed(line: &[u8]) -> Cow<'_, [u8]> {
+    let ends = |at: &usize| line[*at] == 0x07 || line.get(at + 1) == Some(&b'\\');
+    let tail = memchr::memchr2_iter(0x07, 0x1b, line).rfind(ends);
+    let (done, tail) = line.split_at(tail.map_or(0, |at| at + 1));
+    let begins =
+        |pair: &[u8]| pair[0] == 0x1b && matches!(pair[1], b']' | b'P' | b'X' | b'^' | b'_');
+    if !tail.windows(2).any(begins) {
+        return Cow::Borrowed(line);
+    }
+    let mut closed = done.to_vec();
+    let mut rest = tail;
+    while let Some(at) = rest.windows(2).position(begins) {
+        closed.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 2..];
+    }
+    closed.extend_from_slice(rest);
+    Cow::Owned(closed)
 }
 
 /// Bytes as text, what is no UTF-8 replaced; as quick as a check where nothing is.

@@ -58,8 +58,10 @@ impl Finders {
             if let Some((name, status)) = result_text(&line[at + 4..]) {
                 let indent = line.iter().take_while(|b| **b == b' ').count();
                 let at_start = indent == at;
-                // A message of `t.Log` is indented, and what it quotes is no result.
-                if at_start || indent == 0 && line.first() != Some(&b'\t') {
+                // A message of `t.Log` is indented, and what it quotes is no result; but a failure may
+                // stand behind blanks that the test printed to hide it.
+                let is_log = indent > 0 || line.first() == Some(&b'\t');
+                if at_start || !is_log || status == TestStatus::Failed {
                     return Some(ResultLine {
                         name,
                         status,

@@ -87,6 +87,9 @@ struct Section {
     results: Vec<(usize, TestStatus)>,
     /// Failures that no announcement preceded: they count only in a run without `-v`.
     unannounced: Vec<String>,
+    /// Failures at the line start of tests that this section did not announce, or announced behind
+    /// them.
+    strays: Vec<String>,
     /// The failing tests that the next, deeper one may belong to.
     parents: Vec<String>,
     /// Tests announced and not ended.
@@ -198,6 +201,10 @@ struct State {
     spare: Section,
     json: BTreeMap<String, Stream>,
     compiler: CompilerBlocks,
+    /// Tests announced in sections that have ended.
+    earlier: Names,
+    /// Failures of such tests behind their section's end, until a package fails.
+    strays: Vec<String>,
     /// Packages that could not be built, with the line that says so.
     unbuilt: Vec<(String, Evidence)>,
     ran: bool,
@@ -216,6 +223,8 @@ impl State {
             spare: Section::default(),
             json: BTreeMap::new(),
             compiler: CompilerBlocks::default(),
+            earlier: Names::default(),
+            strays: Vec::new(),
             unbuilt: Vec::new(),
             ran: false,
             crashed: false,
@@ -262,7 +271,11 @@ impl State {
             if result.at_start && !result.indent.is_multiple_of(4) {
                 return false;
             }
-            return self.section.end(name, result.status)
+            let is_known = self.section.end(name, result.status);
+            if !is_known && result.status == TestStatus::Failed && self.earlier.contains(name) {
+                self.section.strays.push(name.to_owned());
+            }
+            return is_known
                 || !self.section.verbose()
                     && result.status == TestStatus::Failed
                     && self.unannounced_failure(&result);
@@ -315,18 +328,25 @@ impl State {
         let section = std::mem::replace(&mut self.section, spare);
         self.mode = Mode::Unknown;
         let evidence = self.evidence(line);
+        let mut section = section;
+        self.strays.append(&mut section.strays);
         match package.verdict {
             PackageVerdict::NotBuilt => {
                 self.unbuilt.push((package.name.to_owned(), evidence));
             }
             PackageVerdict::Failed => {
                 self.ran = true;
+                // A test that prints its package's end takes the results behind it out of their
+                // section. The go command itself says at last that the package failed.
+                for name in std::mem::take(&mut self.strays) {
+                    self.log
+                        .record_in(package.name, "::", &name, TestStatus::Failed);
+                }
                 self.close(package.name, section, Some(evidence));
             }
             PackageVerdict::Ok => {
                 self.ran |= package.had_tests;
                 // A package with a failure is not `ok`: something else printed that line.
-                let mut section = section;
                 section.unannounced.clear();
                 self.close(package.name, section, None);
             }
@@ -354,6 +374,9 @@ impl State {
     }
 
     fn record(&mut self, package: &str, section: Section) {
+        for name in section.started.iter() {
+            self.earlier.add(name);
+        }
         for name in section.in_flight().filter(|n| !n.starts_with("Benchmark")) {
             self.log.still_running(name);
         }
