@@ -9,7 +9,8 @@
 //!   file it looks at closer gives a [`Signal`].
 //! - [`suspicious_code`] reads the solution itself for what solutions seldom do. It only tells.
 //! - [`canary`] adds a test that must pass and one that must fail to a test file. A run that shows
-//!   anything else does not tell the truth, however it was made to.
+//!   anything else does not tell the truth, however it was made to. [`twin`] adds a copy of one of the
+//!   instance's tests that expects something else, and so must fail where that one passes.
 //!
 //! The rule behind the rules: an honest solution must never be lost. Whole files are taken back
 //! only where no solution lives in them; of manifests (`package.json`, `pyproject.toml`,
@@ -71,7 +72,7 @@ mod code;
 mod canary;
 
 pub use base::BaseFiles;
-pub use canary::{Canary, canary};
+pub use canary::{Canary, Twin, canary, twin};
 pub use code::suspicious_code;
 pub use guard::{GuardInput, Guarded, guard};
 pub use signal::{Signal, SignalAction, SignalKind, SignalSeverity};

@@ -8,8 +8,11 @@ mod php;
 mod python;
 mod ruby;
 mod simple;
+mod twin;
 
 use names::Names;
+
+pub use twin::{Twin, twin};
 
 /// A test file with two tests more, whose outcomes are known.
 ///
