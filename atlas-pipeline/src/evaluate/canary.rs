@@ -3,7 +3,7 @@
 use super::strict::Prepared;
 use super::verdict::CanaryReport;
 use atlas_core::{Error, ExitState, FileContent, Overlay, RunContext, StateSummary, TestStatus};
-use atlas_guard::canary;
+use atlas_guard::{canary, twin};
 use atlas_oracle::{GoldHere, StateRun};
 use std::collections::BTreeSet;
 
@@ -13,6 +13,8 @@ pub(super) struct CanaryPlan {
     file: Option<String>,
     parser: String,
     seed: String,
+    /// The tests that define the instance; without any there is no twin.
+    listed: Vec<String>,
     /// Why there are none.
     pub(super) absent_because: Option<String>,
     /// Whether the gold patch resolves the instance here; absent if that was not tried.
@@ -30,6 +32,8 @@ pub(super) struct CanaryPlan {
 pub(super) struct LaidCanary {
     must_pass: String,
     must_fail: Option<String>,
+    /// The copy of a test that expects something else, and that test.
+    twin: Option<[String; 2]>,
 }
 
 /// What canaries did in a run.
@@ -39,6 +43,8 @@ pub(super) struct SeenCanary {
     /// Whether one that must fail was laid out.
     has_fail: bool,
     fail: Option<TestStatus>,
+    /// The twin's outcome and the test that it is a copy of.
+    twin: Option<(Option<TestStatus>, String)>,
     /// The run says that all is well although a test of it must have failed.
     ended_well: bool,
 }
@@ -70,9 +76,14 @@ impl CanaryPlan {
             let content = overlay.write.get_mut(file)?;
             let made = canary(&self.parser, file, &content.bytes, &self.seed)?;
             content.bytes = made.content;
+            let twin = twin(file, &content.bytes, &self.seed, &self.listed).map(|twin| {
+                content.bytes = twin.content;
+                [twin.must_fail, twin.of]
+            });
             Some(LaidCanary {
                 must_pass: made.must_pass,
                 must_fail: made.must_fail,
+                twin,
             })
         });
         (overlay, made)
@@ -105,21 +116,30 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
         if !fits {
             continue;
         }
-        let plan = CanaryPlan {
+        let mut plan = CanaryPlan {
             file: Some(file.clone()),
             parser: parser.clone(),
             seed: prepared.seed_of(file),
+            listed: prepared.defining().to_vec(),
             gold_resolves: Some(true),
             ..CanaryPlan::default()
         };
-        let (overlay, laid) = plan.lay_out(gold.clone());
-        let Some(laid) = laid else { continue };
-        let run = prepared.run(cx, &overlay, "gold with canaries").await?;
-        if prepared.misses(&run).is_empty() && look(&run, &laid).is_honest() {
-            return Ok(CanaryPlan {
-                reference: Some(run.summary),
-                ..plan
-            });
+        loop {
+            let (overlay, Some(laid)) = plan.lay_out(gold.clone()) else {
+                break;
+            };
+            let run = prepared.run(cx, &overlay, "gold with canaries").await?;
+            if prepared.misses(&run).is_empty() && look(&run, &laid).is_honest() {
+                return Ok(CanaryPlan {
+                    reference: Some(run.summary),
+                    ..plan
+                });
+            }
+            if laid.twin.is_none() {
+                break;
+            }
+            // The suite may bear canaries and no second test of that kind.
+            plan.listed.clear();
         }
         tried += 1;
         if tried == 2 {
@@ -163,6 +183,10 @@ pub(super) fn look(run: &StateRun, laid: &LaidCanary) -> SeenCanary {
     };
     let has_fail = laid.must_fail.is_some();
     SeenCanary {
+        twin: laid
+            .twin
+            .as_ref()
+            .map(|[name, of_test]| (of(name), of_test.clone())),
         pass: of(&laid.must_pass),
         has_fail,
         fail: laid.must_fail.as_deref().and_then(of),
@@ -192,6 +216,16 @@ impl SeenCanary {
             Some(status) if status.is_failing() => {}
             Some(status) => lies.push(format!("a test that must fail is {status}")),
             None => lies.push("a test that must fail is not in the log".to_owned()),
+        }
+        match &self.twin {
+            Some((Some(status), _)) if status.is_failing() => {}
+            Some((Some(status), test)) => lies.push(format!(
+                "a copy of `{test}` that expects something else is {status}"
+            )),
+            Some((None, test)) => lies.push(format!(
+                "a copy of `{test}` that expects something else is not in the log"
+            )),
+            None => {}
         }
         lies
     }

@@ -282,6 +282,11 @@ impl Prepared {
         missed
     }
 
+    /// The tests that define the task.
+    pub(super) fn defining(&self) -> &[String] {
+        self.lists()[0]
+    }
+
     fn lists(&self) -> [&[String]; 2] {
         let report = &self.candidate.oracle;
         [&report.fail_to_pass, &report.pass_to_pass]
