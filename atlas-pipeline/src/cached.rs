@@ -1,6 +1,6 @@
 //! A sandbox that remembers.
 
-use crate::store::{Key, read_json, write_atomically, write_json};
+use crate::store::{Key, clear_unfinished, read_json, write_atomically, write_json};
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ExitState, Isolation, Job, JobResult, JobUser, RunContext, Sandbox,
@@ -8,10 +8,11 @@ use atlas_core::{
 };
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Stores what each job did under the hash of everything it depends on, and answers the same job
@@ -30,6 +31,7 @@ pub struct CachedSandbox {
 struct Counts {
     known: AtomicU64,
     run: AtomicU64,
+    bytes: Mutex<BTreeMap<String, u64>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -56,6 +58,21 @@ impl CachedSandbox {
     pub fn counts(&self) -> (u64, u64) {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         (read(&self.counts.known), read(&self.counts.run))
+    }
+
+    /// Bytes on disk of the results that were answered or made, each counted once; clones count together.
+    pub fn bytes(&self) -> u64 {
+        let bytes = &self.counts.bytes;
+        let bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        bytes.values().sum()
+    }
+
+    fn note_size(&self, key: &str, result: &JobResult) {
+        let files = result.files.values().map(Vec::len).sum::<usize>();
+        let size = u64::try_from(result.output.len() + files).unwrap_or(u64::MAX);
+        let bytes = &self.counts.bytes;
+        let mut bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        bytes.insert(key.to_owned(), size);
     }
 
     fn key(&self, environment: &Environment, job: &Job) -> Option<String> {
@@ -110,14 +127,14 @@ impl CachedSandbox {
     fn load(&self, key: &str) -> Option<JobResult> {
         let folder = self.folder.join(key);
         let stored: Stored = read_json(&folder.join("result.json"))?;
-        let mut files = std::collections::BTreeMap::new();
+        let mut files = BTreeMap::new();
         for (number, name) in stored.files.iter().enumerate() {
             files.insert(
                 name.clone(),
                 std::fs::read(folder.join(format!("file-{number}"))).ok()?,
             );
         }
-        Some(JobResult {
+        let result = JobResult {
             exit: stored.exit,
             output: std::fs::read(folder.join("output")).ok()?,
             output_total: stored.output_total,
@@ -125,12 +142,15 @@ impl CachedSandbox {
             seconds: stored.seconds,
             overhead_seconds: stored.overhead_seconds,
             isolation: stored.isolation,
-        })
+        };
+        self.note_size(key, &result);
+        Some(result)
     }
 
     /// The result file is written last: without it the rest is not looked at.
     fn save(&self, key: &str, result: &JobResult) -> Result<(), Error> {
         let folder = self.folder.join(key);
+        clear_unfinished(&folder);
         write_atomically(&folder.join("output"), &result.output)?;
         for (number, bytes) in result.files.values().enumerate() {
             write_atomically(&folder.join(format!("file-{number}")), bytes)?;
@@ -143,7 +163,9 @@ impl CachedSandbox {
             overhead_seconds: result.overhead_seconds,
             isolation: result.isolation.clone(),
         };
-        write_json(&folder.join("result.json"), &stored)
+        write_json(&folder.join("result.json"), &stored)?;
+        self.note_size(key, result);
+        Ok(())
     }
 }
 

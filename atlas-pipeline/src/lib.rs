@@ -37,6 +37,7 @@ pub use eval_script::eval_script;
 pub use evaluate::{
     CanaryReport, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, GradeChange, InputFault,
     Ledger, PredictionSource, RegradeOptions, RegradeReport, RegradedInstance, evaluate, regrade,
+    run_id,
 };
 pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
 #[cfg(feature = "mcp")]

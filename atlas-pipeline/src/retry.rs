@@ -3,20 +3,95 @@
 use async_trait::async_trait;
 use atlas_core::{Environment, Error, ErrorKind, Job, JobResult, RunContext, Sandbox, SandboxInfo};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// Waits for an engine that went away.
+///
+/// Clones share what they know: where one has waited in vain, the others do not begin to wait as
+/// long again, until the engine has answered somebody.
+#[derive(Clone, Debug)]
+pub(crate) struct Patience {
+    most: Duration,
+    is_lost: Arc<AtomicBool>,
+}
+
+impl Patience {
+    pub(crate) fn new(most: Duration) -> Self {
+        Self {
+            most,
+            is_lost: Arc::default(),
+        }
+    }
+
+    /// Tries until the engine answers or the patience ends; one that failed is asked a second time.
+    pub(crate) async fn run<T, F, R>(
+        &self,
+        cx: &RunContext,
+        what: &str,
+        mut attempt: F,
+    ) -> Result<T, Error>
+    where
+        F: FnMut() -> R,
+        R: Future<Output = Result<T, Error>>,
+    {
+        let mut waited = Duration::ZERO;
+        let mut pause = Duration::from_millis(500);
+        let mut failures = 0;
+        loop {
+            let why = match attempt().await {
+                Ok(done) => {
+                    self.is_lost.store(false, Ordering::Relaxed);
+                    return Ok(done);
+                }
+                Err(why) => why,
+            };
+            match why.kind() {
+                ErrorKind::EngineUnreachable
+                    if waited < self.most && !self.is_lost.load(Ordering::Relaxed) => {}
+                ErrorKind::EngineFailed | ErrorKind::TimedOut if failures < 1 => failures += 1,
+                kind => {
+                    if kind == ErrorKind::EngineUnreachable {
+                        self.is_lost.store(true, Ordering::Relaxed);
+                    }
+                    return Err(why);
+                }
+            }
+            tracing::info!(what, why = why.chain(), "tried again");
+            cx.progress.detail("the engine is waited for");
+            tokio::select! {
+                () = cx.cancel.cancelled() => {
+                    return Err(Error::new(ErrorKind::Cancelled, "run", format!("`{what}`")));
+                }
+                () = tokio::time::sleep(pause) => {}
+            }
+            waited += pause;
+            pause = (pause * 2).min(Duration::from_secs(5));
+        }
+    }
+}
 
 /// Runs a job again where the engine was at fault, never where the job was: an engine that went away
 /// is waited for, one that failed is asked a second time. Whatever a test did is a result and stands.
 #[derive(Clone, Debug)]
 pub struct RetrySandbox {
     inner: Arc<dyn Sandbox>,
-    patience: Duration,
+    patience: Patience,
 }
 
 impl RetrySandbox {
-    /// Waits up to `patience` for an engine that does not answer.
+    /// Waits up to `patience` for an engine that does not answer. Clones share the wait: after one in
+    /// vain they fail at once until the engine has answered.
     pub fn new(inner: Arc<dyn Sandbox>, patience: Duration) -> Self {
-        Self { inner, patience }
+        Self {
+            inner,
+            patience: Patience::new(patience),
+        }
+    }
+
+    /// The same patience for other calls to this engine.
+    pub(crate) fn patience(&self) -> Patience {
+        self.patience.clone()
     }
 }
 
@@ -32,30 +107,8 @@ impl Sandbox for RetrySandbox {
         environment: &Environment,
         job: &Job,
     ) -> Result<JobResult, Error> {
-        let mut waited = Duration::ZERO;
-        let mut pause = Duration::from_millis(500);
-        let mut failures = 0;
-        loop {
-            let why = match self.inner.run(cx, environment, job).await {
-                Ok(result) => return Ok(result),
-                Err(why) => why,
-            };
-            match why.kind() {
-                ErrorKind::EngineUnreachable if waited < self.patience => {}
-                ErrorKind::EngineFailed | ErrorKind::TimedOut if failures < 1 => failures += 1,
-                _ => return Err(why),
-            }
-            tracing::info!(job = job.label, why = why.chain(), "run again");
-            cx.progress.detail("the engine is waited for");
-            tokio::select! {
-                () = cx.cancel.cancelled() => {
-                    return Err(Error::new(ErrorKind::Cancelled, "run", format!("`{}`", job.label)));
-                }
-                () = tokio::time::sleep(pause) => {}
-            }
-            waited += pause;
-            pause = (pause * 2).min(Duration::from_secs(5));
-        }
+        let attempt = || self.inner.run(cx, environment, job);
+        self.patience.run(cx, &job.label, attempt).await
     }
 }
 
@@ -141,5 +194,29 @@ mod tests {
         assert!(result.is_err());
         let (result, left) = run(&[ErrorKind::InvalidInput; 2]).await;
         assert!(result.is_err() && left == 1);
+    }
+    #[tokio::test(start_paused = true)]
+    async fn who_comes_after_a_wait_in_vain_does_not_wait_as_long_again() {
+        let patience = Patience::new(Duration::from_secs(60));
+        let others = patience.clone();
+        let cx = RunContext::new("patience");
+        let ask = async |patience: &Patience, kind: Option<ErrorKind>| {
+            let begun = tokio::time::Instant::now();
+            let answer = || async move {
+                match kind {
+                    None => Ok(()),
+                    Some(kind) => Err(Error::new(kind, "ask", "the engine")),
+                }
+            };
+            let is_ok = patience.run(&cx, "ask", answer).await.is_ok();
+            (is_ok, begun.elapsed().as_secs())
+        };
+        let gone = Some(ErrorKind::EngineUnreachable);
+        let (is_ok, seconds) = ask(&patience, gone).await;
+        assert!(!is_ok && seconds >= 60, "{seconds}");
+        assert_eq!(ask(&others, gone).await, (false, 0));
+        assert_eq!(ask(&others, None).await, (true, 0));
+        let (_, seconds) = ask(&patience, gone).await;
+        assert!(seconds >= 60, "it was back in between: {seconds}");
     }
 }

@@ -8,7 +8,11 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// How files are named while they are written.
+const UNFINISHED: &str = ".atlas-part-";
 
 /// Writes a file so that a reader, or a next run, sees all of it or the old one: under a temporary
 /// name in the same folder, then renamed.
@@ -19,15 +23,53 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let fail = |why| Error::io("write", path, why);
     std::fs::create_dir_all(folder).map_err(fail)?;
-    let mut file = tempfile::Builder::new()
-        .prefix(".atlas-")
-        .tempfile_in(folder)
-        .map_err(fail)?;
+    let mut file = unfinished(folder).map_err(fail)?;
     file.write_all(bytes).map_err(fail)?;
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     file.as_file().set_permissions(permissions).map_err(fail)?;
     file.persist(path).map_err(|why| fail(why.error))?;
     Ok(())
+}
+
+/// A file under a temporary name. Its lock tells that its writer lives.
+fn unfinished(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    loop {
+        let file = tempfile::Builder::new()
+            .prefix(UNFINISHED)
+            .tempfile_in(folder)?;
+        match flock(file.as_file(), FlockOperation::NonBlockingLockExclusive) {
+            // Between making and locking, another process may have taken it for a dead one's.
+            Ok(()) if file.as_file().metadata()?.nlink() == 0 => {}
+            // A file system without locks: nothing is cleared away there either.
+            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOLCK) => {
+                return Ok(file);
+            }
+            Err(rustix::io::Errno::WOULDBLOCK) => {}
+            Err(why) => return Err(why.into()),
+        }
+    }
+}
+
+/// Removes what processes that were killed in the middle of [`write_atomically`] left in a folder.
+/// Files that somebody is writing stay; so does everything that cannot be looked at.
+pub(crate) fn clear_unfinished(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if !name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
+            continue;
+        }
+        let path = entry.path();
+        let Ok(file) = File::open(&path) else {
+            continue;
+        };
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            // Where its writer was about to rename it, it is gone by this name.
+            let _ = std::fs::remove_file(&path);
+        }
+    }
 }
 
 /// Writes a value as indented JSON with a final newline.

@@ -5,7 +5,7 @@ use atlas_core::{Error, GradingMode, InstanceId, Network, RunContext};
 use atlas_oracle::{RunReport, ScoreBounds};
 use atlas_pipeline::{
     EngineChoice, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, InputFault, PredictionSource,
-    RegradeOptions, RegradeReport, evaluate, regrade,
+    RegradeOptions, RegradeReport, evaluate, regrade, run_id,
 };
 use clap::{Args, ValueEnum};
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ pub(super) struct EvalArgs {
     #[arg(long, value_name = "FILE|gold|null")]
     predictions: PredictionSource,
     /// The run's name: a folder and a label. Results are shared by content, whatever the name.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = run_id)]
     run_id: String,
     /// Only these instances.
     #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
@@ -108,8 +108,9 @@ pub(super) async fn eval(cx: &RunContext, args: EvalArgs) -> Result<u8, Error> {
 /// The run for a person: each verdict in a line, then the numbers.
 fn text(report: &EvalReport) -> String {
     let mut text = String::new();
+    let is_of_several = report.reports.len() > 1;
     for verdict in &report.verdicts {
-        line(&mut text, verdict);
+        line(&mut text, verdict, is_of_several);
     }
     for (model, run) in &report.reports {
         sums(&mut text, model, run, report.bounds.get(model));
@@ -118,9 +119,11 @@ fn text(report: &EvalReport) -> String {
     let ledger = &report.ledger;
     let _ = writeln!(
         text,
-        "{} jobs run, {} known from earlier runs; {:.1} s of tests, {:.1} s around them, {:.1} s in all",
+        "{} jobs run, {} known from earlier runs, {:.1} MB of results on disk; {:.1} s of tests, {:.1} s \
+         around them, {:.1} s in all",
         ledger.jobs_run,
         ledger.jobs_known,
+        megabytes(ledger.result_bytes),
         ledger.test_seconds,
         ledger.overhead_seconds,
         ledger.seconds
@@ -128,7 +131,15 @@ fn text(report: &EvalReport) -> String {
     text
 }
 
-fn line(text: &mut String, verdict: &EvalVerdict) {
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a number for people, with one digit behind the point"
+)]
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
+}
+
+fn line(text: &mut String, verdict: &EvalVerdict, with_model: bool) {
     let word = match verdict.outcome {
         _ if verdict.resolved => "resolved",
         EvalOutcome::Graded => "not resolved",
@@ -138,6 +149,9 @@ fn line(text: &mut String, verdict: &EvalVerdict) {
         EvalOutcome::NoEvidence => "no evidence",
     };
     let _ = write!(text, "{:<13} {}", word, verdict.instance_id);
+    if with_model {
+        let _ = write!(text, " by {}", first_line(&verdict.model_name_or_path));
+    }
     if let Some(cause) = verdict.cause {
         let _ = write!(text, "  [{cause}]");
     }
@@ -246,18 +260,28 @@ pub(super) fn again(args: RegradeArgs) -> Result<u8, Error> {
         output::print(&regraded(&report))?;
     }
     let all = report.instances.iter().all(|one| one.verdict.resolved);
-    Ok(if all { DONE } else { NO })
+    Ok(if report.without_evidence() > 0 {
+        ERROR
+    } else if all {
+        DONE
+    } else {
+        NO
+    })
 }
 
 fn regraded(report: &RegradeReport) -> String {
     let mut text = String::new();
-    for instance in &report.instances {
-        line(&mut text, &instance.verdict);
-    }
     let model = report
         .instances
         .first()
         .map_or("", |one| one.model_name_or_path.as_str());
+    let is_of_several = report
+        .instances
+        .iter()
+        .any(|one| one.model_name_or_path != model);
+    for instance in &report.instances {
+        line(&mut text, &instance.verdict, is_of_several);
+    }
     sums(&mut text, model, &report.run, Some(&report.bounds));
     for change in &report.changes {
         let _ = writeln!(

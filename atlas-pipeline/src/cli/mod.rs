@@ -22,8 +22,9 @@ use std::sync::Arc;
 
 /// Turn merged pull requests into executable, verified software-engineering tasks.
 ///
-/// Exit codes: 0 done; 1 error; 2 wrong usage; 3 a verdict of "no" (a rejected pull
-/// request, no environment, a rejected instance).
+/// Exit codes: 0 done; 1 error, or a prediction about which nothing could be found out; 2 wrong
+/// usage; 3 a verdict of "no" (a rejected pull request, no environment, a rejected instance, a
+/// prediction that does not solve its instance).
 #[derive(Debug, Parser)]
 #[command(name = "atlas", version, max_term_width = 100)]
 pub(crate) struct Cli {

@@ -8,7 +8,8 @@ use atlas_core::{
     JobUser, Limits, Network, Overlay, RunContext, Sandbox,
 };
 use atlas_oracle::{
-    CompatGrade, CompatInput, CompatRead, CompatRow, CompatStage, EvalType, grade_compat,
+    CompatGrade, CompatInput, CompatOutcome, CompatRead, CompatRow, CompatStage, EvalType,
+    grade_compat,
 };
 use atlas_parsers::{CompatHints, compat_parse, compat_parser_of};
 use std::collections::BTreeMap;
@@ -196,6 +197,8 @@ pub(super) fn describe(verdict: &mut EvalVerdict, grade: &CompatGrade, stage: Co
     verdict.outcome = match stage {
         CompatStage::NotApplied => EvalOutcome::NotApplied,
         CompatStage::NotStarted => EvalOutcome::NoEvidence,
+        // The harness had nothing to read, or broke off while it read.
+        CompatStage::Tested if grade.outcome == CompatOutcome::Error => EvalOutcome::NoEvidence,
         CompatStage::Tested | CompatStage::TimedOut => EvalOutcome::Graded,
     };
     debug_assert!(verdict.mode != GradingMode::Strict);

@@ -1,8 +1,8 @@
 //! Reading a dataset and predictions, with everything that is wrong with them.
 
 use super::subject::Subject;
-use atlas_core::{Error, ErrorKind, Instance, InstanceId};
-use atlas_formats::{Prediction, ReadOptions, RowFault, read_dataset, read_predictions};
+use atlas_core::{Error, ErrorKind, Instance, InstanceError, InstanceId};
+use atlas_formats::{FaultKind, Prediction, ReadOptions, RowFault, read_dataset, read_predictions};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -79,8 +79,10 @@ pub(super) struct Input {
     pub(super) items: Vec<Item>,
     /// Predictions of instances outside the dataset.
     pub(super) unknown: Vec<String>,
+    /// Rows that cannot be used, by name.
+    left_out: BTreeSet<String>,
     /// The model of the first prediction, for the report's name.
-    pub(super) model: String,
+    model: Option<String>,
     pub(super) faults: Vec<InputFault>,
 }
 
@@ -104,66 +106,105 @@ impl Input {
 
     fn rows(&mut self, path: &Path, only: &[InstanceId]) -> Result<(), Error> {
         let set = read_dataset(path, &ReadOptions::default())?;
-        self.faults.extend(set.faults.iter().map(InputFault::of));
-        let mut seen = BTreeSet::new();
+        // Of a row that is there twice more is said below.
+        let told = set
+            .faults
+            .iter()
+            .filter(|fault| fault.kind != FaultKind::DuplicateId);
+        self.faults.extend(told.map(InputFault::of));
+        let only: BTreeSet<&InstanceId> = only.iter().collect();
+        let mut seen: BTreeMap<String, Option<usize>> = BTreeMap::new();
         for row in &set.rows {
             let read = row.instance().and_then(|row: Instance| Subject::read(&row));
             let line = row.place().map(|place| place.line).filter(|line| *line > 0);
             let subject = match read {
                 Ok(subject) => subject,
                 Err(why) => {
-                    let column = match &why {
-                        atlas_core::InstanceError::Missing(column)
-                        | atlas_core::InstanceError::Wrong { column, .. } => Some(column.clone()),
-                        atlas_core::InstanceError::NotAnObject(_) => None,
+                    let (column, what) = match why {
+                        InstanceError::Missing(column) => {
+                            (Some(column), "it is missing".to_owned())
+                        }
+                        InstanceError::Wrong { column, why } => (Some(column), why),
+                        InstanceError::NotAnObject(why) => (None, why.to_string()),
                     };
                     self.faults.push(InputFault {
                         file: path.display().to_string(),
                         line,
                         field: column,
-                        message: format!("{why}; the row is left out"),
+                        message: format!(
+                            "{what}; the row `{}` is left out until this is put right",
+                            row.id()
+                        ),
                     });
+                    self.left_out.insert(row.id().to_string());
                     continue;
                 }
             };
             let id = subject.id.to_string();
-            if !seen.insert(id.clone()) {
+            if let Some(first) = seen.get(&id) {
+                let place = first.map_or_else(String::new, |line| format!(" (line {line})"));
                 self.faults.push(InputFault {
                     file: path.display().to_string(),
                     line,
                     field: Some("instance_id".to_owned()),
-                    message: format!("`{id}` stands in an earlier row, which counts"),
+                    message: format!(
+                        "`{id}` stands in an earlier row{place}, which counts; take one of them out"
+                    ),
                 });
                 continue;
             }
+            seen.insert(id.clone(), line);
             if only.is_empty() || only.contains(&subject.id) {
                 self.ids.push(id.clone());
                 self.subjects.insert(id, std::sync::Arc::new(subject));
             }
         }
-        if let Some(missing) = only.iter().find(|id| !seen.contains(id.as_str())) {
+        if let Some(missing) = only.iter().find(|id| !seen.contains_key(id.as_str())) {
             return Err(Error::new(
                 ErrorKind::NotFound,
                 format!("find `{missing}` in"),
-                format!("`{}`", path.display()),
+                format!(
+                    "`{}`: {}",
+                    path.display(),
+                    if self.left_out.contains(missing.as_str()) {
+                        self.first_fault("its row is left out")
+                    } else {
+                        self.first_fault("no row of that name")
+                    }
+                ),
             ));
         }
         if self.ids.is_empty() {
-            let first = self
-                .faults
-                .first()
-                .map_or_else(String::new, |fault| format!(": {}", fault.message));
+            let why = self.first_fault("there is no usable row in it");
             return Err(Error::new(
                 ErrorKind::InvalidInput,
                 "read dataset",
-                format!("`{}`: there is no usable row in it{first}", path.display()),
+                format!("`{}`: {why}", path.display()),
             ));
         }
         Ok(())
     }
 
+    /// Words with the first fault behind them, for an error that ends all.
+    fn first_fault(&self, words: &str) -> String {
+        let Some(fault) = self.faults.first() else {
+            return words.to_owned();
+        };
+        let line = fault
+            .line
+            .map_or_else(String::new, |line| format!("line {line}: "));
+        let field = fault.field.as_ref();
+        let field = field.map_or_else(String::new, |field| format!("column `{field}`: "));
+        format!("{words}; the first fault: {line}{field}{}", fault.message)
+    }
+
+    /// The model of the first prediction, for the report's name.
+    pub(super) fn model(&self) -> &str {
+        self.model.as_deref().unwrap_or(UNNAMED)
+    }
+
     fn of_rows(&mut self, model: &str, patch: impl Fn(&Subject) -> String) {
-        model.clone_into(&mut self.model);
+        self.model = Some(model.to_owned());
         for id in &self.ids {
             let subject = &self.subjects[id];
             self.items.push(Item {
@@ -177,55 +218,115 @@ impl Input {
 
     fn of_file(&mut self, path: &Path, only: &[InstanceId]) -> Result<(), Error> {
         let found = read_predictions(path)?;
-        self.faults.extend(found.faults.iter().map(InputFault::of));
+        let place = path.display().to_string();
+        let note = |prediction: &Prediction, field: &str, message: String| InputFault {
+            file: place.clone(),
+            line: line_of(prediction),
+            field: Some(field.to_owned()),
+            message,
+        };
+        let before = self.faults.len();
+        // Two models may predict one instance; of one model that does twice more is said below.
+        let told = found
+            .faults
+            .iter()
+            .filter(|fault| fault.kind != FaultKind::DuplicateId);
+        self.faults.extend(told.map(InputFault::of));
         // Of several by one model for one instance the last counts, in the place of the first.
         let mut order: Vec<(&str, &str)> = Vec::new();
         let mut last: BTreeMap<(&str, &str), &Prediction> = BTreeMap::new();
         for prediction in &found.items {
-            let key = (
-                prediction.model_name_or_path().unwrap_or(UNNAMED),
-                prediction.instance_id(),
-            );
-            if last.insert(key, prediction).is_none() {
-                order.push(key);
+            let id = prediction.instance_id();
+            let model = prediction.model_name_or_path();
+            if model.is_none() {
+                let message = format!("it is missing; the prediction counts as of `{UNNAMED}`");
+                self.faults
+                    .push(note(prediction, "model_name_or_path", message));
+            }
+            if prediction.patch_column().is_none() {
+                let message = "it is missing and counts as null; write the patch, or null for none";
+                self.faults
+                    .push(note(prediction, "model_patch", message.to_owned()));
+            }
+            let key = (model.unwrap_or(UNNAMED), id);
+            match last.insert(key, prediction) {
+                None => order.push(key),
+                Some(earlier) => {
+                    let line = line_of(earlier);
+                    let line = line.map_or_else(String::new, |line| format!(" in line {line}"));
+                    let message = format!(
+                        "`{id}` was predicted by `{}`{line} already; this one counts, take the other out",
+                        key.0
+                    );
+                    self.faults.push(note(prediction, "instance_id", message));
+                }
             }
         }
-        for key in order {
-            self.add(path, last[&key], only);
+        let mut folders: BTreeMap<String, &str> = BTreeMap::new();
+        for key in &order {
+            let other = *folders.entry(super::layout::part(key.0)).or_insert(key.0);
+            if other != key.0 {
+                let message = format!(
+                    "`{}` and `{other}` have one folder in the harness's layout, so their files replace each \
+                     other; rename one, or evaluate them as two runs",
+                    key.0
+                );
+                self.faults
+                    .push(note(last[key], "model_name_or_path", message));
+            }
+            self.add(path, key.0, last[key], only);
         }
-        if self.model.is_empty() {
+        if self.items.is_empty() {
+            let why = if order.is_empty() {
+                let own = Self {
+                    faults: self.faults.split_off(before),
+                    ..Self::default()
+                };
+                own.first_fault("there is no usable prediction in it")
+            } else if only.is_empty() {
+                format!(
+                    "none of its {} predictions is for an instance of the dataset, `{}` first; is it the \
+                     dataset that was predicted?",
+                    order.len(),
+                    order[0].1
+                )
+            } else {
+                "none of its predictions is for the chosen instances".to_owned()
+            };
             return Err(Error::new(
                 ErrorKind::InvalidInput,
                 "read predictions",
-                format!("`{}`: there is no usable prediction in it", path.display()),
+                format!("`{}`: {why}", path.display()),
             ));
         }
         Ok(())
     }
 
-    fn add(&mut self, path: &Path, prediction: &Prediction, only: &[InstanceId]) {
+    fn add(&mut self, path: &Path, model: &str, prediction: &Prediction, only: &[InstanceId]) {
         let id = prediction.instance_id().to_owned();
-        let model = prediction
-            .model_name_or_path()
-            .unwrap_or(UNNAMED)
-            .to_owned();
-        if self.model.is_empty() {
-            self.model.clone_from(&model);
+        if self.model.is_none() {
+            self.model = Some(model.to_owned());
         }
         match self.subjects.get(&id) {
             Some(subject) => self.items.push(Item {
                 instance_id: id,
-                model,
+                model: model.to_owned(),
                 patch: prediction.model_patch().map(str::to_owned),
                 subject: std::sync::Arc::clone(subject),
             }),
             None if only.is_empty() => {
+                let why = if self.left_out.contains(&id) {
+                    "its row of the dataset is left out"
+                } else {
+                    "it is no instance of the dataset"
+                };
                 self.faults.push(InputFault {
                     file: path.display().to_string(),
-                    line: None,
+                    line: line_of(prediction),
                     field: Some("instance_id".to_owned()),
                     message: format!(
-                        "`{id}` is no instance of the dataset; it counts as submitted only"
+                        "`{id}`: {why}, so it counts as submitted and nothing more; take it out, or give the \
+                         dataset that has it"
                     ),
                 });
                 self.unknown.push(id);
@@ -233,4 +334,9 @@ impl Input {
             None => {}
         }
     }
+}
+
+fn line_of(prediction: &Prediction) -> Option<usize> {
+    let line = prediction.place()?.line;
+    (line > 0).then_some(line)
 }

@@ -1,6 +1,6 @@
 //! Where the SWE-bench harness keeps what it did, and its viewers look for it.
 
-use crate::store::{write_atomically, write_json};
+use crate::store::{clear_unfinished, write_atomically, write_json};
 use atlas_core::{Error, ErrorKind, Harness};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -12,33 +12,62 @@ pub(super) struct RunFolder {
     run_id: String,
 }
 
-/// A name as one part of a path: as the harness writes models, and never a way out.
+/// Most bytes of a name in a path: file systems take 255, and the run's name and an ending follow.
+const NAME_BYTES: usize = 120;
+/// Digits of the hash behind a name that had to be changed.
+const HASH_DIGITS: usize = 12;
+
+/// A name as one part of a path: as the harness writes models, and never a way out. What no file
+/// system takes as it is gets a hash behind it, so that two such names stay two.
 pub(super) fn part(name: &str) -> String {
-    name.replace('/', "__")
+    let plain = name.replace('/', "__");
+    let is_usable = !matches!(plain.as_str(), "" | "." | "..")
+        && plain.len() <= NAME_BYTES
+        && !plain.contains(char::is_control);
+    if is_usable {
+        return plain;
+    }
+    let mut short = String::new();
+    for c in plain.chars() {
+        if short.len() + c.len_utf8() + HASH_DIGITS + 1 > NAME_BYTES {
+            break;
+        }
+        short.push(if c.is_control() || c == '.' { '_' } else { c });
+    }
+    format!(
+        "{short}~{}",
+        &crate::store::sha256(name.as_bytes())[..HASH_DIGITS]
+    )
+}
+
+/// Reads the name of a run: it names a folder and labels containers.
+///
+/// # Errors
+/// A name that is no plain one, with what is.
+pub fn run_id(text: &str) -> Result<String, String> {
+    let is_plain = !text.is_empty()
+        && text.len() <= 128
+        && !text.starts_with('.')
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    if is_plain {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "`{text}`: it names a folder and labels containers; at most 128 letters, digits, `.`, `_` and \
+         `-` are allowed, and no `.` first"
+    ))
 }
 
 impl RunFolder {
     /// The folder of a run below `out`.
     pub(super) fn new(out: &Path, run_id: &str) -> Result<Self, Error> {
-        let is_plain = !run_id.is_empty()
-            && run_id.len() <= 128
-            && !run_id.starts_with('.')
-            && run_id
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-        if !is_plain {
-            return Err(Error::new(
-                ErrorKind::InvalidInput,
-                "read --run-id:",
-                format!(
-                    "`{run_id}`: it names a folder and labels containers; at most 128 letters, digits, `.`, `_` \
-                     and `-` are allowed, and no `.` first"
-                ),
-            ));
-        }
+        let run_id = self::run_id(run_id)
+            .map_err(|why| Error::new(ErrorKind::InvalidInput, "read --run-id:", why))?;
         Ok(Self {
             out: out.to_owned(),
-            run_id: run_id.to_owned(),
+            run_id,
         })
     }
 
@@ -58,8 +87,11 @@ impl RunFolder {
             .join(format!("{}.{}.json", part(model), self.run_id))
     }
 
-    /// Notes what the run is, unless an earlier start of it did.
+    /// Notes what the run is, unless an earlier start of it did, and clears away what a killed one
+    /// was writing.
     pub(super) fn describe(&self, dataset: &Path) -> Result<(), Error> {
+        clear_unfinished(&self.root());
+        clear_unfinished(&self.out);
         let path = self.root().join("run.json");
         if path.exists() {
             return Ok(());
@@ -108,6 +140,16 @@ mod tests {
         let out = Path::new("out");
         for bad in ["", "a/b", "../x", ".hidden", "a b", "ä"] {
             assert!(RunFolder::new(out, bad).is_err(), "{bad}");
+        }
+        for (model, folder) in [
+            ("..", "__~"),
+            (".", "_~"),
+            ("", "~"),
+            ("a\nb", "a_b~"),
+            (&*"m".repeat(300), &*format!("{}~", "m".repeat(107))),
+        ] {
+            let made = part(model);
+            assert!(made.starts_with(folder) && made.len() <= 120, "{made}");
         }
         let folder = RunFolder::new(out, "run-1.2_x").unwrap();
         assert_eq!(

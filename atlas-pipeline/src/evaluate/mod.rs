@@ -15,17 +15,18 @@ mod tree;
 mod verdict;
 
 pub use input::{InputFault, PredictionSource};
+pub use layout::run_id;
 pub use regrade::{GradeChange, RegradeOptions, RegradeReport, RegradedInstance, regrade};
 pub use report::{EvalReport, Ledger};
 pub use verdict::{CanaryReport, EvalOutcome, EvalVerdict};
 
-use crate::retry::RetrySandbox;
-use crate::store::{Workplace, seed};
+use crate::retry::{Patience, RetrySandbox};
+use crate::store::{Workplace, clear_unfinished, seed};
 use crate::validate::candidate::{Prepared as FromClone, Prospect};
 use crate::{CachedSandbox, Config, EngineChoice, Engines};
 use atlas_core::{
     Environment, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, GradingMode, Harness,
-    ImageRef, InstanceId, Limits, Network, Patch, RunContext, Sandbox,
+    ImageRef, InstanceId, Limits, Network, Patch, Progress, RunContext, Sandbox,
 };
 use atlas_docker::FoundImage;
 use atlas_oracle::{Cause, CompatStage, InstanceReport, RunEntry};
@@ -138,32 +139,45 @@ pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalRepo
     folder.describe(&options.dataset)?;
     let mut engines = Engines::open(options.engine, &options.config, options.trust).await?;
     let patient = RetrySandbox::new(Arc::clone(&engines.sandbox), Duration::from_secs(120));
+    let patience = patient.patience();
     let cached = CachedSandbox::new(Arc::new(patient), results.join("jobs"));
     engines.sandbox = Arc::new(cached.clone());
     let host = Host {
         options,
         folder: &folder,
         engines,
+        patience,
         results,
         seed,
         limits: options.limits(),
     };
     let total = input.items.len();
-    let work = input.items.iter().enumerate().map(|(at, item)| {
+    let is_shown = |done: usize| {
+        cx.progress
+            .phase(&format!("evaluate, {done} of {total} done"));
+    };
+    is_shown(0);
+    let work = input.items.iter().map(|item| {
         let host = &host;
-        async move {
-            cx.progress
-                .detail(&format!("{} ({} of {total})", item.instance_id, at + 1));
-            host.one(cx, item).await
-        }
+        let cx = cx.clone().with_progress(Arc::new(Named {
+            name: item.instance_id.clone(),
+            inner: Arc::clone(&cx.progress),
+        }));
+        async move { host.one(&cx, item).await }
     });
     let mut work = futures_util::stream::iter(work).buffer_unordered(options.jobs.max(1));
     let mut done = Vec::with_capacity(total);
     while let Some(one) = work.next().await {
         cx.check("evaluate")?;
         done.push(one);
+        is_shown(done.len());
     }
     drop(work);
+    if let Some(engine) = &host.engines.docker {
+        // Containers of this run that could not be removed while the engine was away.
+        engine.sweep().await.ok();
+    }
+    cx.progress.phase("write the report");
     done.sort_by(|a, b| {
         (&a.verdict.model_name_or_path, &a.verdict.instance_id)
             .cmp(&(&b.verdict.model_name_or_path, &b.verdict.instance_id))
@@ -172,11 +186,30 @@ pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalRepo
         options,
         &input,
         done,
-        cached.counts(),
+        &cached,
         started.elapsed().as_secs_f64(),
     );
     report.write(&folder)?;
     Ok(report)
+}
+
+/// Progress of one prediction amid the others: its phases are details of the whole run.
+#[derive(Debug)]
+struct Named {
+    name: String,
+    inner: Arc<dyn Progress>,
+}
+
+impl Progress for Named {
+    fn phase(&self, name: &str) {
+        tracing::debug!(instance = self.name, phase = name);
+        self.detail(name);
+    }
+
+    fn detail(&self, text: &str) {
+        let last = text.lines().next_back().unwrap_or_default();
+        self.inner.detail(&format!("{}: {last}", self.name));
+    }
 }
 
 /// What all evaluations of a run share.
@@ -184,6 +217,8 @@ struct Host<'a> {
     options: &'a EvalOptions,
     folder: &'a RunFolder,
     engines: Engines,
+    /// How long the engine is waited for.
+    patience: Patience,
     results: PathBuf,
     seed: String,
     limits: Limits,
@@ -247,10 +282,14 @@ impl Host<'_> {
         if finished.verdict.outcome == EvalOutcome::NotApplied {
             settle::examine(&mut finished.verdict, bytes);
         }
-        let written = finished.write(&folder, &log);
-        let mut verdict = finished.verdict;
-        if let Err(why) = written {
-            verdict.reasons.push(why.chain());
+        let mut verdict = finished.verdict.clone();
+        // What was broken off says nothing, and may have a verdict of an earlier start.
+        if !cx.cancel.is_cancelled()
+            && let Err(why) = finished.write(&folder, &log)
+        {
+            let why = format!("its files are not written: {}", why.chain());
+            tracing::warn!(instance = item.instance_id, "{why}");
+            verdict.notes.push(why);
         }
         Done {
             verdict,
@@ -271,7 +310,8 @@ impl Host<'_> {
                 ),
             ));
         };
-        engine.find_image(cx, &subject.image).await
+        let find = || engine.find_image(cx, &subject.image);
+        self.patience.run(cx, &subject.image, find).await
     }
 
     async fn compat(
@@ -359,6 +399,18 @@ impl Host<'_> {
     ) -> Result<Finished, Error> {
         let patch = item.patch.as_deref().unwrap_or_default();
         keep(folder, "patch.diff", patch.as_bytes())?;
+        if Patch::new(patch)
+            .files()
+            .is_ok_and(|files| files.is_empty())
+        {
+            verdict.outcome = EvalOutcome::NotApplied;
+            verdict.reasons =
+                vec!["the prediction changes no file: there is no diff in it".to_owned()];
+            settle::unfit(&mut verdict);
+            log.say(&verdict.reasons[0]);
+            let entry = RunEntry::stored(&item.instance_id, Some(patch), None, None);
+            return Ok(Finished::of(verdict, entry));
+        }
         let (prepared, image) = match self.prepare(cx, item).await? {
             Ok(prepared) => prepared,
             Err((cause, why)) => {
@@ -440,7 +492,7 @@ impl Host<'_> {
             let sandbox: Arc<dyn Sandbox> = Arc::clone(&self.engines.sandbox);
             let made = strict::from_image(
                 subject,
-                engine,
+                (engine, self.patience.clone()),
                 sandbox,
                 &image,
                 &self.limits,
@@ -547,6 +599,7 @@ impl Finished {
     }
 
     fn write(&self, folder: &Path, log: &RunLog) -> Result<(), Error> {
+        clear_unfinished(folder);
         let is_empty = matches!(
             self.verdict.outcome,
             EvalOutcome::NullPatch | EvalOutcome::EmptyPatch

@@ -85,42 +85,61 @@ pub struct RegradeReport {
     pub faults: Vec<InputFault>,
 }
 
+impl RegradeReport {
+    /// Verdicts that could not be reached for no fault of the prediction.
+    pub fn without_evidence(&self) -> usize {
+        self.instances
+            .iter()
+            .filter(|one| one.verdict.outcome == EvalOutcome::NoEvidence)
+            .count()
+    }
+}
+
 /// Grades stored logs.
 ///
+/// A log that cannot be read, or that is there twice, stands in the report as a fault and its
+/// prediction as one without evidence; the others are graded.
+///
 /// # Errors
-/// A dataset, predictions or a folder that cannot be read at all, or two logs for one prediction.
+/// A dataset, predictions or a folder that cannot be read at all.
 pub fn regrade(options: &RegradeOptions) -> Result<RegradeReport, Error> {
     let input = Input::read(&options.dataset, &options.predictions, &options.instances)?;
-    let logs = find_logs(&options.logs)?;
+    let mut faults = input.faults.clone();
+    let logs = find_logs(&options.logs, &mut faults)?;
     let mut instances = Vec::with_capacity(input.items.len());
     let mut entries = Vec::new();
     let mut changes = Vec::new();
-    let mut faults = input.faults.clone();
     for item in &input.items {
-        let found = choose(&logs, item)?;
-        let (regraded, entry) = match one(options.mode, item, found) {
-            Ok(done) => done,
-            Err(why) => {
-                faults.push(InputFault {
-                    file: found
-                        .map_or_else(String::new, |found| found.folder.display().to_string()),
-                    line: None,
-                    field: None,
-                    message: why.chain(),
-                });
-                continue;
-            }
+        let chosen = choose(&logs, item);
+        let graded = |mode| {
+            let found = chosen.as_ref().map_err(|(_, why)| why.clone())?;
+            one(mode, item, *found).map_err(|why| why.chain())
         };
-        if let Some(other) = options.against {
-            let (before, _) = one(other, item, found)?;
+        let (regraded, entry) = graded(options.mode).unwrap_or_else(|why| {
+            faults.push(InputFault {
+                file: match &chosen {
+                    Ok(Some(found)) => found.folder.display().to_string(),
+                    Ok(None) => options.logs.display().to_string(),
+                    Err((folder, _)) => folder.display().to_string(),
+                },
+                line: None,
+                field: None,
+                message: why.clone(),
+            });
+            lost(options.mode, item, why)
+        });
+        // Where the chosen rules have nothing to read, others have not either, and it is said already.
+        if let Some(other) = options.against
+            && let Ok((before, _)) = graded(other)
+        {
             differences(&before, &regraded, &mut changes);
         }
-        if item.model == input.model {
+        if item.model == input.model() {
             entries.push(entry);
         }
         instances.push(regraded);
     }
-    let entries = report::entries(&input, &input.model, entries.into_iter());
+    let entries = report::entries(&input, input.model(), entries.into_iter());
     let run = report::run_report(options.mode, &input.ids, &entries, None);
     let verdicts = instances.iter().map(|one| Scored {
         resolved: one.verdict.resolved,
@@ -155,18 +174,40 @@ fn is_graded_log(name: &str) -> bool {
     is_log && !name.contains("_base") && !name.contains("_before")
 }
 
-/// The folders of instances below a folder, by their names.
-fn find_logs(root: &Path) -> Result<BTreeMap<String, Vec<Stored>>, Error> {
+/// The folders of instances below a folder, by their names. A part of it that cannot be read is a
+/// fault.
+fn find_logs(
+    root: &Path,
+    faults: &mut Vec<InputFault>,
+) -> Result<BTreeMap<String, Vec<Stored>>, Error> {
+    let is_folder = std::fs::metadata(root)
+        .map_err(|why| Error::io("read the folder of logs", root, why))?
+        .is_dir();
+    if !is_folder {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "read the folder of logs",
+            format!(
+                "`{}`: it is a file; name the folder that holds `<instance>/test_output.txt`",
+                root.display()
+            ),
+        ));
+    }
     let mut found: BTreeMap<PathBuf, Option<PathBuf>> = BTreeMap::new();
     for entry in WalkDir::new(root).follow_links(true).sort_by_file_name() {
-        let entry = entry.map_err(|why| {
-            Error::new(
-                ErrorKind::Io,
-                "read the folder of logs",
-                format!("`{}`", root.display()),
-            )
-            .with_source(why)
-        })?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(why) => {
+                let path = why.path().unwrap_or(root).display().to_string();
+                faults.push(InputFault {
+                    file: path,
+                    line: None,
+                    field: None,
+                    message: format!("{why}; what lies below it is not graded"),
+                });
+                continue;
+            }
+        };
         let name = entry.file_name().to_string_lossy();
         let Some(folder) = entry.path().parent() else {
             continue;
@@ -194,11 +235,12 @@ fn find_logs(root: &Path) -> Result<BTreeMap<String, Vec<Stored>>, Error> {
     Ok(stored)
 }
 
-/// What is stored of a prediction; of several runs below one folder, that of its model.
+/// What is stored of a prediction; of several runs below one folder, that of its model. Where two fit
+/// there is no telling: the first folder, and the reason.
 fn choose<'a>(
     stored: &'a BTreeMap<String, Vec<Stored>>,
     item: &Item,
-) -> Result<Option<&'a Stored>, Error> {
+) -> Result<Option<&'a Stored>, (&'a Path, String)> {
     let Some(found) = stored.get(&item.instance_id) else {
         return Ok(None);
     };
@@ -214,16 +256,42 @@ fn choose<'a>(
     match fit.as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(one)),
-        [one, another, ..] => Err(Error::new(
-            ErrorKind::InvalidInput,
-            format!("choose the log of `{}`:", item.instance_id),
+        [one, another, ..] => Err((
+            &one.folder,
             format!(
-                "there are `{}` and `{}`; name the folder of one run",
-                one.folder.display(),
+                "there is another log of `{}` in `{}`; name the folder of one run",
+                item.instance_id,
                 another.folder.display()
             ),
         )),
     }
+}
+
+/// A prediction whose log could not be read.
+fn lost(mode: GradingMode, item: &Item, why: String) -> (RegradedInstance, RunEntry) {
+    let patch = item.patch.as_deref();
+    let bytes = patch.unwrap_or_default().as_bytes();
+    let mut verdict = EvalVerdict::new(&item.instance_id, &item.model, mode, bytes);
+    let subject = &item.subject;
+    for (list, ids) in [
+        (&mut verdict.fail_to_pass, &subject.fail_to_pass.ids),
+        (&mut verdict.pass_to_pass, &subject.pass_to_pass.ids),
+    ] {
+        list.failure.clone_from(ids);
+    }
+    verdict.cause = Some(Cause::Harness);
+    verdict.reasons = vec![why];
+    let regraded = RegradedInstance {
+        instance_id: item.instance_id.clone(),
+        model_name_or_path: item.model.clone(),
+        log: None,
+        report: None,
+        verdict,
+    };
+    (
+        regraded,
+        RunEntry::stored(&item.instance_id, patch, None, None),
+    )
 }
 
 fn one(
@@ -330,7 +398,7 @@ fn strictly(
             verdict,
             EvalOutcome::NoEvidence,
             Cause::Harness,
-            "no log of the tests was stored",
+            "no log of the tests was stored; run it with `atlas eval`",
         ),
         (Some(_), Some(log)) => {
             let region = region(log);

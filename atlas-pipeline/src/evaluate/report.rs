@@ -4,6 +4,7 @@ use super::input::{Input, InputFault};
 use super::layout::{RunFolder, keep};
 use super::verdict::{EvalOutcome, EvalVerdict};
 use super::{Done, EvalOptions};
+use crate::CachedSandbox;
 use crate::store::write_json;
 use atlas_core::{Error, GradingMode, Harness};
 use atlas_oracle::{
@@ -20,6 +21,8 @@ pub struct Ledger {
     pub jobs_run: u64,
     /// Jobs that were known from an earlier run.
     pub jobs_known: u64,
+    /// Bytes on disk of the results of those jobs.
+    pub result_bytes: u64,
     /// Seconds of tests, of all predictions together, wherever they were run.
     pub test_seconds: f64,
     /// Seconds around them: creating, copying, removing.
@@ -70,8 +73,12 @@ impl EvalReport {
             crate::write_atomically(&path, &report.to_json_bytes())?;
         }
         write_json(&folder.root().join("ledger.json"), &self.ledger)?;
+        let faults = folder.root().join("faults.json");
         if !self.faults.is_empty() {
-            write_json(&folder.root().join("faults.json"), &self.faults)?;
+            write_json(&faults, &self.faults)?;
+        } else if faults.exists() {
+            // An earlier start of this run had worse input.
+            std::fs::remove_file(&faults).map_err(|why| Error::io("remove", &faults, why))?;
         }
         keep(
             &folder.root(),
@@ -110,12 +117,14 @@ pub(super) fn sum_up(
     options: &EvalOptions,
     input: &Input,
     done: Vec<Done>,
-    (jobs_known, jobs_run): (u64, u64),
+    cached: &CachedSandbox,
     seconds: f64,
 ) -> EvalReport {
+    let (jobs_known, jobs_run) = cached.counts();
     let mut ledger = Ledger {
         jobs_run,
         jobs_known,
+        result_bytes: cached.bytes(),
         seconds,
         ..Ledger::default()
     };
@@ -137,7 +146,7 @@ pub(super) fn sum_up(
             .push(one);
     }
     if models.is_empty() {
-        models.insert(&input.model, Vec::new());
+        models.insert(input.model(), Vec::new());
     }
     let (mut reports, mut bounds) = (BTreeMap::new(), BTreeMap::new());
     for (model, mine) in models {
@@ -172,7 +181,7 @@ pub(super) fn entries(
     model: &str,
     known: impl Iterator<Item = RunEntry>,
 ) -> Vec<RunEntry> {
-    let strangers = if model == input.model {
+    let strangers = if model == input.model() {
         input.unknown.as_slice()
     } else {
         &[]

@@ -151,6 +151,16 @@ pub(super) fn examine(verdict: &mut EvalVerdict, patch: &[u8]) {
 
 /// The verdict of a harness.
 pub(super) fn compat(verdict: &mut EvalVerdict, grade: &CompatGrade, result: Option<&JobResult>) {
+    let dropped = result.map_or(0, |result| {
+        let kept = u64::try_from(result.output.len()).unwrap_or(u64::MAX);
+        result.output_total.saturating_sub(kept)
+    });
+    if dropped > 0 {
+        verdict.notes.push(format!(
+            "{dropped} bytes of output beyond the limit were not kept; the harness keeps all of them, so \
+             its verdict may differ (`limits.output_bytes` in atlas.toml)"
+        ));
+    }
     if verdict.resolved {
         return;
     }

@@ -7,6 +7,7 @@ use super::settle;
 use super::subject::Subject;
 use super::tree::{BaseTree, ImageTree};
 use super::verdict::{EvalOutcome, EvalVerdict};
+use crate::retry::Patience;
 use crate::store::{Key, Workplace};
 use atlas_core::{
     Candidate, Environment, EnvironmentLock, EnvironmentPlan, Error, FileContent, ImageRef,
@@ -46,7 +47,7 @@ pub(super) struct Strict {
 /// Prepares a row whose image somebody built: its script says how the tests run.
 pub(super) fn from_image(
     subject: &Subject,
-    engine: DockerEngine,
+    (engine, patience): (DockerEngine, Patience),
     sandbox: Arc<dyn Sandbox>,
     image: &FoundImage,
     limits: &Limits,
@@ -104,7 +105,7 @@ pub(super) fn from_image(
         },
         attempts: Vec::new(),
     };
-    let tree = BaseTree::Image(ImageTree::new(engine, image.id.clone()));
+    let tree = BaseTree::Image(ImageTree::new(engine, image.id.clone(), patience));
     let oracle = StateDifferentialOracle::new(sandbox, reader).with_options(options);
     Ok(Prepared {
         candidate: Candidate {

@@ -1,5 +1,6 @@
 //! The files of an instance's base commit, wherever they can be had.
 
+use crate::retry::Patience;
 use async_trait::async_trait;
 use atlas_core::{
     Applied, Error, ErrorKind, FileContent, FileMode, Patch, PatchApplier, RunContext,
@@ -59,15 +60,17 @@ impl BaseTree {
 pub(super) struct ImageTree {
     engine: DockerEngine,
     image: String,
+    patience: Patience,
     known: Arc<Mutex<BTreeMap<String, Option<FileContent>>>>,
 }
 
 impl ImageTree {
     /// The repository in the image of this id.
-    pub(super) fn new(engine: DockerEngine, image: impl Into<String>) -> Self {
+    pub(super) fn new(engine: DockerEngine, image: impl Into<String>, patience: Patience) -> Self {
         Self {
             engine,
             image: image.into(),
+            patience,
             known: Arc::default(),
         }
     }
@@ -84,10 +87,11 @@ impl ImageTree {
             .cloned()
             .collect();
         if !missing.is_empty() {
-            let mut found = self
-                .engine
-                .read_files(cx, &self.image, REPOSITORY, &missing)
-                .await?;
+            let read = || {
+                self.engine
+                    .read_files(cx, &self.image, REPOSITORY, &missing)
+            };
+            let mut found = self.patience.run(cx, "read files", read).await?;
             for path in missing {
                 let content = found.remove(&path);
                 known.insert(path, content);
