@@ -13,7 +13,9 @@ use atlas_oracle::{Cause, CompatStage, InstanceReport, RunEntry, RunReport, Scor
 use atlas_parsers::Hints;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use walkdir::WalkDir;
 
 /// What to grade again, and how.
@@ -92,13 +94,27 @@ pub struct RegradeReport {
 pub fn regrade(options: &RegradeOptions) -> Result<RegradeReport, Error> {
     let input = Input::read(&options.dataset, &options.predictions, &options.instances)?;
     let logs = find_logs(&options.logs)?;
-    let mut instances = Vec::with_capacity(input.items.len());
-    let mut entries = Vec::new();
+    let found: Vec<Option<&Stored>> = input
+        .items
+        .iter()
+        .map(|item| choose(&logs, item))
+        .collect::<Result<_, _>>()?;
+    let work: Vec<(&Item, Option<&Stored>)> = input.items.iter().zip(found).collect();
+    let graded = on_all_cores(&work, |(item, found)| {
+        let (regraded, entry) = one(options.mode, item, *found)?;
+        let mut changes = Vec::new();
+        if let Some(other) = options.against {
+            let (before, _) = one(other, item, *found)?;
+            differences(&before, &regraded, &mut changes);
+        }
+        Ok::<_, Error>((regraded, entry, changes))
+    });
+    let mut instances = Vec::with_capacity(work.len());
+    let mut entries = Vec::with_capacity(work.len());
     let mut changes = Vec::new();
     let mut faults = input.faults.clone();
-    for item in &input.items {
-        let found = choose(&logs, item)?;
-        let (regraded, entry) = match one(options.mode, item, found) {
+    for ((item, found), graded) in work.into_iter().zip(graded) {
+        let (regraded, entry, mut seen_otherwise) = match graded {
             Ok(done) => done,
             Err(why) => {
                 faults.push(InputFault {
@@ -111,10 +127,7 @@ pub fn regrade(options: &RegradeOptions) -> Result<RegradeReport, Error> {
                 continue;
             }
         };
-        if let Some(other) = options.against {
-            let (before, _) = one(other, item, found)?;
-            differences(&before, &regraded, &mut changes);
-        }
+        changes.append(&mut seen_otherwise);
         if item.model == input.model {
             entries.push(entry);
         }
@@ -138,6 +151,38 @@ pub fn regrade(options: &RegradeOptions) -> Result<RegradeReport, Error> {
         changes,
         faults,
     })
+}
+
+/// The results of all pieces of work, in their order; each core takes the next piece that is left.
+fn on_all_cores<T: Sync, R: Send>(work: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(piece) = work.get(at) else {
+                return done;
+            };
+            done.push((at, each(piece)));
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let mut all = std::thread::scope(|scope| {
+        // This thread is one of them.
+        let others: Vec<_> = (1..cores.min(work.len()))
+            .map(|_| scope.spawn(take))
+            .collect();
+        let mut all = take();
+        for other in others {
+            match other.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, result)| result).collect()
 }
 
 /// What a run left of one instance.

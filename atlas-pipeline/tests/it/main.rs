@@ -11,6 +11,8 @@ mod before_cases;
 mod demo;
 mod docker;
 mod environment;
+mod evaluate;
+mod golden;
 mod kill;
 mod logs;
 mod make;
