@@ -231,6 +231,8 @@ pub(crate) struct Done {
     pub(crate) entry: RunEntry,
     /// The image that was run, where one was.
     pub(crate) image: Option<String>,
+    /// Seconds of tests, and around them.
+    pub(crate) spent: (f64, f64),
 }
 
 impl Host<'_> {
@@ -295,6 +297,7 @@ impl Host<'_> {
             verdict,
             entry: finished.entry,
             image: finished.image,
+            spent: finished.spent,
         }
     }
 
@@ -359,7 +362,9 @@ impl Host<'_> {
                 CompatStage::NotApplied => ">>>>> Patch Apply Failed",
                 _ => ">>>>> Applied Patch",
             });
-            keep(folder, "eval.sh", run.script.as_bytes())?;
+            if run.stage != CompatStage::NotApplied {
+                keep(folder, "eval.sh", run.script.as_bytes())?;
+            }
             verdict.environment.clone_from(&found.id);
             image = Some(found.name);
         }
@@ -383,6 +388,9 @@ impl Host<'_> {
         settle::compat(&mut verdict, &grade, run.result.as_ref());
         let mut finished =
             Finished::of(verdict, RunEntry::graded(&item.instance_id, patch, &grade));
+        if let Some(result) = &run.result {
+            finished.spent = (result.seconds, result.overhead_seconds);
+        }
         finished.log = run.log.map(|bytes| (log_name(Some(harness)), bytes));
         finished.report = grade.report;
         finished.image = image;
@@ -585,11 +593,14 @@ struct Finished {
     log: Option<(&'static str, Vec<u8>)>,
     report: Option<InstanceReport>,
     image: Option<String>,
+    spent: (f64, f64),
 }
 
 impl Finished {
     fn of(verdict: EvalVerdict, entry: RunEntry) -> Self {
+        let spent = verdict.run.as_ref();
         Self {
+            spent: spent.map_or((0.0, 0.0), |run| (run.seconds, run.overhead_seconds)),
             verdict,
             entry,
             log: None,

@@ -13,7 +13,9 @@ use atlas_oracle::{Cause, CompatStage, InstanceReport, RunEntry, RunReport, Scor
 use atlas_parsers::Hints;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use walkdir::WalkDir;
 
 /// What to grade again, and how.
@@ -106,17 +108,15 @@ pub fn regrade(options: &RegradeOptions) -> Result<RegradeReport, Error> {
     let input = Input::read(&options.dataset, &options.predictions, &options.instances)?;
     let mut faults = input.faults.clone();
     let logs = find_logs(&options.logs, &mut faults)?;
-    let mut instances = Vec::with_capacity(input.items.len());
-    let mut entries = Vec::new();
-    let mut changes = Vec::new();
-    for item in &input.items {
+    let graded = on_all_cores(&input.items, |item| {
         let chosen = choose(&logs, item);
         let graded = |mode| {
             let found = chosen.as_ref().map_err(|(_, why)| why.clone())?;
             one(mode, item, *found).map_err(|why| why.chain())
         };
+        let mut fault = None;
         let (regraded, entry) = graded(options.mode).unwrap_or_else(|why| {
-            faults.push(InputFault {
+            fault = Some(InputFault {
                 file: match &chosen {
                     Ok(Some(found)) => found.folder.display().to_string(),
                     Ok(None) => options.logs.display().to_string(),
@@ -128,12 +128,21 @@ pub fn regrade(options: &RegradeOptions) -> Result<RegradeReport, Error> {
             });
             lost(options.mode, item, why)
         });
+        let mut changes = Vec::new();
         // Where the chosen rules have nothing to read, others have not either, and it is said already.
         if let Some(other) = options.against
             && let Ok((before, _)) = graded(other)
         {
             differences(&before, &regraded, &mut changes);
         }
+        (regraded, entry, changes, fault)
+    });
+    let mut instances = Vec::with_capacity(input.items.len());
+    let mut entries = Vec::with_capacity(input.items.len());
+    let mut changes = Vec::new();
+    for (item, (regraded, entry, mut seen_otherwise, fault)) in input.items.iter().zip(graded) {
+        faults.extend(fault);
+        changes.append(&mut seen_otherwise);
         if item.model == input.model() {
             entries.push(entry);
         }
@@ -157,6 +166,38 @@ pub fn regrade(options: &RegradeOptions) -> Result<RegradeReport, Error> {
         changes,
         faults,
     })
+}
+
+/// The results of all pieces of work, in their order; each core takes the next piece that is left.
+fn on_all_cores<T: Sync, R: Send>(work: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(piece) = work.get(at) else {
+                return done;
+            };
+            done.push((at, each(piece)));
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let mut all = std::thread::scope(|scope| {
+        // This thread is one of them.
+        let others: Vec<_> = (1..cores.min(work.len()))
+            .map(|_| scope.spawn(take))
+            .collect();
+        let mut all = take();
+        for other in others {
+            match other.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, result)| result).collect()
 }
 
 /// What a run left of one instance.

@@ -130,10 +130,8 @@ pub(super) fn sum_up(
     };
     let mut causes = BTreeMap::new();
     for one in &done {
-        if let Some(run) = &one.verdict.run {
-            ledger.test_seconds += run.seconds;
-            ledger.overhead_seconds += run.overhead_seconds;
-        }
+        ledger.test_seconds += one.spent.0;
+        ledger.overhead_seconds += one.spent.1;
         if let Some(cause) = one.verdict.cause {
             *causes.entry(cause).or_insert(0) += 1;
         }

@@ -1,6 +1,7 @@
 //! `atlas make`: one pull request, the whole way.
 
 pub(crate) mod pull_request;
+mod reader;
 mod row;
 
 use crate::store::{Key, Workplace, write_json};
@@ -354,7 +355,7 @@ impl Work {
             after,
             modified_tests: split.modified_tests.clone(),
         };
-        let report = self
+        let (report, runs) = self
             .oracle(cx, options, &engines, &environment, &task, place)
             .await?;
         let mut verdict = Verdict {
@@ -366,7 +367,20 @@ impl Work {
         };
         if report.outcome == OracleOutcome::Instance {
             cx.progress.phase("write");
-            let row = row::row(options, request, &split, &environment, &report)?;
+            let reader = reader::reader_of(
+                &environment.plan.log_parser_name,
+                (&request.instance_id, &request.repo_name),
+                &runs,
+                [&report.fail_to_pass, &report.pass_to_pass],
+            );
+            if !reader.is_some_and(|reader| reader.agrees) {
+                self.warnings.push(format!(
+                    "the SWE-bench harness does not read these tests (`{}`) as Atlas does: grade the row with \
+                     `atlas eval`",
+                    environment.plan.log_parser_name
+                ));
+            }
+            let row = row::row(options, request, &split, &environment, &report, reader)?;
             let path = self.artefacts.join("instance.json");
             let text = row.to_string();
             write_atomically(&path, format!("{text}\n").as_bytes())?;
@@ -429,7 +443,7 @@ impl Work {
         environment: &Environment,
         task: &OracleTask,
         place: &Workplace,
-    ) -> Result<OracleReport, Error> {
+    ) -> Result<(OracleReport, BTreeMap<State, Vec<StateRun>>), Error> {
         let plan = &environment.plan;
         let limits = &options.config.limits;
         let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?)?;
@@ -447,7 +461,7 @@ impl Work {
             Error::new(ErrorKind::Internal, "classify", "without all three states")
         })?;
         write_json(&self.artefacts.join("oracle.json"), &report)?;
-        Ok(report)
+        Ok((report, runs))
     }
 
     fn keep(

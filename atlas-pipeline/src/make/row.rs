@@ -1,5 +1,6 @@
 //! The dataset row and the dataset.
 
+use super::reader::Reader;
 use super::{MakeOptions, PullRequest};
 use crate::store::lock;
 use crate::{eval_script, write_atomically};
@@ -11,24 +12,15 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Parser ids under the names of the SWE-bench harness, version 5, where it has a reader of the
-/// same ids. Elsewhere the row holds ours.
-const HARNESS_PARSERS: &[(&str, &str)] = &[
-    ("pytest", "parse_log_pytest"),
-    ("unittest", "parse_log_django"),
-    ("gotest", "parse_log_gotest"),
-    ("cargo", "parse_log_cargo"),
-    ("jest", "parse_log_jest"),
-];
-
 /// The row: classic columns, those of version 5 of the harness, SWE-bench++'s environment, and one
-/// column of ours.
+/// column of ours. Without a reader of the harness it holds our parser's name.
 pub(super) fn row(
     options: &MakeOptions,
     request: &PullRequest,
     split: &SplitPullRequest,
     environment: &Environment,
     report: &OracleReport,
+    reader: Option<Reader>,
 ) -> Result<Instance, Error> {
     let problem = match &options.problem {
         Some(path) => {
@@ -42,10 +34,7 @@ pub(super) fn row(
         })
     };
     let plan = &environment.plan;
-    let parser = HARNESS_PARSERS
-        .iter()
-        .find(|(id, _)| *id == plan.log_parser_name)
-        .map_or(plan.log_parser_name.as_str(), |(_, theirs)| theirs);
+    let parser = reader.map_or(plan.log_parser_name.as_str(), |reader| reader.parser);
     let image = match &environment.image {
         ImageRef::Docker { tag, .. } => tag.clone(),
         ImageRef::Local { .. } | ImageRef::Other { .. } => String::new(),
@@ -102,6 +91,7 @@ pub(super) fn row(
                 "fail_to_pass_rule": report.fail_to_pass_rule,
                 "pass_to_fail": report.pass_to_fail,
                 "unstable": report.unstable,
+                "swebench_agrees": reader.is_some_and(|reader| reader.agrees),
                 "engine": environment.lock.engine,
                 "image_id": environment.lock.image_id,
             }),

@@ -6,7 +6,7 @@ use crate::support::{BASE, FIX, Place, ids, make_args};
 use serde_json::Value;
 use std::process::Command;
 
-fn wanted() -> bool {
+pub(crate) fn wanted() -> bool {
     let wanted = std::env::var("ATLAS_TEST_DOCKER").is_ok_and(|value| value == "1");
     if !wanted {
         eprintln!("skipped: needs a Docker engine; set ATLAS_TEST_DOCKER=1");
@@ -14,7 +14,7 @@ fn wanted() -> bool {
     wanted
 }
 
-fn docker(args: &[&str]) -> String {
+pub(crate) fn docker(args: &[&str]) -> String {
     let done = Command::new("docker").args(args).output().unwrap();
     assert!(
         done.status.success(),
@@ -24,7 +24,7 @@ fn docker(args: &[&str]) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
-fn on_docker<'a>(repo: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn on_docker<'a>(repo: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut args = make_args(repo, more);
     let engine = args.iter().position(|arg| *arg == "local").unwrap();
     args[engine] = "docker";
@@ -32,7 +32,7 @@ fn on_docker<'a>(repo: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     args
 }
 
-fn row(place: &Place) -> Value {
+pub(crate) fn row(place: &Place) -> Value {
     serde_json::from_str(
         std::fs::read_to_string(place.path("out/dataset.jsonl"))
             .unwrap()

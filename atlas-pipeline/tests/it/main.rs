@@ -17,6 +17,8 @@ mod eval_hostile;
 mod eval_input;
 mod eval_runs;
 mod eval_support;
+mod evaluate;
+mod golden;
 mod kill;
 mod logs;
 mod make;

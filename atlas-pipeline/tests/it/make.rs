@@ -47,6 +47,8 @@ fn a_bug_fix_becomes_a_row_with_all_its_proof() {
             row[column]
         );
     }
+    assert_eq!(row["log_parser"], "parse_log_django");
+    assert_eq!(row["atlas"]["swebench_agrees"], true);
     assert!(row["patch"].as_str().unwrap().contains("calc/__init__.py"));
     assert!(
         !row["patch"].as_str().unwrap().contains("tests/"),

@@ -208,6 +208,15 @@ fn run(project: &str, engine: &str) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
+/// Whether the tests that need containers are asked for.
+fn has_docker() -> bool {
+    let asked = std::env::var_os("ATLAS_TEST_DOCKER").is_some();
+    if !asked {
+        eprintln!("skipped: ATLAS_TEST_DOCKER is not set");
+    }
+    asked
+}
+
 #[test]
 fn python_unittest() {
     run("unittest", "local");

@@ -1,0 +1,158 @@
+//! Grading throughput: 1,000 stored logs of one shape, graded by the rules of version 5 of the SWE-bench
+//! harness, beside that harness's own `get_eval_report` over the same files, measured in the same run
+//! where a Python that has the swebench package is named.
+//!
+//! ```text
+//! cargo bench -p atlas-benches --bench regrade
+//! ATLAS_PEER_PYTHON=venv/bin/python cargo bench -p atlas-benches --bench regrade
+//! ```
+//!
+//! Wall seconds, the best of three rounds. Ours include reading the dataset and finding the logs; the
+//! peer's do not, nor starting Python. Both read each log from the file cache.
+
+use atlas_benches::pytest_log;
+use atlas_pipeline::{PredictionSource, RegradeOptions, RegradeReport, regrade};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// Logs in a table line.
+const LOGS: usize = 1_000;
+
+fn lay_out(folder: &Path, tests: usize) -> Result<usize, Box<dyn std::error::Error>> {
+    let output = pytest_log(tests);
+    let ids = |failing: bool| -> Vec<String> {
+        (0..tests)
+            .filter(|number| (number % 100 == 99) == failing)
+            .map(|number| {
+                format!(
+                    "tests/unit/test_file_{}.py::TestThing::test_case[{number}]",
+                    number / 50
+                )
+            })
+            .collect()
+    };
+    let (mut passing, failing) = (ids(false), ids(true));
+    let guarding = passing.split_off(2);
+    let mut rows = String::new();
+    for number in 0..LOGS {
+        let id = format!("example__project-{number}");
+        // Every fifth wants a test that fails.
+        let wanted: Vec<&String> = if number % 5 == 0 {
+            passing.iter().chain(&failing).collect()
+        } else {
+            passing.iter().collect()
+        };
+        let row = json!({
+            "instance_id": id,
+            "repo": "example/project",
+            "base_commit": format!("{number:040x}"),
+            "patch": format!("--- a/n\n+++ b/n\n@@ -1 +1 @@\n-0\n+{number}\n"),
+            "test_patch": "--- a/t\n+++ b/t\n@@ -1 +1 @@\n-0\n+1\n",
+            "problem_statement": "", "hints_text": "", "created_at": "2026-01-01T00:00:00Z",
+            "environment_setup_commit": "", "version": "1",
+            "FAIL_TO_PASS": serde_json::to_string(&wanted)?,
+            "PASS_TO_PASS": serde_json::to_string(&guarding)?,
+            "image": format!("sweb.eval.x86_64.{id}:latest"),
+            "eval_script": "#!/bin/bash\n: '>>>>> Start Test Output'\npytest\n: '>>>>> End Test Output'\n",
+            "log_parser": "parse_log_pytest",
+            "eval_type": "pass_and_fail",
+        });
+        writeln!(rows, "{row}")?;
+        let log = format!(
+            "+ : '>>>>> Start Test Output'\n+ pytest -v\n{output}+ SWEBENCH_TEST_EXIT_CODE=1\n\
+             + : '>>>>> End Test Output'\n+ echo '>>>>> Test Exit Code: 1'\n>>>>> Test Exit Code: 1\n"
+        );
+        let place = folder.join("logs").join(&id);
+        std::fs::create_dir_all(&place)?;
+        std::fs::write(place.join("test_output.txt"), log)?;
+    }
+    std::fs::write(folder.join("dataset.jsonl"), rows)?;
+    Ok(output.len())
+}
+
+fn peer(folder: &Path) -> Option<(f64, u64)> {
+    let python = std::env::var_os("ATLAS_PEER_PYTHON")?;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("regrade_peer.py");
+    let done = Command::new(python)
+        .arg(script)
+        .args([folder.join("dataset.jsonl"), folder.join("logs")])
+        .output()
+        .ok()?;
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    let (seconds, resolved) = said.trim().split_once(' ')?;
+    Some((seconds.parse().ok()?, resolved.parse().ok()?))
+}
+
+fn ours(folder: &Path) -> Result<(f64, RegradeReport), Box<dyn std::error::Error>> {
+    let options = RegradeOptions {
+        dataset: folder.join("dataset.jsonl"),
+        predictions: PredictionSource::Gold,
+        logs: folder.join("logs"),
+        instances: Vec::new(),
+        mode: "compat-swebench5".parse()?,
+        against: None,
+    };
+    let mut report = regrade(&options)?;
+    let mut best = f64::MAX;
+    for _ in 0..3 {
+        let start = Instant::now();
+        report = black_box(regrade(&options)?);
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok((best, report))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of logs and bytes")]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // `cargo test` runs a benchmark without `--bench`: nothing is to be measured then.
+    if !std::env::args().any(|arg| arg == "--bench") {
+        return Ok(());
+    }
+    let mut out = std::io::stdout();
+    if std::env::var_os("ATLAS_PEER_PYTHON").is_none() {
+        writeln!(
+            out,
+            "no peer: ATLAS_PEER_PYTHON names no Python with swebench"
+        )?;
+    }
+    writeln!(
+        out,
+        "{:>5} {:>6} {:>7} {:>10} {:>14} {:>7}",
+        "logs", "tests", "kB", "logs/s", "swebench", "ratio"
+    )?;
+    for tests in [50, 500, 2_000] {
+        let folder = tempfile::tempdir()?;
+        let bytes = lay_out(folder.path(), tests)?;
+        let (seconds, report) = ours(folder.path())?;
+        write!(
+            out,
+            "{LOGS:>5} {tests:>6} {:>7.0} {:>10.0}",
+            bytes as f64 / 1e3,
+            LOGS as f64 / seconds
+        )?;
+        match peer(folder.path()) {
+            Some((theirs, resolved)) => {
+                if resolved != report.run.resolved_instances {
+                    return Err(format!(
+                        "swebench resolves {resolved}, we {}",
+                        report.run.resolved_instances
+                    )
+                    .into());
+                }
+                writeln!(
+                    out,
+                    " {:>14.0} {:>6.1}x",
+                    LOGS as f64 / theirs,
+                    theirs / seconds
+                )?;
+            }
+            None => writeln!(out, " {:>14} {:>7}", "-", "-")?,
+        }
+    }
+    Ok(())
+}
