@@ -66,10 +66,16 @@ pub fn twin(file: &str, content: &[u8], seed: &str, listed: &[String]) -> Option
             &text[at.end..case.span.end],
         ]
         .concat();
-        let (before, after) = text.split_at(case.span.end);
+        // Before or behind the test, so that its place does not tell it.
         let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let (at, piece) = if names.pass_first {
+            (case.span.end, format!("{end}{end}{copy}"))
+        } else {
+            (case.span.start, format!("{copy}{end}{end}"))
+        };
+        let (before, after) = text.split_at(at);
         Some(Twin {
-            content: format!("{before}{end}{end}{copy}{after}").into_bytes(),
+            content: format!("{before}{piece}{after}").into_bytes(),
             must_fail: new,
             of: old.to_owned(),
         })
