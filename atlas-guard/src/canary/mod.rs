@@ -8,11 +8,11 @@ mod php;
 mod python;
 mod ruby;
 mod simple;
-mod twin;
+mod copied;
 
 use names::Names;
 
-pub use twin::{Twin, twin};
+pub use copied::{Twin, twin};
 
 /// A test file with two tests more, whose outcomes are known.
 ///

@@ -22,5 +22,5 @@ mod ruby;
 mod rust;
 mod support;
 mod test_files;
-mod twins;
+mod copied;
 mod upstream;
