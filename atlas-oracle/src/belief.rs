@@ -27,6 +27,8 @@ pub enum SignalKind {
     UnexplainedSuccess,
     /// Console and structured report differ.
     ReportDiffers,
+    /// Tests that are graded are expected to fail, and are not so with the gold patch.
+    ExpectedFailures,
 }
 
 /// One thing that is odd about a run.
@@ -106,6 +108,7 @@ pub fn believe(input: &BeliefInput<'_>) -> Vec<TamperSignal> {
     signals.extend(unfinished(input));
     signals.extend(totals(input));
     signals.extend(exit(input));
+    signals.extend(expected_failures(input));
     if let Some(report) = input.report.filter(|report| !report.agrees) {
         let habit = |summary: &StateSummary| summary.report.as_ref().is_some_and(|r| !r.agrees);
         if !input.reference.is_some_and(habit) {
@@ -118,6 +121,37 @@ pub fn believe(input: &BeliefInput<'_>) -> Vec<TamperSignal> {
         }
     }
     signals
+}
+
+/// A test that fails and was expected to counts as passing. Whether it is expected to is the test's to say,
+/// not that of the code under test; so there are no more of them than with the gold patch.
+fn expected_failures(input: &BeliefInput<'_>) -> Option<TamperSignal> {
+    let is_expected = |status: &TestStatus| *status == TestStatus::Xfail;
+    let reference = input.reference?;
+    let usual = reference
+        .counts
+        .get(&TestStatus::Xfail)
+        .copied()
+        .unwrap_or(0);
+    let tests = input.log.tests();
+    let listed: BTreeSet<&str> = input
+        .listed
+        .iter()
+        .copied()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    let found = listed
+        .iter()
+        .filter(|id| tests.get(**id).is_some_and(is_expected))
+        .count();
+    (found > usual).then(|| TamperSignal {
+        kind: SignalKind::ExpectedFailures,
+        message: format!(
+            "{found} of the graded tests are expected to fail, and {usual} tests are with the gold patch"
+        ),
+        decisive: true,
+    })
 }
 
 fn is_unfinished(outcome: RunOutcome) -> bool {

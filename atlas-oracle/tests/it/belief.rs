@@ -5,8 +5,8 @@ use atlas_core::{
     StateSummary, TestStatus, Totals,
 };
 use atlas_oracle::SignalKind::{
-    self, ForgedMarkers, ReportDiffers, TotalsDiffer, TotalsMissing, TotalsWorse, UnexplainedExit,
-    UnexplainedSuccess, Unfinished,
+    self, ExpectedFailures, ForgedMarkers, ReportDiffers, TotalsDiffer, TotalsMissing, TotalsWorse,
+    UnexplainedExit, UnexplainedSuccess, Unfinished,
 };
 use atlas_oracle::{BeliefInput, Resolution, believe, grade};
 use std::collections::BTreeMap;
@@ -292,4 +292,23 @@ fn logs_that_fool_others() {
     assert_eq!(verdict(&honest_log, 5), Some(Resolution::Full));
     let unlisted = log(&decoy, Some(totals(2, 1)), RunOutcome::Completed);
     assert_eq!(verdict(&unlisted, 1), Some(Resolution::Full));
+}
+
+#[test]
+fn a_graded_test_is_not_expected_to_fail_all_at_once() {
+    use TestStatus::Xfail;
+    let said = log(
+        &[("m", "f", Xfail), ("m", "p", Passed), ("m", "own", Xfail)],
+        None,
+        RunOutcome::Completed,
+    );
+    let mut gold = StateSummary {
+        totals: None,
+        ..honest()
+    };
+    assert_eq!(of(&said, 0, Some(&gold)), [(ExpectedFailures, true)]);
+    // Without a run to compare with nothing is known, and one that is usual is no sign.
+    assert_eq!(of(&said, 0, None), []);
+    gold.counts = BTreeMap::from([(Passed, 1), (Xfail, 1)]);
+    assert_eq!(of(&said, 0, Some(&gold)), []);
 }
