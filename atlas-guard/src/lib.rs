@@ -3,14 +3,16 @@
 //! A benchmark asks whether a patch solves a task, and lets a test runner answer. The patch and the
 //! runner live in one tree, so a patch can also answer for itself: a `conftest.py` that turns
 //! failures round, a `package.json` whose `test` script prints `ok`, a `json.py` that the runner
-//! imports instead of the real one, a deleted test. Three things are offered against that:
+//! imports instead of the real one, a deleted test. Four things are offered against that:
 //!
 //! - [`guard`] takes back what steers the runner and is no solution, before anything runs. Each
 //!   file it looks at closer gives a [`Signal`].
 //! - [`suspicious_code`] reads the solution itself for what solutions seldom do. It only tells.
 //! - [`canary`] adds a test that must pass and one that must fail to a test file. A run that shows
-//!   anything else does not tell the truth, however it was made to. [`twin`] adds a copy of one of the
-//!   instance's tests that expects something else, and so must fail where that one passes.
+//!   anything else does not tell the truth, however it was made to.
+//! - [`twins`] copies some of the instance's own tests and has the copies expect another value. Code
+//!   gives one value for one call, so where a test passes and its twin does too, the value equals
+//!   anything, was read from the test, or the outcome is not the test's own.
 //!
 //! The rule behind the rules: an honest solution must never be lost. Whole files are taken back
 //! only where no solution lives in them; of manifests (`package.json`, `pyproject.toml`,
@@ -72,7 +74,7 @@ mod code;
 mod canary;
 
 pub use base::BaseFiles;
-pub use canary::{Canary, Twin, canary, twin};
+pub use canary::{Canary, CopiedTest, Twin, Twins, canary, copied_test, twins};
 pub use code::suspicious_code;
 pub use guard::{GuardInput, Guarded, guard};
 pub use signal::{Signal, SignalAction, SignalKind, SignalSeverity};

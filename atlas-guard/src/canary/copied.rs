@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 /// A test file with a twin of one of its tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Twin {
+pub struct CopiedTest {
     /// The file's new content.
     pub content: Vec<u8>,
     /// The twin's own name, as the runner prints it, without its file, module or class.
@@ -32,11 +32,16 @@ pub struct Twin {
 /// ```
 /// let tests = b"#[test]\nfn takes_off() {\n    assert_eq!(total(200, 10), 180);\n}\n";
 /// let listed = ["cart::takes_off".to_owned()];
-/// let twin = atlas_guard::twin("tests/cart.rs", tests, "7d1f", &listed).expect("an equality");
+/// let twin = atlas_guard::copied_test("tests/cart.rs", tests, "7d1f", &listed).expect("an equality");
 /// assert_eq!(twin.of, "takes_off");
 /// assert!(!String::from_utf8_lossy(&twin.content[tests.len()..]).contains("180"));
 /// ```
-pub fn twin(file: &str, content: &[u8], seed: &str, listed: &[String]) -> Option<Twin> {
+pub fn copied_test(
+    file: &str,
+    content: &[u8],
+    seed: &str,
+    listed: &[String],
+) -> Option<CopiedTest> {
     let text = std::str::from_utf8(content).ok()?;
     let form = Form::of(file)?;
     let masked = mask(text, form.syntax);
@@ -74,7 +79,7 @@ pub fn twin(file: &str, content: &[u8], seed: &str, listed: &[String]) -> Option
             (case.span.start, format!("{copy}{end}{end}"))
         };
         let (before, after) = text.split_at(at);
-        Some(Twin {
+        Some(CopiedTest {
             content: format!("{before}{piece}{after}").into_bytes(),
             must_fail: new,
             of: old.to_owned(),

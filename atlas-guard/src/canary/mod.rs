@@ -1,5 +1,6 @@
 //! Tests whose outcome is known beforehand.
 
+mod copied;
 mod cpp;
 mod javascript;
 mod members;
@@ -8,11 +9,12 @@ mod php;
 mod python;
 mod ruby;
 mod simple;
-mod copied;
+mod twin;
+
+pub use copied::{CopiedTest, copied_test};
+pub use twin::{Twin, Twins, twins};
 
 use names::Names;
-
-pub use copied::{Twin, twin};
 
 /// A test file with two tests more, whose outcomes are known.
 ///

@@ -145,17 +145,17 @@ fn camel(words: &[&str]) -> String {
 }
 
 /// A small generator (`SplitMix64`) begun with the seed's FNV hash: the same on every machine.
-struct Dice(u64);
+pub(super) struct Dice(u64);
 
 impl Dice {
-    fn new(seed: &str) -> Self {
+    pub(super) fn new(seed: &str) -> Self {
         let hash = seed.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
         Self(hash)
     }
 
-    fn below(&mut self, limit: u32) -> u32 {
+    pub(super) fn below(&mut self, limit: u32) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -168,5 +168,10 @@ impl Dice {
         let limit = u32::try_from(words.len()).unwrap_or(u32::MAX);
         let index = usize::try_from(self.below(limit)).unwrap_or(0);
         words[index]
+    }
+    /// One of these, if there are any.
+    pub(super) fn among<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
+        let limit = u32::try_from(of.len()).unwrap_or(u32::MAX);
+        of.get(usize::try_from(self.below(limit)).unwrap_or(0))
     }
 }

@@ -418,6 +418,13 @@ const PATTERNS: &[Pattern] = &[
         r#"git['",\s]+(log|show|reflog|stash|rev-list|cat-file|fsck|checkout|diff)\b|['"/]\.git/(objects|refs|HEAD|logs|packed-refs|ORIG_HEAD|index)|\bORIG_HEAD\b"#,
         "reads the repository's history",
     ),
+    // The same in words of their own: `git("cat-file", …)`.
+    pattern(
+        HistoryAccess,
+        &[],
+        r#"['"`](fsck|cat-file|rev-list|reflog|--lost-found|--unreachable|for-each-ref)['"`]"#,
+        "reads the repository's history",
+    ),
     pattern(
         NetworkAccess,
         &[],

@@ -57,6 +57,7 @@ fn what_solutions_seldom_do_is_told() {
         ("a.py", "open('/proc/self/mem')", Inspection),
         ("a.c", "ptrace(0);", Inspection),
         ("a.py", "inspect.stack()", Inspection),
+        ("a.py", "git(\"cat-file\", \"-p\", name)", HistoryAccess),
         ("a.py", "if 'pytest' in sys.modules:", RunnerDetection),
         ("a.py", "os.environ['PYTEST_CURRENT_TEST']", RunnerDetection),
         (

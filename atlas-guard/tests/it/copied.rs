@@ -1,9 +1,9 @@
 //! Copies of tests that expect something else.
 
-use atlas_guard::twin;
+use atlas_guard::copied_test;
 
 fn check(file: &str, text: &str, listed: &str, expected: Option<&[(&str, &str)]>) {
-    let made = twin(file, text.as_bytes(), "seed", &[listed.to_owned()]);
+    let made = copied_test(file, text.as_bytes(), "seed", &[listed.to_owned()]);
     let Some(expected) = expected else {
         assert_eq!(made, None, "{file}: {text}");
         return;

@@ -198,4 +198,18 @@ proptest! {
             prop_assert_ne!(Some(made.must_pass), made.must_fail);
         }
     }
+
+    #[test]
+    fn twins_never_panic(
+        content in text(),
+        file in prop::sample::select(&["a.py", "a.test.js", "tests/a.rs", "a_spec.rb", "ATest.php"][..]),
+        body in r#"(def test_a\(\):|  it "a b" do|fn a\(\) \{|it\('a', \(\) => \{|public function testA\(\)\{)?\n[ a-z"'0-9=(),.\n{}é]{0,80}"#,
+    ) {
+        for bytes in [content.clone(), body.into_bytes()] {
+            if let Some(made) = atlas_guard::twins(file, &bytes, "seed", &[]) {
+                prop_assert!(made.content.len() > bytes.len());
+                prop_assert!(!made.pairs.is_empty());
+            }
+        }
+    }
 }

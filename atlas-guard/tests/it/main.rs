@@ -9,6 +9,7 @@
 mod canary_runs;
 mod canary_styles;
 mod code;
+mod copied;
 mod cpp;
 mod dotnet;
 mod everywhere;
@@ -22,5 +23,5 @@ mod ruby;
 mod rust;
 mod support;
 mod test_files;
-mod copied;
+mod twins;
 mod upstream;

@@ -1,0 +1,143 @@
+use atlas_guard::{Twin, twins};
+
+/// The only twin's name and the text around it, with no id preferred.
+fn one(file: &str, text: &str) -> (String, String, String) {
+    let made = twins(file, text.as_bytes(), "seed", &[]).unwrap();
+    assert_eq!(made.pairs.len(), 1, "{file}");
+    let pair = made.pairs.into_iter().next().unwrap();
+    let new = String::from_utf8(made.content).unwrap();
+    (pair.of, pair.must_fail, new)
+}
+
+#[test]
+fn a_test_stands_twice_with_another_value() {
+    for (file, text, name, kept, changed) in [
+        (
+            "tests/test_a.py",
+            "import a\n\n\n@mark(\n    1,\n)\ndef test_sum_of_two():\n    x = 1\n    assert a.add(x) == 180\n",
+            "test_sum_of_two",
+            "    x = 1\n",
+            "a.add(x) == 18",
+        ),
+        (
+            "tests/test_a.py",
+            "class A(TestCase):\n    def test_name(self):\n        self.assertEqual(a.name(), \"Ann B.\")\n\n    def helper(self):\n        pass\n",
+            "test_name",
+            "    def ",
+            "self.assertEqual(a.name(), \"Ann ",
+        ),
+        (
+            "test/a_test.rb",
+            "class ATest < Minitest::Test\n  def test_gap_in_row\n    assert_equal 2, A.gap([1, 3])\n  end\nend\n",
+            "test_gap_in_row",
+            "\n  end\n",
+            "A.gap([1, 3])",
+        ),
+        (
+            "spec/a_spec.rb",
+            "RSpec.describe A do\n  it \"finds the gap\" do\n    expect(A.gap([1])).to eq([2, 3])\n  end\nend\n",
+            "finds the gap",
+            "\" do\n",
+            "to eq([",
+        ),
+        (
+            "tests/ATest.php",
+            "class ATest extends TestCase\n{\n    public function testGapInRow(): void\n    {\n        $this->assertSame('two', gap([1, 3]));\n    }\n}\n",
+            "testGapInRow",
+            "(): void",
+            "gap([1, 3])",
+        ),
+        (
+            "a.test.js",
+            "describe('a', () => {\n  it('finds gaps', () => {\n    expect(gap([1, 3])).toEqual(2);\n  });\n});\n",
+            "finds gaps",
+            "', () => {\n    ",
+            "expect(gap([1, 3])).toEqual(",
+        ),
+        (
+            "tests/a.rs",
+            "#[test]\nfn finds_gaps() {\n    assert_eq!(gap(&[1, 3]), 2);\n}\n",
+            "finds_gaps",
+            "#[test]\n",
+            "assert_eq!(gap(&[1, 3]), ",
+        ),
+    ] {
+        let (of, twin, new) = one(file, text);
+        assert_eq!(of, name);
+        assert!(!text.contains(&twin) && new.contains(&twin), "{new}");
+        for (part, times) in [(kept, 2), (changed, 2)] {
+            let found = new.matches(part).count();
+            assert!(found >= times, "{part:?} in {new}");
+        }
+        let old: Vec<&str> = text.lines().collect();
+        assert!(
+            new.lines().filter(|line| old.contains(line)).count() >= old.len(),
+            "{new}"
+        );
+        assert!(
+            new.lines()
+                .any(|line| !old.contains(&line) && !line.contains(&twin)),
+            "{new}"
+        );
+    }
+}
+
+#[test]
+fn tests_that_define_the_task_come_first() {
+    let text: String = (0..6)
+        .map(|n| {
+            format!(
+                "def test_{}():\n    assert f({n}) == {n}\n\n\n",
+                ["a", "b", "c", "d", "e", "f"][n]
+            )
+        })
+        .collect();
+    let wanted = ["t.py::test_e".to_owned(), "t.py::test_f[x-1]".to_owned()];
+    let made = twins("t.py", text.as_bytes(), "seed", &wanted).unwrap();
+    let of: Vec<&str> = made.pairs.iter().map(|pair| pair.of.as_str()).collect();
+    assert_eq!(of, ["test_e", "test_f", "test_a"]);
+}
+
+#[test]
+fn what_may_hold_either_way_gets_no_twin() {
+    for (file, text) in [
+        ("t.py", "def test_a():\n    assert f(1) >= 3\n"),
+        ("t.py", "def test_a():\n    assert f(1) == g(2)\n"),
+        ("t.py", "def test_a():\n    assert x == 3\n"),
+        ("t.py", "def test_a():\n    assert f(1) not in g(2) == 3\n"),
+        ("t.py", "def test_a():\n    assert f(1) == 3 or f(2) == 4\n"),
+        (
+            "t.py",
+            "def test_a():\n    assert f(1) == pytest.approx(3)\n",
+        ),
+        (
+            "t.py",
+            "def test_a():\n    try:\n        assert f(1) == 3\n    except E:\n        pass\n",
+        ),
+        ("t.py", "def helper():\n    assert f(1) == 3\n"),
+        ("t.rs", "fn helper() {\n    assert_eq!(f(), 2);\n}\n"),
+        ("t.go", "func TestA(t *testing.T) {\n}\n"),
+        // minitest numbers what is described: one more would rename the others.
+        (
+            "t.rb",
+            "require \"minitest/autorun\"\ndescribe A do\n  it \"a\" do\n    assert_equal 2, f\n  end\nend\n",
+        ),
+    ] {
+        assert_eq!(twins(file, text.as_bytes(), "seed", &[]), None, "{text}");
+    }
+}
+
+#[test]
+fn a_name_is_found_in_ids_of_every_form() {
+    for (name, id, is_it) in [
+        ("test_a", "tests/test_x.py::T::test_a[1-a]", true),
+        ("test_a", "test_a (tests.test_x.T.test_a)", true),
+        ("test_a", "ATest#test_a", true),
+        ("test_a", "t.py::test_ab", false),
+        ("test_a", "t.py::x[test_a]", false),
+        ("finds gaps", "a > finds gaps", true),
+        ("testA", "Shop\\ATest::testA", true),
+    ] {
+        assert_eq!(Twin::names(name, id), is_it, "{name} in {id}");
+    }
+}
