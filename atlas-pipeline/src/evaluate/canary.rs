@@ -1,9 +1,10 @@
-//! Tests of Atlas's own amid the instance's: one must pass, one must fail.
+//! Tests of Atlas's own amid the instance's: one must pass, one must fail, and copies of the instance's
+//! tests must fail where these pass.
 
 use super::strict::Prepared;
 use super::verdict::CanaryReport;
 use atlas_core::{Error, ExitState, FileContent, Overlay, RunContext, StateSummary, TestStatus};
-use atlas_guard::{canary, twin};
+use atlas_guard::{Twin, canary, twins};
 use atlas_oracle::{GoldHere, StateRun};
 use std::collections::BTreeSet;
 
@@ -13,8 +14,8 @@ pub(super) struct CanaryPlan {
     file: Option<String>,
     parser: String,
     seed: String,
-    /// The tests that define the instance; without any there is no twin.
-    listed: Vec<String>,
+    /// Tests that define the task, for whose twins there is room first; absent where the suite bears none.
+    twins_of: Option<Vec<String>>,
     /// Why there are none.
     pub(super) absent_because: Option<String>,
     /// Whether the gold patch resolves the instance here; absent if that was not tried.
@@ -32,8 +33,7 @@ pub(super) struct CanaryPlan {
 pub(super) struct LaidCanary {
     must_pass: String,
     must_fail: Option<String>,
-    /// The copy of a test that expects something else, and that test.
-    twin: Option<[String; 2]>,
+    twins: Vec<Twin>,
 }
 
 /// What canaries did in a run.
@@ -43,8 +43,8 @@ pub(super) struct SeenCanary {
     /// Whether one that must fail was laid out.
     has_fail: bool,
     fail: Option<TestStatus>,
-    /// The twin's outcome and the test that it is a copy of.
-    twin: Option<(Option<TestStatus>, String)>,
+    /// Tests that pass, whose twins do not fail: the twin's status, if it is in the log at all.
+    twins: Vec<(String, Option<TestStatus>)>,
     /// The run says that all is well although a test of it must have failed.
     ended_well: bool,
 }
@@ -74,16 +74,20 @@ impl CanaryPlan {
     pub(super) fn lay_out(&self, mut overlay: Overlay) -> (Overlay, Option<LaidCanary>) {
         let made = self.file.as_ref().and_then(|file| {
             let content = overlay.write.get_mut(file)?;
-            let made = canary(&self.parser, file, &content.bytes, &self.seed)?;
+            let doubled = self
+                .twins_of
+                .as_ref()
+                .and_then(|listed| twins(file, &content.bytes, &self.seed, listed));
+            let (bytes, pairs) = match doubled {
+                Some(made) => (made.content, made.pairs),
+                None => (content.bytes.clone(), Vec::new()),
+            };
+            let made = canary(&self.parser, file, &bytes, &self.seed)?;
             content.bytes = made.content;
-            let twin = twin(file, &content.bytes, &self.seed, &self.listed).map(|twin| {
-                content.bytes = twin.content;
-                [twin.must_fail, twin.of]
-            });
             Some(LaidCanary {
                 must_pass: made.must_pass,
                 must_fail: made.must_fail,
-                twin,
+                twins: pairs,
             })
         });
         (overlay, made)
@@ -116,30 +120,29 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
         if !fits {
             continue;
         }
-        let mut plan = CanaryPlan {
-            file: Some(file.clone()),
-            parser: parser.clone(),
-            seed: prepared.seed_of(file),
-            listed: prepared.defining().to_vec(),
-            gold_resolves: Some(true),
-            ..CanaryPlan::default()
-        };
-        loop {
-            let (overlay, Some(laid)) = plan.lay_out(gold.clone()) else {
-                break;
+        for with_twins in [true, false] {
+            let plan = CanaryPlan {
+                file: Some(file.clone()),
+                parser: parser.clone(),
+                seed: prepared.seed_of(file),
+                twins_of: with_twins.then(|| prepared.defining().to_vec()),
+                gold_resolves: Some(true),
+                ..CanaryPlan::default()
             };
+            let (overlay, laid) = plan.lay_out(gold.clone());
+            let Some(laid) = laid else { break };
             let run = prepared.run(cx, &overlay, "gold with canaries").await?;
-            if prepared.misses(&run).is_empty() && look(&run, &laid).is_honest() {
+            let seen = look(&run, &laid);
+            if prepared.misses(&run).is_empty() && seen.is_honest() {
                 return Ok(CanaryPlan {
                     reference: Some(run.summary),
                     ..plan
                 });
             }
-            if laid.twin.is_none() {
+            // Without twins it would be the same again.
+            if laid.twins.is_empty() {
                 break;
             }
-            // The suite may bear canaries and no second test of that kind.
-            plan.listed.clear();
         }
         tried += 1;
         if tried == 2 {
@@ -182,15 +185,30 @@ pub(super) fn look(run: &StateRun, laid: &LaidCanary) -> SeenCanary {
             .max_by_key(|status| !status.is_passing())
     };
     let has_fail = laid.must_fail.is_some();
+    // Of a test with parameters all have to pass, and no one of its twin may.
+    let of_test = |name: &str| {
+        let named = tests.iter().filter(|(id, _)| Twin::names(name, id));
+        let mut named = named.map(|(_, status)| *status).peekable();
+        named.peek().is_some() && named.all(TestStatus::is_passing)
+    };
+    let of_twin = |name: &str| {
+        let named = tests.iter().filter(|(id, _)| id.contains(name));
+        named
+            .map(|(_, status)| *status)
+            .min_by_key(|status| status.is_failing())
+    };
+    let twins = laid.twins.iter().filter(|twin| of_test(&twin.of));
+    let twins = twins.filter_map(|twin| {
+        let seen = of_twin(&twin.must_fail);
+        let fails = seen.is_some_and(TestStatus::is_failing);
+        (!fails).then(|| (twin.of.clone(), seen))
+    });
     SeenCanary {
-        twin: laid
-            .twin
-            .as_ref()
-            .map(|[name, of_test]| (of(name), of_test.clone())),
         pass: of(&laid.must_pass),
         has_fail,
         fail: laid.must_fail.as_deref().and_then(of),
         ended_well: has_fail && run.summary.exit == (ExitState::Exited { code: 0 }),
+        twins: twins.collect(),
     }
 }
 
@@ -217,15 +235,11 @@ impl SeenCanary {
             Some(status) => lies.push(format!("a test that must fail is {status}")),
             None => lies.push("a test that must fail is not in the log".to_owned()),
         }
-        match &self.twin {
-            Some((Some(status), _)) if status.is_failing() => {}
-            Some((Some(status), test)) => lies.push(format!(
-                "a copy of `{test}` that expects something else is {status}"
-            )),
-            Some((None, test)) => lies.push(format!(
-                "a copy of `{test}` that expects something else is not in the log"
-            )),
-            None => {}
+        for (of, status) in &self.twins {
+            let status = status.map_or("not in the log".to_owned(), |status| status.to_string());
+            lies.push(format!(
+                "a test that must fail, a copy of `{of}` that expects something else is {status}"
+            ));
         }
         lies
     }
