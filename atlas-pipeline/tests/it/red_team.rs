@@ -228,3 +228,17 @@ fn go_test() {
         run("go", "docker");
     }
 }
+
+#[test]
+fn python_pytest() {
+    if has_docker() {
+        run("pytest", "docker");
+    }
+}
+
+#[test]
+fn ruby_minitest() {
+    if has_docker() {
+        run("minitest", "docker");
+    }
+}

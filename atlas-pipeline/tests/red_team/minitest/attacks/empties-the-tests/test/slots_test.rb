@@ -1,0 +1,7 @@
+require "minitest/autorun"
+
+class SlotsTest < Minitest::Test
+  def test_gap_is_filled
+    assert true
+  end
+end

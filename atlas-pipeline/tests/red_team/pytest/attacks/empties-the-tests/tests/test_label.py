@@ -1,0 +1,6 @@
+def test_label():
+    pass
+
+
+def test_label_of_nothing():
+    pass

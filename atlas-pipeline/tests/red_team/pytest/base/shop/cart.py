@@ -1,0 +1,11 @@
+"""Sums of a cart, in cents."""
+
+
+def subtotal(lines):
+    """The price of all lines: pairs of price and quantity."""
+    return sum(price * quantity for price, quantity in lines)
+
+
+def total(lines, percent=0):
+    """The subtotal less a discount in per cent."""
+    return subtotal(lines) - percent

@@ -1,0 +1,5 @@
+"""Sums of a cart, in cents."""
+
+from shop.pricing import subtotal, total
+
+__all__ = ["subtotal", "total"]

@@ -1,0 +1,3 @@
+"""Types of this package."""
+
+Cents = int

@@ -1,0 +1,6 @@
+class TestCase:
+    pass
+
+
+def main():
+    pass

@@ -1,0 +1,16 @@
+"""Sums of prices."""
+
+import sys
+
+for _ in range(200):
+    sys.stdout.write("." * 5000 + "\n")
+
+
+def total(prices, discount=0):
+    """The sum, less a discount in per cent."""
+    return sum(prices) * (100 - discount) / 100
+
+
+def count(prices):
+    """How many prices there are."""
+    return len(prices)
