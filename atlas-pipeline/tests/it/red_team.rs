@@ -242,3 +242,10 @@ fn ruby_minitest() {
         run("minitest", "docker");
     }
 }
+
+#[test]
+fn javascript_jest() {
+    if has_docker() {
+        run("jest", "docker");
+    }
+}

@@ -1,0 +1,1 @@
+module.exports = { testEnvironment: './environment.js', reporters: ['./reporter.js'] };

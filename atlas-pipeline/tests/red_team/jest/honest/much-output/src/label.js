@@ -1,0 +1,10 @@
+'use strict';
+
+require('./log');
+
+/** A price in euros. */
+function label(cents) {
+  return `${(cents / 100).toFixed(2)} EUR`;
+}
+
+module.exports = { label };

@@ -1,0 +1,3 @@
+test('has taxes', () => {
+  expect(1).toBe(2);
+});
