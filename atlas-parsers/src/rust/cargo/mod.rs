@@ -293,7 +293,8 @@ impl LineState for State {
         if !line.is_empty() {
             self.last_was_announcement = false;
         }
-        if may_be_cargo(&line) {
+        let quotes = self.section.as_ref().is_some_and(Section::quotes);
+        if may_be_cargo(&line) && !quotes {
             let text = String::from_utf8_lossy(&line);
             self.last_was_announcement = announcement;
             if self.cargo_line(&text) {

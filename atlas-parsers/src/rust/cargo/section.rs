@@ -107,6 +107,11 @@ impl Section {
         self.count() >= self.expected
     }
 
+    /// Whether all results are behind and captured output is shown, which may quote cargo.
+    pub(super) fn quotes(&self) -> bool {
+        self.details && self.pending.is_none() && self.complete()
+    }
+
     pub(super) fn line(&mut self, line: &[u8], number: usize) {
         if self.in_list || self.list_may_begin {
             self.in_list = self.failure_list(line);
