@@ -249,3 +249,10 @@ fn javascript_jest() {
         run("jest", "docker");
     }
 }
+
+#[test]
+fn rust_cargo() {
+    if has_docker() {
+        run("rust", "docker");
+    }
+}

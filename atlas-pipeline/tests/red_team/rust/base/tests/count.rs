@@ -1,0 +1,4 @@
+#[test]
+fn counts_nothing() {
+    assert_eq!(cart::count(&[]), 0);
+}
