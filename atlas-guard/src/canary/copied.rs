@@ -59,7 +59,7 @@ pub fn copied_test(
     found.find_map(|case| {
         let (at, other) = form.other_value(text, &masked, &case, names.pass_values[0])?;
         let old = &text[case.name.clone()];
-        let new = (form.rename)(old, &names);
+        let new = form.rename(old, &form.word(text, old, &names));
         if new == old || text.contains(&new) {
             return None;
         }
@@ -113,7 +113,8 @@ struct Form {
     evades: Regex,
     /// Equalities, up to the bracket that opens their arguments or what they compare with.
     equalities: Regex,
-    rename: fn(&str, &Names) -> String,
+    /// What stands between the words of a name; nothing where a capital begins one.
+    between: &'static str,
 }
 
 impl Form {
@@ -129,7 +130,7 @@ impl Form {
             equalities: regex(
                 r"\.(?:toBe|toEqual|toStrictEqual|equal|eql|equals|strictEqual|deepEqual|deepStrictEqual|is|eq)\(",
             ),
-            rename: |name, names| last_word(name, " ", &names.spaced().0),
+            between: " ",
         });
         static GO: LazyLock<Form> = LazyLock::new(|| Form {
             syntax: Syntax::Braces,
@@ -138,14 +139,7 @@ impl Form {
             equalities: regex(
                 r"(?m)(?:assert|require)\.Equal\(|^\s*if [^\n]*!= |^\s*(?:want|wanted|expected|expect|exp)\w* :?= ",
             ),
-            rename: |name, names| {
-                let words = names.spaced().0;
-                let noun = words.rsplit(' ').next().unwrap_or_default();
-                let noun = format!("{}{}", noun[..1].to_uppercase(), &noun[1..]);
-                let end = name.rfind(|c: char| c.is_ascii_uppercase() || c == '_');
-                let end = end.filter(|at| *at > "Test".len()).unwrap_or(name.len());
-                format!("{}{noun}", name[..end].trim_end_matches('_'))
-            },
+            between: "",
         });
         static RUST: LazyLock<Form> = LazyLock::new(|| Form {
             syntax: Syntax::Rust,
@@ -154,13 +148,66 @@ impl Form {
             ),
             evades: regex(r"\breturn\b|\?;|\bspawn\b|catch_unwind"),
             equalities: regex(r"\bassert_eq!\("),
-            rename: |name, names| last_word(name, "_", &names.snake().0),
+            between: "_",
         });
         match file.rsplit('.').next()? {
             "js" | "cjs" | "mjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => Some(&SCRIPT),
             "go" if file.ends_with("_test.go") => Some(&GO),
             "rs" => Some(&RUST),
             _ => None,
+        }
+    }
+
+    /// Where the last word of a name begins; at its end if it has only one.
+    fn last_word(&self, name: &str) -> usize {
+        let start = if self.between.is_empty() {
+            let start = name.rfind(|c: char| c.is_ascii_uppercase() || c == '_');
+            start.filter(|at| *at > "Test".len())
+        } else {
+            name.rfind(self.between).map(|at| at + 1)
+        };
+        start.unwrap_or(name.len())
+    }
+
+    /// A word that the file's other tests end with, so that it is none of Atlas's own; else a noun.
+    fn word(&self, text: &str, name: &str, names: &Names) -> String {
+        let own = &name[self.last_word(name)..];
+        let others: Vec<&str> = self
+            .head
+            .captures_iter(text)
+            .filter_map(|head| head.name("name").or_else(|| head.name("other")))
+            .map(|other| &other.as_str()[self.last_word(other.as_str())..])
+            .filter(|word| *word != own && word.len() > 2)
+            .filter(|word| word.chars().all(|c| c.is_ascii_alphabetic()))
+            .filter(|word| !text.contains(&self.rename(name, word)))
+            .collect();
+        let dice = names.fail_values[0] as usize;
+        match others.as_slice() {
+            [] => names
+                .group_words()
+                .rsplit(' ')
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+            others => others[dice % others.len()].to_owned(),
+        }
+    }
+
+    /// The name with another last word, or with one more.
+    fn rename(&self, name: &str, word: &str) -> String {
+        let start = self.last_word(name);
+        let before = &name[..start];
+        if self.between.is_empty() {
+            let (first, rest) = word.split_at(1);
+            format!(
+                "{}{}{rest}",
+                before.trim_end_matches('_'),
+                first.to_uppercase()
+            )
+        } else if start == name.len() {
+            format!("{before}{}{word}", self.between)
+        } else {
+            format!("{before}{word}")
         }
     }
 
@@ -302,15 +349,6 @@ fn other_literal(
     let is_empty = text[..quote].ends_with(['"', '\'']);
     let more = if is_empty { "x" } else { "s" };
     Some((quote..quote, more.to_owned()))
-}
-
-/// The name with its last word, or behind its only one, the last of other words.
-fn last_word(name: &str, between: &str, words: &str) -> String {
-    let noun = words.rsplit(between).next().unwrap_or(words);
-    match name.rsplit_once(between) {
-        Some((before, _)) => format!("{before}{between}{noun}"),
-        None => format!("{name}{between}{noun}"),
-    }
 }
 
 fn regex(pattern: &str) -> Regex {

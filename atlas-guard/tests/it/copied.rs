@@ -137,3 +137,11 @@ fn rust() {
         None,
     );
 }
+
+#[test]
+fn the_name_has_words_of_the_file() {
+    let tests = "test('takes a discount off', () => {\n  expect(f()).toBe(1);\n});\n\ntest('adds prices', () => {});\n";
+    let listed = ["takes a discount off".to_owned()];
+    let made = copied_test("a.test.js", tests.as_bytes(), "seed", &listed).expect("an equality");
+    assert_eq!(made.must_fail, "takes a discount prices");
+}
