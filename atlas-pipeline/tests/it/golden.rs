@@ -59,7 +59,9 @@ fn same(
         "{name}: no report of {strange:?} was stored"
     );
     let all = run["resolved_instances"] == run["total_instances"];
-    assert_eq!(done.code(), if all { 0 } else { 3 }, "{name}");
+    // 1: a verdict without evidence, where the harness itself ends in an error.
+    let codes: &[i32] = if all { &[0] } else { &[1, 3] };
+    assert!(codes.contains(&done.code()), "{name}: {}", done.code());
 }
 
 #[test]
