@@ -1,6 +1,5 @@
 //! Tests whose outcome is known beforehand.
 
-mod copied;
 mod cpp;
 mod javascript;
 mod members;
@@ -11,7 +10,6 @@ mod ruby;
 mod simple;
 mod twin;
 
-pub use copied::{CopiedTest, copied_test};
 pub use twin::{Twin, Twins, twins};
 
 use names::Names;

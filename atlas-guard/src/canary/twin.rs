@@ -1,6 +1,5 @@
 //! Copies of an instance's own tests that expect something else.
 
-use super::copied::{CopiedTest, copied_test};
 use super::names::Dice;
 use regex::{Captures, Regex};
 use std::collections::BTreeSet;
@@ -36,7 +35,7 @@ const MOST: usize = 3;
 /// taken. Only tests are taken that compare with a number, text or list that is written out, for of
 /// those it is certain that both cannot hold. Names are put together from words of the file's own
 /// test names, and a twin stands before or behind its test, as the `seed` says. Files of Python,
-/// Ruby (minitest's methods, and `RSpec`), PHP, JavaScript, Go and Rust are known; nothing comes back
+/// Ruby (minitest's methods, and `RSpec`), PHP, JavaScript and Rust are known; nothing comes back
 /// where no test has such a comparison.
 ///
 /// ```
@@ -49,16 +48,6 @@ const MOST: usize = 3;
 /// # Ok::<(), std::string::FromUtf8Error>(())
 /// ```
 pub fn twins(file: &str, content: &[u8], seed: &str, preferred: &[String]) -> Option<Twins> {
-    // Where a copy is known to be made only of what surely runs, that one is enough.
-    if let Some(made) = copied_test(file, content, seed, preferred) {
-        let CopiedTest {
-            content,
-            must_fail,
-            of,
-        } = made;
-        let pairs = vec![Twin { of, must_fail }];
-        return Some(Twins { content, pairs });
-    }
     let text = std::str::from_utf8(content).ok()?;
     let style = Style::of(file)?;
     let mut dice = Dice::new(&format!("{seed}{file}"));

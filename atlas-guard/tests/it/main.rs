@@ -9,7 +9,6 @@
 mod canary_runs;
 mod canary_styles;
 mod code;
-mod copied;
 mod cpp;
 mod dotnet;
 mod everywhere;
