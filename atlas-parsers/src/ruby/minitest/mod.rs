@@ -410,7 +410,12 @@ impl LineState for State {
                 && !self.session.finished
                 && self.session.spec.tests.is_empty();
             if !(fresh && self.session.number + 3 >= self.line && self.session.began) {
-                self.close();
+                if self.session.began || self.session.finished {
+                    self.close();
+                } else {
+                    // Code that is loaded before the run may print what looks like results.
+                    self.session = Session::default();
+                }
             }
             self.session.began = true;
             self.session.number = self.line;
