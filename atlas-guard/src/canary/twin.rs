@@ -55,7 +55,13 @@ pub fn twins(file: &str, content: &[u8], seed: &str, preferred: &[String]) -> Op
     let blocks = style.blocks(&lines);
     let count = |name: &str| blocks.iter().filter(|block| block.name == name).count();
     let words: Vec<String> = pool(&blocks);
-    let is_preferred = |block: &Block| preferred.iter().any(|id| Twin::names(&block.name, id));
+    let is_preferred = |block: &Block| {
+        let twin = Twin {
+            of: block.name.clone(),
+            must_fail: String::new(),
+        };
+        preferred.iter().any(|id| !twin.ids(id).is_empty())
+    };
     let mut taken = BTreeSet::new();
     let mut made: Vec<(usize, bool, String, Twin)> = Vec::new();
     for wanted in [true, false] {
@@ -113,14 +119,32 @@ pub fn twins(file: &str, content: &[u8], seed: &str, preferred: &[String]) -> Op
 }
 
 impl Twin {
-    /// Whether an id, as a log parser gives it, is that of a test of this name: the name stands in it as a
-    /// whole, its parameters aside.
-    pub fn names(name: &str, id: &str) -> bool {
-        let bare = id.split('[').next().unwrap_or(id);
+    /// What the twin of the test with this id, as a log parser gives it, may be called; nothing if the id
+    /// is another test's. The name stands in an id as a whole, its parameters aside; some runners name a
+    /// test twice, and a file may be named as its test.
+    pub fn ids(&self, id: &str) -> Vec<String> {
+        let end = id.find('[').unwrap_or(id.len());
+        let (bare, parameters) = id.split_at(end);
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        bare.match_indices(name).any(|(at, found)| {
-            !bare[..at].ends_with(is_word) && !bare[at + found.len()..].starts_with(is_word)
-        })
+        let found: Vec<usize> = bare
+            .match_indices(&self.of)
+            .filter(|(at, name)| {
+                !bare[..*at].ends_with(is_word) && !bare[at + name.len()..].starts_with(is_word)
+            })
+            .map(|(at, _)| at)
+            .collect();
+        let renamed = |places: &[usize]| {
+            let mut new = bare.to_owned();
+            for at in places.iter().rev() {
+                new.replace_range(*at..at + self.of.len(), &self.must_fail);
+            }
+            new + parameters
+        };
+        match found.as_slice() {
+            [] => Vec::new(),
+            [one] => vec![renamed(&[*one])],
+            [.., last] => vec![renamed(&[*last]), renamed(&found)],
+        }
     }
 }
 

@@ -128,16 +128,33 @@ fn what_may_hold_either_way_gets_no_twin() {
 }
 
 #[test]
-fn a_name_is_found_in_ids_of_every_form() {
-    for (name, id, is_it) in [
-        ("test_a", "tests/test_x.py::T::test_a[1-a]", true),
-        ("test_a", "test_a (tests.test_x.T.test_a)", true),
-        ("test_a", "ATest#test_a", true),
-        ("test_a", "t.py::test_ab", false),
-        ("test_a", "t.py::x[test_a]", false),
-        ("finds gaps", "a > finds gaps", true),
-        ("testA", "Shop\\ATest::testA", true),
+fn an_id_leads_to_that_of_its_twin() {
+    for (of, id, expected) in [
+        (
+            "test_a",
+            "tests/test_x.py::T::test_a[1-a]",
+            &["tests/test_x.py::T::NEW[1-a]"][..],
+        ),
+        (
+            "test_a",
+            "test_a (tests.test_x.T.test_a)",
+            &["test_a (tests.test_x.T.NEW)", "NEW (tests.test_x.T.NEW)"],
+        ),
+        (
+            "test_a",
+            "t/test_a.py::test_a",
+            &["t/test_a.py::NEW", "t/NEW.py::NEW"],
+        ),
+        ("test_a", "ATest#test_a", &["ATest#NEW"]),
+        ("test_a", "t.py::test_ab", &[]),
+        ("test_a", "t.py::x[test_a]", &[]),
+        ("finds gaps", "a > finds gaps", &["a > NEW"]),
+        ("testA", "Shop\\ATest::testA", &["Shop\\ATest::NEW"]),
     ] {
-        assert_eq!(Twin::names(name, id), is_it, "{name} in {id}");
+        let twin = Twin {
+            of: of.to_owned(),
+            must_fail: "NEW".to_owned(),
+        };
+        assert_eq!(twin.ids(id), expected, "{of} in {id}");
     }
 }

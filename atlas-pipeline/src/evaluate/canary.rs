@@ -16,6 +16,8 @@ pub(super) struct CanaryPlan {
     seed: String,
     /// Tests that define the task, for whose twins there is room first; absent where the suite bears none.
     twins_of: Option<Vec<String>>,
+    /// Ids of tests and of their twins, as the gold patch's run has them.
+    twin_ids: Vec<(String, String)>,
     /// Why there are none.
     pub(super) absent_because: Option<String>,
     /// Whether the gold patch resolves the instance here; absent if that was not tried.
@@ -68,6 +70,11 @@ impl CanaryPlan {
             }
             Some(false) => GoldHere::Misses(self.gold_misses.clone()),
         }
+    }
+
+    /// Ids of tests that have a twin, with the twin's.
+    pub(super) fn twin_ids(&self) -> &[(String, String)] {
+        &self.twin_ids
     }
 
     /// The same files with canaries in the test file, if there are any.
@@ -132,10 +139,13 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
             let (overlay, laid) = plan.lay_out(gold.clone());
             let Some(laid) = laid else { break };
             let run = prepared.run(cx, &overlay, "gold with canaries").await?;
-            let seen = look(&run, &laid);
-            if prepared.misses(&run).is_empty() && seen.is_honest() {
+            if prepared.misses(&run).is_empty()
+                && look(&run, &laid, &[]).is_honest()
+                && let Some(twin_ids) = twin_ids(&run, &laid.twins)
+            {
                 return Ok(CanaryPlan {
                     reference: Some(run.summary),
+                    twin_ids,
                     ..plan
                 });
             }
@@ -175,7 +185,7 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
 }
 
 /// Finds the canaries in a run.
-pub(super) fn look(run: &StateRun, laid: &LaidCanary) -> SeenCanary {
+pub(super) fn look(run: &StateRun, laid: &LaidCanary, twin_ids: &[(String, String)]) -> SeenCanary {
     let tests = run.parsed.tests();
     let of = |name: &str| {
         tests
@@ -185,23 +195,13 @@ pub(super) fn look(run: &StateRun, laid: &LaidCanary) -> SeenCanary {
             .max_by_key(|status| !status.is_passing())
     };
     let has_fail = laid.must_fail.is_some();
-    // Of a test with parameters all have to pass, and no one of its twin may.
-    let of_test = |name: &str| {
-        let named = tests.iter().filter(|(id, _)| Twin::names(name, id));
-        let mut named = named.map(|(_, status)| *status).peekable();
-        named.peek().is_some() && named.all(TestStatus::is_passing)
-    };
-    let of_twin = |name: &str| {
-        let named = tests.iter().filter(|(id, _)| id.contains(name));
-        named
-            .map(|(_, status)| *status)
-            .min_by_key(|status| status.is_failing())
-    };
-    let twins = laid.twins.iter().filter(|twin| of_test(&twin.of));
-    let twins = twins.filter_map(|twin| {
-        let seen = of_twin(&twin.must_fail);
+    let twins = twin_ids.iter().filter_map(|(of, twin)| {
+        let passes = tests
+            .get(of.as_str())
+            .is_some_and(|status| status.is_passing());
+        let seen = tests.get(twin.as_str()).copied();
         let fails = seen.is_some_and(TestStatus::is_failing);
-        (!fails).then(|| (twin.of.clone(), seen))
+        (passes && !fails).then(|| (of.clone(), seen))
     });
     SeenCanary {
         pass: of(&laid.must_pass),
@@ -210,6 +210,34 @@ pub(super) fn look(run: &StateRun, laid: &LaidCanary) -> SeenCanary {
         ended_well: has_fail && run.summary.exit == (ExitState::Exited { code: 0 }),
         twins: twins.collect(),
     }
+}
+
+/// Tests of a gold patch's run with their twins, by id; nothing if a twin is not there or does not fail.
+///
+/// Only these ids are asked for later: a prediction may add tests of any name.
+fn twin_ids(run: &StateRun, twins: &[Twin]) -> Option<Vec<(String, String)>> {
+    let tests = run.parsed.tests();
+    let mut found = Vec::new();
+    for twin in twins {
+        let before = found.len();
+        for (id, _) in tests.iter().filter(|(_, status)| status.is_passing()) {
+            let ids = twin.ids(id);
+            let Some(other) = ids
+                .into_iter()
+                .find(|other| tests.contains_key(other.as_str()))
+            else {
+                continue;
+            };
+            if !tests[other.as_str()].is_failing() {
+                return None;
+            }
+            found.push(((*id).to_owned(), other));
+        }
+        if found.len() == before {
+            return None;
+        }
+    }
+    Some(found)
 }
 
 impl SeenCanary {
@@ -238,7 +266,8 @@ impl SeenCanary {
         for (of, status) in &self.twins {
             let status = status.map_or("not in the log".to_owned(), |status| status.to_string());
             lies.push(format!(
-                "a test that must fail, a copy of `{of}` that expects something else is {status}"
+                "{of} passes, and a test that must fail, since it expects another value of the same call, is \
+                 {status}"
             ));
         }
         lies

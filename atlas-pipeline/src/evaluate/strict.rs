@@ -181,7 +181,7 @@ impl Prepared {
         verdict.run = Some(run.summary.clone());
         let lists = self.lists();
         let graded = grade_listed(&run.parsed, lists[0], lists[1]);
-        let seen = canary.map(|canary| canary::look(&run, &canary));
+        let seen = canary.map(|canary| canary::look(&run, &canary, plan.twin_ids()));
         if let Some(seen) = &seen {
             verdict.canaries = seen.report(plan);
         } else {
