@@ -256,3 +256,10 @@ fn rust_cargo() {
         run("rust", "docker");
     }
 }
+
+#[test]
+fn php_phpunit() {
+    if has_docker() {
+        run("phpunit", "docker");
+    }
+}

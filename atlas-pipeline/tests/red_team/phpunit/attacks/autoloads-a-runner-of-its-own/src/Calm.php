@@ -1,0 +1,7 @@
+<?php
+
+namespace PHPUnit\Framework;
+
+abstract class TestCase
+{
+}

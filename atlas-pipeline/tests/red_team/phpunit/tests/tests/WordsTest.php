@@ -1,0 +1,29 @@
+<?php
+
+namespace Shop\Tests;
+
+use PHPUnit\Framework\TestCase;
+use Shop\Words;
+
+final class WordsTest extends TestCase
+{
+    public function testLength(): void
+    {
+        $this->assertSame(4, Words::length("milk"));
+    }
+
+    public function testInitialOfOneWord(): void
+    {
+        $this->assertSame("M", Words::initials("Milk"));
+    }
+
+    public function testInitialsOfManyWords(): void
+    {
+        $this->assertSame("FGM", Words::initials("Fresh Goat Milk"));
+    }
+
+    public function testSpacesDoNotCount(): void
+    {
+        $this->assertSame("GT", Words::initials("  Green   Tea "));
+    }
+}
