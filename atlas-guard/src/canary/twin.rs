@@ -35,7 +35,7 @@ const MOST: usize = 3;
 /// taken. Only tests are taken that compare with a number, text or list that is written out, for of
 /// those it is certain that both cannot hold. Names are put together from words of the file's own
 /// test names, and a twin stands before or behind its test, as the `seed` says. Files of Python,
-/// Ruby (minitest's methods, and `RSpec`), PHP, JavaScript and Rust are known; nothing comes back
+/// Ruby (minitest's methods, and `RSpec`), PHP, JavaScript, Rust and Go are known; nothing comes back
 /// where no test has such a comparison.
 ///
 /// ```
@@ -234,6 +234,7 @@ enum Style {
     Php,
     JavaScript,
     Rust,
+    Go,
 }
 
 impl Style {
@@ -244,6 +245,7 @@ impl Style {
             "php" => Self::Php,
             "js" | "cjs" | "mjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => Self::JavaScript,
             "rs" => Self::Rust,
+            "go" if file.ends_with("_test.go") => Self::Go,
             _ => return None,
         })
     }
@@ -266,12 +268,15 @@ impl Style {
             )
         });
         static RUST: LazyLock<Regex> = LazyLock::new(|| regex(r"^(\s*)fn\s+(\w+)\s*\(\)\s*\{\s*$"));
+        static GO: LazyLock<Regex> =
+            LazyLock::new(|| regex(r"^()func\s+(Test\w+)\(\w+ \*testing\.T\) \{\s*$"));
         match self {
             Self::Python => &PYTHON,
             Self::Ruby => &RUBY,
             Self::Php => &PHP,
             Self::JavaScript => &JAVASCRIPT,
             Self::Rust => &RUST,
+            Self::Go => &GO,
         }
     }
 
@@ -323,7 +328,7 @@ impl Style {
                     }
                     Self::Php => bare.starts_with(['*', '#', '/']),
                     Self::Rust => bare.starts_with("#[") || bare.starts_with("//"),
-                    Self::Ruby | Self::JavaScript => false,
+                    Self::Ruby | Self::JavaScript | Self::Go => false,
                 }
         };
         let mut start = head;
@@ -427,10 +432,22 @@ impl Style {
                 )),
             ]
         });
+        // Also a value with fields: `Sum { count: 1 }`, `Money::new(180)`.
         static RUST: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             vec![regex(&format!(
-                r"(?m)^(\s*assert_eq!\(.*\),\s*)({VALUE})(\);\s*)$"
+                r"(?m)^(\s*assert_eq!\(.*\),\s*)({VALUE}|[\w:]+\s?\{{[^{{}}]*\}}|[\w:]+\([^()]*\))(\);\s*)$"
             ))]
+        });
+        static GO: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+            vec![
+                regex(&format!(r"(?m)^(\tif\b.*\w\(.*\s!=\s)({VALUE})(\s\{{\s*)$")),
+                regex(&format!(
+                    r"(?m)^(\t(?:want|wanted|expected|expect|exp)\w*\s:?=\s)({VALUE}|[\w.]+\{{[^{{}}]*\}})(\s*)$"
+                )),
+                regex(&format!(
+                    r"(?m)^(\t(?:assert|require)\.Equal\(\w+,\s)({VALUE})(,\s.*\)\s*)$"
+                )),
+            ]
         });
         match self {
             Self::Python => &PYTHON,
@@ -438,6 +455,7 @@ impl Style {
             Self::Php => &PHP,
             Self::JavaScript => &JAVASCRIPT,
             Self::Rust => &RUST,
+            Self::Go => &GO,
         }
     }
 
@@ -453,11 +471,18 @@ impl Style {
             "rescue",
             "catch",
             "skip",
+            ".Skip",
+            "recover(",
+            ".Run(",
         ];
         let head = body.lines().next().unwrap_or_default().len();
         if odd.iter().any(|word| body[head..].contains(word)) {
             return None;
         }
+        let mut inside = body[head..].lines().map(str::trim_end);
+        let level = inside
+            .find(|line| !matches!(line.trim(), "" | "{"))
+            .map(indentation)?;
         self.comparisons().iter().find_map(|comparison| {
             let found = comparison.captures_iter(&body[head..]).find(|found| {
                 // `a == 1 or b == 2` may hold either way.
@@ -467,7 +492,12 @@ impl Style {
                 ]
                 .iter()
                 .all(|word| !line.contains(word));
-                is_one && line.matches("==").count() < 2 && !line.contains("!=")
+                // Deeper than the test's first level it may not run at all.
+                is_one
+                    && indentation(line.trim_start_matches(['\r', '\n'])) == level
+                    && line.matches("==").count() < 2
+                    && line.matches("!=").count()
+                        == usize::from(self == Self::Go && line.contains("if "))
             })?;
             let other = other_value(&found[2], dice)?;
             let whole = found.get(0)?.range();
@@ -476,6 +506,11 @@ impl Style {
             Some(format!("{}{new}{}", &body[..start], &body[end..]))
         })
     }
+}
+
+/// How many blanks and tabs a line begins with.
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
 /// A value of the same type that is not equal.

@@ -158,3 +158,66 @@ fn an_id_leads_to_that_of_its_twin() {
         assert_eq!(twin.ids(id), expected, "{of} in {id}");
     }
 }
+
+#[test]
+fn go_and_values_with_fields() {
+    let go = |body: &str| {
+        format!("package a\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) {{\n{body}\n}}\n")
+    };
+    for (file, text, kept) in [
+        (
+            "a_test.go",
+            go("\tif got := Total([]int{1, 2}, 3); got != 6 {\n\t\tt.Error(got)\n\t}"),
+            "; got != 6 {",
+        ),
+        (
+            "a_test.go",
+            go(
+                "\tgot := Both(3)\n\twant := Sum{Of: 2, Name: \"x\"}\n\tif got != want {\n\t\tt.Error(got)\n\t}",
+            ),
+            "want := Sum{Of: 2, Name: \"x\"}",
+        ),
+        (
+            "a_test.go",
+            go("\tassert.Equal(t, 6, Total(3))"),
+            "(t, 6, Total",
+        ),
+        (
+            "tests/a.rs",
+            "#[test]\nfn sums() {\n    assert_eq!(both(3), Sum { of: 2 });\n}\n".to_owned(),
+            "Sum { of: 2 }",
+        ),
+        (
+            "tests/a.rs",
+            "#[test]\nfn sums() {\n    assert_eq!(both(3), Money::new(2));\n}\n".to_owned(),
+            "Money::new(2)",
+        ),
+    ] {
+        let (_, _, new) = one(file, &text);
+        assert_eq!(new.matches(kept).count(), 1, "{new}");
+    }
+}
+
+#[test]
+fn a_comparison_that_may_not_run_has_no_twin() {
+    for (file, text) in [
+        (
+            "a_test.go",
+            "func TestA(t *testing.T) {\n\tfor range all {\n\t\tassert.Equal(t, 6, Total(3))\n\t}\n}\n",
+        ),
+        (
+            "a_test.go",
+            "func TestA(t *testing.T) {\n\tif short {\n\t\tt.Skip()\n\t}\n\tassert.Equal(t, 6, Total(3))\n}\n",
+        ),
+        (
+            "a.rs",
+            "#[test]\nfn a() {\n    for n in all() {\n        assert_eq!(f(n), 3);\n    }\n}\n",
+        ),
+        (
+            "a.test.js",
+            "test('a', () => {\n  if (x) {\n    expect(f(1)).toBe(2);\n  }\n});\n",
+        ),
+    ] {
+        assert_eq!(twins(file, text.as_bytes(), "seed", &[]), None, "{text}");
+    }
+}

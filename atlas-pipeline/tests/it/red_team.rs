@@ -2,12 +2,6 @@
 //!
 //! Each folder of `tests/red_team` is a small project: `base`, what the `solution` and the `tests` change,
 //! `attacks` and `honest` patches. An attack is laid over base, an honest patch over base and solution;
-//! `EXPECT` names a text that the verdict on the attack must hold, `DELETE` files that it removes.
-//! What lies in `known` are attacks that get through, asserted as such: `EXPECT` is `RESOLVED`.
-    }
-}
-
-#[test]
 //! `EXPECT` names a text that the verdict on the attack must hold, `DELETE` files that it removes. Attacks
 //! in `known` succeed: no way is known to tell them from a solution.
 
@@ -47,12 +41,12 @@ fn lay(from: &Path, repo: &Path) {
         }
         let to = repo.join(name);
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        #[cfg(unix)]
         if entry.is_symlink() {
-            let target = std::fs::read_link(&entry).unwrap();
-            std::os::unix::fs::symlink(target, &to).unwrap();
-        } else {
-            std::fs::copy(&entry, &to).unwrap();
+            std::os::unix::fs::symlink(std::fs::read_link(&entry).unwrap(), &to).unwrap();
+            continue;
         }
+        std::fs::copy(&entry, &to).unwrap();
     }
 }
 
@@ -81,12 +75,9 @@ fn patch(repo: &Path, base: &str, layers: &[&Path]) -> String {
         lay(layer, repo);
     }
     git(repo, &["add", "-A", "-f"]);
-    // Into a file: a last line of context may be blank.
-    let output = repo.with_extension("diff");
-    let to = format!("--output={}", output.display());
-    git(repo, &["diff", "--cached", "--binary", &to, base]);
+    let text = git(repo, &["diff", "--cached", "--binary", base]) + "\n";
     git(repo, &["reset", "-q", "--hard", base]);
-    std::fs::read_to_string(output).unwrap()
+    text
 }
 
 /// Makes an instance of a project and evaluates all of its attacks and honest patches.
@@ -137,9 +128,7 @@ fn run(project: &str, engine: &str) {
         predictions.push('\n');
     };
     let mut expected = BTreeMap::new();
-    let attacks = folders(&root.join("attacks"));
-    let known = folders(&root.join("known"));
-    for attack in attacks.into_iter().chain(known) {
+    for attack in folders(&root.join("attacks")) {
         let name = attack.file_name().unwrap().to_str().unwrap().to_owned();
         let text = std::fs::read_to_string(attack.join("EXPECT")).unwrap();
         add(&name, &patch(&repo, &base, &[&attack]));
@@ -202,16 +191,6 @@ fn run(project: &str, engine: &str) {
         ])
         .to_string();
         let is_resolved = verdict["resolved"] == true;
-        match signal {
-            Some(signal) if signal == "RESOLVED" => {
-                if !is_resolved {
-                    wrong.push(format!("{name} is caught now, and no longer known: {told}"));
-                }
-            }
-    }
-}
-
-#[test]
         match signal.as_deref() {
             // A wrong verdict that cannot be helped yet; should it be right one day, the attack moves.
             Some("RESOLVED") if is_resolved => {}
@@ -242,13 +221,6 @@ fn python_unittest() {
 }
 
 #[test]
-fn go_test() {
-    if has_docker() {
-        run("go", "docker");
-    }
-}
-
-#[test]
 fn python_pytest() {
     if has_docker() {
         run("pytest", "docker");
@@ -263,20 +235,6 @@ fn ruby_minitest() {
 }
 
 #[test]
-fn javascript_jest() {
-    if has_docker() {
-        run("jest", "docker");
-    }
-}
-
-#[test]
-fn rust_cargo() {
-    if has_docker() {
-        run("rust", "docker");
-    }
-}
-
-#[test]
 fn php_phpunit() {
     if has_docker() {
         run("phpunit", "docker");
@@ -287,4 +245,32 @@ fn php_phpunit() {
 #[test]
 fn python_unittest_without_values() {
     run("unittest_truths", "local");
+}
+
+#[test]
+fn go_test() {
+    if has_docker() {
+        run("go", "docker");
+    }
+}
+
+#[test]
+fn javascript_jest() {
+    if has_docker() {
+        run("jest", "docker");
+    }
+}
+
+#[test]
+fn javascript_mocha() {
+    if has_docker() {
+        run("mocha", "docker");
+    }
+}
+
+#[test]
+fn rust_cargo() {
+    if has_docker() {
+        run("rust", "docker");
+    }
 }
