@@ -31,6 +31,11 @@ impl Failures {
         self.paths.len() as u64 + u64::from(self.open.is_some()) >= self.declared
     }
 
+    /// Whether no announced failure has begun.
+    pub(super) fn none_begun(&self) -> bool {
+        self.paths.is_empty() && self.open.is_none()
+    }
+
     /// Takes the next line; returns whether it is a part of a title.
     pub(super) fn line(&mut self, line: &[u8]) -> bool {
         if let Some(open) = &mut self.open {

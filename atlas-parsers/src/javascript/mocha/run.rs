@@ -148,6 +148,11 @@ impl Run {
             return more;
         }
         let title = page.failures.line(line);
+        // The runner's list begins at once: counts of failures before anything else are a test's.
+        if !title && !line.is_empty() && page.failures.none_begun() && !page.failures.all_begun() {
+            self.page = None;
+            return false;
+        }
         // Until the last announced failure has begun, all is the list.
         title || !page.failures.all_begun()
     }
