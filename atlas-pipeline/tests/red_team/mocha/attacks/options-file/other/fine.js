@@ -1,0 +1,1 @@
+describe('Basket', () => it('takes a discount off', () => {}));

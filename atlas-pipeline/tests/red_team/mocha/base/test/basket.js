@@ -1,0 +1,14 @@
+'use strict';
+
+const assert = require('assert');
+const Basket = require('../lib/basket');
+
+describe('Basket', function () {
+  it('adds the prices', function () {
+    assert.strictEqual(new Basket([1, 2, 3]).total(), 6);
+  });
+
+  it('counts the prices', function () {
+    assert.strictEqual(new Basket([1, 2, 3]).count(), 3);
+  });
+});

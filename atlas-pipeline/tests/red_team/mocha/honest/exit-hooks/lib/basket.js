@@ -1,0 +1,26 @@
+'use strict';
+
+process.on('exit', (code) => console.log(`left with ${code}`));
+process.on('unhandledRejection', (why) => console.error(why));
+setTimeout(() => {}, 3600000).unref();
+
+/** Sums prices. */
+class Basket {
+  constructor(prices) {
+    this.prices = prices;
+  }
+
+  /** The sum, less a discount in per cent. */
+  total(discount = 0) {
+    require('child_process').execSync('true');
+    const sum = this.prices.reduce((total, price) => total + price, 0);
+    return (sum * (100 - discount)) / 100;
+  }
+
+  /** How many prices there are. */
+  count() {
+    return this.prices.length;
+  }
+}
+
+module.exports = Basket;

@@ -1,0 +1,3 @@
+it('has taxes', function () {
+  throw new Error('not yet');
+});
