@@ -274,10 +274,3 @@ fn rust_cargo() {
         run("rust", "docker");
     }
 }
-
-#[test]
-fn javascript_mocha() {
-    if has_docker() {
-        run("mocha", "docker");
-    }
-}
