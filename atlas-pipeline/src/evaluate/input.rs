@@ -2,7 +2,9 @@
 
 use super::subject::Subject;
 use atlas_core::{Error, ErrorKind, Instance, InstanceId};
-use atlas_formats::{Prediction, ReadOptions, RowFault, read_dataset, read_predictions};
+use atlas_formats::{
+    Prediction, Predictions, ReadOptions, RowFault, read_dataset, read_predictions,
+};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,6 +19,8 @@ pub enum PredictionSource {
     Null,
     /// A file.
     File(PathBuf),
+    /// What would stand in such a file.
+    Content(Vec<u8>),
 }
 
 impl FromStr for PredictionSource {
@@ -97,7 +101,11 @@ impl Input {
                 String::from_utf8_lossy(subject.gold_patch.as_bytes()).into_owned()
             }),
             PredictionSource::Null => input.of_rows("null", |_| String::new()),
-            PredictionSource::File(path) => input.of_file(path, only)?,
+            PredictionSource::File(path) => input.of_file(path, &read_predictions(path)?, only)?,
+            PredictionSource::Content(bytes) => {
+                let name = Path::new("predictions");
+                input.of_file(name, &Predictions::from_bytes(bytes, name), only)?;
+            }
         }
         Ok(input)
     }
@@ -175,8 +183,12 @@ impl Input {
         }
     }
 
-    fn of_file(&mut self, path: &Path, only: &[InstanceId]) -> Result<(), Error> {
-        let found = read_predictions(path)?;
+    fn of_file(
+        &mut self,
+        path: &Path,
+        found: &Predictions,
+        only: &[InstanceId],
+    ) -> Result<(), Error> {
         self.faults.extend(found.faults.iter().map(InputFault::of));
         // Of several by one model for one instance the last counts, in the place of the first.
         let mut order: Vec<(&str, &str)> = Vec::new();

@@ -137,8 +137,8 @@ fn a_patch_that_does_not_apply_is_explained_and_mended() {
     let place = Place::new();
     let repo = place.repository("repo", &[BASE, FIX]);
     let base = git(&repo, &["rev-parse", "HEAD~1"]);
-    let bare = PATCH.replace("a/calc", "calc").replace("b/calc", "calc");
-    let fenced = format!("Here is the fix:\n```diff\n{bare}```\n");
+    let unprefixed = PATCH.replace("a/calc", "calc").replace("b/calc", "calc");
+    let fenced = format!("Here is the fix:\n```diff\n{unprefixed}```\n");
     std::fs::write(place.path("fenced.diff"), &fenced).unwrap();
     let args = ["patch", "fenced.diff", "--repo", "repo", "--base", &base];
     let done = place.run(
