@@ -2,6 +2,7 @@
 
 mod cached;
 mod config;
+mod datasets;
 mod demo;
 mod doctor;
 mod engine;
@@ -27,6 +28,10 @@ pub use atlas_source as source;
 
 pub use cached::CachedSandbox;
 pub use config::{Bytes, Config, EngineConfig, LocalConfig, ModelConfig, PlanConfig};
+pub use datasets::{
+    ConvertReport, LeaderboardReport, LintReport, compare_models, convert_dataset, lint_dataset,
+    read_run_report,
+};
 pub use demo::{DemoReport, DemoSource, demo};
 pub use doctor::{Ability, DoctorReport, doctor};
 pub use engine::{EngineChoice, Engines, sweep};
@@ -35,9 +40,9 @@ pub use environment::{
 };
 pub use eval_script::eval_script;
 pub use evaluate::{
-    CanaryReport, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, GradeChange, InputFault,
-    Ledger, PredictionSource, RegradeOptions, RegradeReport, RegradedInstance, evaluate, regrade,
-    run_id,
+    CanaryReport, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, GradeChange, HarnessFiles,
+    InputFault, Ledger, PredictionSource, RegradeOptions, RegradeReport, RegradedInstance,
+    evaluate, grade_row, regrade, run_id,
 };
 pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
 #[cfg(feature = "mcp")]

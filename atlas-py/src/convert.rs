@@ -1,7 +1,7 @@
 //! Values across the border.
 
-use crate::errors::{raised, raised_json};
-use atlas_core::{Error, Patch};
+use crate::errors::{invalid, raised, raised_json};
+use atlas_core::{Error, InstanceId, Patch};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -9,6 +9,7 @@ use pyo3::types::{PyBool, PyDict, PyList, PyString};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// A log or a patch as a caller gives it: `bytes` and `str` are the content, a path is a file.
 pub(crate) enum Source {
@@ -56,12 +57,31 @@ impl Source {
         }
     }
 
-    fn read(&self) -> Result<Vec<u8>, Error> {
+    /// The content, wherever it is.
+    pub(crate) fn read(&self) -> Result<Vec<u8>, Error> {
         match self {
             Self::File(path) => std::fs::read(path).map_err(|why| Error::io("read", path, why)),
             other => Ok(other.bytes().unwrap_or_default().to_vec()),
         }
     }
+}
+
+/// A word that names something: a mode, an engine, a schema.
+pub(crate) fn named<T>(argument: &str, word: &str) -> PyResult<T>
+where
+    T: FromStr,
+    T::Err: std::fmt::Display,
+{
+    word.parse().map_err(|why| invalid(argument, why))
+}
+
+/// Names of instances; none where nothing was given.
+pub(crate) fn instance_ids(given: Option<Vec<String>>) -> PyResult<Vec<InstanceId>> {
+    given
+        .unwrap_or_default()
+        .iter()
+        .map(|id| named("instance_ids", id))
+        .collect()
 }
 
 /// A patch that may be given as content or as a file.

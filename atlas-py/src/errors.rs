@@ -1,6 +1,7 @@
 //! Rust's errors as Python's exceptions: the only place that knows both.
 
-use atlas_core::{Error, ErrorKind, InstanceError};
+use atlas_core::{Blame, Error, ErrorKind, InstanceError};
+use atlas_parsers::CompatFault;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -43,6 +44,30 @@ pub(crate) fn raised(error: &Error) -> PyErr {
 /// The exception for a dataset row that is not what it should be.
 pub(crate) fn raised_row(error: InstanceError) -> PyErr {
     raised(&Error::new(ErrorKind::InvalidInput, "read row", "").with_source(error))
+}
+
+/// The exception for an argument that cannot be used.
+pub(crate) fn invalid(argument: &str, why: impl std::fmt::Display) -> PyErr {
+    raised(
+        &Error::new(ErrorKind::InvalidInput, "read argument", argument)
+            .with_source(why.to_string()),
+    )
+}
+
+/// The exception for a harness's reader that raises: its words are that exception's.
+pub(crate) fn raised_compat(fault: &CompatFault, parser: &str) -> PyErr {
+    Python::attach(|py| {
+        let fields = PyDict::new(py);
+        fields.set_item("kind", ErrorKind::InvalidInput.as_str())?;
+        fields.set_item("blame", Blame::Caller.as_str())?;
+        fields.set_item("operation", "read log")?;
+        fields.set_item("subject", format!("`{parser}`"))?;
+        py.import("swe_atlas._errors")?
+            .getattr("CompatFault")?
+            .call((fault.to_string(),), Some(&fields))
+            .map(PyErr::from_value)
+    })
+    .unwrap_or_else(|why| why)
 }
 
 /// The exception for a defect of this crate: a value of ours that is no JSON.

@@ -1,12 +1,11 @@
 //! `Instance`.
 
+use crate::columns::Columns;
 use crate::convert::{Source, dumps, loads};
 use crate::errors::{raised, raised_row};
 use atlas_core::{Error, ErrorKind};
-use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyType};
-use serde_json::Value;
 
 /// One row of a SWE-bench dataset, with every column it was read with.
 ///
@@ -15,7 +14,7 @@ use serde_json::Value;
 #[pyclass(frozen, mapping, module = "swe_atlas")]
 #[derive(Debug)]
 pub(crate) struct Instance {
-    row: atlas_core::Instance,
+    pub(crate) row: atlas_core::Instance,
     /// The row as it was read: numbers keep their spelling, separators their spaces.
     text: String,
 }
@@ -27,11 +26,10 @@ impl Instance {
         Ok(Self { row, text })
     }
 
-    fn column<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        match self.row.as_map().get(column) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.into_pyobject(py)?.into_any())),
-            Some(_) => loads(py, &self.text)?.get_item(column).map(Some),
+    fn columns(&self) -> Columns<'_> {
+        Columns {
+            map: self.row.as_map(),
+            text: &self.text,
         }
     }
 }
@@ -115,42 +113,30 @@ impl Instance {
         column: &str,
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let found = self.column(py, column)?;
-        Ok(found
-            .or(default)
-            .unwrap_or_else(|| py.None().into_bound(py)))
+        self.columns().get(py, column, default)
     }
 
     /// The names of all columns, in order.
-    fn keys(&self) -> Vec<&str> {
-        self.row.as_map().keys().map(String::as_str).collect()
+    fn keys(&self) -> Vec<String> {
+        self.columns().keys()
     }
 
     /// The values of all columns, in order.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        py.get_type::<PyList>()
-            .call1((loads(py, &self.text)?.call_method0("values")?,))?
-            .cast_into()
-            .map_err(PyErr::from)
+        self.columns().list(py, "values")
     }
 
     /// The columns with their values, in order.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        py.get_type::<PyList>()
-            .call1((loads(py, &self.text)?.call_method0("items")?,))?
-            .cast_into()
-            .map_err(PyErr::from)
+        self.columns().list(py, "items")
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.column(py, column)?
-            .ok_or_else(|| PyKeyError::new_err(column.to_owned()))
+        self.columns().item(py, column)
     }
 
     fn __contains__(&self, column: &Bound<'_, PyAny>) -> bool {
-        column
-            .extract::<&str>()
-            .is_ok_and(|column| self.row.as_map().contains_key(column))
+        self.columns().contains(column)
     }
 
     fn __len__(&self) -> usize {
@@ -158,7 +144,7 @@ impl Instance {
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
-        PyList::new(py, self.keys())?.try_iter()
+        self.columns().iterate(py)
     }
 
     fn __eq__(&self, other: &Self) -> bool {

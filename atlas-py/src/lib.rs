@@ -10,13 +10,22 @@
 )]
 
 mod classification;
+mod columns;
+mod compat;
 mod convert;
+mod dataset;
 mod errors;
+mod evaluate;
 mod instance;
 mod log;
 mod make;
+mod patch;
+mod prediction;
+mod regrade;
 mod report;
 mod run;
+mod schemas;
+mod score;
 mod validate;
 
 use pyo3::prelude::*;
@@ -27,13 +36,29 @@ mod _swe_atlas {
     #[pymodule_export]
     use crate::classification::{Classification, classify};
     #[pymodule_export]
+    use crate::compat::{grade_compat, parse_log_compat};
+    #[pymodule_export]
+    use crate::dataset::{Dataset, Row, diff_datasets, read_dataset};
+    #[pymodule_export]
     use crate::errors::{_error_kinds, _raise};
+    #[pymodule_export]
+    use crate::evaluate::{EvalReport, evaluate};
     #[pymodule_export]
     use crate::instance::Instance;
     #[pymodule_export]
     use crate::log::{ParsedLog, parse_log};
     #[pymodule_export]
     use crate::make::{MakeReport, make};
+    #[pymodule_export]
+    use crate::patch::{diagnose_patch, examine_patch};
+    #[pymodule_export]
+    use crate::prediction::{Prediction, Predictions, read_predictions};
+    #[pymodule_export]
+    use crate::regrade::{RegradeReport, regrade};
+    #[pymodule_export]
+    use crate::schemas::{Conversion, LintReport, convert, lint};
+    #[pymodule_export]
+    use crate::score::{Leaderboard, leaderboard, pass_at_k};
     #[pymodule_export]
     use crate::validate::{ValidateReport, grade, validate};
     use pyo3::prelude::*;

@@ -1,10 +1,10 @@
 //! `MakeReport` and `make`.
 
-use crate::convert::dumps;
-use crate::errors::raised;
+use crate::convert::{dumps, named};
+use crate::errors::{invalid, raised};
 use crate::report::Report;
 use crate::run::run;
-use atlas_core::{Error, ErrorKind, InvalidInstanceId};
+use atlas_core::{Error, ErrorKind};
 use atlas_pipeline::{Config, MakeOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
@@ -189,24 +189,18 @@ pub(crate) fn make(
     trust: bool,
     repeats: u32,
 ) -> PyResult<MakeReport> {
-    let invalid = |argument: &str, why: String| {
-        raised(&Error::new(ErrorKind::InvalidInput, "read argument", argument).with_source(why))
-    };
     let repo = repo
         .into_os_string()
         .into_string()
         .map_err(|repo| invalid("repo", format!("{} is not UTF-8", repo.display())))?;
-    let instance_id = instance_id
-        .map(str::parse)
-        .transpose()
-        .map_err(|why: InvalidInstanceId| invalid("instance_id", why.to_string()))?;
+    let instance_id = instance_id.map(|id| named("instance_id", id)).transpose()?;
     let options = MakeOptions {
         base,
         head,
         pull_request: pr,
         instance_id,
         problem,
-        engine: engine.parse().map_err(|why| invalid("engine", why))?,
+        engine: named("engine", engine)?,
         config: self::config(config)?,
         trust,
         repeats,

@@ -3,6 +3,7 @@
 use crate::convert::{to_python, to_value};
 use crate::errors::raised_json;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -34,6 +35,14 @@ impl Report {
         to_python(py, &self.0[name])
     }
 
+    /// The same for a list that is left out where it is empty.
+    pub(crate) fn list<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        match &self.0[name] {
+            Value::Null => Ok(PyList::empty(py).into_any()),
+            list => to_python(py, list),
+        }
+    }
+
     pub(crate) fn dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0)
     }
@@ -45,12 +54,16 @@ impl Report {
 
     /// `Name(id, outcome=…, 3 FAIL_TO_PASS, 9 PASS_TO_PASS)`.
     pub(crate) fn summary(&self) -> String {
-        let count = |name: &str| self.0[name].as_array().map_or(0, Vec::len);
         format!(
             "outcome='{}', FAIL_TO_PASS={}, PASS_TO_PASS={}",
             self.text("outcome"),
-            count("FAIL_TO_PASS"),
-            count("PASS_TO_PASS")
+            self.count("FAIL_TO_PASS"),
+            self.count("PASS_TO_PASS")
         )
+    }
+
+    /// How many a list has.
+    pub(crate) fn count(&self, name: &str) -> usize {
+        self.0[name].as_array().map_or(0, Vec::len)
     }
 }

@@ -43,3 +43,24 @@ where
     runtime.shutdown_timeout(Duration::from_secs(2));
     result
 }
+
+/// The same for work that blocks a thread. A signal does not wait for its end: it goes on unseen until
+/// it looks at the context, and must not write anything.
+pub(crate) fn run_blocking<T, W>(work: W) -> PyResult<T>
+where
+    T: Send + 'static,
+    W: FnOnce(&RunContext) -> Result<T, Error> + Send + 'static,
+{
+    run(async |cx| {
+        let own = cx.clone();
+        let thread = tokio::task::spawn_blocking(move || work(&own));
+        tokio::select! {
+            done = thread => done.map_err(|why| {
+                Error::new(ErrorKind::Internal, "wait for a thread", "").with_source(why)
+            })?,
+            () = cx.cancel.cancelled() => {
+                Err(Error::new(ErrorKind::Cancelled, "wait for a thread", "was cancelled"))
+            }
+        }
+    })
+}

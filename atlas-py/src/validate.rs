@@ -1,12 +1,10 @@
 //! `ValidateReport`, `validate` and `grade`.
 
-use crate::convert::to_python;
-use crate::errors::raised;
+use crate::convert::{named, plain};
 use crate::log::ParsedLog;
 use crate::make::config;
 use crate::report::Report;
 use crate::run::run;
-use atlas_core::{Error, ErrorKind, InstanceId, InvalidInstanceId};
 use atlas_oracle::SequentialTest;
 use atlas_pipeline::ValidateOptions;
 use pyo3::prelude::*;
@@ -191,15 +189,11 @@ pub(crate) fn validate(
     out: Option<PathBuf>,
     trust: bool,
 ) -> PyResult<ValidateReport> {
-    let invalid = |argument: &str, why: String| {
-        raised(&Error::new(ErrorKind::InvalidInput, "read argument", argument).with_source(why))
-    };
     let instances = instances
         .unwrap_or_default()
         .iter()
-        .map(|id| id.parse())
-        .collect::<Result<Vec<InstanceId>, InvalidInstanceId>>()
-        .map_err(|why| invalid("instances", why.to_string()))?;
+        .map(|id| named("instances", id))
+        .collect::<PyResult<Vec<_>>>()?;
     let defaults = ValidateOptions::new(dataset);
     let options = ValidateOptions {
         instances,
@@ -222,7 +216,7 @@ pub(crate) fn validate(
         min_strength,
         concurrency,
         jobs,
-        engine: engine.parse().map_err(|why| invalid("engine", why))?,
+        engine: named("engine", engine)?,
         config: self::config(config)?,
         out,
         trust,
@@ -252,5 +246,5 @@ pub(crate) fn grade<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let log = &log.get().log;
     let graded = py.detach(|| atlas_oracle::grade(log, &fail_to_pass, &pass_to_pass));
-    to_python(py, &crate::convert::to_value(&graded)?)
+    plain(py, &graded)
 }

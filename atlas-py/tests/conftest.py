@@ -75,6 +75,17 @@ def commit(repo: Path, message: str, files: dict[str, str]) -> str:
     return git(repo, "rev-parse", "HEAD")
 
 
+def running(argument: str) -> bool:
+    """Whether any process of this machine was given that argument."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if argument.encode() in (process / "cmdline").read_bytes().split(b"\0"):
+                return True
+        except OSError:
+            continue
+    return False
+
+
 class PullRequest:
     """A repository whose last commit is a pull request, and what `make` needs to run it here.
 

@@ -5,10 +5,9 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-from conftest import PullRequest
+from conftest import PullRequest, running
 
 import swe_atlas
 
@@ -82,17 +81,6 @@ def test_the_command_says_the_same(pull_request: PullRequest, atlas: str) -> Non
         k: v for k, v in theirs.items() if k not in different
     }
     assert set(ours.to_dict()) == set(theirs)
-
-
-def running(argument: str) -> bool:
-    """Whether any process of this machine was given that argument."""
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if argument.encode() in (process / "cmdline").read_bytes().split(b"\0"):
-                return True
-        except OSError:
-            continue
-    return False
 
 
 CHILD = """

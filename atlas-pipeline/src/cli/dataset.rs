@@ -1,11 +1,12 @@
 //! `atlas convert`, `atlas lint` and `atlas diff`.
 
 use super::{DONE, ERROR, Format, NO, output};
-use atlas_core::{Error, ErrorKind, Severity};
+use atlas_core::{Error, RunContext, Severity};
 use atlas_formats::{
-    ConvertOptions, Dataset, LintCode, LintOptions, LossKind, PatchProblem, ReadOptions, RowFault,
-    Schema, convert, diff_datasets, lint, read_dataset,
+    ConvertOptions, Dataset, LintCode, LintOptions, LossKind, ReadOptions, RowFault, Schema,
+    diff_datasets, read_dataset,
 };
+use atlas_pipeline::{convert_dataset, lint_dataset};
 use atlas_source::GitRepo;
 use clap::Args;
 use serde_json::json;
@@ -41,20 +42,6 @@ fn read(path: &Path) -> Result<Dataset, Error> {
     read_dataset(path, &ReadOptions::default())
 }
 
-fn schema_of(set: &Dataset, path: &Path, named: Option<Schema>) -> Result<Schema, Error> {
-    match named {
-        Some(schema) => Ok(schema),
-        None => set.schema().map_err(|why| {
-            Error::new(
-                ErrorKind::InvalidInput,
-                "tell the schema of",
-                format!("`{}` (--from names it)", path.display()),
-            )
-            .with_source(why)
-        }),
-    }
-}
-
 fn faults_text(text: &mut String, faults: &[RowFault]) {
     for fault in faults {
         let _ = writeln!(text, "{fault}");
@@ -71,34 +58,23 @@ fn lost_rows(faults: &[RowFault]) -> usize {
 
 pub(super) fn convert_command(args: &ConvertArgs) -> Result<u8, Error> {
     let set = read(&args.input)?;
-    let from = schema_of(&set, &args.input, args.from)?;
     let mut options = ConvertOptions::default();
     options.image_namespace.clone_from(&args.image_namespace);
     options.keep_source = !args.no_source;
-    let (rows, losses) = convert(&set.rows, from, args.to, &options);
-    let count = rows.len();
-    let written = if from == args.to {
-        set.clone()
-    } else {
-        Dataset::new(rows)
-    };
+    let (written, report) = convert_dataset(&set, &args.input, args.from, args.to, &options)?;
     written.write(&args.output)?;
     if args.format == Format::Json {
-        output::json(&json!({
-            "from": from.as_str(),
-            "to": args.to.as_str(),
-            "rows": count,
-            "losses": losses,
-            "faults": set.faults,
-        }))?;
+        output::json(&report)?;
     } else {
         let mut text = format!(
-            "{count} rows of {from} written to {} as {}\n",
+            "{} rows of {} written to {} as {}\n",
+            report.rows,
+            report.from,
             args.output.display(),
-            args.to
+            report.to
         );
         let mut by_column: std::collections::BTreeMap<_, usize> = std::collections::BTreeMap::new();
-        for loss in &losses {
+        for loss in &report.losses {
             *by_column
                 .entry((loss.kind, loss.column.clone()))
                 .or_default() += 1;
@@ -146,53 +122,6 @@ pub(super) struct LintArgs {
     format: Format,
 }
 
-/// Tries both patches of a row on its base commit.
-async fn try_patches(repos: &Path, row: &atlas_core::Instance) -> Option<PatchProblem> {
-    let problem = |field: &str, message: String| {
-        Some(PatchProblem {
-            field: field.to_owned(),
-            message,
-        })
-    };
-    let name = row.text("repo").ok()??;
-    let base = row.text("base_commit").ok()??;
-    let flat = name.replace('/', "__");
-    let last = name.rsplit('/').next().unwrap_or(name);
-    let folder = [flat.as_str(), name, last]
-        .iter()
-        .map(|name| repos.join(name))
-        .find(|path| path.exists())
-        .unwrap_or_else(|| repos.to_owned());
-    let repo = match GitRepo::open(&folder).await {
-        Ok(repo) => repo,
-        Err(why) => return problem("repo", why.chain()),
-    };
-    let commit = match repo.resolve(base).await {
-        Ok(commit) => commit,
-        Err(why) => return problem("base_commit", why.chain()),
-    };
-    let mut chain = Vec::new();
-    for (field, patch) in [
-        ("test_patch", row.test_patch()),
-        ("patch", row.gold_patch()),
-    ] {
-        let Ok(patch) = patch else { continue };
-        chain.push((field, patch));
-    }
-    let patches: Vec<&atlas_core::Patch> = chain.iter().map(|(_, patch)| patch).collect();
-    match atlas_source::overlay(&repo, &commit, &patches).await {
-        Ok(outcome) => {
-            let (at, tried) = outcome.failed?;
-            let said: Vec<String> = tried
-                .iter()
-                .map(|(_, words)| words.trim().to_owned())
-                .collect();
-            problem(chain.get(at)?.0, said.first().cloned().unwrap_or_default())
-        }
-        Err(why) => problem("patch", why.chain()),
-    }
-}
-
 pub(super) fn lint_command(args: &LintArgs) -> Result<u8, Error> {
     let Some(dataset) = args.dataset.as_deref().filter(|_| !args.list) else {
         let mut text = String::new();
@@ -209,30 +138,17 @@ pub(super) fn lint_command(args: &LintArgs) -> Result<u8, Error> {
         return Ok(DONE);
     };
     let set = read(dataset)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|why| Error::new(ErrorKind::Io, "start the runtime", "").with_source(why))?;
-    let repos = args.repos.clone();
-    let tries = |row: &atlas_core::Instance| -> Option<PatchProblem> {
-        runtime.block_on(try_patches(repos.as_deref()?, row))
-    };
     let mut options = LintOptions::default();
     options.schema = args.schema;
     options.ignored = args.ignore.iter().copied().collect::<BTreeSet<_>>();
-    if args.repos.is_some() {
-        options = options.trying_patches(&tries);
-    }
-    let findings = lint(&set, &options);
+    let cx = RunContext::new("lint");
+    let report = lint_dataset(&cx, &set, &options, args.repos.as_deref())?;
+    let findings = &report.findings;
     if args.format == Format::Json {
-        output::json(&json!({
-            "rows": set.rows.len(),
-            "findings": findings,
-            "faults": set.faults,
-        }))?;
+        output::json(&report)?;
     } else {
         let mut text = String::new();
-        for finding in &findings {
+        for finding in findings {
             let _ = writeln!(text, "{finding}");
         }
         faults_text(&mut text, &set.faults);

@@ -4,8 +4,8 @@ use super::script;
 use super::subject::Subject;
 use super::verdict::{EvalOutcome, EvalVerdict};
 use atlas_core::{
-    Environment, Error, ErrorKind, ExitState, GradingMode, Harness, Job, JobFile, JobResult,
-    JobUser, Limits, Network, Overlay, RunContext, Sandbox,
+    Environment, Error, ErrorKind, ExitState, GradingMode, Harness, Instance, InstanceError, Job,
+    JobFile, JobResult, JobUser, Limits, Network, Overlay, RunContext, Sandbox,
 };
 use atlas_oracle::{
     CompatGrade, CompatInput, CompatOutcome, CompatRead, CompatRow, CompatStage, EvalType,
@@ -27,6 +27,34 @@ pub(super) struct HarnessRun {
     pub(super) result: Option<JobResult>,
 }
 
+/// What a harness has of one prediction when it grades.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HarnessFiles<'a> {
+    /// The prediction's patch; `None` where it is null.
+    pub patch: Option<&'a str>,
+    /// The log of the tests; `None` where none was written.
+    pub log: Option<&'a [u8]>,
+    /// The harness's own log of the instance.
+    pub instance_log: Option<&'a [u8]>,
+    /// How far the run came. Default: to the end of the tests.
+    pub stage: CompatStage,
+}
+
+/// Grades what a harness has of one prediction, as it does. The log is read by `read`, or by the reader
+/// that the harness takes for the row.
+///
+/// # Errors
+/// [`InstanceError`] naming the column of the row that cannot be used.
+pub fn grade_row(
+    harness: Harness,
+    row: &Instance,
+    files: &HarnessFiles<'_>,
+    read: Option<&dyn Fn(&str) -> CompatRead>,
+) -> Result<CompatGrade, InstanceError> {
+    let subject = Subject::read(row)?;
+    Ok(grade_by(harness, &subject, files, read))
+}
+
 /// Grades what a harness has before it.
 pub(super) fn grade_as(
     harness: Harness,
@@ -36,6 +64,21 @@ pub(super) fn grade_as(
     instance_log: Option<&[u8]>,
     stage: CompatStage,
 ) -> CompatGrade {
+    let files = HarnessFiles {
+        patch,
+        log,
+        instance_log,
+        stage,
+    };
+    grade_by(harness, subject, &files, None)
+}
+
+fn grade_by(
+    harness: Harness,
+    subject: &Subject,
+    files: &HarnessFiles<'_>,
+    read: Option<&dyn Fn(&str) -> CompatRead>,
+) -> CompatGrade {
     let parser = parser_name(harness, subject);
     let hints = CompatHints {
         version: subject.version.clone(),
@@ -44,7 +87,7 @@ pub(super) fn grade_as(
         language: subject.language.clone(),
         ..CompatHints::default()
     };
-    let read = |text: &str| match compat_parse(harness, &parser, text, &hints) {
+    let own = |text: &str| match compat_parse(harness, &parser, text, &hints) {
         Ok(statuses) => CompatRead::Statuses(statuses),
         Err(why) => CompatRead::Raised(why.to_string()),
     };
@@ -62,11 +105,11 @@ pub(super) fn grade_as(
                     EvalType::PassAndFail
                 },
             },
-            patch,
-            log,
-            instance_log,
-            stage,
-            read: &read,
+            patch: files.patch,
+            log: files.log,
+            instance_log: files.instance_log,
+            stage: files.stage,
+            read: read.unwrap_or(&own),
         },
     )
 }

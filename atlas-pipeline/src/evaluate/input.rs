@@ -2,7 +2,9 @@
 
 use super::subject::Subject;
 use atlas_core::{Error, ErrorKind, Instance, InstanceError, InstanceId};
-use atlas_formats::{FaultKind, Prediction, ReadOptions, RowFault, read_dataset, read_predictions};
+use atlas_formats::{
+    FaultKind, Prediction, Predictions, ReadOptions, RowFault, read_dataset, read_predictions,
+};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,6 +19,8 @@ pub enum PredictionSource {
     Null,
     /// A file.
     File(PathBuf),
+    /// What would stand in such a file.
+    Content(Vec<u8>),
 }
 
 impl FromStr for PredictionSource {
@@ -99,7 +103,11 @@ impl Input {
                 String::from_utf8_lossy(subject.gold_patch.as_bytes()).into_owned()
             }),
             PredictionSource::Null => input.of_rows("null", |_| String::new()),
-            PredictionSource::File(path) => input.of_file(path, only)?,
+            PredictionSource::File(path) => input.of_file(path, &read_predictions(path)?, only)?,
+            PredictionSource::Content(bytes) => {
+                let name = Path::new("predictions");
+                input.of_file(name, &Predictions::from_bytes(bytes, name), only)?;
+            }
         }
         Ok(input)
     }
@@ -216,8 +224,12 @@ impl Input {
         }
     }
 
-    fn of_file(&mut self, path: &Path, only: &[InstanceId]) -> Result<(), Error> {
-        let found = read_predictions(path)?;
+    fn of_file(
+        &mut self,
+        path: &Path,
+        found: &Predictions,
+        only: &[InstanceId],
+    ) -> Result<(), Error> {
         let place = path.display().to_string();
         let note = |prediction: &Prediction, field: &str, message: String| InputFault {
             file: place.clone(),

@@ -14,6 +14,7 @@ mod subject;
 mod tree;
 mod verdict;
 
+pub use compat::{HarnessFiles, grade_row};
 pub use input::{InputFault, PredictionSource};
 pub use layout::run_id;
 pub use regrade::{GradeChange, RegradeOptions, RegradeReport, RegradedInstance, regrade};

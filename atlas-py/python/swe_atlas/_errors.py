@@ -33,6 +33,10 @@ class InvalidInputError(AtlasError, ValueError):
     """An argument, a configuration or an input file is not usable as given."""
 
 
+class CompatFault(InvalidInputError):
+    """A harness's own reader raises on this log, or there is none; the text is that exception."""
+
+
 class NotFoundError(AtlasError, FileNotFoundError):
     """A file, repository, commit or image that was named does not exist."""
 

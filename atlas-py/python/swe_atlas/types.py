@@ -5,27 +5,65 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 __all__ = [
     "BeforeFailureExtent",
+    "CanaryReport",
+    "Cause",
+    "CompatGrade",
     "Content",
+    "DatasetDiff",
     "Decision",
+    "Diagnosis",
     "Duplicates",
+    "EvalVerdict",
     "Evidence",
     "Finding",
     "FunnelStep",
     "Grade",
+    "GradeChange",
     "GradedTests",
+    "Harness",
+    "InfraFailure",
+    "InputFault",
+    "InstanceReport",
     "InstanceVerdict",
+    "Interval",
     "Isolation",
     "Kind",
+    "LeaderboardRow",
+    "LeaderboardTable",
+    "Ledger",
+    "LintFinding",
     "LogWarning",
+    "Loss",
     "LostModule",
     "MakeOutcome",
+    "Mended",
+    "Mode",
     "ModuleFailure",
     "Outcome",
+    "PassAtK",
+    "PassAtKRow",
+    "PatchDiff",
+    "PatchFault",
+    "PredictionDict",
+    "RegradedInstance",
+    "ReportBody",
+    "Resolution",
+    "RowDiff",
+    "RowFault",
     "RunOutcome",
+    "RunReport",
+    "RunSummary",
+    "Schema",
+    "ScoreBounds",
     "Seconds",
+    "Signal",
+    "Stage",
     "Status",
+    "TestsDiff",
+    "TestsStatus",
     "Totals",
     "Transition",
+    "Try",
     "Verdict",
 ]
 
@@ -225,3 +263,384 @@ class Grade(TypedDict):
     FAIL_TO_PASS: GradedTests
     PASS_TO_PASS: GradedTests
     failed_by_name: list[str]
+
+
+# By whose rules predictions are graded.
+Mode: TypeAlias = Literal["strict"] | Literal[
+    "compat-swebench5", "compat-swebench4", "compat-swebenchpp"
+]
+
+Harness: TypeAlias = Literal["swebench5"] | Literal["swebench4", "swebenchpp"]
+
+Schema: TypeAlias = (
+    Literal["swebench4", "swebench5", "swebench5-tasks", "swebenchpp", "swebenchpp-delivery"]
+    | Literal["multi-swebench", "swebench-live", "swebench-pro", "swe-rebench", "swe-smith"]
+    | Literal["r2e", "harbor"]
+)
+
+Cause: TypeAlias = (
+    Literal["model", "patch_format", "weak_test", "parser"]
+    | Literal["environment", "harness", "flaky", "tampered"]
+)
+
+Resolution: TypeAlias = Literal["RESOLVED_FULL"] | Literal["RESOLVED_PARTIAL", "RESOLVED_NO"]
+
+Stage: TypeAlias = Literal["tested"] | Literal["timed_out", "not_applied", "not_started"]
+
+
+class PredictionDict(TypedDict):
+    """A prediction in memory. A null patch is none; an empty one is graded as empty."""
+
+    instance_id: str
+    model_name_or_path: str
+    model_patch: str | None
+
+
+class Signal(TypedDict):
+    """A change of a prediction that steers the test runner, and what was done about it."""
+
+    kind: str
+    path: str
+    message: str
+    action: Literal["restored", "section_restored", "removed", "kept"]
+    severity: Literal["info", "suspicious", "tamper"]
+
+
+class _CanaryFacts(TypedDict):
+    file: str | None
+    passed: bool | None
+    failed: bool | None
+
+
+class CanaryReport(_CanaryFacts, total=False):
+    """What the canary tests of a run did; `absent_because` where there were none, or fewer."""
+
+    absent_because: str
+
+
+class _RunFacts(TypedDict):
+    exit: Any
+    outcome: RunOutcome
+    counts: dict[Status, int]
+    totals: Totals | None
+    consistent: bool | None
+    isolation: Isolation
+    seconds: float
+    overhead_seconds: float
+
+
+class RunSummary(_RunFacts, total=False):
+    """A run in numbers. `report` compares its console with a structured report, if there is one."""
+
+    report: Any
+
+
+class _EvalVerdictFacts(TypedDict):
+    schema_version: int
+    instance_id: str
+    model_name_or_path: str
+    mode: Mode
+    outcome: Literal["graded", "null_patch", "empty_patch", "not_applied", "no_evidence"]
+    resolved: bool
+    resolution: Resolution
+    reasons: list[str]
+    evidence: list[Evidence]
+    tampering: list[str]
+    guards: list[Signal]
+    canaries: CanaryReport
+    notes: list[str]
+    FAIL_TO_PASS: GradedTests
+    PASS_TO_PASS: GradedTests
+    environment: str
+    patch_sha256: str
+
+
+class EvalVerdict(_EvalVerdictFacts, total=False):
+    """The verdict on one prediction. `cause` is absent if it is resolved, `run` if none was made."""
+
+    cause: Cause
+    run: RunSummary
+
+
+class ScoreBounds(TypedDict):
+    """A score, and what it would be if each failure that is not the model's were none."""
+
+    submitted: int
+    resolved: int
+    excused: int
+    lower: float
+    upper: float
+    by_cause: dict[Cause, int]
+
+
+class InputFault(TypedDict, total=False):
+    """Something wrong with an input. `line` and `field` are absent where there is none to blame."""
+
+    file: str
+    line: int
+    field: str
+    message: str
+
+
+class Ledger(TypedDict):
+    """What an evaluation cost."""
+
+    jobs_run: int
+    jobs_known: int
+    test_seconds: float
+    overhead_seconds: float
+    seconds: float
+
+
+class _RunReportFacts(TypedDict):
+    total_instances: int
+    submitted_instances: int
+    completed_instances: int
+    resolved_instances: int
+    unresolved_instances: int
+    empty_patch_instances: int
+    error_instances: int
+    completed_ids: list[str]
+    incomplete_ids: list[str]
+    empty_patch_ids: list[str]
+    submitted_ids: list[str]
+    resolved_ids: list[str]
+    unresolved_ids: list[str]
+    error_ids: list[str]
+
+
+class RunReport(_RunReportFacts, total=False):
+    """The report that a harness writes of a run. Some fields only some harnesses know."""
+
+    infra_failure_instances: int
+    ambiguous_failure_instances: int
+    infra_failure_ids: list[str]
+    ambiguous_failure_ids: list[str]
+    failure_reasons: dict[str, str]
+    schema_version: int
+    unstopped_instances: int
+    unstopped_containers: list[str]
+    unremoved_images: list[str]
+
+
+class TestsStatus(TypedDict):
+    """The four lists of an instance's report."""
+
+    FAIL_TO_PASS: GradedTests
+    PASS_TO_PASS: GradedTests
+    FAIL_TO_FAIL: GradedTests
+    PASS_TO_FAIL: GradedTests
+
+
+class _ReportFacts(TypedDict):
+    patch_is_None: bool
+    patch_exists: bool
+    patch_successfully_applied: bool
+    resolved: bool
+
+
+class ReportBody(_ReportFacts, total=False):
+    """What `report.json` says of an instance. Some fields only some harnesses know."""
+
+    infra_failure: bool
+    infra_failure_reason: str
+    status: str
+    tests_status: TestsStatus
+
+
+InstanceReport: TypeAlias = dict[str, ReportBody]
+"""One instance's `report.json`: an object with one key, the instance's id."""
+
+
+# `from` is no name that a class body can hold.
+_ChangeFrom = TypedDict("_ChangeFrom", {"from": str})
+
+
+class GradeChange(_ChangeFrom):
+    """A test, or with an empty `test` a verdict, that two gradings see differently."""
+
+    instance_id: str
+    list: Literal["FAIL_TO_PASS", "PASS_TO_PASS", "resolved"]
+    test: str
+    to: str
+
+
+class _RegradedFacts(TypedDict):
+    instance_id: str
+    model_name_or_path: str
+    report: InstanceReport | None
+    verdict: EvalVerdict
+
+
+class RegradedInstance(_RegradedFacts, total=False):
+    """One instance, graded again. `log` is the file that was read, if there is one."""
+
+    log: str
+
+
+class InfraFailure(TypedDict):
+    """What SWE-bench 5 gives as the reason of a failed run, and how sure it is."""
+
+    reason: str
+    tier: Literal["environment", "ambiguous"]
+
+
+class CompatGrade(TypedDict):
+    """A harness's verdict on one prediction."""
+
+    report: InstanceReport | None
+    resolution: Resolution
+    outcome: Literal["completed", "empty_patch", "error"]
+    infra: InfraFailure | None
+    statuses: dict[str, str]
+    why: list[str]
+
+
+class RowFault(TypedDict):
+    """What is wrong with a row or a prediction that could not be read, or deserves a look."""
+
+    kind: str
+    place: str
+    field: str | None
+    what: str
+    way_out: str
+
+
+class Loss(TypedDict):
+    """What a schema does not carry as it was."""
+
+    instance: str
+    column: str
+    kind: Literal["no_place", "inexact", "missing", "made", "unusable"]
+    message: str
+
+
+class LintFinding(TypedDict):
+    """One thing that is wrong with a row. `line` is 0 where there are no lines."""
+
+    code: str
+    severity: Literal["note", "warning", "fatal"]
+    instance: str
+    field: str
+    line: int
+    message: str
+    way_out: str
+
+
+class TestsDiff(TypedDict):
+    """What changed in a list of tests."""
+
+    added: list[str]
+    removed: list[str]
+    reordered: bool
+
+
+class PatchDiff(TypedDict):
+    """How a patch changed: files and hunks of either; None where it is no patch."""
+
+    first: list[int] | None
+    second: list[int] | None
+
+
+class RowDiff(TypedDict, total=False):
+    """What changed in a row; what did not is absent."""
+
+    added: list[str]
+    removed: list[str]
+    changed: list[str]
+    tests: dict[str, TestsDiff]
+    patches: dict[str, PatchDiff]
+
+
+class DatasetDiff(TypedDict):
+    """What two datasets do not have in common."""
+
+    only_in_first: list[str]
+    only_in_second: list[str]
+    changed: dict[str, RowDiff]
+    same: int
+
+
+class PatchFault(TypedDict):
+    """What is wrong with a patch, or noteworthy in it."""
+
+    kind: str
+    line: int | None
+    file: str | None
+    message: str
+    way_out: str
+    breaks: bool
+
+
+class Try(TypedDict):
+    """One attempt at applying a patch."""
+
+    command: str
+    exit_code: int | None
+    said: str
+    applied: bool
+
+
+class Mended(TypedDict):
+    """The same changes, written so that `git apply` takes them, and what was done."""
+
+    patch: str | bytes
+    how: list[str]
+
+
+class Diagnosis(TypedDict):
+    """Why a patch does or does not apply to a commit."""
+
+    applies: bool
+    tries: list[Try]
+    faults: list[PatchFault]
+    mended: Mended | None
+
+
+class Interval(TypedDict):
+    """From low to high, 0 to 1."""
+
+    low: float
+    high: float
+
+
+class LeaderboardRow(TypedDict):
+    """One model of a table; shares are 0 to 1."""
+
+    rank: int
+    model: str
+    overall: float
+    interval: Interval
+    per_language: dict[str, float]
+    missing: int
+    padded: int
+
+
+class LeaderboardTable(TypedDict):
+    """The table: models, best first."""
+
+    k: int
+    instances: int
+    columns: list[str]
+    column_instances: dict[str, int]
+    rows: list[LeaderboardRow]
+
+
+class PassAtKRow(TypedDict):
+    """Pass@k of a group of instances; the keys of `pass_at` are the k as text."""
+
+    instances: int
+    missing: int
+    padded: int
+    pass_at: dict[str, float]
+
+
+class PassAtK(TypedDict):
+    """Pass@k over a dataset and its groups."""
+
+    ks: list[int]
+    overall: PassAtKRow
+    per_language: dict[str, PassAtKRow]
+    per_domain: dict[str, PassAtKRow]
+    per_repo: dict[str, PassAtKRow]
+    outside: list[str]

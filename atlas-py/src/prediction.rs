@@ -1,0 +1,254 @@
+//! `Prediction`, `Predictions` and `read_predictions`.
+
+use crate::columns::Columns;
+use crate::convert::{dumps, loads, plain};
+use crate::errors::{invalid, raised};
+use atlas_formats::FileForm;
+use atlas_pipeline::PredictionSource;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyIterator, PyList, PyMapping, PyString, PyType};
+use std::path::PathBuf;
+
+/// One candidate patch, as it was written.
+///
+/// A mapping from column to value, like the prediction as a dict. Immutable.
+#[pyclass(frozen, mapping, module = "swe_atlas")]
+#[derive(Debug)]
+pub(crate) struct Prediction(atlas_formats::Prediction);
+
+impl Prediction {
+    fn columns(&self) -> Columns<'_> {
+        Columns {
+            map: self.0.columns(),
+            text: self.0.json(),
+        }
+    }
+
+    /// As JSON that names its instance itself.
+    fn named(&self) -> PyResult<String> {
+        let mut own = self.0.clone();
+        if !own.columns().contains_key("instance_id") {
+            let id = own.instance_id().to_owned();
+            own.set("instance_id", id)
+                .map_err(|why| invalid("prediction", why))?;
+        }
+        Ok(own.json().to_owned())
+    }
+
+    fn read(text: &str) -> PyResult<Self> {
+        text.parse()
+            .map(Self)
+            .map_err(|why| invalid("prediction", why))
+    }
+}
+
+#[pymethods]
+impl Prediction {
+    /// Takes a prediction from a mapping whose values are plain JSON values.
+    ///
+    /// Raises InvalidInputError where it names no instance, or its patch is no text.
+    #[classmethod]
+    fn from_dict(_class: &Bound<'_, PyType>, prediction: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::read(&dumps(prediction)?)
+    }
+
+    /// Which instance it is for.
+    #[getter]
+    fn instance_id(&self) -> &str {
+        self.0.instance_id()
+    }
+
+    /// Who made it; None where it does not say.
+    #[getter]
+    fn model_name_or_path(&self) -> Option<&str> {
+        self.0.model_name_or_path()
+    }
+
+    /// The patch; None where it is absent or null, which an empty text is not.
+    #[getter]
+    fn model_patch(&self) -> Option<&str> {
+        self.0.model_patch()
+    }
+
+    /// The prediction as JSON, as it was read.
+    fn to_json(&self) -> &str {
+        self.0.json()
+    }
+
+    /// The prediction as a dict.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        loads(py, self.0.json())
+    }
+
+    /// The value of a column, or `default` where there is no such column.
+    #[pyo3(signature = (column, default=None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        column: &str,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.columns().get(py, column, default)
+    }
+
+    /// The names of all columns, in order.
+    fn keys(&self) -> Vec<String> {
+        self.columns().keys()
+    }
+
+    /// The values of all columns, in order.
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.columns().list(py, "values")
+    }
+
+    /// The columns with their values, in order.
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.columns().list(py, "items")
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.columns().item(py, column)
+    }
+
+    fn __contains__(&self, column: &Bound<'_, PyAny>) -> bool {
+        self.columns().contains(column)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.columns().len()
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.columns().iterate(py)
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.0.columns() == other.0.columns() && self.0.instance_id() == other.0.instance_id()
+    }
+
+    fn __repr__(&self) -> String {
+        let size = self.0.model_patch().map_or_else(
+            || "no patch".to_owned(),
+            |patch| format!("{} bytes", patch.len()),
+        );
+        format!("Prediction('{}', {size})", self.0.instance_id())
+    }
+
+    #[classmethod]
+    fn _restore(_class: &Bound<'_, PyType>, state: &str) -> PyResult<Self> {
+        // As a dict by instance: the name may have stood in its key.
+        let found = atlas_formats::Predictions::from_bytes(state.as_bytes(), "state".as_ref());
+        let first = found.items.into_iter().next();
+        first
+            .map(Self)
+            .ok_or_else(|| invalid("state", "no prediction"))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let one = atlas_formats::Predictions::new(vec![slf.get().0.clone()]);
+        let state = String::from_utf8_lossy(&one.to_form(FileForm::Dict)).into_owned();
+        Ok((slf.get_type().getattr("_restore")?, (state,)))
+    }
+}
+
+/// Predictions, and what was wrong with others.
+///
+/// Made by `read_predictions`. Immutable: a sequence of predictions. Of two for one instance both are
+/// there.
+#[pyclass(frozen, module = "swe_atlas")]
+#[derive(Debug)]
+pub(crate) struct Predictions(atlas_formats::Predictions);
+
+#[pymethods]
+impl Predictions {
+    /// The predictions that could be read, in order.
+    #[getter]
+    fn predictions(&self) -> Vec<Prediction> {
+        self.0.items.iter().cloned().map(Prediction).collect()
+    }
+
+    /// What could not be read, and instances that are there twice.
+    #[getter]
+    fn faults<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        plain(py, &self.0.faults)
+    }
+
+    /// The file again, byte for byte.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.items.len()
+    }
+
+    fn __getitem__(&self, at: isize) -> PyResult<Prediction> {
+        let items = &self.0.items;
+        let at = if at < 0 {
+            items.len().checked_sub(at.unsigned_abs())
+        } else {
+            Some(at.unsigned_abs())
+        };
+        at.and_then(|at| items.get(at))
+            .map(|item| Prediction(item.clone()))
+            .ok_or_else(|| PyIndexError::new_err("predictions index out of range"))
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.predictions())?.try_iter()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "Predictions({} predictions, {} faults)",
+            self.0.items.len(),
+            self.0.faults.len()
+        )
+    }
+}
+
+/// Reads predictions: a JSON list, a JSON dict by instance, or one object a line.
+///
+/// What is no prediction is one of `faults`, and the rest goes on; whether an instance exists is not
+/// looked at. Raises AtlasError for a file that cannot be read at all.
+#[pyfunction]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a converted argument, on Python's side"
+)]
+pub(crate) fn read_predictions(py: Python<'_>, path: PathBuf) -> PyResult<Predictions> {
+    py.detach(|| atlas_formats::read_predictions(&path))
+        .map(Predictions)
+        .map_err(|why| raised(&why))
+}
+
+/// What a caller grades: 'gold', 'null', a path, what was read, or mappings in memory.
+pub(crate) fn source(value: &Bound<'_, PyAny>) -> PyResult<PredictionSource> {
+    if let Ok(word) = value.cast::<PyString>() {
+        return match word.to_cow()?.parse() {
+            Ok(source) => Ok(source),
+            Err(never) => match never {},
+        };
+    }
+    if value.hasattr("__fspath__")? {
+        return Ok(PredictionSource::File(value.extract()?));
+    }
+    if let Ok(read) = value.cast::<Predictions>() {
+        return Ok(PredictionSource::Content(read.get().0.to_bytes()));
+    }
+    if value.cast::<PyMapping>().is_ok() {
+        // One prediction, or a dict of them by instance, as in a file.
+        return Ok(PredictionSource::Content(dumps(value)?.into_bytes()));
+    }
+    let mut objects = Vec::new();
+    for prediction in value.try_iter()? {
+        let prediction = prediction?;
+        objects.push(match prediction.cast::<Prediction>() {
+            Ok(prediction) => prediction.get().named()?,
+            Err(_) => dumps(&prediction)?,
+        });
+    }
+    let list = format!("[{}]", objects.join(",\n"));
+    Ok(PredictionSource::Content(list.into_bytes()))
+}
