@@ -96,7 +96,8 @@ impl RegradeReport {
 /// `predictions` and `mode` are those of `evaluate`; `against` names other rules, and what they see
 /// differently is told test by test.
 ///
-/// Raises AtlasError for inputs that cannot be read at all, or two logs for one prediction.
+/// A log that cannot be read, or is there twice, is one of `faults`, and its prediction is without
+/// evidence. Raises AtlasError for inputs that cannot be read at all.
 #[pyfunction]
 #[pyo3(signature = (
     dataset, predictions, logs, *, mode="strict", against=None, instance_ids=None

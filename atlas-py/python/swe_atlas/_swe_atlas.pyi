@@ -1098,7 +1098,8 @@ def regrade(
     `predictions` and `mode` are those of `evaluate`; `against` names other rules, and what they see
     differently is told test by test.
 
-    Raises AtlasError for inputs that cannot be read at all, or two logs for one prediction.
+    A log that cannot be read, or is there twice, is one of `faults`, and its prediction is without
+    evidence. Raises AtlasError for inputs that cannot be read at all.
     """
 
 def parse_log_compat(

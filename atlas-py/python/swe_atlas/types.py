@@ -387,6 +387,7 @@ class Ledger(TypedDict):
 
     jobs_run: int
     jobs_known: int
+    result_bytes: int
     test_seconds: float
     overhead_seconds: float
     seconds: float
