@@ -75,7 +75,11 @@ fn patch(repo: &Path, base: &str, layers: &[&Path]) -> String {
         lay(layer, repo);
     }
     git(repo, &["add", "-A", "-f"]);
-    let text = git(repo, &["diff", "--cached", "--binary", base]) + "\n";
+    // To a file: the last line of a patch may be one of white space only.
+    let file = repo.with_extension("diff");
+    let output = format!("--output={}", file.display());
+    git(repo, &["diff", "--cached", "--binary", &output, base]);
+    let text = std::fs::read_to_string(&file).unwrap();
     git(repo, &["reset", "-q", "--hard", base]);
     text
 }
