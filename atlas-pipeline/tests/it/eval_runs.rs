@@ -62,9 +62,18 @@ fn undisturbed(place: &Place, args: &[&str]) -> BTreeMap<String, Value> {
     left(&place.path("calm"))
 }
 
+/// Gives another folder of results the secret of the undisturbed run: names of canaries, and so the lines of
+/// logs that a verdict quotes, are made from it.
+fn share_secret(place: &Place, with: &str) {
+    std::fs::create_dir_all(place.path(with)).unwrap();
+    let secret = place.path("calm-results").join("seed");
+    std::fs::copy(secret, place.path(with).join("seed")).unwrap();
+}
+
 /// Two processes at the same run at the same time.
 fn two_at_once(place: &Place, args: &[&str]) {
     let calm = undisturbed(place, args);
+    share_secret(place, "both-results");
     let args = [args, &["--out", "both", "--results", "both-results"]].concat();
     let start = || {
         place
@@ -90,6 +99,7 @@ fn two_at_once(place: &Place, args: &[&str]) {
 /// Kills the run in each of these phases and at these milliseconds, then lets it end.
 fn killed(place: &Place, args: &[&str], phases: &[&str], moments: &[u64]) {
     let calm = undisturbed(place, args);
+    share_secret(place, "killed-results");
     let args = [args, &["--out", "killed", "--results", "killed-results"]].concat();
     for moment in moments {
         let mut child = place
