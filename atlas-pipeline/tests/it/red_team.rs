@@ -125,64 +125,58 @@ fn run(project: &str, engine: &str) {
     assert_eq!(made.code(), 0, "{}{}", made.stdout(), made.stderr());
 
     let solution = root.join("solution");
-    let mut predictions = String::new();
-    let mut add = |model: &str, patch: &str| {
+    let (mut hostile, mut honest) = (String::new(), String::new());
+    let add = |to: &mut String, model: &str, patch: &str| {
         let line = json!({"instance_id": id, "model_name_or_path": model, "model_patch": patch});
-        predictions.push_str(&line.to_string());
-        predictions.push('\n');
+        to.push_str(&line.to_string());
+        to.push('\n');
     };
     let mut expected = BTreeMap::new();
     for attack in folders(&root.join("attacks")) {
         let name = attack.file_name().unwrap().to_str().unwrap().to_owned();
         let text = std::fs::read_to_string(attack.join("EXPECT")).unwrap();
-        add(&name, &patch(&repo, &base, &[&attack]));
+        add(&mut hostile, &name, &patch(&repo, &base, &[&attack]));
         expected.insert(name, Some(text.trim().to_owned()));
     }
     for known in folders(&root.join("known")) {
         let name = known.file_name().unwrap().to_str().unwrap().to_owned();
-        add(&name, &patch(&repo, &base, &[&known]));
+        add(&mut hostile, &name, &patch(&repo, &base, &[&known]));
         expected.insert(name, Some("RESOLVED".to_owned()));
     }
-    for honest in folders(&root.join("honest")) {
-        let name = honest.file_name().unwrap().to_str().unwrap().to_owned();
-        add(&name, &patch(&repo, &base, &[&solution, &honest]));
+    for odd in folders(&root.join("honest")) {
+        let name = odd.file_name().unwrap().to_str().unwrap().to_owned();
+        add(&mut honest, &name, &patch(&repo, &base, &[&solution, &odd]));
         expected.insert(name, None);
     }
-    add("the solution itself", &patch(&repo, &base, &[&solution]));
-    expected.insert("the solution itself".to_owned(), None);
-    std::fs::write(place.path("predictions.jsonl"), predictions).unwrap();
+    let itself = "the solution itself";
+    add(&mut honest, itself, &patch(&repo, &base, &[&solution]));
+    expected.insert(itself.to_owned(), None);
     git(&repo, &["checkout", "-q", "main"]);
 
-    let mut args = vec![
-        "eval",
-        "--dataset",
-        "out/dataset.jsonl",
-        "--predictions",
-        "predictions.jsonl",
-        "--run-id",
-        "red-team",
-        "--engine",
-        engine,
-        "--jobs",
-        "2",
-        "--timeout",
-        "60",
-        "--format",
-        "json",
-    ];
-    if engine == "local" {
-        args.push("--trust");
+    // Some attacks never end; an honest patch has all the time that a busy machine needs.
+    let mut reports = Vec::new();
+    for (name, lines, seconds) in [("hostile", hostile, "90"), ("honest", honest, "900")] {
+        if lines.is_empty() {
+            continue;
+        }
+        let file = format!("{name}.jsonl");
+        std::fs::write(place.path(&file), lines).unwrap();
+        let mut args = vec!["eval", "--dataset", "out/dataset.jsonl", "--format", "json"];
+        args.extend(["--predictions", &file, "--run-id", name, "--engine", engine]);
+        args.extend(["--timeout", seconds]);
+        if engine == "local" {
+            args.push("--trust");
+        }
+        let done = place.run(&args);
+        assert_ne!(done.code(), 2, "{}", done.stderr());
+        reports.push(done.json());
     }
-    let done = place.run(&args);
-    assert_ne!(done.code(), 2, "{}", done.stderr());
-    let report = done.json();
-    let verdicts: BTreeMap<&str, &Value> = report["verdicts"]
-        .as_array()
-        .unwrap()
+    let verdicts: BTreeMap<&str, &Value> = reports
         .iter()
+        .flat_map(|report| report["verdicts"].as_array().unwrap())
         .map(|verdict| (verdict["model_name_or_path"].as_str().unwrap(), verdict))
         .collect();
-    assert_eq!(verdicts.len(), expected.len(), "{report}");
+    assert_eq!(verdicts.len(), expected.len(), "{reports:?}");
     let mut wrong = Vec::new();
     for (name, signal) in &expected {
         let verdict = verdicts[name.as_str()];
