@@ -1,5 +1,6 @@
 //! What is done with whole datasets without running anything.
 
+use crate::clones::clone_among;
 use atlas_core::{Error, ErrorKind, Instance, RunContext};
 use atlas_formats::{
     ConvertOptions, Dataset, Finding, LintOptions, Loss, PatchProblem, RowFault, Schema, convert,
@@ -8,7 +9,6 @@ use atlas_formats::{
 use atlas_oracle::{
     AttemptCount, Leaderboard, PassAtK, RunReport, TaskGroups, leaderboard, pass_at_k_table,
 };
-use atlas_source::GitRepo;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -128,14 +128,7 @@ async fn try_patches(repos: &Path, row: &Instance) -> Option<PatchProblem> {
     };
     let name = row.text("repo").ok()??;
     let base = row.text("base_commit").ok()??;
-    let flat = name.replace('/', "__");
-    let last = name.rsplit('/').next().unwrap_or(name);
-    let folder = [flat.as_str(), name, last]
-        .iter()
-        .map(|name| repos.join(name))
-        .find(|path| path.exists())
-        .unwrap_or_else(|| repos.to_owned());
-    let repo = match GitRepo::open(&folder).await {
+    let repo = match clone_among(repos, name).await {
         Ok(repo) => repo,
         Err(why) => return problem("repo", why.chain()),
     };

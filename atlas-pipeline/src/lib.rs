@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod cached;
+mod clones;
 mod config;
 mod datasets;
 mod demo;

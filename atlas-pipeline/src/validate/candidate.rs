@@ -1,6 +1,7 @@
 //! From a row to a candidate: the clone, the states, the environment.
 
 use super::rows::unreadable;
+use crate::clones::clone_among;
 use crate::environment::{fixed, oracle, synthesizer};
 use crate::make::build_proof;
 use crate::make::pull_request::checkout;
@@ -172,33 +173,7 @@ impl Prospect<'_> {
             };
             return GitRepo::open(&known).await;
         };
-        if name.split('/').any(|part| matches!(part, "" | "." | "..")) {
-            return Err(Error::new(
-                ErrorKind::InvalidInput,
-                "read row:",
-                format!("repo `{name}`: `owner/name` expected"),
-            ));
-        }
-        let flat = name.replace('/', "__");
-        let last = name.rsplit('/').next().unwrap_or(name);
-        for folder in [&flat, name, last] {
-            for path in [given.join(folder), given.join(format!("{folder}.git"))] {
-                if path.exists() {
-                    return GitRepo::open(&path).await;
-                }
-            }
-        }
-        GitRepo::open(given).await.map_err(|why| {
-            Error::new(
-                ErrorKind::NotFound,
-                format!("find a clone of `{name}`:"),
-                format!(
-                    "`{}` is no clone and holds none named `{flat}`, `{name}` or `{last}`",
-                    given.display()
-                ),
-            )
-            .with_source(why)
-        })
+        clone_among(given, name).await
     }
 }
 
