@@ -459,11 +459,12 @@ impl Host<'_> {
         let is_written = verdict.outcome == EvalOutcome::Graded;
         let written = is_written.then(|| report::instance_report(&verdict));
         let bytes = written.as_ref().map(InstanceReport::to_json_bytes);
+        let exit = verdict.run.as_ref().map(|run| run.exit);
         let mut finished = Finished::of(
             verdict,
             RunEntry::stored(&item.instance_id, Some(patch), bytes.as_deref(), None),
         );
-        finished.log = output.map(|bytes| (log_name(None), bytes));
+        finished.log = output.map(|bytes| (log_name(None), script::marked(&bytes, exit)));
         finished.report = written;
         finished.image = image;
         Ok(finished)

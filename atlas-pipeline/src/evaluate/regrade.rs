@@ -109,7 +109,11 @@ pub fn regrade(options: &RegradeOptions) -> Result<RegradeReport, Error> {
     let mut faults = input.faults.clone();
     let logs = find_logs(&options.logs, &mut faults)?;
     let graded = on_all_cores(&input.items, |item| {
-        let chosen = choose(&logs, item);
+        // Of a prediction without a patch there is no log to tell from those of others.
+        let chosen = match choose(&logs, item) {
+            Err(_) if matches!(item.patch.as_deref(), None | Some("")) => Ok(None),
+            chosen => chosen,
+        };
         let graded = |mode| {
             let found = chosen.as_ref().map_err(|(_, why)| why.clone())?;
             one(mode, item, *found).map_err(|why| why.chain())

@@ -1,7 +1,7 @@
 //! The scripts of a row: what a harness runs, taken apart and put together.
 
 use crate::eval_script::quote;
-use atlas_core::{Harness, Patch};
+use atlas_core::{ExitState, Harness, Patch};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -130,6 +130,20 @@ pub(super) fn with_exit_code(script: &str) -> String {
             text.push_str(line);
             text.push('\n');
         }
+    }
+    text
+}
+
+/// The output of a run of Atlas's own between the harness's marks, so that whoever reads the harness's logs
+/// reads it: `regrade` and the harness itself. A run that was cut short has no end.
+pub(super) fn marked(log: &[u8], exit: Option<ExitState>) -> Vec<u8> {
+    let mut text = format!("{START}\n").into_bytes();
+    text.extend_from_slice(log);
+    if let Some(ExitState::Exited { code }) = exit {
+        if !log.ends_with(b"\n") {
+            text.push(b'\n');
+        }
+        text.extend_from_slice(format!("{END}\n{EXIT_CODE} {code}\n").as_bytes());
     }
     text
 }

@@ -132,6 +132,48 @@ fn killed(place: &Place, args: &[&str], phases: &[&str], moments: &[u64]) {
 }
 
 #[test]
+fn what_a_strict_run_leaves_is_graded_again_alike() {
+    let place = Place::new();
+    let id = made_here(&place, 0.0);
+    three(&place, &id);
+    let resolved = |report: &Value| -> BTreeMap<String, Value> {
+        let list = report["verdicts"]
+            .as_array()
+            .or(report["instances"].as_array());
+        let of = |one: &Value| {
+            let verdict = one.get("verdict").unwrap_or(one);
+            let model = verdict["model_name_or_path"].as_str().unwrap().to_owned();
+            let lists = [&verdict["FAIL_TO_PASS"], &verdict["PASS_TO_PASS"]];
+            let said = match verdict["outcome"].as_str().unwrap() {
+                "graded" => json!([verdict["resolved"], lists]),
+                other => json!(other),
+            };
+            (model, said)
+        };
+        list.unwrap().iter().map(of).collect()
+    };
+    let done = place.run(&eval_here("r", &["--out", "there"]));
+    assert_eq!(done.code(), 3, "{}", done.stderr());
+    let there = resolved(&done.json());
+    assert_eq!(there["good"][0], true);
+    assert_eq!(there["wrong"][0], false);
+    for mode in ["strict", "compat-swebench5"] {
+        let mut args = vec![
+            "regrade",
+            "--dataset",
+            "out/dataset.jsonl",
+            "--format",
+            "json",
+        ];
+        args.extend(["--predictions", "predictions.jsonl", "--logs", "there/logs"]);
+        args.extend(["--mode", mode]);
+        let done = place.run(&args);
+        assert_eq!(done.code(), 3, "{mode}: {}", done.stderr());
+        assert_eq!(resolved(&done.json()), there, "{mode}");
+    }
+}
+
+#[test]
 fn two_processes_at_one_run_write_what_one_writes() {
     let place = Place::new();
     let id = made_here(&place, 0.2);
