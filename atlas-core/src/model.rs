@@ -85,6 +85,10 @@ pub struct Completion {
     /// Log-probabilities, if the response held them. Capability is read from the response, never
     /// from the request having been accepted.
     pub logprobs: Option<Vec<TokenLogprob>>,
+    /// Mean log-probability of the answer's tokens in nats, where the response held only that
+    /// (Gemini's `avgLogprobs`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub avg_logprob: Option<f64>,
     /// Why it stopped.
     pub finish: FinishReason,
     /// What it cost.

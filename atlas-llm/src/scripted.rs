@@ -23,6 +23,7 @@ impl Rule {
             answer: Completion {
                 text: answer.into(),
                 logprobs: None,
+                avg_logprob: None,
                 finish: FinishReason::Stop,
                 usage: Usage::default(),
                 model: "scripted".to_owned(),

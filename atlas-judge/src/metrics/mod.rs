@@ -1,0 +1,1 @@
+//! The numbers by which judges and policies are measured.

@@ -1,0 +1,1 @@
+//! Tests at the boundary of the crate.

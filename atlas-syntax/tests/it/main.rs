@@ -1,0 +1,11 @@
+//! Tests at the boundary of the crate.
+
+use atlas_syntax::{Language, parse};
+
+#[test]
+fn every_grammar_loads() {
+    for language in Language::ALL {
+        let tree = parse(language, b"x\n").unwrap();
+        assert_eq!(tree.root_node().end_byte(), 2, "{language:?}");
+    }
+}
