@@ -30,6 +30,57 @@ impl Head {
     }
 }
 
+/// Passes on what comes before a mark, and notices the mark.
+#[derive(Debug)]
+pub(super) struct UpTo {
+    mark: Vec<u8>,
+    /// The last bytes, which may be the beginning of the mark.
+    held: Vec<u8>,
+    found: bool,
+}
+
+impl UpTo {
+    pub(super) fn new(mark: Vec<u8>) -> Self {
+        Self {
+            mark,
+            held: Vec::new(),
+            found: false,
+        }
+    }
+
+    /// Whether the mark has come. What follows it is dropped.
+    pub(super) fn found(&self) -> bool {
+        self.found
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8], to: &mut Head) {
+        if self.found {
+            return;
+        }
+        self.held.extend_from_slice(bytes);
+        let end = if let Some(at) = memchr::memmem::find(&self.held, &self.mark) {
+            self.found = true;
+            at
+        } else {
+            let last = self.held.len().saturating_sub(self.mark.len());
+            let begins = |at: &usize| self.mark.starts_with(&self.held[*at..]);
+            (last..self.held.len())
+                .find(begins)
+                .unwrap_or(self.held.len())
+        };
+        to.push(&self.held[..end]);
+        self.held.drain(..end);
+    }
+
+    /// What was held back is no mark: nothing more comes.
+    pub(super) fn finish(&mut self, to: &mut Head) {
+        if !self.found {
+            to.push(&self.held);
+        }
+        self.held.clear();
+    }
+}
+
 /// Keeps an eighth of its cap from the start and the rest from the end: logs, whose last lines
 /// explain a failure and whose first lines say what was being done.
 #[derive(Debug)]
@@ -96,7 +147,26 @@ impl Tail {
 
 #[cfg(test)]
 mod tests {
-    use super::{Head, Tail};
+    use super::{Head, Tail, UpTo};
+
+    #[test]
+    fn a_mark_is_found_wherever_it_is_cut() {
+        let text = b"aEENDbEN-ENDtail";
+        for size in 1..=text.len() {
+            let (mut up_to, mut head) = (UpTo::new(b"-END".to_vec()), Head::new(100));
+            for piece in text.chunks(size) {
+                up_to.push(piece, &mut head);
+            }
+            up_to.finish(&mut head);
+            assert!(up_to.found());
+            assert_eq!(head.into_parts(), (b"aEENDbEN".to_vec(), 8), "{size}");
+        }
+        let (mut up_to, mut head) = (UpTo::new(b"-END".to_vec()), Head::new(100));
+        up_to.push(b"all-EN", &mut head);
+        up_to.finish(&mut head);
+        assert!(!up_to.found());
+        assert_eq!(head.into_parts().0, b"all-EN");
+    }
 
     #[test]
     fn head_keeps_the_start_and_counts_everything() {

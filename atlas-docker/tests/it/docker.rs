@@ -140,6 +140,35 @@ async fn bombs_are_bounded_and_daemons_die() {
     }
 }
 
+/// An engine waits two seconds for a reader once a container has ended, and drops the rest.
+#[tokio::test]
+async fn a_slow_reader_loses_nothing() {
+    for engine in Engine::all("slow").await {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = DockerBuilder::new(engine.connection.clone());
+        let (environment, ..) = built(
+            &builder,
+            &repository(folder.path()),
+            &plan(&[]),
+            &dockerfile(&engine.label),
+        )
+        .await;
+        let sandbox = DockerSandbox::new(engine.connection.clone());
+        let loud = job(
+            "loud",
+            "sleep 2; head -c 1280000 /dev/zero | tr '\\0' 'x'; echo; echo last; exit 3",
+        );
+        // One thread does both: nothing is read while it sleeps.
+        let (seen, ()) = tokio::join!(run(&sandbox, &environment, &loud), async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            std::thread::sleep(Duration::from_secs(8));
+        });
+        assert_eq!(seen.exit, ExitState::Exited { code: 3 });
+        assert_eq!(seen.output_total, 1_280_006);
+        assert!(seen.output.ends_with(b"x\nlast\n"));
+    }
+}
+
 fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

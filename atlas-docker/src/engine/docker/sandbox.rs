@@ -3,7 +3,7 @@
 use super::container::{Container, remove, remove_given_up};
 use super::context::USER;
 use super::{DockerEngine, JOB_LABEL, OWNER_LABEL, RUN_LABEL, disk_full, fault};
-use crate::engine::capture::Head;
+use crate::engine::capture::{Head, UpTo};
 use crate::engine::owner::Owner;
 use crate::engine::prelude::{OWN_FOLDER, Places, single_quoted};
 use crate::engine::{COLLECT_BYTES, check_job};
@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tar::{EntryType, Header};
+use tokio::io::AsyncWriteExt as _;
 
 /// Most bytes of the archive of `$ATLAS_OUT` that are read back.
 const ARCHIVE_BYTES: usize = 512 << 20;
@@ -154,6 +155,9 @@ impl DockerSandbox {
                     .collect(),
             ),
             cmd: Some(vec!["bash".to_owned(), script]),
+            attach_stdin: Some(!self.engine.is_podman()),
+            open_stdin: Some(!self.engine.is_podman()),
+            stdin_once: Some(!self.engine.is_podman()),
             attach_stdout: Some(true),
             attach_stderr: Some(true),
             labels: Some(labels),
@@ -168,6 +172,7 @@ impl DockerSandbox {
         let upload = UploadToContainerOptionsBuilder::default().path("/").build();
         let attach = AttachContainerOptionsBuilder::default()
             .stream(true)
+            .stdin(!self.engine.is_podman())
             .stdout(true)
             .stderr(true)
             .build();
@@ -176,7 +181,8 @@ impl DockerSandbox {
             docker.attach_container(name, Some(attach)),
         );
         uploaded.map_err(failed("lay out files in container"))?;
-        let mut console = attached.map_err(failed("attach to container"))?.output;
+        let attached = attached.map_err(failed("attach to container"))?;
+        let (mut console, mut input) = (attached.output, attached.input);
         docker
             .start_container(name, None::<StartContainerOptions>)
             .await
@@ -184,13 +190,22 @@ impl DockerSandbox {
 
         let started = Instant::now();
         let mut output = Head::new(job.limits.output_bytes);
+        let mut up_to = UpTo::new(end_mark(name).into_bytes());
         let mut drain = Box::pin(async {
+            let mut is_released = false;
             while let Some(item) = console.next().await {
                 match item {
-                    Ok(piece) => output.push(&piece.into_bytes()),
+                    Ok(piece) => up_to.push(&piece.into_bytes(), &mut output),
                     Err(why) => return Err(why),
                 }
+                if up_to.found() && !is_released {
+                    is_released = true;
+                    // Where nobody listens any more, the container has ended, or will at its limit.
+                    let _ = input.write_all(b"\n").await;
+                    let _ = input.flush().await;
+                }
             }
+            up_to.finish(&mut output);
             Ok(())
         });
         let condition = WaitContainerOptionsBuilder::default()
@@ -331,8 +346,8 @@ impl Sandbox for DockerSandbox {
         check_job(job)?;
         self.engine.touch(image);
         remove_given_up(&self.engine).await;
-        let archive = layout(environment, job, self.engine.is_podman())?;
         let name = Owner::current().unique_name();
+        let archive = layout(environment, job, &name, self.engine.is_podman())?;
         let mut container = Container {
             name: Some(name.clone()),
             host: self.engine.options().host.clone(),
@@ -416,9 +431,14 @@ fn nano_cpus(cpus: f64) -> i64 {
 
 /// What is put into the container before it starts: the state's files, the job's files, the script.
 ///
-/// With `notes_memory` the container itself notes a process lost to the memory limit, for an engine
-/// that misses it.
-fn layout(environment: &Environment, job: &Job, notes_memory: bool) -> Result<Vec<u8>, Error> {
+/// With `is_podman` the container itself notes a process lost to the memory limit, which that engine
+/// misses, and ends without waiting for its reader, whom that engine waits for.
+fn layout(
+    environment: &Environment,
+    job: &Job,
+    name: &str,
+    is_podman: bool,
+) -> Result<Vec<u8>, Error> {
     let mut places = Places::container();
     if job.user != JobUser::Tests {
         "/root".clone_into(&mut places.home);
@@ -473,7 +493,7 @@ fn layout(environment: &Environment, job: &Job, notes_memory: bool) -> Result<Ve
         archive.folder(&own)?;
         archive.file(&format!("{own}/remove"), 0o644, &gone)?;
         archive.file(&format!("{own}/script.sh"), 0o644, job.script.as_bytes())?;
-        let run = run_script(&places, &exports, !gone.is_empty(), notes_memory);
+        let run = run_script(&places, &exports, !gone.is_empty(), name, is_podman);
         archive.file(&format!("{own}/run.sh"), 0o644, run.as_bytes())?;
         archive.tar.finish()?;
         Ok(std::mem::take(archive.tar.get_mut()))
@@ -496,8 +516,25 @@ fn uid(user: JobUser) -> u64 {
     }
 }
 
+/// What a container prints when its job is done.
+fn end_mark(name: &str) -> String {
+    format!("\u{1}atlas: the end of {name}\n")
+}
+
+/// Seconds that a container whose job is done waits to be told that all it printed was read.
+const READ_SECONDS: u32 = 300;
+
 /// One pipe for both streams keeps the order in which they were written.
-fn run_script(places: &Places, exports: &str, removes: bool, notes_memory: bool) -> String {
+///
+/// Docker waits two seconds for its readers once a container has ended and then drops what is on its
+/// way, so the container ends when it is told on its standard input that its last line was read.
+fn run_script(
+    places: &Places,
+    exports: &str,
+    removes: bool,
+    name: &str,
+    is_podman: bool,
+) -> String {
     let repo = single_quoted(&places.repo);
     let own = format!("{}/{OWN_FOLDER}", places.input);
     let removal = if removes {
@@ -505,18 +542,24 @@ fn run_script(places: &Places, exports: &str, removes: bool, notes_memory: bool)
     } else {
         String::new()
     };
-    let script = if notes_memory {
+    let (open, ending) = if is_podman {
         // Files of control groups, version 1 and 2.
-        format!(
-            "bash '{own}/script.sh'\ncode=$?\n\
-             test $code = 0 || ! grep -qs '^oom_kill [1-9]' \
+        let note = format!(
+            "test $code = 0 || ! grep -qs '^oom_kill [1-9]' \
              /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events || \
-             : > {OOM_NOTE}\nexit $code\n"
-        )
+             : > {OOM_NOTE}\n"
+        );
+        ("exec 9</dev/null", note)
     } else {
-        format!("exec bash '{own}/script.sh'\n")
+        let mark = end_mark(name);
+        let mark = mark.trim_start_matches('\u{1}').trim_end();
+        let wait = format!("printf '\\001%s\\n' '{mark}'\nread -r -t {READ_SECONDS} -u 9 _\n");
+        ("exec 9<&0", wait)
     };
-    format!("exec 2>&1 </dev/null\n{exports}cd -- {repo} || exit 125\n{removal}{script}")
+    format!(
+        "{open} 2>&1 </dev/null\n{exports}cd -- {repo} || exit 125\n{removal}\
+         bash '{own}/script.sh' 9<&-\ncode=$?\n{ending}exit $code\n"
+    )
 }
 
 /// Whether a container has this file.
