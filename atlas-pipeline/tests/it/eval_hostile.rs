@@ -48,7 +48,8 @@ fn five_hundred_megabytes_of_output_do_not_fill_the_memory() {
         assert!(most < 500, "{mode}: {most} MB for 64 MiB of log");
         let log = format!("logs/run_evaluation/{run}/loud/{id}/test_output.txt");
         let kept = std::fs::metadata(place.path(&log)).unwrap().len();
-        assert!(kept <= 64 << 20, "{mode}: {kept}");
+        // The limit, and the marks around it.
+        assert!(kept <= (64 << 20) + 200, "{mode}: {kept}");
     }
     docker(&["rmi", "--force", &name]);
 }

@@ -36,6 +36,21 @@ pub(super) fn trailing_outcome(line: &[u8]) -> Option<TestStatus> {
         Some(TestStatus::Passed)
     } else if line.ends_with(b"FAILED") {
         Some(TestStatus::Failed)
+    } else if line == b"ignored" {
+        Some(TestStatus::Skipped)
+    } else {
+        None
+    }
+}
+
+/// The outcome at the beginning of a line that goes on with another thread's output.
+pub(super) fn leading_outcome(line: &[u8]) -> Option<TestStatus> {
+    if line.starts_with(b"ok") {
+        Some(TestStatus::Passed)
+    } else if line.starts_with(b"FAILED") {
+        Some(TestStatus::Failed)
+    } else if line.starts_with(b"ignored") {
+        Some(TestStatus::Skipped)
     } else {
         None
     }

@@ -11,10 +11,14 @@ struct Pending {
     name: String,
     /// The outcome with which the last line ended, if it did.
     outcome: Option<TestStatus>,
-    /// The outcome that another thread's output follows on the test's own line.
+    /// The outcome that another thread's output follows on the same line.
     glued: Option<TestStatus>,
     /// An empty line came after it.
     blank: bool,
+    /// Nothing but one empty line came after the test's own.
+    is_cut: bool,
+    /// Lines that came after the test's own.
+    lines: usize,
 }
 
 /// A result that stood behind other text.
@@ -128,9 +132,9 @@ impl Section {
             self.push(name, TestStatus::Passed);
             return;
         }
-        if line.starts_with(b"test ")
-            && let Ok(text) = std::str::from_utf8(line)
-        {
+        if line.starts_with(b"test ") {
+            // A test that writes past libtest may put anything behind its own name.
+            let text = &*String::from_utf8_lossy(line);
             if let Some((totals, all)) = line::summary(text) {
                 if all == self.expected {
                     self.commit(true);
@@ -168,6 +172,8 @@ impl Section {
         let Some(pending) = &mut self.pending else {
             return;
         };
+        pending.lines += 1;
+        pending.is_cut = pending.lines == 1 && line.is_empty();
         if line.is_empty() {
             // With several threads libtest writes the outcome and the line's end apart.
             if self.threaded && pending.outcome.is_none() && pending.glued.is_some() {
@@ -187,7 +193,8 @@ impl Section {
         }
         pending.outcome = line::trailing_outcome(line);
         pending.blank = false;
-        if self.threaded && (line == b"ok" || line == b"FAILED") {
+        pending.glued = pending.glued.or_else(|| line::leading_outcome(line));
+        if self.threaded && (line == b"ok" || line == b"FAILED" || line == b"ignored") {
             self.commit(false);
         }
     }
@@ -214,18 +221,13 @@ impl Section {
             Some(Outcome::Status(status)) => self.push(name, status),
             Some(Outcome::Measured) => self.measured += 1,
             None => {
-                let glued = if rest.starts_with("ok") {
-                    Some(TestStatus::Passed)
-                } else if rest.starts_with("FAILED") {
-                    Some(TestStatus::Failed)
-                } else {
-                    None
-                };
                 self.pending = Some(Pending {
                     name: name.to_owned(),
                     outcome: line::trailing_outcome(rest.as_bytes()),
-                    glued,
+                    glued: line::leading_outcome(rest.as_bytes()),
                     blank: false,
+                    is_cut: false,
+                    lines: 0,
                 });
             }
         }
@@ -237,7 +239,10 @@ impl Section {
         let Some(pending) = &self.pending else {
             return false;
         };
-        let Some(status) = pending.outcome.filter(|_| section_ends || !pending.blank) else {
+        let status = pending.outcome.filter(|_| section_ends || !pending.blank);
+        // No outcome came, so the line's own was the outcome, and the empty line was its end.
+        let glued = pending.glued.filter(|_| pending.is_cut);
+        let Some(status) = status.or(glued) else {
             return false;
         };
         if let Some(pending) = self.pending.take() {
