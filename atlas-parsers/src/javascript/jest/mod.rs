@@ -27,6 +27,7 @@ use atlas_core::{
     Evidence, LineState, LogParser, LogReader, LostReason, Names, ParsedLog, ParsedLogBuilder,
     RunOutcome, TestResults, TestStatus, Totals,
 };
+use memchr::memmem;
 use root::Root;
 use std::collections::BTreeSet;
 use tree::{Entry, Tree};
@@ -75,7 +76,7 @@ impl Runner for Jest {
             }
             b'P' | b'F' if line.starts_with(b"PASS ") || line.starts_with(b"FAIL ") => {
                 let path = line[5..].trim_ascii();
-                [&b".js"[..], b".ts", b".jsx", b".tsx", b".mjs", b".cjs"]
+                SOURCES
                     .iter()
                     .any(|end| path.ends_with(end))
                     .then_some(Mark::hint(
@@ -87,6 +88,9 @@ impl Runner for Jest {
         }
     }
 }
+
+/// How the names of test files end.
+const SOURCES: [&[u8]; 6] = [b".js", b".ts", b".jsx", b".tsx", b".mjs", b".cjs"];
 
 /// Where in a file's text the reader stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -130,6 +134,8 @@ struct State {
     totals: Option<Totals>,
     filtered: bool,
     report: Option<Report>,
+    /// A heading behind other text: one if a file's lines follow.
+    glued: Option<(String, bool)>,
 }
 
 #[derive(Default)]
@@ -164,6 +170,7 @@ impl State {
             totals: None,
             filtered: false,
             report: None,
+            glued: None,
         }
     }
 
@@ -318,10 +325,32 @@ fn file_heading(line: &[u8]) -> Option<(String, bool)> {
     (base.contains('.') && !base.ends_with('.')).then(|| (file.to_owned(), failed))
 }
 
+/// A heading behind the beginning of a line that code under test was writing when the pipe was full.
+fn glued_heading(line: &[u8]) -> Option<(String, bool)> {
+    if !SOURCES.iter().any(|end| line.ends_with(end)) {
+        return None;
+    }
+    let at = memmem::rfind(line, b"PASS ").max(memmem::rfind(line, b"FAIL "))?;
+    file_heading(&line[at..]).filter(|(file, _)| at > 0 && !file.contains(char::is_whitespace))
+}
+
+/// Where the summary of a run begins, behind such text.
+fn glued_summary(line: &[u8]) -> Option<&[u8]> {
+    let at = memmem::rfind(line, b"Test Suites: ")?;
+    let counts = line[at..].strip_prefix(b"Test Suites: ")?;
+    (at > 0 && counts.first()?.is_ascii_digit() && line.ends_with(b" total")).then(|| &line[at..])
+}
+
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
         self.line += 1;
         let line = clean(line);
+        if let Some((file, failed)) = self.glued.take()
+            && line.starts_with(b"  ")
+            && line.get(2).is_some_and(|byte| *byte != b' ')
+        {
+            self.begin_file(file, failed);
+        }
         if matches!(line.first(), Some(b'P' | b'F' | b' '))
             && let Some((file, failed)) = file_heading(&line)
         {
@@ -337,6 +366,13 @@ impl LineState for State {
         if matches!(line.first(), Some(b'T' | b'R')) && self.summary_line(&line) {
             return;
         }
+        if line.ends_with(b" total")
+            && let Some(summary) = glued_summary(&line)
+        {
+            self.summary_line(summary);
+            return;
+        }
+        self.glued = glued_heading(&line);
         if line.starts_with(b"Summary of all failing tests") {
             self.end_file();
             self.at = At::Repetition;
