@@ -46,3 +46,50 @@ fn own_sandbox() {
         ],
     );
 }
+
+#[test]
+fn candidate_patches() {
+    let patch = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n x = 1\n-y = 2\n+y = x == 2\n\
+                 @@ -9 +9 @@\n-z\n+zz\n";
+    let row = serde_json::json!({"instance_id": "me__it-1", "patch": patch});
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("dataset.jsonl");
+    std::fs::write(&dataset, row.to_string()).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_candidate_patches"))
+        .arg(&dataset)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let made: Vec<(String, String)> = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|line| {
+            let field = |name: &str| line[name].as_str().unwrap().to_owned();
+            (field("model_name_or_path"), field("model_patch"))
+        })
+        .collect();
+    let kinds: Vec<&str> = made.iter().map(|(kind, _)| kind.as_str()).collect();
+    let expected = [
+        "gold",
+        "nothing",
+        "without-hunk-1",
+        "without-hunk-2",
+        "near-miss-1",
+        "breaks",
+        "wrong-place",
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(made[0].1, patch);
+    assert!(!made[2].1.contains("x == 2") && made[2].1.contains("+zz"));
+    assert!(made[4].1.contains("+y = x != 2\n"));
+    assert!(
+        made[5]
+            .1
+            .contains("@@ -1,2 +1,3 @@\n x = 1\n-y = 2\n+y = x == 2\n+((\n")
+    );
+    assert!(
+        made[6]
+            .1
+            .ends_with("@@ -1,2 +1,3 @@\n x = 1\n y = 2\n+y = x == 2\n")
+    );
+}
