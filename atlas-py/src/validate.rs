@@ -50,6 +50,13 @@ impl ValidateReport {
         self.0.field(py, "accepted")
     }
 
+    /// What is wrong with the dataset's rows, each with `file`, `line`, `field` and `message`: they were
+    /// left out, and the others looked at.
+    #[getter]
+    fn faults<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "faults")
+    }
+
     /// Instances that passed with tests taken out of their lists.
     #[getter]
     fn repaired<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -75,7 +82,7 @@ impl ValidateReport {
         self.0.field(py, "no_evidence")
     }
 
-    /// Instances at which something went wrong.
+    /// Instances at which something went wrong, and faults of the dataset.
     #[getter]
     fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.0.field(py, "errors")

@@ -203,7 +203,7 @@ fn sums(text: &mut String, model: &str, run: &RunReport, bounds: Option<&ScoreBo
     }
 }
 
-fn faults(text: &mut String, faults: &[InputFault]) {
+pub(super) fn faults(text: &mut String, faults: &[InputFault]) {
     for fault in faults {
         let line = fault
             .line

@@ -165,7 +165,7 @@ impl ValidateOptions {
 pub async fn validate(cx: &RunContext, options: &ValidateOptions) -> Result<ValidateReport, Error> {
     let started = Instant::now();
     options.check()?;
-    let rows = rows::read(&options.dataset, &options.instances)?;
+    let (rows, faults) = rows::read(&options.dataset, &options.instances)?;
     let out = options.out();
     std::fs::create_dir_all(&out).map_err(|why| Error::io("make", &out, why))?;
     let validated = out.join("validated.jsonl");
@@ -211,7 +211,7 @@ pub async fn validate(cx: &RunContext, options: &ValidateOptions) -> Result<Vali
     }
     let report = report::sum_up(
         options,
-        instances,
+        (instances, faults),
         validated,
         started.elapsed().as_secs_f64(),
     );

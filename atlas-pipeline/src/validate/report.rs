@@ -1,6 +1,7 @@
 //! What the gates came to.
 
 use super::ValidateOptions;
+use crate::evaluate::InputFault;
 use atlas_core::{Decision, Verdict};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -58,8 +59,10 @@ pub struct ValidateReport {
     pub rejected: usize,
     /// No gate had anything to decide on.
     pub no_evidence: usize,
-    /// Instances at which something went wrong.
+    /// Instances at which something went wrong, and faults of the dataset.
     pub errors: usize,
+    /// What is wrong with the dataset's rows: they were left out, and the others looked at.
+    pub faults: Vec<InputFault>,
     /// Gate by gate, in order.
     pub funnel: Vec<FunnelStep>,
     /// Every instance, in the dataset's order.
@@ -92,7 +95,7 @@ pub(super) fn is_repaired(verdicts: &[Verdict]) -> bool {
 
 pub(super) fn sum_up(
     options: &ValidateOptions,
-    instances: Vec<InstanceVerdict>,
+    (instances, faults): (Vec<InstanceVerdict>, Vec<InputFault>),
     validated: PathBuf,
     seconds: f64,
 ) -> ValidateReport {
@@ -147,7 +150,8 @@ pub(super) fn sum_up(
         needs_repair,
         rejected: count(Decision::Reject),
         no_evidence: count(Decision::NoEvidence),
-        errors: instances.iter().filter(|i| i.error.is_some()).count(),
+        errors: instances.iter().filter(|i| i.error.is_some()).count() + faults.len(),
+        faults,
         funnel,
         instances,
         seconds,

@@ -1,58 +1,51 @@
 //! Reading a dataset, and writing what the gates left of a row.
 
+use crate::evaluate::InputFault;
 use atlas_core::{
     Candidate, Error, ErrorKind, Instance, InstanceError, InstanceId, TestList, Verdict,
 };
+use atlas_formats::{ReadOptions, read_dataset};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The rows of a dataset, all or those of these names, in the dataset's order.
-pub(crate) fn read(path: &Path, only: &[InstanceId]) -> Result<Vec<Instance>, Error> {
-    let text = std::fs::read_to_string(path).map_err(|why| Error::io("read dataset", path, why))?;
-    let wrong = |line: usize, why: String| {
-        let place = format!("`{}`, line {line}: {why}", path.display());
-        Error::new(ErrorKind::InvalidInput, "read dataset", place)
-    };
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let mut rows = Vec::new();
-    if text.trim_start().starts_with('[') {
-        let list: Vec<Map<String, Value>> =
-            serde_json::from_str(text).map_err(|why| wrong(why.line(), why.to_string()))?;
-        for (at, row) in list.into_iter().enumerate() {
-            let row = Instance::from_map(row);
-            rows.push(row.map_err(|why| wrong(1, format!("row {}: {why}", at + 1)))?);
+/// The rows of a dataset, all or those of these names, in the dataset's order, and what is wrong with
+/// the others: a row that cannot be used does not stop the rest.
+pub(crate) fn read(
+    path: &Path,
+    only: &[InstanceId],
+) -> Result<(Vec<Instance>, Vec<InputFault>), Error> {
+    let set = read_dataset(path, &ReadOptions::default())?;
+    let mut faults: Vec<InputFault> = set.faults.iter().map(InputFault::of).collect();
+    let mut rows = Vec::with_capacity(set.rows.len());
+    let mut seen = BTreeSet::new();
+    for row in &set.rows {
+        if !seen.insert(row.id().to_string()) {
+            // Said among the faults of the dataset; the first one counts.
+            continue;
         }
-    } else {
-        for (at, line) in text.lines().enumerate() {
-            if line.trim().is_empty() {
-                continue;
-            }
-            let row: Map<String, Value> =
-                serde_json::from_str(line).map_err(|why| wrong(at + 1, why.to_string()))?;
-            rows.push(Instance::from_map(row).map_err(|why| wrong(at + 1, why.to_string()))?);
+        match row.instance() {
+            Ok(instance) => rows.push(instance),
+            Err(why) => faults.push(InputFault {
+                file: path.display().to_string(),
+                line: row.place().map(|place| place.line).filter(|line| *line > 0),
+                field: None,
+                message: format!(
+                    "{why}; the row `{}` is left out until this is put right",
+                    row.id()
+                ),
+            }),
         }
     }
-    if rows.is_empty() {
+    if rows.is_empty() && faults.is_empty() {
         return Err(Error::new(
             ErrorKind::InvalidInput,
             "read dataset",
             format!("`{}`: there is no row in it", path.display()),
         ));
     }
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for (at, row) in rows.iter().enumerate() {
-        if let Ok(id) = row.id()
-            && let Some(first) = seen.insert(id.to_string(), at + 1)
-        {
-            return Err(wrong(
-                at + 1,
-                format!("`{id}` stands in row {first} already"),
-            ));
-        }
-    }
     if only.is_empty() {
-        return Ok(rows);
+        return Ok((rows, faults));
     }
     for id in only {
         if !rows.iter().any(|row| row.id().is_ok_and(|own| own == *id)) {
@@ -64,7 +57,7 @@ pub(crate) fn read(path: &Path, only: &[InstanceId]) -> Result<Vec<Instance>, Er
         }
     }
     rows.retain(|row| row.id().is_ok_and(|id| only.contains(&id)));
-    Ok(rows)
+    Ok((rows, faults))
 }
 
 /// The lines of an earlier result that are about other instances; none where it cannot be read.

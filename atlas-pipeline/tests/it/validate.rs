@@ -1,5 +1,5 @@
 use crate::support::{BASE, Done, FIX, Place, make_args};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// `atlas validate` on the dataset of `out`, with the local engine and two builds.
 fn validate(place: &Place, more: &[&str]) -> Done {
@@ -236,12 +236,11 @@ fn a_row_that_a_person_must_repair_is_kept_out_and_others_stay() {
     assert_eq!(done.code(), 1);
     assert!(done.stderr().contains("give --out"), "{}", done.stderr());
     std::fs::write(place.path("twice.jsonl"), format!("{row}\n{row}\n")).unwrap();
-    let done = place.run(&["validate", "twice.jsonl", "--engine", "local", "--trust"]);
-    assert!(
-        done.stderr().contains("stands in row 1 already"),
-        "{}",
-        done.stderr()
-    );
+    let done = validate_file(&place, "twice.jsonl");
+    assert_eq!(done.code(), 1);
+    let report = done.json();
+    assert_eq!(report["total"], 1, "the first of the two is looked at");
+    assert_eq!(report["faults"][0]["line"], 2, "{}", report["faults"]);
     std::fs::write(place.path("empty.jsonl"), "").unwrap();
     let done = place.run(&["validate", "empty.jsonl"]);
     assert!(
@@ -249,6 +248,17 @@ fn a_row_that_a_person_must_repair_is_kept_out_and_others_stay() {
         "{}",
         done.stderr()
     );
+}
+
+fn validate_file(place: &Place, file: &str) -> Done {
+    let engine = ["--engine", "local", "--trust", "--gates", "integrity"];
+    place.run(
+        &[
+            &["validate", file, "--repos", "repo", "--format", "json"],
+            &engine[..],
+        ]
+        .concat(),
+    )
 }
 
 #[test]
@@ -262,12 +272,21 @@ fn what_cannot_be_read_is_named() {
         "{\"instance_id\": \"a__b-1\"}\n{oops\n",
     )
     .unwrap();
-    let done = place.run(&["validate", "bad.jsonl"]);
+    let done = validate_file(&place, "bad.jsonl");
     assert_eq!(done.code(), 1);
+    let report = done.json();
+    assert_eq!(
+        (&report["total"], &report["errors"]),
+        (&json!(1), &json!(1)),
+        "the poor row is looked at, the broken line is an error"
+    );
+    assert_eq!(report["faults"][0]["line"], 2, "{}", report["faults"]);
+    assert_eq!(report["faults"][0]["file"], "bad.jsonl");
+    let done = place.run(&["validate", "bad.jsonl", "--engine", "local", "--trust"]);
     assert!(
-        done.stderr().contains("`bad.jsonl`, line 2"),
+        done.stdout().contains("input: bad.jsonl:2:"),
         "{}",
-        done.stderr()
+        done.stdout()
     );
     let done = place.run(&["validate", "bad.jsonl", "--gates", "weather"]);
     assert_eq!(done.code(), 2);

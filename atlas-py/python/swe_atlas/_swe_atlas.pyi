@@ -425,6 +425,12 @@ class ValidateReport:
         """Instances that passed as they are."""
 
     @property
+    def faults(self) -> list[InputFault]:
+        """What is wrong with the dataset's rows, each with `file`, `line`, `field` and `message`: they were
+        left out, and the others looked at.
+        """
+
+    @property
     def repaired(self) -> int:
         """Instances that passed with tests taken out of their lists."""
 
@@ -444,7 +450,7 @@ class ValidateReport:
 
     @property
     def errors(self) -> int:
-        """Instances at which something went wrong."""
+        """Instances at which something went wrong, and faults of the dataset."""
 
     @property
     def funnel(self) -> list[FunnelStep]:
