@@ -8,7 +8,7 @@ use atlas_core::{
 };
 use serde::{Deserialize, Serialize};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often and when to ask again.
@@ -64,8 +64,9 @@ impl RetryPolicy {
 /// [passing reason](FailureCause::is_transient); a refusal is not asked again. A wait that the
 /// server asks for (`Retry-After`) is kept.
 ///
-/// Where a server refuses log-probabilities, the question is asked once without them, and so is
-/// every later one: whether there are any is read from the answer.
+/// Where a server gives fewer alternatives than were asked for and names how many, the question is
+/// asked again for those; where it refuses log-probabilities altogether, without them. So is every
+/// later question: whether there are any is read from the answer.
 ///
 /// The usage of an answer, and of the error after the last try, holds what earlier tries reported.
 ///
@@ -77,6 +78,7 @@ pub struct Retry<M> {
     policy: RetryPolicy,
     seed: u64,
     without_logprobs: AtomicBool,
+    most_alternatives: AtomicU8,
 }
 
 impl<M: LanguageModel> Retry<M> {
@@ -90,6 +92,7 @@ impl<M: LanguageModel> Retry<M> {
             policy,
             seed,
             without_logprobs: AtomicBool::new(false),
+            most_alternatives: AtomicU8::new(u8::MAX),
         }
     }
 
@@ -104,6 +107,18 @@ impl<M: LanguageModel> Retry<M> {
         let chance = crate::chance::Chance::new(&format!("{key} {tried}"), self.seed).unit();
         seconds(longest.min(policy.longest_wait) * (0.5 + chance / 2.0))
     }
+}
+
+/// The number of alternatives that a refusal allows, if it names one: `Requested sample logprobs of
+/// 20, which is greater than max allowed: 5`.
+fn fewer(message: &str, asked: u8) -> Option<u8> {
+    let limits = ["max", "at most", "up to", "less than or equal", "between"];
+    let at = limits.iter().find_map(|word| message.find(word))?;
+    message[at..]
+        .split(|letter: char| !letter.is_ascii_digit())
+        .filter_map(|digits| digits.parse::<u8>().ok())
+        .filter(|most| (1..asked).contains(most))
+        .max()
 }
 
 fn seconds(number: f64) -> Duration {
@@ -125,9 +140,11 @@ impl<M: LanguageModel> LanguageModel for Retry<M> {
         let total = seconds(self.policy.total);
         let key = request_key(self.name(), request);
         let mut request = request.clone();
-        if self.without_logprobs.load(Ordering::Relaxed) {
-            request.top_logprobs = None;
-        }
+        let most = self.most_alternatives.load(Ordering::Relaxed);
+        request.top_logprobs = request
+            .top_logprobs
+            .filter(|_| !self.without_logprobs.load(Ordering::Relaxed))
+            .map(|asked| asked.min(most));
         let mut before = Usage::default();
         let mut tried = 0;
         loop {
@@ -158,7 +175,14 @@ impl<M: LanguageModel> LanguageModel for Retry<M> {
                 failure.usage = (before != Usage::default()).then_some(before);
                 Err(failure.into_error(self.name()))
             };
-            if failure.cause == FailureCause::LogprobsRefused && request.top_logprobs.is_some() {
+            if let (FailureCause::LogprobsRefused, Some(asked)) =
+                (failure.cause, request.top_logprobs)
+            {
+                if let Some(most) = fewer(&failure.message, asked) {
+                    request.top_logprobs = Some(most);
+                    self.most_alternatives.store(most, Ordering::Relaxed);
+                    continue;
+                }
                 tracing::info!(
                     model = self.name(),
                     "asked without log-probabilities from now on"

@@ -34,6 +34,7 @@ impl Dialect {
                 format!("{base}/v1/messages")
             }
             Self::Gemini => {
+                let model = model.strip_prefix("models/").unwrap_or(model);
                 let versioned = base.ends_with("/v1") || base.ends_with("/v1beta");
                 let version = if versioned { "" } else { "/v1beta" };
                 let call = if stream {

@@ -497,6 +497,30 @@ async fn refused_log_probabilities_are_asked_for_once() {
 }
 
 #[tokio::test]
+async fn fewer_alternatives_are_better_than_none() {
+    let server = MockServer::start().await;
+    let asks = |top: u8| Mock::given(body_partial_json(json!({"top_logprobs": top})));
+    asks(20)
+        .respond_with(error(
+            400,
+            json!("Requested sample logprobs of 20, which is greater than max allowed: 5"),
+        ))
+        .expect(1)
+        .mount(&server)
+        .await;
+    asks(5).respond_with(ok()).expect(2).mount(&server).await;
+    let model = atlas_llm::open_model(&served(&format!("{}/v1", server.uri()))).unwrap();
+    let request = CompletionRequest {
+        top_logprobs: Some(20),
+        ..request("hello")
+    };
+    for _ in 0..2 {
+        let done = model.complete(&RunContext::new("test"), &request).await;
+        assert_eq!(done.unwrap().text, "fine");
+    }
+}
+
+#[tokio::test]
 async fn log_probabilities_are_read_from_the_answer_alone() {
     let with = |logprobs: Value| {
         let mut body = answer("ab", 7, 3);
