@@ -121,7 +121,7 @@ async fn a_time_limit_cuts_off_what_is_under_way() {
         assert_eq!(why.kind(), ErrorKind::BudgetExceeded);
         assert!(why.chain().contains("seconds"), "{}", why.chain());
     }
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(25));
     // The first was sent and its answer lost, the second was never sent.
     let account = purse.ledger().models["m"];
     assert_eq!((account.calls, account.unreported_calls), (1, 1));
