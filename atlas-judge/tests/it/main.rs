@@ -1,1 +1,9 @@
 //! Tests at the boundary of the crate.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say where"
+)]
+
+mod metrics;
+mod stored_values;
