@@ -3,6 +3,7 @@
 //! Pure functions over slices; each says its formula, where it comes from, what the paper leaves open
 //! and what is chosen here. A number that is not defined is `None`, never NaN, and never 0. [`check()`] compares all of them with stored values.
 
+pub mod analysis;
 mod at_k;
 mod binary;
 mod bootstrap;
@@ -15,6 +16,7 @@ mod label;
 mod lift;
 mod percentile;
 mod ranking;
+pub mod results;
 mod value;
 mod vote;
 mod yields;
