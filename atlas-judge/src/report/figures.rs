@@ -43,7 +43,7 @@ pub(super) fn policies(page: &mut Html, set: &PolicyAnalysis) {
         "Precision against recall",
         &said.join(" "),
         chart.as_ref().map_err(|why| *why),
-        &[],
+        &set.curve_tables(),
     );
     if let Some(lift) = set.lift() {
         page.figure(
@@ -84,10 +84,12 @@ fn success(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
     };
     let y = Axis::share("filtered success@k", values().fold(0.0, f64::max));
     let mut chart = Chart::new(x, y);
-    for row in &set.policies {
+    for (at, row) in set.policies.iter().enumerate() {
         let points = row.success_at.iter();
         chart.line(
             &row.name,
+            at,
+            true,
             points.filter_map(|(k, at)| Some((*k as f64, at.value?))),
         );
     }
@@ -125,19 +127,26 @@ fn curves(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
     let mut chart = Chart::new(Axis::share("recall", 1.0), Axis::share("precision", 1.0));
     if let Some((found, curve)) = abstention {
         let ap = decimal(found.average_precision);
-        chart.line(&format!("abstention, by task (AP {ap})"), steps(curve));
+        chart.line(
+            &format!("abstention, by task (AP {ap})"),
+            1,
+            false,
+            steps(curve),
+        );
         if let Some(no_skill) = found.no_skill {
-            chart.level("no skill, by task", no_skill);
+            chart.guide("no skill, by task", 1, [(0.0, no_skill), (1.0, no_skill)]);
         }
     }
     if let Some((found, curve)) = score {
         let ap = decimal(found.average_precision);
         chart.line(
             &format!("validation score, by patch (AP {ap})"),
+            2,
+            false,
             steps(curve),
         );
         if let Some(no_skill) = found.no_skill {
-            chart.level("no skill, by patch", no_skill);
+            chart.guide("no skill, by patch", 2, [(0.0, no_skill), (1.0, no_skill)]);
         }
     }
     Ok(chart)
@@ -174,8 +183,9 @@ fn trade_off(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
         // The curve's shares are of the patches with a score, the points' of all.
         let scale = found.patches as f64 / set.patches.max(1) as f64;
         let sweep = curve.shown.iter().zip(&curve.precision);
-        chart.line(
+        chart.guide(
             "any cut-off of the validation score",
+            0,
             sweep.map(|(shown, precision)| (shown * scale, *precision)),
         );
     }
@@ -245,7 +255,7 @@ pub(super) fn critic(page: &mut Html, critic: &CriticAnalysis) {
         "Order of agents, task by task",
         &critic.order_summary(),
         chart.as_ref().map_err(|why| *why),
-        &[],
+        &critic.order_table(),
     );
 }
 

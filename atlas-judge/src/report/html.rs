@@ -100,8 +100,12 @@ impl Html {
             Err("") => {}
             Err(why) => self.notes(&[why.to_owned()]),
         }
-        for table in tables {
-            self.table(table);
+        if !tables.is_empty() {
+            self.text.push_str("<div>\n");
+            for table in tables {
+                self.table(table);
+            }
+            self.text.push_str("</div>\n");
         }
         self.text.push_str("</div>\n");
     }

@@ -6,4 +6,5 @@
 )]
 
 mod metrics;
+mod results;
 mod stored_values;

@@ -237,6 +237,41 @@ impl PolicyAnalysis {
         Some(table)
     }
 
+    /// Curves at a few recalls: the best precision that has at least that recall, and its threshold.
+    pub(crate) fn curve_tables(&self) -> Vec<Table> {
+        let curves = [
+            (
+                "Abstention: recall of at least",
+                self.abstention
+                    .as_ref()
+                    .and_then(|found| found.curve.as_ref()),
+            ),
+            (
+                "Validation score: recall of at least",
+                self.score.as_ref().and_then(|found| found.curve.as_ref()),
+            ),
+        ];
+        curves
+            .into_iter()
+            .filter_map(|(name, curve)| {
+                let curve = curve?;
+                let mut table = Table::new(&[name, "Threshold", "Precision", "Shown"]);
+                for recall in [0.1, 0.25, 0.5, 0.75, 0.9, 1.0] {
+                    let best = (0..curve.thresholds.len())
+                        .filter(|at| curve.recall[*at] >= recall)
+                        .max_by(|a, b| curve.precision[*a].total_cmp(&curve.precision[*b]))?;
+                    table.rows.push(vec![
+                        format!("{:.0}%", recall * 100.0),
+                        decimal(Some(curve.thresholds[best])),
+                        percent(Some(curve.precision[best])),
+                        percent(Some(curve.shown[best])),
+                    ]);
+                }
+                Some(table)
+            })
+            .collect()
+    }
+
     pub(crate) fn funnel_table(&self) -> Table {
         let mut table = Table::new(&["Left", "Tasks", "Patches", "Right", "Precision"]);
         for step in &self.funnel {
@@ -422,6 +457,29 @@ impl CriticAnalysis {
             }
         }
         table
+    }
+
+    /// How many tasks have which correlation; none where no task has one.
+    pub(crate) fn order_table(&self) -> Vec<Table> {
+        let mut table = Table::new(&["Rank correlation", "Tasks"]);
+        for (at, count) in (0_i32..).zip(&self.correlation_histogram) {
+            if *count > 0 {
+                let tenth = |at: i32| format!("{:.1}", f64::from(at - 10) / 10.0).replace('-', "−");
+                let to = if at == 19 {
+                    "1.0".to_owned()
+                } else {
+                    format!("below {}", tenth(at + 1))
+                };
+                table
+                    .rows
+                    .push(vec![format!("{} to {to}", tenth(at)), count.to_string()]);
+            }
+        }
+        if table.rows.is_empty() {
+            Vec::new()
+        } else {
+            vec![table]
+        }
     }
 
     pub(crate) fn order_summary(&self) -> String {
