@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// The drawing's width; the page scales it.
 const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 52.0;
+const LEFT: f64 = 62.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
@@ -69,7 +69,16 @@ impl Axis {
             from: 0.0,
             to: to as f64,
             ticks: (0..=to / step)
-                .map(|at| ((at * step) as f64, (at * step).to_string()))
+                .map(|at| {
+                    let value = at * step;
+                    let label = match value {
+                        0 => "0".to_owned(),
+                        _ if step >= 1_000_000 => format!("{}M", value / 1_000_000),
+                        _ if step >= 1_000 => format!("{}k", value / 1_000),
+                        _ => value.to_string(),
+                    };
+                    (value as f64, label)
+                })
                 .collect(),
             label: label.to_owned(),
         }

@@ -4,7 +4,8 @@ use super::chart::{Axis, Chart, Numbered};
 use super::html::Html;
 use crate::metrics::PrecisionRecallCurve;
 use crate::metrics::analysis::{
-    AbstentionAnalysis, AgentCritic, CriticAnalysis, PolicyAnalysis, ScoreAnalysis, decimal,
+    AbstentionAnalysis, AgentCritic, CriticAnalysis, PolicyAnalysis, ScoreAnalysis, counted,
+    decimal,
 };
 
 /// Paper 002: curves, success by k, trade-off, funnel.
@@ -204,8 +205,11 @@ fn funnel(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
     for (at, step) in set.funnel.iter().rev().enumerate() {
         let y = at as f64;
         let said = format!(
-            "{}: {} ({} right, {} tasks)",
-            step.name, step.patches, step.resolved, step.bugs
+            "{}: {} ({} right, {})",
+            step.name,
+            step.patches,
+            step.resolved,
+            counted(step.bugs, "task")
         );
         chart.text(0.0, y + 0.76, "start", &said);
         chart.bar((0.0, step.patches as f64), (y + 0.1, y + 0.5), 1, 0.35);
@@ -311,6 +315,7 @@ fn pass_rates(critic: &CriticAnalysis) -> Result<Chart, &'static str> {
     let most = critic.pass_rates.iter().map(|cell| cell.patches).max();
     let most = most.ok_or("No patch has predictions on tests whose end is known.")?;
     let mut chart = Chart::new(Axis::share("predicted", 1.0), Axis::share("actual", 1.0));
+    chart.diagonal();
     for cell in &critic.pass_rates {
         let span = |tenth: usize| {
             (
@@ -333,7 +338,6 @@ fn pass_rates(critic: &CriticAnalysis) -> Result<Chart, &'static str> {
             &short(cell.patches),
         );
     }
-    chart.diagonal();
     Ok(chart)
 }
 
@@ -375,9 +379,14 @@ fn by_agent(agents: &[AgentCritic]) -> Result<Chart, &'static str> {
     let mut chart = Chart::rows(agents.len(), correlation_axis());
     for (at, agent) in agents.iter().rev().enumerate() {
         let y = at as f64;
+        // A long name is cut here and whole in the table.
+        let name = match agent.agent.char_indices().nth(30) {
+            Some((at, _)) => format!("{}…", &agent.agent[..at]),
+            None => agent.agent.clone(),
+        };
         let said = match agent.correlation {
-            Some(rho) => format!("{}: {rho:.3} ({} patches)", agent.agent, agent.patches),
-            None => format!("{}: not defined ({} patches)", agent.agent, agent.patches),
+            Some(rho) => format!("{name}: {rho:.3} ({})", counted(agent.patches, "patch")),
+            None => format!("{name}: not defined ({})", counted(agent.patches, "patch")),
         };
         chart.text(-1.0, y + 0.76, "start", &said);
         if let Some(rho) = agent.correlation {

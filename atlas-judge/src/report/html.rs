@@ -112,7 +112,7 @@ impl Html {
 
     fn table(&mut self, table: &Table) {
         self.text
-            .push_str("<div class=\"scroll\"><table>\n<thead><tr>");
+            .push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
         for word in &table.head {
             let _ = write!(self.text, "<th>{}</th>", escape(word));
         }

@@ -263,7 +263,12 @@ fn policies_of_a_small_file_by_hand() {
         .collect();
     assert_eq!((steps["candidates"], steps["of attempted tasks"]), (6, 1));
     assert!(set.notes.iter().any(|note| note.contains("unjudged")));
-    assert!(found.notes.iter().any(|note| note.contains("Only 3 tasks")));
+    assert!(
+        found
+            .notes
+            .iter()
+            .any(|note| note.contains("Only 3 tasks:"))
+    );
     // Over all tasks the combined cut-off is another one.
     let all_tasks = AnalysisOptions {
         population: Population::All,
@@ -448,7 +453,7 @@ fn nothing_and_little_say_so() {
         &AnalysisOptions::default(),
     );
     let page = policies_report(&one, "One");
-    for said in ["Only 1 tasks", "No curve", "No line has a critic"] {
+    for said in ["Only 1 task:", "No curve", "No line has a critic"] {
         assert!(page.contains(said), "{said}");
     }
 }

@@ -57,6 +57,16 @@ fn interval(found: Option<ConfidenceInterval>) -> String {
     )
 }
 
+/// A count with its word: "1 task", "2 tasks".
+pub(crate) fn counted(count: u64, word: &str) -> String {
+    let ending = match word {
+        _ if count == 1 => "",
+        "patch" => "es",
+        _ => "s",
+    };
+    format!("{count} {word}{ending}")
+}
+
 /// A text as a cell of a Markdown table.
 fn plain(text: &str) -> String {
     text.replace('|', "\\|").replace(['\n', '\r'], " ")
@@ -75,11 +85,11 @@ impl Analysis {
     /// What the file holds, in one sentence.
     pub(crate) fn summary(&self) -> String {
         format!(
-            "{} lines, {} tasks, {} patches of {} agents.",
-            self.lines,
-            self.instances,
-            self.agents.values().sum::<u64>(),
-            self.agents.len()
+            "{}, {}, {} of {}.",
+            counted(self.lines, "line"),
+            counted(self.instances, "task"),
+            counted(self.agents.values().sum(), "patch"),
+            counted(self.agents.len() as u64, "agent")
         )
     }
 
@@ -143,11 +153,11 @@ impl PolicyAnalysis {
 
     pub(crate) fn summary(&self) -> String {
         format!(
-            "{} tasks ({} fixable, {}), {} patches ({} right, {}).",
-            self.bugs,
+            "{} ({} fixable, {}), {} ({} right, {}).",
+            counted(self.bugs, "task"),
             self.fixable,
             percent(share(self.fixable, self.bugs)),
-            self.patches,
+            counted(self.patches, "patch"),
             self.resolved,
             percent(share(self.resolved, self.patches)),
         )
@@ -290,9 +300,9 @@ impl PolicyAnalysis {
 impl AbstentionAnalysis {
     pub(crate) fn summary(&self) -> String {
         let mut text = format!(
-            "Abstention over {} tasks (probabilities: {}): AP {}, no skill {}; at the threshold \
+            "Abstention over {} (probabilities: {}): AP {}, no skill {}; at the threshold \
              precision {}, recall {}, FPR {}; Wasserstein-1 from success rates {}.",
-            self.bugs,
+            counted(self.bugs, "task"),
             self.source,
             decimal(self.average_precision),
             decimal(self.no_skill),
@@ -304,8 +314,8 @@ impl AbstentionAnalysis {
         if self.disagreeing > 0 {
             let _ = write!(
                 text,
-                " {} tasks have lines with different probabilities; their mean counts here.",
-                self.disagreeing
+                " Lines on the same task differ in {}; their mean counts here.",
+                counted(self.disagreeing, "task")
             );
         }
         text
@@ -315,8 +325,8 @@ impl AbstentionAnalysis {
 impl ScoreAnalysis {
     pub(crate) fn summary(&self) -> String {
         format!(
-            "Validation score over {} patches (scores: {}): AP {}, no skill {}.",
-            self.patches,
+            "Validation score over {} (scores: {}): AP {}, no skill {}.",
+            counted(self.patches, "patch"),
             self.source,
             decimal(self.average_precision),
             decimal(self.no_skill),
@@ -326,19 +336,23 @@ impl ScoreAnalysis {
 
 impl CriticAnalysis {
     pub(crate) fn summary(&self) -> String {
-        let mut text = format!("{} patches, {} tests.", self.patches, self.tests);
+        let mut text = format!(
+            "{}, {}.",
+            counted(self.patches, "patch"),
+            counted(self.tests, "test")
+        );
         if self.tests_without_truth > 0 {
             let _ = write!(
                 text,
-                " {} predictions are about tests whose end is not known, and count for patches only.",
-                self.tests_without_truth
+                " {} without a known end of the test count for patches only.",
+                counted(self.tests_without_truth, "prediction")
             );
         }
         if self.empty > 0 {
             let _ = write!(
                 text,
-                " {} patches without any predicted test are left out.",
-                self.empty
+                " {} without any predicted test: left out.",
+                counted(self.empty, "patch")
             );
         }
         text
@@ -490,12 +504,12 @@ impl CriticAnalysis {
                 .to_owned();
         }
         format!(
-            "Order of agents, task by task: {} rank correlations (mean {}, {} exactly 1); {} tasks \
-             where it is not defined, since the predicted or the actual shares are all equal.",
-            found.defined,
+            "Order of agents, task by task: {} (mean {}, {} exactly 1); {} where it is not defined, \
+             since the predicted or the actual shares are all equal.",
+            counted(found.defined, "rank correlation"),
             decimal(found.mean),
             percent(found.share_perfect),
-            found.undefined,
+            counted(found.undefined, "task"),
         )
     }
 }
