@@ -1,3 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 pub mod metrics;
+mod report;
+
+pub use report::policies_report;
