@@ -1,3 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+pub mod answer;
+mod prompt;
+mod report;
+
+pub mod abstention;
+
 pub mod metrics;
+
+pub use prompt::Prompt;
+pub use report::BugReport;

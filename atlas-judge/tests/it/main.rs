@@ -1,1 +1,5 @@
 //! Tests at the boundary of the crate.
+
+mod abstention;
+mod answer;
+mod support;
