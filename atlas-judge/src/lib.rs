@@ -5,6 +5,7 @@ mod prompt;
 mod report;
 
 pub mod abstention;
+pub mod validation;
 
 pub mod metrics;
 

@@ -1,7 +1,8 @@
 //! Asking, with what is done where log-probabilities are absent.
 
-use super::{LabelMass, Labels, Schema, Shape, Unreadable, sequence_score};
+use super::{Labels, Schema, Shape, Unreadable, sequence_score};
 use crate::Prompt;
+use crate::metrics::LabelMass;
 use atlas_core::{
     ChatMessage, Completion, CompletionRequest, Confidence, ConfidenceSource, Error, ErrorKind,
     FinishReason, LanguageModel, Role, RunContext,

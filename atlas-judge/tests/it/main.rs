@@ -2,4 +2,6 @@
 
 mod abstention;
 mod answer;
+mod decisions;
 mod support;
+mod validation;
