@@ -2,6 +2,7 @@
 
 mod dataset;
 mod eval;
+mod judging;
 mod leaderboard;
 mod output;
 mod progress;
@@ -75,6 +76,10 @@ enum Command {
     Patch(dataset::PatchArgs),
     /// Compare models by pass@k from their run reports.
     Leaderboard(leaderboard::LeaderboardArgs),
+    /// Ask a model which instances an agent should try at all.
+    Abstain(Box<judging::AbstainArgs>),
+    /// Validate candidate patches: what tests say, then a model's review.
+    Review(Box<judging::ReviewArgs>),
     /// Tell what is installed here and what will work.
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
@@ -347,6 +352,12 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Patch(args) => with_runtime(|_| async move { dataset::patch_command(args).await }),
         Command::Leaderboard(args) => leaderboard::command(&args),
         Command::Regrade(args) => eval::again(args),
+        Command::Abstain(args) => {
+            with_runtime(|cx| async move { judging::abstain_command(&cx, *args).await })
+        }
+        Command::Review(args) => {
+            with_runtime(|cx| async move { judging::review_command(&cx, *args).await })
+        }
         Command::Plan(args) => with_runtime(|cx| async move {
             let format = args.commit.format;
             let report = plan(&cx, &args.commit.options()?).await?;
