@@ -65,6 +65,9 @@ pub(super) struct AskArgs {
     /// Do not ask the model for a number where nothing else tells how sure it is.
     #[arg(long)]
     no_verbalised: bool,
+    /// How often a model is told what is wrong with the form of its answer, and asked again.
+    #[arg(long, value_name = "N", default_value_t = AskOptions::default().corrections)]
+    corrections: u32,
     /// Seed, for models that take one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -77,6 +80,7 @@ impl AskArgs {
             samples: self.samples,
             temperature: self.temperature,
             verbalised: !self.no_verbalised,
+            corrections: self.corrections,
             seed: self.seed,
             ..ask
         }

@@ -214,9 +214,8 @@ where
     Ok((report, own))
 }
 
-/// Told by its word: a budget may also be one of a model that a caller brings.
 fn is_over_budget(why: &Error) -> bool {
-    why.kind().as_str() == "budget_exceeded"
+    why.kind() == ErrorKind::BudgetExceeded
 }
 
 /// The settings of a run, with their hash.
