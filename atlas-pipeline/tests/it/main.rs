@@ -24,6 +24,7 @@ mod kill;
 mod logs;
 mod make;
 mod mcp;
+mod measure;
 mod red_team;
 mod refine;
 mod states;
