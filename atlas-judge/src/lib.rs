@@ -1,6 +1,15 @@
 #![doc = include_str!("../README.md")]
 
+pub mod answer;
+mod bug_report;
+mod prompt;
+
+pub mod abstention;
+pub mod validation;
+
 pub mod metrics;
 mod report;
 
+pub use bug_report::BugReport;
+pub use prompt::Prompt;
 pub use report::policies_report;

@@ -10,6 +10,7 @@ mod engine;
 mod environment;
 mod eval_script;
 mod evaluate;
+mod judging;
 mod make;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -46,6 +47,12 @@ pub use evaluate::{
     CanaryReport, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, GradeChange, HarnessFiles,
     InputFault, Ledger, PredictionSource, RegradeOptions, RegradeReport, RegradedInstance,
     evaluate, grade_row, regrade, run_id,
+};
+pub use judging::{
+    AbstainOptions, AbstainReport, AbstainResult, Attached, CandidatePatch, FailedItem, JudgeItem,
+    JudgeReport, JudgeRun, ModelSession, ReviewMode, ReviewResult, ReviewRunOptions,
+    ReviewRunReport, abstain, abstain_prompts, candidate_patches, instance_rows, judge_items,
+    review, review_prompts,
 };
 pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
 #[cfg(feature = "mcp")]

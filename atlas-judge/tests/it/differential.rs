@@ -1,4 +1,4 @@
-//! The metrics against NumPy, SciPy and scikit-learn on random data, where a Python that has them is
+//! The metrics against `NumPy`, `SciPy` and scikit-learn on random data, where a Python that has them is
 //! named.
 
 use atlas_judge::metrics::check;

@@ -2,6 +2,7 @@
 
 mod dataset;
 mod eval;
+mod judging;
 mod leaderboard;
 mod metrics;
 mod output;
@@ -76,6 +77,10 @@ enum Command {
     Patch(dataset::PatchArgs),
     /// Compare models by pass@k from their run reports.
     Leaderboard(leaderboard::LeaderboardArgs),
+    /// Ask a model which instances an agent should try at all.
+    Abstain(Box<judging::AbstainArgs>),
+    /// Validate candidate patches: what tests say, then a model's review.
+    Review(Box<judging::ReviewArgs>),
     /// Measure policies and critics from their results, or check the metrics against stored values.
     Metrics(Box<metrics::MetricsArgs>),
     /// Write a page of figures on policies and critics.
@@ -354,6 +359,12 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Metrics(args) => metrics::metrics(&args),
         Command::Report(args) => metrics::report(&args),
         Command::Regrade(args) => eval::again(args),
+        Command::Abstain(args) => {
+            with_runtime(|cx| async move { judging::abstain_command(&cx, *args).await })
+        }
+        Command::Review(args) => {
+            with_runtime(|cx| async move { judging::review_command(&cx, *args).await })
+        }
         Command::Plan(args) => with_runtime(|cx| async move {
             let format = args.commit.format;
             let report = plan(&cx, &args.commit.options()?).await?;

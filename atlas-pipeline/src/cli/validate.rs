@@ -151,7 +151,7 @@ pub(super) async fn command(cx: &RunContext, args: ValidateArgs) -> Result<u8, E
 /// The report for a person: each instance with what was found, then the funnel.
 fn text(report: &ValidateReport) -> String {
     let mut text = String::new();
-    super::eval::faults(&mut text, &report.faults);
+    output::input_faults(&mut text, &report.faults);
     for instance in &report.instances {
         let word = match (&instance.decision, &instance.error) {
             (Some(decision), None) => decided(*decision),

@@ -19,6 +19,7 @@ mod eval_runs;
 mod eval_support;
 mod evaluate;
 mod golden;
+mod judging;
 mod kill;
 mod logs;
 mod make;
