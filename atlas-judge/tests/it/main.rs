@@ -1,1 +1,3 @@
 //! Tests at the boundary of the crate.
+
+mod variants;
