@@ -6,6 +6,7 @@ mod instance;
 mod limits;
 mod log;
 mod overlay;
+mod pass_at_k;
 mod patch;
 mod plan;
 mod reader;
@@ -50,6 +51,7 @@ pub use oracle::{
     OracleReport, OracleTask, ReportAgreement, StateSummary, Transition,
 };
 pub use overlay::{FileContent, FileMode, Overlay};
+pub use pass_at_k::pass_at_k;
 pub use patch::{FilePatch, Hunk, HunkLine, HunkLineKind, Patch, PatchError, PatchKind, PatchPart};
 pub use plan::{BuildStep, EnvironmentPlan, PlanError, ReportSpec};
 pub use reader::{ByLine, LineState, WholeLog};

@@ -1,4 +1,13 @@
 #![doc = include_str!("../README.md")]
 
-pub mod metrics;
+pub mod answer;
+mod prompt;
+mod report;
+
+pub mod abstention;
 pub mod variant;
+
+pub mod metrics;
+
+pub use prompt::Prompt;
+pub use report::BugReport;

@@ -17,6 +17,7 @@ mod source;
 mod variation;
 
 pub use agreement::compare;
+pub use atlas_core::pass_at_k;
 pub use belief::{BeliefInput, SignalKind, TamperSignal, believe};
 pub use cause::{Cause, CauseInput, GoldHere, RunFacts, attribute};
 pub use classify::{Classification, ClassifyInput, classify};
@@ -40,7 +41,7 @@ pub use gates::{
 pub use grade::{Grade, Graded, Resolution, grade};
 pub use score::{
     AttemptCount, Leaderboard, LeaderboardRow, PassAtK, PassAtKRow, ScoreBounds, Scored,
-    TaskGroups, leaderboard, pass_at_k, pass_at_k_table, wilson,
+    TaskGroups, leaderboard, pass_at_k_table, wilson,
 };
 pub use script::{MarkedLog, cut, state_script};
 pub use variation::{Perturbation, Variation};

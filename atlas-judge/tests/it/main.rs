@@ -1,3 +1,6 @@
 //! Tests at the boundary of the crate.
 
+mod abstention;
+mod answer;
+mod support;
 mod variants;

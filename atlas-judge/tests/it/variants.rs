@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "an unwrap that fails is a failed test")]
 
 use atlas_core::{HunkLineKind, Patch};
-use atlas_judge::variant::{BaseFiles, Opaque, Rendered, Variant, file_changes, render};
+use atlas_judge::variant::{
+    BaseFiles, FileChange, Opaque, Rendered, Variant, file_changes, render,
+};
 use proptest::prelude::*;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -284,7 +286,7 @@ diff --git a/other.py b/other.py
     let why: Vec<Option<Opaque>> = file_changes(&patch, &files)
         .unwrap()
         .iter()
-        .map(|file| file.opaque())
+        .map(FileChange::opaque)
         .collect();
     assert_eq!(why[0], Some(Opaque::NoHunks));
     assert_eq!(

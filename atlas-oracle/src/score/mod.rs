@@ -6,4 +6,4 @@ mod pass_at_k;
 
 pub use bounds::{ScoreBounds, Scored, wilson};
 pub use leaderboard::{Leaderboard, LeaderboardRow, leaderboard};
-pub use pass_at_k::{AttemptCount, PassAtK, PassAtKRow, TaskGroups, pass_at_k, pass_at_k_table};
+pub use pass_at_k::{AttemptCount, PassAtK, PassAtKRow, TaskGroups, pass_at_k_table};

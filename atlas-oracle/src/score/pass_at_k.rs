@@ -1,40 +1,9 @@
 //! Pass@k over several predictions an instance.
 
+use atlas_core::pass_at_k;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-
-/// The chance that at least one of `k` predictions, drawn from `n` of which `c` are resolved, is
-/// resolved: `1 - C(n-c, k) / C(n, k)`, multiplied out so that nothing overflows. The estimator of
-/// the field, without bias.
-///
-/// `None` where it is not defined: `c > n` or `k > n`.
-///
-/// ```
-/// use atlas_oracle::pass_at_k;
-/// assert_eq!(pass_at_k(20, 1, 5), Some(0.25));
-/// assert_eq!(pass_at_k(5, 2, 4), Some(1.0)); // four of five cannot avoid both
-/// assert_eq!(pass_at_k(3, 1, 5), None);
-/// ```
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts of predictions are far below 2^53"
-)]
-pub fn pass_at_k(n: u64, c: u64, k: u64) -> Option<f64> {
-    if c > n || k > n {
-        return None;
-    }
-    if n - c < k {
-        return Some(1.0);
-    }
-    // The chance of missing all: the product over i in (n-c, n] of 1 - k/i. Multiplied over the
-    // smaller of the two equal products, of which k may have far fewer factors.
-    let (from, less) = if c <= k { (n - c, k) } else { (n - k, c) };
-    let missed: f64 = (from + 1..=n)
-        .map(|i| 1.0 - less as f64 / i as f64)
-        .product();
-    Some((1.0 - missed).clamp(0.0, 1.0))
-}
 
 /// How many predictions of an instance there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,0 +1,401 @@
+//! Asking, with what is done where log-probabilities are absent.
+
+use super::{LabelMass, Labels, Schema, Shape, Unreadable, sequence_score};
+use crate::Prompt;
+use atlas_core::{
+    ChatMessage, Completion, CompletionRequest, Confidence, ConfidenceSource, Error, ErrorKind,
+    FinishReason, LanguageModel, Role, RunContext,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+const LABEL_PERCENT: Prompt = Prompt::new(
+    "label-percent",
+    1,
+    include_str!("prompts/label-percent.v1.md"),
+);
+const ANSWER_PERCENT: Prompt = Prompt::new(
+    "answer-percent",
+    1,
+    include_str!("prompts/answer-percent.v1.md"),
+);
+
+/// How a model is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AskOptions {
+    /// Most tokens of an answer; default 2,048. A label needs few, but a model that thinks first has
+    /// to come to it.
+    pub max_tokens: u32,
+    /// Alternatives per token where a label is asked for, 1 to 20; default 20.
+    pub top_logprobs: u8,
+    /// Least probability that must be on the labels together; default 0.5.
+    pub mass_floor: f64,
+    /// Samples where there are no log-probabilities; default 5, 0 leaves them out.
+    pub samples: u32,
+    /// Temperature of these samples; default 1. Every other question is greedy.
+    pub temperature: f64,
+    /// Whether a number that the model says is the last resort; default yes.
+    pub verbalised: bool,
+    /// Seed, for models that take one; the samples have the ones that follow. Default 0.
+    pub seed: u64,
+}
+
+impl Default for AskOptions {
+    fn default() -> Self {
+        Self {
+            max_tokens: 2048,
+            top_logprobs: 20,
+            mass_floor: 0.5,
+            samples: 5,
+            temperature: 1.0,
+            verbalised: true,
+            seed: 0,
+        }
+    }
+}
+
+/// What the samples said.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    /// How many were asked for.
+    pub asked: u32,
+    /// How many could be read.
+    pub read: u32,
+    /// How many of those agreed: with the positive label, or with the first answer.
+    pub agreed: u32,
+    /// Their temperature.
+    pub temperature: f64,
+}
+
+/// The probability of a label.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LabelAnswer {
+    /// Of the positive label.
+    pub probability: f64,
+    /// Where it comes from.
+    pub source: ConfidenceSource,
+    /// Probability on either label, where it comes from log-probabilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mass: Option<LabelMass>,
+    /// The samples, where it comes from them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<Samples>,
+    /// What the model answered first.
+    pub said: String,
+    /// Sources that come earlier in the order, each with the reason why it did not do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<String>,
+    /// The model, as it names itself.
+    pub model: String,
+}
+
+impl LabelAnswer {
+    /// The probability as a confidence.
+    pub fn confidence(&self) -> Confidence {
+        Confidence {
+            value: Some(self.probability),
+            source: self.source,
+        }
+    }
+}
+
+/// An answer of a set form, with how sure it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StructuredAnswer {
+    /// The fields.
+    pub fields: Map<String, Value>,
+    /// How likely the answer was; [`ConfidenceSource::Missing`] where nothing tells.
+    pub confidence: Confidence,
+    /// The samples, where the confidence comes from them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<Samples>,
+    /// Sources that come earlier in the order, each with the reason why it did not do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<String>,
+    /// The model, as it names itself.
+    pub model: String,
+}
+
+/// Asks for one of two labels, and how probable the positive one is.
+///
+/// From the log-probabilities where the answer begins; else from how often samples at a temperature
+/// say it, one call each with a seed of its own (most servers refuse several answers to one call);
+/// else from a number from 0 to 100 that the model says. The first that can be read counts.
+///
+/// # Errors
+/// The model's; [`ErrorKind::Model`] with the reason of every source where none can be read.
+///
+/// # Cancellation
+/// As the model; calls that were made are paid.
+pub async fn ask_label(
+    cx: &RunContext,
+    model: &dyn LanguageModel,
+    question: &[ChatMessage],
+    labels: &Labels,
+    options: &AskOptions,
+) -> Result<LabelAnswer, Error> {
+    let request = CompletionRequest {
+        messages: question.to_vec(),
+        max_tokens: options.max_tokens,
+        temperature: 0.0,
+        seed: Some(options.seed),
+        top_logprobs: Some(options.top_logprobs),
+        json_schema: None,
+    };
+    let first = model.complete(cx, &request).await?;
+    let mut answer = LabelAnswer {
+        probability: 0.0,
+        source: ConfidenceSource::LabelTopLogprobs,
+        mass: None,
+        samples: None,
+        said: first.text.clone(),
+        passed_over: Vec::new(),
+        model: first.model.clone(),
+    };
+    match labels.mass_of(&first, options.mass_floor) {
+        Ok(mass) => {
+            // Above the floor there is mass, and so a share.
+            answer.probability = mass.probability().unwrap_or_default();
+            answer.mass = Some(mass);
+            return Ok(answer);
+        }
+        Err(why) => answer.passed_over.push(format!("log-probabilities: {why}")),
+    }
+    if options.samples > 0 {
+        let read = |sample: &Completion| labels.read(&sample.text);
+        match sampled(cx, model, &request, options, read).await? {
+            Ok(samples) => {
+                answer.probability = f64::from(samples.agreed) / f64::from(samples.read);
+                answer.source = ConfidenceSource::SampleFrequency;
+                answer.samples = Some(samples);
+                return Ok(answer);
+            }
+            Err(why) => answer.passed_over.push(format!("samples: {why}")),
+        }
+    }
+    if options.verbalised {
+        let addition = LABEL_PERCENT.render(&json!({"label": labels.positive()}))?;
+        let mut messages = question.to_vec();
+        // Joined to the question: some servers refuse two messages of one role in a row.
+        if let (Some(last), Some(more)) = (messages.last_mut(), addition.first()) {
+            last.content = format!("{}\n\n{}", last.content, more.content);
+        }
+        match percent(cx, model, messages, options).await? {
+            Ok(value) => {
+                answer.probability = value;
+                answer.source = ConfidenceSource::Verbalised;
+                return Ok(answer);
+            }
+            Err(why) => answer.passed_over.push(format!("a number it says: {why}")),
+        }
+    }
+    Err(Error::new(
+        ErrorKind::Model,
+        "read the probability of a label:",
+        format!(
+            "model `{}` gives none that can be read; {}",
+            model.name(),
+            answer.passed_over.join("; ")
+        ),
+    ))
+}
+
+/// Asks for an answer of a set form. `verdict` names the field that carries the decision: samples
+/// agree where they agree in it.
+///
+/// Confidence is looked for as in [`ask_label`], from the mean log-probability of the whole answer
+/// ([`sequence_score`]); where nothing tells, it is [`ConfidenceSource::Missing`] and the answer stands.
+///
+/// # Errors
+/// The model's; [`ErrorKind::Model`] for an answer that is cut off or has another form, naming the
+/// fields.
+///
+/// # Cancellation
+/// As the model; calls that were made are paid.
+pub async fn ask_structured(
+    cx: &RunContext,
+    model: &dyn LanguageModel,
+    question: &[ChatMessage],
+    schema: &Schema,
+    verdict: &str,
+    options: &AskOptions,
+) -> Result<StructuredAnswer, Error> {
+    let request = CompletionRequest {
+        messages: question.to_vec(),
+        max_tokens: options.max_tokens,
+        temperature: 0.0,
+        seed: Some(options.seed),
+        // The score needs the tokens' own values; the least that every API can be asked for.
+        top_logprobs: Some(1),
+        json_schema: Some(schema.to_json()),
+    };
+    let first = model.complete(cx, &request).await?;
+    let fields = parse(schema, &first).map_err(|why| unreadable(model, &why))?;
+    let mut answer = StructuredAnswer {
+        confidence: Confidence {
+            value: None,
+            source: ConfidenceSource::Missing,
+        },
+        samples: None,
+        passed_over: Vec::new(),
+        model: first.model.clone(),
+        fields,
+    };
+    match sequence_score(&first) {
+        Ok(confidence) => {
+            answer.confidence = confidence;
+            return Ok(answer);
+        }
+        Err(why) => answer.passed_over.push(format!("log-probabilities: {why}")),
+    }
+    if options.samples > 0 {
+        let decided = answer.fields.get(verdict).cloned();
+        let read =
+            |sample: &Completion| Ok(parse(schema, sample)?.get(verdict) == decided.as_ref());
+        match sampled(cx, model, &request, options, read).await? {
+            Ok(samples) => {
+                let share = f64::from(samples.agreed) / f64::from(samples.read);
+                answer.confidence = Confidence {
+                    value: Some(share),
+                    source: ConfidenceSource::SampleFrequency,
+                };
+                answer.samples = Some(samples);
+                return Ok(answer);
+            }
+            Err(why) => answer.passed_over.push(format!("samples: {why}")),
+        }
+    }
+    if options.verbalised {
+        let mut messages = question.to_vec();
+        messages.push(ChatMessage {
+            role: Role::Assistant,
+            content: first.text.clone(),
+        });
+        messages.extend(ANSWER_PERCENT.render(&json!({"field": verdict}))?);
+        match percent(cx, model, messages, options).await? {
+            Ok(value) => {
+                answer.confidence = Confidence {
+                    value: Some(value),
+                    source: ConfidenceSource::Verbalised,
+                };
+                return Ok(answer);
+            }
+            Err(why) => answer.passed_over.push(format!("a number it says: {why}")),
+        }
+    }
+    Ok(answer)
+}
+
+/// Asks for a text, greedily.
+///
+/// # Errors
+/// The model's; [`ErrorKind::Model`] for an answer that is empty or cut off.
+///
+/// # Cancellation
+/// As the model.
+pub async fn ask_text(
+    cx: &RunContext,
+    model: &dyn LanguageModel,
+    question: &[ChatMessage],
+    options: &AskOptions,
+) -> Result<String, Error> {
+    let request = CompletionRequest {
+        messages: question.to_vec(),
+        max_tokens: options.max_tokens,
+        temperature: 0.0,
+        seed: Some(options.seed),
+        top_logprobs: None,
+        json_schema: None,
+    };
+    let answer = model.complete(cx, &request).await?;
+    if answer.finish == FinishReason::Length {
+        return Err(unreadable(model, &Unreadable::Truncated));
+    }
+    let text = answer.text.trim();
+    if text.is_empty() {
+        return Err(unreadable(model, &Unreadable::Empty));
+    }
+    Ok(text.to_owned())
+}
+
+fn unreadable(model: &dyn LanguageModel, why: &Unreadable) -> Error {
+    Error::new(
+        ErrorKind::Model,
+        "read the answer of model",
+        format!("`{}`", model.name()),
+    )
+    .with_source(why.clone())
+}
+
+fn parse(schema: &Schema, answer: &Completion) -> Result<Map<String, Value>, Unreadable> {
+    if answer.finish == FinishReason::Length {
+        return Err(Unreadable::Truncated);
+    }
+    schema.parse(&answer.text)
+}
+
+/// Asks the same again, at a temperature. More than half of the samples must be readable.
+async fn sampled(
+    cx: &RunContext,
+    model: &dyn LanguageModel,
+    request: &CompletionRequest,
+    options: &AskOptions,
+    read: impl Fn(&Completion) -> Result<bool, Unreadable>,
+) -> Result<Result<Samples, Unreadable>, Error> {
+    let mut samples = Samples {
+        asked: options.samples,
+        read: 0,
+        agreed: 0,
+        temperature: options.temperature,
+    };
+    let mut first = None;
+    for number in 1..=options.samples {
+        let again = CompletionRequest {
+            temperature: options.temperature,
+            seed: Some(options.seed.wrapping_add(u64::from(number))),
+            top_logprobs: None,
+            ..request.clone()
+        };
+        match read(&model.complete(cx, &again).await?) {
+            Ok(agrees) => {
+                samples.read += 1;
+                samples.agreed += u32::from(agrees);
+            }
+            Err(why) => {
+                first.get_or_insert(why);
+            }
+        }
+    }
+    Ok(match first {
+        Some(why) if samples.read * 2 <= samples.asked => Err(Unreadable::Samples {
+            read: samples.read,
+            asked: samples.asked,
+            first: why.to_string(),
+        }),
+        _ => Ok(samples),
+    })
+}
+
+/// Asks for a whole number from 0 to 100 and gives it as a share.
+async fn percent(
+    cx: &RunContext,
+    model: &dyn LanguageModel,
+    messages: Vec<ChatMessage>,
+    options: &AskOptions,
+) -> Result<Result<f64, Unreadable>, Error> {
+    let schema = Schema::new([("percent", Shape::Number(0.0, 100.0), "from 0 to 100")]);
+    let request = CompletionRequest {
+        messages,
+        max_tokens: options.max_tokens,
+        temperature: 0.0,
+        seed: Some(options.seed),
+        top_logprobs: None,
+        json_schema: Some(schema.to_json()),
+    };
+    let answer = model.complete(cx, &request).await?;
+    Ok(
+        parse(&schema, &answer)
+            .map(|fields| fields["percent"].as_f64().unwrap_or_default() / 100.0),
+    )
+}

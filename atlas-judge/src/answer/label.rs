@@ -1,0 +1,179 @@
+//! The probability of a label.
+
+use super::{Unreadable, align};
+use atlas_core::{Completion, TokenLogprob};
+use serde::{Deserialize, Serialize};
+
+/// The two words between which a model chooses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Words", into = "Words")]
+pub struct Labels {
+    positive: String,
+    negative: String,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    positive: String,
+    negative: String,
+}
+
+/// The words cannot be told apart, or one of them is not one word.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "labels `{0}` and `{1}`: two single words that begin with different letters are needed, so that a token of \
+     either can be told from one of the other"
+)]
+pub struct InvalidLabels(String, String);
+
+impl Labels {
+    /// Two words, compared without regard to case.
+    ///
+    /// ```
+    /// use atlas_judge::answer::Labels;
+    /// assert!(Labels::new("success", "failure").is_ok());
+    /// assert!(Labels::new("accept", "abstain").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// [`InvalidLabels`] unless each is one word and their first letters differ: a first token `a` would
+    /// belong to `accept` and `abstain` alike.
+    pub fn new(positive: &str, negative: &str) -> Result<Self, InvalidLabels> {
+        let plain = |word: &str| word.trim().to_lowercase();
+        let (yes, no) = (plain(positive), plain(negative));
+        let is_word = |word: &str| !word.is_empty() && !word.contains(char::is_whitespace);
+        if !is_word(&yes) || !is_word(&no) || yes.chars().next() == no.chars().next() {
+            return Err(InvalidLabels(positive.to_owned(), negative.to_owned()));
+        }
+        Ok(Self {
+            positive: yes,
+            negative: no,
+        })
+    }
+
+    /// The word whose probability is asked for.
+    pub fn positive(&self) -> &str {
+        &self.positive
+    }
+
+    /// The other word.
+    pub fn negative(&self) -> &str {
+        &self.negative
+    }
+
+    /// Whether a text is the positive word (`true`) or the negative one; case, white space, quotes and
+    /// punctuation around it do not count.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoLabel`] for any other text.
+    pub fn read(&self, text: &str) -> Result<bool, Unreadable> {
+        let around = |c: char| c.is_whitespace() || c.is_ascii_punctuation();
+        let word = text.trim_matches(around).to_lowercase();
+        if word == self.positive {
+            Ok(true)
+        } else if word == self.negative {
+            Ok(false)
+        } else {
+            Err(Unreadable::NoLabel(super::unreadable::shorten(
+                text.trim(),
+                60,
+            )))
+        }
+    }
+
+    /// The mass of both words over the alternatives to one token. A token counts for a word of which it
+    /// is a beginning, without regard to case and to white space around it: `S`, ` fail`, `success`.
+    pub fn mass(&self, token: &TokenLogprob) -> LabelMass {
+        let mut mass = LabelMass::default();
+        let own = (&token.bytes, token.logprob);
+        let listed = token.top.iter().map(|(bytes, logprob)| (bytes, *logprob));
+        let is_listed = token.top.iter().any(|(bytes, _)| *bytes == token.bytes);
+        for (bytes, logprob) in listed.chain((!is_listed).then_some(own)) {
+            let Ok(text) = std::str::from_utf8(bytes) else {
+                continue;
+            };
+            let text = text.trim().to_lowercase();
+            let p = logprob.exp();
+            if text.is_empty() || p.is_nan() {
+                continue;
+            }
+            if self.positive.starts_with(&text) {
+                mass.positive += p;
+            } else if self.negative.starts_with(&text) {
+                mass.negative += p;
+            }
+        }
+        mass
+    }
+
+    /// The mass of both words where the answer begins.
+    ///
+    /// # Errors
+    /// [`Unreadable`]: a truncated answer that is no label, no log-probabilities, none of alternatives,
+    /// tokens that do not spell the answer, less mass than `floor`.
+    pub fn mass_of(&self, answer: &Completion, floor: f64) -> Result<LabelMass, Unreadable> {
+        if answer.finish == atlas_core::FinishReason::Length && self.read(&answer.text).is_err() {
+            return Err(Unreadable::Truncated);
+        }
+        let tokens = answer.logprobs.as_deref().ok_or(Unreadable::NoLogprobs)?;
+        let aligned = align(&answer.text, tokens)?;
+        // White space or a quote may be a token of its own; the word begins behind it.
+        let first = aligned.tokens.iter().find(|token| {
+            !String::from_utf8_lossy(&token.bytes)
+                .trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '*'))
+                .is_empty()
+        });
+        let first = first.ok_or(Unreadable::Empty)?;
+        if first.top.is_empty() {
+            return Err(Unreadable::NoAlternatives);
+        }
+        let mass = self.mass(first);
+        let on_labels = mass.positive + mass.negative;
+        if on_labels < floor || on_labels <= 0.0 {
+            return Err(Unreadable::LabelMass {
+                mass: on_labels,
+                floor,
+            });
+        }
+        Ok(mass)
+    }
+}
+
+impl TryFrom<Words> for Labels {
+    type Error = InvalidLabels;
+
+    fn try_from(words: Words) -> Result<Self, Self::Error> {
+        Self::new(&words.positive, &words.negative)
+    }
+}
+
+impl From<Labels> for Words {
+    fn from(labels: Labels) -> Self {
+        Self {
+            positive: labels.positive,
+            negative: labels.negative,
+        }
+    }
+}
+
+/// Probability on each of two labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LabelMass {
+    /// On beginnings of the positive word.
+    pub positive: f64,
+    /// On beginnings of the negative word.
+    pub negative: f64,
+}
+
+impl LabelMass {
+    /// On both.
+    pub fn total(&self) -> f64 {
+        self.positive + self.negative
+    }
+
+    /// The positive word's share of both; `None` where there is nothing on either.
+    pub fn probability(&self) -> Option<f64> {
+        (self.total() > 0.0).then(|| self.positive / self.total())
+    }
+}

@@ -1,0 +1,232 @@
+//! Answers of a set form.
+
+use super::Unreadable;
+use super::unreadable::shorten;
+use serde_json::{Map, Value, json};
+
+/// What a field may hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// `true` or `false`.
+    Bool,
+    /// A text.
+    Text,
+    /// One of these texts.
+    OneOf(Vec<String>),
+    /// A number from the first to the second, both included.
+    Number(f64, f64),
+    /// A whole number from the first to the second, both included.
+    Whole(i64, i64),
+    /// A list.
+    List(Box<Shape>),
+    /// An object of its own.
+    Object(Schema),
+}
+
+/// One field of an answer. All are required: what is optional a model leaves out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub shape: Shape,
+    /// What the model is told of it.
+    pub description: String,
+}
+
+/// The form of an answer: an object with exactly these fields.
+///
+/// The same value makes the JSON schema that the request carries and checks what comes back, so the
+/// two cannot differ; whatever the server claims, the check is ours.
+///
+/// ```
+/// use atlas_judge::answer::{Schema, Shape};
+/// let schema = Schema::new([("is_bug_fixed", Shape::Bool, ""), ("explanation", Shape::Text, "")]);
+/// let read = schema.parse("```json\n{\"is_bug_fixed\": true, \"explanation\": \"x\"}\n```")?;
+/// assert_eq!(read["is_bug_fixed"], true);
+/// let why = schema.parse("{\"is_bug_fixed\": \"yes\"}").unwrap_err().to_string();
+/// assert!(why.contains("`is_bug_fixed`") && why.contains("`explanation`"), "{why}");
+/// # Ok::<(), atlas_judge::answer::Unreadable>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Schema {
+    /// The fields, in the order in which the model writes them.
+    pub fields: Vec<Field>,
+}
+
+impl Schema {
+    /// A form from names, shapes and descriptions.
+    pub fn new<'a>(fields: impl IntoIterator<Item = (&'a str, Shape, &'a str)>) -> Self {
+        let fields = fields.into_iter().map(|(name, shape, description)| Field {
+            name: name.to_owned(),
+            shape,
+            description: description.to_owned(),
+        });
+        Self {
+            fields: fields.collect(),
+        }
+    }
+
+    /// The JSON schema for a request.
+    pub fn to_json(&self) -> Value {
+        let properties: Map<String, Value> = self
+            .fields
+            .iter()
+            .map(|field| {
+                let mut value = field.shape.to_json();
+                if let (Value::Object(map), false) = (&mut value, field.description.is_empty()) {
+                    map.insert("description".to_owned(), json!(field.description));
+                }
+                (field.name.clone(), value)
+            })
+            .collect();
+        let names: Vec<&str> = self
+            .fields
+            .iter()
+            .map(|field| field.name.as_str())
+            .collect();
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": names,
+            "additionalProperties": false,
+        })
+    }
+
+    /// Reads an answer. A code fence around it is taken off; nothing else may stand beside the object.
+    ///
+    /// # Errors
+    /// [`Unreadable::Empty`], [`Unreadable::NotJson`], or [`Unreadable::Fields`] naming every field that
+    /// is wrong.
+    pub fn parse(&self, text: &str) -> Result<Map<String, Value>, Unreadable> {
+        let text = unfenced(text);
+        if text.is_empty() {
+            return Err(Unreadable::Empty);
+        }
+        let value: Value = serde_json::from_str(text)
+            .map_err(|why| Unreadable::NotJson(format!("{why}: `{}`", shorten(text, 80))))?;
+        let mut faults = Vec::new();
+        self.check(&value, "", &mut faults);
+        match value {
+            Value::Object(map) if faults.is_empty() => Ok(map),
+            _ => Err(Unreadable::Fields(faults)),
+        }
+    }
+
+    fn check(&self, value: &Value, at: &str, faults: &mut Vec<String>) {
+        let Value::Object(map) = value else {
+            let place = if at.is_empty() { "the answer" } else { at };
+            faults.push(format!(
+                "{place}: an object expected, found {}",
+                kind(value)
+            ));
+            return;
+        };
+        let path = |name: &str| {
+            if at.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{at}.{name}")
+            }
+        };
+        for field in &self.fields {
+            match map.get(&field.name) {
+                None => faults.push(format!("field `{}` is missing", path(&field.name))),
+                Some(value) => field.shape.check(value, &path(&field.name), faults),
+            }
+        }
+        for name in map.keys() {
+            if !self.fields.iter().any(|field| field.name == *name) {
+                faults.push(format!("field `{}` was not asked for", path(name)));
+            }
+        }
+    }
+}
+
+impl Shape {
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Bool => json!({"type": "boolean"}),
+            Self::Text => json!({"type": "string"}),
+            Self::OneOf(words) => json!({"type": "string", "enum": words}),
+            Self::Number(least, most) => {
+                json!({"type": "number", "minimum": least, "maximum": most})
+            }
+            Self::Whole(least, most) => {
+                json!({"type": "integer", "minimum": least, "maximum": most})
+            }
+            Self::List(item) => json!({"type": "array", "items": item.to_json()}),
+            Self::Object(schema) => schema.to_json(),
+        }
+    }
+
+    fn check(&self, value: &Value, at: &str, faults: &mut Vec<String>) {
+        let expected = match self {
+            Self::Bool if value.is_boolean() => return,
+            Self::Text if value.is_string() => return,
+            Self::OneOf(words) if words.iter().any(|word| value == word.as_str()) => return,
+            Self::Number(least, most)
+                if value
+                    .as_f64()
+                    .is_some_and(|n| (*least..=*most).contains(&n)) =>
+            {
+                return;
+            }
+            Self::Whole(least, most)
+                if value
+                    .as_i64()
+                    .is_some_and(|n| (*least..=*most).contains(&n)) =>
+            {
+                return;
+            }
+            Self::Object(schema) => return schema.check(value, at, faults),
+            Self::List(item) => match value {
+                Value::Array(items) => {
+                    for (number, value) in items.iter().enumerate() {
+                        item.check(value, &format!("{at}[{number}]"), faults);
+                    }
+                    return;
+                }
+                _ => "a list".to_owned(),
+            },
+            Self::Bool => "true or false".to_owned(),
+            Self::Text => "a text".to_owned(),
+            Self::OneOf(words) => format!("one of {}", words.join(", ")),
+            Self::Number(least, most) => format!("a number from {least} to {most}"),
+            Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
+        };
+        let found = kind(value);
+        faults.push(format!("field `{at}`: {expected} expected, found {found}"));
+    }
+}
+
+fn kind(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) => format!("the text `{}`", shorten(text, 40)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// A text without the code fence around it, if it has one.
+fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let Some(rest) = text.strip_prefix("```") else {
+        return text;
+    };
+    let Some(rest) = rest.strip_suffix("```") else {
+        return text;
+    };
+    match rest.split_once('\n') {
+        Some((language, body)) if !language.trim().contains(char::is_whitespace) => {
+            if language.contains('{') {
+                rest.trim()
+            } else {
+                body.trim()
+            }
+        }
+        _ => rest.trim(),
+    }
+}

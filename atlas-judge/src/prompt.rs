@@ -1,0 +1,103 @@
+//! Prompts as files with versions.
+
+use atlas_core::{ChatMessage, Error, ErrorKind, Role};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
+
+/// A prompt that a policy ships: a template of one or more messages.
+///
+/// The file is cut into messages at lines `=== system ===`, `=== user ===` and `=== assistant ===`
+/// *before* anything is filled in, so that text from a bug report cannot begin a message of its own.
+/// A variable that the caller does not give is an error.
+///
+/// ```
+/// use atlas_judge::Prompt;
+/// const GREETING: Prompt = Prompt::new("greeting", 1, "=== system ===\nBe kind.\n=== user ===\nI am {{ name }}.\n");
+/// let messages = GREETING.render(&serde_json::json!({"name": "=== system ==="}))?;
+/// assert_eq!(messages.len(), 2);
+/// assert_eq!(messages[1].content, "I am === system ===.");
+/// assert_eq!(GREETING.version(), "greeting.v1");
+/// # Ok::<(), atlas_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    name: &'static str,
+    number: u32,
+    source: &'static str,
+}
+
+impl Prompt {
+    /// A prompt by its name, its version and the text of its file.
+    pub const fn new(name: &'static str, number: u32, source: &'static str) -> Self {
+        Self {
+            name,
+            number,
+            source,
+        }
+    }
+
+    /// What judgements report: `review.v1`. Changing a prompt's words makes a new version.
+    pub fn version(&self) -> String {
+        format!("{}.v{}", self.name, self.number)
+    }
+
+    /// The template as it stands in its file.
+    pub fn source(&self) -> &'static str {
+        self.source
+    }
+
+    /// The messages with everything filled in; white space around each is taken off.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Internal`] where the template does not fit what it is given, with its place.
+    pub fn render(&self, values: &impl Serialize) -> Result<Vec<ChatMessage>, Error> {
+        let fail = |why: String| {
+            Error::new(
+                ErrorKind::Internal,
+                "fill in the prompt",
+                format!("`{}`", self.version()),
+            )
+            .with_source(why)
+        };
+        let mut env = Environment::new();
+        env.set_undefined_behavior(UndefinedBehavior::Strict);
+        env.set_syntax(
+            SyntaxConfig::builder()
+                .trim_blocks(true)
+                .lstrip_blocks(true)
+                .build()
+                .map_err(|why| fail(why.to_string()))?,
+        );
+        let mut messages = Vec::new();
+        for (role, template) in self.parts().map_err(fail)? {
+            let content = env
+                .render_str(&template, minijinja::value::Serde(values))
+                .map_err(|why| fail(why.to_string()))?;
+            messages.push(ChatMessage {
+                role,
+                content: content.trim().to_owned(),
+            });
+        }
+        Ok(messages)
+    }
+
+    fn parts(&self) -> Result<Vec<(Role, String)>, String> {
+        let mut parts: Vec<(Role, String)> = Vec::new();
+        for line in self.source.split_inclusive('\n') {
+            let role = match line.trim_end() {
+                "=== system ===" => Some(Role::System),
+                "=== user ===" => Some(Role::User),
+                "=== assistant ===" => Some(Role::Assistant),
+                _ => None,
+            };
+            match (role, parts.last_mut()) {
+                (Some(role), _) => parts.push((role, String::new())),
+                (None, Some((_, text))) => text.push_str(line),
+                (None, None) if line.trim().is_empty() => {}
+                (None, None) => return Err("its first line names no role".to_owned()),
+            }
+        }
+        Ok(parts)
+    }
+}
