@@ -5,6 +5,7 @@ mod prompt;
 mod report;
 
 pub mod abstention;
+pub mod critic;
 pub mod variant;
 
 pub mod metrics;

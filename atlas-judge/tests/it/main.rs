@@ -2,5 +2,6 @@
 
 mod abstention;
 mod answer;
+mod critic;
 mod support;
 mod variants;
