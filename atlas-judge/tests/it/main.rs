@@ -3,5 +3,6 @@
 mod abstention;
 mod answer;
 mod critic;
+mod real_hunks;
 mod support;
 mod variants;

@@ -66,7 +66,7 @@ fn show(patch: &Patch, base: &BaseFiles, variant: Variant) -> Rendered {
 }
 
 /// What `git apply` makes of the files; none if it refuses.
-fn git_apply(patch: &[u8], base: &BaseFiles) -> Option<BaseFiles> {
+pub(crate) fn git_apply(patch: &[u8], base: &BaseFiles) -> Option<BaseFiles> {
     let folder = tempfile::tempdir().unwrap();
     for (path, content) in base {
         std::fs::write(folder.path().join(path), content).unwrap();
@@ -92,7 +92,7 @@ fn git_apply(patch: &[u8], base: &BaseFiles) -> Option<BaseFiles> {
 }
 
 /// Added and deleted lines in their order, per file.
-fn changed_lines(patch: &Patch) -> Vec<(String, HunkLineKind, Vec<u8>)> {
+pub(crate) fn changed_lines(patch: &Patch) -> Vec<(String, HunkLineKind, Vec<u8>)> {
     let files = patch.files().unwrap();
     let lines = files.iter().flat_map(|file| {
         let lines = file.hunks.iter().flat_map(|hunk| &hunk.lines);
