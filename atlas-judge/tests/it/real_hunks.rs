@@ -3,7 +3,8 @@
 //! The folder that `ATLAS_HUNKS` names holds `LANGUAGE/NUMBER/` with `patch.diff` (one file's change),
 //! `base` (the file before) and `case.json`: `{"path", "origin", "base": [{"name", "line", "end"}],
 //! "after": […]}`, where the lists are what a compiler's own parser, or ctags, says are functions with
-//! a body. Without the variable the test says that it was skipped.
+//! a body. With `"weak": true` the witness is known to miss functions: one that only we see is counted
+//! apart. Without the variable the test says that it was skipped.
 
 use crate::variants::{changed_lines, git_apply};
 use atlas_core::Patch;
@@ -21,6 +22,8 @@ struct Case {
     origin: String,
     base: Vec<Seen>,
     after: Vec<Seen>,
+    #[serde(default)]
+    weak: bool,
 }
 
 /// A function as the witness sees it, without what stands above it.
@@ -36,6 +39,7 @@ struct Tally {
     files: usize,
     hunks: usize,
     right: usize,
+    unseen: usize,
     time: Duration,
     slowest: Duration,
 }
@@ -62,14 +66,14 @@ fn real_hunks_lie_in_the_functions_that_another_parser_sees() {
     for (language, tally) in &tallies {
         let mean = tally.time.as_secs_f64() * 1e3 / f64::from(u32::try_from(tally.files).unwrap());
         let slowest = tally.slowest.as_secs_f64() * 1e3;
-        let (files, hunks, right) = (tally.files, tally.hunks, tally.right);
-        writeln!(report, "{language}: {right} of {hunks} hunks in {files} files agree; {mean:.1} ms a patch, at most {slowest:.1}").unwrap();
+        let (files, hunks, right, unseen) = (tally.files, tally.hunks, tally.right, tally.unseen);
+        writeln!(report, "{language}: {right} of {hunks} hunks in {files} files agree, {unseen} are unseen by the witness; {mean:.1} ms a patch, at most {slowest:.1}").unwrap();
     }
     eprintln!("{differences}{report}");
     assert!(!tallies.is_empty(), "no hunks in the folder");
     for (language, tally) in &tallies {
         assert!(
-            tally.right * 100 >= tally.hunks * 95,
+            tally.right * 100 >= (tally.hunks - tally.unseen) * 95,
             "{language}: {report}"
         );
     }
@@ -148,6 +152,9 @@ fn look_at(folder: &Path, tally: &mut Tally, differences: &mut String) {
         }
         match faults.first() {
             None => tally.right += 1,
+            Some(_) if case.weak && faults.iter().all(|fault| fault.ends_with("/ none")) => {
+                tally.unseen += 1;
+            }
             Some(first) => {
                 let shown = folder.display();
                 writeln!(

@@ -203,18 +203,15 @@ fn macro_title(name: &str, arguments: Option<Node<'_>>, text: &[u8]) -> (Definit
         let kind = DefinitionKind::Function;
         return (kind, format!("{name}({})", parts.join(", ")));
     }
-    let title = match parts.first() {
-        Some(first) if first.starts_with('"') => first.trim_matches('"').to_owned(),
-        _ => {
-            let words = parts
-                .iter()
-                .take_while(|part| !part.starts_with(['"', '*']));
-            words
-                .take(2)
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join(".")
-        }
-    };
+    // A title in quotes may stand behind a fixture: `TEST_CASE_METHOD(Fixture, "title")`.
+    let quoted = parts.iter().find(|part| part.starts_with('"'));
+    let title = quoted.map_or_else(
+        || {
+            let words = parts.iter().take_while(|part| !part.starts_with('*'));
+            let words: Vec<&str> = words.take(2).map(String::as_str).collect();
+            words.join(".")
+        },
+        |title| title.trim_matches('"').to_owned(),
+    );
     (DefinitionKind::Test, title)
 }
