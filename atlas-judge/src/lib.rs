@@ -1,14 +1,17 @@
 #![doc = include_str!("../README.md")]
 
 pub mod answer;
+mod bug_report;
 mod prompt;
-mod report;
 
 pub mod abstention;
 pub mod critic;
+pub mod validation;
 pub mod variant;
 
 pub mod metrics;
+mod report;
 
+pub use bug_report::BugReport;
 pub use prompt::Prompt;
-pub use report::BugReport;
+pub use report::policies_report;

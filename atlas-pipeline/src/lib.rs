@@ -10,6 +10,7 @@ mod engine;
 mod environment;
 mod eval_script;
 mod evaluate;
+mod judging;
 mod make;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -22,6 +23,7 @@ pub use atlas_core as core;
 pub use atlas_docker as docker;
 pub use atlas_formats as formats;
 pub use atlas_guard as guard;
+pub use atlas_judge as judge;
 pub use atlas_llm as llm;
 pub use atlas_oracle as oracle;
 pub use atlas_parsers as parsers;
@@ -44,6 +46,13 @@ pub use evaluate::{
     CanaryReport, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, GradeChange, HarnessFiles,
     InputFault, Ledger, PredictionSource, RegradeOptions, RegradeReport, RegradedInstance,
     evaluate, grade_row, regrade, run_id,
+};
+pub use judging::{
+    AbstainOptions, AbstainReport, AbstainResult, Attached, CandidatePatch, CriticRunOptions,
+    CriticRunReport, CriticRunResult, FailedItem, JudgeItem, JudgeReport, JudgeRun, ModelSession,
+    ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, abstain, abstain_prompts,
+    candidate_patches, critic, critic_run_prompts, instance_rows, judge_items, review,
+    review_prompts,
 };
 pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
 #[cfg(feature = "mcp")]

@@ -1,7 +1,8 @@
 //! Asking, with what is done where log-probabilities are absent.
 
-use super::{LabelMass, Labels, Schema, Shape, Unreadable, sequence_score};
+use super::{Labels, Schema, Shape, Unreadable, sequence_score};
 use crate::Prompt;
+use crate::metrics::LabelMass;
 use atlas_core::{
     ChatMessage, Completion, CompletionRequest, Confidence, ConfidenceSource, Error, ErrorKind,
     FinishReason, LanguageModel, Role, RunContext,
@@ -20,6 +21,8 @@ const ANSWER_PERCENT: Prompt = Prompt::new(
     include_str!("prompts/answer-percent.v1.md"),
 );
 
+const CORRECTION: Prompt = Prompt::new("correction", 1, include_str!("prompts/correction.v1.md"));
+
 /// How a model is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -37,6 +40,9 @@ pub struct AskOptions {
     pub temperature: f64,
     /// Whether a number that the model says is the last resort; default yes.
     pub verbalised: bool,
+    /// How often a model is told what is wrong with an answer of another form than was asked for, and
+    /// asked again; default 2. An answer that was cut off would be cut off again, and is not.
+    pub corrections: u32,
     /// Seed, for models that take one; the samples have the ones that follow. Default 0.
     pub seed: u64,
 }
@@ -50,6 +56,7 @@ impl Default for AskOptions {
             samples: 5,
             temperature: 1.0,
             verbalised: true,
+            corrections: 2,
             seed: 0,
         }
     }
@@ -208,8 +215,8 @@ pub async fn ask_label(
 /// ([`sequence_score`]); where nothing tells, it is [`ConfidenceSource::Missing`] and the answer stands.
 ///
 /// # Errors
-/// The model's; [`ErrorKind::Model`] for an answer that is cut off or has another form, naming the
-/// fields.
+/// The model's; [`ErrorKind::Model`] for an answer that is cut off, or has another form even after
+/// [`AskOptions::corrections`], naming the fields.
 ///
 /// # Cancellation
 /// As the model; calls that were made are paid.
@@ -230,8 +237,7 @@ pub async fn ask_structured(
         top_logprobs: Some(1),
         json_schema: Some(schema.to_json()),
     };
-    let first = model.complete(cx, &request).await?;
-    let fields = parse(schema, &first).map_err(|why| unreadable(model, &why))?;
+    let (first, fields) = corrected(cx, model, request.clone(), schema, options).await?;
     let mut answer = StructuredAnswer {
         confidence: Confidence {
             value: None,
@@ -317,6 +323,40 @@ pub async fn ask_text(
         return Err(unreadable(model, &Unreadable::Empty));
     }
     Ok(text.to_owned())
+}
+
+/// Asks until the answer has its form, or as often as the options say.
+async fn corrected(
+    cx: &RunContext,
+    model: &dyn LanguageModel,
+    mut request: CompletionRequest,
+    schema: &Schema,
+    options: &AskOptions,
+) -> Result<(Completion, Map<String, Value>), Error> {
+    let mut left = options.corrections;
+    loop {
+        let answer = model.complete(cx, &request).await?;
+        match parse(schema, &answer) {
+            Ok(fields) => return Ok((answer, fields)),
+            Err(why) if left == 0 || why == Unreadable::Truncated => {
+                return Err(unreadable(model, &why));
+            }
+            Err(why) => {
+                left -= 1;
+                let correction = CORRECTION.render(&json!({"why": why.to_string()}))?;
+                // An empty message is refused by some servers.
+                let said = match answer.text.trim() {
+                    "" => "(nothing)".to_owned(),
+                    text => text.to_owned(),
+                };
+                request.messages.push(ChatMessage {
+                    role: Role::Assistant,
+                    content: said,
+                });
+                request.messages.extend(correction);
+            }
+        }
+    }
 }
 
 fn unreadable(model: &dyn LanguageModel, why: &Unreadable) -> Error {

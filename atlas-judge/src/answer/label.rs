@@ -1,6 +1,7 @@
 //! The probability of a label.
 
 use super::{Unreadable, align};
+use crate::metrics::{LabelMass, label_mass};
 use atlas_core::{Completion, TokenLogprob};
 use serde::{Deserialize, Serialize};
 
@@ -85,26 +86,12 @@ impl Labels {
     /// The mass of both words over the alternatives to one token. A token counts for a word of which it
     /// is a beginning, without regard to case and to white space around it: `S`, ` fail`, `success`.
     pub fn mass(&self, token: &TokenLogprob) -> LabelMass {
-        let mut mass = LabelMass::default();
-        let own = (&token.bytes, token.logprob);
-        let listed = token.top.iter().map(|(bytes, logprob)| (bytes, *logprob));
+        // Some servers leave the token itself out of its alternatives where it is an unlikely one.
         let is_listed = token.top.iter().any(|(bytes, _)| *bytes == token.bytes);
-        for (bytes, logprob) in listed.chain((!is_listed).then_some(own)) {
-            let Ok(text) = std::str::from_utf8(bytes) else {
-                continue;
-            };
-            let text = text.trim().to_lowercase();
-            let p = logprob.exp();
-            if text.is_empty() || p.is_nan() {
-                continue;
-            }
-            if self.positive.starts_with(&text) {
-                mass.positive += p;
-            } else if self.negative.starts_with(&text) {
-                mass.negative += p;
-            }
-        }
-        mass
+        let listed = token.top.iter().map(|(bytes, p)| (bytes.as_slice(), *p));
+        let own = (!is_listed).then_some((token.bytes.as_slice(), token.logprob));
+        let alternatives: Vec<(&[u8], f64)> = listed.chain(own).collect();
+        label_mass(&alternatives, &self.positive, &self.negative)
     }
 
     /// The mass of both words where the answer begins.
@@ -129,8 +116,8 @@ impl Labels {
             return Err(Unreadable::NoAlternatives);
         }
         let mass = self.mass(first);
-        let on_labels = mass.positive + mass.negative;
-        if on_labels < floor || on_labels <= 0.0 {
+        let on_labels = mass.total();
+        if on_labels.is_nan() || on_labels < floor || on_labels <= 0.0 {
             return Err(Unreadable::LabelMass {
                 mass: on_labels,
                 floor,
@@ -154,26 +141,5 @@ impl From<Labels> for Words {
             positive: labels.positive,
             negative: labels.negative,
         }
-    }
-}
-
-/// Probability on each of two labels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LabelMass {
-    /// On beginnings of the positive word.
-    pub positive: f64,
-    /// On beginnings of the negative word.
-    pub negative: f64,
-}
-
-impl LabelMass {
-    /// On both.
-    pub fn total(&self) -> f64 {
-        self.positive + self.negative
-    }
-
-    /// The positive word's share of both; `None` where there is nothing on either.
-    pub fn probability(&self) -> Option<f64> {
-        (self.total() > 0.0).then(|| self.positive / self.total())
     }
 }

@@ -16,7 +16,7 @@ pub use align::{Aligned, align};
 pub use ask::{
     AskOptions, LabelAnswer, Samples, StructuredAnswer, ask_label, ask_structured, ask_text,
 };
-pub use label::{InvalidLabels, LabelMass, Labels};
+pub use label::{InvalidLabels, Labels};
 pub use schema::{Field, Schema, Shape};
 pub use score::{MixedSources, one_source, sequence_score};
 pub use unreadable::Unreadable;

@@ -2,6 +2,7 @@
 
 use atlas_core::pass_at_k;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -77,7 +78,7 @@ pub struct BugRuns {
 }
 
 /// How many runs, and how many of them count as successes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunCount {
     /// Runs.
     pub runs: u64,
@@ -102,8 +103,16 @@ pub struct AtK {
 pub fn mean_at_k(bugs: &[RunCount], k: u64, beyond: BeyondRuns) -> Result<AtK, TooFewRuns> {
     let mut sum = 0.0;
     let mut counted = 0_u64;
+    let mut known: BTreeMap<RunCount, Option<f64>> = BTreeMap::new(); // bugs have few different counts
     for (bug, count) in bugs.iter().enumerate() {
-        if let Some(value) = bug_at_k(bug, *count, k, beyond)? {
+        let value = if let Some(value) = known.get(count) {
+            *value
+        } else {
+            let value = bug_at_k(bug, *count, k, beyond)?;
+            known.insert(*count, value);
+            value
+        };
+        if let Some(value) = value {
             sum += value;
             counted += 1;
         }
@@ -115,7 +124,7 @@ pub fn mean_at_k(bugs: &[RunCount], k: u64, beyond: BeyondRuns) -> Result<AtK, T
 }
 
 /// Pass@k of one bug, or none where it is left out.
-pub(super) fn bug_at_k(
+fn bug_at_k(
     bug: usize,
     count: RunCount,
     k: u64,

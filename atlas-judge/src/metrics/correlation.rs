@@ -69,10 +69,14 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     if of_x == 0 || of_y == 0 {
         return None;
     }
-    if both == of_x && both == of_y {
-        return Some(1.0); // only equal ranks reach the bound of Cauchy and Schwarz
-    }
-    let rho = both as f64 / ((of_x as f64).sqrt() * (of_y as f64).sqrt());
+    // Equal spreads, as without ties, need no root: the same and the opposite order are exactly 1 and
+    // -1. By Cauchy and Schwarz no others are.
+    let scale = if of_x == of_y {
+        of_x as f64
+    } else {
+        (of_x as f64).sqrt() * (of_y as f64).sqrt()
+    };
+    let rho = both as f64 / scale;
     Some(rho.clamp(-1.0, 1.0))
 }
 

@@ -1,11 +1,13 @@
 //! The numbers by which judges and policies are measured.
 //!
 //! Pure functions over slices; each says its formula, where it comes from, what the paper leaves open
-//! and what is chosen here. A number that is not defined is `None`, never NaN, and never 0.
+//! and what is chosen here. A number that is not defined is `None`, never NaN, and never 0. [`check()`] compares all of them with stored values.
 
+pub mod analysis;
 mod at_k;
 mod binary;
 mod bootstrap;
+mod check;
 mod correlation;
 mod cosine;
 mod critic;
@@ -14,6 +16,7 @@ mod label;
 mod lift;
 mod percentile;
 mod ranking;
+pub mod results;
 mod value;
 mod vote;
 mod yields;
@@ -31,6 +34,7 @@ pub use bootstrap::{
     ConfidenceInterval, Random, binomial_quantile, bootstrap_mean, bootstrap_mean_with,
     bootstrap_ratio, paired_differences,
 };
+pub use check::{CheckReport, Difference, Fault, check};
 pub use correlation::{CorrelationSummary, average_ranks, spearman, summarise_correlations};
 pub use cosine::{GridThreshold, cosine, grid_threshold};
 pub use critic::{

@@ -1,7 +1,5 @@
 //! Critics, their baselines, and the tests that they are asked about.
 
-#![expect(clippy::unwrap_used, reason = "an unwrap that fails is a failed test")]
-
 use crate::support::{InOrder, cx, said};
 use atlas_core::{
     ConfidenceSource, ErrorKind, FinishReason, Instance, InstanceId, Judge, Patch, Subject,

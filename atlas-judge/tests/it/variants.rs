@@ -1,7 +1,5 @@
 //! Patch variants: what they show, and that they lose nothing.
 
-#![expect(clippy::unwrap_used, reason = "an unwrap that fails is a failed test")]
-
 use atlas_core::{HunkLineKind, Patch};
 use atlas_judge::variant::{
     BaseFiles, FileChange, Opaque, Rendered, Variant, file_changes, render,

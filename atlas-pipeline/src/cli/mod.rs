@@ -1,7 +1,9 @@
 //! The command line: arguments in, reports out. All work is done by the library.
 
+mod critic;
 mod dataset;
 mod eval;
+mod judging;
 mod leaderboard;
 mod output;
 mod progress;
@@ -75,6 +77,12 @@ enum Command {
     Patch(dataset::PatchArgs),
     /// Compare models by pass@k from their run reports.
     Leaderboard(leaderboard::LeaderboardArgs),
+    /// Ask a model which instances an agent should try at all.
+    Abstain(Box<judging::AbstainArgs>),
+    /// Validate candidate patches: what tests say, then a model's review.
+    Review(Box<judging::ReviewArgs>),
+    /// Ask a critic whether candidate patches pass their tests, without running anything.
+    Critic(Box<critic::CriticArgs>),
     /// Tell what is installed here and what will work.
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
@@ -347,6 +355,15 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Patch(args) => with_runtime(|_| async move { dataset::patch_command(args).await }),
         Command::Leaderboard(args) => leaderboard::command(&args),
         Command::Regrade(args) => eval::again(args),
+        Command::Abstain(args) => {
+            with_runtime(|cx| async move { judging::abstain_command(&cx, *args).await })
+        }
+        Command::Review(args) => {
+            with_runtime(|cx| async move { judging::review_command(&cx, *args).await })
+        }
+        Command::Critic(args) => {
+            with_runtime(|cx| async move { critic::command(&cx, *args).await })
+        }
         Command::Plan(args) => with_runtime(|cx| async move {
             let format = args.commit.format;
             let report = plan(&cx, &args.commit.options()?).await?;

@@ -1,0 +1,321 @@
+//! Paper 004's tables and figures over the critics of a results file.
+
+use super::AnalysisOptions;
+use crate::metrics::results::CandidateResult;
+use crate::metrics::{
+    self as m, Confusion, CorrelationSummary, RandomBaseline, TestPrediction, aggregate_critic,
+};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Bins of pass rates: tenths, and 1 in the last.
+const RATE_BINS: usize = 10;
+
+/// One critic over all patches that it judged.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CriticAnalysis {
+    /// Its variant; empty where the lines name none.
+    pub variant: String,
+    /// Patches with a word of it on at least one test.
+    pub patches: u64,
+    /// Patches with its word on no test at all; they are in no other number.
+    pub empty: u64,
+    /// Tests that it judged and whose end is known.
+    pub tests: u64,
+    /// Tests that it judged and whose end is not known; they are in no number of single tests.
+    pub tests_without_truth: u64,
+    /// Test by test, as predicted.
+    pub micro: Confusion,
+    /// Test by test, after the low-confidence rule.
+    pub micro_with_rule: Confusion,
+    /// Patch by patch: all tests predicted to pass against resolved.
+    pub r#macro: Confusion,
+    /// The same after the low-confidence rule.
+    pub macro_with_rule: Confusion,
+    /// What a coin with the weights of the tests' ends is expected to reach.
+    pub random: Option<RandomBaseline>,
+    /// Predictions by confidence, in steps of 5.
+    pub confidence: Vec<ConfidenceBin>,
+    /// Patches by predicted and actual share of passing tests, in tenths; empty cells left out. Tests
+    /// without a known end are in neither share.
+    pub pass_rates: Vec<PassRateCell>,
+    /// Spearman's correlation of the two shares over all patches.
+    pub pass_rate_correlation: Option<f64>,
+    /// Agent by agent.
+    pub agents: Vec<AgentCritic>,
+    /// Instance by instance, over the agents: do the predicted shares order the agents as the actual
+    /// ones do? Instances with fewer than two agents are not in it.
+    pub instance_correlations: CorrelationSummary,
+    /// The defined ones of them, in tenths from -1 to 1; the last one holds exactly 1 as well.
+    pub correlation_histogram: Vec<u64>,
+}
+
+/// Predictions of similar confidence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ConfidenceBin {
+    /// From this confidence; below the next bin's. The last one holds 100 as well.
+    pub from: u32,
+    /// Right ones.
+    pub right: u64,
+    /// Wrong ones.
+    pub wrong: u64,
+    /// Those whose test's end is not known.
+    pub unknown: u64,
+}
+
+/// Patches with similar pass rates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PassRateCell {
+    /// The predicted share, in tenths: 0 to 9, and 1 in the last.
+    pub predicted: usize,
+    /// The actual share, likewise.
+    pub actual: usize,
+    /// Patches.
+    pub patches: u64,
+}
+
+/// A critic on the patches of one agent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AgentCritic {
+    /// The agent.
+    pub agent: String,
+    /// Patches.
+    pub patches: u64,
+    /// Test by test, as predicted.
+    pub micro: Confusion,
+    /// Patch by patch.
+    pub r#macro: Confusion,
+    /// The mean predicted share of passing tests, over patches with tests of known end.
+    pub predicted_pass_rate: Option<f64>,
+    /// The mean actual share over the same patches.
+    pub actual_pass_rate: Option<f64>,
+    /// Spearman's correlation of the two shares over the agent's patches.
+    pub correlation: Option<f64>,
+}
+
+/// All critics, by variant.
+pub(super) fn analyse(
+    by_instance: &BTreeMap<&str, Vec<&CandidateResult>>,
+    options: &AnalysisOptions,
+    notes: &mut Vec<String>,
+) -> Vec<CriticAnalysis> {
+    let variants: BTreeSet<&str> = by_instance
+        .values()
+        .flatten()
+        .flat_map(|patch| patch.critics.keys().map(String::as_str))
+        .collect();
+    if variants.len() > 1 {
+        let same = by_instance.values().flatten().all(|patch| {
+            let tests = |variant: &str| -> Option<BTreeSet<&str>> {
+                let tests = patch.critics.get(variant)?;
+                Some(tests.iter().map(|test| test.id.as_str()).collect())
+            };
+            let mut sets = variants.iter().map(|variant| tests(variant));
+            let first = sets.next().flatten();
+            sets.all(|set| set == first)
+        });
+        if !same {
+            notes.push(
+                "The critics did not judge the same tests of the same patches: their numbers are \
+                 over different labels and cannot be compared."
+                    .to_owned(),
+            );
+        }
+    }
+    variants
+        .into_iter()
+        .map(|variant| Collector::default().collect(variant, by_instance, options))
+        .collect()
+}
+
+/// What is counted of one agent.
+#[derive(Default)]
+struct OfAgent {
+    patches: u64,
+    micro: Confusion,
+    r#macro: Confusion,
+    rates: Vec<(f64, f64)>,
+}
+
+#[derive(Default)]
+struct Collector {
+    patches: u64,
+    empty: u64,
+    unknown: u64,
+    micro: Confusion,
+    micro_with_rule: Confusion,
+    r#macro: Confusion,
+    macro_with_rule: Confusion,
+    confidence: Vec<ConfidenceBin>,
+    cells: BTreeMap<(usize, usize), u64>,
+    rates: Vec<(f64, f64)>,
+    agents: BTreeMap<String, OfAgent>,
+    rhos: Vec<Option<f64>>,
+}
+
+impl Collector {
+    fn collect(
+        mut self,
+        variant: &str,
+        by_instance: &BTreeMap<&str, Vec<&CandidateResult>>,
+        options: &AnalysisOptions,
+    ) -> CriticAnalysis {
+        self.confidence = (0..20)
+            .map(|at| ConfidenceBin {
+                from: at * 5,
+                ..ConfidenceBin::default()
+            })
+            .collect();
+        for patches in by_instance.values() {
+            let mut by_agent: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+            for patch in patches {
+                if let Some(rates) = self.patch(variant, patch, options) {
+                    by_agent.entry(&patch.agent).or_default().push(rates);
+                }
+            }
+            if by_agent.len() > 1 {
+                // An agent with several patches has the mean of theirs.
+                let mean = |of: fn(&(f64, f64)) -> f64| -> Vec<f64> {
+                    by_agent
+                        .values()
+                        .filter_map(|rates| {
+                            m::bootstrap::mean(&rates.iter().map(of).collect::<Vec<f64>>())
+                        })
+                        .collect()
+                };
+                self.rhos
+                    .push(m::spearman(&mean(|rates| rates.0), &mean(|rates| rates.1)));
+            }
+        }
+        self.finish(variant)
+    }
+
+    /// Counts one patch; gives its predicted and actual share of passing tests.
+    fn patch(
+        &mut self,
+        variant: &str,
+        patch: &CandidateResult,
+        options: &AnalysisOptions,
+    ) -> Option<(f64, f64)> {
+        let said = patch.critics.get(variant)?;
+        let truths: HashMap<&str, (bool, Option<u64>)> = patch
+            .tests
+            .iter()
+            .flatten()
+            .map(|test| (test.id.as_str(), (test.passed, test.length)))
+            .collect();
+        let predictions: Vec<TestPrediction> = said
+            .iter()
+            .map(|test| TestPrediction {
+                passes: test.predicted,
+                confidence: test.confidence,
+                length: truths.get(test.id.as_str()).and_then(|truth| truth.1),
+            })
+            .collect();
+        let (Ok(plain), Ok(ruled)) = (
+            aggregate_critic(&predictions, None),
+            aggregate_critic(&predictions, Some(&options.rule)),
+        ) else {
+            self.empty += 1;
+            return None;
+        };
+        let agent = self.agents.entry(patch.agent.clone()).or_default();
+        self.patches += 1;
+        agent.patches += 1;
+        self.r#macro.add(patch.resolved, plain.build_success);
+        self.macro_with_rule
+            .add(patch.resolved, ruled.build_success);
+        agent.r#macro.add(patch.resolved, plain.build_success);
+        let (mut known, mut predicted, mut actual) = (0, 0, 0);
+        for (at, test) in said.iter().enumerate() {
+            let bin = &mut self.confidence[bin_of(test.confidence / 5.0, 20)];
+            let Some((passed, _)) = truths.get(test.id.as_str()) else {
+                bin.unknown += 1;
+                self.unknown += 1;
+                continue;
+            };
+            *(if test.predicted == *passed {
+                &mut bin.right
+            } else {
+                &mut bin.wrong
+            }) += 1;
+            known += 1;
+            predicted += u64::from(test.predicted);
+            actual += u64::from(*passed);
+            self.micro.add(*passed, plain.passes[at]);
+            self.micro_with_rule.add(*passed, ruled.passes[at]);
+            agent.micro.add(*passed, plain.passes[at]);
+        }
+        let rates = (m::share(predicted, known)?, m::share(actual, known)?);
+        self.rates.push(rates);
+        agent.rates.push(rates);
+        let bin = |rate: f64| bin_of(rate * 10.0, RATE_BINS);
+        *self.cells.entry((bin(rates.0), bin(rates.1))).or_default() += 1;
+        Some(rates)
+    }
+
+    fn finish(self, variant: &str) -> CriticAnalysis {
+        let mut histogram = vec![0; 20];
+        for rho in self.rhos.iter().flatten() {
+            histogram[bin_of((rho + 1.0) * 10.0, 20)] += 1;
+        }
+        CriticAnalysis {
+            variant: variant.to_owned(),
+            patches: self.patches,
+            empty: self.empty,
+            tests: self.micro.total(),
+            tests_without_truth: self.unknown,
+            random: self.micro.prevalence().and_then(RandomBaseline::new),
+            micro: self.micro,
+            micro_with_rule: self.micro_with_rule,
+            r#macro: self.r#macro,
+            macro_with_rule: self.macro_with_rule,
+            confidence: self.confidence,
+            pass_rates: self
+                .cells
+                .into_iter()
+                .map(|((predicted, actual), patches)| PassRateCell {
+                    predicted,
+                    actual,
+                    patches,
+                })
+                .collect(),
+            pass_rate_correlation: correlation(&self.rates),
+            agents: self
+                .agents
+                .into_iter()
+                .map(|(agent, of)| AgentCritic {
+                    agent,
+                    patches: of.patches,
+                    micro: of.micro,
+                    r#macro: of.r#macro,
+                    predicted_pass_rate: mean_of(&of.rates, |rates| rates.0),
+                    actual_pass_rate: mean_of(&of.rates, |rates| rates.1),
+                    correlation: correlation(&of.rates),
+                })
+                .collect(),
+            instance_correlations: m::summarise_correlations(&self.rhos),
+            correlation_histogram: histogram,
+        }
+    }
+}
+
+fn mean_of(rates: &[(f64, f64)], of: fn(&(f64, f64)) -> f64) -> Option<f64> {
+    m::bootstrap::mean(&rates.iter().map(of).collect::<Vec<f64>>())
+}
+
+fn correlation(rates: &[(f64, f64)]) -> Option<f64> {
+    let (predicted, actual): (Vec<f64>, Vec<f64>) = rates.iter().copied().unzip();
+    m::spearman(&predicted, &actual)
+}
+
+/// The bin of a number of 0 or more, in steps of 1; the last one takes what is above.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers of 0 to 20"
+)]
+fn bin_of(value: f64, bins: usize) -> usize {
+    // A tenth of an exact share may come out a hair below itself.
+    ((value + 1e-9) as usize).min(bins - 1)
+}

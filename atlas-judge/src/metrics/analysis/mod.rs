@@ -1,0 +1,159 @@
+//! What a results file says about its policies and critics.
+
+mod critics;
+mod policies;
+mod tables;
+
+pub use critics::{AgentCritic, ConfidenceBin, CriticAnalysis, PassRateCell};
+pub use policies::{AbstentionAnalysis, FunnelStep, PolicyAnalysis, PolicyRow, ScoreAnalysis};
+
+pub(crate) use tables::{Table, critic_name, decimal};
+
+use super::results::{CandidateResult, Results};
+use super::{BeyondRuns, LowConfidenceRule};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Below this many tasks a note says that they are few.
+const FEW: usize = 10;
+
+/// Which patches the percentile of a policy that also abstains is over. Paper 002 (section 3.2.6) says
+/// "all bugs in the given set" and not whether those that were abstained from are in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Population {
+    /// Only patches of bugs that are attempted.
+    #[default]
+    Attempted,
+    /// Patches of all bugs.
+    All,
+}
+
+/// How to analyse a results file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AnalysisOptions {
+    /// A bug is attempted from this probability on; 0.5, as in paper 002.
+    pub tau: f64,
+    /// Percentiles of the validation score, 0 to 100; 75 and 90, as in paper 002.
+    pub percentiles: Vec<f64>,
+    /// What the percentile of a combined policy is over.
+    pub population: Population,
+    /// The largest `k` of curves; 20, as in paper 002. Never more than the most runs on a bug.
+    pub max_k: u64,
+    /// What happens where a bug has fewer runs than `k`.
+    pub beyond: BeyondRuns,
+    /// The rule for a critic's unsure predictions.
+    pub rule: LowConfidenceRule,
+    /// Resamples of the bootstrap; 1000. None: 0.
+    pub resamples: usize,
+    /// The seed of the bootstrap.
+    pub seed: u64,
+}
+
+impl Default for AnalysisOptions {
+    fn default() -> Self {
+        Self {
+            tau: 0.5,
+            percentiles: vec![75.0, 90.0],
+            population: Population::default(),
+            max_k: 20,
+            beyond: BeyondRuns::default(),
+            rule: LowConfidenceRule::default(),
+            resamples: 1000,
+            seed: 0,
+        }
+    }
+}
+
+/// Everything that follows from a results file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Analysis {
+    /// Lines of the file.
+    pub lines: u64,
+    /// Tasks.
+    pub instances: u64,
+    /// Who made the patches, to the number of patches.
+    pub agents: BTreeMap<String, u64>,
+    /// Labels of how patches were made, to the number of patches.
+    pub kinds: BTreeMap<String, u64>,
+    /// How it was computed.
+    pub options: AnalysisOptions,
+    /// Policies: over all patches, then, if there are several agents, agent by agent.
+    pub policies: Vec<PolicyAnalysis>,
+    /// Critics, by variant.
+    pub critics: Vec<CriticAnalysis>,
+    /// What the reader must know to read the numbers rightly.
+    pub notes: Vec<String>,
+}
+
+/// Analyses a results file.
+///
+/// # Errors
+/// [`TooFewRuns`](super::TooFewRuns), with [`BeyondRuns::Error`] only.
+pub fn analyse(
+    results: &Results,
+    options: &AnalysisOptions,
+) -> Result<Analysis, super::TooFewRuns> {
+    let mut agents: BTreeMap<String, u64> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+    let mut by_instance: BTreeMap<&str, Vec<&CandidateResult>> = BTreeMap::new();
+    for candidate in &results.candidates {
+        *agents.entry(candidate.agent.clone()).or_default() += 1;
+        if let Some(kind) = &candidate.kind {
+            *kinds.entry(kind.clone()).or_default() += 1;
+        }
+        by_instance
+            .entry(&candidate.instance_id)
+            .or_default()
+            .push(candidate);
+    }
+    let mut notes = Vec::new();
+    match by_instance.len() {
+        0 => notes.push("There are no results: nothing can be measured.".to_owned()),
+        few @ ..FEW => notes.push(format!(
+            "Only {few} tasks: the numbers are exact for them and say little about others."
+        )),
+        _ => {}
+    }
+    let mut analysed = Vec::new();
+    if !results.candidates.is_empty() {
+        let name = match agents.keys().next() {
+            Some(only) if agents.len() == 1 => only.as_str(),
+            _ => "all agents",
+        };
+        analysed.push(policies::analyse(name, &by_instance, options)?);
+    }
+    if agents.len() > 1 {
+        notes.push(format!(
+            "{} agents are in the file: where they are taken together, a bug's runs are those of all \
+             of them.",
+            agents.len()
+        ));
+        for agent in agents.keys() {
+            let of_agent: BTreeMap<&str, Vec<&CandidateResult>> = by_instance
+                .iter()
+                .filter_map(|(id, patches)| {
+                    let own: Vec<&CandidateResult> = patches
+                        .iter()
+                        .copied()
+                        .filter(|patch| patch.agent == *agent)
+                        .collect();
+                    (!own.is_empty()).then_some((*id, own))
+                })
+                .collect();
+            analysed.push(policies::analyse(agent, &of_agent, options)?);
+        }
+    }
+    let critics = critics::analyse(&by_instance, options, &mut notes);
+    Ok(Analysis {
+        lines: results.lines,
+        instances: by_instance.len() as u64,
+        agents,
+        kinds,
+        options: options.clone(),
+        policies: analysed,
+        critics,
+        notes,
+    })
+}

@@ -1,0 +1,131 @@
+//! The results file: what policies and critics said of candidate patches, and what was true.
+//!
+//! JSON lines, one object a line. Several lines may be about the same patch, each with a part of what
+//! is known: lines with the same `instance_id`, `agent` and `patch_id` are one [`CandidateResult`].
+
+mod read;
+
+pub use read::{Results, ResultsError, read_results};
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One line of a results file. Fields that are not known are ignored; absent and null are the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResultLine {
+    /// The task.
+    pub instance_id: String,
+    /// The patch, among those of its agent for this task.
+    pub patch_id: String,
+    /// Who made the patch: the model's name.
+    pub agent: String,
+    /// The ground truth: the evaluator found it resolved.
+    pub resolved: bool,
+    /// The ground truth test by test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<Vec<TestTruth>>,
+    /// What the abstention policy said of the task before the patch was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub abstention: Option<AbstentionResult>,
+    /// What the stages without a model said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deterministic: Option<DeterministicResult>,
+    /// What the validation policy said; absent where the patch did not get that far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<ValidationResult>,
+    /// What a critic said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub critic: Option<CriticResult>,
+    /// A label of how the patch was made, or of what kind of bug it is for; free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+}
+
+/// How one test ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TestTruth {
+    /// The test's name, as the critic uses it.
+    pub id: String,
+    /// It passed.
+    pub passed: bool,
+    /// Characters of its source, for the low-confidence rule; without it the rule leaves the test be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<u64>,
+}
+
+/// An abstention policy's word on a task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AbstentionResult {
+    /// Of success, 0 to 1.
+    pub probability: f64,
+    /// Where the probability comes from. Those of different sources are never compared.
+    pub source: String,
+}
+
+/// What the stages without a model said of a patch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeterministicResult {
+    /// It passed all of them.
+    pub passed: bool,
+    /// The one that rejected it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+}
+
+/// A validation policy's word on a patch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ValidationResult {
+    /// The judgement.
+    pub accepted: bool,
+    /// The patch correctness score, 0 or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Where the score comes from. Those of different sources are never compared.
+    pub source: String,
+}
+
+/// A critic's word on a patch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CriticResult {
+    /// Test by test.
+    pub tests: Vec<CriticTest>,
+    /// Which critic, or how it was shown the patch; absent is one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+}
+
+/// A critic's word on one test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CriticTest {
+    /// The test's name.
+    pub id: String,
+    /// It is predicted to pass.
+    pub predicted: bool,
+    /// 0 to 100.
+    pub confidence: f64,
+}
+
+/// All that the lines say of one patch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CandidateResult {
+    /// The task.
+    pub instance_id: String,
+    /// The patch.
+    pub patch_id: String,
+    /// Who made it.
+    pub agent: String,
+    /// The ground truth.
+    pub resolved: bool,
+    /// The ground truth test by test.
+    pub tests: Option<Vec<TestTruth>>,
+    /// Of the abstention policy.
+    pub abstention: Option<AbstentionResult>,
+    /// Of the stages without a model.
+    pub deterministic: Option<DeterministicResult>,
+    /// Of the validation policy.
+    pub validation: Option<ValidationResult>,
+    /// Of critics, by variant; a critic without one is under the empty name.
+    pub critics: BTreeMap<String, Vec<CriticTest>>,
+    /// The free label.
+    pub kind: Option<String>,
+}

@@ -1,0 +1,84 @@
+//! A candidate patch with what is known of it.
+
+use super::{TestFacts, Trajectory};
+use crate::BugReport;
+use atlas_core::{Error, ErrorKind, LogParser, Patch, Subject};
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What patch validation looks at.
+#[derive(Clone, Debug, Default)]
+pub struct ValidationSubject {
+    /// The bug.
+    pub report: BugReport,
+    /// The candidate.
+    pub patch: Patch,
+    /// The files that the patch edits, as they were before; by path from the repository's root.
+    pub originals: BTreeMap<String, String>,
+    /// How the agent came to the patch.
+    pub trajectory: Option<Trajectory>,
+    /// What running tests has shown.
+    pub facts: Option<TestFacts>,
+    /// Reads the output of the agent's test commands, where the project's format is known.
+    pub log_parser: Option<Arc<dyn LogParser>>,
+}
+
+impl ValidationSubject {
+    /// The subject of a judge: the row's report, the patch, and the attachments `originals` (path to
+    /// text), `trajectory` (any form that [`Trajectory::read`] takes) and `test_facts`
+    /// ([`TestFacts`]), all optional.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] naming what is missing or has another form.
+    pub fn of(subject: &Subject) -> Result<Self, Error> {
+        let wrong = |what: String| {
+            let id = subject.instance.id();
+            let id = id.map_or_else(|_| "a subject".to_owned(), |id| format!("`{id}`"));
+            Error::new(ErrorKind::InvalidInput, "read for validation", id).with_source(what)
+        };
+        let patch = subject.patch.clone();
+        let trajectory = subject.attachments.get("trajectory");
+        Ok(Self {
+            report: BugReport::of(subject)?,
+            patch: patch.ok_or_else(|| wrong("there is no patch".to_owned()))?,
+            originals: attached(subject, "originals")
+                .map_err(wrong)?
+                .unwrap_or_default(),
+            trajectory: trajectory
+                .filter(|value| !value.is_null())
+                .map(Trajectory::read)
+                .transpose()
+                .map_err(|why| wrong(format!("attachment `trajectory`: {why}")))?,
+            facts: attached(subject, "test_facts").map_err(wrong)?,
+            log_parser: None,
+        })
+    }
+
+    /// The patch as text; bytes that are none are replaced.
+    pub fn patch_text(&self) -> String {
+        String::from_utf8_lossy(self.patch.as_bytes()).into_owned()
+    }
+
+    /// Files that the patch changes or removes and whose originals were not given.
+    pub fn missing_originals(&self) -> Vec<String> {
+        let files = self.patch.files().unwrap_or_default();
+        let old = files.iter().filter(|file| !file.binary);
+        let old = old.filter_map(|file| file.old_path.clone());
+        let mut missing: Vec<String> = old
+            .filter(|path| !self.originals.contains_key(path))
+            .collect();
+        missing.sort();
+        missing.dedup();
+        missing
+    }
+}
+
+fn attached<T: DeserializeOwned>(subject: &Subject, name: &str) -> Result<Option<T>, String> {
+    match subject.attachments.get(name) {
+        None | Some(serde_json::Value::Null) => Ok(None),
+        Some(value) => T::deserialize(value)
+            .map(Some)
+            .map_err(|why| format!("attachment `{name}`: {why}")),
+    }
+}

@@ -1,0 +1,343 @@
+//! Which of an agent's commands ran tests, and how they ended.
+
+use super::Trajectory;
+use atlas_core::{LogParser, LogParserExt, RunOutcome, TestStatus};
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+/// Programs that do nothing but run tests.
+const RUNNERS: &[&str] = &[
+    "pytest",
+    "py.test",
+    "tox",
+    "nosetests",
+    "nose2",
+    "trial",
+    "stestr",
+    "unittest",
+    "rspec",
+    "phpunit",
+    "pest",
+    "codecept",
+    "jest",
+    "vitest",
+    "mocha",
+    "ava",
+    "jasmine",
+    "karma",
+    "tape",
+    "tap",
+    "ctest",
+    "bats",
+    "prove",
+    "cargo-nextest",
+    "gotestsum",
+    "behave",
+    "cucumber",
+    "runtests",
+    "runtests.py",
+    "run_tests",
+    "run_tests.sh",
+    "run-tests.sh",
+    "runtests.sh",
+    "run_tests.py",
+    "test.sh",
+    "nunit3-console",
+];
+
+/// Programs that run tests if one of their words says so.
+const BUILDERS: &[&str] = &[
+    "go",
+    "cargo",
+    "dotnet",
+    "npm",
+    "yarn",
+    "pnpm",
+    "bun",
+    "deno",
+    "bazel",
+    "bazelisk",
+    "blaze",
+    "mvn",
+    "mvnw",
+    "gradle",
+    "gradlew",
+    "ant",
+    "make",
+    "gmake",
+    "ninja",
+    "meson",
+    "rake",
+    "rails",
+    "mix",
+    "swift",
+    "flutter",
+    "dart",
+    "sbt",
+    "stack",
+    "cabal",
+    "zig",
+    "composer",
+    "lein",
+    "hatch",
+    "nox",
+    "invoke",
+    "just",
+    "buck",
+    "buck2",
+    "pants",
+    "nx",
+    "turbo",
+    "lerna",
+    "manage.py",
+    "setup.py",
+    "node",
+];
+
+/// Programs, and words of theirs, in front of the one that matters.
+const WRAPPERS: &[&str] = &[
+    "sudo", "time", "timeout", "env", "nice", "nohup", "xvfb-run", "npx", "bunx", "stdbuf",
+    "unbuffer", "exec", "command", "coverage", "npm", "yarn", "pnpm", "composer", "poetry", "uv",
+    "uvx", "pipenv", "pdm", "rye", "hatch", "bundle", "conda", "mamba", "run",
+];
+
+/// Programs whose first argument is a program in their language.
+const INTERPRETERS: &[&str] = &[
+    "bash", "sh", "zsh", "python", "python2", "python3", "php", "ruby", "perl", "node",
+];
+
+static TEST_WORD: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^--?test$|^:?(?:[\w.-]+:)*(?:unit[-_]?|integration[-_]?|e2e[-_]?|run[-_]?)?(?:tests?|check|verify|nextest|spec|rspec|pytest|phpunit)(?:[:_-][\w:.-]*)?$")
+        .expect("the pattern is tested")
+});
+
+static TEST_FILE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^(?:test[\w.-]*|[\w.-]*tests?|[\w.-]*[_.]spec)\.(?:py|php|rb|pl|t|js|mjs|cjs|ts|sh)$",
+    )
+    .expect("the pattern is tested")
+});
+
+static HEREDOC: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"<<-?\s*["']?(\w+)["']?"#).expect("the pattern is tested"));
+
+/// Summaries of failed runs, as the common runners print them.
+static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?m)(?i:\b[1-9]\d* (?:tests? )?(?:failed|failures?|failing|errors?|errored|broken)\b)|(?i:\b(?:failures?|errors?|failed)\s*[:=]\s*[1-9])|^\s*FAILED\b|^\s*(?:--- )?FAIL\b|\bBUILD FAIL(?:URE|ED)\b|test result: FAILED|^not ok \d|^\s*Tests? (?:Run )?[Ff]ailed\b|: command not found\s*$|\bcould not compile\b",
+    )
+    .expect("the pattern is tested")
+});
+
+/// Summaries of runs that went well.
+static SUCCESS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?m)(?i:\b[1-9]\d* (?:tests? )?(?:passed|passing|passes)\b)|^OK\b|^ok\s|^PASS(?:ED)?\b|\bBUILD SUCCESS|test result: ok|100% tests passed|\bFailures: 0, Errors: 0|^\s*Passed!",
+    )
+    .expect("the pattern is tested")
+});
+
+/// How a test command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandOutcome {
+    /// With nothing wrong.
+    Passed,
+    /// With a test that failed, or without having come to the tests.
+    Failed,
+    /// Nothing tells.
+    Unknown,
+}
+
+/// One test command of a trajectory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TestCommand {
+    /// The step, from 1.
+    pub step: usize,
+    /// The command.
+    pub command: String,
+    /// How it ended.
+    pub outcome: CommandOutcome,
+    /// What tells so.
+    pub proof: String,
+}
+
+/// The commands of a trajectory that ran tests, in order.
+///
+/// A step counts whose action has a command that runs tests, or calls one of the tools named in
+/// `tools`. How it ended is read from its output: by the log parser, if one is given and recognises
+/// tests, else by the summaries of common runners; then by the exit code, if the test command is the
+/// action's last one.
+pub fn test_commands(
+    trajectory: &Trajectory,
+    tools: &[String],
+    parser: Option<&dyn LogParser>,
+) -> Vec<TestCommand> {
+    let mut found = Vec::new();
+    for (at, step) in trajectory.steps.iter().enumerate() {
+        let commands = commands(&step.action);
+        let is_test = |command: &Vec<String>| runs_tests(command, tools);
+        let Some(last) = commands.iter().rposition(is_test) else {
+            continue;
+        };
+        let code = step.exit_code.filter(|_| last + 1 == commands.len());
+        let (outcome, proof) = outcome(&step.observation, code, parser);
+        found.push(TestCommand {
+            step: at + 1,
+            command: step.action.trim().to_owned(),
+            outcome,
+            proof,
+        });
+    }
+    found
+}
+
+fn outcome(
+    output: &str,
+    code: Option<i64>,
+    parser: Option<&dyn LogParser>,
+) -> (CommandOutcome, String) {
+    let log = parser.map(|parser| parser.parse(output.as_bytes()));
+    if let Some(log) = &log {
+        let bad = log
+            .results
+            .iter()
+            .find(|one| matches!(one.status, TestStatus::Failed | TestStatus::Error));
+        if let Some(bad) = bad {
+            let proof = format!("{} {:?}", bad.qualified, bad.status);
+            return (CommandOutcome::Failed, proof);
+        }
+        if matches!(
+            log.outcome,
+            RunOutcome::BuildFailed | RunOutcome::Crashed | RunOutcome::TimedOut
+        ) {
+            return (CommandOutcome::Failed, format!("{:?}", log.outcome));
+        }
+    }
+    let line_of = |found: regex::Match<'_>| {
+        let from = output[..found.start()].rfind('\n').map_or(0, |at| at + 1);
+        let to = output[found.start()..]
+            .trim_start_matches('\n')
+            .find('\n')
+            .map_or(output.len(), |at| found.start() + at);
+        let line = output.get(from..to.max(found.end())).unwrap_or_default();
+        line.trim().chars().take(160).collect::<String>()
+    };
+    if let Some(failure) = FAILURE.find(output) {
+        return (CommandOutcome::Failed, line_of(failure));
+    }
+    match code {
+        Some(code) if code != 0 => {
+            return (CommandOutcome::Failed, format!("exit code {code}"));
+        }
+        _ => {}
+    }
+    if let Some(log) = log.filter(|log| !log.is_empty()) {
+        let proof = format!("{} tests, none failed", log.results.len());
+        return (CommandOutcome::Passed, proof);
+    }
+    if let Some(success) = SUCCESS.find(output) {
+        return (CommandOutcome::Passed, line_of(success));
+    }
+    match code {
+        Some(0) => (CommandOutcome::Passed, "exit code 0".to_owned()),
+        _ => (CommandOutcome::Unknown, String::new()),
+    }
+}
+
+/// Whether a command's words run tests: behind variables and programs that only call another one, a
+/// runner, a build tool that is told to test, or a test file that is run.
+fn runs_tests(words: &[String], tools: &[String]) -> bool {
+    if words.first().is_some_and(|word| tools.contains(word)) {
+        return true;
+    }
+    let mut is_interpreted = false;
+    for (at, word) in words.iter().enumerate() {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        if RUNNERS.contains(&name) || word.ends_with("bin/test") {
+            return true;
+        }
+        if BUILDERS.contains(&name) && words[at + 1..].iter().any(|word| TEST_WORD.is_match(word)) {
+            return true;
+        }
+        if (name != word || is_interpreted) && TEST_FILE.is_match(name) {
+            return true;
+        }
+        if at > 0 && words[at - 1].ends_with('c') && word.contains(' ') {
+            // `bash -c "..."`, `-lc`: the shell's text is commands again.
+            return commands(word).iter().any(|words| runs_tests(words, tools));
+        }
+        is_interpreted |= INTERPRETERS.contains(&name);
+        let is_assignment = word.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+        });
+        // Options of these programs, and durations and other numbers behind them.
+        let is_option = word.starts_with('-')
+            || word
+                .chars()
+                .all(|c| c.is_ascii_digit() || "smh.".contains(c));
+        if !(is_assignment || is_option || WRAPPERS.contains(&name) || INTERPRETERS.contains(&name))
+        {
+            return false;
+        }
+    }
+    false
+}
+
+/// The single commands of an action as words: cut at `;`, `&&`, `||`, `|`, `&` and line ends outside
+/// of quotes. What a here-document holds is no command.
+fn commands(action: &str) -> Vec<Vec<String>> {
+    let mut plain = String::new();
+    let mut ends_at: Option<String> = None;
+    for line in action.lines() {
+        if let Some(end) = &ends_at {
+            if line.trim() == end {
+                ends_at = None;
+            }
+            continue;
+        }
+        if let Some(found) = HEREDOC.captures(line) {
+            ends_at = Some(found[1].to_owned());
+        }
+        plain.push_str(line);
+        plain.push('\n');
+    }
+    let mut commands = vec![Vec::new()];
+    let mut word = String::new();
+    let mut quote: Option<char> = None;
+    let mut letters = plain.chars().peekable();
+    let end_word = |word: &mut String, commands: &mut Vec<Vec<String>>| {
+        if !word.is_empty()
+            && let Some(last) = commands.last_mut()
+        {
+            last.push(std::mem::take(word));
+        }
+    };
+    while let Some(c) = letters.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '\\') => match letters.next() {
+                // A line that goes on.
+                Some('\n') | None => {}
+                Some(c) => word.push(c),
+            },
+            (None, ';' | '|' | '&' | '\n' | '(' | ')') => {
+                let is_redirection =
+                    c == '&' && (word.ends_with('>') || letters.peek() == Some(&'>'));
+                if is_redirection {
+                    word.push(c);
+                } else {
+                    end_word(&mut word, &mut commands);
+                    commands.push(Vec::new());
+                }
+            }
+            (None, c) if c.is_whitespace() => end_word(&mut word, &mut commands),
+            (Some(_) | None, c) => word.push(c),
+        }
+    }
+    end_word(&mut word, &mut commands);
+    commands.retain(|words| !words.is_empty());
+    commands
+}
