@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// The drawing's width; the page scales it.
 const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 52.0;
+const LEFT: f64 = 62.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
@@ -69,7 +69,16 @@ impl Axis {
             from: 0.0,
             to: to as f64,
             ticks: (0..=to / step)
-                .map(|at| ((at * step) as f64, (at * step).to_string()))
+                .map(|at| {
+                    let value = at * step;
+                    let label = match value {
+                        0 => "0".to_owned(),
+                        _ if step >= 1_000_000 => format!("{}M", value / 1_000_000),
+                        _ if step >= 1_000 => format!("{}k", value / 1_000),
+                        _ => value.to_string(),
+                    };
+                    (value as f64, label)
+                })
                 .collect(),
             label: label.to_owned(),
         }
@@ -91,6 +100,13 @@ pub(super) struct Chart {
     legend: Vec<(String, String)>,
     x: Axis,
     y: Axis,
+}
+
+/// A path's data, and its point where it has just one.
+#[derive(Default)]
+struct Path {
+    d: String,
+    only: Option<(f64, f64)>,
 }
 
 /// A point with a number beside it.
@@ -199,41 +215,33 @@ impl Chart {
         self.body.push_str(&body);
     }
 
-    /// A line through points in order. Points closer than half a pixel to the last one are left out:
-    /// a curve over many scores stays small.
-    pub(super) fn line(&mut self, name: &str, points: impl IntoIterator<Item = (f64, f64)>) {
-        let style = stroke(self.legend.len());
-        let mut d = String::new();
-        let mut last: Option<(f64, f64)> = None;
-        let mut skipped = None;
-        let mut only = true;
-        for (x, y) in points {
-            let here = (self.at_x(x), self.at_y(y));
-            match last {
-                Some((a, b)) if (here.0 - a).abs() < 0.5 && (here.1 - b).abs() < 0.5 => {
-                    skipped = Some(here);
-                    continue;
-                }
-                Some(_) => only = false,
-                None => {}
-            }
-            let command = if d.is_empty() { 'M' } else { 'L' };
-            let _ = write!(d, "{command}{:.1} {:.1}", here.0, here.1);
-            (last, skipped) = (Some(here), None);
-        }
-        if let Some((x, y)) = skipped {
-            let _ = write!(d, "L{x:.1} {y:.1}");
-        }
-        match last {
+    /// A line through points in order, in the `at`-th style.
+    pub(super) fn line(
+        &mut self,
+        name: &str,
+        at: usize,
+        dashed: bool,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) {
+        let dash = if dashed {
+            DASHES[at % DASHES.len()]
+        } else {
+            ""
+        };
+        let colour = at % COLOURS;
+        let style = format!("stroke:var(--c{colour});stroke-dasharray:{dash}");
+        let style = style.trim_end_matches(";stroke-dasharray:");
+        let path = self.path(points);
+        match path.only {
             // A line of one point would not be seen.
-            Some((x, y)) if only => {
-                let colour = self.legend.len() % COLOURS;
+            Some((x, y)) => {
                 let _ = writeln!(
                     self.body,
                     "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" style=\"fill:var(--c{colour})\"/>"
                 );
             }
-            Some(_) => {
+            None if !path.d.is_empty() => {
+                let d = path.d;
                 let _ = writeln!(
                     self.body,
                     "<path class=\"path\" style=\"{style}\" d=\"{d}\"/>"
@@ -241,20 +249,49 @@ impl Chart {
             }
             None => {}
         }
-        self.key(
-            name,
-            &format!("<path class=\"path\" style=\"{style}\" d=\"M1 6H27\"/>"),
-        );
+        let mark = format!("<path class=\"path\" style=\"{style}\" d=\"M1 6H27\"/>");
+        self.key(name, &mark);
     }
 
-    /// A dashed horizontal line.
-    pub(super) fn level(&mut self, name: &str, y: f64) {
-        let (from, to, y) = (self.left(), WIDTH - RIGHT, self.at_y(y));
+    /// A path through points. Those closer than half a pixel to the last one are left out: a curve
+    /// over many scores stays small.
+    fn path(&self, points: impl IntoIterator<Item = (f64, f64)>) -> Path {
+        let mut path = Path::default();
+        let mut last: Option<(f64, f64)> = None;
+        let mut skipped = None;
+        for (x, y) in points {
+            let here = (self.at_x(x), self.at_y(y));
+            let near = |(a, b): (f64, f64)| (here.0 - a).abs() < 0.5 && (here.1 - b).abs() < 0.5;
+            if last.is_some_and(near) {
+                skipped = Some(here);
+                continue;
+            }
+            let command = if last.is_none() { 'M' } else { 'L' };
+            path.only = if last.is_none() { Some(here) } else { None };
+            let _ = write!(path.d, "{command}{:.1} {:.1}", here.0, here.1);
+            (last, skipped) = (Some(here), None);
+        }
+        if let Some((x, y)) = skipped {
+            let _ = write!(path.d, "L{x:.1} {y:.1}");
+        }
+        path
+    }
+
+    /// A thin dashed line through points in order.
+    pub(super) fn guide(
+        &mut self,
+        name: &str,
+        colour: usize,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) {
+        let style = format!("stroke:var(--c{})", colour % COLOURS);
+        let d = self.path(points).d;
         let _ = writeln!(
             self.body,
-            "<path class=\"guide\" d=\"M{from:.1} {y:.1}H{to:.1}\"/>"
+            "<path class=\"guide\" style=\"{style}\" d=\"{d}\"/>"
         );
-        self.key(name, "<path class=\"guide\" d=\"M1 6H27\"/>");
+        let mark = format!("<path class=\"guide\" style=\"{style}\" d=\"M1 6H27\"/>");
+        self.key(name, &mark);
     }
 
     /// A dashed line from the origin to the far corner.
@@ -313,7 +350,7 @@ impl Chart {
         for (at, (point, dot)) in points.iter().zip(&dots).enumerate() {
             let (x, y) = self.free_place(*dot, &dots, &taken);
             taken.push((x, y));
-            let colour = self.legend.len() % COLOURS;
+            let colour = at % COLOURS;
             let _ = writeln!(
                 self.body,
                 "<path class=\"grid\" style=\"stroke:var(--c{colour})\" d=\"M{:.1} {:.1}L{x:.1} {y:.1}\"/>\
@@ -401,14 +438,4 @@ impl Chart {
         text.push_str("</ul>\n");
         text
     }
-}
-
-/// The style of the `at`-th line: told apart by colour and by dashes.
-fn stroke(at: usize) -> String {
-    let dash = DASHES[at % DASHES.len()];
-    let mut style = format!("stroke:var(--c{})", at % COLOURS);
-    if !dash.is_empty() {
-        let _ = write!(style, ";stroke-dasharray:{dash}");
-    }
-    style
 }

@@ -4,7 +4,8 @@ use super::chart::{Axis, Chart, Numbered};
 use super::html::Html;
 use crate::metrics::PrecisionRecallCurve;
 use crate::metrics::analysis::{
-    AbstentionAnalysis, AgentCritic, CriticAnalysis, PolicyAnalysis, ScoreAnalysis, decimal,
+    AbstentionAnalysis, AgentCritic, CriticAnalysis, PolicyAnalysis, ScoreAnalysis, counted,
+    decimal,
 };
 
 /// Paper 002: curves, success by k, trade-off, funnel.
@@ -43,7 +44,7 @@ pub(super) fn policies(page: &mut Html, set: &PolicyAnalysis) {
         "Precision against recall",
         &said.join(" "),
         chart.as_ref().map_err(|why| *why),
-        &[],
+        &set.curve_tables(),
     );
     if let Some(lift) = set.lift() {
         page.figure(
@@ -84,10 +85,12 @@ fn success(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
     };
     let y = Axis::share("filtered success@k", values().fold(0.0, f64::max));
     let mut chart = Chart::new(x, y);
-    for row in &set.policies {
+    for (at, row) in set.policies.iter().enumerate() {
         let points = row.success_at.iter();
         chart.line(
             &row.name,
+            at,
+            true,
             points.filter_map(|(k, at)| Some((*k as f64, at.value?))),
         );
     }
@@ -125,19 +128,26 @@ fn curves(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
     let mut chart = Chart::new(Axis::share("recall", 1.0), Axis::share("precision", 1.0));
     if let Some((found, curve)) = abstention {
         let ap = decimal(found.average_precision);
-        chart.line(&format!("abstention, by task (AP {ap})"), steps(curve));
+        chart.line(
+            &format!("abstention, by task (AP {ap})"),
+            1,
+            false,
+            steps(curve),
+        );
         if let Some(no_skill) = found.no_skill {
-            chart.level("no skill, by task", no_skill);
+            chart.guide("no skill, by task", 1, [(0.0, no_skill), (1.0, no_skill)]);
         }
     }
     if let Some((found, curve)) = score {
         let ap = decimal(found.average_precision);
         chart.line(
             &format!("validation score, by patch (AP {ap})"),
+            2,
+            false,
             steps(curve),
         );
         if let Some(no_skill) = found.no_skill {
-            chart.level("no skill, by patch", no_skill);
+            chart.guide("no skill, by patch", 2, [(0.0, no_skill), (1.0, no_skill)]);
         }
     }
     Ok(chart)
@@ -174,8 +184,9 @@ fn trade_off(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
         // The curve's shares are of the patches with a score, the points' of all.
         let scale = found.patches as f64 / set.patches.max(1) as f64;
         let sweep = curve.shown.iter().zip(&curve.precision);
-        chart.line(
+        chart.guide(
             "any cut-off of the validation score",
+            0,
             sweep.map(|(shown, precision)| (shown * scale, *precision)),
         );
     }
@@ -194,8 +205,11 @@ fn funnel(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
     for (at, step) in set.funnel.iter().rev().enumerate() {
         let y = at as f64;
         let said = format!(
-            "{}: {} ({} right, {} tasks)",
-            step.name, step.patches, step.resolved, step.bugs
+            "{}: {} ({} right, {})",
+            step.name,
+            step.patches,
+            step.resolved,
+            counted(step.bugs, "task")
         );
         chart.text(0.0, y + 0.76, "start", &said);
         chart.bar((0.0, step.patches as f64), (y + 0.1, y + 0.5), 1, 0.35);
@@ -245,7 +259,7 @@ pub(super) fn critic(page: &mut Html, critic: &CriticAnalysis) {
         "Order of agents, task by task",
         &critic.order_summary(),
         chart.as_ref().map_err(|why| *why),
-        &[],
+        &critic.order_table(),
     );
 }
 
@@ -301,6 +315,7 @@ fn pass_rates(critic: &CriticAnalysis) -> Result<Chart, &'static str> {
     let most = critic.pass_rates.iter().map(|cell| cell.patches).max();
     let most = most.ok_or("No patch has predictions on tests whose end is known.")?;
     let mut chart = Chart::new(Axis::share("predicted", 1.0), Axis::share("actual", 1.0));
+    chart.diagonal();
     for cell in &critic.pass_rates {
         let span = |tenth: usize| {
             (
@@ -323,7 +338,6 @@ fn pass_rates(critic: &CriticAnalysis) -> Result<Chart, &'static str> {
             &short(cell.patches),
         );
     }
-    chart.diagonal();
     Ok(chart)
 }
 
@@ -365,9 +379,14 @@ fn by_agent(agents: &[AgentCritic]) -> Result<Chart, &'static str> {
     let mut chart = Chart::rows(agents.len(), correlation_axis());
     for (at, agent) in agents.iter().rev().enumerate() {
         let y = at as f64;
+        // A long name is cut here and whole in the table.
+        let name = match agent.agent.char_indices().nth(30) {
+            Some((at, _)) => format!("{}…", &agent.agent[..at]),
+            None => agent.agent.clone(),
+        };
         let said = match agent.correlation {
-            Some(rho) => format!("{}: {rho:.3} ({} patches)", agent.agent, agent.patches),
-            None => format!("{}: not defined ({} patches)", agent.agent, agent.patches),
+            Some(rho) => format!("{name}: {rho:.3} ({})", counted(agent.patches, "patch")),
+            None => format!("{name}: not defined ({})", counted(agent.patches, "patch")),
         };
         chart.text(-1.0, y + 0.76, "start", &said);
         if let Some(rho) = agent.correlation {

@@ -100,15 +100,19 @@ impl Html {
             Err("") => {}
             Err(why) => self.notes(&[why.to_owned()]),
         }
-        for table in tables {
-            self.table(table);
+        if !tables.is_empty() {
+            self.text.push_str("<div>\n");
+            for table in tables {
+                self.table(table);
+            }
+            self.text.push_str("</div>\n");
         }
         self.text.push_str("</div>\n");
     }
 
     fn table(&mut self, table: &Table) {
         self.text
-            .push_str("<div class=\"scroll\"><table>\n<thead><tr>");
+            .push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
         for word in &table.head {
             let _ = write!(self.text, "<th>{}</th>", escape(word));
         }

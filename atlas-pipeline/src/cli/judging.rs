@@ -19,7 +19,7 @@ use std::path::PathBuf;
 pub(super) struct ModelArgs {
     /// The model: a name from [models] of the configuration, PROVIDER:MODEL, an address, replay:FILE,
     /// scripted:FILE or noise:SEED.
-    #[arg(long, value_name = "MODEL", required_unless_present = "show_prompt")]
+    #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
     /// What this run may spend, such as calls=100,tokens=2M,money=1.50,time=10m; any of them.
     #[arg(long, value_name = "LIMITS")]
@@ -44,7 +44,13 @@ pub(super) struct ModelArgs {
 impl ModelArgs {
     /// Opens the model within its budget.
     pub(super) fn session(&self) -> Result<ModelSession, Error> {
-        let model = self.model.as_deref().unwrap_or_default();
+        let model = self.model.as_deref().ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidInput,
+                "open the model:",
+                "name one with --model",
+            )
+        })?;
         let config = super::config(self.config.as_deref())?;
         ModelSession::open(model, self.budget.as_deref(), &config)
     }
@@ -235,7 +241,7 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
     instance_ids: Vec<InstanceId>,
     /// The review: with a specification written first, of the whole trajectory, or only the stages
-    /// without a model (then --model is not used).
+    /// without a model.
     #[arg(long, value_enum, default_value = "specification")]
     mode: ReviewChoice,
     /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, to read the
@@ -256,7 +262,8 @@ pub(super) struct ReviewArgs {
     /// Review them all the same: what a percentile over all bugs needs.
     #[arg(long, requires = "abstentions")]
     all_bugs: bool,
-    /// A run report of `atlas eval`: which patches resolve their instance. Can be given several times.
+    /// A run report of `atlas eval`: which patches resolve their instance, where an agent has one for
+    /// it. A prediction's own column `resolved` goes before. Can be given several times.
     #[arg(long, value_name = "FILE")]
     report: Vec<PathBuf>,
     /// Show only patches whose score reaches this percentile of all scores.

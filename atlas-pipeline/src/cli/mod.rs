@@ -5,6 +5,7 @@ mod dataset;
 mod eval;
 mod judging;
 mod leaderboard;
+mod metrics;
 mod output;
 mod progress;
 mod validate;
@@ -83,6 +84,10 @@ enum Command {
     Review(Box<judging::ReviewArgs>),
     /// Ask a critic whether candidate patches pass their tests, without running anything.
     Critic(Box<critic::CriticArgs>),
+    /// Measure policies and critics from their results, or check the metrics against stored values.
+    Metrics(Box<metrics::MetricsArgs>),
+    /// Write a page of figures on policies and critics.
+    Report(Box<metrics::ReportArgs>),
     /// Tell what is installed here and what will work.
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
@@ -354,6 +359,8 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Diff(args) => dataset::diff_command(&args),
         Command::Patch(args) => with_runtime(|_| async move { dataset::patch_command(args).await }),
         Command::Leaderboard(args) => leaderboard::command(&args),
+        Command::Metrics(args) => metrics::metrics(&args),
+        Command::Report(args) => metrics::report(&args),
         Command::Regrade(args) => eval::again(args),
         Command::Abstain(args) => {
             with_runtime(|cx| async move { judging::abstain_command(&cx, *args).await })

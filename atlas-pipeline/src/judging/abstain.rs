@@ -122,9 +122,11 @@ fn item(instance: Instance) -> Option<JudgeItem<Instance>> {
     let id = instance.id().ok()?.to_string();
     let mut identity = Map::new();
     identity.insert("instance_id".to_owned(), json!(id));
+    let statement = instance.text("problem_statement").ok().flatten();
     Some(JudgeItem {
         key: id,
         identity,
+        content: JudgeItem::<Instance>::hash(&[statement.unwrap_or_default()]),
         input: instance,
     })
 }

@@ -49,10 +49,10 @@ impl Attached {
             let id = take("instance_id");
             let model = take("model_name_or_path");
             let agent = take("agent").or(model);
-            let patch = take("patch_id");
+            let name = take("patch_id");
             let id = id.ok_or_else(|| wrong("field `instance_id` is missing".to_owned()))?;
             let value = map.remove(field).unwrap_or(Value::Object(map));
-            found.values.insert((id, agent, patch), value);
+            found.values.insert((id, agent, name), value);
         }
         Ok(found)
     }

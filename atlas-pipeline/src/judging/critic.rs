@@ -112,12 +112,37 @@ pub async fn critic(
         .map(|candidate| JudgeItem {
             key: candidate.key(),
             identity: candidate.identity(),
+            content: content(&candidate),
             input: candidate,
         })
         .collect();
     let work = |candidate| one(cx, options, &judge, candidate);
     let (report, lines) = judge_items(cx, &run, items, work).await?;
     Ok(summary(report, &lines, faults, session.ledger()))
+}
+
+/// Everything of a candidate and its row that changes an answer.
+fn content(candidate: &CandidatePatch) -> String {
+    let column = |name: &str| candidate.columns.get(name).map(Value::to_string);
+    let row = candidate.instance.as_map();
+    let mut parts = vec![
+        String::from_utf8_lossy(candidate.patch.as_bytes()).into_owned(),
+        column("resolved").unwrap_or_default(),
+        column("kind").unwrap_or_default(),
+    ];
+    for name in [
+        "base_commit",
+        "problem_statement",
+        "hints_text",
+        "patch",
+        "test_patch",
+        "FAIL_TO_PASS",
+        "PASS_TO_PASS",
+    ] {
+        parts.push(row.get(name).map(Value::to_string).unwrap_or_default());
+    }
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    JudgeItem::<()>::hash(&parts)
 }
 
 /// A candidate as a subject, with the tests that an isolated critic is asked about.
@@ -177,12 +202,12 @@ async fn prepare(
         }
         found = Some(extraction);
     }
-    let texts: Map<String, Value> = files
+    let contents: Map<String, Value> = files
         .into_iter()
         .filter_map(|(path, bytes)| Some((path, Value::String(String::from_utf8(bytes).ok()?))))
         .collect();
     let mut attachments = Map::new();
-    attachments.insert("files".to_owned(), Value::Object(texts));
+    attachments.insert("files".to_owned(), Value::Object(contents));
     let list: Vec<Value> = tests
         .iter()
         .map(|test| json!({"id": test.id(), "source": test.source, "path": test.path}))

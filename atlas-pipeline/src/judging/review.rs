@@ -56,7 +56,8 @@ pub struct ReviewRunOptions {
     pub abstentions: Option<PathBuf>,
     /// Review instances that the policy abstains from, too: what a percentile over all bugs needs.
     pub all_bugs: bool,
-    /// Run reports of the evaluator: they tell which patches resolve their instance.
+    /// Run reports of the evaluator: they tell which patches resolve their instance, where an agent has
+    /// one for it. A prediction's own column `resolved` goes before.
     pub reports: Vec<PathBuf>,
     /// A percentile for the funnel; without it reviews decide.
     pub percentile: Option<f64>,
@@ -120,6 +121,8 @@ struct Known {
     facts: Attached,
     abstentions: Option<Attached>,
     resolved: Option<BTreeMap<String, BTreeSet<String>>>,
+    /// Instance and agent of patches that have no sister.
+    single: BTreeSet<(String, String)>,
     parsers: Parsers,
 }
 
@@ -140,7 +143,7 @@ pub async fn review(
     let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
     let (candidates, more) = candidate_patches(&rows, &options.predictions)?;
     faults.extend(more);
-    let known = Known::read(options)?;
+    let known = Known::read(options, &candidates)?;
     let chain = chain(options, session)?;
     let run = JudgeRun {
         name: "review".to_owned(),
@@ -153,6 +156,7 @@ pub async fn review(
         .map(|candidate| JudgeItem {
             key: candidate.key(),
             identity: candidate.identity(),
+            content: content(&candidate),
             input: candidate,
         })
         .collect();
@@ -162,6 +166,29 @@ pub async fn review(
     .await?;
     let ledger = session.map_or_else(|| json!({}), ModelSession::ledger);
     Ok(summary(options, report, &lines, faults, ledger))
+}
+
+/// Everything of a candidate that its review depends on.
+fn content(candidate: &CandidatePatch) -> String {
+    let column = |name: &str| candidate.columns.get(name).map(Value::to_string);
+    let row = |name: &str| {
+        candidate
+            .instance
+            .text(name)
+            .ok()
+            .flatten()
+            .unwrap_or_default()
+    };
+    JudgeItem::<()>::hash(&[
+        row("problem_statement"),
+        row("base_commit"),
+        row("log_parser"),
+        &String::from_utf8_lossy(candidate.patch.as_bytes()),
+        &column("trajectory").unwrap_or_default(),
+        &column("test_facts").unwrap_or_default(),
+        &column("resolved").unwrap_or_default(),
+        &column("kind").unwrap_or_default(),
+    ])
 }
 
 fn chain(
@@ -236,7 +263,11 @@ fn content_hash(path: Option<&Path>) -> Result<Option<String>, Error> {
 }
 
 impl Known {
-    fn read(options: &ReviewRunOptions) -> Result<Self, Error> {
+    fn read(options: &ReviewRunOptions, candidates: &[CandidatePatch]) -> Result<Self, Error> {
+        let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for candidate in candidates {
+            *counts.entry(pair(candidate)).or_default() += 1;
+        }
         let read = |path: &Option<PathBuf>, field: &str| match path {
             Some(path) => Attached::read(path, field).map(Some),
             None => Ok(None),
@@ -252,19 +283,24 @@ impl Known {
             facts: read(&options.facts, "test_facts")?.unwrap_or_default(),
             abstentions: read(&options.abstentions, "abstention")?,
             resolved,
+            single: counts
+                .into_iter()
+                .filter_map(|(pair, count)| (count == 1).then_some(pair))
+                .collect(),
             parsers: Parsers::builtin(),
         })
     }
 
     /// Whether the evaluator found the patch to resolve its instance: the prediction's own column, else
-    /// the run reports of its agent.
+    /// the run reports of its agent. A run report is about one patch an instance: of several by one agent
+    /// it tells nothing.
     fn resolved(&self, candidate: &CandidatePatch) -> Option<bool> {
         if let Some(Value::Bool(resolved)) = candidate.columns.get("resolved") {
             return Some(*resolved);
         }
         let ids = self.resolved.as_ref()?.get(&candidate.agent)?;
-        let id = candidate.instance.id().ok()?;
-        Some(ids.contains(id.as_str()))
+        let pair = pair(candidate);
+        self.single.contains(&pair).then(|| ids.contains(&pair.0))
     }
 
     async fn subject(
@@ -296,6 +332,12 @@ impl Known {
         }
         Ok(subject)
     }
+}
+
+fn pair(candidate: &CandidatePatch) -> (String, String) {
+    let id = candidate.instance.id();
+    let id = id.map_or_else(|_| String::new(), |id| id.to_string());
+    (id, candidate.agent.clone())
 }
 
 /// The files that the patch edits, as they are at the base commit. What is no text is left out.
@@ -487,7 +529,7 @@ pub async fn review_prompts(
 ) -> Result<Vec<(String, Vec<ChatMessage>)>, Error> {
     let (rows, _) = instance_rows(&options.dataset, &options.instances)?;
     let (candidates, _) = candidate_patches(&rows, &options.predictions)?;
-    let known = Known::read(options)?;
+    let known = Known::read(options, &candidates)?;
     let mut prompts = Vec::new();
     for candidate in candidates {
         let subject = known.subject(options, &candidate).await?;

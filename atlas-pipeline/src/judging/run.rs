@@ -32,8 +32,31 @@ pub struct JudgeItem<I> {
     pub key: String,
     /// Fields that begin its line, whatever comes out: `instance_id`, `patch_id`, `agent`.
     pub identity: Map<String, Value>,
+    /// A hash of everything in it that changes the answer, as [`JudgeItem::hash`] makes it. A result of
+    /// another hash is not this item's, and it is asked again.
+    pub content: String,
     /// What is judged.
     pub input: I,
+}
+
+impl<I> JudgeItem<I> {
+    /// A short hash of texts, told apart by their lengths.
+    pub fn hash(parts: &[&str]) -> String {
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update(part.len().to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        hex(&hash.finalize())
+    }
+}
+
+/// The first 12 digits.
+fn hex(hash: &[u8]) -> String {
+    hash.iter().take(6).fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 /// An item about which nothing could be found out.
@@ -76,7 +99,7 @@ impl JudgeReport {
 
 /// Puts items through `work` and keeps each result in the file as soon as it is there.
 ///
-/// A result is a line with `key`, `settings` (a hash) and the identity's and the work's fields. An item
+/// A result is a line with `key`, `settings` and `content` (hashes) and the identity's and the work's fields. An item
 /// whose work fails does not stop the others: its line has `error` with `kind` and `message`, and the
 /// next run tries it again. A budget that is used up ends the run in order: nothing new is begun, the
 /// report says how to go on, and the items are still to be done. At the end the lines stand in the
@@ -114,8 +137,19 @@ where
     let (mut file, earlier) = ResultsFile::open(&run.out)?;
     let mut known = settings.check(run, earlier)?;
     settings.write(run)?;
-    // Errors are tried again, and a line that was cut off must not be appended to.
-    known.retain(|_, line| !line.contains_key("error"));
+    // Errors are tried again, so is what was judged in another form, and a line that was cut off must not
+    // be appended to.
+    let contents: BTreeMap<&str, &str> = items
+        .iter()
+        .map(|item| (item.key.as_str(), item.content.as_str()))
+        .collect();
+    known.retain(|key, line| {
+        let of = line.get("content").and_then(Value::as_str);
+        let is_current = contents
+            .get(key.as_str())
+            .is_none_or(|now| of == Some(*now));
+        is_current && !line.contains_key("error")
+    });
     let before: Vec<Map<String, Value>> = known.values().cloned().collect();
     file.rewrite(&before)?;
 
@@ -139,26 +173,27 @@ where
             let (is_stopped, work) = (&is_stopped, &work);
             async move {
                 if is_stopped.load(Ordering::SeqCst) || cx.cancel.is_cancelled() {
-                    return (item.key, item.identity, None);
+                    return (item.key, item.content, item.identity, None);
                 }
                 let result = work(item.input).await;
                 // Seen by the items that are begun next, before this one is looked at below.
                 if result.as_ref().is_err_and(is_over_budget) {
                     is_stopped.store(true, Ordering::SeqCst);
                 }
-                (item.key, item.identity, Some(result))
+                (item.key, item.content, item.identity, Some(result))
             }
         })
         .buffer_unordered(run.jobs.max(1));
     let mut attempts = std::pin::pin!(attempts);
     let mut settled = report.known;
-    while let Some((key, identity, result)) = attempts.next().await {
+    while let Some((key, content, identity, result)) = attempts.next().await {
         settled += 1;
         cx.progress.phase(&run.name);
         cx.progress.detail(&format!("{settled} of {total}: {key}"));
         let mut line = Map::new();
         line.insert("key".to_owned(), json!(key));
         line.insert("settings".to_owned(), json!(settings.hash));
+        line.insert("content".to_owned(), json!(content));
         line.extend(identity);
         match result {
             None => {
@@ -230,13 +265,7 @@ impl Settings {
             |why| Error::new(ErrorKind::Internal, "encode the settings", "").with_source(why);
         let value = json!({"command": run.name, "settings": run.settings});
         let bytes = serde_json::to_vec(&value).map_err(fail)?;
-        let hash = Sha256::digest(&bytes)
-            .iter()
-            .take(6)
-            .fold(String::new(), |mut hex, byte| {
-                let _ = write!(hex, "{byte:02x}");
-                hex
-            });
+        let hash = hex(&Sha256::digest(&bytes));
         Ok(Self { hash, value })
     }
 

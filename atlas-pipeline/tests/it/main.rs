@@ -8,6 +8,7 @@
 
 mod before;
 mod before_cases;
+mod critic;
 mod datasets;
 mod demo;
 mod docker;
@@ -19,10 +20,12 @@ mod eval_runs;
 mod eval_support;
 mod evaluate;
 mod golden;
+mod judging;
 mod kill;
 mod logs;
 mod make;
 mod mcp;
+mod measure;
 mod red_team;
 mod refine;
 mod states;

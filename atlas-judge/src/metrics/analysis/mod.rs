@@ -7,7 +7,7 @@ mod tables;
 pub use critics::{AgentCritic, ConfidenceBin, CriticAnalysis, PassRateCell};
 pub use policies::{AbstentionAnalysis, FunnelStep, PolicyAnalysis, PolicyRow, ScoreAnalysis};
 
-pub(crate) use tables::{Table, critic_name, decimal};
+pub(crate) use tables::{Table, counted, critic_name, decimal};
 
 use super::results::{CandidateResult, Results};
 use super::{BeyondRuns, LowConfidenceRule};
@@ -112,7 +112,8 @@ pub fn analyse(
     match by_instance.len() {
         0 => notes.push("There are no results: nothing can be measured.".to_owned()),
         few @ ..FEW => notes.push(format!(
-            "Only {few} tasks: the numbers are exact for them and say little about others."
+            "Only {}: the numbers are exact and say little about others.",
+            counted(few as u64, "task")
         )),
         _ => {}
     }

@@ -57,6 +57,16 @@ fn interval(found: Option<ConfidenceInterval>) -> String {
     )
 }
 
+/// A count with its word: "1 task", "2 tasks".
+pub(crate) fn counted(count: u64, word: &str) -> String {
+    let ending = match word {
+        _ if count == 1 => "",
+        "patch" => "es",
+        _ => "s",
+    };
+    format!("{count} {word}{ending}")
+}
+
 /// A text as a cell of a Markdown table.
 fn plain(text: &str) -> String {
     text.replace('|', "\\|").replace(['\n', '\r'], " ")
@@ -75,11 +85,11 @@ impl Analysis {
     /// What the file holds, in one sentence.
     pub(crate) fn summary(&self) -> String {
         format!(
-            "{} lines, {} tasks, {} patches of {} agents.",
-            self.lines,
-            self.instances,
-            self.agents.values().sum::<u64>(),
-            self.agents.len()
+            "{}, {}, {} of {}.",
+            counted(self.lines, "line"),
+            counted(self.instances, "task"),
+            counted(self.agents.values().sum(), "patch"),
+            counted(self.agents.len() as u64, "agent")
         )
     }
 
@@ -143,11 +153,11 @@ impl PolicyAnalysis {
 
     pub(crate) fn summary(&self) -> String {
         format!(
-            "{} tasks ({} fixable, {}), {} patches ({} right, {}).",
-            self.bugs,
+            "{} ({} fixable, {}), {} ({} right, {}).",
+            counted(self.bugs, "task"),
             self.fixable,
             percent(share(self.fixable, self.bugs)),
-            self.patches,
+            counted(self.patches, "patch"),
             self.resolved,
             percent(share(self.resolved, self.patches)),
         )
@@ -237,6 +247,41 @@ impl PolicyAnalysis {
         Some(table)
     }
 
+    /// Curves at a few recalls: the best precision that has at least that recall, and its threshold.
+    pub(crate) fn curve_tables(&self) -> Vec<Table> {
+        let curves = [
+            (
+                "Abstention: recall of at least",
+                self.abstention
+                    .as_ref()
+                    .and_then(|found| found.curve.as_ref()),
+            ),
+            (
+                "Validation score: recall of at least",
+                self.score.as_ref().and_then(|found| found.curve.as_ref()),
+            ),
+        ];
+        curves
+            .into_iter()
+            .filter_map(|(name, curve)| {
+                let curve = curve?;
+                let mut table = Table::new(&[name, "Threshold", "Precision", "Shown"]);
+                for recall in [0.1, 0.25, 0.5, 0.75, 0.9, 1.0] {
+                    let best = (0..curve.thresholds.len())
+                        .filter(|at| curve.recall[*at] >= recall)
+                        .max_by(|a, b| curve.precision[*a].total_cmp(&curve.precision[*b]))?;
+                    table.rows.push(vec![
+                        format!("{:.0}%", recall * 100.0),
+                        decimal(Some(curve.thresholds[best])),
+                        percent(Some(curve.precision[best])),
+                        percent(Some(curve.shown[best])),
+                    ]);
+                }
+                Some(table)
+            })
+            .collect()
+    }
+
     pub(crate) fn funnel_table(&self) -> Table {
         let mut table = Table::new(&["Left", "Tasks", "Patches", "Right", "Precision"]);
         for step in &self.funnel {
@@ -255,9 +300,9 @@ impl PolicyAnalysis {
 impl AbstentionAnalysis {
     pub(crate) fn summary(&self) -> String {
         let mut text = format!(
-            "Abstention over {} tasks (probabilities: {}): AP {}, no skill {}; at the threshold \
+            "Abstention over {} (probabilities: {}): AP {}, no skill {}; at the threshold \
              precision {}, recall {}, FPR {}; Wasserstein-1 from success rates {}.",
-            self.bugs,
+            counted(self.bugs, "task"),
             self.source,
             decimal(self.average_precision),
             decimal(self.no_skill),
@@ -269,8 +314,8 @@ impl AbstentionAnalysis {
         if self.disagreeing > 0 {
             let _ = write!(
                 text,
-                " {} tasks have lines with different probabilities; their mean counts here.",
-                self.disagreeing
+                " Lines on the same task differ in {}; their mean counts here.",
+                counted(self.disagreeing, "task")
             );
         }
         text
@@ -280,8 +325,8 @@ impl AbstentionAnalysis {
 impl ScoreAnalysis {
     pub(crate) fn summary(&self) -> String {
         format!(
-            "Validation score over {} patches (scores: {}): AP {}, no skill {}.",
-            self.patches,
+            "Validation score over {} (scores: {}): AP {}, no skill {}.",
+            counted(self.patches, "patch"),
             self.source,
             decimal(self.average_precision),
             decimal(self.no_skill),
@@ -291,19 +336,23 @@ impl ScoreAnalysis {
 
 impl CriticAnalysis {
     pub(crate) fn summary(&self) -> String {
-        let mut text = format!("{} patches, {} tests.", self.patches, self.tests);
+        let mut text = format!(
+            "{}, {}.",
+            counted(self.patches, "patch"),
+            counted(self.tests, "test")
+        );
         if self.tests_without_truth > 0 {
             let _ = write!(
                 text,
-                " {} predictions are about tests whose end is not known, and count for patches only.",
-                self.tests_without_truth
+                " {} without a known end of the test count for patches only.",
+                counted(self.tests_without_truth, "prediction")
             );
         }
         if self.empty > 0 {
             let _ = write!(
                 text,
-                " {} patches without any predicted test are left out.",
-                self.empty
+                " {} without any predicted test: left out.",
+                counted(self.empty, "patch")
             );
         }
         text
@@ -424,6 +473,29 @@ impl CriticAnalysis {
         table
     }
 
+    /// How many tasks have which correlation; none where no task has one.
+    pub(crate) fn order_table(&self) -> Vec<Table> {
+        let mut table = Table::new(&["Rank correlation", "Tasks"]);
+        for (at, count) in (0_i32..).zip(&self.correlation_histogram) {
+            if *count > 0 {
+                let tenth = |at: i32| format!("{:.1}", f64::from(at - 10) / 10.0).replace('-', "−");
+                let to = if at == 19 {
+                    "1.0".to_owned()
+                } else {
+                    format!("below {}", tenth(at + 1))
+                };
+                table
+                    .rows
+                    .push(vec![format!("{} to {to}", tenth(at)), count.to_string()]);
+            }
+        }
+        if table.rows.is_empty() {
+            Vec::new()
+        } else {
+            vec![table]
+        }
+    }
+
     pub(crate) fn order_summary(&self) -> String {
         let found = &self.instance_correlations;
         if found.defined + found.undefined == 0 {
@@ -432,12 +504,12 @@ impl CriticAnalysis {
                 .to_owned();
         }
         format!(
-            "Order of agents, task by task: {} rank correlations (mean {}, {} exactly 1); {} tasks \
-             where it is not defined, since the predicted or the actual shares are all equal.",
-            found.defined,
+            "Order of agents, task by task: {} (mean {}, {} exactly 1); {} where it is not defined, \
+             since the predicted or the actual shares are all equal.",
+            counted(found.defined, "rank correlation"),
             decimal(found.mean),
             percent(found.share_perfect),
-            found.undefined,
+            counted(found.undefined, "task"),
         )
     }
 }
