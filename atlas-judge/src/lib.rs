@@ -5,7 +5,9 @@ mod bug_report;
 mod prompt;
 
 pub mod abstention;
+pub mod critic;
 pub mod validation;
+pub mod variant;
 
 pub mod metrics;
 mod report;

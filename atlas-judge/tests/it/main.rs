@@ -7,10 +7,13 @@
 
 mod abstention;
 mod answer;
+mod critic;
 mod decisions;
 mod differential;
 mod metrics;
+mod real_hunks;
 mod results;
 mod stored_values;
 mod support;
 mod validation;
+mod variants;

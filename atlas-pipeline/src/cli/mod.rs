@@ -1,5 +1,6 @@
 //! The command line: arguments in, reports out. All work is done by the library.
 
+mod critic;
 mod dataset;
 mod eval;
 mod judging;
@@ -81,6 +82,8 @@ enum Command {
     Abstain(Box<judging::AbstainArgs>),
     /// Validate candidate patches: what tests say, then a model's review.
     Review(Box<judging::ReviewArgs>),
+    /// Ask a critic whether candidate patches pass their tests, without running anything.
+    Critic(Box<critic::CriticArgs>),
     /// Measure policies and critics from their results, or check the metrics against stored values.
     Metrics(Box<metrics::MetricsArgs>),
     /// Write a page of figures on policies and critics.
@@ -364,6 +367,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         }
         Command::Review(args) => {
             with_runtime(|cx| async move { judging::review_command(&cx, *args).await })
+        }
+        Command::Critic(args) => {
+            with_runtime(|cx| async move { critic::command(&cx, *args).await })
         }
         Command::Plan(args) => with_runtime(|cx| async move {
             let format = args.commit.format;
