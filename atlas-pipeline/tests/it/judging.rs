@@ -308,7 +308,12 @@ fn candidates() -> Place {
         row
     });
     write_lines(&place, "rows.jsonl", &rows);
-    let candidate = |id: &str, name: &str, patch: &str| json!({"instance_id": format!("o__n-{id}"), "model_name_or_path": "m", "patch_id": name, "model_patch": patch});
+    let candidate = |id: &str, name: &str, patch: &str| {
+        json!({
+            "instance_id": format!("o__n-{id}"), "model_name_or_path": "m", "patch_id": name,
+            "model_patch": patch, "resolved": name == "good",
+        })
+    };
     let mut failing = candidate("a", "failing", &patch("x = 3"));
     failing["trajectory"] = json!([{"action": "pytest", "observation": "1 failed"}]);
     write_lines(
