@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// What every command needs that asks a model over a file.
 #[derive(Debug, Args)]
 pub(super) struct ModelArgs {
-    /// The model: a name from [models] of the configuration, PROVIDER:MODEL, an address, replay:FILE,
+    /// The model: a name from `[models]` of the configuration, PROVIDER:MODEL, an address, replay:FILE,
     /// scripted:FILE or noise:SEED.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
