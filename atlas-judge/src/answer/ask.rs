@@ -23,6 +23,10 @@ const ANSWER_PERCENT: Prompt = Prompt::new(
 
 const CORRECTION: Prompt = Prompt::new("correction", 1, include_str!("prompts/correction.v1.md"));
 
+/// Least room for a JSON object with one short field, fence and white space included: where one word was
+/// asked for, there may be less.
+const JSON_TOKENS: u32 = 64;
+
 /// How a model is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -170,7 +174,19 @@ pub async fn ask_label(
         Err(why) => answer.passed_over.push(format!("log-probabilities: {why}")),
     }
     if options.samples > 0 {
-        let read = |sample: &Completion| labels.read(&sample.text);
+        let words = vec![labels.positive().to_owned(), labels.negative().to_owned()];
+        let schema = Schema::new([("answer", Shape::OneOf(words), "the one word")]);
+        // With a schema, servers that enforce one keep a model to the words that does not obey by itself.
+        let request = CompletionRequest {
+            max_tokens: options.max_tokens.max(JSON_TOKENS),
+            json_schema: Some(schema.to_json()),
+            ..request
+        };
+        let read = |sample: &Completion| match parse(&schema, sample) {
+            Ok(fields) => labels.read(fields["answer"].as_str().unwrap_or_default()),
+            Err(Unreadable::Truncated) => Err(Unreadable::Truncated),
+            Err(_) => labels.read(&sample.text),
+        };
         match sampled(cx, model, &request, options, read).await? {
             Ok(samples) => {
                 answer.probability = f64::from(samples.agreed) / f64::from(samples.read);
@@ -427,7 +443,7 @@ async fn percent(
     let schema = Schema::new([("percent", Shape::Number(0.0, 100.0), "from 0 to 100")]);
     let request = CompletionRequest {
         messages,
-        max_tokens: options.max_tokens,
+        max_tokens: options.max_tokens.max(JSON_TOKENS),
         temperature: 0.0,
         seed: Some(options.seed),
         top_logprobs: None,

@@ -337,7 +337,7 @@ async fn label_probabilities_fall_back_in_order() {
         said("success"),
         said("success"),
         said("Failure."),
-        said("success"),
+        said("{\"answer\": \"success\"}"),
     ]);
     let answer = ask(&model, &options).await.unwrap();
     assert_eq!(answer.source, SampleFrequency);
