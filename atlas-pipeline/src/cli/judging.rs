@@ -80,7 +80,7 @@ pub(super) struct AskArgs {
 }
 
 impl AskArgs {
-    pub(super) fn options(&self, ask: AskOptions) -> AskOptions {
+    pub(super) fn options(&self, ask: &AskOptions) -> AskOptions {
         AskOptions {
             max_tokens: self.max_tokens.unwrap_or(ask.max_tokens),
             samples: self.samples,
@@ -88,7 +88,7 @@ impl AskArgs {
             verbalised: !self.no_verbalised,
             corrections: self.corrections,
             seed: self.seed,
-            ..ask
+            ..ask.clone()
         }
     }
 }
@@ -167,7 +167,7 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
             labels: args.labels,
             ask: AskOptions {
                 mass_floor: args.mass_floor,
-                ..args.ask.options(defaults.ask)
+                ..args.ask.options(&defaults.ask)
             },
         },
         out: args.model.out.clone().unwrap_or_default(),
@@ -298,7 +298,7 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         instances: args.instance_ids,
         mode,
         review: ReviewOptions {
-            ask: args.ask.options(AskOptions::default()),
+            ask: args.ask.options(&AskOptions::default()),
             test_tools: args.test_tool,
             ..ReviewOptions::default()
         },
