@@ -92,7 +92,7 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
                 VariantChoice::PostCommit => Variant::PostCommit,
             },
             rule: (!args.no_rule).then_some(rule),
-            ask: args.ask.options(AskOptions::default()),
+            ask: args.ask.options(&AskOptions::default()),
         },
         repos: args.repos,
         out: args.model.out.clone().unwrap_or_default(),

@@ -142,10 +142,17 @@ pub(super) fn prototype<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>
 pub(super) fn macro_call<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>> {
     let at = path.len() - 1;
     let node = path[at].node;
+    // Only where definitions stand: looking at siblings in a table of a million calls takes long.
+    let around = at.checked_sub(1).map(|parent| path[parent].node.kind())?;
+    let is_place = matches!(
+        around,
+        "translation_unit" | "declaration_list" | "field_declaration_list" | "ERROR"
+    ) || around.starts_with("preproc_");
+    if !is_place {
+        return None;
+    }
     let call = if node.kind() == "expression_statement" {
         node.named_child(0)?
-    } else if at > 0 && path[at - 1].node.kind() == "expression_statement" {
-        return None;
     } else {
         node
     };
