@@ -9,6 +9,7 @@
 //!
 //! [`LogParser`]: atlas_core::LogParser
 
+mod certify;
 mod common;
 mod compat;
 mod cpp;
@@ -23,16 +24,25 @@ mod php;
 mod python;
 mod registry;
 mod ruby;
+mod rules;
 mod runner;
 mod rust;
 mod shell;
 pub mod text;
 mod xml;
 
+pub use certify::{
+    Certificate, CertifyCase, Check, CheckKind, CheckSummary, Decision, Examination, Injected,
+    InjectionJudgement, Level, Truth, Turned, certify, judge_injection,
+};
 pub use compat::{
     CompatFault, CompatHints, CompatStatuses, compat_parse, compat_parser_names, compat_parser_of,
 };
 pub use detect::{Certainty, Detection, Detector, Hints, Section, detect};
 pub use merge::SectionReader;
 pub use registry::{BUILTIN, Parsers, UnknownParser};
+pub use rules::{
+    IgnoreRule, LineRule, Markers, Per, RuleError, RuleParser, RuleReading, RuleSet, SectionRule,
+    SuiteRule, TotalsRule,
+};
 pub use runner::{About, Inner, Mark, Place, Runner};

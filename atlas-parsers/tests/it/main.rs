@@ -6,6 +6,7 @@
 )]
 
 mod agree;
+mod certify_corpus;
 mod compat;
 mod corpus;
 mod detect;

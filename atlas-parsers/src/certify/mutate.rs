@@ -1,0 +1,438 @@
+//! Changed logs, each with what must follow from the change.
+
+use super::certificate::CheckKind;
+use super::lines::{Exemplar, Lines, Told, Ways, find_word, likeness, rewritten, told};
+use super::words::{Saying, saying};
+use atlas_core::TestStatus;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many tests are changed in one way, in one log.
+const EACH: usize = 4;
+/// At how many places text is put between the lines.
+const PLACES: usize = 8;
+
+/// What must be read of a changed log.
+#[derive(Clone, Debug)]
+pub(super) enum Expect {
+    /// The test has this status, or fails as well where this one does.
+    Status(String, TestStatus),
+    /// The test does not pass.
+    NotPassing(String),
+    /// The test is not there, and the counts disagree if they agreed before.
+    Absent(String),
+    /// What was read before.
+    Same,
+    /// No test that was not there before, and none better than before.
+    NothingInvented,
+    /// No test lost, and none worse than before.
+    NothingLost,
+    /// Only tests of before, one cut id excepted.
+    Prefix,
+    /// Where tests are lost, the run is not called complete.
+    CutSeen,
+}
+
+/// A changed log.
+#[derive(Clone, Debug)]
+pub(super) struct Mutation {
+    pub(super) log: Vec<u8>,
+    /// What was done, in words.
+    pub(super) what: String,
+    /// The line that was changed, from 1.
+    pub(super) line: Option<usize>,
+    pub(super) expect: Vec<(CheckKind, Expect)>,
+}
+
+/// Sentences that stand in logs and are no results of any runner.
+const PROSE: [&str; 9] = [
+    "All checks look good and nothing went wrong today.",
+    "Error: could not open the file, will try again",
+    "the job was fine and passed its review, or so they say",
+    "   at run (/srv/app/main.js:10:5)",
+    "https://example.org/ok?status=PASS&n=3",
+    "[debug] the connection PASSED through worker 7 and FAILED to return",
+    "{\"event\": \"note\", \"ok\": true}",
+    "we skipped lunch, then 3 pears failed to ripen",
+    "note: it is ok. done.",
+];
+
+/// All changes of one log. `tests` is what is known of it: the truth, or what the parser read.
+pub(super) fn mutations(log: &[u8], tests: &BTreeMap<&str, TestStatus>) -> Vec<Mutation> {
+    let lines = Lines::of(log);
+    let mut all = Vec::new();
+    if tests.is_empty() || lines.raw.is_empty() {
+        return all;
+    }
+    let first = lines.shown.iter().find(|line| !line.trim().is_empty());
+    let is_document = first.is_some_and(|line| line.trim_start().starts_with(['<', '{', '[']))
+        && lines
+            .shown
+            .iter()
+            .filter(|line| line.trim_start().starts_with(['<', '{']))
+            .count()
+            * 2
+            > lines.shown.len();
+    let told = told(&lines, tests);
+    let ways = Ways::learn(&lines, &told);
+    swaps(&lines, &told, &mut all);
+    if !is_document {
+        let telling: Vec<Exemplar> = (0..told.len())
+            .flat_map(|test| ways.telling(&lines, &told, test))
+            .collect();
+        flips(&lines, &told, &telling, &mut all);
+        drops(&lines, &told, &mut all);
+        twice(&lines, &told, &telling, &mut all);
+        prose(&lines, &told, &telling, &mut all);
+        dressed(&lines, &mut all);
+    }
+    cuts(log, &lines, &mut all);
+    all
+}
+
+fn flips(lines: &Lines<'_>, told: &[Told], telling: &[Exemplar], all: &mut Vec<Mutation>) {
+    let of = |status: TestStatus| {
+        telling
+            .iter()
+            .filter(move |line| told[line.test].status == status)
+    };
+    for (kind, target) in [
+        (CheckKind::Flip, TestStatus::Failed),
+        (CheckKind::Flip, TestStatus::Error),
+        (CheckKind::Skip, TestStatus::Skipped),
+    ] {
+        let mut done = BTreeSet::new();
+        for own in of(TestStatus::Passed) {
+            if done.len() >= EACH || done.contains(&own.test) {
+                continue;
+            }
+            let sides = |line: &Exemplar| (line.way.0.is_empty(), line.way.1.is_empty());
+            let model = of(target)
+                .filter(|model| sides(model) == sides(own))
+                .max_by_key(|model| (likeness(&own.way, &model.way), usize::MAX - model.line));
+            let Some(model) = model else { continue };
+            let (test, other) = (&told[own.test], &told[model.test]);
+            let line = &lines.shown[own.line];
+            let Some(text) = rewritten(line, &test.name, &lines.shown[model.line], &other.name)
+            else {
+                continue;
+            };
+            done.insert(own.test);
+            all.push(Mutation {
+                log: lines.with(&BTreeMap::from([(own.line, vec![text.clone()])])),
+                what: format!("`{}` rewritten as `{}`", line.trim(), text.trim()),
+                line: Some(own.line + 1),
+                expect: vec![(kind, Expect::Status(test.id.clone(), target))],
+            });
+        }
+    }
+    // A pass that is printed behind the failure.
+    let mut done = BTreeSet::new();
+    for own in of(TestStatus::Failed) {
+        if done.len() >= EACH || done.contains(&own.test) {
+            continue;
+        }
+        let model = of(TestStatus::Passed)
+            .filter(|model| {
+                (model.way.0.is_empty(), model.way.1.is_empty())
+                    == (own.way.0.is_empty(), own.way.1.is_empty())
+            })
+            .max_by_key(|model| (likeness(&own.way, &model.way), usize::MAX - model.line));
+        let Some(model) = model else { continue };
+        let (test, other) = (&told[own.test], &told[model.test]);
+        let line = lines.shown[own.line].clone();
+        let Some(text) = rewritten(&line, &test.name, &lines.shown[model.line], &other.name) else {
+            continue;
+        };
+        done.insert(own.test);
+        let what = format!("`{}` behind `{}`", text.trim(), line.trim());
+        all.push(Mutation {
+            log: lines.with(&BTreeMap::from([(own.line, vec![line, text])])),
+            what,
+            line: Some(own.line + 1),
+            expect: vec![(CheckKind::LatePass, Expect::NotPassing(test.id.clone()))],
+        });
+    }
+}
+
+fn swaps(lines: &Lines<'_>, told: &[Told], all: &mut Vec<Mutation>) {
+    let prefix = |test: &Told| test.id.len() - test.name.len();
+    let mut done = 0;
+    let mut used = BTreeSet::new();
+    for (at, failed) in told.iter().enumerate() {
+        if !failed.status.is_failing() {
+            continue;
+        }
+        let partner = told.iter().enumerate().find(|(other, passed)| {
+            passed.status == TestStatus::Passed
+                && !used.contains(other)
+                && passed.id[..prefix(passed)] == failed.id[..prefix(failed)]
+                && !passed.name.contains(&failed.name)
+                && !failed.name.contains(&passed.name)
+        });
+        let Some((other, passed)) = partner else {
+            continue;
+        };
+        used.extend([at, other]);
+        let mut changes = BTreeMap::new();
+        for line in failed.lines.iter().chain(&passed.lines) {
+            let text = &lines.shown[*line];
+            changes.insert(*line, vec![exchanged(text, &failed.name, &passed.name)]);
+        }
+        all.push(Mutation {
+            log: lines.with(&changes),
+            what: format!("`{}` and `{}` exchanged", failed.name, passed.name),
+            line: failed.lines.first().map(|line| line + 1),
+            expect: vec![
+                (
+                    CheckKind::Swap,
+                    Expect::Status(failed.id.clone(), passed.status),
+                ),
+                (
+                    CheckKind::Swap,
+                    Expect::Status(passed.id.clone(), failed.status),
+                ),
+            ],
+        });
+        done += 1;
+        if done >= EACH {
+            return;
+        }
+    }
+}
+
+/// A text with two words exchanged wherever they stand.
+fn exchanged(text: &str, a: &str, b: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    loop {
+        let found = [(a, b), (b, a)]
+            .into_iter()
+            .filter_map(|(old, new)| Some((find_word(rest, old)?, old, new)))
+            .min_by_key(|(at, ..)| *at);
+        let Some((at, old, new)) = found else {
+            out.push_str(rest);
+            return out;
+        };
+        out.push_str(&rest[..at]);
+        out.push_str(new);
+        rest = &rest[at + old.len()..];
+    }
+}
+
+fn drops(lines: &Lines<'_>, told: &[Told], all: &mut Vec<Mutation>) {
+    for wanted in [TestStatus::Passed, TestStatus::Failed] {
+        for test in told.iter().filter(|test| test.status == wanted).take(EACH) {
+            let changes = test.lines.iter().map(|line| (*line, Vec::new())).collect();
+            all.push(Mutation {
+                log: lines.with(&changes),
+                what: format!("the lines of `{}` taken out", test.id),
+                line: test.lines.first().map(|line| line + 1),
+                expect: vec![(CheckKind::Drop, Expect::Absent(test.id.clone()))],
+            });
+        }
+    }
+}
+
+fn twice(lines: &Lines<'_>, told: &[Told], telling: &[Exemplar], all: &mut Vec<Mutation>) {
+    for status in [TestStatus::Passed, TestStatus::Failed] {
+        let of = telling
+            .iter()
+            .filter(|line| told[line.test].status == status);
+        for own in of.take(2) {
+            let line = lines.shown[own.line].clone();
+            all.push(Mutation {
+                what: format!("`{}` printed twice", line.trim()),
+                log: lines.with(&BTreeMap::from([(own.line, vec![line.clone(), line])])),
+                line: Some(own.line + 1),
+                expect: vec![(CheckKind::Duplicate, Expect::Same)],
+            });
+        }
+    }
+}
+
+fn prose(lines: &Lines<'_>, told: &[Told], telling: &[Exemplar], all: &mut Vec<Mutation>) {
+    let mut sentences: Vec<String> = PROSE.map(str::to_owned).to_vec();
+    // The runner's own words, amid sentences.
+    let mut words = BTreeSet::new();
+    for own in telling {
+        let text = format!("{} {}", own.way.0, own.way.1);
+        words.extend(
+            text.split_whitespace()
+                .filter(|word| saying(word).is_some())
+                .map(|word| word.trim_end_matches([':', ',', '.']).to_owned()),
+        );
+    }
+    for word in words.iter().take(6) {
+        sentences.push(format!(
+            "somebody said that {word} was all they saw, and left"
+        ));
+        sentences.push(format!("    it printed <{word}> and went on with its work"));
+    }
+    let _ = told;
+    let count = lines.raw.len();
+    let mut places: BTreeSet<usize> = (1..=PLACES).map(|n| n * count / (PLACES + 1)).collect();
+    places.insert(count - 1);
+    let mut changes = BTreeMap::new();
+    let mut next = 0;
+    for place in places {
+        let mut text = vec![lines.shown[place].clone()];
+        for _ in 0..sentences.len().div_ceil(PLACES) + 1 {
+            text.push(sentences[next % sentences.len()].clone());
+            next += 1;
+        }
+        changes.insert(place, text);
+    }
+    all.push(Mutation {
+        log: lines.with(&changes),
+        what: format!("{next} lines of ordinary text between the lines"),
+        line: None,
+        expect: vec![
+            (CheckKind::Prose, Expect::NothingInvented),
+            (CheckKind::Interleave, Expect::NothingLost),
+        ],
+    });
+}
+
+fn dressed(lines: &Lines<'_>, all: &mut Vec<Mutation>) {
+    let each = |dress: &dyn Fn(&str) -> String| -> Vec<u8> {
+        lines.shown.iter().fold(Vec::new(), |mut log, line| {
+            log.extend_from_slice(dress(line).as_bytes());
+            log
+        })
+    };
+    all.push(Mutation {
+        log: each(&|line| format!("\x1b[1;32m{line}\x1b[0m\n")),
+        what: "every line in colour".to_owned(),
+        line: None,
+        expect: vec![(CheckKind::Colours, Expect::Same)],
+    });
+    let has_returns = lines.raw.iter().any(|line| line.contains(&b'\r'));
+    if !has_returns {
+        all.push(Mutation {
+            log: each(&|line| format!("{line}\r\n")),
+            what: "every line ends in CR LF".to_owned(),
+            line: None,
+            expect: vec![(CheckKind::LineEnds, Expect::Same)],
+        });
+    }
+}
+
+fn cuts(log: &[u8], lines: &Lines<'_>, all: &mut Vec<Mutation>) {
+    for (part, of) in [(1, 3), (2, 3), (9, 10)] {
+        let mut ends = vec![log.len() * part / of];
+        let whole: usize = lines.raw[..lines.raw.len() * part / of]
+            .iter()
+            .map(|line| line.len() + 1)
+            .sum();
+        ends.push(whole.min(log.len()));
+        for end in ends {
+            all.push(Mutation {
+                log: log[..end].to_vec(),
+                what: format!("cut after {end} of {} bytes", log.len()),
+                line: None,
+                expect: vec![
+                    (CheckKind::Truncation, Expect::Prefix),
+                    (CheckKind::TruncationSeen, Expect::CutSeen),
+                ],
+            });
+        }
+    }
+}
+
+/// Tests whose own line says otherwise than their status, and lines that look like results and
+/// name no test: for logs whose truth is not known. Line from 1, and what is wrong.
+pub(super) fn doubts(
+    log: &[u8],
+    tests: &BTreeMap<&str, TestStatus>,
+) -> Vec<(CheckKind, bool, usize, String)> {
+    let lines = Lines::of(log);
+    let told = told(&lines, tests);
+    let ways = Ways::learn(&lines, &told);
+    let mut found = Vec::new();
+    // Where in a line the word of a passed test stands: from its start, and from its end.
+    let mut places: BTreeMap<(bool, usize), usize> = BTreeMap::new();
+    let mut tellers = 0;
+    for (number, test) in told.iter().enumerate() {
+        for line in ways.telling(&lines, &told, number) {
+            let text = &lines.shown[line.line];
+            let near = [
+                line.way.0.split_whitespace().next(),
+                line.way.0.split_whitespace().next_back(),
+                line.way.1.split_whitespace().next(),
+            ];
+            let said: BTreeSet<u8> = near
+                .into_iter()
+                .flatten()
+                .filter_map(saying)
+                .map(|saying| saying as u8)
+                .collect();
+            if test.id == test.name && said.len() == 1 {
+                let word = |what: Saying| said.contains(&(what as u8));
+                let wrong = word(Saying::Failed) && matches!(test.status, TestStatus::Passed)
+                    || word(Saying::Skipped) && matches!(test.status, TestStatus::Passed);
+                let what = format!("`{}` was read as {}: {}", test.id, test.status, text.trim());
+                found.push((CheckKind::Words, !wrong, line.line + 1, what));
+            }
+            if test.status == TestStatus::Passed {
+                let words: Vec<&str> = text.split_whitespace().collect();
+                if let Some(at) = words
+                    .iter()
+                    .position(|word| saying(word) == Some(Saying::Passed))
+                {
+                    tellers += 1;
+                    *places.entry((true, at)).or_default() += 1;
+                    *places.entry((false, words.len() - at)).or_default() += 1;
+                }
+            }
+        }
+    }
+    let Some(((from_start, place), _)) = places
+        .into_iter()
+        .filter(|(_, seen)| *seen == tellers && tellers >= 2)
+        .min_by_key(|((from_start, place), _)| (*place, !*from_start))
+    else {
+        return found;
+    };
+    let mut named: Vec<bool> = vec![false; lines.shown.len()];
+    let names: Vec<&str> = tests.keys().copied().take(2_000).collect();
+    for (at, line) in lines.shown.iter().enumerate().take(20_000) {
+        named[at] = names.iter().any(|name| {
+            line.contains(name)
+                || name
+                    .rsplit([' ', '/', ':'])
+                    .next()
+                    .is_some_and(|leaf| leaf.len() > 2 && line.contains(leaf))
+        });
+        if named[at] || super::words::looks_like_counts(line) {
+            continue;
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let at_place = if from_start {
+            words.get(place)
+        } else {
+            words.len().checked_sub(place).and_then(|at| words.get(at))
+        };
+        let looks = words.len() >= 2
+            && at_place
+                .is_some_and(|word| matches!(saying(word), Some(Saying::Failed | Saying::Skipped)))
+            && !words.iter().any(|word| {
+                word.trim_matches(|c: char| !c.is_ascii_digit())
+                    .parse::<u64>()
+                    .is_ok()
+                    && word.len() <= 6
+                    && words.len() <= 4
+            });
+        if looks {
+            let what = format!(
+                "looks like a result, and no test of it was read: {}",
+                line.trim()
+            );
+            found.push((CheckKind::Lookalike, false, at + 1, what));
+        }
+    }
+    if !found.iter().any(|(kind, ..)| *kind == CheckKind::Lookalike) {
+        let what = "every line that looks like a result names a test".to_owned();
+        found.push((CheckKind::Lookalike, true, 1, what));
+    }
+    found
+}
