@@ -24,8 +24,10 @@ pub enum CheckKind {
     Skip,
     /// The names of a passed and a failed test, exchanged in the whole log, exchange the outcomes.
     Swap,
-    /// Without its lines a test is not there, and the counts no longer agree.
+    /// Without its lines a test is not there.
     Drop,
+    /// And the counts, where they agreed, no longer agree.
+    DropSeen,
     /// A line printed twice changes no outcome.
     Duplicate,
     /// A pass behind a failure of the same test does not hide the failure.
@@ -51,7 +53,11 @@ impl CheckKind {
     pub fn is_decisive(self) -> bool {
         !matches!(
             self,
-            Self::Interleave | Self::TruncationSeen | Self::Duplicate | Self::LineEnds
+            Self::DropSeen
+                | Self::Interleave
+                | Self::TruncationSeen
+                | Self::Duplicate
+                | Self::LineEnds
         )
     }
 
@@ -67,6 +73,7 @@ impl CheckKind {
             Self::Skip => "skip",
             Self::Swap => "swap",
             Self::Drop => "drop",
+            Self::DropSeen => "drop_seen",
             Self::Duplicate => "duplicate",
             Self::LatePass => "late_pass",
             Self::Prose => "prose",

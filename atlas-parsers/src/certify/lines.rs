@@ -71,6 +71,8 @@ pub(super) type Way = (String, String);
 pub(super) struct Ways {
     /// Each way with the statuses of the tests in whose lines it stands.
     pub(super) of: BTreeMap<Way, BTreeSet<TestStatus>>,
+    /// In how many lines each stands.
+    pub(super) seen: BTreeMap<Way, usize>,
 }
 
 /// A line that tells one outcome only.
@@ -97,6 +99,14 @@ pub(super) fn find_word(line: &str, name: &str) -> Option<usize> {
         from = at + name.chars().next().map_or(1, char::len_utf8);
     }
     None
+}
+
+/// What stands in an id before its last part.
+pub(super) fn parent(id: &str) -> &str {
+    let ends = [" > ", "::", "/", ".", " "].iter();
+    ends.filter_map(|separator| id.rfind(separator))
+        .max()
+        .map_or("", |at| &id[..at])
 }
 
 /// The last part of an id, where it has parts.
@@ -199,6 +209,7 @@ impl Ways {
         for test in tests {
             for line in &test.lines {
                 if let Some(way) = way(&lines.shown[*line], &test.name) {
+                    *ways.seen.entry(way.clone()).or_default() += 1;
                     ways.of.entry(way).or_default().insert(test.status);
                 }
             }

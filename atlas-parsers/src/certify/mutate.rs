@@ -1,7 +1,7 @@
 //! Changed logs, each with what must follow from the change.
 
 use super::certificate::CheckKind;
-use super::lines::{Exemplar, Lines, Told, Ways, find_word, likeness, rewritten, told};
+use super::lines::{Exemplar, Lines, Told, Ways, find_word, likeness, parent, rewritten, told};
 use super::words::{Saying, saying};
 use atlas_core::TestStatus;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,10 +16,15 @@ const PLACES: usize = 8;
 pub(super) enum Expect {
     /// The test has this status, or fails as well where this one does.
     Status(String, TestStatus),
+    /// The same, or it is not there and the counts disagree: a result that nothing else in the log
+    /// supports need not be believed.
+    Turned(String, TestStatus),
     /// The test does not pass.
     NotPassing(String),
-    /// The test is not there, and the counts disagree if they agreed before.
+    /// The test is not there.
     Absent(String),
+    /// The counts disagree if they agreed before.
+    Missed(String),
     /// What was read before.
     Same,
     /// No test that was not there before, and none better than before.
@@ -63,15 +68,14 @@ pub(super) fn mutations(log: &[u8], tests: &BTreeMap<&str, TestStatus>) -> Vec<M
     if tests.is_empty() || lines.raw.is_empty() {
         return all;
     }
-    let first = lines.shown.iter().find(|line| !line.trim().is_empty());
-    let is_document = first.is_some_and(|line| line.trim_start().starts_with(['<', '{', '[']))
-        && lines
-            .shown
-            .iter()
-            .filter(|line| line.trim_start().starts_with(['<', '{']))
-            .count()
-            * 2
-            > lines.shown.len();
+    let first = lines
+        .shown
+        .iter()
+        .map(|line| line.trim())
+        .find(|line| !line.is_empty());
+    let is_document = first.is_some_and(|line| {
+        matches!(line, "{" | "[") || line.starts_with('<') || line.starts_with("{\"")
+    });
     let told = told(&lines, tests);
     let ways = Ways::learn(&lines, &told);
     swaps(&lines, &told, &mut all);
@@ -79,17 +83,51 @@ pub(super) fn mutations(log: &[u8], tests: &BTreeMap<&str, TestStatus>) -> Vec<M
         let telling: Vec<Exemplar> = (0..told.len())
             .flat_map(|test| ways.telling(&lines, &told, test))
             .collect();
-        flips(&lines, &told, &telling, &mut all);
+        flips(&lines, &told, &ways, &telling, &mut all);
         drops(&lines, &told, &mut all);
         twice(&lines, &told, &telling, &mut all);
-        prose(&lines, &told, &telling, &mut all);
+        prose(&lines, &telling, &mut all);
         dressed(&lines, &mut all);
     }
     cuts(log, &lines, &mut all);
     all
 }
 
-fn flips(lines: &Lines<'_>, told: &[Told], telling: &[Exemplar], all: &mut Vec<Mutation>) {
+/// What the words of a way say.
+fn said(line: &Exemplar) -> BTreeSet<u8> {
+    line.way
+        .0
+        .split_whitespace()
+        .chain(line.way.1.split_whitespace())
+        .filter_map(saying)
+        .map(|saying| saying as u8)
+        .collect()
+}
+
+/// Whether a line is written as this runner writes the other outcome: in the same place of the
+/// line, with a word for it where the pass has one.
+fn is_model(ways: &Ways, own: &Exemplar, model: &Exemplar, wanted: Saying) -> bool {
+    let sides = |line: &Exemplar| (line.way.0.is_empty(), line.way.1.is_empty());
+    if sides(own) != sides(model) {
+        return false;
+    }
+    let word = |line: &Exemplar, saying: Saying| said(line).contains(&(saying as u8));
+    if word(own, Saying::Passed) {
+        return word(model, wanted);
+    }
+    let len = own.way.0.len() + own.way.1.len();
+    said(own).is_empty()
+        && ways.seen.get(&own.way).is_some_and(|seen| *seen >= 3)
+        && likeness(&own.way, &model.way) * 3 >= (len + 8) * 2
+}
+
+fn flips(
+    lines: &Lines<'_>,
+    told: &[Told],
+    ways: &Ways,
+    telling: &[Exemplar],
+    all: &mut Vec<Mutation>,
+) {
     let of = |status: TestStatus| {
         telling
             .iter()
@@ -105,9 +143,13 @@ fn flips(lines: &Lines<'_>, told: &[Told], telling: &[Exemplar], all: &mut Vec<M
             if done.len() >= EACH || done.contains(&own.test) {
                 continue;
             }
-            let sides = |line: &Exemplar| (line.way.0.is_empty(), line.way.1.is_empty());
+            let wanted = if kind == CheckKind::Skip {
+                Saying::Skipped
+            } else {
+                Saying::Failed
+            };
             let model = of(target)
-                .filter(|model| sides(model) == sides(own))
+                .filter(|model| is_model(ways, own, model, wanted))
                 .max_by_key(|model| (likeness(&own.way, &model.way), usize::MAX - model.line));
             let Some(model) = model else { continue };
             let (test, other) = (&told[own.test], &told[model.test]);
@@ -121,7 +163,7 @@ fn flips(lines: &Lines<'_>, told: &[Told], telling: &[Exemplar], all: &mut Vec<M
                 log: lines.with(&BTreeMap::from([(own.line, vec![text.clone()])])),
                 what: format!("`{}` rewritten as `{}`", line.trim(), text.trim()),
                 line: Some(own.line + 1),
-                expect: vec![(kind, Expect::Status(test.id.clone(), target))],
+                expect: vec![(kind, Expect::Turned(test.id.clone(), target))],
             });
         }
     }
@@ -132,10 +174,7 @@ fn flips(lines: &Lines<'_>, told: &[Told], telling: &[Exemplar], all: &mut Vec<M
             continue;
         }
         let model = of(TestStatus::Passed)
-            .filter(|model| {
-                (model.way.0.is_empty(), model.way.1.is_empty())
-                    == (own.way.0.is_empty(), own.way.1.is_empty())
-            })
+            .filter(|model| is_model(ways, model, own, Saying::Failed))
             .max_by_key(|model| (likeness(&own.way, &model.way), usize::MAX - model.line));
         let Some(model) = model else { continue };
         let (test, other) = (&told[own.test], &told[model.test]);
@@ -155,17 +194,18 @@ fn flips(lines: &Lines<'_>, told: &[Told], telling: &[Exemplar], all: &mut Vec<M
 }
 
 fn swaps(lines: &Lines<'_>, told: &[Told], all: &mut Vec<Mutation>) {
-    let prefix = |test: &Told| test.id.len() - test.name.len();
     let mut done = 0;
     let mut used = BTreeSet::new();
     for (at, failed) in told.iter().enumerate() {
-        if !failed.status.is_failing() {
+        if !failed.status.is_failing() || failed.name.len() > 60 {
             continue;
         }
         let partner = told.iter().enumerate().find(|(other, passed)| {
             passed.status == TestStatus::Passed
                 && !used.contains(other)
-                && passed.id[..prefix(passed)] == failed.id[..prefix(failed)]
+                && parent(&passed.id) == parent(&failed.id)
+                && passed.name.len() <= 60
+                && (passed.id == passed.name) == (failed.id == failed.name)
                 && !passed.name.contains(&failed.name)
                 && !failed.name.contains(&passed.name)
         });
@@ -221,13 +261,28 @@ fn exchanged(text: &str, a: &str, b: &str) -> String {
 
 fn drops(lines: &Lines<'_>, told: &[Told], all: &mut Vec<Mutation>) {
     for wanted in [TestStatus::Passed, TestStatus::Failed] {
-        for test in told.iter().filter(|test| test.status == wanted).take(EACH) {
+        // A test that other lines name by a part of its id only would stay.
+        let whole =
+            |test: &&Told| {
+                let last =
+                    test.id[parent(&test.id).len()..].trim_matches(|c: char| !c.is_alphanumeric());
+                test.status == wanted
+                    && test.id == test.name
+                    && last.len() >= 3
+                    && !lines.shown.iter().enumerate().any(|(at, line)| {
+                        !test.lines.contains(&at) && find_word(line, last).is_some()
+                    })
+            };
+        for test in told.iter().filter(whole).take(EACH) {
             let changes = test.lines.iter().map(|line| (*line, Vec::new())).collect();
             all.push(Mutation {
                 log: lines.with(&changes),
                 what: format!("the lines of `{}` taken out", test.id),
                 line: test.lines.first().map(|line| line + 1),
-                expect: vec![(CheckKind::Drop, Expect::Absent(test.id.clone()))],
+                expect: vec![
+                    (CheckKind::Drop, Expect::Absent(test.id.clone())),
+                    (CheckKind::DropSeen, Expect::Missed(test.id.clone())),
+                ],
             });
         }
     }
@@ -250,7 +305,7 @@ fn twice(lines: &Lines<'_>, told: &[Told], telling: &[Exemplar], all: &mut Vec<M
     }
 }
 
-fn prose(lines: &Lines<'_>, told: &[Told], telling: &[Exemplar], all: &mut Vec<Mutation>) {
+fn prose(lines: &Lines<'_>, telling: &[Exemplar], all: &mut Vec<Mutation>) {
     let mut sentences: Vec<String> = PROSE.map(str::to_owned).to_vec();
     // The runner's own words, amid sentences.
     let mut words = BTreeSet::new();
@@ -268,7 +323,6 @@ fn prose(lines: &Lines<'_>, told: &[Told], telling: &[Exemplar], all: &mut Vec<M
         ));
         sentences.push(format!("    it printed <{word}> and went on with its work"));
     }
-    let _ = told;
     let count = lines.raw.len();
     let mut places: BTreeSet<usize> = (1..=PLACES).map(|n| n * count / (PLACES + 1)).collect();
     places.insert(count - 1);

@@ -186,7 +186,8 @@ fn counts(
 ) {
     let complete = read.outcome == RunOutcome::Completed && read.modules_not_loaded.is_empty();
     if let Some(consistent) = read.consistent {
-        if complete || consistent {
+        // Where the truth is known, it says more than counts do.
+        if consistent || complete && case.truth.is_none() {
             let what = format!(
                 "{} results, and the log's own counts are {:?}",
                 read.results.reports(),
@@ -255,16 +256,23 @@ fn violated(expect: &Expect, before: &ParsedLog, after: &ParsedLog) -> Option<St
                 have.is_some_and(|have| have == wanted || have.is_failing() && wanted.is_failing());
             (!right).then(|| format!("`{id}` is {} and must be {wanted}", told(have)))
         }
+        Expect::Turned(id, wanted) => match is.get(id.as_str()) {
+            Some(have) if have == wanted || have.is_failing() && wanted.is_failing() => None,
+            None if after.consistent != Some(true) || before.consistent != Some(true) => None,
+            have => Some(format!("`{id}` is {} and must be {wanted}", told(have))),
+        },
         Expect::NotPassing(id) => {
             let have = is.get(id.as_str());
             let passes = have.is_some_and(|have| have.is_passing());
             passes.then(|| format!("`{id}` is {} and must not pass", told(have)))
         }
         Expect::Absent(id) => {
-            if let Some(have) = is.get(id.as_str()) {
-                return Some(format!("`{id}` is still {have}"));
-            }
+            let have = is.get(id.as_str());
+            have.map(|have| format!("`{id}` is still {have}"))
+        }
+        Expect::Missed(id) => {
             let unseen = was.contains_key(id.as_str())
+                && !is.contains_key(id.as_str())
                 && before.consistent == Some(true)
                 && after.consistent == Some(true);
             unseen.then(|| format!("`{id}` is missing, and the counts are said to agree"))
