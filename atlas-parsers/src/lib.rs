@@ -27,7 +27,9 @@ mod ruby;
 mod rules;
 mod runner;
 mod rust;
+mod script;
 mod shell;
+mod synth;
 pub mod text;
 mod xml;
 
@@ -46,3 +48,8 @@ pub use rules::{
     SuiteRule, TotalsRule,
 };
 pub use runner::{About, Inner, Mark, Place, Runner};
+pub use script::{Cell, ScriptFault, ScriptLimits, ScriptParser, dataset_parser};
+pub use synth::{
+    Form, SynthAttempt, SynthLog, SynthOptions, SynthReport, SynthRequest, Synthesised,
+    Synthesiser, certify_script,
+};

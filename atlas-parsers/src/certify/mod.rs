@@ -18,4 +18,4 @@ mod words;
 pub use certificate::{Certificate, Check, CheckKind, CheckSummary, Decision, Level};
 pub use injection::{Injected, InjectionJudgement, Turned, judge_injection};
 pub use run::{CertifyCase, Examination, Truth, certify};
-pub(crate) use words::{Counts, counts_of, looks_like_counts};
+pub(crate) use words::{counts_of, looks_like_counts};

@@ -8,6 +8,7 @@ mod compile;
 mod read;
 mod set;
 
+pub(crate) use compile::hex_digest;
 pub use compile::{RuleError, RuleParser};
 pub use read::RuleReading;
 pub use set::{IgnoreRule, LineRule, Markers, Per, RuleSet, SectionRule, SuiteRule, TotalsRule};
