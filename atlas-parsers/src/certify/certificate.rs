@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 pub enum CheckKind {
     /// What is read agrees with the truth that was given.
     Agreement,
+    /// And the truth holds passed and failed tests.
+    Outcomes,
     /// What is read agrees with the counts in the log.
     Totals,
     /// A command that failed has a failed test, a lost module or no end.
@@ -65,6 +67,7 @@ impl CheckKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Agreement => "agreement",
+            Self::Outcomes => "outcomes",
             Self::Totals => "totals",
             Self::ExitCode => "exit_code",
             Self::Words => "words",
@@ -200,14 +203,23 @@ impl Certificate {
                 .get(&kind)
                 .is_some_and(|summary| summary.done > 0 && summary.passed == summary.done)
         };
-        let turned = held(CheckKind::Flip) || held(CheckKind::Swap) || held(CheckKind::Injection);
+        let turned = [
+            CheckKind::Flip,
+            CheckKind::Swap,
+            CheckKind::Outcomes,
+            CheckKind::Injection,
+        ]
+        .into_iter()
+        .any(held);
         let decision = if !reasons.is_empty() {
             Decision::Refused
         } else if turned {
             Decision::Certified
         } else {
             reasons.push(
-                "no outcome could be turned: give a log with passed and failed tests".to_owned(),
+                "no outcome could be turned: give a log with passed and failed tests, or a \
+                 report of the same run"
+                    .to_owned(),
             );
             Decision::Insufficient
         };

@@ -158,7 +158,12 @@ fn original(case: &CertifyCase<'_>, read: &ParsedLog, checks: &mut Vec<Check>) {
         }
         if wrong.is_empty() {
             let what = format!("{} tests as in the {}", truth.tests.len(), truth.source);
-            add(CheckKind::Agreement, true, None, what);
+            add(CheckKind::Agreement, true, None, what.clone());
+            let has =
+                |wanted: fn(TestStatus) -> bool| truth.tests.values().any(|status| wanted(*status));
+            if has(TestStatus::is_passing) && has(TestStatus::is_failing) {
+                add(CheckKind::Outcomes, true, None, what);
+            }
         }
         for what in wrong.into_iter().take(20) {
             add(CheckKind::Agreement, false, None, what);

@@ -3,7 +3,7 @@
 mod check;
 mod prompt;
 
-use crate::certify::{Certificate, CertifyCase, Decision, Examination, certify};
+use crate::certify::{Certificate, CertifyCase, Decision, Examination, Truth, certify};
 use crate::rules::{RuleParser, RuleSet};
 use crate::script::{Cell, ScriptFault, ScriptLimits, ScriptParser};
 use atlas_core::{Error, FinishReason, LanguageModel, LogParserExt, ParsedLog, RunContext};
@@ -19,6 +19,8 @@ pub struct SynthLog<'a> {
     pub bytes: &'a [u8],
     /// The exit code of the command that printed it.
     pub exit_code: Option<i64>,
+    /// What a report or a second parser says of the same run. The model does not see it.
+    pub truth: Option<Truth>,
 }
 
 /// What is asked for.
@@ -366,7 +368,7 @@ fn cases<'a>(asked: &SynthRequest<'a>) -> Vec<CertifyCase<'a>> {
         .map(|log| CertifyCase {
             name: log.name.clone(),
             log: log.bytes,
-            truth: None,
+            truth: log.truth.clone(),
             exit_code: log.exit_code,
         })
         .collect()

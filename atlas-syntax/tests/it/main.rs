@@ -1,5 +1,7 @@
 //! Tests at the boundary of the crate.
 
+mod assertions;
+
 use atlas_syntax::{Language, parse};
 
 #[test]
