@@ -16,6 +16,7 @@ mod mcp;
 mod reading;
 mod retry;
 mod store;
+mod synth;
 mod validate;
 
 pub use atlas_core as core;
@@ -51,6 +52,10 @@ pub use mcp::{McpOptions, serve_mcp};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
 pub use store::write_atomically;
+pub use synth::{
+    CertifyParserOptions, ParserFile, SynthParserOptions, SynthParserOutcome, SynthParserReport,
+    certify_parser, open_cell, open_model, synth_parser, synth_question,
+};
 pub use validate::{
     FunnelStep, InstanceVerdict, PERTURBATIONS, ValidateOptions, ValidateReport, validate,
 };

@@ -162,16 +162,32 @@ impl Synthesiser {
         asked: &SynthRequest<'_>,
     ) -> Result<SynthReport, Error> {
         let mut report = SynthReport::default();
-        for form in [Form::Rules, Form::Script] {
-            if form == Form::Script && self.cell.is_none() {
-                tracing::info!("no sandbox: no parser in Python is made");
-                break;
-            }
-            if self.of_form(cx, form, asked, &mut report).await? {
-                break;
-            }
+        if !self.of_form(cx, Form::Rules, asked, &mut report).await? {
+            self.synthesise_script(cx, asked, &mut report).await?;
         }
         Ok(report)
+    }
+
+    /// Goes on with Python where rules came to nothing; nothing is done without a cell. For callers
+    /// that open a cell only when one is needed.
+    ///
+    /// # Errors
+    /// As [`synthesise`](Self::synthesise).
+    ///
+    /// # Cancellation
+    /// As [`synthesise`](Self::synthesise).
+    pub async fn synthesise_script(
+        &self,
+        cx: &RunContext,
+        asked: &SynthRequest<'_>,
+        report: &mut SynthReport,
+    ) -> Result<(), Error> {
+        if self.cell.is_none() {
+            tracing::info!("no sandbox: no parser in Python is made");
+        } else {
+            self.of_form(cx, Form::Script, asked, report).await?;
+        }
+        Ok(())
     }
 
     /// Whether a parser of this form was taken.

@@ -5,6 +5,7 @@ mod eval;
 mod leaderboard;
 mod output;
 mod progress;
+mod synth;
 mod validate;
 
 use atlas_core::{Cancellation, Error, RunContext};
@@ -75,6 +76,8 @@ enum Command {
     Patch(dataset::PatchArgs),
     /// Compare models by pass@k from their run reports.
     Leaderboard(leaderboard::LeaderboardArgs),
+    /// Have a model write a parser for logs that none of the shipped ones knows, and certify it.
+    SynthParser(Box<synth::SynthParserArgs>),
     /// Tell what is installed here and what will work.
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
@@ -211,8 +214,9 @@ struct McpArgs {
 
 #[derive(Debug, Args)]
 struct HintArgs {
-    /// The log parser's id, ids joined with + for a log of several runners, or auto.
-    #[arg(long, default_value = "auto", value_name = "ID|auto")]
+    /// The log parser's id, ids joined with + for a log of several runners, the file of a rule set, or
+    /// auto.
+    #[arg(long, default_value = "auto", value_name = "ID|FILE.json|auto")]
     parser: String,
     /// The repository's language, a hint for auto.
     #[arg(long)]
@@ -347,6 +351,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Patch(args) => with_runtime(|_| async move { dataset::patch_command(args).await }),
         Command::Leaderboard(args) => leaderboard::command(&args),
         Command::Regrade(args) => eval::again(args),
+        Command::SynthParser(args) => {
+            with_runtime(|cx| async move { synth::command(&cx, *args).await })
+        }
         Command::Plan(args) => with_runtime(|cx| async move {
             let format = args.commit.format;
             let report = plan(&cx, &args.commit.options()?).await?;
