@@ -7,6 +7,11 @@
 //! [`compat_parse`] is the exception: it reads as the released harnesses do, mistakes included, for
 //! who grades a log as they would.
 //!
+//! For a log that none of them knows there is [`RuleSet`], a parser that is data, and
+//! [`ScriptParser`], code of others in a sandbox; [`Synthesiser`] has a model write them. What any
+//! parser is worth is found out by [`certify`]: logs are changed, and its readings must change as
+//! they do. `docs/parsers.md` has the forms.
+//!
 //! [`LogParser`]: atlas_core::LogParser
 
 mod certify;

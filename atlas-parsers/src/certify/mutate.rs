@@ -447,36 +447,36 @@ pub(super) fn doubts(
     else {
         return found;
     };
-    let mut named: Vec<bool> = vec![false; lines.shown.len()];
-    let names: Vec<&str> = tests.keys().copied().take(2_000).collect();
+    let names: Vec<&str> = tests.keys().copied().take(4_000).collect();
     for (at, line) in lines.shown.iter().enumerate().take(20_000) {
-        named[at] = names.iter().any(|name| {
-            line.contains(name)
-                || name
-                    .rsplit([' ', '/', ':'])
-                    .next()
-                    .is_some_and(|leaf| leaf.len() > 2 && line.contains(leaf))
-        });
-        if named[at] || super::words::looks_like_counts(line) {
-            continue;
-        }
         let words: Vec<&str> = line.split_whitespace().collect();
         let at_place = if from_start {
             words.get(place)
         } else {
             words.len().checked_sub(place).and_then(|at| words.get(at))
         };
-        let looks = words.len() >= 2
-            && at_place
-                .is_some_and(|word| matches!(saying(word), Some(Saying::Failed | Saying::Skipped)))
-            && !words.iter().any(|word| {
-                word.trim_matches(|c: char| !c.is_ascii_digit())
-                    .parse::<u64>()
-                    .is_ok()
-                    && word.len() <= 6
-                    && words.len() <= 4
+        let word = at_place.and_then(|word| saying(word));
+        if words.len() < 2 || !matches!(word, Some(Saying::Failed | Saying::Skipped)) {
+            continue;
+        }
+        let whole = names.iter().filter(|name| find_word(line, name).is_some());
+        if let Some(id) = whole.max_by_key(|name| name.len()) {
+            if tests[id] == TestStatus::Passed {
+                let what = format!("`{id}` was read as PASSED: {}", line.trim());
+                found.push((CheckKind::Words, false, at + 1, what));
+            }
+            continue;
+        }
+        let leaf = |name: &&str| {
+            let leaf = name.rsplit([' ', '/', ':']).next();
+            leaf.is_some_and(|leaf| leaf.len() > 2 && line.contains(leaf))
+        };
+        let numbered = words.len() <= 4
+            && words.iter().any(|word| {
+                let digits = word.trim_matches(|c: char| !c.is_ascii_digit());
+                word.len() <= 6 && digits.parse::<u64>().is_ok()
             });
-        if looks {
+        if !names.iter().any(leaf) && !numbered && !super::words::looks_like_counts(line) {
             let what = format!(
                 "looks like a result, and no test of it was read: {}",
                 line.trim()
