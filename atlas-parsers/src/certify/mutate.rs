@@ -154,14 +154,14 @@ fn flips(
             let Some(model) = model else { continue };
             let (test, other) = (&told[own.test], &told[model.test]);
             let line = &lines.shown[own.line];
-            let Some(text) = rewritten(line, &test.name, &lines.shown[model.line], &other.name)
+            let Some(turned) = rewritten(line, &test.name, &lines.shown[model.line], &other.name)
             else {
                 continue;
             };
             done.insert(own.test);
             all.push(Mutation {
-                log: lines.with(&BTreeMap::from([(own.line, vec![text.clone()])])),
-                what: format!("`{}` rewritten as `{}`", line.trim(), text.trim()),
+                log: lines.with(&BTreeMap::from([(own.line, vec![turned.clone()])])),
+                what: format!("`{}` rewritten as `{}`", line.trim(), turned.trim()),
                 line: Some(own.line + 1),
                 expect: vec![(kind, Expect::Turned(test.id.clone(), target))],
             });
@@ -179,13 +179,14 @@ fn flips(
         let Some(model) = model else { continue };
         let (test, other) = (&told[own.test], &told[model.test]);
         let line = lines.shown[own.line].clone();
-        let Some(text) = rewritten(&line, &test.name, &lines.shown[model.line], &other.name) else {
+        let Some(later) = rewritten(&line, &test.name, &lines.shown[model.line], &other.name)
+        else {
             continue;
         };
         done.insert(own.test);
-        let what = format!("`{}` behind `{}`", text.trim(), line.trim());
+        let what = format!("`{}` behind `{}`", later.trim(), line.trim());
         all.push(Mutation {
-            log: lines.with(&BTreeMap::from([(own.line, vec![line, text])])),
+            log: lines.with(&BTreeMap::from([(own.line, vec![line, later])])),
             what,
             line: Some(own.line + 1),
             expect: vec![(CheckKind::LatePass, Expect::NotPassing(test.id.clone()))],
@@ -330,7 +331,7 @@ fn prose(lines: &Lines<'_>, telling: &[Exemplar], all: &mut Vec<Mutation>) {
     let mut next = 0;
     for place in places {
         let mut text = vec![lines.shown[place].clone()];
-        for _ in 0..sentences.len().div_ceil(PLACES) + 1 {
+        for _ in 0..=sentences.len().div_ceil(PLACES) {
             text.push(sentences[next % sentences.len()].clone());
             next += 1;
         }
@@ -422,8 +423,8 @@ pub(super) fn doubts(
                 .collect();
             if test.id == test.name && said.len() == 1 {
                 let word = |what: Saying| said.contains(&(what as u8));
-                let wrong = word(Saying::Failed) && matches!(test.status, TestStatus::Passed)
-                    || word(Saying::Skipped) && matches!(test.status, TestStatus::Passed);
+                let wrong = test.status == TestStatus::Passed
+                    && (word(Saying::Failed) || word(Saying::Skipped));
                 let what = format!("`{}` was read as {}: {}", test.id, test.status, text.trim());
                 found.push((CheckKind::Words, !wrong, line.line + 1, what));
             }

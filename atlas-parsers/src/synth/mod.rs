@@ -80,7 +80,7 @@ pub enum Synthesised {
     /// Rules, run by this crate.
     Rules(RuleParser),
     /// Code, run in a sandbox.
-    Script(ScriptParser),
+    Script(Box<ScriptParser>),
 }
 
 /// One answer of the model and what was wrong with it.
@@ -128,7 +128,7 @@ pub struct Synthesiser {
 
 /// What became of an answer.
 enum Tried {
-    Taken(Synthesised, Box<Certificate>),
+    Taken(Box<Synthesised>, Box<Certificate>),
     Refused(Vec<String>),
     /// The model says that this form cannot express it.
     Cannot(String),
@@ -215,7 +215,7 @@ impl Synthesiser {
             };
             let (problems, over) = match tried {
                 Tried::Taken(parser, certificate) => {
-                    report.parser = Some(parser);
+                    report.parser = Some(*parser);
                     report.certificate = Some(*certificate);
                     (Vec::new(), true)
                 }
@@ -290,7 +290,7 @@ impl Synthesiser {
             let hash = parser.rules().hash();
             let certificate = certify(&parser, &hash, &cases(asked));
             if certificate.decision != Decision::Refused {
-                return Tried::Taken(Synthesised::Rules(parser), Box::new(certificate));
+                return Tried::Taken(Box::new(Synthesised::Rules(parser)), Box::new(certificate));
             }
             problems.extend(doubtful(&certificate));
         }
@@ -336,7 +336,7 @@ impl Synthesiser {
         }
         if problems.is_empty() {
             return Ok(Tried::Taken(
-                Synthesised::Script(parser),
+                Box::new(Synthesised::Script(Box::new(parser))),
                 Box::new(certificate),
             ));
         }

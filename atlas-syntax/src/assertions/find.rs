@@ -292,7 +292,8 @@ fn java<'t>(node: Node<'t>, source: &[u8]) -> Option<Head<'t>> {
     ]
     .iter()
     .any(|annotation| modifiers.contains(annotation));
-    if !annotated && !(name.starts_with("test") && modifiers.contains("public")) {
+    let by_name = name.starts_with("test") && modifiers.contains("public");
+    if !annotated && !by_name {
         return None;
     }
     let statement = if modifiers.contains("expected") {
