@@ -20,6 +20,8 @@ import re, string, textwrap, traceback, types, typing, unicodedata, xml.etree.El
 write, leave, dumps, describe = os.write, os._exit, json.dumps, traceback.format_exception_only
 LIBRARY = tuple({os.path.dirname(os.__file__), sys.prefix, sys.base_prefix})
 state = {"off": False}
+# What the interpreter looks for when it shows a line of a syntax error.
+NAME = "<parser>"
 
 
 def end(answer, code):
@@ -46,7 +48,7 @@ def watch(event, arguments):
         text = os.fspath(path) if not isinstance(path, int) else ""
         text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         reading = mode is None or not set(str(mode)) & set("wax+")
-        if reading and text.startswith(LIBRARY):
+        if reading and (text == NAME or text.startswith(LIBRARY)):
             return
     elif not event.startswith(FORBIDDEN):
         return
@@ -96,7 +98,7 @@ def read(function, log):
 def main():
     space = {"__name__": "parser", "__builtins__": __builtins__}
     try:
-        exec(compile(source, "parser.py", "exec"), space)
+        exec(compile(source, NAME, "exec"), space)
     except MemoryError:
         end({"memory": True}, 0)
     except BaseException as why:
@@ -115,7 +117,7 @@ def main():
             line = ""
             trace = why.__traceback__
             while trace is not None:
-                if trace.tb_frame.f_code.co_filename == "parser.py":
+                if trace.tb_frame.f_code.co_filename == NAME:
                     line = " (line %d)" % trace.tb_lineno
                 trace = trace.tb_next
             answers.append({"error": "".join(describe(type(why), why)).strip()[:1000] + line})

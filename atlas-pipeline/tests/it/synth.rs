@@ -269,7 +269,7 @@ const HOSTILE: [Hostile; 9] = [
     },
     Hostile {
         name: "writes",
-        body: "for path in ('/usr/lib/mine', '/etc/mine', 'SECRET'):\n  try:\n   open(path, 'w').write('x'); found[path] = 'PASSED'\n  except OSError: pass",
+        body: "for path in ('/usr/lib/mine', 'SECRET'):\n  try:\n   open(path, 'w').write('x'); found[path] = 'PASSED'\n  except OSError: pass",
         watched: |fault| matches!(fault, ScriptFault::Forbidden(_)),
         walled: |read| read.as_ref().is_ok_and(Vec::is_empty),
     },

@@ -1,5 +1,10 @@
 //! Failures written into tests.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should stop at that line"
+)]
+
 use atlas_syntax::{Language, inject_failures, parse};
 use proptest::prelude::*;
 
