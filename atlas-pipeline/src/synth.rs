@@ -29,7 +29,7 @@ pub enum ParserFile {
         python: String,
     },
     /// A rule set.
-    Rules(RuleSet),
+    Rules(Box<RuleSet>),
 }
 
 impl ParserFile {
@@ -49,13 +49,13 @@ impl ParserFile {
             return Ok(Self::Script { id, python });
         }
         RuleSet::from_json(&text)
-            .map(Self::Rules)
+            .map(|rules| Self::Rules(Box::new(rules)))
             .map_err(|why| invalid("read the parser", path, why))
     }
 
     fn of(parser: &Synthesised) -> Self {
         match parser {
-            Synthesised::Rules(parser) => Self::Rules(parser.rules().clone()),
+            Synthesised::Rules(parser) => Self::Rules(Box::new(parser.rules().clone())),
             Synthesised::Script(parser) => Self::Script {
                 id: parser.id().to_owned(),
                 python: parser.source().to_owned(),
@@ -157,7 +157,14 @@ pub struct SynthParserReport {
 
 /// The logs of a request with what is known of them, read into memory.
 struct Material {
-    logs: Vec<(String, Vec<u8>, Option<i64>, Option<Truth>)>,
+    logs: Vec<Given>,
+}
+
+struct Given {
+    name: String,
+    bytes: Vec<u8>,
+    exit_code: Option<i64>,
+    truth: Option<Truth>,
 }
 
 impl Material {
@@ -165,42 +172,37 @@ impl Material {
         let mut logs = Vec::with_capacity(paths.len());
         for (at, path) in paths.iter().enumerate() {
             let bytes = std::fs::read(path).map_err(|why| Error::io("read", path, why))?;
-            let truth = truths.get(at).map(|path| truth(path)).transpose()?;
             let name = path.file_name().unwrap_or(path.as_os_str());
-            let name = name.to_string_lossy().into_owned();
-            logs.push((name, bytes, codes.get(at).copied(), truth));
+            logs.push(Given {
+                name: name.to_string_lossy().into_owned(),
+                bytes,
+                exit_code: codes.get(at).copied(),
+                truth: truths.get(at).map(|path| truth(path)).transpose()?,
+            });
         }
         Ok(Self { logs })
     }
 
     fn synth(&self) -> Vec<SynthLog<'_>> {
-        let one = |(name, bytes, exit_code, truth): &'_ (String, Vec<u8>, _, Option<Truth>)| {
-            (name.clone(), bytes.len(), *exit_code, truth.clone())
-        };
-        self.logs
-            .iter()
-            .map(|log| {
-                let (name, _, exit_code, truth) = one(log);
-                SynthLog {
-                    name,
-                    bytes: &log.1,
-                    exit_code,
-                    truth,
-                }
-            })
-            .collect()
+        let logs = self.logs.iter();
+        logs.map(|log| SynthLog {
+            name: log.name.clone(),
+            bytes: &log.bytes,
+            exit_code: log.exit_code,
+            truth: log.truth.clone(),
+        })
+        .collect()
     }
 
     fn cases(&self) -> Vec<CertifyCase<'_>> {
-        self.logs
-            .iter()
-            .map(|(name, log, exit_code, truth)| CertifyCase {
-                name: name.clone(),
-                log,
-                truth: truth.clone(),
-                exit_code: *exit_code,
-            })
-            .collect()
+        let logs = self.logs.iter();
+        logs.map(|log| CertifyCase {
+            name: log.name.clone(),
+            log: &log.bytes,
+            truth: log.truth.clone(),
+            exit_code: log.exit_code,
+        })
+        .collect()
     }
 }
 
