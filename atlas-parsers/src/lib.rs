@@ -7,8 +7,14 @@
 //! [`compat_parse`] is the exception: it reads as the released harnesses do, mistakes included, for
 //! who grades a log as they would.
 //!
+//! For a log that none of them knows there is [`RuleSet`], a parser that is data, and
+//! [`ScriptParser`], code of others in a sandbox; [`Synthesiser`] has a model write them. What any
+//! parser is worth is found out by [`certify`]: logs are changed, and its readings must change as
+//! they do. `docs/parsers.md` has the forms.
+//!
 //! [`LogParser`]: atlas_core::LogParser
 
+mod certify;
 mod common;
 mod compat;
 mod cpp;
@@ -23,16 +29,32 @@ mod php;
 mod python;
 mod registry;
 mod ruby;
+mod rules;
 mod runner;
 mod rust;
+mod script;
 mod shell;
+mod synth;
 pub mod text;
 mod xml;
 
+pub use certify::{
+    Certificate, CertifyCase, Check, CheckKind, CheckSummary, Decision, Examination, Injected,
+    InjectionJudgement, Level, Truth, Turned, certify, judge_injection,
+};
 pub use compat::{
     CompatFault, CompatHints, CompatStatuses, compat_parse, compat_parser_names, compat_parser_of,
 };
 pub use detect::{Certainty, Detection, Detector, Hints, Section, detect};
 pub use merge::SectionReader;
 pub use registry::{BUILTIN, Parsers, UnknownParser};
+pub use rules::{
+    IgnoreRule, LineRule, Markers, Per, RuleError, RuleParser, RuleReading, RuleSet, SectionRule,
+    SuiteRule, TotalsRule,
+};
 pub use runner::{About, Inner, Mark, Place, Runner};
+pub use script::{Cell, ScriptFault, ScriptLimits, ScriptParser, dataset_parser};
+pub use synth::{
+    Form, SynthAttempt, SynthLog, SynthOptions, SynthReport, SynthRequest, Synthesised,
+    Synthesiser, certify_script,
+};

@@ -18,6 +18,7 @@ mod measure;
 mod reading;
 mod retry;
 mod store;
+mod synth;
 mod validate;
 
 pub use atlas_core as core;
@@ -62,6 +63,10 @@ pub use measure::{CheckedFile, check_file, measure, report_policies};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
 pub use store::write_atomically;
+pub use synth::{
+    CertifyParserOptions, ParserFile, SynthParserOptions, SynthParserOutcome, SynthParserReport,
+    certify_parser, open_cell, synth_parser, synth_question,
+};
 pub use validate::{
     FunnelStep, InstanceVerdict, PERTURBATIONS, ValidateOptions, ValidateReport, validate,
 };

@@ -66,10 +66,14 @@ impl From<&ParsedLog> for ParseReport {
     }
 }
 
-/// The parser of that name; for `auto` none, for detection has to see the log.
+/// The parser of that name, or of the rule set in that file; for `auto` none, for detection has to
+/// see the log.
 fn named(parsers: &Parsers, name: &str) -> Result<Option<Arc<dyn LogParser>>, Error> {
     if name == "auto" {
         return Ok(None);
+    }
+    if let Some(rules) = crate::synth::rules_in(name)? {
+        return Ok(Some(Arc::new(rules)));
     }
     let unknown = |why: atlas_parsers::UnknownParser| {
         Error::new(ErrorKind::InvalidInput, "choose a parser", "").with_source(why)
@@ -116,7 +120,8 @@ fn choose(
         .ok_or_else(|| Error::new(ErrorKind::Internal, "detect the test runner:", "none"))
 }
 
-/// Parses a log that is in memory. `parser` is an id, a harness's `parse_log_*` name, or `auto`.
+/// Parses a log that is in memory. `parser` is an id, a harness's `parse_log_*` name, the
+/// path of a rule set (`….json`), or `auto`.
 ///
 /// # Errors
 /// An unknown parser, or `auto` and no runner recognised.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod assertions;
 mod definition;
 mod language;
 mod mask;
@@ -9,6 +10,7 @@ mod source;
 mod uses;
 mod walk;
 
+pub use assertions::{InjectedFailure, InjectedSource, SkippedTest, inject_failures};
 pub use definition::{Definition, DefinitionKind, Lines};
 pub use language::{Language, parse};
 pub use source::{Nesting, Source, functions};

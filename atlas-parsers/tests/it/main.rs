@@ -6,12 +6,16 @@
 )]
 
 mod agree;
+mod certify;
+mod certify_corpus;
 mod compat;
 mod corpus;
 mod detect;
 mod folders;
 mod fuzz;
+mod inject;
 mod inner;
 mod registry;
+mod rules;
 mod shared;
 mod support;

@@ -8,6 +8,7 @@ mod leaderboard;
 mod metrics;
 mod output;
 mod progress;
+mod synth;
 mod validate;
 
 use atlas_core::{Cancellation, Error, RunContext};
@@ -88,6 +89,8 @@ enum Command {
     Metrics(Box<metrics::MetricsArgs>),
     /// Write a page of figures on policies and critics.
     Report(Box<metrics::ReportArgs>),
+    /// Have a model write a parser for logs that none of the shipped ones knows, and certify it.
+    SynthParser(Box<synth::SynthParserArgs>),
     /// Tell what is installed here and what will work.
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
@@ -224,8 +227,9 @@ struct McpArgs {
 
 #[derive(Debug, Args)]
 struct HintArgs {
-    /// The log parser's id, ids joined with + for a log of several runners, or auto.
-    #[arg(long, default_value = "auto", value_name = "ID|auto")]
+    /// The log parser's id, ids joined with + for a log of several runners, the file of a rule set, or
+    /// auto.
+    #[arg(long, default_value = "auto", value_name = "ID|FILE.json|auto")]
     parser: String,
     /// The repository's language, a hint for auto.
     #[arg(long)]
@@ -370,6 +374,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         }
         Command::Critic(args) => {
             with_runtime(|cx| async move { critic::command(&cx, *args).await })
+        }
+        Command::SynthParser(args) => {
+            with_runtime(|cx| async move { synth::command(&cx, *args).await })
         }
         Command::Plan(args) => with_runtime(|cx| async move {
             let format = args.commit.format;

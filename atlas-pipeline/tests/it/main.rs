@@ -30,5 +30,6 @@ mod red_team;
 mod refine;
 mod states;
 mod support;
+mod synth;
 mod usage;
 mod validate;

@@ -1,5 +1,6 @@
 //! Tests at the boundary of the crate.
 
+mod assertions;
 mod definitions;
 mod hostile;
 mod uses;

@@ -1,0 +1,545 @@
+//! The engine: one line after the other.
+
+use super::compile::{Compiled, Pattern, Role};
+use super::set::Per;
+use crate::text::{clean, lossy};
+use atlas_core::{
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
+};
+use regex::CaptureLocations;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The most bytes of a line that is looked at.
+const MAX_LINE: usize = 64 << 10;
+/// The most tests that may be open at once.
+const MAX_OPEN: usize = 10_000;
+/// The most lines of each kind that a reading keeps.
+const MAX_SAMPLE: usize = 200;
+
+/// A log with what its rules made of it.
+#[derive(Clone, Debug, Default)]
+pub struct RuleReading {
+    /// What was read.
+    pub log: ParsedLog,
+    /// Lines that no rule matched, with their numbers from 1; the first 200 that are not empty.
+    pub unread: Vec<(u64, String)>,
+    /// How many such lines there are.
+    pub unread_lines: u64,
+    /// Tests with results that contradict each other.
+    pub contradictions: Vec<String>,
+    /// Words in the place of a status that the rules do not know, with their number.
+    pub unknown_words: BTreeMap<String, u64>,
+    /// How many lines each pattern took, by field and rule.
+    pub hits: BTreeMap<String, u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Open {
+    suite: String,
+    id: String,
+    otherwise: Option<TestStatus>,
+}
+
+pub(super) struct State {
+    by: Arc<Compiled>,
+    log: ParsedLogBuilder,
+    line: u64,
+    running: bool,
+    ignoring: Option<usize>,
+    section: Option<usize>,
+    suite: String,
+    open: Vec<Open>,
+    /// The test whose result came last.
+    last: Option<(String, String)>,
+    run_totals: Option<Totals>,
+    suite_totals: Option<Totals>,
+    /// The runner's end was seen behind the last result.
+    ended: bool,
+    counted: bool,
+    crashed: bool,
+    timed_out: bool,
+    unbuilt: bool,
+    locations: Vec<CaptureLocations>,
+    examined: bool,
+    reading: RuleReading,
+    hits: Vec<u64>,
+    word_warnings: usize,
+}
+
+impl State {
+    pub(super) fn new(by: Arc<Compiled>, examined: bool) -> Self {
+        Self {
+            log: ParsedLogBuilder::new(by.rules.id.as_str()),
+            line: 0,
+            running: !by.has_start,
+            ignoring: None,
+            section: None,
+            suite: String::new(),
+            open: Vec::new(),
+            last: None,
+            run_totals: None,
+            suite_totals: None,
+            ended: false,
+            counted: false,
+            crashed: false,
+            timed_out: false,
+            unbuilt: false,
+            locations: by
+                .patterns
+                .iter()
+                .map(|pattern| pattern.regex.capture_locations())
+                .collect(),
+            examined,
+            reading: RuleReading::default(),
+            hits: vec![0; by.patterns.len()],
+            word_warnings: 0,
+            by,
+        }
+    }
+
+    pub(super) fn all(&mut self, log: &[u8]) {
+        for line in log.split(|byte| *byte == b'\n') {
+            self.line(line.strip_suffix(b"\r").unwrap_or(line));
+        }
+    }
+
+    pub(super) fn reading(mut self) -> RuleReading {
+        let mut reading = std::mem::take(&mut self.reading);
+        for (pattern, hits) in self.by.patterns.iter().zip(&self.hits) {
+            reading.hits.insert(pattern.label.clone(), *hits);
+        }
+        reading.log = self.finish();
+        reading
+    }
+
+    fn text(&mut self, text: &str) {
+        let by = Arc::clone(&self.by);
+        if text.len() > MAX_LINE || !by.set.is_match(text) {
+            self.unread(text);
+            return;
+        }
+        let mut taken = false;
+        for at in &by.set.matches(text) {
+            let pattern = &by.patterns[at];
+            match self.take(&by, at, pattern, text) {
+                Taken::No => continue,
+                Taken::Noted => taken = true,
+                Taken::Whole => {
+                    self.hits[at] += 1;
+                    return;
+                }
+            }
+            self.hits[at] += 1;
+        }
+        if !taken {
+            self.unread(text);
+        }
+    }
+
+    fn unread(&mut self, text: &str) {
+        if !self.examined || text.trim().is_empty() || self.ignoring.is_some() {
+            return;
+        }
+        self.reading.unread_lines += 1;
+        if self.reading.unread.len() < MAX_SAMPLE {
+            let short: String = text.chars().take(200).collect();
+            self.reading.unread.push((self.line, short));
+        }
+    }
+
+    fn take(&mut self, by: &Compiled, at: usize, pattern: &Pattern, text: &str) -> Taken {
+        if let Some(block) = self.ignoring {
+            if matches!(pattern.role, Role::IgnoreEnd(of) if of == block) {
+                self.ignoring = None;
+                return Taken::Whole;
+            }
+            return Taken::No;
+        }
+        match pattern.role {
+            Role::IgnoreBegin(block) => {
+                if by.rules.ignore[block].end.is_some() {
+                    self.ignoring = Some(block);
+                }
+                return Taken::Whole;
+            }
+            Role::Start => {
+                self.running = true;
+                self.ended = false;
+                self.section = None;
+                return Taken::Noted;
+            }
+            Role::BuildFailed => {
+                self.unbuilt = true;
+                let module = self
+                    .group(at, pattern, text, pattern.suite)
+                    .unwrap_or_default();
+                let line = usize::try_from(self.line).unwrap_or(usize::MAX);
+                let proof = Evidence::at("log", line, text);
+                self.log.lose(&module, LostReason::BuildFailed, vec![proof]);
+                return Taken::Noted;
+            }
+            Role::Crashed => {
+                self.crashed = true;
+                return Taken::Noted;
+            }
+            Role::TimedOut => {
+                self.timed_out = true;
+                return Taken::Noted;
+            }
+            _ if !self.running => return Taken::No,
+            _ => {}
+        }
+        match pattern.role {
+            Role::End => {
+                self.settle();
+                self.ended = true;
+                self.section = None;
+                self.running = !by.has_start;
+                Taken::Noted
+            }
+            Role::SectionEnd(of) if self.section == Some(of) => {
+                self.section = None;
+                Taken::Whole
+            }
+            Role::SectionBegin(of) => {
+                self.settle();
+                self.section = Some(of);
+                Taken::Whole
+            }
+            Role::Totals(of) => {
+                self.settle();
+                self.section = None;
+                self.totals(by.rules.totals[of].per, at, pattern, text);
+                Taken::Whole
+            }
+            Role::SuiteBegin => {
+                self.settle();
+                self.section = None;
+                self.suite = self
+                    .group(at, pattern, text, pattern.suite)
+                    .unwrap_or_default();
+                Taken::Whole
+            }
+            Role::SuiteEnd => {
+                self.settle();
+                self.suite.clear();
+                Taken::Whole
+            }
+            Role::Entry(of) if self.section == Some(of) => {
+                self.entry(by.rules.sections[of].status, at, pattern, text);
+                Taken::Whole
+            }
+            Role::Line(of) if self.section.is_none() => self.result(by, of, at, pattern, text),
+            _ => Taken::No,
+        }
+    }
+
+    /// The text of a group, blanks around it removed.
+    fn group(
+        &mut self,
+        at: usize,
+        pattern: &Pattern,
+        text: &str,
+        group: Option<usize>,
+    ) -> Option<String> {
+        let locations = &mut self.locations[at];
+        pattern.regex.captures_read(locations, text)?;
+        let (from, to) = locations.get(group?)?;
+        Some(text[from..to].trim().to_owned())
+    }
+
+    fn result(
+        &mut self,
+        by: &Compiled,
+        of: usize,
+        at: usize,
+        pattern: &Pattern,
+        text: &str,
+    ) -> Taken {
+        let rule = &by.rules.lines[of];
+        let locations = &mut self.locations[at];
+        if pattern.regex.captures_read(locations, text).is_none() {
+            return Taken::No;
+        }
+        let get = |group: Option<usize>| {
+            let (from, to) = locations.get(group?)?;
+            Some(text[from..to].trim())
+        };
+        let (id, word, suite) = (get(pattern.id), get(pattern.status), get(pattern.suite));
+        let status = match (rule.status, word) {
+            (Some(fixed), _) => Some(Ok(fixed)),
+            (None, Some(word)) => Some(by.rules.statuses.get(word).copied().ok_or(word)),
+            (None, None) => None,
+        };
+        let suite = suite.map_or_else(|| self.suite.clone(), str::to_owned);
+        let Some(id) = id else {
+            return self.of_last(status);
+        };
+        let id = self.strip(id);
+        if id.is_empty() {
+            return Taken::No;
+        }
+        match status {
+            Some(Ok(status)) => {
+                self.close_named(&suite, &id);
+                self.record(suite, id, status);
+            }
+            Some(Err(word)) => self.unknown(word, Some((&suite, &id))),
+            None => {
+                if rule.otherwise.is_some() {
+                    self.settle();
+                }
+                self.announce(Open {
+                    suite,
+                    id,
+                    otherwise: rule.otherwise,
+                });
+            }
+        }
+        Taken::Whole
+    }
+
+    /// A status without a name.
+    fn of_last(&mut self, status: Option<Result<TestStatus, &str>>) -> Taken {
+        match status {
+            Some(Ok(status)) => {
+                if let Some(open) = self.open.pop() {
+                    self.record(open.suite, open.id, status);
+                } else if let Some((suite, id)) = self.last.clone() {
+                    // One more failure of the same test; it never mends anything.
+                    let qualified = self.qualified(&suite, &id);
+                    let before = self.log.status(&qualified).unwrap_or(status);
+                    self.log.revise(&qualified, before.worst(status));
+                } else {
+                    return Taken::No;
+                }
+            }
+            Some(Err(word)) => {
+                let open = self
+                    .open
+                    .last()
+                    .map(|open| (open.suite.clone(), open.id.clone()));
+                if let Some((suite, id)) = open {
+                    self.unknown(word, Some((&suite, &id)));
+                } else {
+                    self.unknown(word, None);
+                }
+            }
+            None => return Taken::No,
+        }
+        Taken::Whole
+    }
+
+    fn announce(&mut self, open: Open) {
+        self.ended = false;
+        self.counted = false;
+        if self.open.len() >= MAX_OPEN {
+            self.log.warn(
+                Some(self.line),
+                format!("more than {MAX_OPEN} tests begin and none ends"),
+            );
+            self.open.clear();
+        }
+        self.open.push(open);
+    }
+
+    /// Ends the tests about which a runner says nothing when they pass.
+    fn settle(&mut self) {
+        if self.open.iter().all(|open| open.otherwise.is_none()) {
+            return;
+        }
+        for open in std::mem::take(&mut self.open) {
+            match open.otherwise {
+                Some(status) => self.record(open.suite, open.id, status),
+                None => self.open.push(open),
+            }
+        }
+    }
+
+    fn close_named(&mut self, suite: &str, id: &str) {
+        if let Some(at) = self
+            .open
+            .iter()
+            .rposition(|open| open.id == id && open.suite == suite)
+        {
+            self.open.remove(at);
+        }
+    }
+
+    fn qualified(&self, suite: &str, id: &str) -> String {
+        if suite.is_empty() {
+            return id.to_owned();
+        }
+        format!("{suite}{}{id}", self.by.rules.separator)
+    }
+
+    fn record(&mut self, suite: String, id: String, status: TestStatus) {
+        self.ended = false;
+        self.counted = false;
+        let separator = self.by.rules.separator.as_str();
+        if self.examined {
+            let qualified = self.qualified(&suite, &id);
+            if let Some(before) = self.log.status(&qualified)
+                && before != status
+                && self.reading.contradictions.len() < MAX_SAMPLE
+            {
+                let what = format!(
+                    "line {}: `{qualified}` is {status}, and was {before}",
+                    self.line
+                );
+                self.reading.contradictions.push(what);
+            }
+        }
+        self.log.record_in(&suite, separator, &id, status);
+        self.last = Some((suite, id));
+    }
+
+    /// An entry of a list of failures: the same test again, or one that is named nowhere else.
+    fn entry(&mut self, status: TestStatus, at: usize, pattern: &Pattern, text: &str) {
+        let Some(id) = self.group(at, pattern, text, pattern.id) else {
+            return;
+        };
+        let id = self.strip(&id);
+        let suite = self.group(at, pattern, text, pattern.suite);
+        let suite = suite.unwrap_or_default();
+        let full = self.qualified(&suite, &id);
+        let inside = self.qualified(&self.suite, &id);
+        for known in [full, inside] {
+            if let Some(before) = self.log.status(&known) {
+                self.log.revise(&known, before.worst(status));
+                return;
+            }
+        }
+        let separator = self.by.rules.separator.as_str();
+        self.log.record_in(&suite, separator, &id, status);
+    }
+
+    fn unknown(&mut self, word: &str, test: Option<(&str, &str)>) {
+        // Kept short: a word may be a whole line.
+        let word: String = word.chars().take(60).collect();
+        if self.word_warnings < 20 {
+            self.word_warnings += 1;
+            self.log.warn(
+                Some(self.line),
+                format!("`{word}` is no status word of the rules; the line counts for nothing"),
+            );
+        }
+        if self.examined && self.reading.unknown_words.len() < MAX_SAMPLE {
+            *self.reading.unknown_words.entry(word).or_default() += 1;
+        }
+        // Whatever it means, it is no pass.
+        if let Some((suite, id)) = test {
+            let qualified = self.qualified(suite, id);
+            if self
+                .log
+                .status(&qualified)
+                .is_some_and(TestStatus::is_passing)
+            {
+                self.log.revise(&qualified, TestStatus::Error);
+            }
+        }
+    }
+
+    fn totals(&mut self, per: Per, at: usize, pattern: &Pattern, text: &str) {
+        let number = |state: &mut Self, of: usize| {
+            let group = pattern.totals[of]?;
+            state
+                .group(at, pattern, text, Some(group))?
+                .parse::<u64>()
+                .ok()
+        };
+        let found = Totals {
+            total: number(self, 0),
+            passed: number(self, 1),
+            failed: number(self, 2),
+            errors: number(self, 3),
+            skipped: number(self, 4),
+            xfailed: number(self, 5),
+            xpassed: number(self, 6),
+        };
+        self.counted = true;
+        match per {
+            Per::Suite => self
+                .suite_totals
+                .get_or_insert_with(Totals::default)
+                .add(found),
+            Per::Run => {
+                let known = self.run_totals.get_or_insert_with(Totals::default);
+                known.total = found.total.or(known.total);
+                known.passed = found.passed.or(known.passed);
+                known.failed = found.failed.or(known.failed);
+                known.errors = found.errors.or(known.errors);
+                known.skipped = found.skipped.or(known.skipped);
+                known.xfailed = found.xfailed.or(known.xfailed);
+                known.xpassed = found.xpassed.or(known.xpassed);
+            }
+        }
+    }
+
+    fn strip(&self, id: &str) -> String {
+        let mut id = std::borrow::Cow::Borrowed(id);
+        for pattern in &self.by.strip {
+            if pattern.is_match(&id) {
+                id = std::borrow::Cow::Owned(pattern.replace_all(&id, "").into_owned());
+            }
+        }
+        id.trim().to_owned()
+    }
+}
+
+/// What became of a line.
+enum Taken {
+    /// The rule does not apply here.
+    No,
+    /// It applies, and others may too.
+    Noted,
+    /// The line is done.
+    Whole,
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.line += 1;
+        let line = clean(line);
+        let text = lossy(&line);
+        self.text(text.trim_end_matches('\r'));
+    }
+
+    fn finish(mut self) -> ParsedLog {
+        if self.ended || self.counted {
+            self.settle();
+        }
+        for open in std::mem::take(&mut self.open) {
+            let name = self.qualified(&open.suite, &open.id);
+            self.log.still_running(name);
+        }
+        let rules = &self.by.rules;
+        let tells_end = self.by.has_end || !rules.totals.is_empty();
+        let complete = if self.by.has_end {
+            self.ended
+        } else {
+            self.counted || !tells_end
+        };
+        // The whole run's counts say more than the sum of its parts.
+        if let Some(totals) = self.run_totals.or(self.suite_totals) {
+            self.log.add_totals(totals);
+        }
+        let outcome = if self.timed_out {
+            RunOutcome::TimedOut
+        } else if self.crashed {
+            RunOutcome::Crashed
+        } else if self.log.recorded() == 0 {
+            if self.unbuilt {
+                RunOutcome::BuildFailed
+            } else {
+                RunOutcome::NothingRan
+            }
+        } else if complete && self.ignoring.is_none() {
+            RunOutcome::Completed
+        } else {
+            RunOutcome::Truncated
+        };
+        self.log.finish(outcome)
+    }
+}

@@ -1,0 +1,216 @@
+//! Subtly wrong parsers are refused, and right ones are not.
+
+use crate::support::crate_root;
+use atlas_core::{LogParser, LogParserExt, LogReader, ParsedLog, ParsedLogBuilder, TestStatus};
+use atlas_parsers::{
+    Certificate, CertifyCase, CheckKind, Decision, Level, Parsers, RuleParser, RuleSet, Truth,
+    certify,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+fn log(path: &str) -> Vec<u8> {
+    std::fs::read(crate_root().join("tests/synth").join(path)).unwrap()
+}
+
+/// The right rules for Jim Tcl's runner, changed.
+fn jim(change: impl FnOnce(&mut Value)) -> RuleParser {
+    let mut rules = json!({
+        "schema_version": 1, "id": "jim",
+        "statuses": {"OK": "PASSED", "ERR": "FAILED", "SKIP": "SKIPPED"},
+        "lines": [{"name": "result", "pattern": "(?P<id>[\\w.+-]+) (?P<status>OK|ERR|SKIP) +(?P<message>.+)"}],
+        "suites": [{"name": "file", "begin": "==== (?P<suite>\\S+) ===="}],
+        "totals": [{"name": "counts", "per": "suite", "pattern":
+            "\\S+: Total +(?P<total>\\d+) +Passed +(?P<passed>\\d+) +Skipped +(?P<skipped>\\d+) +Failed +(?P<failed>\\d+)"}],
+    });
+    change(&mut rules);
+    RuleSet::from_json(&rules.to_string())
+        .unwrap()
+        .compile()
+        .unwrap()
+}
+
+fn judged(parser: &dyn LogParser, truth: Option<Truth>) -> Certificate {
+    let (pass, fail) = (log("jimtcl/pass.log"), log("jimtcl/fail.log"));
+    let cases = [
+        CertifyCase {
+            name: "pass.log".to_owned(),
+            log: &pass,
+            truth: None,
+            exit_code: Some(0),
+        },
+        CertifyCase {
+            name: "fail.log".to_owned(),
+            log: &fail,
+            truth,
+            exit_code: Some(1),
+        },
+    ];
+    certify(parser, "hash", &cases)
+}
+
+fn refused(parser: &RuleParser, by: &[CheckKind]) {
+    let certificate = judged(parser, None);
+    assert_eq!(certificate.decision, Decision::Refused, "{certificate:#?}");
+    assert_eq!(certificate.level, Level::None);
+    for kind in by {
+        let summary = &certificate.checks[kind];
+        assert!(summary.passed < summary.done, "{kind:?}: {certificate:#?}");
+        assert!(!summary.failures[0].text.is_empty());
+    }
+}
+
+#[test]
+fn a_right_parser_is_certified() {
+    let parser = jim(|_| ());
+    let certificate = judged(&parser, None);
+    assert_eq!(
+        certificate.decision,
+        Decision::Certified,
+        "{certificate:#?}"
+    );
+    assert_eq!((certificate.level, certificate.logs), (Level::Mutation, 2));
+    assert!((certificate.score - 1.0).abs() < 1e-9, "{certificate:#?}");
+    let text = serde_json::to_string(&certificate).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Certificate>(&text).unwrap(),
+        certificate
+    );
+
+    let read = parser.parse(&log("jimtcl/fail.log"));
+    let tests = read
+        .tests()
+        .into_iter()
+        .map(|(id, status)| (id.to_owned(), status));
+    let truth = |tests| Truth {
+        source: "second parser".to_owned(),
+        tests,
+        ..Truth::default()
+    };
+    let mut tests: BTreeMap<String, TestStatus> = tests.collect();
+    let agreed = judged(&parser, Some(truth(tests.clone())));
+    assert_eq!(agreed.level, Level::Agreement, "{agreed:#?}");
+    tests.insert("list-4.1".to_owned(), TestStatus::Skipped);
+    let differing = judged(&parser, Some(truth(tests)));
+    assert_eq!(differing.decision, Decision::Refused);
+    assert!(
+        differing.reasons[0].contains("list-4.1"),
+        "{:?}",
+        differing.reasons
+    );
+}
+
+#[test]
+fn a_parser_that_drops_failures_is_refused() {
+    let drops = |rules: &mut Value| {
+        rules["statuses"] = json!({"OK": "PASSED", "SKIP": "SKIPPED"});
+        rules["lines"][0]["pattern"] = "(?P<id>[\\w.+-]+) (?P<status>OK|SKIP) +.+".into();
+    };
+    refused(
+        &jim(drops),
+        &[CheckKind::Totals, CheckKind::Lookalike, CheckKind::ExitCode],
+    );
+    // Without totals of its own it is the log's counts that tell.
+    let blind = jim(|rules| {
+        drops(rules);
+        rules["totals"] = json!([]);
+    });
+    refused(&blind, &[CheckKind::Lookalike, CheckKind::ExitCode]);
+}
+
+#[test]
+fn a_parser_that_takes_skipped_for_passed_is_refused() {
+    let takes = |rules: &mut Value| rules["statuses"]["SKIP"] = "PASSED".into();
+    refused(&jim(takes), &[CheckKind::Totals]);
+    let blind = jim(|rules| {
+        takes(rules);
+        rules["totals"] = json!([]);
+    });
+    refused(&blind, &[CheckKind::Words]);
+}
+
+#[test]
+fn a_parser_that_counts_prose_is_refused() {
+    let counts = |rules: &mut Value| {
+        rules["lines"][0]["pattern"] = "(?P<id>.+?) (?P<status>OK|ERR|SKIP)\\b.*".into();
+    };
+    refused(&jim(counts), &[CheckKind::Prose]);
+    let blind = jim(|rules| {
+        counts(rules);
+        rules["totals"] = json!([]);
+    });
+    refused(&blind, &[CheckKind::Prose]);
+}
+
+/// A parser that believes the last result of a test.
+#[derive(Debug)]
+struct Later(RuleParser);
+
+impl LogParser for Later {
+    fn id(&self) -> &str {
+        self.0.id()
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(LaterReader(self.0.start()))
+    }
+}
+
+struct LaterReader(Box<dyn LogReader>);
+
+impl LogReader for LaterReader {
+    fn feed(&mut self, bytes: &[u8]) {
+        self.0.feed(bytes);
+    }
+
+    fn finish(self: Box<Self>) -> ParsedLog {
+        let read = self.0.finish();
+        let mut made = ParsedLogBuilder::new(read.parser.as_str());
+        for result in &read.results {
+            let later = result.seen > 1;
+            let status = if later {
+                TestStatus::Passed
+            } else {
+                result.status
+            };
+            made.record(result.module, result.qualified, result.name, status);
+        }
+        made.finish(read.outcome)
+    }
+}
+
+#[test]
+fn a_parser_whose_last_result_wins_is_refused() {
+    let fail = log("jimtcl/fail.log");
+    let cases = [CertifyCase {
+        name: "fail.log".to_owned(),
+        log: &fail,
+        ..CertifyCase::default()
+    }];
+    let right = certify(&jim(|_| ()), "", &cases);
+    assert_eq!(right.decision, Decision::Certified, "{right:#?}");
+    let wrong = certify(&Later(jim(|_| ())), "", &cases);
+    let late = &wrong.checks[&CheckKind::LatePass];
+    assert!(late.passed < late.done, "{wrong:#?}");
+    assert_eq!(wrong.decision, Decision::Refused);
+}
+
+#[test]
+fn logs_without_failures_do_not_certify() {
+    let pass = log("steps/pass.log");
+    let parser = Parsers::builtin().get("tap").unwrap();
+    let tap = b"1..2\nok 1 - a\nok 2 - b\n";
+    for (parser, log, decision) in [
+        (&*parser, &pass[..], Decision::Insufficient),
+        (&*parser, &tap[..], Decision::Insufficient),
+    ] {
+        let cases = [CertifyCase {
+            name: "log".to_owned(),
+            log,
+            ..CertifyCase::default()
+        }];
+        let certificate = certify(parser, "", &cases);
+        assert_eq!(certificate.decision, decision, "{certificate:#?}");
+        assert!(certificate.reasons[0].contains("no outcome could be turned"));
+    }
+}
