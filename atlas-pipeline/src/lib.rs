@@ -59,7 +59,7 @@ pub use judging::{
 pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
 #[cfg(feature = "mcp")]
 pub use mcp::{McpOptions, serve_mcp};
-pub use measure::{CheckedFile, check_file, measure, report_policies};
+pub use measure::{CheckedFile, MeasureInput, check_file, measure, report_policies};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
 pub use store::write_atomically;

@@ -1,15 +1,18 @@
 //! Metrics over files: stored values, results, the report.
 
+use crate::judging::PATCH_ID_DIGITS;
 use crate::write_atomically;
 use atlas_core::{Error, ErrorKind};
 use atlas_judge::metrics::analysis::{Analysis, AnalysisOptions, analyse};
-use atlas_judge::metrics::results::{Results, read_results};
+use atlas_judge::metrics::results::{ResultLine, ResultsError, ResultsReader, TestTruth};
 use atlas_judge::metrics::{CheckReport, Fault, check};
 use atlas_judge::policies_report;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, stdin};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
 
 /// A file of stored values and how it compares.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,26 +53,141 @@ pub fn check_file(path: &Path) -> CheckedFile {
     }
 }
 
-/// Analyses a results file; `-` is standard input.
+/// What is measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MeasureInput {
+    /// Results files, read as one; `-` is standard input.
+    pub results: Vec<PathBuf>,
+    /// Folders of evaluations, `logs/run_evaluation/<run id>`: their verdicts are the truth about the
+    /// patches, test by test.
+    pub evaluations: Vec<PathBuf>,
+}
+
+/// Analyses results files.
 ///
 /// # Errors
-/// The file cannot be read, or a line of it has a fault, which is named by line and field. A bug has
-/// fewer runs than `k` and that is to be an error.
-pub fn measure(path: &Path, options: &AnalysisOptions) -> Result<Analysis, Error> {
-    let read = || -> Result<Results, Error> {
-        let wrong = |why| {
-            Error::new(ErrorKind::InvalidInput, "read", path.display().to_string()).with_source(why)
-        };
-        if path == Path::new("-") {
-            return read_results(stdin().lock()).map_err(wrong);
-        }
-        let file = File::open(path).map_err(|why| Error::io("open", path, why))?;
-        read_results(BufReader::new(file)).map_err(wrong)
+/// A file cannot be read, or a line of it has a fault, which is named by line and field. A folder of
+/// evaluations holds no verdict. A bug has fewer runs than `k` and that is to be an error.
+pub fn measure(input: &MeasureInput, options: &AnalysisOptions) -> Result<Analysis, Error> {
+    let mut reader = ResultsReader::default();
+    let is_one = input.results.len() + input.evaluations.len() == 1;
+    let wrong = |subject: &Path, why: ResultsError| {
+        let subject = subject.display().to_string();
+        Error::new(ErrorKind::InvalidInput, "read", subject).with_source(why)
     };
-    analyse(&read()?, options).map_err(|why| {
-        let subject = path.display().to_string();
-        Error::new(ErrorKind::InvalidInput, "measure", subject).with_source(why)
+    for folder in &input.evaluations {
+        let truth = truth(folder)?;
+        let name = folder.display().to_string();
+        let read = reader.add(truth.as_bytes(), &name);
+        read.map_err(|why| wrong(folder, why))?;
+    }
+    for path in &input.results {
+        let name = if is_one {
+            String::new()
+        } else {
+            path.display().to_string()
+        };
+        let read = if path == Path::new("-") {
+            reader.add(stdin().lock(), &name)
+        } else {
+            let file = File::open(path).map_err(|why| Error::io("open", path, why))?;
+            reader.add(BufReader::new(file), &name)
+        };
+        read.map_err(|why| wrong(path, why))?;
+    }
+    analyse(&reader.finish(), options).map_err(|why| {
+        let subjects = input.results.iter().chain(&input.evaluations);
+        let names: Vec<String> = subjects.map(|path| path.display().to_string()).collect();
+        Error::new(ErrorKind::InvalidInput, "measure", names.join(", ")).with_source(why)
     })
+}
+
+/// What a verdict says of its patch, as far as it is the truth.
+#[derive(Deserialize)]
+struct Verdict {
+    instance_id: String,
+    model_name_or_path: String,
+    patch_sha256: Option<String>,
+    resolved: bool,
+    outcome: String,
+    #[serde(rename = "FAIL_TO_PASS")]
+    fail_to_pass: Option<Ended>,
+    #[serde(rename = "PASS_TO_PASS")]
+    pass_to_pass: Option<Ended>,
+}
+
+#[derive(Default, Deserialize)]
+struct Ended {
+    success: Vec<String>,
+    failure: Vec<String>,
+}
+
+/// The verdicts below a folder as lines of a results file, in the order of their paths. Verdicts that
+/// nothing could be found out about are no truth.
+fn truth(folder: &Path) -> Result<String, Error> {
+    let mut text = String::new();
+    let mut found = 0;
+    for entry in WalkDir::new(folder).sort_by_file_name() {
+        let entry = entry.map_err(|why| {
+            Error::new(ErrorKind::Io, "look through", folder.display().to_string()).with_source(why)
+        })?;
+        if entry.file_name() != "verdict.json" {
+            continue;
+        }
+        found += 1;
+        let path = entry.path();
+        let bytes = std::fs::read(path).map_err(|why| Error::io("read verdict", path, why))?;
+        let verdict: Verdict = serde_json::from_slice(&bytes).map_err(|why| {
+            let subject = path.display().to_string();
+            Error::new(ErrorKind::InvalidInput, "read verdict", subject).with_source(why)
+        })?;
+        let Some(hash) = verdict.patch_sha256.filter(|_| verdict.outcome == "graded") else {
+            continue;
+        };
+        let mut tests = BTreeMap::new();
+        for list in [verdict.fail_to_pass, verdict.pass_to_pass] {
+            let list = list.unwrap_or_default();
+            tests.extend(list.success.into_iter().map(|id| (id, true)));
+            tests.extend(list.failure.into_iter().map(|id| (id, false)));
+        }
+        let line = ResultLine {
+            instance_id: verdict.instance_id,
+            patch_id: hash.chars().take(PATCH_ID_DIGITS).collect(),
+            agent: verdict.model_name_or_path,
+            resolved: Some(verdict.resolved),
+            tests: Some(
+                tests
+                    .into_iter()
+                    .map(|(id, passed)| TestTruth {
+                        id,
+                        passed,
+                        length: None,
+                    })
+                    .collect(),
+            ),
+            abstention: None,
+            deterministic: None,
+            validation: None,
+            critic: None,
+            kind: None,
+        };
+        let line = serde_json::to_string(&line).map_err(|why| {
+            Error::new(ErrorKind::Internal, "write", "a line of results").with_source(why)
+        })?;
+        text.push_str(&line);
+        text.push('\n');
+    }
+    if found == 0 {
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            "find verdicts below",
+            format!(
+                "`{}`: the folder of an evaluation is expected, logs/run_evaluation/<run id>",
+                folder.display()
+            ),
+        ));
+    }
+    Ok(text)
 }
 
 /// Analyses a results file and writes the page of it.
@@ -77,12 +195,12 @@ pub fn measure(path: &Path, options: &AnalysisOptions) -> Result<Analysis, Error
 /// # Errors
 /// As [`measure`]; the page cannot be written.
 pub fn report_policies(
-    results: &Path,
+    input: &MeasureInput,
     options: &AnalysisOptions,
     title: &str,
     out: &Path,
 ) -> Result<Analysis, Error> {
-    let analysis = measure(results, options)?;
+    let analysis = measure(input, options)?;
     write_atomically(out, policies_report(&analysis, title).as_bytes())?;
     Ok(analysis)
 }

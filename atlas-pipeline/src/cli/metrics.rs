@@ -4,7 +4,7 @@ use super::{DONE, ERROR, Format, output};
 use atlas_core::Error;
 use atlas_judge::metrics::analysis::{AnalysisOptions, Population};
 use atlas_judge::metrics::{BeyondRuns, LowConfidenceRule};
-use atlas_pipeline::{CheckedFile, check_file, measure, report_policies};
+use atlas_pipeline::{CheckedFile, MeasureInput, check_file, measure, report_policies};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::Value;
@@ -104,9 +104,14 @@ fn percentile(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, Args)]
 pub(super) struct MetricsArgs {
-    /// The results: JSON lines, one or more a candidate patch; - is standard input.
+    /// The results: JSON lines, one or more a candidate patch; - is standard input. Several files are
+    /// read as one.
     #[arg(value_name = "RESULTS", required_unless_present = "check")]
-    results: Option<PathBuf>,
+    results: Vec<PathBuf>,
+    /// The folder of an evaluation, logs/run_evaluation/<run id>: its verdicts say which patches resolve
+    /// their task, and which tests pass. Can be given several times.
+    #[arg(long = "evaluation", value_name = "DIR")]
+    evaluations: Vec<PathBuf>,
     /// Compare files of stored values with what is computed here; a difference is an error.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "results")]
     check: Vec<PathBuf>,
@@ -119,9 +124,14 @@ pub(super) struct MetricsArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
-    /// The results: JSON lines, one or more a candidate patch; - is standard input.
-    #[arg(long, value_name = "RESULTS")]
-    policies: PathBuf,
+    /// The results: JSON lines, one or more a candidate patch; - is standard input. Several files are
+    /// read as one.
+    #[arg(long, value_name = "RESULTS", required = true, num_args = 1..)]
+    policies: Vec<PathBuf>,
+    /// The folder of an evaluation, logs/run_evaluation/<run id>: its verdicts say which patches resolve
+    /// their task, and which tests pass. Can be given several times.
+    #[arg(long = "evaluation", value_name = "DIR")]
+    evaluations: Vec<PathBuf>,
     /// The page to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -136,7 +146,7 @@ pub(super) struct ReportArgs {
 }
 
 pub(super) fn metrics(args: &MetricsArgs) -> Result<u8, Error> {
-    let Some(results) = &args.results else {
+    if !args.check.is_empty() {
         let checked: Vec<CheckedFile> = args.check.iter().map(|path| check_file(path)).collect();
         match args.format {
             Format::Json => output::json(&checked)?,
@@ -144,8 +154,12 @@ pub(super) fn metrics(args: &MetricsArgs) -> Result<u8, Error> {
         }
         let agree = checked.iter().all(|file| file.agrees);
         return Ok(if agree { DONE } else { ERROR });
+    }
+    let input = MeasureInput {
+        results: args.results.clone(),
+        evaluations: args.evaluations.clone(),
     };
-    let analysis = measure(results, &args.analysis.options())?;
+    let analysis = measure(&input, &args.analysis.options())?;
     match args.format {
         Format::Json => output::json(&analysis)?,
         Format::Text => output::print(&analysis.to_markdown())?,
@@ -162,7 +176,11 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Error> {
         notes: &'a [String],
     }
     let options = args.analysis.options();
-    let analysis = report_policies(&args.policies, &options, &args.title, &args.out)?;
+    let input = MeasureInput {
+        results: args.policies.clone(),
+        evaluations: args.evaluations.clone(),
+    };
+    let analysis = report_policies(&input, &options, &args.title, &args.out)?;
     let out = args.out.display().to_string();
     match args.format {
         Format::Json => output::json(&Written {

@@ -1,14 +1,13 @@
 //! What is judged: rows of a dataset, and candidate patches for them.
 
 use crate::evaluate::{InputFault, PredictionSource};
+use crate::store::sha256;
 use atlas_core::{Error, ErrorKind, Instance, InstanceId, Patch};
 use atlas_formats::{
     FaultKind, Prediction, Predictions, ReadOptions, read_dataset, read_predictions,
 };
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::Path;
 
 /// The rows of a dataset in their order, all or those of these names, and what is wrong with others.
@@ -59,6 +58,9 @@ pub fn instance_rows(
     }
     Ok((rows, faults))
 }
+
+/// Digits of a patch's SHA-256 that are its name where a prediction gives none.
+pub(crate) const PATCH_ID_DIGITS: usize = 12;
 
 /// A candidate patch beside its row.
 #[derive(Clone, Debug)]
@@ -215,11 +217,5 @@ fn made(rows: &[Instance], model: &str, patch: impl Fn(&Instance) -> String) -> 
 
 /// The first 12 digits of a patch's SHA-256.
 fn short_hash(patch: &str) -> String {
-    Sha256::digest(patch.as_bytes())
-        .iter()
-        .take(6)
-        .fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+    sha256(patch.as_bytes())[..PATCH_ID_DIGITS].to_owned()
 }

@@ -15,6 +15,7 @@ mod session;
 pub use abstain::{AbstainOptions, AbstainReport, AbstainResult, abstain, abstain_prompts};
 pub use attached::Attached;
 pub use critic::{CriticRunOptions, CriticRunReport, CriticRunResult, critic, critic_run_prompts};
+pub(crate) use input::PATCH_ID_DIGITS;
 pub use input::{CandidatePatch, candidate_patches, instance_rows};
 pub use review::{
     ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, review, review_prompts,

@@ -117,6 +117,12 @@ pub fn analyse(
         )),
         _ => {}
     }
+    if results.without_truth > 0 {
+        notes.push(format!(
+            "{} left out: no line says whether they resolve their task.",
+            counted(results.without_truth, "patch")
+        ));
+    }
     let mut analysed = Vec::new();
     if !results.candidates.is_empty() {
         let name = match agents.keys().next() {

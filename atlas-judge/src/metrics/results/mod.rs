@@ -5,7 +5,7 @@
 
 mod read;
 
-pub use read::{Results, ResultsError, read_results};
+pub use read::{Results, ResultsError, ResultsReader, read_results};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -19,8 +19,9 @@ pub struct ResultLine {
     pub patch_id: String,
     /// Who made the patch: the model's name.
     pub agent: String,
-    /// The ground truth: the evaluator found it resolved.
-    pub resolved: bool,
+    /// The ground truth: the evaluator found it resolved. Absent where this line does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<bool>,
     /// The ground truth test by test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<Vec<TestTruth>>,

@@ -13,6 +13,8 @@ pub struct Results {
     pub candidates: Vec<CandidateResult>,
     /// Lines that were read, empty ones not counted.
     pub lines: u64,
+    /// Patches of which no line says whether they resolve their task: they are not among the candidates.
+    pub without_truth: u64,
 }
 
 /// A line that cannot be read, or that contradicts another one.
@@ -41,48 +43,102 @@ impl std::error::Error for ResultsError {}
 /// Reads a results file to its end. Empty lines are passed over; so is a byte order mark.
 ///
 /// # Errors
-/// The first line that is no JSON object of the form of [`ResultLine`], that has a number out of
-/// range or a test twice, or that says something else of a patch than an earlier line.
-pub fn read_results(mut input: impl BufRead) -> Result<Results, ResultsError> {
-    let mut results = Results::default();
-    let mut places: HashMap<(String, String, String), Place> = HashMap::new();
-    let mut buffer = Vec::new();
-    for number in 1.. {
-        let fault = |field: &str, message: String| ResultsError {
-            line: number,
-            field: field.to_owned(),
-            message,
-        };
-        buffer.clear();
-        let read = input.read_until(b'\n', &mut buffer);
-        if read.map_err(|why| fault("", format!("cannot be read: {why}")))? == 0 {
-            break;
+/// As [`ResultsReader::add`].
+pub fn read_results(input: impl BufRead) -> Result<Results, ResultsError> {
+    let mut reader = ResultsReader::default();
+    reader.add(input, "")?;
+    Ok(reader.finish())
+}
+
+/// Reads several results files as one: what policies said, what critics said, what was true.
+///
+/// ```
+/// use atlas_judge::metrics::results::ResultsReader;
+/// let mut reader = ResultsReader::default();
+/// let (truth, said) = (
+///     r#"{"instance_id": "a", "agent": "m", "patch_id": "1", "resolved": true}"#,
+///     r#"{"instance_id": "a", "agent": "m", "patch_id": "1", "validation": {"accepted": true, "source": "x"}}"#,
+/// );
+/// reader.add(truth.as_bytes(), "truth.jsonl")?;
+/// reader.add(said.as_bytes(), "review.jsonl")?;
+/// let results = reader.finish();
+/// assert!(results.candidates[0].resolved && results.candidates[0].validation.is_some());
+/// # Ok::<(), atlas_judge::metrics::results::ResultsError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct ResultsReader {
+    results: Results,
+    places: HashMap<(String, String, String), Place>,
+}
+
+impl ResultsReader {
+    /// Reads one more file to its end; `name` tells its lines from those of other files in messages, and
+    /// is empty where there is only one.
+    ///
+    /// # Errors
+    /// The first line that is no JSON object of the form of [`ResultLine`], that has a number out of
+    /// range or a test twice, or that says something else of a patch than an earlier line.
+    pub fn add(&mut self, mut input: impl BufRead, name: &str) -> Result<(), ResultsError> {
+        let mut buffer = Vec::new();
+        for number in 1.. {
+            let fault = |field: &str, message: String| ResultsError {
+                line: number,
+                field: field.to_owned(),
+                message,
+            };
+            buffer.clear();
+            let read = input.read_until(b'\n', &mut buffer);
+            if read.map_err(|why| fault("", format!("cannot be read: {why}")))? == 0 {
+                break;
+            }
+            let mut bytes = buffer.trim_ascii();
+            if number == 1 {
+                bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+            }
+            if bytes.is_empty() {
+                continue;
+            }
+            let line = parse(bytes).map_err(|(field, message)| fault(&field, message))?;
+            examine(&line).map_err(|(field, message)| fault(&field, message))?;
+            self.results.lines += 1;
+            let key = (
+                line.instance_id.clone(),
+                line.agent.clone(),
+                line.patch_id.clone(),
+            );
+            let spot = if name.is_empty() {
+                format!("line {number}")
+            } else {
+                format!("line {number} of {name}")
+            };
+            if let Some(place) = self.places.get_mut(&key) {
+                let known = &mut self.results.candidates[place.at];
+                merge(known, line, place, &spot)
+                    .map_err(|(field, message)| fault(field, message))?;
+            } else {
+                let place = Place::new(self.results.candidates.len(), &line, &spot);
+                self.places.insert(key, place);
+                self.results.candidates.push(line.into());
+            }
         }
-        let mut bytes = buffer.trim_ascii();
-        if number == 1 {
-            bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        }
-        if bytes.is_empty() {
-            continue;
-        }
-        let line = parse(bytes).map_err(|(field, message)| fault(&field, message))?;
-        examine(&line).map_err(|(field, message)| fault(&field, message))?;
-        results.lines += 1;
-        let key = (
-            line.instance_id.clone(),
-            line.agent.clone(),
-            line.patch_id.clone(),
-        );
-        if let Some(place) = places.get_mut(&key) {
-            let known = &mut results.candidates[place.at];
-            merge(known, line, place, number).map_err(|(field, message)| fault(field, message))?;
-        } else {
-            let place = Place::new(results.candidates.len(), &line, number);
-            places.insert(key, place);
-            results.candidates.push(line.into());
-        }
+        Ok(())
     }
-    Ok(results)
+
+    /// What was read. Patches whose truth no line knows are counted and left out.
+    pub fn finish(mut self) -> Results {
+        let mut known = vec![false; self.results.candidates.len()];
+        for place in self.places.values() {
+            known[place.at] = place.said.contains_key("resolved");
+        }
+        let mut known = known.into_iter();
+        let before = self.results.candidates.len();
+        self.results
+            .candidates
+            .retain(|_| known.next().unwrap_or_default());
+        let left_out = before - self.results.candidates.len();
+        self.results.without_truth = left_out as u64;
+        self.results
+    }
 }
 
 /// A field and what is wrong with it.
@@ -172,16 +228,18 @@ fn once<'a>(list: &str, ids: impl Iterator<Item = &'a str>) -> Result<(), Fault>
 }
 
 /// Where a candidate is, and which line said what of it.
+#[derive(Debug)]
 struct Place {
     at: usize,
-    first: u64,
-    said: HashMap<String, u64>,
+    first: String,
+    said: HashMap<String, String>,
 }
 
 impl Place {
-    fn new(at: usize, line: &ResultLine, number: u64) -> Self {
+    fn new(at: usize, line: &ResultLine, spot: &str) -> Self {
         let mut said = HashMap::new();
         for (field, there) in [
+            ("resolved", line.resolved.is_some()),
             ("tests", line.tests.is_some()),
             ("abstention", line.abstention.is_some()),
             ("deterministic", line.deterministic.is_some()),
@@ -189,15 +247,15 @@ impl Place {
             ("kind", line.kind.is_some()),
         ] {
             if there {
-                said.insert(field.to_owned(), number);
+                said.insert(field.to_owned(), spot.to_owned());
             }
         }
         if let Some(critic) = &line.critic {
-            said.insert(critic_key(critic.variant.as_deref()), number);
+            said.insert(critic_key(critic.variant.as_deref()), spot.to_owned());
         }
         Self {
             at,
-            first: number,
+            first: spot.to_owned(),
             said,
         }
     }
@@ -212,23 +270,30 @@ fn merge(
     known: &mut CandidateResult,
     line: ResultLine,
     place: &mut Place,
-    number: u64,
+    spot: &str,
 ) -> Result<(), (&'static str, String)> {
-    let other = |line: u64| {
+    let other = |line: &str| {
         format!(
-            "says something else of this patch than line {line}; a patch of its own needs its own patch_id"
+            "says something else of this patch than {line}; a patch of its own needs its own patch_id"
         )
     };
-    if known.resolved != line.resolved {
-        return Err(("resolved", other(place.first)));
+    if let Some(resolved) = line.resolved {
+        match place.said.get("resolved") {
+            Some(spot) if known.resolved != resolved => return Err(("resolved", other(spot))),
+            Some(_) => {}
+            None => {
+                known.resolved = resolved;
+                place.said.insert("resolved".to_owned(), spot.to_owned());
+            }
+        }
     }
-    fill(&mut known.tests, line.tests, "tests", place, number).map_err(other_of(&other))?;
+    fill(&mut known.tests, line.tests, "tests", place, spot).map_err(other_of(&other))?;
     fill(
         &mut known.abstention,
         line.abstention,
         "abstention",
         place,
-        number,
+        spot,
     )
     .map_err(other_of(&other))?;
     fill(
@@ -236,7 +301,7 @@ fn merge(
         line.deterministic,
         "deterministic",
         place,
-        number,
+        spot,
     )
     .map_err(other_of(&other))?;
     fill(
@@ -244,21 +309,21 @@ fn merge(
         line.validation,
         "validation",
         place,
-        number,
+        spot,
     )
     .map_err(other_of(&other))?;
-    fill(&mut known.kind, line.kind, "kind", place, number).map_err(other_of(&other))?;
+    fill(&mut known.kind, line.kind, "kind", place, spot).map_err(other_of(&other))?;
     if let Some(critic) = line.critic {
         let key = critic_key(critic.variant.as_deref());
         let variant = critic.variant.unwrap_or_default();
         match known.critics.get(&variant) {
             Some(tests) if *tests != critic.tests => {
-                let at = place.said.get(&key).copied().unwrap_or(place.first);
+                let at = place.said.get(&key).unwrap_or(&place.first);
                 return Err(("critic", other(at)));
             }
             Some(_) => {}
             None => {
-                place.said.insert(key, number);
+                place.said.insert(key, spot.to_owned());
                 known.critics.insert(variant, critic.tests);
             }
         }
@@ -267,9 +332,9 @@ fn merge(
 }
 
 fn other_of(
-    other: &impl Fn(u64) -> String,
-) -> impl Fn((&'static str, u64)) -> (&'static str, String) {
-    move |(field, line)| (field, other(line))
+    other: &impl Fn(&str) -> String,
+) -> impl Fn((&'static str, String)) -> (&'static str, String) {
+    move |(field, line)| (field, other(&line))
 }
 
 /// Fills what is not known yet; what is known must be the same.
@@ -278,17 +343,20 @@ fn fill<T: PartialEq>(
     new: Option<T>,
     field: &'static str,
     place: &mut Place,
-    number: u64,
-) -> Result<(), (&'static str, u64)> {
+    spot: &str,
+) -> Result<(), (&'static str, String)> {
     match (&known, new) {
         (_, None) => Ok(()),
         (None, new) => {
             *known = new;
-            place.said.insert(field.to_owned(), number);
+            place.said.insert(field.to_owned(), spot.to_owned());
             Ok(())
         }
         (Some(old), Some(new)) if *old == new => Ok(()),
-        _ => Err((field, place.said.get(field).copied().unwrap_or(place.first))),
+        _ => {
+            let at = place.said.get(field).unwrap_or(&place.first);
+            Err((field, at.clone()))
+        }
     }
 }
 
@@ -298,7 +366,7 @@ impl From<ResultLine> for CandidateResult {
             instance_id: line.instance_id,
             patch_id: line.patch_id,
             agent: line.agent,
-            resolved: line.resolved,
+            resolved: line.resolved.unwrap_or_default(),
             tests: line.tests,
             abstention: line.abstention,
             deterministic: line.deterministic,
