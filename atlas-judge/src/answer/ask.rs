@@ -47,6 +47,10 @@ pub struct AskOptions {
     /// How often a model is told what is wrong with an answer of another form than was asked for, and
     /// asked again; default 2. An answer that was cut off would be cut off again, and is not.
     pub corrections: u32,
+    /// Most characters of a free text within an answer of a set form, said in the schema; default none.
+    /// Not every server takes such a schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_text: Option<u32>,
     /// Seed, for models that take one; the samples have the ones that follow. Default 0.
     pub seed: u64,
 }
@@ -61,6 +65,7 @@ impl Default for AskOptions {
             temperature: 1.0,
             verbalised: true,
             corrections: 2,
+            max_text: None,
             seed: 0,
         }
     }
@@ -179,7 +184,7 @@ pub async fn ask_label(
         // With a schema, servers that enforce one keep a model to the words that does not obey by itself.
         let request = CompletionRequest {
             max_tokens: options.max_tokens.max(JSON_TOKENS),
-            json_schema: Some(schema.to_json()),
+            json_schema: Some(schema.to_json_within(options.max_text)),
             ..request
         };
         let read = |sample: &Completion| match parse(&schema, sample) {
@@ -251,7 +256,7 @@ pub async fn ask_structured(
         seed: Some(options.seed),
         // The score needs the tokens' own values; the least that every API can be asked for.
         top_logprobs: Some(1),
-        json_schema: Some(schema.to_json()),
+        json_schema: Some(schema.to_json_within(options.max_text)),
     };
     let (first, fields) = corrected(cx, model, request.clone(), schema, options).await?;
     let mut answer = StructuredAnswer {
@@ -447,7 +452,7 @@ async fn percent(
         temperature: 0.0,
         seed: Some(options.seed),
         top_logprobs: None,
-        json_schema: Some(schema.to_json()),
+        json_schema: Some(schema.to_json_within(options.max_text)),
     };
     let answer = model.complete(cx, &request).await?;
     Ok(

@@ -93,6 +93,16 @@ impl Schema {
         })
     }
 
+    /// Likewise, with a limit of characters for every free text. It keeps a model that would not stop from
+    /// being cut off; not every server takes it, and the check does not ask for it.
+    pub fn to_json_within(&self, characters: Option<u32>) -> Value {
+        let mut schema = self.to_json();
+        if let Some(characters) = characters {
+            limit_texts(&mut schema, characters);
+        }
+        schema
+    }
+
     /// Reads an answer. A code fence around it is taken off; nothing else may stand beside the object.
     ///
     /// # Errors
@@ -139,6 +149,21 @@ impl Schema {
             if !self.fields.iter().any(|field| field.name == *name) {
                 faults.push(format!("field `{}` was not asked for", path(name)));
             }
+        }
+    }
+}
+
+fn limit_texts(schema: &mut Value, characters: u32) {
+    let Value::Object(map) = schema else { return };
+    if map.get("type") == Some(&json!("string")) && !map.contains_key("enum") {
+        map.insert("maxLength".to_owned(), json!(characters));
+    }
+    if let Some(items) = map.get_mut("items") {
+        limit_texts(items, characters);
+    }
+    if let Some(Value::Object(properties)) = map.get_mut("properties") {
+        for value in properties.values_mut() {
+            limit_texts(value, characters);
         }
     }
 }

@@ -74,6 +74,9 @@ pub(super) struct AskArgs {
     /// How often a model is told what is wrong with the form of its answer, and asked again.
     #[arg(long, value_name = "N", default_value_t = AskOptions::default().corrections)]
     corrections: u32,
+    /// Most characters of a text within an answer of a set form, for servers whose schemas may say so.
+    #[arg(long, value_name = "N")]
+    max_text: Option<u32>,
     /// Seed, for models that take one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -87,6 +90,7 @@ impl AskArgs {
             temperature: self.temperature,
             verbalised: !self.no_verbalised,
             corrections: self.corrections,
+            max_text: self.max_text,
             seed: self.seed,
             ..ask.clone()
         }
