@@ -5,7 +5,9 @@ mod prompt;
 mod report;
 
 pub mod abstention;
+pub mod critic;
 pub mod validation;
+pub mod variant;
 
 pub mod metrics;
 

@@ -73,7 +73,7 @@ impl Language {
         })
     }
 
-    fn grammar(self) -> tree_sitter::Language {
+    pub(crate) fn grammar(self) -> tree_sitter::Language {
         match self {
             Self::C => tree_sitter_c::LANGUAGE.into(),
             Self::Cpp => tree_sitter_cpp::LANGUAGE.into(),
@@ -91,10 +91,27 @@ impl Language {
     }
 }
 
-/// The tree of a source. Bytes that are no UTF-8 and code that does not parse give a tree with error
-/// nodes; none only where the grammar and the library do not fit each other.
+/// The tree of a source. Code that does not parse gives a tree with error nodes; none only where the
+/// grammar and the library do not fit each other. Bytes that are no UTF-8, and NUL, which the
+/// grammars take for the end, are read as letters, so that every place stays where it is.
 pub fn parse(language: Language, source: &[u8]) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&language.grammar()).ok()?;
-    parser.parse(source, None)
+    if std::str::from_utf8(source).is_ok() && !source.contains(&0) {
+        return parser.parse(source, None);
+    }
+    let mut readable = source.to_vec();
+    let mut at = 0;
+    while let Err(why) = std::str::from_utf8(&readable[at..]) {
+        at += why.valid_up_to();
+        let bad = why.error_len().unwrap_or(readable.len() - at);
+        readable[at..at + bad].fill(b'_');
+        at += bad;
+    }
+    for byte in &mut readable {
+        if *byte == 0 {
+            *byte = b'_';
+        }
+    }
+    parser.parse(&readable, None)
 }

@@ -1,5 +1,15 @@
 #![doc = include_str!("../README.md")]
 
+mod definition;
 mod language;
+mod mask;
+mod nested;
+mod rules;
+mod source;
+mod uses;
+mod walk;
 
+pub use definition::{Definition, DefinitionKind, Lines};
 pub use language::{Language, parse};
+pub use source::{Nesting, Source, functions};
+pub use uses::Call;

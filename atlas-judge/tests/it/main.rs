@@ -7,8 +7,10 @@
 
 mod abstention;
 mod answer;
+mod critic;
 mod decisions;
 mod metrics;
 mod stored_values;
 mod support;
 mod validation;
+mod variants;

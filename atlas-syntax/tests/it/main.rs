@@ -1,5 +1,9 @@
 //! Tests at the boundary of the crate.
 
+mod definitions;
+mod hostile;
+mod uses;
+
 use atlas_syntax::{Language, parse};
 
 #[test]

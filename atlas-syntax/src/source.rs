@@ -1,0 +1,360 @@
+//! A source and what is asked of it.
+
+use crate::definition::{Definition, DefinitionKind, Lines};
+use crate::language::{Language, parse};
+use crate::rules;
+use crate::uses::{self, Call};
+use crate::walk::walk;
+use crate::{mask, nested};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use tree_sitter::Tree;
+
+/// Which of several functions around a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nesting {
+    /// The smallest.
+    #[default]
+    Innermost,
+    /// The largest.
+    Outermost,
+}
+
+/// A source with its tree and its definitions.
+///
+/// ```
+/// use atlas_syntax::{Language, Lines, Nesting, Source};
+/// let source = Source::new(Language::Python, "@cached\ndef f(x):\n    return x\n");
+/// let function = source.enclosing(Lines::new(3, 3), Nesting::Innermost).unwrap();
+/// assert_eq!((function.name.as_str(), function.lines), ("f", Lines::new(1, 3)));
+/// assert_eq!(function.signature, "def f(x)");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Source {
+    language: Language,
+    text: Vec<u8>,
+    tree: Option<Tree>,
+    definitions: Vec<Definition>,
+    line_starts: Vec<usize>,
+}
+
+impl Source {
+    /// Reads a source. Any bytes are taken: what does not parse has fewer definitions.
+    pub fn new(language: Language, text: impl Into<Vec<u8>>) -> Self {
+        let text = text.into();
+        let line_starts = line_starts(&text);
+        let mut source = Self {
+            language,
+            tree: None,
+            definitions: Vec::new(),
+            line_starts,
+            text,
+        };
+        source.read();
+        source
+    }
+
+    /// Reads the source of a file; none where its name tells of no known language. A `.h` file is
+    /// read as C++ when the C tree has errors and the C++ tree has fewer.
+    pub fn of_path(path: &str, text: impl Into<Vec<u8>>) -> Option<Self> {
+        let language = Language::of_path(path)?;
+        let source = Self::new(language, text);
+        if language == Language::C && is_header(path) && source.error_bytes() > 0 {
+            let other = Self::new(Language::Cpp, source.text.clone());
+            if other.error_bytes() < source.error_bytes() {
+                return Some(other);
+            }
+        }
+        Some(source)
+    }
+
+    /// The language.
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// The bytes.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// How many bytes the grammar could not place; 0 for a source that parses.
+    pub fn error_bytes(&self) -> usize {
+        self.tree
+            .as_ref()
+            .map_or(self.text.len(), mask::error_bytes)
+    }
+
+    /// Number of lines; text behind the last line end is a line.
+    pub fn line_count(&self) -> usize {
+        self.line_starts.len()
+    }
+
+    /// The bytes of lines, line ends included; what lies behind the last line is left out.
+    pub fn lines(&self, lines: Lines) -> &[u8] {
+        let start = self.line_start(lines.first);
+        let end = self.line_start(lines.last + 1);
+        &self.text[start.min(end)..end]
+    }
+
+    /// The bytes that lines span.
+    pub fn bytes_of(&self, lines: Lines) -> Range<usize> {
+        self.line_start(lines.first)..self.line_start(lines.last + 1)
+    }
+
+    fn line_start(&self, line: usize) -> usize {
+        let known = self.line_starts.get(line.saturating_sub(1)).copied();
+        known.unwrap_or(self.text.len())
+    }
+
+    /// The line of a byte.
+    pub fn line_of(&self, byte: usize) -> usize {
+        self.line_starts
+            .partition_point(|start| *start <= byte)
+            .max(1)
+    }
+
+    /// Everything defined, in the order of the source, outer before inner.
+    pub fn definitions(&self) -> &[Definition] {
+        &self.definitions
+    }
+
+    /// Everything that is called: functions, methods, tests, suites, closures, macros.
+    pub fn functions(&self) -> impl Iterator<Item = &Definition> {
+        self.definitions.iter().filter(|one| one.kind.is_callable())
+    }
+
+    /// Functions, methods and types, with or without a body, exported or not: what a hint about
+    /// names and parameters is made of. Closures, tests and scopes are left out.
+    pub fn signatures(&self) -> impl Iterator<Item = &Definition> {
+        use DefinitionKind::{Function, Macro, Method, Type};
+        self.definitions.iter().filter(|one| {
+            matches!(one.kind, Function | Method | Type | Macro) && !one.name.is_empty()
+        })
+    }
+
+    /// The function around all of these lines: a function, method, test or macro with a body. A
+    /// closure belongs to the function around it; a suite of tests is none.
+    pub fn enclosing(&self, lines: Lines, nesting: Nesting) -> Option<&Definition> {
+        let around = self.units().filter(|one| one.lines.holds(lines));
+        match nesting {
+            Nesting::Innermost => around.min_by_key(|one| one.bytes.len()),
+            Nesting::Outermost => around.max_by_key(|one| one.bytes.len()),
+        }
+    }
+
+    /// Functions, methods, tests and macros with a body.
+    pub fn units(&self) -> impl Iterator<Item = &Definition> {
+        self.definitions
+            .iter()
+            .filter(|one| one.kind.is_unit() && one.body.is_some())
+    }
+
+    /// The names used or defined in these bytes.
+    pub fn identifiers(&self, bytes: Range<usize>) -> BTreeSet<String> {
+        self.tree
+            .as_ref()
+            .map(|tree| uses::identifiers(tree, &self.text, &bytes))
+            .unwrap_or_default()
+    }
+
+    /// The calls whose first byte lies in these bytes, in their order.
+    pub fn calls(&self, bytes: Range<usize>) -> Vec<Call> {
+        self.tree
+            .as_ref()
+            .map(|tree| uses::calls(tree, &self.text, &bytes))
+            .unwrap_or_default()
+    }
+
+    /// The tree, if the grammar could be loaded.
+    pub fn tree(&self) -> Option<&Tree> {
+        self.tree.as_ref()
+    }
+
+    fn read(&mut self) {
+        self.tree = parse(self.language, &self.text);
+        let Some(tree) = &self.tree else { return };
+        let mut definitions = self.collect(tree);
+        if matches!(self.language, Language::C | Language::Cpp) && tree.root_node().has_error() {
+            let masked = mask::mask(self.language, &self.text);
+            if let Some(other) = parse(self.language, &masked)
+                && mask::error_bytes(&other) < mask::error_bytes(tree)
+            {
+                let better = self.collect(&other);
+                definitions = merge(better, definitions);
+                self.tree = Some(other);
+            }
+        }
+        if self.language == Language::Rust {
+            for tree in nested::trees(&self.text, self.tree.as_ref()) {
+                let inside = self.collect(&tree);
+                definitions = merge(definitions, inside);
+            }
+        }
+        self.definitions = definitions;
+    }
+
+    fn collect(&self, tree: &Tree) -> Vec<Definition> {
+        struct Open {
+            depth: usize,
+            end: usize,
+            qualified: String,
+            parts: usize,
+            holds_methods: bool,
+            in_function: bool,
+        }
+        let separator = match self.language {
+            Language::Cpp | Language::C | Language::Rust | Language::Ruby | Language::Php => "::",
+            _ => ".",
+        };
+        let mut open: Vec<Open> = Vec::new();
+        let mut definitions = Vec::new();
+        walk(tree.root_node(), |path| {
+            let depth = path.len();
+            // The body of a macro call is its sibling, so the end counts as well as the depth.
+            let start = path.last().map_or(0, |frame| frame.node.start_byte());
+            while open
+                .last()
+                .is_some_and(|last| last.depth >= depth && last.end <= start)
+            {
+                open.pop();
+            }
+            let in_function = open.last().is_some_and(|last| last.in_function);
+            let Some(found) = rules::find(self.language, path, &self.text, in_function) else {
+                return true;
+            };
+            let around = open.last();
+            let mut container = around.map_or_else(String::new, |last| last.qualified.clone());
+            let mut parts = around.map_or(0, |last| last.parts);
+            let mut kind = found.kind;
+            if kind == DefinitionKind::Function && around.is_some_and(|last| last.holds_methods) {
+                kind = DefinitionKind::Method;
+            }
+            if let Some(qualifier) = &found.qualifier {
+                extend(&mut container, &mut parts, qualifier, separator);
+            }
+            let definition = self.definition(found.outer, path, &found, kind, &container);
+            let is_closure = kind == DefinitionKind::Closure;
+            let mut qualified = container;
+            if !is_closure {
+                extend(&mut qualified, &mut parts, &found.name, separator);
+            }
+            open.push(Open {
+                depth,
+                end: found
+                    .body
+                    .as_ref()
+                    .map_or(0, |body| body.end)
+                    .max(start + 1),
+                qualified,
+                parts,
+                holds_methods: found.holds_methods,
+                in_function: kind.is_callable() && kind != DefinitionKind::Suite,
+            });
+            definitions.push(definition);
+            true
+        });
+        // An arrow function's statement begins before what stands inside; a later, larger one may
+        // begin before an earlier one.
+        definitions.sort_by_key(|one| (one.bytes.start, std::cmp::Reverse(one.bytes.end)));
+        definitions
+    }
+
+    fn definition(
+        &self,
+        outer: usize,
+        path: &[crate::walk::Frame<'_>],
+        found: &rules::Found<'_>,
+        kind: DefinitionKind,
+        container: &str,
+    ) -> Definition {
+        let frame = &path[outer];
+        let end = frame
+            .node
+            .end_byte()
+            .max(found.body.as_ref().map_or(0, |body| body.end));
+        let mut end = end.min(self.text.len());
+        let start = frame.attached.min(end);
+        while end > start && self.text[end - 1].is_ascii_whitespace() {
+            end -= 1;
+        }
+        let declaration = found.node.start_byte();
+        let until = found.signature_end.min(end);
+        let signature = self.text.get(declaration..until).unwrap_or_default();
+        let signature = String::from_utf8_lossy(signature);
+        let signature = signature
+            .trim()
+            .trim_end_matches(['{', ';', ':', '='])
+            .trim_end_matches("=>")
+            .trim_end();
+        Definition {
+            name: found.name.clone(),
+            container: container.to_owned(),
+            kind,
+            lines: Lines::new(
+                self.line_of(start),
+                self.line_of(end.saturating_sub(1).max(start)),
+            ),
+            bytes: start..end,
+            declaration,
+            body: found.body.clone(),
+            signature: signature.to_owned(),
+        }
+    }
+}
+
+/// A header may hold C as well as C++.
+fn is_header(path: &str) -> bool {
+    path.rsplit_once('.')
+        .is_some_and(|(_, extension)| extension == "h")
+}
+
+fn extend(qualified: &mut String, parts: &mut usize, name: &str, separator: &str) {
+    if name.is_empty() || *parts >= 32 {
+        return;
+    }
+    if !qualified.is_empty() {
+        qualified.push_str(separator);
+    }
+    qualified.push_str(name);
+    *parts += 1;
+}
+
+/// The definitions of `first`, and those of `second` that share no byte with a callable of it.
+fn merge(mut first: Vec<Definition>, second: Vec<Definition>) -> Vec<Definition> {
+    let mut taken: Vec<Range<usize>> = Vec::new();
+    for one in first.iter().filter(|one| one.kind.is_callable()) {
+        match taken.last_mut() {
+            Some(last) if one.bytes.start < last.end => last.end = last.end.max(one.bytes.end),
+            _ => taken.push(one.bytes.clone()),
+        }
+    }
+    let is_free = |range: &Range<usize>| {
+        let at = taken.partition_point(|other| other.end <= range.start);
+        taken.get(at).is_none_or(|other| other.start >= range.end)
+    };
+    let added: Vec<Definition> = second
+        .into_iter()
+        .filter(|one| one.kind.is_callable() && is_free(&one.bytes))
+        .collect();
+    first.extend(added);
+    first.sort_by_key(|one| (one.bytes.start, std::cmp::Reverse(one.bytes.end)));
+    first
+}
+
+fn line_starts(text: &[u8]) -> Vec<usize> {
+    let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let mut starts: Vec<usize> = std::iter::once(0)
+        .chain(ends.map(|(at, _)| at + 1))
+        .collect();
+    if starts.last() == Some(&text.len()) {
+        starts.pop();
+    }
+    starts
+}
+
+/// Everything that is called in a source: [`Source::functions`] without keeping the source.
+pub fn functions(language: Language, source: &[u8]) -> Vec<Definition> {
+    let source = Source::new(language, source);
+    source.functions().cloned().collect()
+}
