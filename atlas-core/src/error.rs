@@ -27,15 +27,17 @@ pub enum ErrorKind {
     Io,
     /// Untrusted code would have run with less isolation than was asked for.
     NotTrusted,
-    /// A language model or its budget failed.
+    /// A language model failed.
     Model,
+    /// The next call of a language model would go beyond what may be spent.
+    BudgetExceeded,
     /// Something that must never happen: a defect in Atlas.
     Internal,
 }
 
 impl ErrorKind {
     /// Every kind, for tables and tests.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::InvalidInput,
         Self::NotFound,
         Self::EngineUnreachable,
@@ -47,6 +49,7 @@ impl ErrorKind {
         Self::Io,
         Self::NotTrusted,
         Self::Model,
+        Self::BudgetExceeded,
         Self::Internal,
     ];
 
@@ -64,6 +67,7 @@ impl ErrorKind {
             Self::Io => "io",
             Self::NotTrusted => "not_trusted",
             Self::Model => "model",
+            Self::BudgetExceeded => "budget_exceeded",
             Self::Internal => "internal",
         }
     }
@@ -167,6 +171,7 @@ impl Error {
             ErrorKind::InvalidInput
             | ErrorKind::NotFound
             | ErrorKind::Cancelled
+            | ErrorKind::BudgetExceeded
             | ErrorKind::NotTrusted => Blame::Caller,
             ErrorKind::EngineUnreachable
             | ErrorKind::EngineFailed

@@ -103,7 +103,8 @@ pub struct Completion {
 /// - What the response did not hold is absent, never invented.
 /// - A refused, unreadable or missing answer is an [`Error`] of kind
 ///   [`ErrorKind::Model`](crate::ErrorKind::Model); an answer cut off by its limit is a
-///   [`Completion`] that says so.
+///   [`Completion`] that says so. A call that a budget forbids is of kind
+///   [`ErrorKind::BudgetExceeded`](crate::ErrorKind::BudgetExceeded).
 /// - Keys and other secrets appear in no error.
 ///
 /// # Cancellation

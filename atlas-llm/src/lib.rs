@@ -1,13 +1,30 @@
 #![doc = include_str!("../README.md")]
 
 mod budget;
+mod chance;
+mod checked;
+mod config;
 mod exchange;
+mod failure;
+#[cfg(feature = "http")]
+mod http;
+mod noise;
+mod open;
 mod recorded;
 mod replay;
+mod retry;
 mod scripted;
 
-pub use budget::{Budget, Limits};
+pub use budget::{Account, Budget, BudgetExceeded, Ledger, Limits, Price, Purse};
+pub use checked::Checked;
+pub use config::{ModelConfig, Provider};
 pub use exchange::{Exchange, request_key};
+pub use failure::{CallFailure, FailureCause};
+#[cfg(feature = "http")]
+pub use http::HttpModel;
+pub use noise::Noise;
+pub use open::{open_model, open_model_within};
 pub use recorded::Recorded;
 pub use replay::Replay;
+pub use retry::{Retry, RetryPolicy};
 pub use scripted::{Rule, Scripted};

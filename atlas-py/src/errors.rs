@@ -19,6 +19,7 @@ fn class_of(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::Io => "IoError",
         ErrorKind::NotTrusted => "NotTrustedError",
         ErrorKind::Model => "ModelError",
+        ErrorKind::BudgetExceeded => "BudgetExceededError",
         ErrorKind::Internal => "InternalError",
         _ => return None,
     })

@@ -146,8 +146,9 @@ fn model(config: &Config) -> Result<Option<Arc<dyn LanguageModel>>, Error> {
         return Ok(None);
     };
     let limits = atlas_llm::Limits {
-        calls: config.model.calls,
-        tokens: config.model.tokens,
+        calls: Some(config.model.calls),
+        tokens: Some(config.model.tokens),
+        ..atlas_llm::Limits::none()
     };
     let replay = atlas_llm::Replay::read(path)?;
     Ok(Some(Arc::new(atlas_llm::Budget::new(replay, limits))))

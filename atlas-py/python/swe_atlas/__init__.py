@@ -12,6 +12,7 @@ rows through quality gates, and `grade` holds a run against a row's lists.
 
 from swe_atlas._errors import (
     AtlasError,
+    BudgetExceededError,
     CancelledError,
     CompatFault,
     EngineFailedError,
@@ -64,6 +65,7 @@ from swe_atlas._swe_atlas import (
 
 __all__ = [
     "AtlasError",
+    "BudgetExceededError",
     "CancelledError",
     "Classification",
     "CompatFault",

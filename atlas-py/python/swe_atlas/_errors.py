@@ -74,7 +74,11 @@ class NotTrustedError(AtlasError):
 
 
 class ModelError(AtlasError):
-    """A language model or its budget failed."""
+    """A language model failed."""
+
+
+class BudgetExceededError(ModelError):
+    """The next call of a language model would go beyond what may be spent."""
 
 
 class InternalError(AtlasError):

@@ -1,0 +1,114 @@
+//! What was read of an answer up to now.
+
+use crate::failure::{CallFailure, FailureCause, shorten};
+use atlas_core::{Completion, FinishReason, TokenLogprob, Usage};
+use serde_json::Value;
+
+/// An answer that grows: by one whole response, or by the pieces of a stream.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) text: String,
+    /// Whether there was any choice, candidate or message at all.
+    pub(super) seen: bool,
+    pub(super) tokens: Option<Vec<TokenLogprob>>,
+    /// A token without a value was among them: then none are believed.
+    pub(super) tokens_broken: bool,
+    pub(super) avg_logprob: Option<f64>,
+    /// Why the model stopped, in the API's word.
+    pub(super) finish: Option<String>,
+    /// The stream says that it is over.
+    pub(super) over: bool,
+    pub(super) prompt_tokens: Option<u64>,
+    pub(super) completion_tokens: Option<u64>,
+    pub(super) model: Option<String>,
+    /// What the model said instead of an answer.
+    pub(super) declined: Option<String>,
+}
+
+impl Draft {
+    /// The tokens that were reported, if any were.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        (self.prompt_tokens.is_some() || self.completion_tokens.is_some()).then(|| Usage {
+            prompt_tokens: self.prompt_tokens.unwrap_or_default(),
+            completion_tokens: self.completion_tokens.unwrap_or_default(),
+        })
+    }
+
+    /// Whether the model said that it was done.
+    pub(super) fn is_whole(&self) -> bool {
+        self.finish.is_some() || self.over
+    }
+
+    /// The failure of an answer that did not become whole.
+    pub(super) fn failure(&self, cause: FailureCause, what: &str) -> CallFailure {
+        let received = if self.text.is_empty() {
+            "nothing of the answer was received".to_owned()
+        } else {
+            format!(
+                "received {} characters: `{}`",
+                self.text.chars().count(),
+                shorten(&self.text, 200)
+            )
+        };
+        let mut failure = CallFailure::new(cause, format!("{what}; {received}"));
+        failure.usage = self.usage();
+        failure
+    }
+
+    pub(super) fn into_completion(self, model: &str) -> Result<Completion, CallFailure> {
+        let usage = self.usage();
+        let fail = |cause, message: &str| {
+            let mut failure = CallFailure::new(cause, message);
+            failure.usage = usage;
+            Err(failure)
+        };
+        if let Some(words) = &self.declined {
+            return fail(FailureCause::Declined, &shorten(words, 500));
+        }
+        if !self.seen {
+            return fail(FailureCause::Unreadable, "the response holds no answer");
+        }
+        let finish = match self.finish.as_deref() {
+            Some(word) => finish(word),
+            None => FinishReason::Other("absent".to_owned()),
+        };
+        let logprobs = self
+            .tokens
+            .filter(|tokens| !tokens.is_empty() && !self.tokens_broken);
+        Ok(Completion {
+            text: self.text,
+            avg_logprob: self.avg_logprob.filter(|_| logprobs.is_none()),
+            logprobs,
+            finish,
+            usage: usage.unwrap_or_default(),
+            model: self.model.unwrap_or_else(|| model.to_owned()),
+        })
+    }
+}
+
+/// The APIs' many words for two reasons.
+fn finish(word: &str) -> FinishReason {
+    match word.to_ascii_lowercase().as_str() {
+        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" => FinishReason::Stop,
+        "length"
+        | "max_tokens"
+        | "max_output_tokens"
+        | "model_length"
+        | "model_context_window_exceeded" => FinishReason::Length,
+        _ => FinishReason::Other(word.to_owned()),
+    }
+}
+
+/// A text that is not empty.
+pub(super) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    value.get(key)?.as_str().filter(|text| !text.is_empty())
+}
+
+/// A count. Some servers write whole numbers with a point.
+pub(super) fn count(value: &Value, key: &str) -> Option<u64> {
+    let value = value.get(key)?;
+    value.as_u64().or_else(|| {
+        let number = value.as_f64().filter(|number| *number >= 0.0)?;
+        format!("{number:.0}").parse().ok()
+    })
+}

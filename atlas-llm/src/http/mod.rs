@@ -1,0 +1,309 @@
+//! Models behind HTTP.
+
+mod anthropic;
+mod client;
+mod dialect;
+mod draft;
+mod gemini;
+mod openai;
+mod refusal;
+mod secret;
+mod sse;
+
+use crate::failure::{CallFailure, FailureCause, shorten};
+use crate::{ModelConfig, Provider};
+use async_trait::async_trait;
+use atlas_core::{Completion, CompletionRequest, Error, ErrorKind, LanguageModel, RunContext};
+use dialect::{Call, Dialect};
+use draft::Draft;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use secret::Secret;
+use serde_json::{Map, Value};
+
+/// One model of an OpenAI-compatible server, of Anthropic or of Gemini. A call is one request: stand
+/// it inside of [`Retry`](crate::Retry) and, for limits, [`Budget`](crate::Budget), or let
+/// [`open_model`](crate::open_model) do so.
+///
+/// Only what an API takes is sent to it: no log-probabilities and no seed to Anthropic, at most 20
+/// alternatives to anyone. What a response holds is read leniently, and what it does not hold is
+/// absent: log-probabilities of which a part has no value count as none.
+///
+/// # Cancellation
+/// Dropping the future closes the connection.
+#[derive(Debug)]
+pub struct HttpModel {
+    name: String,
+    provider: Provider,
+    dialect: Dialect,
+    model: String,
+    stream: bool,
+    omit: Vec<String>,
+    extra: Map<String, Value>,
+    url: reqwest::Url,
+    headers: HeaderMap,
+    key: Secret,
+    client: reqwest::Client,
+}
+
+impl HttpModel {
+    /// A model of a configuration. The key is read from the environment now.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`]: the provider is not behind HTTP, there is no usable address, the
+    /// key's variable is not set, or `extra_body` names a field that Atlas fills itself or that
+    /// the provider ignores.
+    pub fn open(config: &ModelConfig) -> Result<Self, Error> {
+        let wrong = |why: String| {
+            Error::new(
+                ErrorKind::InvalidInput,
+                "open the model",
+                format!("`{}`", config.name()),
+            )
+            .with_source(why)
+        };
+        let provider = config.provider;
+        let dialect = Dialect::of(provider)
+            .ok_or_else(|| wrong(format!("`{provider}` is not reached by HTTP")))?;
+        let base = config
+            .base_url
+            .as_deref()
+            .or(provider.usual_url())
+            .ok_or_else(|| wrong(format!("`{provider}` needs a `base_url`")))?;
+        // The address is never repeated in an error: it may hold what must not be shown.
+        let parsed = reqwest::Url::parse(base)
+            .map_err(|why| wrong(format!("`base_url` is no address: {why}")))?;
+        if !matches!(parsed.scheme(), "http" | "https") {
+            return Err(wrong(
+                "`base_url` begins with neither http nor https".to_owned(),
+            ));
+        }
+        if !parsed.username().is_empty() || parsed.password().is_some() || parsed.query().is_some()
+        {
+            return Err(wrong(
+                "`base_url` holds a user, a password or a query; name the variable that holds the \
+                 key with `key_env`"
+                    .to_owned(),
+            ));
+        }
+        if config.model.is_empty() && dialect != Dialect::OpenAi {
+            return Err(wrong("`model` is missing".to_owned()));
+        }
+        if let Some(field) = dialect
+            .reserved()
+            .iter()
+            .find(|field| config.extra_body.contains_key(**field))
+        {
+            return Err(wrong(format!(
+                "`extra_body` may not hold `{field}`: it follows from the question, or `{provider}` \
+                 ignores it"
+            )));
+        }
+        let key = Secret::read(config.key_env.as_deref().or(provider.usual_key()))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let (header, before) = dialect.key_header();
+        if let Some(value) = key.header(before)? {
+            headers.insert(header, value);
+        }
+        if dialect == Dialect::Anthropic {
+            headers.insert(
+                "anthropic-version",
+                HeaderValue::from_static(anthropic::VERSION),
+            );
+        }
+        let url = dialect.url(base, &config.model, config.stream);
+        let url = reqwest::Url::parse(&url)
+            .map_err(|why| wrong(format!("`model` makes no address: {why}")))?;
+        Ok(Self {
+            name: config.name(),
+            provider,
+            dialect,
+            model: config.model.clone(),
+            stream: config.stream,
+            omit: config.omit.clone(),
+            extra: config.extra_body.clone(),
+            client: client::client(config, &url)?,
+            url,
+            headers,
+            key,
+        })
+    }
+
+    fn body(&self, request: &CompletionRequest) -> Value {
+        let call = Call {
+            provider: self.provider,
+            model: &self.model,
+            stream: self.stream,
+            request,
+        };
+        let mut body = self.dialect.body(&call);
+        let Some(fields) = body.as_object_mut() else {
+            return body;
+        };
+        for field in &self.omit {
+            fields.shift_remove(field);
+            // Gemini's settings stand one level down.
+            if let Some(Value::Object(settings)) = fields.get_mut("generationConfig") {
+                settings.shift_remove(field);
+            }
+        }
+        for (field, more) in &self.extra {
+            match (fields.get_mut(field), more) {
+                (Some(Value::Object(known)), Value::Object(more)) => known.extend(more.clone()),
+                _ => drop(fields.insert(field.clone(), more.clone())),
+            }
+        }
+        body
+    }
+
+    async fn ask(&self, request: &CompletionRequest) -> Result<Completion, CallFailure> {
+        let response = self
+            .client
+            .post(self.url.clone())
+            .headers(self.headers.clone())
+            .body(self.body(request).to_string())
+            .send()
+            .await
+            .map_err(client::failed)?;
+        let status = response.status().as_u16();
+        let asked_logprobs = request.top_logprobs.is_some();
+        if !response.status().is_success() {
+            let headers = response.headers().clone();
+            // A refusal whose explanation is lost is a refusal all the same.
+            let body = client::whole(response).await.unwrap_or_default();
+            let body = self.key.scrub(body);
+            return Err(refusal::refused(status, &headers, &body, asked_logprobs));
+        }
+        let streams = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok())
+            .is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"));
+        // A server that knows no streams answers whole all the same.
+        let draft = if streams {
+            self.read_stream(response, asked_logprobs).await?
+        } else {
+            let body = self.key.scrub(client::whole(response).await?);
+            let mut draft = Draft::default();
+            let parsed: Value = serde_json::from_str(&body).map_err(|why| {
+                let begin = shorten(&body, 200);
+                let message = format!("no JSON ({why}), {} bytes: `{begin}`", body.len());
+                with_status(CallFailure::new(FailureCause::Unreadable, message), status)
+            })?;
+            if let Some(failure) = refusal::embedded(&parsed, asked_logprobs) {
+                return Err(failure);
+            }
+            self.dialect.read(&parsed, &mut draft);
+            draft
+        };
+        draft
+            .into_completion(&self.name)
+            .map_err(|failure| with_status(failure, status))
+    }
+
+    async fn read_stream(
+        &self,
+        mut response: reqwest::Response,
+        asked_logprobs: bool,
+    ) -> Result<Draft, CallFailure> {
+        let mut draft = Draft::default();
+        let mut events = sse::Events::default();
+        loop {
+            match response.chunk().await {
+                Ok(Some(piece)) => {
+                    for event in events.push(&piece) {
+                        self.read_event(event, asked_logprobs, &mut draft)?;
+                    }
+                }
+                Ok(None) => {
+                    if let Some(event) = events.finish() {
+                        // What the connection cut off within an event is no event.
+                        if event == "[DONE]" || serde_json::from_str::<Value>(&event).is_ok() {
+                            self.read_event(event, asked_logprobs, &mut draft)?;
+                        }
+                    }
+                    if draft.is_whole() {
+                        break;
+                    }
+                    let what = "the stream ended before the model was done";
+                    return Err(draft.failure(FailureCause::CutStream, what));
+                }
+                Err(why) => {
+                    let failure = client::failed(why);
+                    let cause = if failure.cause == FailureCause::TimedOut {
+                        FailureCause::TimedOut
+                    } else {
+                        FailureCause::CutStream
+                    };
+                    return Err(draft.failure(cause, &failure.message));
+                }
+            }
+            if draft.over {
+                break;
+            }
+            if events.len() + draft.text.len() > client::MOST_BYTES {
+                return Err(client::too_large());
+            }
+        }
+        draft.text = self.key.scrub(draft.text);
+        Ok(draft)
+    }
+
+    fn read_event(
+        &self,
+        event: String,
+        asked_logprobs: bool,
+        draft: &mut Draft,
+    ) -> Result<(), CallFailure> {
+        if event.trim() == "[DONE]" {
+            draft.over = true;
+            return Ok(());
+        }
+        let event = self.key.scrub(event);
+        let parsed: Value = serde_json::from_str(&event).map_err(|why| {
+            let what = format!("an event is no JSON ({why}): `{}`", shorten(&event, 200));
+            draft.failure(FailureCause::Unreadable, &what)
+        })?;
+        if let Some(mut failure) = refusal::embedded(&parsed, asked_logprobs) {
+            let in_midst = draft.failure(failure.cause, &failure.message);
+            failure.message = in_midst.message;
+            failure.usage = failure.usage.or(in_midst.usage);
+            return Err(failure);
+        }
+        self.dialect.read(&parsed, draft);
+        Ok(())
+    }
+}
+
+fn with_status(mut failure: CallFailure, status: u16) -> CallFailure {
+    failure.status = Some(status);
+    failure
+}
+
+#[async_trait]
+impl LanguageModel for HttpModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn complete(
+        &self,
+        cx: &RunContext,
+        request: &CompletionRequest,
+    ) -> Result<Completion, Error> {
+        cx.check("ask the model")?;
+        let answer = tokio::select! {
+            answer = self.ask(request) => answer,
+            () = cx.cancel.cancelled() => {
+                return Err(Error::new(ErrorKind::Cancelled, "ask the model", "was cancelled"));
+            }
+        };
+        match &answer {
+            Ok(done) => tracing::debug!(model = self.name, usage = ?done.usage,
+                finish = ?done.finish, logprobs = done.logprobs.is_some(), "answered"),
+            Err(why) => tracing::debug!(model = self.name, cause = ?why.cause,
+                status = why.status, "failed"),
+        }
+        answer.map_err(|failure| failure.into_error(&self.name))
+    }
+}

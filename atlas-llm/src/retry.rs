@@ -1,0 +1,180 @@
+//! Asking again what failed for a passing reason.
+
+use crate::failure::{CallFailure, FailureCause, add};
+use crate::request_key;
+use async_trait::async_trait;
+use atlas_core::{
+    Completion, CompletionRequest, Error, ErrorKind, LanguageModel, RunContext, Usage,
+};
+use serde::{Deserialize, Serialize};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often and when to ask again.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetryPolicy {
+    /// Most tries after the first. Default: 4.
+    pub retries: u32,
+    /// Seconds before the second try; each later wait is up to twice as long. Default: 0.5.
+    pub first_wait: f64,
+    /// Longest wait in seconds that Atlas chooses. Default: 30.
+    pub longest_wait: f64,
+    /// Longest wait in seconds that a server may ask for; what it asks beyond is cut to this.
+    /// Default: 120.
+    pub longest_retry_after: f64,
+    /// Seconds that all tries and waits may take together. Default: 900.
+    pub total: f64,
+    /// Makes the waits the same in every process. Default: none.
+    pub seed: Option<u64>,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            retries: 4,
+            first_wait: 0.5,
+            longest_wait: 30.0,
+            longest_retry_after: 120.0,
+            total: 900.0,
+            seed: None,
+        }
+    }
+}
+
+/// Asks again, with waits that grow and differ by chance, what failed for a
+/// [passing reason](FailureCause::is_transient); a refusal is not asked again. A wait that the
+/// server asks for (`Retry-After`) is kept.
+///
+/// Where a server refuses log-probabilities, the question is asked once without them, and so is
+/// every later one: whether there are any is read from the answer.
+///
+/// The usage of an answer, and of the error after the last try, holds what earlier tries reported.
+///
+/// # Cancellation
+/// Raising the flag ends a wait at once.
+#[derive(Debug)]
+pub struct Retry<M> {
+    inner: M,
+    policy: RetryPolicy,
+    seed: u64,
+    without_logprobs: AtomicBool,
+}
+
+impl<M: LanguageModel> Retry<M> {
+    /// A model that is asked again by these rules.
+    pub fn new(inner: M, policy: RetryPolicy) -> Self {
+        let seed = policy
+            .seed
+            .unwrap_or_else(|| RandomState::new().hash_one("seed"));
+        Self {
+            inner,
+            policy,
+            seed,
+            without_logprobs: AtomicBool::new(false),
+        }
+    }
+
+    /// How long to wait before the next try.
+    fn wait(&self, key: &str, tried: u32, failure: &CallFailure) -> Duration {
+        let policy = &self.policy;
+        if let Some(asked) = failure.retry_after {
+            return asked.min(seconds(policy.longest_retry_after));
+        }
+        let longest = policy.first_wait * 2_f64.powi(i32::try_from(tried).unwrap_or(i32::MAX));
+        // Between half and all of it: callers that failed together come back apart.
+        let chance = crate::chance::Chance::new(&format!("{key} {tried}"), self.seed).unit();
+        seconds(longest.min(policy.longest_wait) * (0.5 + chance / 2.0))
+    }
+}
+
+fn seconds(number: f64) -> Duration {
+    Duration::try_from_secs_f64(number).unwrap_or(Duration::MAX)
+}
+
+#[async_trait]
+impl<M: LanguageModel> LanguageModel for Retry<M> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    async fn complete(
+        &self,
+        cx: &RunContext,
+        request: &CompletionRequest,
+    ) -> Result<Completion, Error> {
+        let started = Instant::now();
+        let total = seconds(self.policy.total);
+        let key = request_key(self.name(), request);
+        let mut request = request.clone();
+        if self.without_logprobs.load(Ordering::Relaxed) {
+            request.top_logprobs = None;
+        }
+        let mut before = Usage::default();
+        let mut tried = 0;
+        loop {
+            let left = total.saturating_sub(started.elapsed());
+            let Ok(answer) = tokio::time::timeout(left, self.inner.complete(cx, &request)).await
+            else {
+                let mut failure = CallFailure::new(
+                    FailureCause::TimedOut,
+                    format!("{} s for all tries are over", self.policy.total),
+                );
+                failure.usage = (before != Usage::default()).then_some(before);
+                return Err(failure.into_error(self.name()));
+            };
+            let why = match answer {
+                Ok(mut completion) => {
+                    completion.usage = add(completion.usage, before);
+                    return Ok(completion);
+                }
+                Err(why) => why,
+            };
+            let Some(failure) = CallFailure::of(&why).cloned() else {
+                return Err(why);
+            };
+            before = add(before, failure.usage.unwrap_or_default());
+            let give_up = |message: String| {
+                let mut failure = failure.clone();
+                failure.message = message;
+                failure.usage = (before != Usage::default()).then_some(before);
+                Err(failure.into_error(self.name()))
+            };
+            if failure.cause == FailureCause::LogprobsRefused && request.top_logprobs.is_some() {
+                tracing::info!(
+                    model = self.name(),
+                    "asked without log-probabilities from now on"
+                );
+                request.top_logprobs = None;
+                self.without_logprobs.store(true, Ordering::Relaxed);
+                continue;
+            }
+            if !failure.cause.is_transient() {
+                return give_up(failure.message.clone());
+            }
+            if tried >= self.policy.retries {
+                return give_up(format!("{} (try {})", failure.message, tried + 1));
+            }
+            let wait = self.wait(&key, tried, &failure);
+            if started.elapsed().saturating_add(wait) >= total {
+                return give_up(format!(
+                    "{} (try {}; the next is due in {:.1} s, beyond the {} s for all tries)",
+                    failure.message,
+                    tried + 1,
+                    wait.as_secs_f64(),
+                    self.policy.total
+                ));
+            }
+            tried += 1;
+            tracing::debug!(model = self.name(), cause = ?failure.cause, status = failure.status,
+                tried, ?wait, "a call failed and is made again");
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = cx.cancel.cancelled() => {
+                    return Err(Error::new(ErrorKind::Cancelled, "ask the model", "was cancelled"));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Models as their users nest them.
+
+use crate::support::request;
+use atlas_core::{CompletionRequest, ErrorKind, LanguageModel, RunContext};
+use atlas_llm::{Budget, Limits, Recorded, Replay, Rule, Scripted};
+
+fn colours() -> Scripted {
+    Scripted::new([Rule::text("sky", "blue"), Rule::text("grass", "green")])
+}
+
+#[tokio::test]
+async fn a_recording_answers_what_was_asked_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("exchanges.jsonl");
+    let cx = RunContext::new("test");
+    let recorded = Recorded::new(colours(), &path).unwrap();
+    recorded.complete(&cx, &request("the sky?")).await.unwrap();
+    recorded
+        .complete(&cx, &request("the grass?"))
+        .await
+        .unwrap();
+    let replay = Replay::read(&path).unwrap();
+    assert_eq!(replay.name(), "scripted");
+    let answer = replay.complete(&cx, &request("the grass?")).await.unwrap();
+    assert_eq!(answer.text, "green");
+    let missed = replay
+        .complete(&cx, &request("the sea?"))
+        .await
+        .unwrap_err();
+    assert_eq!(missed.kind(), ErrorKind::Model);
+    assert!(
+        missed.chain().contains("recorded `ky?`"),
+        "{}",
+        missed.chain()
+    );
+    let other = CompletionRequest {
+        max_tokens: 11,
+        ..request("the sky?")
+    };
+    let missed = replay.complete(&cx, &other).await.unwrap_err();
+    assert!(
+        missed.chain().contains("other settings"),
+        "{}",
+        missed.chain()
+    );
+}
+
+#[tokio::test]
+async fn a_recording_that_was_changed_by_hand_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("exchanges.jsonl");
+    let recorded = Recorded::new(colours(), &path).unwrap();
+    let cx = RunContext::new("test");
+    recorded.complete(&cx, &request("the sky?")).await.unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    for (wrong, what) in [
+        (text.replace("sky?", "sea?"), "line 1"),
+        (format!("{text}{{\n"), "line 2"),
+        (String::new(), "no exchange"),
+    ] {
+        std::fs::write(&path, wrong).unwrap();
+        let why = Replay::read(&path).unwrap_err();
+        assert_eq!(why.kind(), ErrorKind::InvalidInput);
+        assert!(why.chain().contains(what), "{}", why.chain());
+    }
+}
+
+#[tokio::test]
+async fn a_budget_ends_before_it_is_overdrawn() {
+    let cx = RunContext::new("test");
+    for (limits, what) in [
+        (
+            Limits {
+                calls: Some(1),
+                tokens: Some(1000),
+                ..Limits::none()
+            },
+            "1 calls",
+        ),
+        (
+            Limits {
+                calls: Some(9),
+                tokens: Some(9),
+                ..Limits::none()
+            },
+            "9 tokens",
+        ),
+    ] {
+        let model = Budget::new(colours(), limits);
+        let first = model.complete(&cx, &request("the sky?")).await;
+        let over = match first {
+            Ok(_) => model
+                .complete(&cx, &request("the grass?"))
+                .await
+                .unwrap_err(),
+            Err(why) => why,
+        };
+        assert_eq!(over.kind(), ErrorKind::BudgetExceeded);
+        assert!(over.chain().contains(what), "{}", over.chain());
+        assert!(Some(model.spent().0) <= limits.calls);
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_no_rule_expects_is_refused() {
+    let cx = RunContext::new("test");
+    let model = colours();
+    let why = model.complete(&cx, &request("the sea?")).await.unwrap_err();
+    assert!(why.chain().contains("the sea?"), "{}", why.chain());
+    assert_eq!(model.unused().len(), 2);
+}
