@@ -5,7 +5,9 @@ mod prompt;
 mod report;
 
 pub mod abstention;
+pub mod alignment;
 pub mod critic;
+pub mod hints;
 pub mod validation;
 pub mod variant;
 
