@@ -6,6 +6,8 @@ mod report;
 
 pub mod abstention;
 pub mod alignment;
+pub mod attempts;
+pub mod classes;
 pub mod critic;
 pub mod hints;
 pub mod validation;

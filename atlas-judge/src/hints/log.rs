@@ -53,6 +53,11 @@ static NO_FILE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is tested")
 });
 
+/// Whether a line says that something is missing or is not called so.
+pub(crate) fn is_missing(line: &str) -> bool {
+    MISSING.is_match(line) || MISCALLED.is_match(line) || NO_FILE.is_match(line)
+}
+
 /// Most proof lines for one name.
 const LINES: usize = 3;
 

@@ -24,4 +24,5 @@ mod surface;
 mod usage;
 
 pub use find::{HintNeed, HintReport, HintRule, HintSubject, find_hints};
+pub(crate) use log::is_missing;
 pub use model::{HintJudge, HintOptions, hint_prompt};

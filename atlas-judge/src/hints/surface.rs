@@ -80,6 +80,13 @@ fn of_hunks(change: &FileChange) -> Option<File> {
     }
     let (mut old, mut new) = (Vec::new(), Vec::new());
     let (mut added, mut numbers) = (Vec::new(), Vec::new());
+    let first = file.hunks.first()?.lines.first()?;
+    if Language::of_path(file.path()) == Some(Language::Php) && !first.bytes.starts_with(b"<?") {
+        // Without its opening tag PHP is text.
+        old.extend(b"<?php\n");
+        new.extend(b"<?php\n");
+        numbers.push(1);
+    }
     for hunk in &file.hunks {
         let mut number = usize::try_from(hunk.new_start).unwrap_or(usize::MAX);
         for line in &hunk.lines {
@@ -246,6 +253,11 @@ static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
 static DEFINE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^\s*#\s*define\s+(\w+)").expect("the pattern is tested"));
 
+static DECLARED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\s*(?:export|const|static|public|pub|readonly|final)\b")
+        .expect("the pattern is tested")
+});
+
 /// An enumerator alone on its line. A C or C++ tree that needed a second look may have lost it: it looks
 /// like a macro.
 static LOUD: LazyLock<Regex> = LazyLock::new(|| {
@@ -286,6 +298,8 @@ fn names(file: &File, found: &mut Vec<Introduced>) {
                 (one.declaration..one.bytes.end).contains(&start)
                     || one.declaration >= bytes.start && one.declaration < bytes.end
             });
+            // Of a fragment it is not known what stands around it.
+            let is_inside = is_inside || !file.is_whole && !DECLARED.is_match(&text);
             if !is_inside && !IMPORT.is_match(&text) {
                 let names = file.new.identifiers(bytes.clone());
                 brought.extend(names.into_iter().map(|name| (name, false)));
@@ -301,7 +315,9 @@ fn names(file: &File, found: &mut Vec<Introduced>) {
                 });
                 let is_member = is_member || is_field;
                 found.push(Introduced {
-                    container: around.map(Definition::qualified_name).unwrap_or_default(),
+                    container: around
+                        .map(|one| joined(&one.container, &one.name, file.new.language()))
+                        .unwrap_or_default(),
                     path: file.path.clone(),
                     line: file.line(line),
                     signature: String::new(),
@@ -318,6 +334,16 @@ fn holds_word(text: &[u8], word: &str) -> bool {
     String::from_utf8_lossy(text)
         .split(|c: char| !c.is_alphanumeric() && c != '_')
         .any(|other| other == word)
+}
+
+/// A qualified name as the language writes it.
+fn joined(container: &str, name: &str, language: Language) -> String {
+    use Language::{C, Cpp, Php, Ruby, Rust};
+    match (container, language) {
+        ("", _) => name.to_owned(),
+        (_, C | Cpp | Php | Ruby | Rust) => format!("{container}::{name}"),
+        _ => format!("{container}.{name}"),
+    }
 }
 
 /// The type or scope around a byte.
