@@ -6,9 +6,13 @@
 )]
 
 mod abstention;
+mod alignment;
 mod answer;
+mod attempts;
+mod classes;
 mod critic;
 mod decisions;
+mod hints;
 mod metrics;
 mod stored_values;
 mod support;
