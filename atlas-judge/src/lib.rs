@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 pub mod answer;
+mod bug_report;
 mod prompt;
-mod report;
 
 pub mod abstention;
 pub mod alignment;
@@ -14,6 +14,8 @@ pub mod validation;
 pub mod variant;
 
 pub mod metrics;
+mod report;
 
+pub use bug_report::BugReport;
 pub use prompt::Prompt;
-pub use report::BugReport;
+pub use report::policies_report;

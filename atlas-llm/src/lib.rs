@@ -23,7 +23,7 @@ pub use failure::{CallFailure, FailureCause};
 #[cfg(feature = "http")]
 pub use http::HttpModel;
 pub use noise::Noise;
-pub use open::{open_model, open_model_within};
+pub use open::{ModelSource, open_model, open_model_within};
 pub use recorded::Recorded;
 pub use replay::Replay;
 pub use retry::{Retry, RetryPolicy};

@@ -2,22 +2,49 @@
 
 use crate::{Budget, ModelConfig, Noise, Provider, Purse, Recorded, Replay, Retry, Scripted};
 use atlas_core::{Error, ErrorKind, LanguageModel};
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
+
+/// What names a model: a [`ModelConfig`], or a text that is read as one.
+pub trait ModelSource {
+    /// The configuration.
+    ///
+    /// # Errors
+    /// The text names no model.
+    fn config(&self) -> Result<Cow<'_, ModelConfig>, Error>;
+}
+
+impl ModelSource for ModelConfig {
+    fn config(&self) -> Result<Cow<'_, ModelConfig>, Error> {
+        Ok(Cow::Borrowed(self))
+    }
+}
+
+impl ModelSource for str {
+    fn config(&self) -> Result<Cow<'_, ModelConfig>, Error> {
+        self.parse().map(Cow::Owned)
+    }
+}
+
+impl ModelSource for String {
+    fn config(&self) -> Result<Cow<'_, ModelConfig>, Error> {
+        self.as_str().config()
+    }
+}
 
 /// Opens a model without a limit on what it may spend: [`open_model_within`] without a purse.
 ///
 /// ```
-/// # use atlas_llm::{ModelConfig, open_model};
-/// let model = open_model(&"noise:7".parse::<ModelConfig>()?)?;
+/// let model = atlas_llm::open_model("noise:7")?;
 /// assert_eq!(model.name(), "noise:7");
 /// # Ok::<(), atlas_core::Error>(())
 /// ```
 ///
 /// # Errors
 /// See [`open_model_within`].
-pub fn open_model(config: &ModelConfig) -> Result<Arc<dyn LanguageModel>, Error> {
-    open(config, None)
+pub fn open_model<S: ModelSource + ?Sized>(model: &S) -> Result<Arc<dyn LanguageModel>, Error> {
+    open(model.config()?.as_ref(), None)
 }
 
 /// Opens a model that spends from a purse, which others may share. It asks again what failed for a
@@ -27,11 +54,11 @@ pub fn open_model(config: &ModelConfig) -> Result<Arc<dyn LanguageModel>, Error>
 /// # Errors
 /// [`ErrorKind::InvalidInput`]: the configuration cannot be used as it is; the message says why.
 /// Other kinds where a file that it names cannot be read or written.
-pub fn open_model_within(
-    config: &ModelConfig,
+pub fn open_model_within<S: ModelSource + ?Sized>(
+    model: &S,
     purse: &Arc<Purse>,
 ) -> Result<Arc<dyn LanguageModel>, Error> {
-    open(config, Some(purse))
+    open(model.config()?.as_ref(), Some(purse))
 }
 
 fn open(config: &ModelConfig, purse: Option<&Arc<Purse>>) -> Result<Arc<dyn LanguageModel>, Error> {
@@ -49,6 +76,7 @@ fn open(config: &ModelConfig, purse: Option<&Arc<Purse>>) -> Result<Arc<dyn Lang
             .as_deref()
             .ok_or_else(|| wrong(format!("`{}` needs a `file`", config.provider)))
     };
+    config.retry.check().map_err(wrong)?;
     let (model, is_paid): (Arc<dyn LanguageModel>, bool) = match config.provider {
         Provider::Replay => (Arc::new(Replay::read(file()?)?), false),
         Provider::Scripted => (Arc::new(Scripted::read(file()?)?), false),

@@ -43,6 +43,23 @@ impl Default for RetryPolicy {
     }
 }
 
+impl RetryPolicy {
+    /// Says which setting is no number of seconds.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for (name, seconds) in [
+            ("first_wait", self.first_wait),
+            ("longest_wait", self.longest_wait),
+            ("longest_retry_after", self.longest_retry_after),
+            ("total", self.total),
+        ] {
+            if Duration::try_from_secs_f64(seconds).is_err() {
+                return Err(format!("`retry.{name}`: {seconds} is no number of seconds"));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Asks again, with waits that grow and differ by chance, what failed for a
 /// [passing reason](FailureCause::is_transient); a refusal is not asked again. A wait that the
 /// server asks for (`Retry-After`) is kept.

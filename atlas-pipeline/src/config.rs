@@ -26,6 +26,9 @@ pub struct Config {
     pub plan: PlanConfig,
     /// The language model that is asked where rules do not help.
     pub model: ModelConfig,
+    /// Models by name, `[models.NAME]`, for commands that take `--model NAME`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, atlas_llm::ModelConfig>,
 }
 
 /// `[model]`. Without it, no model is asked.

@@ -10,9 +10,11 @@ mod engine;
 mod environment;
 mod eval_script;
 mod evaluate;
+mod judging;
 mod make;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod measure;
 mod reading;
 mod retry;
 mod store;
@@ -22,6 +24,7 @@ pub use atlas_core as core;
 pub use atlas_docker as docker;
 pub use atlas_formats as formats;
 pub use atlas_guard as guard;
+pub use atlas_judge as judge;
 pub use atlas_llm as llm;
 pub use atlas_oracle as oracle;
 pub use atlas_parsers as parsers;
@@ -45,9 +48,16 @@ pub use evaluate::{
     InputFault, Ledger, PredictionSource, RegradeOptions, RegradeReport, RegradedInstance,
     evaluate, grade_row, regrade, run_id,
 };
+pub use judging::{
+    AbstainOptions, AbstainReport, AbstainResult, Attached, CandidatePatch, FailedItem, JudgeItem,
+    JudgeReport, JudgeRun, ModelSession, ReviewMode, ReviewResult, ReviewRunOptions,
+    ReviewRunReport, abstain, abstain_prompts, candidate_patches, instance_rows, judge_items,
+    review, review_prompts,
+};
 pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
 #[cfg(feature = "mcp")]
 pub use mcp::{McpOptions, serve_mcp};
+pub use measure::{CheckedFile, check_file, measure, report_policies};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
 pub use store::write_atomically;

@@ -10,7 +10,7 @@ pub use features::{FeatureAverages, FeatureOptions, ReportFeatures, report_featu
 
 use crate::Prompt;
 use crate::answer::{AskOptions, LabelAnswer, Labels, ask_label};
-use crate::report::BugReport;
+use crate::bug_report::BugReport;
 use async_trait::async_trait;
 use atlas_core::{
     ChatMessage, Error, ErrorKind, Evidence, Judge, Judgement, LanguageModel, RunContext, Subject,

@@ -49,6 +49,8 @@ impl Default for AlignmentOptions {
             ask: AskOptions {
                 samples: 0,
                 verbalised: false,
+                // Faults of form count among `ask_again`, with all others.
+                corrections: 0,
                 ..AskOptions::default()
             },
             ask_again: 1,
@@ -182,7 +184,8 @@ impl Columns {
 /// A factor with the quotations that were found.
 #[derive(Serialize)]
 struct Factor {
-    factor: String,
+    #[serde(rename = "factor")]
+    name: String,
     score: &'static str,
     assessment: String,
     evidence: Vec<Evidence>,
@@ -198,7 +201,8 @@ struct Said {
 
 #[derive(Deserialize)]
 struct SaidFactor {
-    factor: String,
+    #[serde(rename = "factor")]
+    name: String,
     assessment: String,
     evidence: Vec<super::Quote>,
 }
@@ -227,7 +231,7 @@ fn check(
     };
     let mut faults = Vec::new();
     for (name, score) in FACTORS {
-        let mut named = said.factors.iter().filter(|one| one.factor == name);
+        let mut named = said.factors.iter().filter(|one| one.name == name);
         let Some(one) = named.next() else {
             faults.push(format!("factor `{name}` is missing"));
             continue;
@@ -256,7 +260,7 @@ fn check(
             });
         }
         checked.factors.push(Factor {
-            factor: name.to_owned(),
+            name: name.to_owned(),
             score,
             assessment: one.assessment.clone(),
             evidence,

@@ -84,7 +84,7 @@ impl Texts {
     /// The statement and both patches. A quotation shows something from `least` letters or digits on.
     pub fn new(issue: &str, tests: &str, solution: &str, least: usize) -> Self {
         let sources = QuoteSource::ALL.into_iter().zip([issue, tests, solution]);
-        let texts = sources.map(|(source, text)| {
+        let all = sources.map(|(source, text)| {
             let mut forms = vec![Plain::of(text.lines())];
             if source != QuoteSource::Issue {
                 // Models leave out the signs of a diff.
@@ -94,7 +94,7 @@ impl Texts {
             (source, forms)
         });
         Self {
-            texts: texts.collect(),
+            texts: all.collect(),
             least,
         }
     }

@@ -21,6 +21,12 @@ const ANSWER_PERCENT: Prompt = Prompt::new(
     include_str!("prompts/answer-percent.v1.md"),
 );
 
+const CORRECTION: Prompt = Prompt::new("correction", 1, include_str!("prompts/correction.v1.md"));
+
+/// Least room for a JSON object with one short field, fence and white space included: where one word was
+/// asked for, there may be less.
+const JSON_TOKENS: u32 = 64;
+
 /// How a model is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -38,6 +44,9 @@ pub struct AskOptions {
     pub temperature: f64,
     /// Whether a number that the model says is the last resort; default yes.
     pub verbalised: bool,
+    /// How often a model is told what is wrong with an answer of another form than was asked for, and
+    /// asked again; default 2. An answer that was cut off would be cut off again, and is not.
+    pub corrections: u32,
     /// Seed, for models that take one; the samples have the ones that follow. Default 0.
     pub seed: u64,
 }
@@ -51,6 +60,7 @@ impl Default for AskOptions {
             samples: 5,
             temperature: 1.0,
             verbalised: true,
+            corrections: 2,
             seed: 0,
         }
     }
@@ -164,7 +174,19 @@ pub async fn ask_label(
         Err(why) => answer.passed_over.push(format!("log-probabilities: {why}")),
     }
     if options.samples > 0 {
-        let read = |sample: &Completion| labels.read(&sample.text);
+        let words = vec![labels.positive().to_owned(), labels.negative().to_owned()];
+        let schema = Schema::new([("answer", Shape::OneOf(words), "the one word")]);
+        // With a schema, servers that enforce one keep a model to the words that does not obey by itself.
+        let request = CompletionRequest {
+            max_tokens: options.max_tokens.max(JSON_TOKENS),
+            json_schema: Some(schema.to_json()),
+            ..request
+        };
+        let read = |sample: &Completion| match parse(&schema, sample) {
+            Ok(fields) => labels.read(fields["answer"].as_str().unwrap_or_default()),
+            Err(Unreadable::Truncated) => Err(Unreadable::Truncated),
+            Err(_) => labels.read(&sample.text),
+        };
         match sampled(cx, model, &request, options, read).await? {
             Ok(samples) => {
                 answer.probability = f64::from(samples.agreed) / f64::from(samples.read);
@@ -209,8 +231,8 @@ pub async fn ask_label(
 /// ([`sequence_score`]); where nothing tells, it is [`ConfidenceSource::Missing`] and the answer stands.
 ///
 /// # Errors
-/// The model's; [`ErrorKind::Model`] for an answer that is cut off or has another form, naming the
-/// fields.
+/// The model's; [`ErrorKind::Model`] for an answer that is cut off, or has another form even after
+/// [`AskOptions::corrections`], naming the fields.
 ///
 /// # Cancellation
 /// As the model; calls that were made are paid.
@@ -231,8 +253,7 @@ pub async fn ask_structured(
         top_logprobs: Some(1),
         json_schema: Some(schema.to_json()),
     };
-    let first = model.complete(cx, &request).await?;
-    let fields = parse(schema, &first).map_err(|why| unreadable(model, &why))?;
+    let (first, fields) = corrected(cx, model, request.clone(), schema, options).await?;
     let mut answer = StructuredAnswer {
         confidence: Confidence {
             value: None,
@@ -320,6 +341,40 @@ pub async fn ask_text(
     Ok(text.to_owned())
 }
 
+/// Asks until the answer has its form, or as often as the options say.
+async fn corrected(
+    cx: &RunContext,
+    model: &dyn LanguageModel,
+    mut request: CompletionRequest,
+    schema: &Schema,
+    options: &AskOptions,
+) -> Result<(Completion, Map<String, Value>), Error> {
+    let mut left = options.corrections;
+    loop {
+        let answer = model.complete(cx, &request).await?;
+        match parse(schema, &answer) {
+            Ok(fields) => return Ok((answer, fields)),
+            Err(why) if left == 0 || why == Unreadable::Truncated => {
+                return Err(unreadable(model, &why));
+            }
+            Err(why) => {
+                left -= 1;
+                let correction = CORRECTION.render(&json!({"why": why.to_string()}))?;
+                // An empty message is refused by some servers.
+                let said = match answer.text.trim() {
+                    "" => "(nothing)".to_owned(),
+                    text => text.to_owned(),
+                };
+                request.messages.push(ChatMessage {
+                    role: Role::Assistant,
+                    content: said,
+                });
+                request.messages.extend(correction);
+            }
+        }
+    }
+}
+
 fn unreadable(model: &dyn LanguageModel, why: &Unreadable) -> Error {
     Error::new(
         ErrorKind::Model,
@@ -388,7 +443,7 @@ async fn percent(
     let schema = Schema::new([("percent", Shape::Number(0.0, 100.0), "from 0 to 100")]);
     let request = CompletionRequest {
         messages,
-        max_tokens: options.max_tokens,
+        max_tokens: options.max_tokens.max(JSON_TOKENS),
         temperature: 0.0,
         seed: Some(options.seed),
         top_logprobs: None,

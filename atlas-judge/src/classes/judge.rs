@@ -34,6 +34,8 @@ impl Default for ClassOptions {
             ask: AskOptions {
                 samples: 0,
                 verbalised: false,
+                // Faults of form count among `ask_again`, with all others.
+                corrections: 0,
                 ..AskOptions::default()
             },
             ask_again: 1,

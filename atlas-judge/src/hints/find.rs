@@ -374,11 +374,11 @@ fn proof(name: &str, used: &[&Introduced], usage: &Usage) -> Vec<Evidence> {
         lines.extend(calls.map(|call| call.place.clone()));
     }
     if lines.is_empty() {
-        let uses = usage.uses.get(name).into_iter().flatten();
-        let mut uses: Vec<_> = uses.filter(|one| !one.is_local).collect();
+        let all = usage.uses.get(name).into_iter().flatten();
+        let mut places: Vec<_> = all.filter(|one| !one.is_local).collect();
         // An import says less than the line that does something.
-        uses.sort_by_key(|one| !(one.is_call || one.is_member));
-        lines.extend(uses.into_iter().map(|one| one.place.clone()));
+        places.sort_by_key(|one| !(one.is_call || one.is_member));
+        lines.extend(places.into_iter().map(|one| one.place.clone()));
     }
     let mut seen = BTreeSet::new();
     lines.retain(|line| seen.insert(line.clone()));

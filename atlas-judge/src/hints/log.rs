@@ -71,7 +71,7 @@ pub(super) fn missing(
         let these = introduced.iter().filter(|one| wanted(&one.sort));
         these.map(|one| one.name.as_str()).collect()
     };
-    let names = named(|_| true);
+    let all = named(|_| true);
     let forms = [
         (
             &*MISSING,
@@ -92,7 +92,7 @@ pub(super) fn missing(
             continue;
         }
         let symbol = failure.symbol.as_deref().unwrap_or_default();
-        let Some(name) = words(symbol).filter(|word| names.contains(word)).last() else {
+        let Some(name) = words(symbol).filter(|word| all.contains(word)).last() else {
             continue;
         };
         for evidence in failure.proof.iter().take(LINES) {

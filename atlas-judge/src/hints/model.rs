@@ -43,6 +43,8 @@ impl Default for HintOptions {
             ask: AskOptions {
                 samples: 0,
                 verbalised: false,
+                // Faults of form count among `ask_again`, with all others.
+                corrections: 0,
                 ..AskOptions::default()
             },
             ask_again: 1,
@@ -99,13 +101,13 @@ impl<M: LanguageModel> HintJudge<M> {
 
     fn question(&self, subject: &HintSubject, found: &Found) -> Result<Vec<ChatMessage>, Error> {
         #[derive(Serialize)]
-        struct Name<'i> {
+        struct Brought<'i> {
             name: &'i str,
             signature: &'i str,
             path: &'i str,
         }
         let tests = String::from_utf8_lossy(subject.test_patch.as_bytes()).into_owned();
-        let names = choosable(&found.introduced).take(NAMES).map(|one| Name {
+        let names = choosable(&found.introduced).take(NAMES).map(|one| Brought {
             name: &one.name,
             signature: &one.signature,
             path: &one.path,

@@ -48,10 +48,10 @@ pub(super) fn files(
 ) -> Result<(Vec<File>, Vec<String>), PatchError> {
     let (mut files, mut notes) = (Vec::new(), Vec::new());
     for change in file_changes(patch, base)? {
-        let path = change.file.path().to_owned();
+        let name = change.file.path().to_owned();
         match (change.before(), change.after(), change.opaque()) {
             (Some(old), Some(new), _) => files.push(File {
-                path,
+                path: name,
                 old: old.clone(),
                 new: new.clone(),
                 added: change.added_lines(),
@@ -61,7 +61,7 @@ pub(super) fn files(
             (_, _, Some(Opaque::NoBase | Opaque::DoesNotFit | Opaque::Repeated)) => {
                 if let Some(file) = of_hunks(&change) {
                     notes.push(format!(
-                        "{path}: only what the patch shows of it is known, so a name that stands elsewhere in it may \
+                        "{name}: only what the patch shows of it is known, so a name that stands elsewhere in it may \
                          be taken for new"
                     ));
                     files.push(file);

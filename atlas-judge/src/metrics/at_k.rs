@@ -105,13 +105,12 @@ pub fn mean_at_k(bugs: &[RunCount], k: u64, beyond: BeyondRuns) -> Result<AtK, T
     let mut counted = 0_u64;
     let mut known: BTreeMap<RunCount, Option<f64>> = BTreeMap::new(); // bugs have few different counts
     for (bug, count) in bugs.iter().enumerate() {
-        let value = match known.get(count) {
-            Some(value) => *value,
-            None => {
-                let value = bug_at_k(bug, *count, k, beyond)?;
-                known.insert(*count, value);
-                value
-            }
+        let value = if let Some(value) = known.get(count) {
+            *value
+        } else {
+            let value = bug_at_k(bug, *count, k, beyond)?;
+            known.insert(*count, value);
+            value
         };
         if let Some(value) = value {
             sum += value;

@@ -43,11 +43,12 @@ impl Random {
         if bound == 0 {
             return 0;
         }
-        // Lemire's method: the high half of a product, without its few biased low halves.
-        let biased = bound.wrapping_neg() % bound;
+        // Lemire's method: the high half of a product, without its few biased low halves, whose
+        // bound is costly and seldom needed.
         loop {
             let product = u128::from(self.next_u64()) * u128::from(bound);
-            if product as u64 >= biased {
+            let low = product as u64;
+            if low >= bound || low >= bound.wrapping_neg() % bound {
                 return (product >> 64) as u64;
             }
         }

@@ -118,7 +118,8 @@ pub fn combine(records: &[PatchRecord], policies: &Policies) -> Result<Combined,
             }
             let stage = record.deterministic.as_ref();
             let stage = stage.and_then(|found| found.stage.as_deref());
-            if !sound[at] {
+            // What the policy before took out is not taken out again.
+            if !sound[at] && left[at] {
                 by.entry(stage.unwrap_or("deterministic"))
                     .or_default()
                     .push(at);

@@ -24,7 +24,8 @@ pub use cut::{cut_middle, estimated_tokens};
 pub use decision::{Decided, DecisionError, DecisionRule, Population, Scored, decide};
 pub use facts::{Reproduction, TargetOutcome, TestFacts, TestTarget};
 pub use review::{
-    PromptLimits, ReviewOptions, SpecificationReview, TrajectoryReview, review_schema,
+    PromptLimits, ReviewOptions, SpecificationReview, TrajectoryReview, review_prompt_versions,
+    review_schema,
 };
 pub use stage::{
     LastTestCommand, PatchForm, PatchStage, RegressionCheck, StageOutcome, StageReport,

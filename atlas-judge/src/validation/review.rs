@@ -62,6 +62,14 @@ pub struct ReviewOptions {
     pub test_tools: Vec<String>,
 }
 
+/// The versions of all prompts of the reviews.
+pub fn review_prompt_versions() -> Vec<String> {
+    [SPECIFICATION, REVIEW, TRAJECTORY]
+        .iter()
+        .map(Prompt::version)
+        .collect()
+}
+
 /// What a review answers.
 pub fn review_schema() -> Schema {
     Schema::new([

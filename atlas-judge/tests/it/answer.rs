@@ -337,7 +337,7 @@ async fn label_probabilities_fall_back_in_order() {
         said("success"),
         said("success"),
         said("Failure."),
-        said("success"),
+        said("{\"answer\": \"success\"}"),
     ]);
     let answer = ask(&model, &options).await.unwrap();
     assert_eq!(answer.source, SampleFrequency);
@@ -393,6 +393,7 @@ async fn label_probabilities_fall_back_in_order() {
 #[tokio::test]
 async fn structured_answers_fall_back_and_stand_without_confidence() {
     let options = AskOptions {
+        corrections: 0,
         samples: 2,
         ..AskOptions::default()
     };
@@ -466,4 +467,38 @@ async fn structured_answers_fall_back_and_stand_without_confidence() {
     };
     let why = ask_text(&cx(), &InOrder::new([cut]), &question(), &options).await;
     assert!(why.unwrap_err().chain().contains("cut off"));
+}
+
+#[tokio::test]
+async fn an_answer_of_another_form_is_asked_for_again() {
+    let options = AskOptions {
+        corrections: 2,
+        ..AskOptions::default()
+    };
+    let ask = async |model: &InOrder| {
+        let schema = review();
+        ask_structured(&cx(), model, &question(), &schema, "is_bug_fixed", &options).await
+    };
+    let good = said_with(FIXED, vec![token(FIXED, -0.5)]);
+    let model = InOrder::new([said("Yes."), said("{\"is_bug_fixed\": 1}"), good]);
+    let answer = ask(&model).await.unwrap();
+    assert_eq!(answer.confidence.source, TokenLogprobs);
+    {
+        let asked = model.asked.lock().unwrap();
+        let last = &asked[2].messages;
+        assert_eq!(last.len(), 5);
+        assert!(last[2].content.contains("no JSON"), "{}", last[2].content);
+        assert!(
+            last[4].content.contains("`explanation`"),
+            "{}",
+            last[4].content
+        );
+    }
+    let model = InOrder::new(["a", "b", "c"].map(said));
+    let why = ask(&model).await.unwrap_err().chain();
+    assert!(why.contains("no JSON") && model.calls() == 3, "{why}");
+    // More of the same is cut off at the same place.
+    let model = InOrder::new([recorded("review_json_schema_truncated")]);
+    let why = ask(&model).await.unwrap_err().chain();
+    assert!(why.contains("cut off") && model.calls() == 1, "{why}");
 }

@@ -146,6 +146,7 @@ async fn a_model_is_asked_for_the_rest_and_has_to_quote() {
 
 #[test]
 fn a_summary_says_where_to_look_and_changes_nothing() {
+    use AttemptClass::{GenuineFailure, Infrastructure, Undecided, Underspecified};
     let of = |classes: &[AttemptClass]| {
         let findings: Vec<AttemptFinding> = classes
             .iter()
@@ -158,7 +159,6 @@ fn a_summary_says_where_to_look_and_changes_nothing() {
             .collect();
         AttemptSummary::of(&findings)
     };
-    use AttemptClass::{GenuineFailure, Infrastructure, Undecided, Underspecified};
     let summary = of(&[Infrastructure, GenuineFailure, Undecided, Infrastructure]);
     assert_eq!(summary.counts[&Infrastructure], 2);
     assert_eq!(

@@ -194,6 +194,8 @@ fn what_a_policy_needs_must_be_there() {
     abstained[0].deterministic = None;
     let found = combine(&abstained, &Policies::default()).unwrap();
     assert_eq!(found.shown, [false]);
+    let steps: Vec<&str> = found.funnel.iter().map(|one| one.step.as_str()).collect();
+    assert_eq!(steps, ["all", "abstention", "review"]);
     let all = Policies {
         rule: Some(DecisionRule::Percentile(50.0)),
         population: Population::AllBugs,

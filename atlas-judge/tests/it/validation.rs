@@ -498,7 +498,8 @@ async fn the_chain_is_a_judge() {
         (recorded("review_json_schema_truncated"), "cut off"),
         (said("Looks good."), "no JSON"),
     ] {
-        let (_, validation) = chain(InOrder::new([said("- s"), answer]));
+        let answers = [said("- s"), answer.clone(), answer.clone(), answer];
+        let (_, validation) = chain(InOrder::new(answers));
         let why = validation
             .judge(&cx(), &subject(no_attachments()))
             .await

@@ -228,6 +228,8 @@ impl HttpModel {
                     let what = "the stream ended before the model was done";
                     return Err(draft.failure(FailureCause::CutStream, what));
                 }
+                // The model was done; only the rest of the stream, its usage at most, is lost.
+                Err(_) if draft.is_whole() => break,
                 Err(why) => {
                     let failure = client::failed(why);
                     let cause = if failure.cause == FailureCause::TimedOut {

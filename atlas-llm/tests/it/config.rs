@@ -194,8 +194,7 @@ async fn a_recorded_model_is_replayed_by_its_file() {
         .complete(&cx, &request)
         .await
         .unwrap();
-    let replayed = format!("replay:{}", path.display()).parse().unwrap();
-    let model = open_model(&replayed).unwrap();
+    let model = open_model(&format!("replay:{}", path.display())).unwrap();
     assert_eq!(model.name(), "noise:0");
     assert_eq!(model.complete(&cx, &request).await.unwrap(), said);
 }

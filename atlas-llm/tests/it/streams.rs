@@ -158,6 +158,21 @@ async fn a_stream_that_stalls_ends_with_the_time_limit() {
 }
 
 #[tokio::test]
+async fn a_connection_that_is_lost_behind_the_end_cuts_nothing() {
+    let whole = format!("{}{}{END}", head("text/event-stream"), event("fine"));
+    let (base, _) = raw(vec![Act::Stall(whole)]).await;
+    let mut config = streaming(&base);
+    config.timeout = 0.4;
+    let (answer, purse) = ask(config).await;
+    let done = answer.unwrap();
+    assert_eq!(
+        (done.text.as_str(), done.finish),
+        ("fine", FinishReason::Stop)
+    );
+    assert_eq!(purse.ledger().models["m"].unreported_calls, 1);
+}
+
+#[tokio::test]
 async fn a_server_without_streams_may_answer_whole() {
     let body = crate::support::answer("fine", 7, 3);
     let (base, _) = raw(vec![Act::Send(format!(

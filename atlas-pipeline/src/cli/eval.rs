@@ -4,7 +4,7 @@ use super::{DONE, ERROR, Format, NO, config, output};
 use atlas_core::{Error, GradingMode, InstanceId, Network, RunContext};
 use atlas_oracle::{RunReport, ScoreBounds};
 use atlas_pipeline::{
-    EngineChoice, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, InputFault, PredictionSource,
+    EngineChoice, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, PredictionSource,
     RegradeOptions, RegradeReport, evaluate, regrade, run_id,
 };
 use clap::{Args, ValueEnum};
@@ -115,7 +115,7 @@ fn text(report: &EvalReport) -> String {
     for (model, run) in &report.reports {
         sums(&mut text, model, run, report.bounds.get(model));
     }
-    faults(&mut text, &report.faults);
+    output::input_faults(&mut text, &report.faults);
     let ledger = &report.ledger;
     let _ = writeln!(
         text,
@@ -203,23 +203,6 @@ fn sums(text: &mut String, model: &str, run: &RunReport, bounds: Option<&ScoreBo
     }
 }
 
-fn faults(text: &mut String, faults: &[InputFault]) {
-    for fault in faults {
-        let line = fault
-            .line
-            .map_or_else(String::new, |line| format!(":{line}"));
-        let field = fault
-            .field
-            .as_ref()
-            .map_or_else(String::new, |field| format!(" column `{field}`:"));
-        let _ = writeln!(
-            text,
-            "input: {}{line}:{field} {}",
-            fault.file, fault.message
-        );
-    }
-}
-
 #[derive(Debug, Args)]
 pub(super) struct RegradeArgs {
     /// The dataset: a file, or a folder of tasks.
@@ -290,6 +273,6 @@ fn regraded(report: &RegradeReport) -> String {
             change.instance_id, change.list, change.test, change.from, change.to
         );
     }
-    faults(&mut text, &report.faults);
+    output::input_faults(&mut text, &report.faults);
     text
 }

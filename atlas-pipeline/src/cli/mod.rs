@@ -2,7 +2,9 @@
 
 mod dataset;
 mod eval;
+mod judging;
 mod leaderboard;
+mod metrics;
 mod output;
 mod progress;
 mod validate;
@@ -75,6 +77,14 @@ enum Command {
     Patch(dataset::PatchArgs),
     /// Compare models by pass@k from their run reports.
     Leaderboard(leaderboard::LeaderboardArgs),
+    /// Ask a model which instances an agent should try at all.
+    Abstain(Box<judging::AbstainArgs>),
+    /// Validate candidate patches: what tests say, then a model's review.
+    Review(Box<judging::ReviewArgs>),
+    /// Measure policies and critics from their results, or check the metrics against stored values.
+    Metrics(Box<metrics::MetricsArgs>),
+    /// Write a page of figures on policies and critics.
+    Report(Box<metrics::ReportArgs>),
     /// Tell what is installed here and what will work.
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
@@ -346,7 +356,15 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Diff(args) => dataset::diff_command(&args),
         Command::Patch(args) => with_runtime(|_| async move { dataset::patch_command(args).await }),
         Command::Leaderboard(args) => leaderboard::command(&args),
+        Command::Metrics(args) => metrics::metrics(&args),
+        Command::Report(args) => metrics::report(&args),
         Command::Regrade(args) => eval::again(args),
+        Command::Abstain(args) => {
+            with_runtime(|cx| async move { judging::abstain_command(&cx, *args).await })
+        }
+        Command::Review(args) => {
+            with_runtime(|cx| async move { judging::review_command(&cx, *args).await })
+        }
         Command::Plan(args) => with_runtime(|cx| async move {
             let format = args.commit.format;
             let report = plan(&cx, &args.commit.options()?).await?;

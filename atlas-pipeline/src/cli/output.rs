@@ -5,8 +5,8 @@ use atlas_core::{Error, ErrorKind, Evidence, TestStatus};
 use atlas_oracle::Classification;
 use atlas_parsers::{About, BUILTIN};
 use atlas_pipeline::{
-    BuildOutcome, BuildReport, DemoReport, DemoSource, DoctorReport, MakeOutcome, MakeReport,
-    ParseReport, PlanReport,
+    BuildOutcome, BuildReport, DemoReport, DemoSource, DoctorReport, InputFault, MakeOutcome,
+    MakeReport, ParseReport, PlanReport,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -28,6 +28,24 @@ pub(super) fn json<T: Serialize>(value: &T) -> Result<(), Error> {
         .map_err(|why| Error::new(ErrorKind::Internal, "encode the result", "").with_source(why))?;
     text.push('\n');
     print(&text)
+}
+
+/// What is wrong with inputs, a line each.
+pub(super) fn input_faults(text: &mut String, faults: &[InputFault]) {
+    for fault in faults {
+        let line = fault
+            .line
+            .map_or_else(String::new, |line| format!(":{line}"));
+        let field = fault
+            .field
+            .as_ref()
+            .map_or_else(String::new, |field| format!(" column `{field}`:"));
+        let _ = writeln!(
+            text,
+            "input: {}{line}:{field} {}",
+            fault.file, fault.message
+        );
+    }
 }
 
 /// The whole chain of an error on one line of standard error.

@@ -54,7 +54,7 @@ pub struct InputFault {
 const UNNAMED: &str = "None";
 
 impl InputFault {
-    fn of(fault: &RowFault) -> Self {
+    pub(crate) fn of(fault: &RowFault) -> Self {
         Self {
             file: fault.place.file.display().to_string(),
             line: (fault.place.line > 0).then_some(fault.place.line),

@@ -2,15 +2,20 @@
 
 mod critics;
 mod policies;
-mod text;
+mod tables;
 
 pub use critics::{AgentCritic, ConfidenceBin, CriticAnalysis, PassRateCell};
 pub use policies::{AbstentionAnalysis, FunnelStep, PolicyAnalysis, PolicyRow, ScoreAnalysis};
+
+pub(crate) use tables::{Table, counted, critic_name, decimal};
 
 use super::results::{CandidateResult, Results};
 use super::{BeyondRuns, LowConfidenceRule};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// Below this many tasks a note says that they are few.
+const FEW: usize = 10;
 
 /// Which patches the percentile of a policy that also abstains is over. Paper 002 (section 3.2.6) says
 /// "all bugs in the given set" and not whether those that were abstained from are in it.
@@ -104,6 +109,14 @@ pub fn analyse(
             .push(candidate);
     }
     let mut notes = Vec::new();
+    match by_instance.len() {
+        0 => notes.push("There are no results: nothing can be measured.".to_owned()),
+        few @ ..FEW => notes.push(format!(
+            "Only {}: the numbers are exact and say little about others.",
+            counted(few as u64, "task")
+        )),
+        _ => {}
+    }
     let mut analysed = Vec::new();
     if !results.candidates.is_empty() {
         let name = match agents.keys().next() {

@@ -526,10 +526,11 @@ fn abstention(bugs: &Bugs<'_>, source: &str, options: &AnalysisOptions) -> Abste
     let mut counts = Confusion::default();
     let mut disagreeing = 0;
     for patches in bugs.values() {
-        let said: Vec<f64> = patches
+        let mut said: Vec<f64> = patches
             .iter()
             .filter_map(|patch| Some(patch.abstention.as_ref()?.probability))
             .collect();
+        said.sort_unstable_by(f64::total_cmp); // the order of lines changes no digit
         let Some(first) = said.first() else {
             continue;
         };

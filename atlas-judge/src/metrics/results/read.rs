@@ -89,6 +89,10 @@ pub fn read_results(mut input: impl BufRead) -> Result<Results, ResultsError> {
 type Fault = (String, String);
 
 fn parse(bytes: &[u8]) -> Result<ResultLine, Fault> {
+    if bytes.first() != Some(&b'{') {
+        // A list of the same values would be taken for the object.
+        return Err((String::new(), "must be a JSON object".to_owned()));
+    }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let line = serde_path_to_error::deserialize(&mut reader).map_err(|why| {
         let path = why.path().to_string();

@@ -1,0 +1,81 @@
+//! An analysis as one page: figures with their numbers beside them.
+//!
+//! The page is complete in itself: its figures are SVG within it, and nothing is loaded from
+//! elsewhere. Figures are drawn here rather than by a plotting library, since their colours must
+//! follow the reader's light or dark setting, which only style classes can.
+
+mod chart;
+mod figures;
+mod html;
+
+use crate::metrics::BeyondRuns;
+use crate::metrics::analysis::{Analysis, Population, critic_name};
+use html::Html;
+
+/// The page of an analysis, as HTML.
+///
+/// The same analysis gives the same bytes.
+pub fn policies_report(analysis: &Analysis, title: &str) -> String {
+    let mut page = Html::new(title);
+    page.heading(1, title);
+    page.paragraph(&analysis.summary());
+    page.paragraph(&settings(analysis));
+    page.notes(&analysis.notes);
+    for (at, set) in analysis.policies.iter().enumerate() {
+        // Agent by agent comes folded: it is the same again in parts.
+        let folded = at > 0;
+        page.open_section(&format!("Policies: {}", set.name), folded);
+        page.paragraph(&set.summary());
+        page.notes(&set.notes);
+        figures::policies(&mut page, set);
+        page.close_section(folded);
+    }
+    for critic in &analysis.critics {
+        page.open_section(&format!("Critic: {}", critic_name(&critic.variant)), false);
+        page.paragraph(&critic.summary());
+        figures::critic(&mut page, critic);
+        page.close_section(false);
+    }
+    if analysis.critics.is_empty() && !analysis.policies.is_empty() {
+        page.open_section("Critics", false);
+        page.paragraph(
+            "No line has a critic's word on tests, so there is nothing to show of them.",
+        );
+        page.close_section(false);
+    }
+    page.finish()
+}
+
+/// How the numbers were computed.
+fn settings(analysis: &Analysis) -> String {
+    let options = &analysis.options;
+    let percentiles: Vec<String> = options.percentiles.iter().map(f64::to_string).collect();
+    format!(
+        "Attempted from probability {}. Percentiles {}, of combined policies over patches of {} tasks. \
+         Fewer runs than k: {}. Low confidence: at most {} on a test longer than {} characters. \
+         Intervals: {} resamples of tasks, seed {}.",
+        options.tau,
+        percentiles.join(" and "),
+        population(options.population),
+        beyond(options.beyond),
+        options.rule.max_confidence,
+        options.rule.longer_than,
+        options.resamples,
+        options.seed,
+    )
+}
+
+fn population(population: Population) -> &'static str {
+    match population {
+        Population::Attempted => "attempted",
+        Population::All => "all",
+    }
+}
+
+fn beyond(beyond: BeyondRuns) -> &'static str {
+    match beyond {
+        BeyondRuns::Clamp => "k is lowered to them",
+        BeyondRuns::Exclude => "the task is left out",
+        BeyondRuns::Error => "an error",
+    }
+}

@@ -1,0 +1,440 @@
+//! `atlas abstain`, `atlas review`, and what commands that ask a model have in common.
+
+use super::{DONE, ERROR, Format, output};
+use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, Role, RunContext};
+use atlas_judge::abstention::{AbstentionOptions, AgentTool, Representation};
+use atlas_judge::answer::{AskOptions, Labels};
+use atlas_judge::validation::ReviewOptions;
+use atlas_pipeline::{
+    AbstainOptions, AbstainReport, JudgeReport, ModelSession, PredictionSource, ReviewMode,
+    ReviewRunOptions, ReviewRunReport, abstain, abstain_prompts, review, review_prompts,
+};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// What every command needs that asks a model over a file.
+#[derive(Debug, Args)]
+pub(super) struct ModelArgs {
+    /// The model: a name from [models] of the configuration, PROVIDER:MODEL, an address, replay:FILE,
+    /// scripted:FILE or noise:SEED.
+    #[arg(long, value_name = "MODEL")]
+    pub(super) model: Option<String>,
+    /// What this run may spend, such as calls=100,tokens=2M,money=1.50,time=10m; any of them.
+    #[arg(long, value_name = "LIMITS")]
+    pub(super) budget: Option<String>,
+    /// The file of results, one JSON object a line. What it holds already is not asked again.
+    #[arg(long, value_name = "FILE", required_unless_present = "show_prompt")]
+    pub(super) out: Option<PathBuf>,
+    /// Items that go on at once.
+    #[arg(long, short, value_name = "N", default_value_t = 1)]
+    pub(super) jobs: usize,
+    /// Print what the model would be told, and ask nothing.
+    #[arg(long)]
+    pub(super) show_prompt: bool,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) format: Format,
+    /// Configuration [default: atlas.toml in this folder, if there is one].
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+}
+
+impl ModelArgs {
+    /// Opens the model within its budget.
+    pub(super) fn session(&self) -> Result<ModelSession, Error> {
+        let model = self.model.as_deref().ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidInput,
+                "open the model:",
+                "name one with --model",
+            )
+        })?;
+        let config = super::config(self.config.as_deref())?;
+        ModelSession::open(model, self.budget.as_deref(), &config)
+    }
+}
+
+/// How answers are asked for.
+#[derive(Debug, Args)]
+pub(super) struct AskArgs {
+    /// Most tokens of an answer.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_tokens: Option<u32>,
+    /// Samples where the model gives no log-probabilities; 0 takes none.
+    #[arg(long, value_name = "N", default_value_t = AskOptions::default().samples)]
+    samples: u32,
+    /// Temperature of these samples.
+    #[arg(long, value_name = "T", default_value_t = AskOptions::default().temperature)]
+    temperature: f64,
+    /// Do not ask the model for a number where nothing else tells how sure it is.
+    #[arg(long)]
+    no_verbalised: bool,
+    /// How often a model is told what is wrong with the form of its answer, and asked again.
+    #[arg(long, value_name = "N", default_value_t = AskOptions::default().corrections)]
+    corrections: u32,
+    /// Seed, for models that take one.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+impl AskArgs {
+    fn options(&self, ask: &AskOptions) -> AskOptions {
+        AskOptions {
+            max_tokens: self.max_tokens.unwrap_or(ask.max_tokens),
+            samples: self.samples,
+            temperature: self.temperature,
+            verbalised: !self.no_verbalised,
+            corrections: self.corrections,
+            seed: self.seed,
+            ..ask.clone()
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RepresentationChoice {
+    R1,
+    R2,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AbstainArgs {
+    /// The dataset: a file, or a folder of tasks.
+    #[arg(long, value_name = "FILE|DIR")]
+    dataset: PathBuf,
+    /// Only these instances.
+    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
+    instance_ids: Vec<InstanceId>,
+    /// How a report is put: r1, or r2 with guidelines.
+    #[arg(long, value_enum, default_value = "r2")]
+    representation: RepresentationChoice,
+    /// A tool of the agent and what it is for, instead of the usual ones. Can be given several times.
+    #[arg(long, value_name = "NAME=PURPOSE", value_parser = tool)]
+    tool: Vec<AgentTool>,
+    /// Steps that the agent may take.
+    #[arg(long, value_name = "N", default_value_t = AbstentionOptions::default().max_steps)]
+    max_steps: u32,
+    /// Attempt from this probability on.
+    #[arg(long, value_name = "P", default_value_t = AbstentionOptions::default().tau)]
+    tau: f64,
+    /// The two words between which the model chooses.
+    #[arg(long, value_name = "YES,NO", value_parser = labels, default_value = "success,failure")]
+    labels: Labels,
+    /// Least probability that must be on the two words together.
+    #[arg(long, value_name = "P", default_value_t = AskOptions::default().mass_floor)]
+    mass_floor: f64,
+    #[command(flatten)]
+    ask: AskArgs,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+fn tool(text: &str) -> Result<AgentTool, String> {
+    match text.split_once('=') {
+        Some((name, purpose)) if !name.trim().is_empty() && !purpose.trim().is_empty() => {
+            Ok(AgentTool::new(name.trim(), purpose.trim()))
+        }
+        _ => Err("NAME=PURPOSE expected, such as `grep=find code`".to_owned()),
+    }
+}
+
+fn labels(text: &str) -> Result<Labels, String> {
+    let (yes, no) = text
+        .split_once(',')
+        .ok_or_else(|| "two words with a comma between them expected".to_owned())?;
+    Labels::new(yes, no).map_err(|why| why.to_string())
+}
+
+pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Result<u8, Error> {
+    let defaults = AbstentionOptions::default();
+    let options = AbstainOptions {
+        dataset: args.dataset,
+        instances: args.instance_ids,
+        policy: AbstentionOptions {
+            representation: match args.representation {
+                RepresentationChoice::R1 => Representation::R1,
+                RepresentationChoice::R2 => Representation::R2,
+            },
+            tools: if args.tool.is_empty() {
+                defaults.tools
+            } else {
+                args.tool
+            },
+            max_steps: args.max_steps,
+            tau: args.tau,
+            labels: args.labels,
+            ask: AskOptions {
+                mass_floor: args.mass_floor,
+                ..args.ask.options(&defaults.ask)
+            },
+        },
+        out: args.model.out.clone().unwrap_or_default(),
+        jobs: args.model.jobs,
+    };
+    if args.model.show_prompt {
+        return prompts(&abstain_prompts(&options)?, args.model.format);
+    }
+    let report = abstain(cx, &options, &args.model.session()?).await?;
+    cx.progress.phase("");
+    if args.model.format == Format::Json {
+        output::json(&report)?;
+    } else {
+        output::print(&abstain_text(&report))?;
+    }
+    Ok(code(&report.run))
+}
+
+fn abstain_text(report: &AbstainReport) -> String {
+    let mut text = String::new();
+    for one in &report.results {
+        let p = one
+            .probability
+            .map_or_else(|| "  -  ".to_owned(), |p| format!("{p:.3}"));
+        let _ = writeln!(
+            text,
+            "{:<8} {p}  {}  [{}]",
+            one.label, one.instance_id, one.source
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\n{} to attempt, {} to abstain from",
+        report.attempt, report.abstain
+    );
+    for (label, means) in &report.features {
+        let _ = writeln!(
+            text,
+            "{label}: {} reports; on average {:.2} code-like identifiers, {:.0} characters; {:.0} % name a path, {:.0} % \
+             a build rule, {:.0} % have code blocks",
+            means.reports,
+            means.code_like_identifiers,
+            means.characters,
+            means.repository_root * 100.0,
+            means.build_rule * 100.0,
+            means.code_ticks * 100.0
+        );
+    }
+    output::input_faults(&mut text, &report.faults);
+    run_text(&mut text, &report.run, &report.ledger);
+    text
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReviewChoice {
+    Specification,
+    Trajectory,
+    Deterministic,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReviewArgs {
+    /// The dataset: a file, or a folder of tasks.
+    #[arg(long, value_name = "FILE|DIR")]
+    dataset: PathBuf,
+    /// The candidate patches: a file, gold (the rows' own patches) or null (empty ones). Several of one
+    /// agent for one instance are all reviewed.
+    #[arg(long, value_name = "FILE|gold|null")]
+    predictions: PredictionSource,
+    /// Only these instances.
+    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
+    instance_ids: Vec<InstanceId>,
+    /// The review: with a specification written first, of the whole trajectory, or only the stages
+    /// without a model.
+    #[arg(long, value_enum, default_value = "specification")]
+    mode: ReviewChoice,
+    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, to read the
+    /// original files from.
+    #[arg(long, value_name = "DIR")]
+    repos: Option<PathBuf>,
+    /// The agents' trajectories: JSON lines with `instance_id` and `trajectory`, or a folder of
+    /// `<instance>.traj` or `.json` files. A prediction's own column `trajectory` goes before.
+    #[arg(long, value_name = "FILE|DIR")]
+    trajectories: Option<PathBuf>,
+    /// Results of tests on the patches: JSON lines with `instance_id`, `agent`, `patch_id` and
+    /// `test_facts`. A prediction's own column `test_facts` goes before.
+    #[arg(long, value_name = "FILE")]
+    facts: Option<PathBuf>,
+    /// Results of `atlas abstain`: patches of instances that it abstains from are not reviewed.
+    #[arg(long, value_name = "FILE")]
+    abstentions: Option<PathBuf>,
+    /// Review them all the same: what a percentile over all bugs needs.
+    #[arg(long, requires = "abstentions")]
+    all_bugs: bool,
+    /// A run report of `atlas eval`: which patches resolve their instance, where an agent has one for
+    /// it. A prediction's own column `resolved` goes before. Can be given several times.
+    #[arg(long, value_name = "FILE")]
+    report: Vec<PathBuf>,
+    /// Show only patches whose score reaches this percentile of all scores.
+    #[arg(long, value_name = "P")]
+    percentile: Option<f64>,
+    /// A tool of the agent that runs tests, beside the commands that are known. Can be given several
+    /// times.
+    #[arg(long, value_name = "NAME")]
+    test_tool: Vec<String>,
+    #[command(flatten)]
+    ask: AskArgs,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<u8, Error> {
+    if let Some(p) = args.percentile.filter(|p| !(0.0..=100.0).contains(p)) {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "review:",
+            format!("percentile {p} is not between 0 and 100"),
+        ));
+    }
+    let mode = match args.mode {
+        ReviewChoice::Specification => ReviewMode::Specification,
+        ReviewChoice::Trajectory => ReviewMode::Trajectory,
+        ReviewChoice::Deterministic => ReviewMode::Deterministic,
+    };
+    let options = ReviewRunOptions {
+        dataset: args.dataset,
+        predictions: args.predictions,
+        instances: args.instance_ids,
+        mode,
+        review: ReviewOptions {
+            ask: args.ask.options(&AskOptions::default()),
+            test_tools: args.test_tool,
+            ..ReviewOptions::default()
+        },
+        repos: args.repos,
+        trajectories: args.trajectories,
+        facts: args.facts,
+        abstentions: args.abstentions,
+        all_bugs: args.all_bugs,
+        reports: args.report,
+        percentile: args.percentile,
+        out: args.model.out.clone().unwrap_or_default(),
+        jobs: args.model.jobs,
+    };
+    if args.model.show_prompt {
+        return prompts(&review_prompts(&options).await?, args.model.format);
+    }
+    let session = match mode {
+        ReviewMode::Deterministic => None,
+        _ => Some(args.model.session()?),
+    };
+    let report = review(cx, &options, session.as_ref()).await?;
+    cx.progress.phase("");
+    if args.model.format == Format::Json {
+        output::json(&report)?;
+    } else {
+        output::print(&review_text(&report))?;
+    }
+    Ok(code(&report.run))
+}
+
+fn review_text(report: &ReviewRunReport) -> String {
+    let mut text = String::new();
+    for one in &report.results {
+        let score = one
+            .score
+            .map_or_else(|| "  -  ".to_owned(), |score| format!("{score:.3}"));
+        let reason: String = one
+            .reason
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(100)
+            .collect();
+        let _ = writeln!(
+            text,
+            "{:<9} {score}  {} {} by {}  {reason}",
+            one.label, one.instance_id, one.patch_id, one.agent
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\n{} accepted, {} rejected, {} of instances abstained from",
+        report.accepted, report.rejected, report.abstained
+    );
+    for step in &report.funnel {
+        let _ = writeln!(
+            text,
+            "{:<26} {:>5} patches of {:>4} bugs (removed {} of {})",
+            step.step, step.patches, step.bugs, step.removed_patches, step.removed_bugs
+        );
+    }
+    if let Some(cutoff) = report.cutoff {
+        let _ = writeln!(text, "cut-off {cutoff:.4}");
+    }
+    for note in &report.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    output::input_faults(&mut text, &report.faults);
+    run_text(&mut text, &report.run, &report.ledger);
+    text
+}
+
+/// How the run went, what it cost, and how to go on.
+pub(super) fn run_text(text: &mut String, run: &JudgeReport, ledger: &Value) {
+    for failed in &run.failed {
+        let _ = writeln!(text, "failed: {}: {}", failed.key, failed.message);
+    }
+    let _ = writeln!(
+        text,
+        "{} items: {} known from earlier runs, {} done, {} failed, {} left; {}",
+        run.items,
+        run.known,
+        run.done,
+        run.failed.len(),
+        run.left,
+        run.out.display()
+    );
+    let number = |name: &str| ledger[name].as_u64().unwrap_or_default();
+    let money = ledger["money"].as_f64().unwrap_or_default();
+    let _ = write!(
+        text,
+        "spent: {} calls, {} tokens read, {} written",
+        number("calls"),
+        number("prompt_tokens"),
+        number("completion_tokens")
+    );
+    if money > 0.0 {
+        let _ = write!(text, ", {money:.4} in money");
+    }
+    text.push('\n');
+    if let Some(why) = &run.stopped {
+        let _ = writeln!(text, "stopped: {why}");
+    }
+    if !run.failed.is_empty() {
+        text.push_str("run the same command again to try the failed ones again\n");
+    }
+}
+
+/// 0 where every item has its result, whatever it is: a file of judgements is no verdict of "no".
+pub(super) fn code(run: &JudgeReport) -> u8 {
+    if run.is_complete() { DONE } else { ERROR }
+}
+
+/// Prints prompts by the names of their items.
+pub(super) fn prompts(prompts: &[(String, Vec<ChatMessage>)], format: Format) -> Result<u8, Error> {
+    if format == Format::Json {
+        let list: Vec<Value> = prompts
+            .iter()
+            .map(|(name, messages)| json!({"item": name, "messages": messages}))
+            .collect();
+        output::json(&list)?;
+        return Ok(DONE);
+    }
+    let mut text = String::new();
+    for (name, messages) in prompts {
+        let _ = writeln!(text, "##### {name}");
+        for message in messages {
+            let role = match message.role {
+                Role::System => "system",
+                Role::User => "user",
+                Role::Assistant => "assistant",
+            };
+            let _ = writeln!(text, "--- {role}\n{}\n", message.content);
+        }
+    }
+    output::print(&text)?;
+    Ok(DONE)
+}

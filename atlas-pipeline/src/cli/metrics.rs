@@ -1,0 +1,239 @@
+//! `atlas metrics` and `atlas report`.
+
+use super::{DONE, ERROR, Format, output};
+use atlas_core::Error;
+use atlas_judge::metrics::analysis::{AnalysisOptions, Population};
+use atlas_judge::metrics::{BeyondRuns, LowConfidenceRule};
+use atlas_pipeline::{CheckedFile, check_file, measure, report_policies};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Beyond {
+    /// Take the runs that there are.
+    #[default]
+    Clamp,
+    /// Leave the task out.
+    Exclude,
+    /// Stop.
+    Error,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Of {
+    /// Patches of tasks that are attempted.
+    #[default]
+    Attempted,
+    /// Patches of all tasks.
+    All,
+}
+
+#[derive(Debug, Args)]
+struct AnalysisArgs {
+    /// Attempt a task from this probability of success on.
+    #[arg(long, value_name = "P", default_value_t = 0.5, value_parser = share)]
+    tau: f64,
+    /// Percentiles of the validation score that decide what is shown.
+    #[arg(long, value_name = "P,…", value_delimiter = ',', default_value = "75,90", value_parser = percentile)]
+    percentiles: Vec<f64>,
+    /// What the percentile of a policy that also abstains is over.
+    #[arg(long, value_enum, default_value_t)]
+    population: Of,
+    /// What to do where a task has fewer runs than k.
+    #[arg(long, value_enum, default_value_t)]
+    beyond: Beyond,
+    /// The largest k; never more than the most runs of a task.
+    #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    max_k: u64,
+    /// A test predicted to pass with at most this confidence, 0 to 100, is taken to fail …
+    #[arg(long, value_name = "C", default_value_t = 65.0)]
+    low_confidence: f64,
+    /// … if its source is longer than this many characters.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    longer_than: u64,
+    /// Resamples of tasks for intervals; 0 for none.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    resamples: usize,
+    /// The seed of the resamples.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+impl AnalysisArgs {
+    fn options(&self) -> AnalysisOptions {
+        AnalysisOptions {
+            tau: self.tau,
+            percentiles: self.percentiles.clone(),
+            population: match self.population {
+                Of::Attempted => Population::Attempted,
+                Of::All => Population::All,
+            },
+            max_k: self.max_k,
+            beyond: match self.beyond {
+                Beyond::Clamp => BeyondRuns::Clamp,
+                Beyond::Exclude => BeyondRuns::Exclude,
+                Beyond::Error => BeyondRuns::Error,
+            },
+            rule: LowConfidenceRule {
+                max_confidence: self.low_confidence,
+                longer_than: self.longer_than,
+            },
+            resamples: self.resamples,
+            seed: self.seed,
+        }
+    }
+}
+
+fn within(text: &str, most: f64) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|value| (0.0..=most).contains(value))
+        .ok_or_else(|| format!("must be a number from 0 to {most}"))
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    within(text, 1.0)
+}
+
+fn percentile(text: &str) -> Result<f64, String> {
+    within(text, 100.0)
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MetricsArgs {
+    /// The results: JSON lines, one or more a candidate patch; - is standard input.
+    #[arg(value_name = "RESULTS", required_unless_present = "check")]
+    results: Option<PathBuf>,
+    /// Compare files of stored values with what is computed here; a difference is an error.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "results")]
+    check: Vec<PathBuf>,
+    #[command(flatten)]
+    analysis: AnalysisArgs,
+    /// How to print the result; text is Markdown.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// The results: JSON lines, one or more a candidate patch; - is standard input.
+    #[arg(long, value_name = "RESULTS")]
+    policies: PathBuf,
+    /// The page to write.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Its title.
+    #[arg(long, default_value = "Policies and critics")]
+    title: String,
+    #[command(flatten)]
+    analysis: AnalysisArgs,
+    /// How to print what was written.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn metrics(args: &MetricsArgs) -> Result<u8, Error> {
+    let Some(results) = &args.results else {
+        let checked: Vec<CheckedFile> = args.check.iter().map(|path| check_file(path)).collect();
+        match args.format {
+            Format::Json => output::json(&checked)?,
+            Format::Text => output::print(&checked_text(&checked))?,
+        }
+        let agree = checked.iter().all(|file| file.agrees);
+        return Ok(if agree { DONE } else { ERROR });
+    };
+    let analysis = measure(results, &args.analysis.options())?;
+    match args.format {
+        Format::Json => output::json(&analysis)?,
+        Format::Text => output::print(&analysis.to_markdown())?,
+    }
+    Ok(DONE)
+}
+
+pub(super) fn report(args: &ReportArgs) -> Result<u8, Error> {
+    #[derive(Serialize)]
+    struct Written<'a> {
+        report: &'a str,
+        lines: u64,
+        instances: u64,
+        notes: &'a [String],
+    }
+    let options = args.analysis.options();
+    let analysis = report_policies(&args.policies, &options, &args.title, &args.out)?;
+    let out = args.out.display().to_string();
+    match args.format {
+        Format::Json => output::json(&Written {
+            report: &out,
+            lines: analysis.lines,
+            instances: analysis.instances,
+            notes: &analysis.notes,
+        })?,
+        Format::Text => {
+            let mut text = format!(
+                "wrote {out}: {} lines, {} tasks\n",
+                analysis.lines, analysis.instances
+            );
+            for note in &analysis.notes {
+                let _ = writeln!(text, "note: {note}");
+            }
+            output::print(&text)?;
+        }
+    }
+    Ok(DONE)
+}
+
+fn checked_text(files: &[CheckedFile]) -> String {
+    let mut text = String::from("RESULT  CASES  FIELDS  LARGEST  QUANTITY\n");
+    for file in files {
+        let report = &file.report;
+        let _ = writeln!(
+            text,
+            "{:<6}  {:>5}  {:>6}  {:>7.0e}  {}",
+            if file.agrees { "ok" } else { "DIFFER" },
+            report.cases,
+            report.fields,
+            report.largest_error,
+            if report.name.is_empty() {
+                &file.file
+            } else {
+                &report.name
+            },
+        );
+    }
+    for file in files {
+        for found in &file.report.differences {
+            let _ = writeln!(
+                text,
+                "{}: case {}, field {}: expected {}, got {}",
+                file.file,
+                found.case,
+                found.field,
+                short(&found.expected),
+                short(&found.got)
+            );
+        }
+        for fault in &file.report.faults {
+            let _ = write!(text, "{}", file.file);
+            if let Some(case) = fault.case {
+                let _ = write!(text, ": case {case}");
+            }
+            if let Some(field) = &fault.field {
+                let _ = write!(text, ", field {field}");
+            }
+            let _ = writeln!(text, ": {}", fault.message);
+        }
+    }
+    text
+}
+
+/// A value on one line, cut where it is long.
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(120) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}

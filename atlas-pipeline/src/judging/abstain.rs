@@ -1,0 +1,215 @@
+//! The abstention policy over a dataset.
+
+use super::{JudgeItem, JudgeReport, JudgeRun, ModelSession, instance_rows, judge_items};
+use crate::evaluate::InputFault;
+use atlas_core::{ChatMessage, Error, Instance, InstanceId, Judge as _, RunContext, Subject};
+use atlas_judge::BugReport;
+use atlas_judge::abstention::{
+    Abstention, AbstentionOptions, FeatureAverages, ReportFeatures, abstention_prompt_version,
+};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What to ask about, and how.
+#[derive(Clone, Debug)]
+pub struct AbstainOptions {
+    /// The dataset.
+    pub dataset: PathBuf,
+    /// Only these instances; all without any.
+    pub instances: Vec<InstanceId>,
+    /// The policy.
+    pub policy: AbstentionOptions,
+    /// The file of results.
+    pub out: PathBuf,
+    /// Instances that go on at once.
+    pub jobs: usize,
+}
+
+/// What the policy said.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AbstainReport {
+    /// How the run went.
+    #[serde(flatten)]
+    pub run: JudgeReport,
+    /// Instances to attempt.
+    pub attempt: usize,
+    /// Instances to abstain from.
+    pub abstain: usize,
+    /// Properties of the reports in either group, as in paper 002's Table 3; `attempt`, `abstain`.
+    pub features: BTreeMap<String, FeatureAverages>,
+    /// One entry for every instance that has a result: its name, the label and the probability with its
+    /// source.
+    pub results: Vec<AbstainResult>,
+    /// What is wrong with the dataset.
+    pub faults: Vec<InputFault>,
+    /// What the model was paid in this run: calls, tokens, money.
+    pub ledger: Value,
+}
+
+/// What the policy said about one instance.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AbstainResult {
+    /// The instance.
+    pub instance_id: String,
+    /// `attempt` or `abstain`.
+    pub label: String,
+    /// The probability of success.
+    pub probability: Option<f64>,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// Asks about every row whether an agent should try it. Lines of the file have `instance_id`,
+/// `abstention` (`probability`, `source`, `attempt`, `tau`) and `judgement`, whole.
+///
+/// # Errors
+/// As [`instance_rows`] and [`judge_items`]; a threshold outside 0 to 1.
+///
+/// # Cancellation
+/// As [`judge_items`].
+pub async fn abstain(
+    cx: &RunContext,
+    options: &AbstainOptions,
+    session: &ModelSession,
+) -> Result<AbstainReport, Error> {
+    let (rows, faults) = instance_rows(&options.dataset, &options.instances)?;
+    let model = session.model();
+    let run = JudgeRun {
+        name: "abstain".to_owned(),
+        out: options.out.clone(),
+        settings: json!({
+            "model": model.name(),
+            "policy": options.policy,
+            "prompt_version": abstention_prompt_version(),
+        }),
+        jobs: options.jobs,
+    };
+    let policy = Arc::new(Abstention::new(model, options.policy.clone())?);
+    let items = rows.into_iter().filter_map(item).collect();
+    let tau = options.policy.tau;
+    let (report, lines) = judge_items(cx, &run, items, |instance| {
+        let policy = Arc::clone(&policy);
+        async move {
+            let subject = Subject {
+                instance,
+                patch: None,
+                attachments: Map::new(),
+            };
+            let judgement = policy.judge(cx, &subject).await?;
+            let mut fields = Map::new();
+            fields.insert(
+                "abstention".to_owned(),
+                json!({
+                    "probability": judgement.confidence.value,
+                    "source": judgement.confidence.source,
+                    "attempt": judgement.label == "attempt",
+                    "tau": tau,
+                }),
+            );
+            fields.insert("judgement".to_owned(), json!(judgement));
+            Ok(fields)
+        }
+    })
+    .await?;
+    Ok(summary(report, &lines, faults, session.ledger()))
+}
+
+fn item(instance: Instance) -> Option<JudgeItem<Instance>> {
+    // A row without a valid name was a fault of the dataset.
+    let id = instance.id().ok()?.to_string();
+    let mut identity = Map::new();
+    identity.insert("instance_id".to_owned(), json!(id));
+    let statement = instance.text("problem_statement").ok().flatten();
+    Some(JudgeItem {
+        key: id,
+        identity,
+        content: JudgeItem::<Instance>::hash(&[statement.unwrap_or_default()]),
+        input: instance,
+    })
+}
+
+fn summary(
+    run: JudgeReport,
+    lines: &[Map<String, Value>],
+    faults: Vec<InputFault>,
+    ledger: Value,
+) -> AbstainReport {
+    let mut groups: BTreeMap<String, Vec<ReportFeatures>> = BTreeMap::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut results = Vec::new();
+    for line in lines {
+        let Some(judgement) = line.get("judgement") else {
+            continue;
+        };
+        let label = judgement["label"].as_str().unwrap_or_default().to_owned();
+        *counts.entry(label.clone()).or_default() += 1;
+        let features: Result<ReportFeatures, _> =
+            serde_json::from_value(judgement["details"]["features"].clone());
+        groups.entry(label.clone()).or_default().extend(features);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        results.push(AbstainResult {
+            instance_id: line.get("instance_id").map(text).unwrap_or_default(),
+            label,
+            probability: judgement["confidence"]["value"].as_f64(),
+            source: text(&judgement["confidence"]["source"]),
+        });
+    }
+    AbstainReport {
+        attempt: counts.get("attempt").copied().unwrap_or_default(),
+        abstain: counts.get("abstain").copied().unwrap_or_default(),
+        features: groups
+            .into_iter()
+            .filter_map(|(label, group)| Some((label, FeatureAverages::of(&group)?)))
+            .collect(),
+        run,
+        results,
+        faults,
+        ledger,
+    }
+}
+
+/// What a model would be told about each row, without asking any.
+///
+/// # Errors
+/// As [`instance_rows`]; a row without a problem statement.
+pub fn abstain_prompts(options: &AbstainOptions) -> Result<Vec<(String, Vec<ChatMessage>)>, Error> {
+    let (rows, _) = instance_rows(&options.dataset, &options.instances)?;
+    let policy = Abstention::new(Silent, options.policy.clone())?;
+    rows.into_iter()
+        .map(|instance| {
+            let id = instance.id().map(|id| id.to_string()).unwrap_or_default();
+            let subject = Subject {
+                instance,
+                patch: None,
+                attachments: Map::new(),
+            };
+            Ok((id, policy.prompt(&BugReport::of(&subject)?)?))
+        })
+        .collect()
+}
+
+/// Stands where a model is needed that is never asked.
+#[derive(Debug)]
+pub(super) struct Silent;
+
+#[async_trait::async_trait]
+impl atlas_core::LanguageModel for Silent {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    async fn complete(
+        &self,
+        _cx: &RunContext,
+        _request: &atlas_core::CompletionRequest,
+    ) -> Result<atlas_core::Completion, Error> {
+        Err(Error::new(
+            atlas_core::ErrorKind::Internal,
+            "ask a model",
+            "where only its prompt is shown",
+        ))
+    }
+}

@@ -1,0 +1,21 @@
+//! Judges over whole files: one question after another, resumable, within a budget.
+//!
+//! [`judge_items`] runs any judge over any items and keeps what it says in a file of JSON lines;
+//! [`abstain`] and [`review`] are the policies of paper 002 on top of it.
+
+mod abstain;
+mod attached;
+mod input;
+mod results_file;
+mod review;
+mod run;
+mod session;
+
+pub use abstain::{AbstainOptions, AbstainReport, AbstainResult, abstain, abstain_prompts};
+pub use attached::Attached;
+pub use input::{CandidatePatch, candidate_patches, instance_rows};
+pub use review::{
+    ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, review, review_prompts,
+};
+pub use run::{FailedItem, JudgeItem, JudgeReport, JudgeRun, judge_items};
+pub use session::ModelSession;

@@ -1,0 +1,366 @@
+//! One judge over many items.
+
+use super::results_file::ResultsFile;
+use atlas_core::{Error, ErrorKind, RunContext};
+use futures_util::StreamExt as _;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Where results go, and what they depend on.
+#[derive(Clone, Debug)]
+pub struct JudgeRun {
+    /// What the items are being put through, for messages: `review`.
+    pub name: String,
+    /// The file of results. What stands in it is not asked again.
+    pub out: PathBuf,
+    /// Everything that changes an answer: model, prompts' versions, options. Results of other settings
+    /// are not mixed into one file.
+    pub settings: Value,
+    /// Items that go on at once; 0 counts as 1.
+    pub jobs: usize,
+}
+
+/// Something to judge.
+#[derive(Clone, Debug)]
+pub struct JudgeItem<I> {
+    /// Its name, unique among the items.
+    pub key: String,
+    /// Fields that begin its line, whatever comes out: `instance_id`, `patch_id`, `agent`.
+    pub identity: Map<String, Value>,
+    /// A hash of everything in it that changes the answer, as [`JudgeItem::hash`] makes it. A result of
+    /// another hash is not this item's, and it is asked again.
+    pub content: String,
+    /// What is judged.
+    pub input: I,
+}
+
+impl<I> JudgeItem<I> {
+    /// A short hash of texts, told apart by their lengths.
+    pub fn hash(parts: &[&str]) -> String {
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update(part.len().to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        hex(&hash.finalize())
+    }
+}
+
+/// The first 12 digits.
+fn hex(hash: &[u8]) -> String {
+    hash.iter().take(6).fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// An item about which nothing could be found out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedItem {
+    /// Its name.
+    pub key: String,
+    /// The kind of error, as a stable word.
+    pub kind: String,
+    /// Why.
+    pub message: String,
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JudgeReport {
+    /// The file of results.
+    pub out: PathBuf,
+    /// Items that were asked for.
+    pub items: usize,
+    /// Those that earlier runs had done.
+    pub known: usize,
+    /// Those that this run did.
+    pub done: usize,
+    /// Those that failed; their lines hold the error, and the next run tries them again.
+    pub failed: Vec<FailedItem>,
+    /// Those that were not begun, or not finished, because the run was stopped.
+    pub left: usize,
+    /// Why it was stopped, and how to go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+}
+
+impl JudgeReport {
+    /// Whether every item has its result.
+    pub fn is_complete(&self) -> bool {
+        self.failed.is_empty() && self.left == 0
+    }
+}
+
+/// Puts items through `work` and keeps each result in the file as soon as it is there.
+///
+/// A result is a line with `key`, `settings` and `content` (hashes) and the identity's and the work's fields. An item
+/// whose work fails does not stop the others: its line has `error` with `kind` and `message`, and the
+/// next run tries it again. A budget that is used up ends the run in order: nothing new is begun, the
+/// report says how to go on, and the items are still to be done. At the end the lines stand in the
+/// items' order, behind those of items that were not asked for this time.
+///
+/// Gives the report and the lines of the items that have one, in their order.
+///
+/// # Errors
+/// The file cannot be read or written, another run writes it, or it holds results of other settings,
+/// which the message tells apart; two items of one name; [`ErrorKind::Cancelled`].
+///
+/// # Cancellation
+/// With `cx.cancel` raised nothing new is begun and what is under way is waited for, or cancels itself.
+/// Dropping the future loses what is under way; lines that were written stay.
+pub async fn judge_items<I, F, R>(
+    cx: &RunContext,
+    run: &JudgeRun,
+    items: Vec<JudgeItem<I>>,
+    work: F,
+) -> Result<(JudgeReport, Vec<Map<String, Value>>), Error>
+where
+    F: Fn(I) -> R,
+    R: Future<Output = Result<Map<String, Value>, Error>>,
+{
+    let mut names = BTreeSet::new();
+    if let Some(twice) = items.iter().find(|item| !names.insert(item.key.clone())) {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            format!("{}:", run.name),
+            format!("two items are named `{}`", twice.key),
+        ));
+    }
+    let order: Vec<String> = items.iter().map(|item| item.key.clone()).collect();
+    let settings = Settings::of(run)?;
+    let (mut file, earlier) = ResultsFile::open(&run.out)?;
+    let mut known = settings.check(run, earlier)?;
+    settings.write(run)?;
+    // Errors are tried again, so is what was judged in another form, and a line that was cut off must not
+    // be appended to.
+    let contents: BTreeMap<&str, &str> = items
+        .iter()
+        .map(|item| (item.key.as_str(), item.content.as_str()))
+        .collect();
+    known.retain(|key, line| {
+        let of = line.get("content").and_then(Value::as_str);
+        let is_current = contents
+            .get(key.as_str())
+            .is_none_or(|now| of == Some(*now));
+        is_current && !line.contains_key("error")
+    });
+    let before: Vec<Map<String, Value>> = known.values().cloned().collect();
+    file.rewrite(&before)?;
+
+    let total = items.len();
+    let todo: Vec<JudgeItem<I>> = items
+        .into_iter()
+        .filter(|item| !known.contains_key(&item.key))
+        .collect();
+    let mut report = JudgeReport {
+        out: run.out.clone(),
+        items: total,
+        known: total - todo.len(),
+        done: 0,
+        failed: Vec::new(),
+        left: 0,
+        stopped: None,
+    };
+    let is_stopped = AtomicBool::new(false);
+    let attempts = futures_util::stream::iter(todo)
+        .map(|item| {
+            let (is_stopped, work) = (&is_stopped, &work);
+            async move {
+                if is_stopped.load(Ordering::SeqCst) || cx.cancel.is_cancelled() {
+                    return (item.key, item.content, item.identity, None);
+                }
+                let result = work(item.input).await;
+                // Seen by the items that are begun next, before this one is looked at below.
+                if result.as_ref().is_err_and(is_over_budget) {
+                    is_stopped.store(true, Ordering::SeqCst);
+                }
+                (item.key, item.content, item.identity, Some(result))
+            }
+        })
+        .buffer_unordered(run.jobs.max(1));
+    let mut attempts = std::pin::pin!(attempts);
+    let mut settled = report.known;
+    while let Some((key, content, identity, result)) = attempts.next().await {
+        settled += 1;
+        cx.progress.phase(&run.name);
+        cx.progress.detail(&format!("{settled} of {total}: {key}"));
+        let mut line = Map::new();
+        line.insert("key".to_owned(), json!(key));
+        line.insert("settings".to_owned(), json!(settings.hash));
+        line.insert("content".to_owned(), json!(content));
+        line.extend(identity);
+        match result {
+            None => {
+                report.left += 1;
+                continue;
+            }
+            Some(Ok(fields)) => {
+                report.done += 1;
+                line.extend(fields);
+            }
+            Some(Err(why)) if is_over_budget(&why) => {
+                report.left += 1;
+                report.stopped.get_or_insert_with(|| {
+                    format!(
+                        "{}; what is done is kept: raise the budget and run the same command again to go on",
+                        why.chain()
+                    )
+                });
+                continue;
+            }
+            Some(Err(why)) if why.kind() == ErrorKind::Cancelled => {
+                report.left += 1;
+                continue;
+            }
+            Some(Err(why)) => {
+                let failed = FailedItem {
+                    key: key.clone(),
+                    kind: why.kind().as_str().to_owned(),
+                    message: why.chain(),
+                };
+                line.insert(
+                    "error".to_owned(),
+                    json!({"kind": failed.kind, "message": failed.message}),
+                );
+                tracing::warn!(key, error = failed.message, "an item failed");
+                report.failed.push(failed);
+            }
+        }
+        file.append(&line)?;
+        known.insert(key, line);
+    }
+    cx.check(&run.name)?;
+
+    let (mut sorted, mut own) = (Vec::new(), Vec::new());
+    for key in &order {
+        own.extend(known.remove(key));
+    }
+    sorted.extend(known.into_values());
+    sorted.extend(own.iter().cloned());
+    file.rewrite(&sorted)?;
+    let place = |key: &str| order.iter().position(|other| other == key);
+    report.failed.sort_by_key(|failed| place(&failed.key));
+    Ok((report, own))
+}
+
+fn is_over_budget(why: &Error) -> bool {
+    why.kind() == ErrorKind::BudgetExceeded
+}
+
+/// The settings of a run, with their hash.
+struct Settings {
+    hash: String,
+    value: Value,
+}
+
+impl Settings {
+    fn of(run: &JudgeRun) -> Result<Self, Error> {
+        let fail =
+            |why| Error::new(ErrorKind::Internal, "encode the settings", "").with_source(why);
+        let value = json!({"command": run.name, "settings": run.settings});
+        let bytes = serde_json::to_vec(&value).map_err(fail)?;
+        let hash = hex(&Sha256::digest(&bytes));
+        Ok(Self { hash, value })
+    }
+
+    /// Beside the results, so that a later run can say what differs.
+    fn path(run: &JudgeRun) -> PathBuf {
+        let mut name = run.out.clone().into_os_string();
+        name.push(".settings.json");
+        PathBuf::from(name)
+    }
+
+    fn write(&self, run: &JudgeRun) -> Result<(), Error> {
+        let mut text = serde_json::to_vec_pretty(&self.value).map_err(|why| {
+            Error::new(ErrorKind::Internal, "encode the settings", "").with_source(why)
+        })?;
+        text.push(b'\n');
+        crate::store::write_atomically(&Self::path(run), &text)
+    }
+
+    /// The earlier lines by key, if all are of these settings.
+    fn check(
+        &self,
+        run: &JudgeRun,
+        lines: Vec<Map<String, Value>>,
+    ) -> Result<BTreeMap<String, Map<String, Value>>, Error> {
+        let wrong = |line: usize, what: String| {
+            Error::new(
+                ErrorKind::InvalidInput,
+                "go on with the results",
+                format!("`{}`, line {line}: {what}", run.out.display()),
+            )
+        };
+        let mut known = BTreeMap::new();
+        for (at, line) in lines.into_iter().enumerate() {
+            let key = line.get("key").and_then(Value::as_str);
+            let key = key.ok_or_else(|| {
+                wrong(
+                    at + 1,
+                    "it has no `key`, so it is no result of this command; write to another file"
+                        .to_owned(),
+                )
+            })?;
+            if line.get("settings").and_then(Value::as_str) != Some(&self.hash) {
+                return Err(wrong(
+                    at + 1,
+                    format!(
+                        "it was made with other settings{}; write to another file, or remove this one",
+                        self.difference(run)
+                    ),
+                ));
+            }
+            known.insert(key.to_owned(), line);
+        }
+        Ok(known)
+    }
+
+    /// What differs from the settings that stand beside the results.
+    fn difference(&self, run: &JudgeRun) -> String {
+        let earlier = std::fs::read(Self::path(run)).ok();
+        let earlier = earlier.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+        let Some(earlier) = earlier else {
+            return String::new();
+        };
+        let mut found = Vec::new();
+        differences("", &earlier, &self.value, &mut found);
+        let rest = found.len().saturating_sub(3);
+        found.truncate(3);
+        if rest > 0 {
+            found.push(format!("and {rest} more"));
+        }
+        if found.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", found.join(", "))
+        }
+    }
+}
+
+fn differences(at: &str, earlier: &Value, now: &Value, found: &mut Vec<String>) {
+    match (earlier, now) {
+        (Value::Object(a), Value::Object(b)) => {
+            let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            for name in names {
+                let path = match at {
+                    "" | "settings" => name.clone(),
+                    _ => format!("{at}.{name}"),
+                };
+                let none = &Value::Null;
+                let (a, b) = (a.get(name).unwrap_or(none), b.get(name).unwrap_or(none));
+                differences(&path, a, b, found);
+            }
+        }
+        (a, b) if a != b => {
+            let short = |value: &Value| value.to_string().chars().take(60).collect::<String>();
+            found.push(format!("`{at}` was {} and is {}", short(a), short(b)));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,53 @@
+//! The model of a run, and what it may spend.
+
+use crate::Config;
+use atlas_core::{Error, LanguageModel};
+use atlas_llm::{Limits, ModelConfig, Purse, open_model_within};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// An opened model with its budget and its ledger.
+#[derive(Clone, Debug)]
+pub struct ModelSession {
+    model: Arc<dyn LanguageModel>,
+    purse: Arc<Purse>,
+}
+
+impl ModelSession {
+    /// Opens the model that a text names: a table `[models.NAME]` of the configuration, else as
+    /// [`ModelConfig`] reads it, such as `openai:NAME`, an address, `replay:FILE`, `scripted:FILE` or
+    /// `noise:SEED`. `budget` is read by [`Limits`], such as `calls=100,tokens=2M`; without it nothing is
+    /// limited.
+    ///
+    /// # Errors
+    /// A text that names no model or no limits; a file or key that is missing.
+    pub fn open(model: &str, budget: Option<&str>, config: &Config) -> Result<Self, Error> {
+        let limits: Limits = budget.map(str::parse).transpose()?.unwrap_or_default();
+        let purse = Arc::new(Purse::new(limits));
+        let model = ModelConfig::resolve(model, &config.models)?;
+        let model = open_model_within(&model, &purse)?;
+        Ok(Self { model, purse })
+    }
+
+    /// The model; every call counts against the budget.
+    pub fn model(&self) -> Arc<dyn LanguageModel> {
+        Arc::clone(&self.model)
+    }
+
+    /// What was spent: `calls`, `failed_calls`, `prompt_tokens` and `completion_tokens` as reported,
+    /// `tokens` and `money` as they count against the budget, and `models` with an account each.
+    pub fn ledger(&self) -> Value {
+        let ledger = self.purse.ledger();
+        let usage = ledger.usage();
+        let failed: u64 = ledger.models.values().map(|one| one.failed_calls).sum();
+        json!({
+            "calls": ledger.calls(),
+            "failed_calls": failed,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "tokens": ledger.tokens(),
+            "money": ledger.money(),
+            "models": ledger.models,
+        })
+    }
+}

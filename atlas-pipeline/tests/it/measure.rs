@@ -1,0 +1,178 @@
+//! `atlas metrics` and `atlas report`.
+
+use crate::support::Place;
+use serde_json::json;
+use std::fmt::Write as _;
+
+fn stored(expected: f64) -> String {
+    json!({
+        "name": "pass_at_k",
+        "abs_tolerance": 1e-12,
+        "cases": [
+            {"n": 4, "c": 1, "k": 1, "pass_at_k": 0.25},
+            {"n": 4, "c": 1, "k": 2, "pass_at_k": expected},
+        ],
+    })
+    .to_string()
+}
+
+#[test]
+fn stored_values_are_checked_file_by_file() {
+    let place = Place::new();
+    std::fs::write(place.path("good.json"), stored(0.5)).unwrap();
+    std::fs::write(place.path("bad.json"), stored(0.75)).unwrap();
+    std::fs::write(place.path("broken.json"), "{").unwrap();
+    let done = place.run(&["metrics", "--check", "good.json"]);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    assert!(done.stdout().contains("ok") && done.stdout().contains("pass_at_k"));
+    let args = [
+        "metrics",
+        "--check",
+        "bad.json",
+        "good.json",
+        "broken.json",
+        "none.json",
+    ];
+    let done = place.run(&args);
+    assert_eq!(done.code(), 1);
+    for said in [
+        "bad.json: case 1, field pass_at_k: expected 0.75, got 0.5",
+        "broken.json: is no JSON",
+        "none.json: cannot be read",
+    ] {
+        assert!(done.stdout().contains(said), "{said}: {}", done.stdout());
+    }
+    let done = place.run(&[&args[..], &["--format", "json"]].concat());
+    assert_eq!(done.code(), 1);
+    let found = done.json();
+    assert_eq!(found[0]["differences"][0]["expected"], json!(0.75));
+    assert_eq!(found[1]["agrees"], json!(true));
+    assert_eq!(found[3]["file"], json!("none.json"));
+}
+
+fn results(place: &Place, tasks: usize) {
+    let mut text = String::new();
+    for task in 0..tasks {
+        for patch in 0..3 {
+            let right = (task + patch) % 3 == 0;
+            let line = json!({
+                "instance_id": format!("o__r-{task}"), "patch_id": patch.to_string(),
+                "agent": "me/model", "resolved": right,
+                "abstention": {"probability": if task % 2 == 0 { 0.7 } else { 0.3 }, "source": "rule"},
+                "validation": {"accepted": right || patch == 1, "score": if right { 0.8 } else { 0.2 }, "source": "rule"},
+                "tests": [{"id": "t", "passed": right, "length": 80}],
+                "critic": {"tests": [{"id": "t", "predicted": true, "confidence": 60 + patch * 10}]},
+            });
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    std::fs::write(place.path("results.jsonl"), text).unwrap();
+}
+
+#[test]
+fn results_become_tables_and_a_page() {
+    let place = Place::new();
+    results(&place, 12);
+    let done = place.run(&["metrics", "results.jsonl"]);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    for said in [
+        "| show everything | 36 |",
+        "abstention + validation p90",
+        "## Critic: without a name",
+    ] {
+        assert!(done.stdout().contains(said), "{said}: {}", done.stdout());
+    }
+    let json = place
+        .run(&[
+            "metrics",
+            "results.jsonl",
+            "--format",
+            "json",
+            "--tau",
+            "0.2",
+        ])
+        .json();
+    assert_eq!(json["instances"], json!(12));
+    assert_eq!(json["options"]["tau"], json!(0.2));
+    assert_eq!(
+        json["policies"][0]["policies"][0]["success_at"]["3"]["value"],
+        json!(1.0)
+    );
+    let args = [
+        "report",
+        "--policies",
+        "results.jsonl",
+        "--out",
+        "page.html",
+        "--title",
+        "Mine <1>",
+    ];
+    let done = place.run(&args);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(page.contains("<title>Mine &lt;1&gt;</title>") && page.contains("<svg"));
+    assert!(!page.contains("http"));
+    assert_eq!(place.run(&args).code(), 0);
+    assert_eq!(
+        std::fs::read_to_string(place.path("page.html")).unwrap(),
+        page
+    );
+    // Nothing to say is said, not refused.
+    std::fs::write(place.path("empty.jsonl"), "").unwrap();
+    let done = place.run(&["metrics", "empty.jsonl"]);
+    assert_eq!(done.code(), 0);
+    assert!(done.stdout().contains("nothing can be measured"));
+}
+
+#[test]
+fn a_faulty_line_is_named() {
+    let place = Place::new();
+    results(&place, 1);
+    let mut text = std::fs::read_to_string(place.path("results.jsonl")).unwrap();
+    text.push_str("{\"instance_id\":\"i\",\"patch_id\":\"p\",\"agent\":\"a\",\"resolved\":1}\n");
+    std::fs::write(place.path("results.jsonl"), text).unwrap();
+    for args in [
+        &["metrics", "results.jsonl"][..],
+        &[
+            "report",
+            "--policies",
+            "results.jsonl",
+            "--out",
+            "page.html",
+        ],
+    ] {
+        let done = place.run(args);
+        assert_eq!(done.code(), 1);
+        for said in ["results.jsonl", "line 4", "`resolved`"] {
+            assert!(done.stderr().contains(said), "{}", done.stderr());
+        }
+    }
+    assert!(!place.path("page.html").exists());
+    for (args, said) in [
+        (&["metrics"][..], "RESULTS"),
+        (
+            &["metrics", "--check", "a.json", "--tau", "2"],
+            "from 0 to 1",
+        ),
+        (
+            &["metrics", "results.jsonl", "--percentiles", "101"],
+            "from 0 to 100",
+        ),
+        (&["metrics", "results.jsonl", "--max-k", "0"], "--max-k"),
+    ] {
+        let done = place.run(args);
+        assert_eq!(done.code(), 2, "{args:?}");
+        assert!(done.stderr().contains(said), "{args:?}: {}", done.stderr());
+    }
+    let done = place.run(&["metrics", "none.jsonl"]);
+    assert_eq!(done.code(), 1);
+    assert!(done.stderr().contains("none.jsonl"));
+    std::fs::write(place.path("few.jsonl"), "{\"instance_id\":\"i\",\"patch_id\":\"p\",\"agent\":\"a\",\"resolved\":true}\n{\"instance_id\":\"j\",\"patch_id\":\"p\",\"agent\":\"a\",\"resolved\":true}\n{\"instance_id\":\"j\",\"patch_id\":\"q\",\"agent\":\"a\",\"resolved\":true}\n").unwrap();
+    let done = place.run(&["metrics", "few.jsonl", "--beyond", "error"]);
+    assert_eq!(done.code(), 1);
+    assert!(
+        done.stderr().contains("fewer than k = 2"),
+        "{}",
+        done.stderr()
+    );
+}
