@@ -7,6 +7,7 @@ mod leaderboard;
 mod metrics;
 mod output;
 mod progress;
+mod rows;
 mod validate;
 
 use atlas_core::{Cancellation, Error, RunContext};
@@ -81,6 +82,10 @@ enum Command {
     Abstain(Box<judging::AbstainArgs>),
     /// Validate candidate patches: what tests say, then a model's review.
     Review(Box<judging::ReviewArgs>),
+    /// Judge tasks: is the statement clear, and do the tests judge what it asks for?
+    Judge(Box<rows::JudgeArgs>),
+    /// Find names that tests need and problem statements do not tell.
+    Hints(Box<rows::HintsArgs>),
     /// Measure policies and critics from their results, or check the metrics against stored values.
     Metrics(Box<metrics::MetricsArgs>),
     /// Write a page of figures on policies and critics.
@@ -132,6 +137,10 @@ struct MakeArgs {
     /// Where the dataset and all artefacts go.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// A model that is asked where rules cannot mend a plan: a name from [models] of the configuration,
+    /// PROVIDER:MODEL, an address, replay:FILE or scripted:FILE.
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
     /// Refuse a base image other than the planned one [default: the nearest version that can be had].
     #[arg(long)]
     exact: bool,
@@ -196,6 +205,10 @@ struct BuildArgs {
     /// Where plan, Dockerfile, lock and log go.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// A model that is asked where rules cannot mend a plan: a name from [models] of the configuration,
+    /// PROVIDER:MODEL, an address, replay:FILE or scripted:FILE.
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
     /// Refuse a base image other than the planned one [default: the nearest version that can be had].
     #[arg(long)]
     exact: bool,
@@ -365,6 +378,12 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Review(args) => {
             with_runtime(|cx| async move { judging::review_command(&cx, *args).await })
         }
+        Command::Judge(args) => {
+            with_runtime(|cx| async move { rows::judge_command(&cx, *args).await })
+        }
+        Command::Hints(args) => {
+            with_runtime(|cx| async move { rows::hints_command(&cx, *args).await })
+        }
         Command::Plan(args) => with_runtime(|cx| async move {
             let format = args.commit.format;
             let report = plan(&cx, &args.commit.options()?).await?;
@@ -380,6 +399,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
                 ..args.commit.options()?
             };
             options.config.engine.exact |= args.exact;
+            options.config.model.name = args.model.or(options.config.model.name);
             let report = build(&cx, &options, &args.out).await?;
             cx.progress.phase("");
             output::build(&report, format)?;
@@ -469,6 +489,7 @@ fn verdict(outcome: MakeOutcome) -> u8 {
 async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
     let mut config = config(args.config.as_deref())?;
     config.engine.exact |= args.exact;
+    config.model.name = args.model.clone().or(config.model.name);
     let options = MakeOptions {
         base: args.base,
         head: args.head,

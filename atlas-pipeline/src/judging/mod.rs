@@ -8,6 +8,7 @@ mod attached;
 mod input;
 mod results_file;
 mod review;
+mod rows;
 mod run;
 mod session;
 
@@ -17,5 +18,6 @@ pub use input::{CandidatePatch, candidate_patches, instance_rows};
 pub use review::{
     ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, review, review_prompts,
 };
+pub use rows::{RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, judge_rows, row_prompts};
 pub use run::{FailedItem, JudgeItem, JudgeReport, JudgeRun, judge_items};
 pub use session::ModelSession;
