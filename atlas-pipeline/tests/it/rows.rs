@@ -27,7 +27,10 @@ fn row(id: &str, issue: &str) -> Value {
 
 fn rows() -> Place {
     let place = Place::new();
-    let told = row("told", "Please add `open_store`, it should give the path back.");
+    let told = row(
+        "told",
+        "Please add `open_store`, it should give the path back.",
+    );
     let untold = row("untold", "Stores cannot be opened.");
     write_lines(&place, "rows.jsonl", &[told, untold]);
     place
@@ -38,7 +41,15 @@ const HINT: &str = "- `store.py`: `def open_store(path)`";
 #[test]
 fn hints_need_no_model_and_are_resumable() {
     let place = rows();
-    let args = ["hints", "--dataset", "rows.jsonl", "--out", "hints.jsonl", "--format", "json"];
+    let args = [
+        "hints",
+        "--dataset",
+        "rows.jsonl",
+        "--out",
+        "hints.jsonl",
+        "--format",
+        "json",
+    ];
     let done = place.run(&args);
     assert_eq!(done.code(), 0, "{}", done.stderr());
     let report = done.json();
@@ -51,7 +62,10 @@ fn hints_need_no_model_and_are_resumable() {
     assert_eq!(details["report"]["is_hint_needed"], true);
     // Without the files it is said what is not known.
     let note = details["report"]["notes"][0].as_str().unwrap();
-    assert!(note.starts_with("store.py: only what the patch shows"), "{note}");
+    assert!(
+        note.starts_with("store.py: only what the patch shows"),
+        "{note}"
+    );
     let again = place.run(&args).json();
     assert_eq!((&again["known"], &again["done"]), (&json!(2), &json!(0)));
     assert_eq!(lines(&place, "hints.jsonl"), first);
@@ -64,7 +78,10 @@ fn hints_read_clones_and_what_runs_left_behind() {
     let place = rows();
     let base = "def close(s):\n    return s\n";
     let clone = place.repository("o__n", &[&[("store.py", base)]]);
-    git(&clone, &["remote", "add", "origin", "https://example.invalid/o/n"]);
+    git(
+        &clone,
+        &["remote", "add", "origin", "https://example.invalid/o/n"],
+    );
     // The log alone shows it: the test uses a helper.
     let mut row = row("untold", "Stores cannot be opened.");
     row["test_patch"] = json!(
@@ -130,12 +147,18 @@ fn judge_goes_on_within_a_budget() {
     short.extend(["--budget", "calls=1"]);
     let done = place.run(&short);
     assert_eq!(done.code(), 1);
-    assert_eq!((&done.json()["done"], &done.json()["left"]), (&json!(1), &json!(1)));
+    assert_eq!(
+        (&done.json()["done"], &done.json()["left"]),
+        (&json!(1), &json!(1))
+    );
     let done = place.run(&args);
     assert_eq!(done.code(), 0, "{}", done.stderr());
     let report = done.json();
     assert_eq!(report["labels"], json!({"high": 1, "medium": 1}));
-    assert_eq!((&report["known"], &report["ledger"]["calls"]), (&json!(1), &json!(1)));
+    assert_eq!(
+        (&report["known"], &report["ledger"]["calls"]),
+        (&json!(1), &json!(1))
+    );
     let judged = lines(&place, "judge.jsonl");
     assert_eq!(judged[1]["judgement"]["details"]["action"], "curate");
     // Another mapping is another question, and does not go into the same file.
