@@ -112,6 +112,19 @@ fn blank_macros(language: Language, text: &mut [u8]) {
                 line_start = true;
                 at += 1;
             }
+            // Conditions on templates in a trailing return type are more than the grammar takes.
+            b'-' if text[at..].starts_with(b"->") => {
+                let after = skip_space(text, at + 2);
+                let open = after + b"decltype".len();
+                let is_decltype = text[after..].starts_with(b"decltype(");
+                match closing(text, open).filter(|_| is_decltype) {
+                    Some(close) => {
+                        blank(&mut text[at..=close]);
+                        at = close + 1;
+                    }
+                    None => at += 2,
+                }
+            }
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 let end = word_end(text, at);
                 if is_loud(&text[at..end]) {

@@ -97,8 +97,9 @@ pub struct CriticOptions {
     /// When an isolated critic that says `pass` is not believed; none believes it always. Default the
     /// paper's: at most 65, and more than 50 characters of test.
     pub rule: Option<LowConfidenceRule>,
-    /// How the model is asked. Default one greedy call of at most 2,048 tokens; its `samples` and
-    /// `verbalised` are not used, since the answer itself says a confidence.
+    /// How the model is asked. Default greedily, at most 2,048 tokens, and again where the form of the
+    /// answer is wrong; its `samples` and `verbalised` are not used, since the answer itself says a
+    /// confidence.
     pub ask: AskOptions,
 }
 

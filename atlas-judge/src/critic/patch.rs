@@ -14,7 +14,9 @@ pub struct TestCritique {
     pub id: String,
     /// Every id that stands for it.
     pub ids: Vec<String>,
-    /// Whether it is said to pass, after the rule.
+    /// Whether the critic says that it passes, before any rule.
+    pub said: bool,
+    /// Whether it is taken to pass, after the critic's rule.
     pub predicted: bool,
     /// 0 to 100, where the critic says one.
     pub confidence: Option<f64>,
@@ -58,17 +60,15 @@ pub async fn critique_patch(
         let attachment = json!({ "id": test.id(), "source": test.source, "path": test.path });
         one.attachments.insert("test".to_owned(), attachment);
         let judgement = critic.judge(cx, &one).await?;
-        let predicted = match judgement.label.as_str() {
-            "pass" => true,
-            "fail" => false,
-            other => {
-                let what = format!("`{}` said `{other}`, not `pass` or `fail`", critic.id());
-                return Err(Error::new(ErrorKind::InvalidInput, "ask a critic:", what));
-            }
+        let predicted = passes(critic, &judgement.label)?;
+        let said = match judgement.details.get("said").and_then(Value::as_str) {
+            Some(said) => passes(critic, said)?,
+            None => predicted,
         };
         critiques.push(TestCritique {
             id: test.id(),
             ids: test.ids.clone(),
+            said,
             predicted,
             confidence: judgement
                 .details
@@ -95,4 +95,15 @@ pub async fn critique_patch(
         build_success: sum.build_success,
         progress: sum.pass_rate,
     })
+}
+
+fn passes(critic: &dyn Judge, label: &str) -> Result<bool, Error> {
+    match label {
+        "pass" => Ok(true),
+        "fail" => Ok(false),
+        other => {
+            let what = format!("`{}` said `{other}`, not `pass` or `fail`", critic.id());
+            Err(Error::new(ErrorKind::InvalidInput, "ask a critic:", what))
+        }
+    }
 }

@@ -1,12 +1,11 @@
 //! Critics, their baselines, and the tests that they are asked about.
 
-#![expect(clippy::unwrap_used, reason = "an unwrap that fails is a failed test")]
-
 use crate::support::{InOrder, cx, said};
 use atlas_core::{
     ConfidenceSource, ErrorKind, FinishReason, Instance, InstanceId, Judge, Patch, Subject,
     testing::judge_contract,
 };
+use atlas_judge::answer::AskOptions;
 use atlas_judge::critic::{
     AgentProgress, Critic, CriticMode, CriticOptions, Embedder, EmbeddingCritic, HashedNgrams,
     LikenessExample, Scoreboard, WeightedRandom, critic_prompts, critique_patch, extract_tests,
@@ -58,13 +57,22 @@ fn answer(verdict: &str, confidence: f64) -> String {
     json!({"reasoning": "because", "verdict": verdict, "confidence": confidence}).to_string()
 }
 
-fn critic(mode: CriticMode, answers: &[String]) -> Critic<InOrder> {
-    let answers = answers.iter().map(|text| said(text));
-    let options = CriticOptions {
-        mode,
-        ..CriticOptions::default()
+/// Options of a critic that does not ask again for the form of an answer.
+fn once(mode: CriticMode) -> CriticOptions {
+    let ask = AskOptions {
+        corrections: 0,
+        ..AskOptions::default()
     };
-    Critic::new(InOrder::new(answers.collect::<Vec<_>>()), options)
+    CriticOptions {
+        mode,
+        ask,
+        ..CriticOptions::default()
+    }
+}
+
+fn critic(mode: CriticMode, answers: &[String]) -> Critic<InOrder> {
+    let answers: Vec<_> = answers.iter().map(|text| said(text)).collect();
+    Critic::new(InOrder::new(answers), once(mode))
 }
 
 #[tokio::test]
@@ -185,7 +193,7 @@ async fn what_cannot_be_read_or_is_missing_is_an_error() {
     }
     let mut cut = said(&answer("pass", 90.0));
     cut.finish = FinishReason::Length;
-    let critic_cut = Critic::new(InOrder::new([cut]), CriticOptions::default());
+    let critic_cut = Critic::new(InOrder::new([cut]), once(CriticMode::Isolated));
     let why = critic_cut.judge(&cx(), &subject()).await.unwrap_err();
     assert!(why.chain().contains("cut off"), "{}", why.chain());
 

@@ -15,6 +15,7 @@ mod decisions;
 mod differential;
 mod hints;
 mod metrics;
+mod real_hunks;
 mod results;
 mod stored_values;
 mod support;

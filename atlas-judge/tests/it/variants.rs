@@ -1,7 +1,5 @@
 //! Patch variants: what they show, and that they lose nothing.
 
-#![expect(clippy::unwrap_used, reason = "an unwrap that fails is a failed test")]
-
 use atlas_core::{HunkLineKind, Patch};
 use atlas_judge::variant::{
     BaseFiles, FileChange, Opaque, Rendered, Variant, file_changes, render,
@@ -66,7 +64,7 @@ fn show(patch: &Patch, base: &BaseFiles, variant: Variant) -> Rendered {
 }
 
 /// What `git apply` makes of the files; none if it refuses.
-fn git_apply(patch: &[u8], base: &BaseFiles) -> Option<BaseFiles> {
+pub(crate) fn git_apply(patch: &[u8], base: &BaseFiles) -> Option<BaseFiles> {
     let folder = tempfile::tempdir().unwrap();
     for (path, content) in base {
         std::fs::write(folder.path().join(path), content).unwrap();
@@ -92,7 +90,7 @@ fn git_apply(patch: &[u8], base: &BaseFiles) -> Option<BaseFiles> {
 }
 
 /// Added and deleted lines in their order, per file.
-fn changed_lines(patch: &Patch) -> Vec<(String, HunkLineKind, Vec<u8>)> {
+pub(crate) fn changed_lines(patch: &Patch) -> Vec<(String, HunkLineKind, Vec<u8>)> {
     let files = patch.files().unwrap();
     let lines = files.iter().flat_map(|file| {
         let lines = file.hunks.iter().flat_map(|hunk| &hunk.lines);

@@ -80,7 +80,7 @@ pub(super) struct AskArgs {
 }
 
 impl AskArgs {
-    fn options(&self, ask: &AskOptions) -> AskOptions {
+    pub(super) fn options(&self, ask: &AskOptions) -> AskOptions {
         AskOptions {
             max_tokens: self.max_tokens.unwrap_or(ask.max_tokens),
             samples: self.samples,

@@ -1,5 +1,6 @@
 //! The command line: arguments in, reports out. All work is done by the library.
 
+mod critic;
 mod dataset;
 mod eval;
 mod judging;
@@ -86,6 +87,8 @@ enum Command {
     Judge(Box<rows::JudgeArgs>),
     /// Find names that tests need and problem statements do not tell.
     Hints(Box<rows::HintsArgs>),
+    /// Ask a critic whether candidate patches pass their tests, without running anything.
+    Critic(Box<critic::CriticArgs>),
     /// Measure policies and critics from their results, or check the metrics against stored values.
     Metrics(Box<metrics::MetricsArgs>),
     /// Write a page of figures on policies and critics.
@@ -383,6 +386,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         }
         Command::Hints(args) => {
             with_runtime(|cx| async move { rows::hints_command(&cx, *args).await })
+        }
+        Command::Critic(args) => {
+            with_runtime(|cx| async move { critic::command(&cx, *args).await })
         }
         Command::Plan(args) => with_runtime(|cx| async move {
             let format = args.commit.format;

@@ -1,10 +1,11 @@
 //! Judges over whole files: one question after another, resumable, within a budget.
 //!
 //! [`judge_items`] runs any judge over any items and keeps what it says in a file of JSON lines;
-//! [`abstain`] and [`review`] are the policies of paper 002 on top of it.
+//! [`abstain`] and [`review`] are the policies of paper 002 on top of it, [`critic`](critic()) those of paper 004.
 
 mod abstain;
 mod attached;
+mod critic;
 mod input;
 mod results_file;
 mod review;
@@ -14,6 +15,7 @@ mod session;
 
 pub use abstain::{AbstainOptions, AbstainReport, AbstainResult, abstain, abstain_prompts};
 pub use attached::Attached;
+pub use critic::{CriticRunOptions, CriticRunReport, CriticRunResult, critic, critic_run_prompts};
 pub use input::{CandidatePatch, candidate_patches, instance_rows};
 pub use review::{
     ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, review, review_prompts,

@@ -8,6 +8,7 @@
 
 mod before;
 mod before_cases;
+mod critic;
 mod datasets;
 mod demo;
 mod docker;

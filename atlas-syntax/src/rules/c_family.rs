@@ -142,10 +142,17 @@ pub(super) fn prototype<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>
 pub(super) fn macro_call<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>> {
     let at = path.len() - 1;
     let node = path[at].node;
+    // Only where definitions stand: looking at siblings in a table of a million calls takes long.
+    let around = at.checked_sub(1).map(|parent| path[parent].node.kind())?;
+    let is_place = matches!(
+        around,
+        "translation_unit" | "declaration_list" | "field_declaration_list" | "ERROR"
+    ) || around.starts_with("preproc_");
+    if !is_place {
+        return None;
+    }
     let call = if node.kind() == "expression_statement" {
         node.named_child(0)?
-    } else if at > 0 && path[at - 1].node.kind() == "expression_statement" {
-        return None;
     } else {
         node
     };
@@ -203,18 +210,15 @@ fn macro_title(name: &str, arguments: Option<Node<'_>>, text: &[u8]) -> (Definit
         let kind = DefinitionKind::Function;
         return (kind, format!("{name}({})", parts.join(", ")));
     }
-    let title = match parts.first() {
-        Some(first) if first.starts_with('"') => first.trim_matches('"').to_owned(),
-        _ => {
-            let words = parts
-                .iter()
-                .take_while(|part| !part.starts_with(['"', '*']));
-            words
-                .take(2)
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join(".")
-        }
-    };
+    // A title in quotes may stand behind a fixture: `TEST_CASE_METHOD(Fixture, "title")`.
+    let quoted = parts.iter().find(|part| part.starts_with('"'));
+    let title = quoted.map_or_else(
+        || {
+            let words = parts.iter().take_while(|part| !part.starts_with('*'));
+            let words: Vec<&str> = words.take(2).map(String::as_str).collect();
+            words.join(".")
+        },
+        |title| title.trim_matches('"').to_owned(),
+    );
     (DefinitionKind::Test, title)
 }

@@ -628,6 +628,10 @@ TEST_F(Suite, Works) {
 TEST_CASE(\"adds numbers\", \"[math]\") {
   SECTION(\"small\") { REQUIRE(1 + 1 == 2); }
 }
+
+TEST_CASE_METHOD(Fixture, \"has a fixture\") {
+  go();
+}
 ",
         &[
             "Scope a::b 1-19",
@@ -643,6 +647,7 @@ TEST_CASE(\"adds numbers\", \"[math]\") {
             "Function trail 21-21",
             "Test Suite.Works 23-25",
             "Test adds numbers 27-29",
+            "Test has a fixture 31-33",
         ],
     );
 }
@@ -672,6 +677,22 @@ LIB_END_NAMESPACE
             "Method n::Value / operator= 6-6;",
             "Method n::Value / set 8-10",
         ],
+    );
+}
+
+#[test]
+fn a_return_type_that_is_computed_does_not_hide_its_function() {
+    check(
+        Language::Cpp,
+        "\
+template <typename Char, typename T>
+constexpr auto has_impl(T*)
+    -> decltype(maker<remove_t<T>, Char>().make(std::declval<T&>()), true) {
+  return true;
+}
+int after() { return 1; }
+",
+        &["Function has_impl 1-5", "Function after 6-6"],
     );
 }
 

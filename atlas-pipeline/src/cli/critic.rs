@@ -1,0 +1,134 @@
+//! `atlas critic`.
+
+use super::judging::{AskArgs, ModelArgs, code, prompts, run_text};
+use super::{Format, output};
+use atlas_core::{Error, InstanceId, RunContext};
+use atlas_judge::answer::AskOptions;
+use atlas_judge::critic::{CriticMode, CriticOptions};
+use atlas_judge::metrics::LowConfidenceRule;
+use atlas_judge::variant::Variant;
+use atlas_pipeline::{
+    CriticRunOptions, CriticRunReport, PredictionSource, critic, critic_run_prompts,
+};
+use clap::{Args, ValueEnum};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ModeChoice {
+    Isolated,
+    Holistic,
+    ChangeAware,
+    Problem,
+    ProblemHints,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum VariantChoice {
+    Default,
+    Function,
+    PostCommit,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CriticArgs {
+    /// The dataset: a file, or a folder of tasks.
+    #[arg(long, value_name = "FILE|DIR")]
+    dataset: PathBuf,
+    /// The candidate patches: a file, gold (the rows' own patches) or null (empty ones). Several of one
+    /// agent for one instance are all judged.
+    #[arg(long, value_name = "FILE|gold|null")]
+    predictions: PredictionSource,
+    /// Only these instances.
+    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
+    instance_ids: Vec<InstanceId>,
+    /// What the critic sees: one unseen test a call, all of them in one, the gold patch, the problem
+    /// statement, or that with the hints.
+    #[arg(long, value_enum, default_value = "isolated")]
+    mode: ModeChoice,
+    /// How patches are shown: as given, with the whole functions around every change, or as the
+    /// functions that they leave behind.
+    #[arg(long, value_enum, default_value = "function")]
+    variant: VariantChoice,
+    /// Take a test to fail that is said to pass with at most this confidence, 0 to 100.
+    #[arg(long, value_name = "C", default_value_t = LowConfidenceRule::default().max_confidence)]
+    max_confidence: f64,
+    /// But only if its source has more characters than this.
+    #[arg(long, value_name = "N", default_value_t = LowConfidenceRule::default().longer_than)]
+    longer_than: u64,
+    /// Believe the critic whatever its confidence.
+    #[arg(long, conflicts_with_all = ["max_confidence", "longer_than"])]
+    no_rule: bool,
+    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, to read the files
+    /// at the base commit from.
+    #[arg(long, value_name = "DIR")]
+    repos: Option<PathBuf>,
+    #[command(flatten)]
+    ask: AskArgs,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Error> {
+    let rule = LowConfidenceRule {
+        max_confidence: args.max_confidence,
+        longer_than: args.longer_than,
+    };
+    let options = CriticRunOptions {
+        dataset: args.dataset,
+        predictions: args.predictions,
+        instances: args.instance_ids,
+        critic: CriticOptions {
+            mode: match args.mode {
+                ModeChoice::Isolated => CriticMode::Isolated,
+                ModeChoice::Holistic => CriticMode::Holistic,
+                ModeChoice::ChangeAware => CriticMode::ChangeAware,
+                ModeChoice::Problem => CriticMode::Problem,
+                ModeChoice::ProblemHints => CriticMode::ProblemHints,
+            },
+            variant: match args.variant {
+                VariantChoice::Default => Variant::Default,
+                VariantChoice::Function => Variant::Function,
+                VariantChoice::PostCommit => Variant::PostCommit,
+            },
+            rule: (!args.no_rule).then_some(rule),
+            ask: args.ask.options(&AskOptions::default()),
+        },
+        repos: args.repos,
+        out: args.model.out.clone().unwrap_or_default(),
+        jobs: args.model.jobs,
+    };
+    if args.model.show_prompt {
+        return prompts(&critic_run_prompts(&options).await?, args.model.format);
+    }
+    let report = critic(cx, &options, &args.model.session()?).await?;
+    cx.progress.phase("");
+    if args.model.format == Format::Json {
+        output::json(&report)?;
+    } else {
+        output::print(&text(&report))?;
+    }
+    Ok(code(&report.run))
+}
+
+fn text(report: &CriticRunReport) -> String {
+    let mut text = String::new();
+    for one in &report.results {
+        let progress = one
+            .progress
+            .map_or_else(|| "  -  ".to_owned(), |share| format!("{share:.3}"));
+        let _ = writeln!(
+            text,
+            "{} {progress}  {} {} by {}",
+            one.label, one.instance_id, one.patch_id, one.agent
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\n{} said to pass, {} said to fail",
+        report.passing, report.failing
+    );
+    output::input_faults(&mut text, &report.faults);
+    run_text(&mut text, &report.run, &report.ledger);
+    text
+}

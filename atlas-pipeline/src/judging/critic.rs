@@ -1,0 +1,390 @@
+//! Critics over predictions.
+
+use super::abstain::Silent;
+use super::{
+    CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, candidate_patches,
+    instance_rows, judge_items,
+};
+use crate::clones::clone_among;
+use crate::evaluate::{InputFault, PredictionSource};
+use atlas_core::{
+    ChatMessage, Error, ErrorKind, Instance, InstanceId, Judge, Patch, RunContext, Subject,
+};
+use atlas_judge::critic::{
+    Critic, CriticMode, CriticOptions, Extraction, UnseenTest, critic_prompts, critique_patch,
+    extract_tests,
+};
+use atlas_judge::variant::BaseFiles;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+/// What to foretell, and how.
+#[derive(Clone, Debug)]
+pub struct CriticRunOptions {
+    /// The dataset.
+    pub dataset: PathBuf,
+    /// The candidate patches.
+    pub predictions: PredictionSource,
+    /// Only these instances; all without any.
+    pub instances: Vec<InstanceId>,
+    /// The critic.
+    pub critic: CriticOptions,
+    /// A clone, or a folder of clones, to read files at the base commit from; without it patches are
+    /// shown as given, and only tests in new files are found.
+    pub repos: Option<PathBuf>,
+    /// The file of results.
+    pub out: PathBuf,
+    /// Patches that go on at once.
+    pub jobs: usize,
+}
+
+/// What a critic foretold.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CriticRunReport {
+    /// How the run went.
+    #[serde(flatten)]
+    pub run: JudgeReport,
+    /// Patches that are said to pass.
+    pub passing: usize,
+    /// Patches that are said to fail.
+    pub failing: usize,
+    /// One entry for every patch that has a result.
+    pub results: Vec<CriticRunResult>,
+    /// What is wrong with the inputs.
+    pub faults: Vec<InputFault>,
+    /// What the model was paid in this run: calls, tokens, money.
+    pub ledger: Value,
+}
+
+/// What a critic foretold of one patch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CriticRunResult {
+    /// The instance.
+    pub instance_id: String,
+    /// Who made the patch.
+    pub agent: String,
+    /// The patch.
+    pub patch_id: String,
+    /// `pass` or `fail`: the patch as a whole.
+    pub label: String,
+    /// The share of tests that are said to pass; absent where the critic speaks of the patch alone.
+    pub progress: Option<f64>,
+}
+
+/// Asks a critic about every candidate patch. Lines of the file have the form of a results file of the
+/// metrics: `instance_id`, `agent`, `patch_id`, where known `resolved` and `kind`, then `critic` with
+/// `variant` (mode and variant) and `tests` (`id`, `predicted`, `confidence`) as the model said them, for
+/// the metrics apply the low-confidence rule themselves; `label` and `progress` are after the rule. A
+/// critic that speaks of the patch alone has one entry for it, `(patch)`.
+///
+/// # Errors
+/// As [`instance_rows`], [`candidate_patches`] and [`judge_items`].
+///
+/// # Cancellation
+/// As [`judge_items`].
+pub async fn critic(
+    cx: &RunContext,
+    options: &CriticRunOptions,
+    session: &ModelSession,
+) -> Result<CriticRunReport, Error> {
+    let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
+    let (candidates, more) = candidate_patches(&rows, &options.predictions)?;
+    faults.extend(more);
+    let judge = Critic::new(session.model(), options.critic.clone());
+    let versions: Vec<String> = critic_prompts()
+        .iter()
+        .map(atlas_judge::Prompt::version)
+        .collect();
+    let run = JudgeRun {
+        name: "critic".to_owned(),
+        out: options.out.clone(),
+        settings: json!({
+            "model": session.model().name(),
+            "critic": options.critic,
+            "prompt_versions": versions,
+            "base_files": options.repos.is_some(),
+        }),
+        jobs: options.jobs,
+    };
+    let items = candidates
+        .into_iter()
+        .map(|candidate| JudgeItem {
+            key: candidate.key(),
+            identity: candidate.identity(),
+            content: content(&candidate),
+            input: candidate,
+        })
+        .collect();
+    let work = |candidate| one(cx, options, &judge, candidate);
+    let (report, lines) = judge_items(cx, &run, items, work).await?;
+    Ok(summary(report, &lines, faults, session.ledger()))
+}
+
+/// Everything of a candidate and its row that changes an answer.
+fn content(candidate: &CandidatePatch) -> String {
+    let column = |name: &str| candidate.columns.get(name).map(Value::to_string);
+    let row = candidate.instance.as_map();
+    let mut parts = vec![
+        String::from_utf8_lossy(candidate.patch.as_bytes()).into_owned(),
+        column("resolved").unwrap_or_default(),
+        column("kind").unwrap_or_default(),
+    ];
+    for name in [
+        "base_commit",
+        "problem_statement",
+        "hints_text",
+        "patch",
+        "test_patch",
+        "FAIL_TO_PASS",
+        "PASS_TO_PASS",
+    ] {
+        parts.push(row.get(name).map(Value::to_string).unwrap_or_default());
+    }
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    JudgeItem::<()>::hash(&parts)
+}
+
+/// A candidate as a subject, with the tests that an isolated critic is asked about.
+struct Prepared {
+    subject: Subject,
+    tests: Vec<UnseenTest>,
+    found: Option<Extraction>,
+}
+
+fn needs_tests(mode: CriticMode) -> bool {
+    matches!(mode, CriticMode::Isolated | CriticMode::Holistic)
+}
+
+async fn prepare(
+    options: &CriticRunOptions,
+    candidate: &CandidatePatch,
+) -> Result<Prepared, Error> {
+    let mode = options.critic.mode;
+    let row = &candidate.instance;
+    let wrong = |why: String| Error::new(ErrorKind::InvalidInput, "ask a critic:", why);
+    let test_patch = if needs_tests(mode) {
+        Some(row.test_patch().map_err(|why| wrong(why.to_string()))?)
+    } else {
+        None
+    };
+    let gold = if mode == CriticMode::ChangeAware {
+        row.gold_patch().ok()
+    } else {
+        None
+    };
+    let patches: Vec<&Patch> = [Some(&candidate.patch), test_patch.as_ref(), gold.as_ref()]
+        .into_iter()
+        .flatten()
+        .collect();
+    let files = base_files(options, row, &patches).await?;
+    let mut found = None;
+    let mut tests = Vec::new();
+    if let Some(test_patch) = &test_patch {
+        let ids = |list: Result<atlas_core::TestList, atlas_core::InstanceError>| {
+            list.map(|list| list.ids)
+                .map_err(|why| wrong(why.to_string()))
+        };
+        let (fail, pass) = (ids(row.fail_to_pass())?, ids(row.pass_to_pass())?);
+        let mut extraction = extract_tests(test_patch, &files, &fail, &pass)
+            .map_err(|why| wrong("the row's `test_patch`".to_owned()).with_source(why))?;
+        tests = std::mem::take(&mut extraction.tests);
+        tests.retain(|test| !test.ids.is_empty());
+        if tests.is_empty() {
+            return Err(wrong(format!(
+                "no function of the test patch goes by an id of FAIL_TO_PASS or PASS_TO_PASS{}",
+                if options.repos.is_some() {
+                    ""
+                } else {
+                    "; `--repos` gives the files that it changes"
+                },
+            )));
+        }
+        found = Some(extraction);
+    }
+    let contents: Map<String, Value> = files
+        .into_iter()
+        .filter_map(|(path, bytes)| Some((path, Value::String(String::from_utf8(bytes).ok()?))))
+        .collect();
+    let mut attachments = Map::new();
+    attachments.insert("files".to_owned(), Value::Object(contents));
+    let list: Vec<Value> = tests
+        .iter()
+        .map(|test| json!({"id": test.id(), "source": test.source, "path": test.path}))
+        .collect();
+    attachments.insert("tests".to_owned(), Value::Array(list));
+    Ok(Prepared {
+        subject: Subject {
+            instance: row.clone(),
+            patch: Some(candidate.patch.clone()),
+            attachments,
+        },
+        tests,
+        found,
+    })
+}
+
+/// What stands at the base commit in the files that the patches change. A patch that cannot be read
+/// names no files: the critic is told what is wrong with it where it matters.
+async fn base_files(
+    options: &CriticRunOptions,
+    row: &Instance,
+    patches: &[&Patch],
+) -> Result<BaseFiles, Error> {
+    let mut found = BaseFiles::new();
+    let Some(repos) = &options.repos else {
+        return Ok(found);
+    };
+    let column = |name: &str| {
+        row.required(name).map_err(|why| {
+            let why = why.to_string();
+            Error::new(
+                ErrorKind::InvalidInput,
+                "find the files at the base commit:",
+                why,
+            )
+        })
+    };
+    let repo = clone_among(repos, column("repo")?).await?;
+    let base = repo.resolve(column("base_commit")?).await?;
+    for patch in patches {
+        for file in patch.files().unwrap_or_default() {
+            let Some(path) = file.old_path else { continue };
+            if found.contains_key(&path) {
+                continue;
+            }
+            if let Some(bytes) = repo.read_file(&base, &path).await? {
+                found.insert(path, bytes);
+            }
+        }
+    }
+    Ok(found)
+}
+
+async fn one(
+    cx: &RunContext,
+    options: &CriticRunOptions,
+    judge: &Critic<std::sync::Arc<dyn atlas_core::LanguageModel>>,
+    candidate: CandidatePatch,
+) -> Result<Map<String, Value>, Error> {
+    let mut fields = Map::new();
+    for name in ["resolved", "kind"] {
+        if let Some(value) = candidate.columns.get(name).filter(|value| !value.is_null()) {
+            fields.insert(name.to_owned(), value.clone());
+        }
+    }
+    let prepared = prepare(options, &candidate).await?;
+    if let Some(found) = &prepared.found {
+        fields.insert("extraction".to_owned(), json!(found));
+    }
+    let (mode, variant) = (
+        options.critic.mode.as_str(),
+        options.critic.variant.as_str(),
+    );
+    let variant = format!("{mode}-{variant}");
+    if options.critic.mode == CriticMode::Isolated {
+        let critique = critique_patch(cx, judge, &prepared.subject, &prepared.tests).await?;
+        let mut tests = Vec::new();
+        for test in &critique.tests {
+            for id in &test.ids {
+                tests.push(json!({
+                    "id": id,
+                    "predicted": test.said,
+                    "confidence": test.confidence.unwrap_or_default(),
+                    "after_rule": test.predicted,
+                    "length": test.length,
+                }));
+            }
+        }
+        fields.insert(
+            "critic".to_owned(),
+            json!({"variant": variant, "tests": tests}),
+        );
+        let label = if critique.build_success {
+            "pass"
+        } else {
+            "fail"
+        };
+        fields.insert("label".to_owned(), json!(label));
+        fields.insert("progress".to_owned(), json!(critique.progress));
+        fields.insert("tests_judged".to_owned(), json!(critique.tests));
+        return Ok(fields);
+    }
+    let judgement = judge.judge(cx, &prepared.subject).await?;
+    let test = json!({
+        "id": "(patch)",
+        "predicted": judgement.label == "pass",
+        "confidence": judgement.details["confidence_percent"],
+    });
+    fields.insert(
+        "critic".to_owned(),
+        json!({"variant": variant, "tests": [test]}),
+    );
+    fields.insert("label".to_owned(), json!(judgement.label));
+    fields.insert("judgement".to_owned(), json!(judgement));
+    Ok(fields)
+}
+
+fn summary(
+    run: JudgeReport,
+    lines: &[Map<String, Value>],
+    faults: Vec<InputFault>,
+    ledger: Value,
+) -> CriticRunReport {
+    let text = |line: &Map<String, Value>, name: &str| {
+        let value = line.get(name).and_then(Value::as_str);
+        value.unwrap_or_default().to_owned()
+    };
+    let results: Vec<CriticRunResult> = lines
+        .iter()
+        .filter(|line| line.contains_key("label"))
+        .map(|line| CriticRunResult {
+            instance_id: text(line, "instance_id"),
+            agent: text(line, "agent"),
+            patch_id: text(line, "patch_id"),
+            label: text(line, "label"),
+            progress: line.get("progress").and_then(Value::as_f64),
+        })
+        .collect();
+    let count = |label: &str| results.iter().filter(|one| one.label == label).count();
+    CriticRunReport {
+        passing: count("pass"),
+        failing: count("fail"),
+        run,
+        results,
+        faults,
+        ledger,
+    }
+}
+
+/// What a model would be told about each candidate, without asking any.
+///
+/// # Errors
+/// As [`critic`]; a candidate whose files or tests cannot be found.
+///
+/// # Cancellation
+/// Dropping the future is harmless.
+pub async fn critic_run_prompts(
+    options: &CriticRunOptions,
+) -> Result<Vec<(String, Vec<ChatMessage>)>, Error> {
+    let (rows, _) = instance_rows(&options.dataset, &options.instances)?;
+    let (candidates, _) = candidate_patches(&rows, &options.predictions)?;
+    let judge = Critic::new(Silent, options.critic.clone());
+    let mut prompts = Vec::new();
+    for candidate in candidates {
+        let mut prepared = prepare(options, &candidate).await?;
+        let key = candidate.key();
+        if options.critic.mode != CriticMode::Isolated {
+            prompts.push((key, judge.prompt(&prepared.subject)?.0));
+            continue;
+        }
+        for test in &prepared.tests {
+            let attachment = json!({"id": test.id(), "source": test.source, "path": test.path});
+            let attachments = &mut prepared.subject.attachments;
+            attachments.insert("test".to_owned(), attachment);
+            let prompt = judge.prompt(&prepared.subject)?.0;
+            prompts.push((format!("{key}: {}", test.id()), prompt));
+        }
+    }
+    Ok(prompts)
+}
