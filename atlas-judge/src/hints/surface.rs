@@ -41,6 +41,10 @@ impl File {
     }
 }
 
+/// Most added lines times lines of one file: every added line is looked up among all of them, and
+/// generated tables are no code that a hint could be made of.
+const MOST_WORK: usize = 100_000_000;
+
 /// The files of a patch whose language is known, and what is wrong with the others.
 pub(super) fn files(
     patch: &Patch,
@@ -70,6 +74,17 @@ pub(super) fn files(
             _ => {}
         }
     }
+    files.retain(|file| {
+        let added: usize = file.added.iter().map(|lines| lines.count()).sum();
+        let is_read = added.saturating_mul(file.new.line_count()) <= MOST_WORK;
+        if !is_read {
+            notes.push(format!(
+                "{}: {added} added lines are more than are read; it is taken for data",
+                file.path
+            ));
+        }
+        is_read
+    });
     Ok((files, notes))
 }
 

@@ -564,3 +564,50 @@ async fn what_a_rule_has_shown_no_model_is_asked_about() {
     let why = HintJudge::rules().judge(&cx(), &subject).await.unwrap_err();
     assert!(why.chain().contains("`files`"), "{}", why.chain());
 }
+
+#[test]
+fn texts_may_stop_anywhere() {
+    let whole = CHANGED.subject("Areas `are` wrong: area(\n```\n");
+    let cut = |text: &[u8], at: usize| Patch::new(&text[..at.min(text.len())]);
+    let (gold, tests) = (
+        whole.gold_patch.as_bytes().to_vec(),
+        whole.test_patch.as_bytes().to_vec(),
+    );
+    let mut read = 0;
+    for at in 0..gold.len().max(tests.len()) {
+        for (gold_patch, test_patch) in [
+            (cut(&gold, at), whole.test_patch.clone()),
+            (whole.gold_patch.clone(), cut(&tests, at)),
+        ] {
+            let subject = HintSubject {
+                gold_patch,
+                test_patch,
+                before_log: Some("no attribute 'area\u{e9}".chars().take(at % 20).collect()),
+                ..whole.clone()
+            };
+            read += usize::from(find_hints(&subject).is_ok());
+        }
+    }
+    assert!(read > 0);
+}
+
+#[test]
+fn a_generated_table_is_not_read() {
+    let rows: Vec<String> = (0..11_000).map(|at| format!("  v{at},\n")).collect();
+    let rows = rows.concat();
+    let case = Case {
+        gold: (
+            "src/table.js",
+            "",
+            &format!("export const table = [\n{rows}];\n"),
+        ),
+        tests: ("test/a.test.js", "", "it('x', () => { table(v7); });\n"),
+    };
+    let report = find_hints(&case.subject("Tables")).unwrap();
+    check(&report, &[]);
+    assert!(
+        report.notes[0].contains("taken for data"),
+        "{:?}",
+        report.notes
+    );
+}
