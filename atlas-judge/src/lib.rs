@@ -5,7 +5,11 @@ mod bug_report;
 mod prompt;
 
 pub mod abstention;
+pub mod alignment;
+pub mod attempts;
+pub mod classes;
 pub mod critic;
+pub mod hints;
 pub mod validation;
 pub mod variant;
 

@@ -35,6 +35,10 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelConfig {
+    /// A model: a name from `[models]`, `PROVIDER:MODEL`, an address, `scripted:FILE`. It goes before
+    /// `replay`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// A recording of exchanges to answer from, JSON lines.
     pub replay: Option<PathBuf>,
     /// Most calls in one run of the command. Default: 20.
@@ -46,6 +50,7 @@ pub struct ModelConfig {
 impl Default for ModelConfig {
     fn default() -> Self {
         Self {
+            name: None,
             replay: None,
             calls: 20,
             tokens: 400_000,

@@ -52,9 +52,10 @@ pub use evaluate::{
 pub use judging::{
     AbstainOptions, AbstainReport, AbstainResult, Attached, CandidatePatch, CriticRunOptions,
     CriticRunReport, CriticRunResult, FailedItem, JudgeItem, JudgeReport, JudgeRun, ModelSession,
-    ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, abstain, abstain_prompts,
-    candidate_patches, critic, critic_run_prompts, instance_rows, judge_items, review,
-    review_prompts,
+    ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, RowJudgeOptions, RowJudgeReport,
+    RowQuestion, RowResult, abstain, abstain_prompts, candidate_patches, critic,
+    critic_run_prompts, instance_rows, judge_items, judge_rows, review, review_prompts,
+    row_prompts,
 };
 pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
 #[cfg(feature = "mcp")]

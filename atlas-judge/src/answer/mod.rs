@@ -5,6 +5,7 @@
 //! with the reason; nothing is guessed. The order in which confidence is looked for is always the
 //! same: log-probabilities, then the frequency among samples, then a number that the model says.
 
+mod again;
 mod align;
 mod ask;
 mod label;
@@ -12,6 +13,7 @@ mod schema;
 mod score;
 mod unreadable;
 
+pub(crate) use again::ask_again;
 pub use align::{Aligned, align};
 pub use ask::{
     AskOptions, LabelAnswer, Samples, StructuredAnswer, ask_label, ask_structured, ask_text,

@@ -117,6 +117,24 @@ impl FileChange {
         self.change.as_ref().ok().map(|change| &change.new)
     }
 
+    /// The file before the patch; empty for a new file.
+    pub fn before(&self) -> Option<&Source> {
+        self.change.as_ref().ok().map(|change| &change.old)
+    }
+
+    /// The lines of the file after the patch that the patch adds, in order; none where the functions
+    /// are not known.
+    pub fn added_lines(&self) -> Vec<Lines> {
+        let Ok(change) = &self.change else {
+            return Vec::new();
+        };
+        let edits = change.placed.edits.iter();
+        edits
+            .filter(|edit| edit.inserted > 0)
+            .map(|edit| Lines::new(edit.new_at + 1, edit.new_end()))
+            .collect()
+    }
+
     /// The functions that the patch adds or changes, as they are after it, in the file's order.
     /// Empty for a removed file.
     pub fn changed_functions(&self) -> Vec<ChangedFunction> {

@@ -6,10 +6,14 @@
 )]
 
 mod abstention;
+mod alignment;
 mod answer;
+mod attempts;
+mod classes;
 mod critic;
 mod decisions;
 mod differential;
+mod hints;
 mod metrics;
 mod real_hunks;
 mod results;

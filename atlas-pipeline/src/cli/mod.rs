@@ -8,6 +8,7 @@ mod leaderboard;
 mod metrics;
 mod output;
 mod progress;
+mod rows;
 mod synth;
 mod validate;
 
@@ -83,6 +84,10 @@ enum Command {
     Abstain(Box<judging::AbstainArgs>),
     /// Validate candidate patches: what tests say, then a model's review.
     Review(Box<judging::ReviewArgs>),
+    /// Judge tasks: is the statement clear, and do the tests judge what it asks for?
+    Judge(Box<rows::JudgeArgs>),
+    /// Find names that tests need and problem statements do not tell.
+    Hints(Box<rows::HintsArgs>),
     /// Ask a critic whether candidate patches pass their tests, without running anything.
     Critic(Box<critic::CriticArgs>),
     /// Measure policies and critics from their results, or check the metrics against stored values.
@@ -138,6 +143,10 @@ struct MakeArgs {
     /// Where the dataset and all artefacts go.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// A model that is asked where rules cannot mend a plan: a name from [models] of the configuration,
+    /// PROVIDER:MODEL, an address, replay:FILE or scripted:FILE.
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
     /// Refuse a base image other than the planned one [default: the nearest version that can be had].
     #[arg(long)]
     exact: bool,
@@ -202,6 +211,10 @@ struct BuildArgs {
     /// Where plan, Dockerfile, lock and log go.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// A model that is asked where rules cannot mend a plan: a name from [models] of the configuration,
+    /// PROVIDER:MODEL, an address, replay:FILE or scripted:FILE.
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
     /// Refuse a base image other than the planned one [default: the nearest version that can be had].
     #[arg(long)]
     exact: bool,
@@ -372,6 +385,12 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Review(args) => {
             with_runtime(|cx| async move { judging::review_command(&cx, *args).await })
         }
+        Command::Judge(args) => {
+            with_runtime(|cx| async move { rows::judge_command(&cx, *args).await })
+        }
+        Command::Hints(args) => {
+            with_runtime(|cx| async move { rows::hints_command(&cx, *args).await })
+        }
         Command::Critic(args) => {
             with_runtime(|cx| async move { critic::command(&cx, *args).await })
         }
@@ -393,6 +412,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
                 ..args.commit.options()?
             };
             options.config.engine.exact |= args.exact;
+            options.config.model.name = args.model.or(options.config.model.name);
             let report = build(&cx, &options, &args.out).await?;
             cx.progress.phase("");
             output::build(&report, format)?;
@@ -482,6 +502,7 @@ fn verdict(outcome: MakeOutcome) -> u8 {
 async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
     let mut config = config(args.config.as_deref())?;
     config.engine.exact |= args.exact;
+    config.model.name = args.model.clone().or(config.model.name);
     let options = MakeOptions {
         base: args.base,
         head: args.head,

@@ -142,13 +142,18 @@ pub(crate) fn synthesizer(
 
 /// The configured model, within its budget.
 fn model(config: &Config) -> Result<Option<Arc<dyn LanguageModel>>, Error> {
-    let Some(path) = &config.model.replay else {
-        return Ok(None);
-    };
     let limits = atlas_llm::Limits {
         calls: Some(config.model.calls),
         tokens: Some(config.model.tokens),
         ..atlas_llm::Limits::none()
+    };
+    if let Some(name) = &config.model.name {
+        let purse = Arc::new(atlas_llm::Purse::new(limits));
+        let model = atlas_llm::ModelConfig::resolve(name, &config.models)?;
+        return atlas_llm::open_model_within(&model, &purse).map(Some);
+    }
+    let Some(path) = &config.model.replay else {
+        return Ok(None);
     };
     let replay = atlas_llm::Replay::read(path)?;
     Ok(Some(Arc::new(atlas_llm::Budget::new(replay, limits))))

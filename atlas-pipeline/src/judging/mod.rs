@@ -9,6 +9,7 @@ mod critic;
 mod input;
 mod results_file;
 mod review;
+mod rows;
 mod run;
 mod session;
 
@@ -20,5 +21,6 @@ pub use input::{CandidatePatch, candidate_patches, instance_rows};
 pub use review::{
     ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, review, review_prompts,
 };
+pub use rows::{RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, judge_rows, row_prompts};
 pub use run::{FailedItem, JudgeItem, JudgeReport, JudgeRun, judge_items};
 pub use session::ModelSession;

@@ -28,6 +28,7 @@ mod mcp;
 mod measure;
 mod red_team;
 mod refine;
+mod rows;
 mod states;
 mod support;
 mod synth;

@@ -191,3 +191,25 @@ fn a_recording_that_cannot_answer_is_an_error_of_the_configuration() {
         done.stderr()
     );
 }
+
+#[test]
+fn a_model_named_on_the_command_line_mends_a_plan() {
+    let place = Place::new();
+    let repo = place.repository("odd", &[ODD]);
+    let good = "python3 -m unittest -v checks";
+    let script = [
+        json!({"holds": "Rules found no way", "text": answer("echo wrong-step >&2; exit 3", good)}),
+        json!({"holds": "wrong-step", "text": answer("true", good)}),
+    ];
+    let script = script.map(|line| format!("{line}\n")).concat();
+    std::fs::write(place.path("script.jsonl"), script).unwrap();
+    let mut args = vec!["build", "--repo", repo.to_str().unwrap(), "--base", "HEAD"];
+    args.extend(["--out", "out", "--engine", "local", "--trust"]);
+    args.extend(["--format", "json"]);
+    // Rules alone find no way.
+    assert_eq!(place.run(&args).code(), 3);
+    args.extend(["--model", "scripted:script.jsonl"]);
+    let done = place.run(&args);
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    assert!(done.stdout().contains(good), "{}", done.stdout());
+}

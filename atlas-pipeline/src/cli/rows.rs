@@ -1,0 +1,169 @@
+//! `atlas judge` and `atlas hints`.
+
+use super::judging::{ModelArgs, code, prompts, run_text};
+use super::{Format, output};
+use atlas_core::{Error, InstanceId, RunContext};
+use atlas_judge::alignment::{AlignmentOptions, QualityRule};
+use atlas_judge::answer::AskOptions;
+use atlas_judge::classes::ClassOptions;
+use atlas_judge::hints::HintOptions;
+use atlas_pipeline::{RowJudgeOptions, RowJudgeReport, RowQuestion, judge_rows, row_prompts};
+use clap::{Args, ValueEnum};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+struct RowArgs {
+    /// The dataset: a file, or a folder of tasks.
+    #[arg(long, value_name = "FILE|DIR")]
+    dataset: PathBuf,
+    /// Only these instances.
+    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
+    instance_ids: Vec<InstanceId>,
+    /// Most tokens of an answer.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_tokens: Option<u32>,
+    /// Samples where the model gives no log-probabilities, for how sure it is; 0 takes none.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    samples: u32,
+    /// How often the model is asked again after an answer that cannot be used.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    ask_again: u32,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+impl RowArgs {
+    fn ask(&self, ask: &AskOptions) -> AskOptions {
+        AskOptions {
+            max_tokens: self.max_tokens.unwrap_or(ask.max_tokens),
+            samples: self.samples,
+            ..ask.clone()
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Question {
+    /// Is the statement clear, and do the tests judge what it asks for?
+    Alignment,
+    /// What kind of change, and of report?
+    Classes,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct JudgeArgs {
+    /// What to ask. Classes are told by rule where that is sure; only alignment needs a model.
+    #[arg(long, value_enum, default_value = "alignment")]
+    question: Question,
+    /// The worst score, 0 to 3, that is still high quality.
+    #[arg(long, value_name = "SCORE", default_value_t = QualityRule::default().high_up_to)]
+    high_up_to: u8,
+    /// The worst score that is still medium quality.
+    #[arg(long, value_name = "SCORE", default_value_t = QualityRule::default().medium_up_to)]
+    medium_up_to: u8,
+    #[command(flatten)]
+    rows: RowArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct HintsArgs {
+    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, to read the files
+    /// from that the patches change [default: only what the patches show is known].
+    #[arg(long, value_name = "DIR")]
+    repos: Option<PathBuf>,
+    /// What `atlas make` left behind: <instance>/before.log and <instance>/oracle.json are read.
+    #[arg(long, value_name = "DIR")]
+    artefacts: Option<PathBuf>,
+    /// Ask the model even where a rule has shown that a hint is needed; it may add names.
+    #[arg(long, requires = "model")]
+    always_ask: bool,
+    #[command(flatten)]
+    rows: RowArgs,
+}
+
+pub(super) async fn judge_command(cx: &RunContext, args: JudgeArgs) -> Result<u8, Error> {
+    let question = match args.question {
+        Question::Alignment => {
+            let defaults = AlignmentOptions::default();
+            RowQuestion::Alignment(AlignmentOptions {
+                ask: args.rows.ask(&defaults.ask),
+                ask_again: args.rows.ask_again,
+                quality: QualityRule {
+                    high_up_to: args.high_up_to,
+                    medium_up_to: args.medium_up_to,
+                },
+                ..AlignmentOptions::default()
+            })
+        }
+        Question::Classes => {
+            let defaults = ClassOptions::default();
+            RowQuestion::Classes(ClassOptions {
+                ask: args.rows.ask(&defaults.ask),
+                ask_again: args.rows.ask_again,
+                ..ClassOptions::default()
+            })
+        }
+    };
+    run(cx, args.rows, question).await
+}
+
+pub(super) async fn hints_command(cx: &RunContext, args: HintsArgs) -> Result<u8, Error> {
+    let defaults = HintOptions::default();
+    let question = RowQuestion::Hints {
+        options: HintOptions {
+            ask: args.rows.ask(&defaults.ask),
+            ask_again: args.rows.ask_again,
+            always_ask: args.always_ask,
+            ..HintOptions::default()
+        },
+        repos: args.repos,
+        artefacts: args.artefacts,
+    };
+    run(cx, args.rows, question).await
+}
+
+async fn run(cx: &RunContext, args: RowArgs, question: RowQuestion) -> Result<u8, Error> {
+    let options = RowJudgeOptions {
+        dataset: args.dataset,
+        instances: args.instance_ids,
+        question,
+        out: args.model.out.clone().unwrap_or_default(),
+        jobs: args.model.jobs,
+    };
+    if args.model.show_prompt {
+        return prompts(&row_prompts(&options).await?, args.model.format);
+    }
+    let is_asked = args.model.model.is_some();
+    let session = is_asked.then(|| args.model.session()).transpose()?;
+    let report = judge_rows(cx, &options, session.as_ref()).await?;
+    cx.progress.phase("");
+    if args.model.format == Format::Json {
+        output::json(&report)?;
+    } else {
+        output::print(&text(&report))?;
+    }
+    Ok(code(&report.run))
+}
+
+fn text(report: &RowJudgeReport) -> String {
+    let mut text = String::new();
+    for one in &report.results {
+        let reason = one.reasoning.lines().next().unwrap_or_default();
+        let reason: String = reason.chars().take(100).collect();
+        let _ = writeln!(text, "{:<10} {}  {reason}", one.label, one.instance_id);
+        for line in one.hint.iter().flat_map(|hint| hint.lines()) {
+            let _ = writeln!(text, "           {line}");
+        }
+    }
+    text.push('\n');
+    for (label, count) in &report.labels {
+        let _ = writeln!(text, "{count} {label}");
+    }
+    for (name, table) in &report.tables {
+        let _ = write!(text, "\n{name}\n{table}");
+    }
+    output::input_faults(&mut text, &report.faults);
+    run_text(&mut text, &report.run, &report.ledger);
+    text
+}

@@ -1,0 +1,346 @@
+//! Judges of paper 001 over the rows of a dataset: alignment, classes, hints.
+
+use super::abstain::Silent;
+use super::{JudgeItem, JudgeReport, JudgeRun, ModelSession, instance_rows, judge_items};
+use crate::clones::clone_among;
+use crate::evaluate::InputFault;
+use atlas_core::{ChatMessage, Error, ErrorKind, Instance, InstanceId, Judge, RunContext, Subject};
+use atlas_judge::alignment::{Alignment, AlignmentOptions, alignment_prompt};
+use atlas_judge::classes::{ClassJudge, ClassOptions, ClassSubject, ClassTable, class_prompt};
+use atlas_judge::hints::{HintJudge, HintOptions, HintSubject, hint_prompt};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What is asked about every row.
+#[derive(Clone, Debug)]
+pub enum RowQuestion {
+    /// Whether its statement is clear and its tests judge what it asks for. Needs a model.
+    Alignment(AlignmentOptions),
+    /// What kind of change and of report it is.
+    Classes(ClassOptions),
+    /// Whether it needs a hint, and which.
+    Hints {
+        /// How hints are looked for.
+        options: HintOptions,
+        /// A clone, or a folder of clones, to read the files from that the patches change; without it
+        /// only what the patches show is known.
+        repos: Option<PathBuf>,
+        /// What `atlas make` left behind: a folder with `<instance>/before.log` and
+        /// `<instance>/oracle.json`, each read where it is there.
+        artefacts: Option<PathBuf>,
+    },
+}
+
+impl RowQuestion {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Alignment(_) => "judge",
+            Self::Classes(_) => "classes",
+            Self::Hints { .. } => "hints",
+        }
+    }
+
+    /// Everything that changes an answer.
+    fn settings(&self, model: Option<&str>) -> Value {
+        match self {
+            Self::Alignment(options) => json!({
+                "model": model, "policy": options, "prompt_version": alignment_prompt().version(),
+            }),
+            Self::Classes(options) => json!({
+                "model": model, "policy": options, "prompt_version": class_prompt().version(),
+            }),
+            Self::Hints {
+                options,
+                repos,
+                artefacts,
+            } => json!({
+                "model": model, "policy": options, "prompt_version": hint_prompt().version(),
+                "repos": repos.is_some(), "artefacts": artefacts.is_some(),
+            }),
+        }
+    }
+
+    fn judge(&self, session: Option<&ModelSession>) -> Result<Box<dyn Judge>, Error> {
+        let model = session.map(ModelSession::model);
+        Ok(match (self, model) {
+            (Self::Alignment(options), Some(model)) => {
+                Box::new(Alignment::new(model, options.clone()))
+            }
+            (Self::Alignment(_), None) => {
+                let what = "name one with --model";
+                return Err(Error::new(ErrorKind::InvalidInput, "open the model:", what));
+            }
+            (Self::Classes(options), Some(model)) => {
+                Box::new(ClassJudge::new(model, options.clone()))
+            }
+            (Self::Classes(_), None) => Box::new(ClassJudge::rules()),
+            (Self::Hints { options, .. }, Some(model)) => {
+                Box::new(HintJudge::new(model, options.clone()))
+            }
+            (Self::Hints { .. }, None) => Box::new(HintJudge::rules()),
+        })
+    }
+}
+
+/// Which rows are judged, and how.
+#[derive(Clone, Debug)]
+pub struct RowJudgeOptions {
+    /// The dataset.
+    pub dataset: PathBuf,
+    /// Only these instances; all without any.
+    pub instances: Vec<InstanceId>,
+    /// What is asked.
+    pub question: RowQuestion,
+    /// The file of results.
+    pub out: PathBuf,
+    /// Instances that go on at once.
+    pub jobs: usize,
+}
+
+/// What was said about one row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RowResult {
+    /// The instance.
+    pub instance_id: String,
+    /// The judge's label.
+    pub label: String,
+    /// Why, in a sentence or the model's words.
+    pub reasoning: String,
+    /// The hint, where one is needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// What became of all rows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RowJudgeReport {
+    /// How the run went.
+    #[serde(flatten)]
+    pub run: JudgeReport,
+    /// Label -> how many.
+    pub labels: BTreeMap<String, usize>,
+    /// For classes, the tables of paper 001's appendix E: `code_type`, `issue_type`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tables: BTreeMap<String, ClassTable>,
+    /// One entry for every instance that has a result.
+    pub results: Vec<RowResult>,
+    /// What is wrong with the dataset.
+    pub faults: Vec<InputFault>,
+    /// What the model was paid in this run; null without one.
+    pub ledger: Value,
+}
+
+/// Judges every row. Lines of the file have `instance_id` and `judgement`, whole.
+///
+/// # Errors
+/// As [`instance_rows`] and [`judge_items`]; a question that needs a model and gets none.
+///
+/// # Cancellation
+/// As [`judge_items`].
+pub async fn judge_rows(
+    cx: &RunContext,
+    options: &RowJudgeOptions,
+    session: Option<&ModelSession>,
+) -> Result<RowJudgeReport, Error> {
+    let (rows, faults) = instance_rows(&options.dataset, &options.instances)?;
+    let judge = options.question.judge(session)?;
+    let model = session.map(ModelSession::model);
+    let run = JudgeRun {
+        name: options.question.name().to_owned(),
+        out: options.out.clone(),
+        settings: options
+            .question
+            .settings(model.as_ref().map(|model| model.name())),
+        jobs: options.jobs,
+    };
+    let mut items = Vec::new();
+    for row in rows {
+        items.extend(item(row, &options.question)?);
+    }
+    let (report, lines) = judge_items(cx, &run, items, |(instance, known)| {
+        let judge = &judge;
+        async move {
+            let subject = subject(instance, known, &options.question).await?;
+            let judgement = judge.judge(cx, &subject).await?;
+            let mut fields = Map::new();
+            fields.insert("judgement".to_owned(), json!(judgement));
+            Ok(fields)
+        }
+    })
+    .await?;
+    let ledger = session.map_or(Value::Null, ModelSession::ledger);
+    Ok(summary(report, &lines, faults, ledger))
+}
+
+/// What a model would be told about each row, without asking any.
+///
+/// # Errors
+/// As [`instance_rows`]; a row that lacks what is asked about.
+pub async fn row_prompts(
+    options: &RowJudgeOptions,
+) -> Result<Vec<(String, Vec<ChatMessage>)>, Error> {
+    let (rows, _) = instance_rows(&options.dataset, &options.instances)?;
+    let mut found = Vec::new();
+    for row in rows {
+        let Some(item) = item(row, &options.question)? else {
+            continue;
+        };
+        let (instance, known) = item.input;
+        let subject = subject(instance, known, &options.question).await?;
+        let messages = match &options.question {
+            RowQuestion::Alignment(options) => {
+                Alignment::new(Silent, options.clone()).prompt(&subject)?
+            }
+            RowQuestion::Classes(options) => {
+                ClassJudge::new(Silent, options.clone()).prompt(&ClassSubject::of(&subject)?)?
+            }
+            RowQuestion::Hints { options, .. } => {
+                HintJudge::new(Silent, options.clone()).prompt(&HintSubject::of(&subject)?)?
+            }
+        };
+        found.push((item.key, messages));
+    }
+    Ok(found)
+}
+
+type Input = (Instance, Map<String, Value>);
+
+/// A row with what runs have left behind about it. Without a valid name it was a fault of the dataset.
+fn item(instance: Instance, question: &RowQuestion) -> Result<Option<JudgeItem<Input>>, Error> {
+    let Ok(id) = instance.id() else {
+        return Ok(None);
+    };
+    let id = id.to_string();
+    let known = match question {
+        RowQuestion::Hints {
+            artefacts: Some(folder),
+            ..
+        } => left_behind(&folder.join(&id))?,
+        _ => Map::new(),
+    };
+    let mut identity = Map::new();
+    identity.insert("instance_id".to_owned(), json!(id));
+    let texts = [instance.to_string(), Value::from(known.clone()).to_string()];
+    Ok(Some(JudgeItem {
+        key: id,
+        identity,
+        content: JudgeItem::<Input>::hash(&[&texts[0], &texts[1]]),
+        input: (instance, known),
+    }))
+}
+
+fn left_behind(folder: &Path) -> Result<Map<String, Value>, Error> {
+    let read = |name: &str| match std::fs::read(folder.join(name)) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(why) => Err(Error::io("read", &folder.join(name), why)),
+    };
+    let mut known = Map::new();
+    if let Some(log) = read("before.log")? {
+        let text = String::from_utf8_lossy(&log).into_owned();
+        known.insert("before_log".to_owned(), json!(text));
+    }
+    if let Some(bytes) = read("oracle.json")? {
+        let place = folder.join("oracle.json");
+        let report: Value = serde_json::from_slice(&bytes).map_err(|why| {
+            let place = format!("`{}`", place.display());
+            Error::new(ErrorKind::InvalidInput, "read the oracle's report", place).with_source(why)
+        })?;
+        if let Some(failures) = report.get("module_failures") {
+            known.insert("module_failures".to_owned(), failures.clone());
+        }
+    }
+    Ok(known)
+}
+
+async fn subject(
+    instance: Instance,
+    mut attachments: Map<String, Value>,
+    question: &RowQuestion,
+) -> Result<Subject, Error> {
+    if let RowQuestion::Hints {
+        repos: Some(repos), ..
+    } = question
+    {
+        let files = base_files(repos, &instance).await?;
+        attachments.insert("files".to_owned(), json!(files));
+    }
+    Ok(Subject {
+        instance,
+        patch: None,
+        attachments,
+    })
+}
+
+/// The files that both patches change, as they are at the base commit. What is no text is left out.
+async fn base_files(repos: &Path, instance: &Instance) -> Result<BTreeMap<String, String>, Error> {
+    let wrong =
+        |why: String| Error::new(ErrorKind::InvalidInput, "find the files at the base:", why);
+    let column = |name: &str| {
+        let text = instance.required(name);
+        text.map_err(|why| wrong(why.to_string()))
+    };
+    let repo = clone_among(repos, column("repo")?).await?;
+    let base = repo.resolve(column("base_commit")?).await?;
+    let mut found = BTreeMap::new();
+    for patch in [instance.gold_patch(), instance.test_patch()] {
+        let patch = patch.map_err(|why| wrong(why.to_string()))?;
+        let files = patch.files().map_err(|why| wrong(why.to_string()))?;
+        for path in files.into_iter().filter_map(|file| file.old_path) {
+            if let Some(bytes) = repo.read_file(&base, &path).await?
+                && let Ok(text) = String::from_utf8(bytes)
+            {
+                found.insert(path, text);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn summary(
+    run: JudgeReport,
+    lines: &[Map<String, Value>],
+    faults: Vec<InputFault>,
+    ledger: Value,
+) -> RowJudgeReport {
+    let mut labels: BTreeMap<String, usize> = BTreeMap::new();
+    let mut classes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut results = Vec::new();
+    for line in lines {
+        let Some(judgement) = line.get("judgement") else {
+            continue;
+        };
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let label = text(&judgement["label"]);
+        *labels.entry(label.clone()).or_default() += 1;
+        let details = &judgement["details"];
+        for name in ["code_type", "issue_type"] {
+            if let Some(class) = details["classes"][name]["class"].as_str() {
+                classes
+                    .entry(name.to_owned())
+                    .or_default()
+                    .push(class.to_owned());
+            }
+        }
+        let hint = details["hint"].as_str().filter(|hint| !hint.is_empty());
+        results.push(RowResult {
+            instance_id: line.get("instance_id").map(text).unwrap_or_default(),
+            label,
+            reasoning: text(&judgement["reasoning"]),
+            hint: hint.map(str::to_owned),
+        });
+    }
+    RowJudgeReport {
+        run,
+        labels,
+        tables: classes
+            .into_iter()
+            .map(|(name, all)| (name, ClassTable::of(all.iter().map(String::as_str))))
+            .collect(),
+        results,
+        faults,
+        ledger,
+    }
+}
