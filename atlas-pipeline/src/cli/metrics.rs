@@ -108,7 +108,7 @@ pub(super) struct MetricsArgs {
     /// read as one.
     #[arg(value_name = "RESULTS", required_unless_present = "check")]
     results: Vec<PathBuf>,
-    /// The folder of an evaluation, logs/run_evaluation/<run id>: its verdicts say which patches resolve
+    /// The folder of an evaluation, `logs/run_evaluation/<run id>`: its verdicts say which patches resolve
     /// their task, and which tests pass. Can be given several times.
     #[arg(long = "evaluation", value_name = "DIR")]
     evaluations: Vec<PathBuf>,
@@ -128,7 +128,7 @@ pub(super) struct ReportArgs {
     /// read as one.
     #[arg(long, value_name = "RESULTS", required = true, num_args = 1..)]
     policies: Vec<PathBuf>,
-    /// The folder of an evaluation, logs/run_evaluation/<run id>: its verdicts say which patches resolve
+    /// The folder of an evaluation, `logs/run_evaluation/<run id>`: its verdicts say which patches resolve
     /// their task, and which tests pass. Can be given several times.
     #[arg(long = "evaluation", value_name = "DIR")]
     evaluations: Vec<PathBuf>,

@@ -126,11 +126,13 @@ impl ResultsReader {
 
     /// What was read. Patches whose truth no line knows are counted and left out.
     pub fn finish(mut self) -> Results {
-        let mut known = vec![false; self.results.candidates.len()];
-        for place in self.places.values() {
-            known[place.at] = place.said.contains_key("resolved");
-        }
-        let mut known = known.into_iter();
+        let without: BTreeSet<usize> = self
+            .places
+            .values()
+            .filter(|place| !place.said.contains_key("resolved"))
+            .map(|place| place.at)
+            .collect();
+        let mut known = (0..).map(|at| !without.contains(&at));
         let before = self.results.candidates.len();
         self.results
             .candidates
