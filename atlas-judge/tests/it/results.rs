@@ -1,7 +1,7 @@
 //! Results files: what is read, what is refused, and the tables that follow.
 
 use atlas_judge::metrics::analysis::{Analysis, AnalysisOptions, Population, analyse};
-use atlas_judge::metrics::results::{Results, read_results};
+use atlas_judge::metrics::results::{Results, ResultsReader, read_results};
 use atlas_judge::metrics::{BeyondRuns, Confusion};
 use atlas_judge::policies_report;
 use proptest::prelude::*;
@@ -336,6 +336,49 @@ fn critic_line(
 }
 
 #[test]
+fn several_files_are_one_and_need_the_truth_once() {
+    let truth = line("i", "p", true, json!({}));
+    let said = |patch: &str, more: Value| {
+        let mut said = line("i", patch, true, more);
+        said.as_object_mut().unwrap().remove("resolved");
+        said.to_string()
+    };
+    let judged = said(
+        "p",
+        json!({"validation": {"accepted": true, "source": "rule"}}),
+    );
+    let unknown = said("q", json!({"kind": "x"}));
+    let mut reader = ResultsReader::default();
+    reader
+        .add(format!("{judged}\n{unknown}\n").as_bytes(), "review")
+        .unwrap();
+    reader.add(truth.to_string().as_bytes(), "truth").unwrap();
+    let why = reader
+        .add(
+            line("i", "p", false, json!({})).to_string().as_bytes(),
+            "other",
+        )
+        .unwrap_err();
+    assert_eq!(
+        why.to_string(),
+        "line 1, field `resolved`: says something else of this patch than line 1 of truth; a patch of its own \
+         needs its own patch_id"
+    );
+    let results = reader.finish();
+    assert_eq!((results.candidates.len(), results.without_truth), (1, 1));
+    assert!(results.candidates[0].resolved && results.candidates[0].validation.is_some());
+    let analysis = analyse(&results, &AnalysisOptions::default()).unwrap();
+    assert!(
+        analysis
+            .notes
+            .iter()
+            .any(|note| note.starts_with("1 patch left out")),
+        "{:?}",
+        analysis.notes
+    );
+}
+
+#[test]
 fn critics_of_a_small_file_by_hand() {
     let rows = [
         critic_line(
@@ -361,6 +404,23 @@ fn critics_of_a_small_file_by_hand() {
         critic_line("k", "a", true, &[]),
     ];
     let found = analysed(&rows, &AnalysisOptions::default());
+    let mut told_by_the_critic = rows.to_vec();
+    for row in &mut told_by_the_critic {
+        let truth = row["tests"].as_array_mut().unwrap();
+        let lengths: Vec<Value> = truth.iter_mut().map(|test| test["length"].take()).collect();
+        for (test, length) in row["critic"]["tests"]
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .zip(lengths)
+        {
+            test["length"] = length;
+        }
+    }
+    assert_eq!(
+        analysed(&told_by_the_critic, &AnalysisOptions::default()).critics,
+        found.critics
+    );
     let critic = &found.critics[0];
     assert_eq!((critic.patches, critic.empty, critic.tests), (5, 1, 8));
     assert_eq!(

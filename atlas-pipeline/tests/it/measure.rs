@@ -176,3 +176,52 @@ fn a_faulty_line_is_named() {
         done.stderr()
     );
 }
+
+#[test]
+fn what_was_true_comes_from_an_evaluation() {
+    let place = Place::new();
+    for (patch, outcome, resolved) in [
+        ("aaaaaaaaaaaa", "graded", true),
+        ("bbbbbbbbbbbb", "graded", false),
+        ("cccccccccccc", "no_evidence", false),
+    ] {
+        let verdict = serde_json::json!({
+            "instance_id": "o__r-1", "model_name_or_path": patch, "outcome": outcome, "resolved": resolved,
+            "patch_sha256": format!("{patch}{}", "0".repeat(52)),
+            "FAIL_TO_PASS": {"success": ["t"], "failure": []},
+            "PASS_TO_PASS": {"success": [], "failure": ["u"]},
+        });
+        let folder = place.path(&format!("logs/{patch}/o__r-1"));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("verdict.json"), verdict.to_string()).unwrap();
+    }
+    let lines = ["aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc"].map(|patch| {
+        serde_json::json!({
+            "instance_id": "o__r-1", "agent": patch, "patch_id": patch,
+            "critic": {"tests": [{"id": "t", "predicted": true, "confidence": 90},
+                                 {"id": "u", "predicted": true, "confidence": 90}]},
+        })
+        .to_string()
+    });
+    std::fs::write(place.path("critic.jsonl"), lines.join("\n")).unwrap();
+    let done = place.run(&[
+        "metrics",
+        "critic.jsonl",
+        "--evaluation",
+        "logs",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    let report = done.json();
+    let critic = &report["critics"][0];
+    assert_eq!(
+        (&critic["patches"], &critic["tests"]),
+        (&2.into(), &4.into())
+    );
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("1 patch left out"), "{notes}");
+    let done = place.run(&["metrics", "critic.jsonl", "--evaluation", "nowhere"]);
+    assert_eq!(done.code(), 1);
+    assert!(done.stderr().contains("nowhere"), "{}", done.stderr());
+}

@@ -209,7 +209,10 @@ impl Collector {
             .map(|test| TestPrediction {
                 passes: test.predicted,
                 confidence: test.confidence,
-                length: truths.get(test.id.as_str()).and_then(|truth| truth.1),
+                length: truths
+                    .get(test.id.as_str())
+                    .and_then(|truth| truth.1)
+                    .or(test.length),
             })
             .collect();
         let (Ok(plain), Ok(ruled)) = (

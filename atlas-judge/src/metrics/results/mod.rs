@@ -104,6 +104,9 @@ pub struct CriticTest {
     pub predicted: bool,
     /// 0 to 100.
     pub confidence: f64,
+    /// Characters of the test's source as the critic saw it, where the ground truth does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<u64>,
 }
 
 /// All that the lines say of one patch.
