@@ -336,6 +336,30 @@ fn critic_line(
 }
 
 #[test]
+fn without_scores_there_are_no_percentiles() {
+    let rows: Vec<Value> = [("p", true, true), ("q", false, true), ("r", false, false)]
+        .into_iter()
+        .map(|(patch, resolved, accepted)| {
+            let score = if accepted { Value::Null } else { json!(0.0) };
+            let validation = json!({"accepted": accepted, "score": score, "source": "missing"});
+            line("i", patch, resolved, json!({"validation": validation}))
+        })
+        .collect();
+    let found = analysed(&rows, &AnalysisOptions::default());
+    let policies: Vec<&str> = found.policies[0]
+        .policies
+        .iter()
+        .map(|policy| policy.name.as_str())
+        .collect();
+    assert_eq!(policies, ["show everything", "validation"]);
+    assert!(
+        found.policies[0].notes[0].contains("the model told none"),
+        "{:?}",
+        found.policies[0].notes
+    );
+}
+
+#[test]
 fn several_files_are_one_and_need_the_truth_once() {
     let truth = line("i", "p", true, json!({}));
     let said = |patch: &str, more: Value| {

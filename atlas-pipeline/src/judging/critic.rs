@@ -371,9 +371,17 @@ pub async fn critic_run_prompts(
     let (candidates, _) = candidate_patches(&rows, &options.predictions)?;
     let judge = Critic::new(Silent, options.critic.clone());
     let mut prompts = Vec::new();
+    let mut first_fault = None;
     for candidate in candidates {
-        let mut prepared = prepare(options, &candidate).await?;
         let key = candidate.key();
+        let mut prepared = match prepare(options, &candidate).await {
+            Ok(prepared) => prepared,
+            Err(why) => {
+                tracing::warn!(key, error = why.chain(), "there is nothing to ask about");
+                first_fault.get_or_insert(why);
+                continue;
+            }
+        };
         if options.critic.mode != CriticMode::Isolated {
             prompts.push((key, judge.prompt(&prepared.subject)?.0));
             continue;
@@ -386,5 +394,8 @@ pub async fn critic_run_prompts(
             prompts.push((format!("{key}: {}", test.id()), prompt));
         }
     }
-    Ok(prompts)
+    match first_fault {
+        Some(why) if prompts.is_empty() => Err(why),
+        _ => Ok(prompts),
+    }
 }

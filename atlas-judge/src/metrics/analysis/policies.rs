@@ -295,8 +295,18 @@ fn one_source<'a>(
         ));
         return None;
     }
+    if sources.contains(MISSING) {
+        // A rejected patch has the score 0 all the same: a percentile over those would show nothing.
+        notes.push(format!(
+            "{what}: the model told none, so {left_out} left out."
+        ));
+        return None;
+    }
     sources.first().map(|source| (*source).to_owned())
 }
+
+/// The source of what no source tells.
+const MISSING: &str = "missing";
 
 impl Stages {
     /// The policy's word on a patch; none where the lines do not say what it needs.
