@@ -604,3 +604,27 @@ proptest! {
         let _ = read_results(&bytes[..]).map_err(|why| why.to_string());
     }
 }
+
+#[test]
+fn the_rule_takes_the_length_that_the_critic_read() {
+    // As an evaluation and a critic write them: the one knows how tests ended, the other how long they are.
+    let said = |critic: Option<u64>, truth: Option<u64>| {
+        let rows = [
+            json!({"instance_id": "i", "agent": "a", "patch_id": "1", "resolved": true,
+                "tests": [{"id": "t", "passed": true, "length": truth}]}),
+            json!({"instance_id": "i", "agent": "a", "patch_id": "1", "critic": {"tests":
+                [{"id": "t", "predicted": true, "confidence": 65, "length": critic}]}}),
+        ];
+        let found = analysed(&rows, &AnalysisOptions::default());
+        let critic = &found.critics[0];
+        assert_eq!((critic.micro.tp, critic.r#macro.tp), (1, 1));
+        assert_eq!(critic.micro_with_rule, critic.macro_with_rule);
+        critic.micro_with_rule.tp == 1
+    };
+    assert!(!said(Some(51), None));
+    assert!(said(Some(50), None));
+    assert!(!said(Some(51), Some(10)));
+    assert!(said(Some(10), Some(51)));
+    assert!(!said(None, Some(51)));
+    assert!(said(None, None));
+}

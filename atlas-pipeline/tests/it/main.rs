@@ -26,6 +26,7 @@ mod logs;
 mod make;
 mod mcp;
 mod measure;
+mod measured;
 mod red_team;
 mod refine;
 mod rows;

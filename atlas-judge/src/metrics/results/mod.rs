@@ -49,7 +49,8 @@ pub struct TestTruth {
     pub id: String,
     /// It passed.
     pub passed: bool,
-    /// Characters of its source, for the low-confidence rule; without it the rule leaves the test be.
+    /// Characters of its source, for the low-confidence rule, where the critic's word has none; without
+    /// either the rule leaves the test be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
 }
@@ -104,7 +105,7 @@ pub struct CriticTest {
     pub predicted: bool,
     /// 0 to 100.
     pub confidence: f64,
-    /// Characters of the test's source as the critic saw it, where the ground truth does not say.
+    /// Characters of the test's source, as the critic was shown it, for the low-confidence rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
 }

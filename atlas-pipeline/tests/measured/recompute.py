@@ -1,0 +1,540 @@
+"""Every number of `atlas metrics --format json`, computed a second time from the lines themselves.
+
+Nothing here is fast or clever: sets of runs are listed one by one, shares are exact fractions, and each
+quantity is written down as its definition says. Left out are what `options` repeats, the notes, which
+are sentences, and the bootstrap intervals, which hang on a generator of random numbers.
+
+    python3 recompute.py [--tau 0.5] [--percentiles 75,90] … FILE…
+"""
+
+import argparse
+import json
+import math
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+
+
+def read(files):
+    """Patches by (instance, agent, patch), each with all that its lines say, and the number of lines."""
+    patches, lines = {}, 0
+    for file in files:
+        with open(file, encoding="utf-8") as text:
+            for line in text:
+                if not line.strip():
+                    continue
+                lines += 1
+                said = json.loads(line)
+                patch = patches.setdefault(
+                    (said["instance_id"], said["agent"], said["patch_id"]),
+                    {"bug": said["instance_id"], "agent": said["agent"], "critics": {}},
+                )
+                for field in ("resolved", "tests", "abstention", "deterministic", "validation", "kind"):
+                    if said.get(field) is not None:
+                        patch[field] = said[field]
+                critic = said.get("critic")
+                if critic is not None:
+                    patch["critics"][critic.get("variant") or ""] = critic["tests"]
+    return [patch for patch in patches.values() if "resolved" in patch], lines
+
+
+def share(part, whole):
+    return Fraction(part, whole) if whole else None
+
+
+def mean(values):
+    values = [Fraction(value) for value in values]
+    return sum(values) / len(values) if values else None
+
+
+def grouped(items, of):
+    groups = {}
+    for item in items:
+        groups.setdefault(of(item), []).append(item)
+    return groups
+
+
+def confusion(pairs):
+    """Of (truth, said)."""
+    pairs = list(pairs)
+    return {
+        "tp": sum(truth and said for truth, said in pairs),
+        "fp": sum(said and not truth for truth, said in pairs),
+        "fn": sum(truth and not said for truth, said in pairs),
+        "tn": sum(not truth and not said for truth, said in pairs),
+    }
+
+
+# Chances within k runs.
+
+
+@cache
+def chance(good, all_, k):
+    """That k of `all_` runs, of which `good` are good, have a good one: every choice is looked at."""
+    choices = list(combinations(range(all_), k))
+    hits = sum(any(run < good for run in choice) for choice in choices)
+    return Fraction(hits, len(choices))
+
+
+def at_k(bugs, k, beyond):
+    """The mean over bugs, each (good runs, runs)."""
+    chances = []
+    for good, runs in bugs:
+        if runs == 0 or (k > runs and beyond == "exclude"):
+            continue
+        chances.append(chance(good, runs, min(k, runs)))
+    return {"value": mean(chances), "bugs_counted": len(chances)}
+
+
+# Scores.
+
+
+def percentile(values, percent):
+    """The linear rule of NumPy: the place among the ordered values is percent of the last place."""
+    values = sorted(Fraction(value) for value in values)
+    if not values:
+        return None
+    place = Fraction(percent) / 100 * (len(values) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(values) - 1)
+    return values[below] + (place - below) * (values[above] - values[below])
+
+
+def curve(items):
+    """Precision and recall of (truth, score) at each distinct score, and the average precision."""
+    right = sum(truth for truth, _ in items)
+    if right == 0:
+        return None, None
+    found = {"precision": [], "recall": [], "thresholds": [], "shown": []}
+    for threshold in sorted({score for _, score in items}):
+        kept = [truth for truth, score in items if score >= threshold]
+        found["thresholds"].append(threshold)
+        found["precision"].append(Fraction(sum(kept), len(kept)))
+        found["recall"].append(Fraction(sum(kept), right))
+        found["shown"].append(Fraction(len(kept), len(items)))
+    found["precision"].append(1)
+    found["recall"].append(0)
+    rises = zip(found["recall"], found["recall"][1:])
+    average = sum(p * (now - next_) for p, (now, next_) in zip(found["precision"], rises))
+    return found, average
+
+
+def wasserstein(left, right):
+    """The area between the two distribution functions."""
+    left, right = [Fraction(v) for v in left], [Fraction(v) for v in right]
+    places = sorted({*left, *right})
+    area = Fraction(0)
+    for here, there in zip(places, places[1:]):
+        of_left = Fraction(sum(v <= here for v in left), len(left))
+        of_right = Fraction(sum(v <= here for v in right), len(right))
+        area += abs(of_left - of_right) * (there - here)
+    return area
+
+
+# Ranks.
+
+
+def ranks(values):
+    """From 1; equal values share the mean of their places."""
+    return [
+        sum(other < value for other in values) + Fraction(sum(other == value for other in values) + 1, 2)
+        for value in values
+    ]
+
+
+def spearman(pairs):
+    """Pearson's correlation of the ranks, as (sign, its square), or None."""
+    if len(pairs) < 2:
+        return None
+    x, y = ranks([pair[0] for pair in pairs]), ranks([pair[1] for pair in pairs])
+    middle_x, middle_y = mean(x), mean(y)
+    together = sum((a - middle_x) * (b - middle_y) for a, b in zip(x, y))
+    spread_x = sum((a - middle_x) ** 2 for a in x)
+    spread_y = sum((b - middle_y) ** 2 for b in y)
+    if spread_x == 0 or spread_y == 0:
+        return None
+    return (together > 0) - (together < 0), together**2 / (spread_x * spread_y)
+
+
+def number(rho):
+    return None if rho is None else rho[0] * math.sqrt(rho[1])
+
+
+def tenth(rho):
+    """The place of a correlation among the tenths from -1 to 1, exact at their borders."""
+    sign, square = rho
+    signed = sign * square
+    at = 0
+    for candidate in range(20):
+        border = Fraction(candidate - 10, 10)
+        if signed >= border * abs(border):
+            at = candidate
+    return at
+
+
+# Policies.
+
+
+class Policy:
+    """Stages a patch has to pass to be shown; `percent` of None is the judgement itself."""
+
+    def __init__(self, name, abstains=False, stages=False, validates=False, percent=None):
+        self.name, self.abstains, self.stages = name, abstains, stages
+        self.validates, self.percent = validates, percent
+
+
+def attempted(patch, options):
+    return patch["abstention"]["probability"] >= options.tau
+
+
+def passed(patch):
+    return patch.get("deterministic", {"passed": True})["passed"]
+
+
+def cut_off(patches, policy, options):
+    """The percentile over the scores of what got to validation."""
+    if policy.percent is None:
+        return None
+    scores = []
+    for patch in patches:
+        if not passed(patch) or patch.get("validation", {}).get("score") is None:
+            continue
+        if policy.abstains and options.population == "attempted":
+            if "abstention" not in patch or not attempted(patch, options):
+                continue
+        scores.append(patch["validation"]["score"])
+    return percentile(scores, policy.percent)
+
+
+def decide(patch, policy, cutoff, options):
+    """(got to validation, is shown), or None where the lines do not say."""
+    if policy.abstains:
+        if "abstention" not in patch:
+            return None
+        if not attempted(patch, options):
+            return False, False
+    if policy.stages and not passed(patch):
+        return False, False
+    if not policy.validates:
+        return True, True
+    said = patch.get("validation")
+    if said is None:
+        return None
+    if policy.percent is None:
+        return True, said["accepted"]
+    if said.get("score") is None:
+        return None
+    # A score of 0 is a review that said no: it is hidden however low the cut-off.
+    return True, Fraction(said["score"]) >= cutoff and said["score"] > 0
+
+
+def lift(decided):
+    """By kind, over its bugs: the mean share of right patches among the kept over that among all."""
+    found = {}
+    for kind, of_kind in grouped((d for d in decided if d[0].get("kind")), lambda d: d[0]["kind"]).items():
+        before, after = [], []
+        for of_bug in grouped(of_kind, lambda d: d[0]["bug"]).values():
+            before.append(mean(patch["resolved"] for patch, _ in of_bug))
+            kept = [patch["resolved"] for patch, (_, shown) in of_bug if shown]
+            if kept:
+                after.append(mean(kept))
+        found[kind] = mean(after) / mean(before) if after and mean(before) else None
+    return found
+
+
+def policy_row(patches, policy, ks, options):
+    cutoff = cut_off(patches, policy, options)
+    decided = [(patch, decide(patch, policy, cutoff, options)) for patch in patches]
+    judged = [(patch, decision) for patch, decision in decided if decision is not None]
+    counts = confusion((patch["resolved"], shown) for patch, (_, shown) in judged)
+    tp, fp, fn, tn = (counts[name] for name in ("tp", "fp", "fn", "tn"))
+    reached = sum(not patch["resolved"] and there for patch, (there, _) in judged)
+    bugs = [
+        [(patch["resolved"], shown) for patch, (_, shown) in of_bug]
+        for of_bug in grouped(judged, lambda d: d[0]["bug"]).values()
+    ]
+    both = [sum(right and shown for right, shown in runs) for runs in bugs]
+    left = [sum(shown for _, shown in runs) for runs in bugs]
+    successes = [sum(right for right, _ in runs) for runs in bugs]
+
+    def curve_of(whole):
+        return {str(k): at_k(list(zip(both, whole)), k, options.beyond) for k in ks}
+
+    return {
+        "name": policy.name,
+        "judged": len(judged),
+        "unjudged": len(decided) - len(judged),
+        "shown": tp + fp,
+        "shown_share": share(tp + fp, len(judged)),
+        "bugs_shown": sum(runs > 0 for runs in left),
+        "counts": counts,
+        "precision": share(tp, tp + fp),
+        "recall": share(tp, tp + fn),
+        "f1": share(2 * tp, 2 * tp + fp + fn),
+        "accuracy": share(tp + tn, len(judged)),
+        "specificity": share(tn, tn + fp),
+        "false_positives": {
+            "false_positives": fp,
+            "negatives": fp + tn,
+            "negatives_reached": reached,
+            "of_all": share(fp, fp + tn),
+            "of_reached": share(fp, reached),
+        },
+        "cutoff": cutoff,
+        "success_at": curve_of(left),
+        "pass_and_validation_at": curve_of([len(runs) for runs in bugs]),
+        "recall_at": curve_of(successes),
+        "lift": lift(judged),
+    }
+
+
+def step(name, patches):
+    return {
+        "name": name,
+        "bugs": len({patch["bug"] for patch in patches}),
+        "patches": len(patches),
+        "resolved": sum(patch["resolved"] for patch in patches),
+    }
+
+
+def funnel(patches, policies, options):
+    """What is left after each stage, one upon the other; but percentiles are alternatives."""
+    steps = [step("candidates", patches)]
+    left = [patch for patch in patches if "abstention" in patch and attempted(patch, options)]
+    steps.append(step("of attempted tasks", left))
+    left = [patch for patch in left if passed(patch)]
+    steps.append(step("passed deterministic stages", left))
+    left = [patch for patch in left if patch.get("validation", {}).get("accepted")]
+    steps.append(step("accepted by validation", left))
+    for policy in policies:
+        if policy.abstains and policy.percent is not None:
+            cutoff = cut_off(patches, policy, options)
+            high = [patch for patch in patches if (decide(patch, policy, cutoff, options) or (0, 0))[1]]
+            steps.append(step(f"score at or above p{policy.percent:g}", high))
+    return steps
+
+
+def abstention(patches, options):
+    """Task by task: a task has one probability, and all its runs tell how it went."""
+    runs = grouped(patches, lambda patch: patch["bug"])
+    said = {
+        bug: [patch["abstention"] for patch in of if "abstention" in patch] for bug, of in runs.items()
+    }
+    bugs = [bug for bug in runs if said[bug]]
+    if not bugs:
+        return None
+    probabilities = {bug: [word["probability"] for word in said[bug]] for bug in bugs}
+    items = [(any(patch["resolved"] for patch in runs[bug]), mean(probabilities[bug])) for bug in bugs]
+    points, average = curve(items)
+    (source,) = {word["source"] for bug in bugs for word in said[bug]}
+    return {
+        "bugs": len(bugs),
+        "counts": confusion((fixable, probability >= options.tau) for fixable, probability in items),
+        "disagreeing": sum(len(set(probabilities[bug])) > 1 for bug in bugs),
+        "source": source,
+        "average_precision": average,
+        "no_skill": mean(fixable for fixable, _ in items),
+        "curve": points,
+        "wasserstein": wasserstein(
+            [probability for _, probability in items],
+            [mean(patch["resolved"] for patch in runs[bug]) for bug in bugs],
+        ),
+    }
+
+
+def score(patches):
+    scored = [patch for patch in patches if patch.get("validation", {}).get("score") is not None]
+    if not scored:
+        return None
+    points, average = curve([(patch["resolved"], patch["validation"]["score"]) for patch in scored])
+    (source,) = {patch["validation"]["source"] for patch in scored}
+    return {
+        "patches": len(scored),
+        "source": source,
+        "average_precision": average,
+        "no_skill": mean(patch["resolved"] for patch in scored),
+        "curve": points,
+    }
+
+
+def policies_over(name, patches, options):
+    bugs = grouped(patches, lambda patch: patch["bug"])
+    ks = list(range(1, min(options.max_k, max(len(runs) for runs in bugs.values())) + 1))
+    combined = {"abstains": True, "stages": True, "validates": True}
+    validation = {"stages": True, "validates": True}
+    policies = [
+        Policy("show everything"),
+        Policy("abstention", abstains=True),
+        Policy("deterministic stages", stages=True),
+        Policy("validation", **validation),
+        *(Policy(f"validation p{p:g}", percent=p, **validation) for p in options.percentiles),
+        Policy("abstention + validation", **combined),
+        *(Policy(f"abstention + validation p{p:g}", percent=p, **combined) for p in options.percentiles),
+    ]
+    return {
+        "name": name,
+        "bugs": len(bugs),
+        "fixable": sum(any(patch["resolved"] for patch in runs) for runs in bugs.values()),
+        "patches": len(patches),
+        "resolved": sum(patch["resolved"] for patch in patches),
+        "ks": ks,
+        "policies": [policy_row(patches, policy, ks, options) for policy in policies],
+        "funnel": funnel(patches, policies, options),
+        "abstention": abstention(patches, options),
+        "score": score(patches),
+    }
+
+
+# Critics.
+
+
+def after_rule(test, truth, options):
+    """The prediction, unless it is an unsure "passes" on a long test. An unknown length is not long."""
+    length = test.get("length")
+    if length is None:
+        length = (truth or {}).get("length")
+    unsure = test["confidence"] <= options.low_confidence
+    return test["predicted"] and not (unsure and length is not None and length > options.longer_than)
+
+
+class Judged:
+    """One patch under one critic."""
+
+    def __init__(self, patch, tests, options):
+        truths = {test["id"]: test for test in patch.get("tests", [])}
+        self.bug, self.agent, self.resolved = patch["bug"], patch["agent"], patch["resolved"]
+        # Of each test: what became of it, what was said, what the rule makes of that, how sure.
+        self.tests = [
+            (
+                truths[test["id"]]["passed"] if test["id"] in truths else None,
+                test["predicted"],
+                after_rule(test, truths.get(test["id"]), options),
+                test["confidence"],
+            )
+            for test in tests
+        ]
+        self.known = [test for test in self.tests if test[0] is not None]
+        self.predicted = share(sum(test[1] for test in self.known), len(self.known))
+        self.actual = share(sum(test[0] for test in self.known), len(self.known))
+
+    def rates(self):
+        return self.predicted, self.actual
+
+
+def micro(patches, ruled=False):
+    return confusion((test[0], test[2 if ruled else 1]) for patch in patches for test in patch.known)
+
+
+def macro(patches, ruled=False):
+    return confusion(
+        (patch.resolved, all(test[2 if ruled else 1] for test in patch.tests)) for patch in patches
+    )
+
+
+def critic(variant, patches, options):
+    all_ = [
+        Judged(patch, patch["critics"][variant], options) for patch in patches if variant in patch["critics"]
+    ]
+    judged = [patch for patch in all_ if patch.tests]
+    tests = [test for patch in judged for test in patch.tests]
+    rated = [patch for patch in judged if patch.known]
+
+    bins = [{"from": 5 * at, "right": 0, "wrong": 0, "unknown": 0} for at in range(20)]
+    for passes, predicted, _, confidence in tests:
+        found = "unknown" if passes is None else "right" if passes == predicted else "wrong"
+        bins[min(int(Fraction(confidence) / 5), 19)][found] += 1
+
+    cells = {}
+    for patch in rated:
+        cell = tuple(min(int(rate * 10), 9) for rate in patch.rates())
+        cells[cell] = cells.get(cell, 0) + 1
+
+    rhos = []
+    for of_bug in grouped(rated, lambda patch: patch.bug).values():
+        agents = grouped(of_bug, lambda patch: patch.agent).values()
+        if len(agents) > 1:
+            rhos.append(
+                spearman([(mean(p.predicted for p in of), mean(p.actual for p in of)) for of in agents])
+            )
+    defined = [rho for rho in rhos if rho is not None]
+    histogram = [0] * 20
+    for rho in defined:
+        histogram[tenth(rho)] += 1
+
+    known = [test for test in tests if test[0] is not None]
+    weight = share(sum(test[0] for test in known), len(known))
+    return {
+        "variant": variant,
+        "patches": len(judged),
+        "empty": len(all_) - len(judged),
+        "tests": len(known),
+        "tests_without_truth": len(tests) - len(known),
+        "micro": micro(judged),
+        "micro_with_rule": micro(judged, ruled=True),
+        "macro": macro(judged),
+        "macro_with_rule": macro(judged, ruled=True),
+        "random": None if weight is None else {"q": weight},
+        "confidence": bins,
+        "pass_rates": [
+            {"predicted": cell[0], "actual": cell[1], "patches": cells[cell]} for cell in sorted(cells)
+        ],
+        "pass_rate_correlation": number(spearman([patch.rates() for patch in rated])),
+        "agents": [
+            {
+                "agent": agent,
+                "patches": len(of),
+                "micro": micro(of),
+                "macro": macro(of),
+                "predicted_pass_rate": mean(p.predicted for p in of if p.known),
+                "actual_pass_rate": mean(p.actual for p in of if p.known),
+                "correlation": number(spearman([p.rates() for p in of if p.known])),
+            }
+            for agent, of in sorted(grouped(judged, lambda patch: patch.agent).items())
+        ],
+        "instance_correlations": {
+            "defined": len(defined),
+            "undefined": len(rhos) - len(defined),
+            "mean": sum(map(number, defined)) / len(defined) if defined else None,
+            "share_perfect": share(sum(rho == (1, 1) for rho in defined), len(defined)),
+        },
+        "correlation_histogram": histogram,
+    }
+
+
+def sizes(patches, field):
+    named = [patch for patch in patches if field in patch]
+    return {name: len(of) for name, of in grouped(named, lambda patch: patch[field]).items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--tau", type=float, default=0.5)
+    parser.add_argument("--percentiles", default="75,90")
+    parser.add_argument("--population", choices=["attempted", "all"], default="attempted")
+    parser.add_argument("--beyond", choices=["clamp", "exclude"], default="clamp")
+    parser.add_argument("--max-k", type=int, default=20)
+    parser.add_argument("--low-confidence", type=float, default=65)
+    parser.add_argument("--longer-than", type=int, default=50)
+    options = parser.parse_args()
+    options.percentiles = [float(percent) for percent in options.percentiles.split(",")]
+
+    patches, lines = read(options.files)
+    agents = sizes(patches, "agent")
+    sets = [("all agents" if len(agents) > 1 else next(iter(agents)), patches)]
+    if len(agents) > 1:
+        sets += sorted(grouped(patches, lambda patch: patch["agent"]).items())
+    variants = sorted({variant for patch in patches for variant in patch["critics"]})
+    found = {
+        "lines": lines,
+        "instances": len({patch["bug"] for patch in patches}),
+        "agents": agents,
+        "kinds": sizes(patches, "kind"),
+        "policies": [policies_over(name, of, options) for name, of in sets],
+        "critics": [critic(variant, patches, options) for variant in variants],
+    }
+    print(json.dumps(found, indent=1, default=float, sort_keys=True))
+
+
+if __name__ == "__main__":
+    main()
