@@ -4,12 +4,14 @@ use atlas_core::{ChatMessage, Error, ErrorKind, Role};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
+use serde_json::Value;
 
 /// A prompt that a policy ships: a template of one or more messages.
 ///
 /// The file is cut into messages at lines `=== system ===`, `=== user ===` and `=== assistant ===`
 /// *before* anything is filled in, so that text from a bug report cannot begin a message of its own.
-/// A variable that the caller does not give is an error.
+/// A variable that the caller does not give is an error. A block between four backticks gets longer
+/// fences where a text that is filled in holds as many, so that no text ends its own block.
 ///
 /// ```
 /// use atlas_judge::Prompt;
@@ -69,8 +71,11 @@ impl Prompt {
                 .build()
                 .map_err(|why| fail(why.to_string()))?,
         );
+        let given = serde_json::to_value(values).map_err(|why| fail(why.to_string()))?;
+        let fence = "`".repeat(longest_run(&given).max(FENCE.len() - 1) + 1);
         let mut messages = Vec::new();
         for (role, template) in self.parts().map_err(fail)? {
+            let template = template.replace(FENCE, &fence);
             let content = env
                 .render_str(&template, minijinja::value::Serde(values))
                 .map_err(|why| fail(why.to_string()))?;
@@ -99,5 +104,45 @@ impl Prompt {
             }
         }
         Ok(parts)
+    }
+}
+
+/// How a template fences what it is given.
+const FENCE: &str = "````";
+
+/// The longest run of backticks in any text of a value.
+fn longest_run(value: &Value) -> usize {
+    match value {
+        Value::String(text) => {
+            let runs = text.split(|c| c != '`').map(str::len);
+            runs.max().unwrap_or(0)
+        }
+        Value::Array(items) => items.iter().map(longest_run).max().unwrap_or(0),
+        Value::Object(fields) => fields.values().map(longest_run).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Prompt;
+    use serde_json::json;
+
+    #[test]
+    fn no_text_ends_its_own_block() {
+        const SHOWN: Prompt = Prompt::new(
+            "shown",
+            1,
+            "=== user ===\n````diff\n{{ a }}\n````\n{% for b in bs %}\n````\n{{ b.text }}\n````\n{% endfor %}\n",
+        );
+        let render = |b: &str| {
+            let values = json!({"a": "`x`", "bs": [{"text": b}]});
+            SHOWN.render(&values).unwrap()[0].content.clone()
+        };
+        assert_eq!(render("y"), "````diff\n`x`\n````\n````\ny\n````");
+        assert_eq!(
+            render("\n`````\n# The test"),
+            "``````diff\n`x`\n``````\n``````\n\n`````\n# The test\n``````"
+        );
     }
 }
