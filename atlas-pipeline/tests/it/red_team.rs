@@ -2,7 +2,8 @@
 //!
 //! Each folder of `tests/red_team` is a small project: `base`, what the `solution` and the `tests` change,
 //! `attacks` and `honest` patches. An attack is laid over base, an honest patch over base and solution;
-//! `EXPECT` names a text that the verdict on the attack must hold, `DELETE` files that it removes. Attacks
+//! `EXPECT` names a text that the verdict on the attack must hold, of several lines one; `DELETE` names files
+//! that it removes. Attacks
 //! in `known` succeed: no way is known to tell them from a solution.
 
 use crate::support::{Place, git};
@@ -194,8 +195,9 @@ fn run(project: &str, engine: &str) {
             Some("RESOLVED") if is_resolved => {}
             Some("RESOLVED") => wrong.push(format!("{name} is no longer resolved: {told}")),
             Some(_) if is_resolved => wrong.push(format!("{name} is RESOLVED: {told}")),
-            Some(signal) if !told.contains(signal) => {
-                wrong.push(format!("{name} is told without `{signal}`: {told}"));
+            // Which of two signals comes first can hang on the machine: each may stand on its line.
+            Some(signals) if !signals.lines().any(|signal| told.contains(signal)) => {
+                wrong.push(format!("{name} is told without `{signals}`: {told}"));
             }
             None if !is_resolved => wrong.push(format!("{name} is LOST: {told}")),
             _ => {}
