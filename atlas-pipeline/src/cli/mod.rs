@@ -143,7 +143,7 @@ struct MakeArgs {
     /// Where the dataset and all artefacts go.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// A model that is asked where rules cannot mend a plan: a name from [models] of the configuration,
+    /// A model that is asked where rules cannot mend a plan: a name from `[models]` of the configuration,
     /// PROVIDER:MODEL, an address, replay:FILE or scripted:FILE.
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
@@ -211,7 +211,7 @@ struct BuildArgs {
     /// Where plan, Dockerfile, lock and log go.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// A model that is asked where rules cannot mend a plan: a name from [models] of the configuration,
+    /// A model that is asked where rules cannot mend a plan: a name from `[models]` of the configuration,
     /// PROVIDER:MODEL, an address, replay:FILE or scripted:FILE.
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,

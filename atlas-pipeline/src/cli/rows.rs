@@ -72,7 +72,7 @@ pub(super) struct HintsArgs {
     /// from that the patches change [default: only what the patches show is known].
     #[arg(long, value_name = "DIR")]
     repos: Option<PathBuf>,
-    /// What `atlas make` left behind: <instance>/before.log and <instance>/oracle.json are read.
+    /// What `atlas make` left behind: `<instance>/before.log` and `<instance>/oracle.json` are read.
     #[arg(long, value_name = "DIR")]
     artefacts: Option<PathBuf>,
     /// Ask the model even where a rule has shown that a hint is needed; it may add names.
