@@ -2,7 +2,7 @@
 
 use crate::support::request;
 use atlas_core::{CompletionRequest, ErrorKind, LanguageModel, RunContext};
-use atlas_llm::{Budget, Limits, Recorded, Replay, Rule, Scripted};
+use atlas_llm::{Budget, Limits, Recorded, Remembered, Replay, Rule, Scripted};
 
 fn colours() -> Scripted {
     Scripted::new([Rule::text("sky", "blue"), Rule::text("grass", "green")])
@@ -108,4 +108,28 @@ async fn a_question_that_no_rule_expects_is_refused() {
     let why = model.complete(&cx, &request("the sea?")).await.unwrap_err();
     assert!(why.chain().contains("the sea?"), "{}", why.chain());
     assert_eq!(model.unused().len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_remembered_is_asked_and_paid_once() {
+    let limits = Limits {
+        calls: Some(3),
+        ..Limits::default()
+    };
+    let model = Remembered::new(Budget::new(colours(), limits));
+    let cx = RunContext::new("test");
+    let sky = request("the sky?");
+    // A question that fails is asked again: the script has no answer to this one.
+    model.complete(&cx, &request("the sea?")).await.unwrap_err();
+    let first = model.complete(&cx, &sky).await.unwrap();
+    assert_eq!(model.complete(&cx, &sky).await.unwrap(), first);
+    let warm = CompletionRequest {
+        temperature: 1.0,
+        ..sky
+    };
+    // The script answers once, so a sample goes through and finds nothing; then the budget is used up.
+    let why = model.complete(&cx, &warm).await.unwrap_err();
+    assert_eq!(why.kind(), ErrorKind::Model, "{}", why.chain());
+    let why = model.complete(&cx, &warm).await.unwrap_err();
+    assert_eq!(why.kind(), ErrorKind::BudgetExceeded, "{}", why.chain());
 }

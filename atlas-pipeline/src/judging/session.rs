@@ -2,7 +2,7 @@
 
 use crate::Config;
 use atlas_core::{Error, LanguageModel};
-use atlas_llm::{Limits, ModelConfig, Purse, open_model_within};
+use atlas_llm::{Limits, ModelConfig, Purse, Remembered, open_model_within};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -26,6 +26,8 @@ impl ModelSession {
         let purse = Arc::new(Purse::new(limits));
         let model = ModelConfig::resolve(model, &config.models)?;
         let model = open_model_within(&model, &purse)?;
+        // Every patch of a bug needs the same specification; it is written once.
+        let model = Arc::new(Remembered::new(model));
         Ok(Self { model, purse })
     }
 
