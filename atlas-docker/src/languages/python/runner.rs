@@ -167,22 +167,23 @@ pub(super) fn find(facts: &Facts<'_>, manifests: &Manifests) -> Result<Found, Ve
 }
 
 fn configuration(facts: &Facts<'_>, manifests: &Manifests) -> Option<Evidence> {
-    for file in ["pytest.ini", ".pytest.ini"] {
+    for file in ["pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"] {
         if facts.tree.has(file) {
             return Some(Evidence::of(file, "configures pytest"));
         }
     }
-    let table = manifests
-        .pyproject
-        .as_ref()
-        .and_then(|root| root.get("tool")?.get("pytest"));
-    if table.is_some() {
-        let line = facts.tree.line_with("pyproject.toml", "[tool.pytest");
-        return Some(Evidence::at(
-            "pyproject.toml",
-            line.unwrap_or(1),
-            "[tool.pytest.ini_options]",
-        ));
+    let tool = manifests.pyproject.as_ref();
+    if tool.is_some_and(|root| {
+        root.get("tool")
+            .and_then(|tool| tool.get("pytest"))
+            .is_some()
+    }) {
+        let text = facts.tree.text("pyproject.toml").unwrap_or_default();
+        let (line, text) = (1..)
+            .zip(text.lines())
+            .find(|(_, line)| line.starts_with("[tool.pytest"))
+            .unwrap_or((1, "[tool.pytest]"));
+        return Some(Evidence::at("pyproject.toml", line, text));
     }
     for (file, ini, section) in [
         ("tox.ini", &manifests.tox, "pytest"),
@@ -244,7 +245,19 @@ fn pytest(
             );
         }
     }
-    // A repository that says where its tests are is believed.
+    // A repository that says where its tests are is believed. A command that leaves most of the
+    // test files out runs a part of the suite: benchmarks, type checks.
+    let tests: Vec<&str> = facts.tree.files().filter(|path| is_test(path)).collect();
+    let most = |paths: &[&str]| {
+        let below = |test: &&&str| {
+            paths.iter().any(|path| {
+                let path = path.trim_end_matches('/').trim_start_matches("./");
+                let rest = test.strip_prefix(path);
+                path == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        };
+        2 * tests.iter().filter(below).count() >= tests.len()
+    };
     if !configured(facts, manifests, "testpaths") {
         for command in commands(facts, manifests) {
             let Some(found) = PYTEST.find(&command.text) else {
@@ -259,7 +272,7 @@ fn pytest(
                             || facts.tree.has_folder(path))
                 })
                 .collect();
-            if !paths.is_empty() {
+            if !paths.is_empty() && most(&paths) {
                 plan.prove("test_cmd", at(&command));
                 for path in paths {
                     text.push(' ');
@@ -272,14 +285,25 @@ fn pytest(
     text
 }
 
+/// The settings of pytest that are TOML, and their file: `pytest.toml` and `[tool.pytest]`, which
+/// pytest 9 reads, and `[tool.pytest.ini_options]`.
+fn table(facts: &Facts<'_>, manifests: &Manifests) -> Option<(&'static str, toml::Table)> {
+    for file in ["pytest.toml", ".pytest.toml"] {
+        if let Some(text) = facts.tree.text(file) {
+            let root: toml::Table = text.parse().ok()?;
+            return Some((file, root.get("pytest")?.as_table()?.clone()));
+        }
+    }
+    let pytest = manifests.pyproject.as_ref()?.get("tool")?.get("pytest")?;
+    let table = pytest.get("ini_options").unwrap_or(pytest).as_table()?;
+    Some(("pyproject.toml", table.clone()))
+}
+
 /// Options that every run gets from the configuration, and where they stand.
 fn addopts(facts: &Facts<'_>, manifests: &Manifests) -> Option<(Vec<String>, Evidence)> {
     static LINE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^\s*addopts\s*[=:]").expect("a literal pattern"));
-    let table = manifests
-        .pyproject
-        .as_ref()
-        .and_then(|root| root.get("tool")?.get("pytest")?.get("ini_options"));
+    let native = table(facts, manifests);
     let ini = facts.tree.text("pytest.ini").is_some();
     let (file, words) = if ini {
         let text = facts.tree.text("pytest.ini")?;
@@ -299,15 +323,17 @@ fn addopts(facts: &Facts<'_>, manifests: &Manifests) -> Option<(Vec<String>, Evi
             words.push_str(line.trim());
         }
         ("pytest.ini", split_words(&words))
-    } else if let Some(value) = table.and_then(|table| table.get("addopts")) {
-        let words = match value {
+    } else if let Some((file, value)) =
+        native.and_then(|(file, table)| Some((file, table.get("addopts")?.clone())))
+    {
+        let words = match &value {
             toml::Value::Array(list) => list
                 .iter()
                 .filter_map(|word| word.as_str().map(str::to_owned))
                 .collect(),
             other => split_words(other.as_str()?),
         };
-        ("pyproject.toml", words)
+        (file, words)
     } else {
         let (file, lines) = [
             ("tox.ini", manifests.tox.lines("pytest", "addopts")),
@@ -431,13 +457,7 @@ fn sift(options: &[String]) -> (Vec<String>, Vec<String>) {
 }
 
 fn configured(facts: &Facts<'_>, manifests: &Manifests, key: &str) -> bool {
-    let pyproject = manifests.pyproject.as_ref().and_then(|root| {
-        root.get("tool")?
-            .get("pytest")?
-            .get("ini_options")?
-            .get(key)
-    });
-    pyproject.is_some()
+    table(facts, manifests).is_some_and(|(_, table)| table.contains_key(key))
         || manifests.tox.value("pytest", key).is_some()
         || manifests.setup_cfg.value("tool:pytest", key).is_some()
         || facts
