@@ -173,6 +173,11 @@ pub(crate) async fn checkout(
 
 /// `owner/name` by the clone's remote, else its folder's name.
 pub(crate) async fn name(repo: &GitRepo, address: &str) -> String {
+    // `.` and `..` are folders with a name too.
+    let real = (!is_url(address))
+        .then(|| std::fs::canonicalize(address).ok())
+        .flatten();
+    let address = real.as_deref().and_then(Path::to_str).unwrap_or(address);
     let folder = address
         .trim_end_matches('/')
         .rsplit(['/', ':'])

@@ -29,6 +29,19 @@ fn refused(place: &Place, args: &[&str], code: i32, says: &[&str]) {
 }
 
 #[test]
+fn the_folder_one_stands_in_has_a_name() {
+    let place = Place::new();
+    let repo = place.repository("lib", &[BASE, FIX]);
+    let done = place
+        .atlas(&["plan", "--repo", ".", "--base", "HEAD~1", "--format", "json"])
+        .current_dir(repo)
+        .output()
+        .unwrap();
+    let said: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(said["repo"], "lib", "{said}");
+}
+
+#[test]
 fn wrong_input_is_one_clear_message() {
     let place = Place::new();
     let repo = place.repository("repo", &[BASE, FIX]);
