@@ -9,7 +9,7 @@ use tree_sitter::Parser;
 
 /// How many times the source's length may be parsed in pieces: blocks within blocks are parsed again
 /// for each block around them.
-const BUDGET: usize = 12;
+const BUDGET: usize = 6;
 
 /// Most lines of a header, and of a text within a block.
 const HEADER_LINES: usize = 40;
@@ -52,31 +52,28 @@ pub(crate) fn mend(language: Language, source: &[u8]) -> Option<Mended> {
     let is_marked = blank_conflict_marks(&mut text);
     let lines = lines(language, &text);
     let mut pieces = Pieces::new(language, text.len())?;
+    let broken = broken(&text, &lines, &mut pieces)?;
     let mut blanked: Vec<Range<usize>> = Vec::new();
     // Where a text of several lines, whose indentation tells nothing, ends.
     let mut behind = 0;
-    for block in blocks(&text, &lines) {
+    for (block, place) in broken {
         if block.last < behind && block.holds_blocks.is_none_or(|inner| inner < behind) {
             continue;
         }
-        let start = beginning(&text, &lines, block.header);
-        let first = behind_header(&text, &lines, &block);
-        let header = lines[start].first..lines[first - 1].end;
-        if first > block.last || block.holds_blocks.is_some() && is_container(&text[header]) {
+        let header = lines[place.start].first..lines[place.first - 1].end;
+        if block.holds_blocks.is_some() && is_container(&text[header]) {
             continue;
         }
-        let end = block
-            .closer
-            .map_or(lines[block.last].end, |closer| lines[closer].end);
-        let inside = lines[first].start..lines[block.last].end;
-        if pieces.is_sound(&text[inside.clone()])?
-            || pieces.is_sound(&text[lines[start].start..end])?
-        {
+        let inside = place.inside(&lines, &block);
+        // What was found broken inside is blanked by now.
+        let is_mended = blanked.iter().any(|one| inside.contains(&one.start));
+        if is_mended && pieces.is_block_sound(&text, &lines, &block, &place)? {
             continue;
         }
         let mut last = block.last;
         if let Some(further) = further(language, &text, &lines, &block, inside) {
-            if pieces.is_sound(&text[lines[start].start..lines[further.end - 1].end])? {
+            let whole = lines[place.start].start..lines[further.end - 1].end;
+            if pieces.is_sound(&text[whole])? {
                 behind = further.start;
                 continue;
             }
@@ -86,8 +83,8 @@ pub(crate) fn mend(language: Language, source: &[u8]) -> Option<Mended> {
                 last = further.start - 1;
             }
         }
-        fill(language, &mut text, &[lines[first], lines[last]]);
-        let inside = lines[first].start..lines[last].end;
+        fill(language, &mut text, &[lines[place.first], lines[last]]);
+        let inside = lines[place.first].start..lines[last].end;
         blanked.retain(|one| !inside.contains(&one.start));
         blanked.push(inside);
     }
@@ -95,6 +92,49 @@ pub(crate) fn mend(language: Language, source: &[u8]) -> Option<Mended> {
         blanked.sort_by_key(|one| one.start);
         Mended { text, blanked }
     })
+}
+
+/// Where a block's header begins, and its inside.
+#[derive(Clone, Copy)]
+struct Extent {
+    start: usize,
+    first: usize,
+}
+
+impl Extent {
+    fn inside(self, lines: &[Line], block: &Block) -> Range<usize> {
+        lines[self.first].start..lines[block.last].end
+    }
+}
+
+/// The blocks that do not parse by themselves, inner before outer. Outer ones are looked at first: in one
+/// that is sound all are.
+fn broken(text: &[u8], lines: &[Line], pieces: &mut Pieces) -> Option<Vec<(Block, Extent)>> {
+    let mut blocks: Vec<(usize, Block)> = blocks(text, lines).into_iter().enumerate().collect();
+    blocks.sort_by_key(|(_, block)| (block.header, std::cmp::Reverse(block.last)));
+    let mut broken = Vec::new();
+    let mut sound_until = 0;
+    for (order, block) in blocks {
+        let place = Extent {
+            start: beginning(text, lines, block.header),
+            first: behind_header(text, lines, &block),
+        };
+        if block.last < sound_until || place.first > block.last {
+            continue;
+        }
+        if pieces.is_block_sound(text, lines, &block, &place)? {
+            sound_until = block.last + 1;
+        } else {
+            broken.push((order, block, place));
+        }
+    }
+    broken.sort_by_key(|(order, ..)| *order);
+    Some(
+        broken
+            .into_iter()
+            .map(|(_, block, place)| (block, place))
+            .collect(),
+    )
 }
 
 /// Parses pieces of a source until the budget is spent.
@@ -111,6 +151,19 @@ impl Pieces {
             parser,
             left: length.saturating_mul(BUDGET),
         })
+    }
+
+    /// Whether a block parses by itself: what is inside, or all of it.
+    fn is_block_sound(
+        &mut self,
+        text: &[u8],
+        lines: &[Line],
+        block: &Block,
+        place: &Extent,
+    ) -> Option<bool> {
+        let end = block.closer.unwrap_or(block.last);
+        let whole = lines[place.start].start..lines[end].end;
+        Some(self.is_sound(&text[whole])? || self.is_sound(&text[place.inside(lines, block)])?)
     }
 
     /// Whether a piece parses by itself; none where too much was parsed already.

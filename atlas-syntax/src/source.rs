@@ -36,12 +36,19 @@ pub struct Source {
     tree: Option<Tree>,
     definitions: Vec<Definition>,
     line_starts: Vec<usize>,
+    /// The text without what the preprocessor takes away, while the source is being read, if that is
+    /// what the tree is of.
+    masked: Option<Vec<u8>>,
 }
 
 impl Source {
     /// Reads a source. Any bytes are taken: what does not parse has fewer definitions.
     pub fn new(language: Language, text: impl Into<Vec<u8>>) -> Self {
-        let text = text.into();
+        Self::read(language, text.into()).mended()
+    }
+
+    /// Without a look behind syntax errors.
+    fn read(language: Language, text: Vec<u8>) -> Self {
         let line_starts = line_starts(&text);
         let mut source = Self {
             language,
@@ -49,8 +56,9 @@ impl Source {
             definitions: Vec::new(),
             line_starts,
             text,
+            masked: None,
         };
-        source.read();
+        source.parse();
         source
     }
 
@@ -58,14 +66,14 @@ impl Source {
     /// read as C++ when the C tree has errors and the C++ tree has fewer.
     pub fn of_path(path: &str, text: impl Into<Vec<u8>>) -> Option<Self> {
         let language = Language::of_path(path)?;
-        let source = Self::new(language, text);
+        let source = Self::read(language, text.into());
         if language == Language::C && is_header(path) && source.error_bytes() > 0 {
-            let other = Self::new(Language::Cpp, source.text.clone());
+            let other = Self::read(Language::Cpp, source.text.clone());
             if other.error_bytes() < source.error_bytes() {
-                return Some(other);
+                return Some(other.mended());
             }
         }
-        Some(source)
+        Some(source.mended())
     }
 
     /// The language.
@@ -171,51 +179,57 @@ impl Source {
         self.tree.as_ref()
     }
 
-    fn read(&mut self) {
+    fn parse(&mut self) {
         self.tree = parse(self.language, &self.text);
         let Some(tree) = &self.tree else { return };
-        let mut definitions = self.collect(tree);
-        let mut errors = mask::error_bytes(tree);
-        let mut masked = None;
-        if self.language.has_directives() && errors > 0 {
-            let text = mask::mask(self.language, &self.text);
-            // The grammar of C# knows directives; only where all is well without them do they harm.
-            let allowed = if self.language == Language::CSharp {
-                1
-            } else {
-                errors
-            };
-            if let Some(other) = parse(self.language, &text)
-                && mask::error_bytes(&other) < allowed
-            {
-                let better = self.collect(&other);
-                definitions = merge(better, definitions, &[]);
-                errors = mask::error_bytes(&other);
-                self.tree = Some(other);
-                masked = Some(text);
-            }
+        self.definitions = self.collect(tree);
+        let errors = mask::error_bytes(tree);
+        if !self.language.has_directives() || errors == 0 {
+            return;
         }
+        let text = mask::mask(self.language, &self.text);
+        // The grammar of C# knows directives; only where all is well without them do they harm.
+        let allowed = if self.language == Language::CSharp {
+            1
+        } else {
+            errors
+        };
+        if let Some(other) = parse(self.language, &text)
+            && mask::error_bytes(&other) < allowed
+        {
+            let better = self.collect(&other);
+            self.definitions = merge(better, std::mem::take(&mut self.definitions), &[]);
+            self.tree = Some(other);
+            self.masked = Some(text);
+        }
+    }
+
+    /// Also looks behind syntax errors and into the macro calls of Rust.
+    fn mended(mut self) -> Self {
+        let masked = self.masked.take();
+        let errors = self.error_bytes();
         if errors > 0
-            && self.is_harmed(&definitions)
+            && self.is_harmed(&self.definitions)
             && let Some(mended) = mend::mend(self.language, masked.as_deref().unwrap_or(&self.text))
             && let Some(other) = parse(self.language, &mended.text)
             && mask::error_bytes(&other) < errors
         {
             let is_whole = mask::error_bytes(&other) == 0;
-            let better = merge(self.collect(&other), definitions.clone(), &mended.blanked);
+            let known = self.definitions.clone();
+            let better = merge(self.collect(&other), known, &mended.blanked);
             // A wrong guess makes one function of several. The tree stays the one in which nothing is
             // blanked: names and calls are read from it.
-            if is_whole || units(&better) >= units(&definitions) {
-                definitions = better;
+            if is_whole || units(&better) >= units(&self.definitions) {
+                self.definitions = better;
             }
         }
         if self.language == Language::Rust {
             for tree in nested::trees(&self.text, self.tree.as_ref()) {
                 let inside = self.collect(&tree);
-                definitions = merge(definitions, inside, &[]);
+                self.definitions = merge(std::mem::take(&mut self.definitions), inside, &[]);
             }
         }
-        self.definitions = definitions;
+        self
     }
 
     /// Whether an error may have taken more along than the function in which it stands: it lies outside
