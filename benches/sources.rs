@@ -139,7 +139,7 @@ pub fn source_of(language: &str, functions: usize) -> String {
 /// ```
 pub fn patch_of(path: &str, text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    let mut patch = format!("diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n");
+    let mut diff = format!("diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n");
     for part in [1, 2] {
         let from = lines.len() * part / 3;
         let Some(at) = (from..lines.len()).find(|at| lines[*at].contains("count > 1")) else {
@@ -148,15 +148,15 @@ pub fn patch_of(path: &str, text: &str) -> String {
         let first = at.saturating_sub(3);
         let last = (at + 3).min(lines.len() - 1);
         let count = last - first + 1;
-        let _ = writeln!(patch, "@@ -{0},{count} +{0},{count} @@", first + 1);
+        let _ = writeln!(diff, "@@ -{0},{count} +{0},{count} @@", first + 1);
         for (number, line) in lines.iter().enumerate().take(last + 1).skip(first) {
             if number == at {
                 let changed = line.replace("count > 1", "count > 11");
-                let _ = writeln!(patch, "-{line}\n+{changed}");
+                let _ = writeln!(diff, "-{line}\n+{changed}");
             } else {
-                let _ = writeln!(patch, " {line}");
+                let _ = writeln!(diff, " {line}");
             }
         }
     }
-    patch
+    diff
 }
