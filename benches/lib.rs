@@ -1,5 +1,9 @@
 //! Inputs that the benchmarks share: synthetic, and the same in every run.
 
+mod sources;
+
+pub use sources::{SOURCE_LANGUAGES, patch_of, source_of};
+
 use atlas_core::{ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus};
 use std::fmt::Write as _;
 

@@ -1,6 +1,7 @@
 //! The languages, and their grammars.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use tree_sitter::{Parser, Tree};
 
 /// A language whose sources can be read as syntax trees.
@@ -91,14 +92,35 @@ impl Language {
     }
 }
 
+impl Language {
+    /// The grammar for a piece of a source that stands by itself.
+    pub(crate) fn grammar_of_pieces(self) -> tree_sitter::Language {
+        match self {
+            // Without an opening tag the piece would be a text around code.
+            Self::Php => tree_sitter_php::LANGUAGE_PHP_ONLY.into(),
+            _ => self.grammar(),
+        }
+    }
+
+    /// Whether lines that begin with `#` speak to a preprocessor.
+    pub(crate) fn has_directives(self) -> bool {
+        matches!(self, Self::C | Self::Cpp | Self::CSharp)
+    }
+}
+
 /// The tree of a source. Code that does not parse gives a tree with error nodes; none only where the
 /// grammar and the library do not fit each other. Bytes that are no UTF-8, and NUL, which the
 /// grammars take for the end, are read as letters, so that every place stays where it is.
 pub fn parse(language: Language, source: &[u8]) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&language.grammar()).ok()?;
+    parser.parse(readable(source).as_ref(), None)
+}
+
+/// The bytes as the grammars can read them, each in its place: what is no UTF-8, and NUL, as letters.
+pub(crate) fn readable(source: &[u8]) -> Cow<'_, [u8]> {
     if std::str::from_utf8(source).is_ok() && !source.contains(&0) {
-        return parser.parse(source, None);
+        return Cow::Borrowed(source);
     }
     let mut readable = source.to_vec();
     let mut at = 0;
@@ -113,5 +135,5 @@ pub fn parse(language: Language, source: &[u8]) -> Option<Tree> {
             *byte = b'_';
         }
     }
-    parser.parse(&readable, None)
+    Cow::Owned(readable)
 }

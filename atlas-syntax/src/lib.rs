@@ -4,6 +4,7 @@ mod assertions;
 mod definition;
 mod language;
 mod mask;
+mod mend;
 mod nested;
 mod rules;
 mod source;

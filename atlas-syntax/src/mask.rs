@@ -1,26 +1,31 @@
-//! A second look at C and C++ that the grammar cannot place: what the preprocessor would take away
-//! is blanked, byte for byte, so every place stays where it is.
+//! A second look at C, C++ and C# that the grammar cannot place: what the preprocessor would take
+//! away is blanked, byte for byte, so every place stays where it is.
 
 use crate::language::Language;
+use std::ops::Range;
 use tree_sitter::Tree;
 
 /// Bytes in error nodes, and one for every token that is missing.
 pub(crate) fn error_bytes(tree: &Tree) -> usize {
+    let errors = errors(tree);
+    errors.iter().map(|range| range.len().max(1)).sum()
+}
+
+/// Error nodes, outermost, and the places of missing tokens.
+pub(crate) fn errors(tree: &Tree) -> Vec<Range<usize>> {
     let mut cursor = tree.root_node().walk();
-    let mut bytes = 0;
+    let mut errors = Vec::new();
     loop {
         let node = cursor.node();
-        if node.is_error() {
-            bytes += node.byte_range().len().max(1);
-        } else if node.is_missing() {
-            bytes += 1;
+        if node.is_error() || node.is_missing() {
+            errors.push(node.byte_range());
         }
         if !node.is_error() && node.has_error() && cursor.goto_first_child() {
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
-                return bytes;
+                return errors;
             }
         }
     }
@@ -31,7 +36,9 @@ pub(crate) fn error_bytes(tree: &Tree) -> usize {
 pub(crate) fn mask(language: Language, text: &[u8]) -> Vec<u8> {
     let mut masked = text.to_vec();
     blank_directives(&mut masked);
-    blank_macros(language, &mut masked);
+    if language != Language::CSharp {
+        blank_macros(language, &mut masked);
+    }
     masked
 }
 
@@ -87,14 +94,18 @@ fn blank_directives(text: &mut [u8]) {
     }
 }
 
-/// Blanks words in capitals before another word, or alone on a line, and the arguments of those
-/// that have some: `API_EXPORT int f()`, `class LIB_API C`, `BEGIN_NAMESPACE`.
+/// Blanks words in capitals before another word, behind parameters, or alone on a line, and the
+/// arguments of those that have some: `API_EXPORT int f()`, `class LIB_API C`, `BEGIN_NAMESPACE`,
+/// `int f() REQUIRES(lock) {`.
 fn blank_macros(language: Language, text: &mut [u8]) {
     let mut at = 0;
     let mut line_start = true;
+    // What stands before, comments, blanks and what was blanked aside.
+    let mut before = b';';
     while at < text.len() {
         match text[at] {
             b'"' | b'\'' => {
+                before = text[at];
                 at = quoted_end(text, at);
                 line_start = false;
             }
@@ -117,63 +128,158 @@ fn blank_macros(language: Language, text: &mut [u8]) {
                 let after = skip_space(text, at + 2);
                 let open = after + b"decltype".len();
                 let is_decltype = text[after..].starts_with(b"decltype(");
-                match closing(text, open).filter(|_| is_decltype) {
-                    Some(close) => {
-                        blank(&mut text[at..=close]);
-                        at = close + 1;
-                    }
-                    None => at += 2,
+                if let Some(close) = closing(text, open).filter(|_| is_decltype) {
+                    blank(&mut text[at..=close]);
+                    at = close + 1;
+                } else {
+                    at += 2;
+                    before = b'>';
                 }
             }
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 let end = word_end(text, at);
                 if is_loud(&text[at..end]) {
-                    let after = macro_end(language, text, at, end, line_start);
+                    let place = Place { line_start, before };
+                    let after = macro_end(language, text, at, end, place);
                     blank(&mut text[at..after]);
+                    if after == at {
+                        before = b'a';
+                    }
                     at = after.max(end);
                 } else {
+                    // `f() const` still stands behind parameters.
+                    if !(before == b')' && is_qualifier(&text[at..end])) {
+                        before = b'a';
+                    }
                     at = end;
                 }
                 line_start = false;
             }
             byte => {
-                line_start &= byte.is_ascii_whitespace();
+                if !byte.is_ascii_whitespace() {
+                    line_start = false;
+                    before = byte;
+                }
                 at += 1;
             }
         }
     }
 }
 
-/// Where the macro at `at` ends if it is to be blanked, else `at`.
-fn macro_end(
-    language: Language,
-    text: &mut [u8],
-    at: usize,
-    end: usize,
+/// Where a word stands.
+#[derive(Clone, Copy)]
+struct Place {
+    /// First on its line.
     line_start: bool,
-) -> usize {
+    /// The byte that counts before it; `a` for any word.
+    before: u8,
+}
+
+/// Where the macro at `at` ends if it is to be blanked, else `at`.
+fn macro_end(language: Language, text: &mut [u8], at: usize, end: usize, place: Place) -> usize {
     let next = skip_blanks(text, end);
-    let follows = |from: usize| text.get(skip_space(text, from)).copied().unwrap_or(b'\n');
     let is_word = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    let behind = |from: usize| text.get(skip_comments(text, from)).copied();
     match text.get(next).copied().unwrap_or(b'\n') {
-        // Alone on its line.
-        b'\n' | b'\r' if line_start => end,
         byte if is_word(byte) || (byte == b'~' && language == Language::Cpp) => end,
-        // `API(type) name(…)` declares with a macro around the type: the words inside stay.
-        b'(' if line_start => {
+        b'(' => {
             let Some(close) = closing(text, next) else {
                 return at;
             };
-            let after = follows(close + 1);
-            if is_word(after) && text[next..close].iter().all(|byte| *byte != b'"') {
+            let follows = behind(close + 1).unwrap_or(b'}');
+            // `void f() REQUIRES(lock) {`
+            if place.before == b')' && matches!(follows, b'{' | b';') {
+                return close + 1;
+            }
+            if !place.line_start {
+                return at;
+            }
+            let ends_line = matches!(
+                text.get(skip_blanks(text, close + 1)),
+                None | Some(b'\n' | b'\r')
+            );
+            let inside = &text[next + 1..close];
+            if ends_line && (is_word(follows) || follows == b'}') && begins(place.before) {
+                // `DEFINE_ERRORS(Base, Name)` and no semicolon.
+                return close + 1;
+            }
+            // `API(type) name(…)` and `API(type name(…)) {` declare with a macro around them: the words
+            // inside stay.
+            let is_around = is_word(follows) && !inside.contains(&b'"')
+                || follows == b'{' && is_declaration(inside);
+            if is_around {
                 text[next] = b' ';
                 text[close] = b' ';
-                end
-            } else {
+                return end;
+            }
+            at
+        }
+        // `void f() OVERRIDE {`
+        b'{' | b';' if place.before == b')' => end,
+        // Alone on its line, where no list or expression goes on: an enumerator, an argument.
+        b'\n' | b'\r' if place.line_start => {
+            let follows = behind(end).unwrap_or(b'}');
+            let is_last = place.before == b'{' && follows == b'}';
+            let goes_on =
+                !(is_word(follows) || matches!(follows, b'{' | b'}' | b'#' | b'~' | b'['));
+            if is_last || goes_on || !begins(place.before) {
                 at
+            } else {
+                end
             }
         }
         _ => at,
+    }
+}
+
+/// Words that stand between the parameters of a function and its body.
+fn is_qualifier(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"const" | b"volatile" | b"noexcept" | b"override" | b"final"
+    )
+}
+
+/// Whether a declaration or a statement can begin behind this byte, or a declaration go on.
+fn begins(before: u8) -> bool {
+    matches!(
+        before,
+        b';' | b'{' | b'}' | b')' | b':' | b'a' | b'*' | b'&' | b'>'
+    )
+}
+
+/// Whether the text is the head of a function: two words or more and then parameters.
+fn is_declaration(text: &[u8]) -> bool {
+    let Some(open) = text.iter().position(|byte| *byte == b'(') else {
+        return false;
+    };
+    let head = &text[..open];
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_ \t\r\n*&:".contains(byte);
+    head.iter().all(is_plain)
+        && head
+            .split(|byte| b" \t\r\n*&".contains(byte))
+            .filter(|word| !word.is_empty())
+            .count()
+            > 1
+}
+
+/// The next byte that is neither blank nor in a comment.
+fn skip_comments(text: &[u8], mut at: usize) -> usize {
+    loop {
+        at = skip_space(text, at);
+        let rest = &text[at.min(text.len())..];
+        let length = if rest.starts_with(b"//") {
+            rest.iter().position(|byte| *byte == b'\n')
+        } else if rest.starts_with(b"/*") {
+            let end = rest[2..].windows(2).position(|two| two == b"*/");
+            end.map(|end| end + 4)
+        } else {
+            return at;
+        };
+        match length {
+            Some(length) => at += length,
+            None => return text.len(),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::language::{Language, parse};
 use crate::rules;
 use crate::uses::{self, Call};
 use crate::walk::walk;
-use crate::{mask, nested};
+use crate::{mask, mend, nested};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use tree_sitter::Tree;
@@ -36,12 +36,19 @@ pub struct Source {
     tree: Option<Tree>,
     definitions: Vec<Definition>,
     line_starts: Vec<usize>,
+    /// The text without what the preprocessor takes away, while the source is being read, if that is
+    /// what the tree is of.
+    masked: Option<Vec<u8>>,
 }
 
 impl Source {
     /// Reads a source. Any bytes are taken: what does not parse has fewer definitions.
     pub fn new(language: Language, text: impl Into<Vec<u8>>) -> Self {
-        let text = text.into();
+        Self::read(language, text.into()).mended()
+    }
+
+    /// Without a look behind syntax errors.
+    fn read(language: Language, text: Vec<u8>) -> Self {
         let line_starts = line_starts(&text);
         let mut source = Self {
             language,
@@ -49,8 +56,9 @@ impl Source {
             definitions: Vec::new(),
             line_starts,
             text,
+            masked: None,
         };
-        source.read();
+        source.parse();
         source
     }
 
@@ -58,14 +66,14 @@ impl Source {
     /// read as C++ when the C tree has errors and the C++ tree has fewer.
     pub fn of_path(path: &str, text: impl Into<Vec<u8>>) -> Option<Self> {
         let language = Language::of_path(path)?;
-        let source = Self::new(language, text);
+        let source = Self::read(language, text.into());
         if language == Language::C && is_header(path) && source.error_bytes() > 0 {
-            let other = Self::new(Language::Cpp, source.text.clone());
+            let other = Self::read(Language::Cpp, source.text.clone());
             if other.error_bytes() < source.error_bytes() {
-                return Some(other);
+                return Some(other.mended());
             }
         }
-        Some(source)
+        Some(source.mended())
     }
 
     /// The language.
@@ -171,27 +179,90 @@ impl Source {
         self.tree.as_ref()
     }
 
-    fn read(&mut self) {
+    fn parse(&mut self) {
         self.tree = parse(self.language, &self.text);
         let Some(tree) = &self.tree else { return };
-        let mut definitions = self.collect(tree);
-        if matches!(self.language, Language::C | Language::Cpp) && tree.root_node().has_error() {
-            let masked = mask::mask(self.language, &self.text);
-            if let Some(other) = parse(self.language, &masked)
-                && mask::error_bytes(&other) < mask::error_bytes(tree)
-            {
-                let better = self.collect(&other);
-                definitions = merge(better, definitions);
-                self.tree = Some(other);
+        self.definitions = self.collect(tree);
+        let errors = mask::error_bytes(tree);
+        if !self.language.has_directives() || errors == 0 {
+            return;
+        }
+        let text = mask::mask(self.language, &self.text);
+        // The grammar of C# knows directives; only where all is well without them do they harm.
+        let allowed = if self.language == Language::CSharp {
+            1
+        } else {
+            errors
+        };
+        if let Some(other) = parse(self.language, &text)
+            && mask::error_bytes(&other) < allowed
+        {
+            let better = self.collect(&other);
+            self.definitions = merge(better, std::mem::take(&mut self.definitions), &[]);
+            self.tree = Some(other);
+            self.masked = Some(text);
+        }
+    }
+
+    /// Also looks behind syntax errors and into the macro calls of Rust.
+    fn mended(mut self) -> Self {
+        let masked = self.masked.take();
+        let errors = self.error_bytes();
+        if errors > 0
+            && self.is_harmed(&self.definitions)
+            && let Some(mended) = mend::mend(self.language, masked.as_deref().unwrap_or(&self.text))
+            && let Some(other) = parse(self.language, &mended.text)
+            && mask::error_bytes(&other) < errors
+        {
+            let is_whole = mask::error_bytes(&other) == 0;
+            let known = self.definitions.clone();
+            let better = merge(self.collect(&other), known, &mended.blanked);
+            // A wrong guess makes one function of several. The tree stays the one in which nothing is
+            // blanked: names and calls are read from it.
+            if is_whole || units(&better) >= units(&self.definitions) {
+                self.definitions = better;
             }
         }
         if self.language == Language::Rust {
             for tree in nested::trees(&self.text, self.tree.as_ref()) {
                 let inside = self.collect(&tree);
-                definitions = merge(definitions, inside);
+                self.definitions = merge(std::mem::take(&mut self.definitions), inside, &[]);
             }
         }
-        self.definitions = definitions;
+        self
+    }
+
+    /// Whether an error may have taken more along than the function in which it stands: it lies outside
+    /// of all functions, or in one that does not end where its indentation says.
+    fn is_harmed(&self, definitions: &[Definition]) -> bool {
+        let Some(tree) = &self.tree else { return false };
+        let indent = |line: usize| {
+            let text = self.lines(Lines::new(line, line));
+            let blanks = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
+            (!text.trim_ascii().is_empty()).then(|| blanks.count())
+        };
+        let mut units: Vec<(Range<usize>, Option<bool>)> = definitions
+            .iter()
+            .filter(|one| one.kind.is_unit() && one.body.is_some())
+            .map(|one| (one.declaration..one.bytes.end, None))
+            .collect();
+        mask::errors(tree).iter().any(|error| {
+            let around = units
+                .iter_mut()
+                .filter(|(bytes, _)| bytes.start <= error.start && error.end < bytes.end)
+                .min_by_key(|(bytes, _)| bytes.len());
+            let Some((bytes, is_ragged)) = around else {
+                return true;
+            };
+            *is_ragged.get_or_insert_with(|| {
+                let lines = Lines::new(self.line_of(bytes.start), self.line_of(bytes.end - 1));
+                let own = indent(lines.first).unwrap_or(0);
+                let inside = lines.first + 1..lines.last;
+                let is_deeper = |line| indent(line).is_none_or(|deep| deep > own);
+                indent(lines.last) != Some(own) && self.language != Language::Python
+                    || !inside.clone().all(is_deeper)
+            })
+        })
     }
 
     fn collect(&self, tree: &Tree) -> Vec<Definition> {
@@ -275,8 +346,19 @@ impl Source {
             .max(found.body.as_ref().map_or(0, |body| body.end));
         let mut end = end.min(self.text.len());
         let start = frame.attached.min(end);
-        while end > start && self.text[end - 1].is_ascii_whitespace() {
-            end -= 1;
+        let trim = |mut end: usize| {
+            while end > start && self.text[end - 1].is_ascii_whitespace() {
+                end -= 1;
+            }
+            end
+        };
+        end = trim(end);
+        // Without semicolons, `;[1].map(f)` on a line of its own lends its own to what stands above.
+        if self.text[start..end].last() == Some(&b';') {
+            let bare = trim(end - 1);
+            if self.text[bare..end].contains(&b'\n') {
+                end = bare;
+            }
         }
         let declaration = found.node.start_byte();
         let until = found.signature_end.min(end);
@@ -320,8 +402,20 @@ fn extend(qualified: &mut String, parts: &mut usize, name: &str, separator: &str
     *parts += 1;
 }
 
-/// The definitions of `first`, and those of `second` that share no byte with a callable of it.
-fn merge(mut first: Vec<Definition>, second: Vec<Definition>) -> Vec<Definition> {
+fn units(definitions: &[Definition]) -> usize {
+    let units = definitions.iter();
+    units
+        .filter(|one| one.kind.is_unit() && one.body.is_some())
+        .count()
+}
+
+/// The definitions of `first`, and those of `second` that share no byte with a callable of it, or lie
+/// where it could see nothing.
+fn merge(
+    mut first: Vec<Definition>,
+    second: Vec<Definition>,
+    unseen: &[Range<usize>],
+) -> Vec<Definition> {
     let mut taken: Vec<Range<usize>> = Vec::new();
     for one in first.iter().filter(|one| one.kind.is_callable()) {
         match taken.last_mut() {
@@ -333,9 +427,15 @@ fn merge(mut first: Vec<Definition>, second: Vec<Definition>) -> Vec<Definition>
         let at = taken.partition_point(|other| other.end <= range.start);
         taken.get(at).is_none_or(|other| other.start >= range.end)
     };
+    let is_unseen = |range: &Range<usize>| {
+        let at = unseen.partition_point(|other| other.end < range.end);
+        unseen
+            .get(at)
+            .is_some_and(|other| other.start <= range.start)
+    };
     let added: Vec<Definition> = second
         .into_iter()
-        .filter(|one| one.kind.is_callable() && is_free(&one.bytes))
+        .filter(|one| one.kind.is_callable() && (is_free(&one.bytes) || is_unseen(&one.bytes)))
         .collect();
     first.extend(added);
     first.sort_by_key(|one| (one.bytes.start, std::cmp::Reverse(one.bytes.end)));

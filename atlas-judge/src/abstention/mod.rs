@@ -113,8 +113,9 @@ impl Default for AbstentionOptions {
 /// `bug_description`; never at a patch.
 ///
 /// Details: `probability`, `source`, `tau`, `representation`, `prompt`, `prompt_version`, `model`,
-/// `said`; `label_mass`, `mass_success`, `mass_failure` from log-probabilities; `samples`;
-/// `passed_over` with the reasons; `features` of the report.
+/// `said`; `answer_form` and `form_prompt_version` where the word was asked for as JSON
+/// ([`crate::answer::LabelForm::Json`]); `label_mass`, `mass_success`, `mass_failure` from log-probabilities;
+/// `samples`; `passed_over` with the reasons; `features` of the report.
 #[derive(Debug)]
 pub struct Abstention<M> {
     model: M,
@@ -142,6 +143,12 @@ impl<M: LanguageModel> Abstention<M> {
     /// # Errors
     /// The prompt's.
     pub fn prompt(&self, report: &BugReport) -> Result<Vec<ChatMessage>, Error> {
+        let options = &self.options;
+        let form = options.ask.label_form;
+        form.put(&self.question(report)?, &options.labels)
+    }
+
+    fn question(&self, report: &BugReport) -> Result<Vec<ChatMessage>, Error> {
         PROMPT.render(&json!({
             "tools": self.options.tools,
             "max_steps": self.options.max_steps,
@@ -165,7 +172,7 @@ impl<M: LanguageModel> Abstention<M> {
         cx: &RunContext,
         report: &BugReport,
     ) -> Result<LabelAnswer, Error> {
-        let question = self.prompt(report)?;
+        let question = self.question(report)?;
         ask_label(
             cx,
             &self.model,
@@ -207,6 +214,10 @@ impl<M: LanguageModel> Judge for Abstention<M> {
         details.insert("prompt_version".to_owned(), json!(PROMPT.version()));
         details.insert("model".to_owned(), json!(answer.model));
         details.insert("said".to_owned(), json!(answer.said));
+        if let Some(version) = answer.form.prompt_version() {
+            details.insert("answer_form".to_owned(), json!(answer.form));
+            details.insert("form_prompt_version".to_owned(), json!(version));
+        }
         if let Some(mass) = answer.mass {
             details.insert("label_mass".to_owned(), json!(mass.total()));
             details.insert("mass_success".to_owned(), json!(mass.positive));

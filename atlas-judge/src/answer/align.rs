@@ -27,6 +27,8 @@ pub struct Aligned<'a> {
     pub before: usize,
     /// How many tokens behind them were left out.
     pub after: usize,
+    /// How many bytes of the first token stand before the answer.
+    pub lead: usize,
 }
 
 /// Finds the tokens that spell `answer`, byte by byte.
@@ -61,11 +63,13 @@ pub fn align<'a>(answer: &str, tokens: &'a [TokenLogprob]) -> Result<Aligned<'a>
         return Err(difference(answer, &spelt));
     };
     let end = start + answer.len();
-    let (mut at, mut first, mut last) = (0, tokens.len(), 0);
+    let (mut at, mut first, mut last, mut lead) = (0, tokens.len(), 0, 0);
     for (number, token) in tokens.iter().enumerate() {
         let next = at + token.bytes.len();
         if next > start && at < end && next > at {
-            first = first.min(number);
+            if number < first {
+                (first, lead) = (number, start.saturating_sub(at));
+            }
             last = number;
         }
         at = next;
@@ -74,6 +78,7 @@ pub fn align<'a>(answer: &str, tokens: &'a [TokenLogprob]) -> Result<Aligned<'a>
         tokens: &tokens[first..=last],
         before: first,
         after: tokens.len() - last - 1,
+        lead,
     })
 }
 

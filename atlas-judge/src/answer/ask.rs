@@ -21,11 +21,68 @@ const ANSWER_PERCENT: Prompt = Prompt::new(
     include_str!("prompts/answer-percent.v1.md"),
 );
 
+const LABEL_JSON: Prompt = Prompt::new("label-json", 1, include_str!("prompts/label-json.v1.md"));
 const CORRECTION: Prompt = Prompt::new("correction", 1, include_str!("prompts/correction.v1.md"));
+
+/// The one field of a label that is asked for as JSON.
+const LABEL_FIELD: &str = "answer";
 
 /// Least room for a JSON object with one short field, fence and white space included: where one word was
 /// asked for, there may be less.
 const JSON_TOKENS: u32 = 64;
+
+/// The form in which one of two labels is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LabelForm {
+    /// The word alone, as the question says.
+    #[default]
+    Word,
+    /// A JSON object with one field of two values: the form is added to the question, shown once with
+    /// each word, and sent as a schema. For models that answer in sentences or fences whatever they are
+    /// told: the probability is read where the value begins ([`Labels::mass_in`]).
+    Json,
+}
+
+impl LabelForm {
+    /// The version of the words that are added to the question; none for the word alone.
+    pub fn prompt_version(self) -> Option<String> {
+        (self == Self::Json).then(|| LABEL_JSON.version())
+    }
+
+    /// The question in this form.
+    ///
+    /// # Errors
+    /// The prompt's.
+    pub fn put(self, question: &[ChatMessage], labels: &Labels) -> Result<Vec<ChatMessage>, Error> {
+        if self == Self::Word {
+            return Ok(question.to_vec());
+        }
+        let words = json!({"positive": labels.positive(), "negative": labels.negative()});
+        joined(question, LABEL_JSON.render(&words)?)
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    fn is_word(&self) -> bool {
+        *self == Self::Word
+    }
+}
+
+/// The question with more words at its end: some servers refuse two messages of one role in a row.
+fn joined(question: &[ChatMessage], more: Vec<ChatMessage>) -> Result<Vec<ChatMessage>, Error> {
+    let mut messages = question.to_vec();
+    match (messages.last_mut(), more.into_iter().next()) {
+        (Some(last), Some(more)) => {
+            last.content = format!("{}\n\n{}", last.content, more.content);
+            Ok(messages)
+        }
+        _ => Err(Error::new(
+            ErrorKind::InvalidInput,
+            "ask for a label:",
+            "there is no question",
+        )),
+    }
+}
 
 /// How a model is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,6 +108,9 @@ pub struct AskOptions {
     /// Not every server takes such a schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_text: Option<u32>,
+    /// The form in which a label is asked for; default the word alone.
+    #[serde(skip_serializing_if = "LabelForm::is_word")]
+    pub label_form: LabelForm,
     /// Seed, for models that take one; the samples have the ones that follow. Default 0.
     pub seed: u64,
 }
@@ -66,6 +126,7 @@ impl Default for AskOptions {
             verbalised: true,
             corrections: 2,
             max_text: None,
+            label_form: LabelForm::default(),
             seed: 0,
         }
     }
@@ -91,6 +152,9 @@ pub struct LabelAnswer {
     pub probability: f64,
     /// Where it comes from.
     pub source: ConfidenceSource,
+    /// The form that it was asked for in.
+    #[serde(skip_serializing_if = "LabelForm::is_word")]
+    pub form: LabelForm,
     /// Probability on either label, where it comes from log-probabilities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mass: Option<LabelMass>,
@@ -123,6 +187,10 @@ pub struct StructuredAnswer {
     pub fields: Map<String, Value>,
     /// How likely the answer was; [`ConfidenceSource::Missing`] where nothing tells.
     pub confidence: Confidence,
+    /// Probability on either label where the decision's value begins, if that was asked for; or why it
+    /// cannot be read. The answer and its confidence stand either way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<Result<LabelMass, String>>,
     /// The samples, where the confidence comes from them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<Samples>,
@@ -151,25 +219,36 @@ pub async fn ask_label(
     labels: &Labels,
     options: &AskOptions,
 ) -> Result<LabelAnswer, Error> {
-    let request = CompletionRequest {
-        messages: question.to_vec(),
+    let words = vec![labels.positive().to_owned(), labels.negative().to_owned()];
+    let schema = Schema::new([(LABEL_FIELD, Shape::OneOf(words), "the one word")]);
+    let mut request = CompletionRequest {
+        messages: options.label_form.put(question, labels)?,
         max_tokens: options.max_tokens,
         temperature: 0.0,
         seed: Some(options.seed),
         top_logprobs: Some(options.top_logprobs),
         json_schema: None,
     };
+    if options.label_form == LabelForm::Json {
+        request.max_tokens = request.max_tokens.max(JSON_TOKENS);
+        request.json_schema = Some(schema.to_json_within(options.max_text));
+    }
     let first = model.complete(cx, &request).await?;
     let mut answer = LabelAnswer {
         probability: 0.0,
         source: ConfidenceSource::LabelTopLogprobs,
+        form: options.label_form,
         mass: None,
         samples: None,
         said: first.text.clone(),
         passed_over: Vec::new(),
         model: first.model.clone(),
     };
-    match labels.mass_of(&first, options.mass_floor) {
+    let mass = match options.label_form {
+        LabelForm::Word => labels.mass_of(&first, options.mass_floor),
+        LabelForm::Json => labels.mass_in(&first, &schema, LABEL_FIELD, options.mass_floor),
+    };
+    match mass {
         Ok(mass) => {
             // Above the floor there is mass, and so a share.
             answer.probability = mass.probability().unwrap_or_default();
@@ -179,8 +258,6 @@ pub async fn ask_label(
         Err(why) => answer.passed_over.push(format!("log-probabilities: {why}")),
     }
     if options.samples > 0 {
-        let words = vec![labels.positive().to_owned(), labels.negative().to_owned()];
-        let schema = Schema::new([("answer", Shape::OneOf(words), "the one word")]);
         // With a schema, servers that enforce one keep a model to the words that does not obey by itself.
         let request = CompletionRequest {
             max_tokens: options.max_tokens.max(JSON_TOKENS),
@@ -188,7 +265,7 @@ pub async fn ask_label(
             ..request
         };
         let read = |sample: &Completion| match parse(&schema, sample) {
-            Ok(fields) => labels.read(fields["answer"].as_str().unwrap_or_default()),
+            Ok(fields) => labels.read(fields[LABEL_FIELD].as_str().unwrap_or_default()),
             Err(Unreadable::Truncated) => Err(Unreadable::Truncated),
             Err(_) => labels.read(&sample.text),
         };
@@ -204,11 +281,7 @@ pub async fn ask_label(
     }
     if options.verbalised {
         let addition = LABEL_PERCENT.render(&json!({"label": labels.positive()}))?;
-        let mut messages = question.to_vec();
-        // Joined to the question: some servers refuse two messages of one role in a row.
-        if let (Some(last), Some(more)) = (messages.last_mut(), addition.first()) {
-            last.content = format!("{}\n\n{}", last.content, more.content);
-        }
+        let messages = joined(question, addition)?;
         match percent(cx, model, messages, options).await? {
             Ok(value) => {
                 answer.probability = value;
@@ -249,13 +322,46 @@ pub async fn ask_structured(
     verdict: &str,
     options: &AskOptions,
 ) -> Result<StructuredAnswer, Error> {
+    structured(cx, model, question, schema, (verdict, None), options).await
+}
+
+/// As [`ask_structured`], where the decision is one of two labels: also reads how probable each was
+/// where its value begins ([`Labels::mass_in`]). It is the probability given all that the model wrote
+/// before.
+///
+/// # Errors
+/// As [`ask_structured`]; a mass that cannot be read is none.
+///
+/// # Cancellation
+/// As the model; calls that were made are paid.
+pub async fn ask_structured_label(
+    cx: &RunContext,
+    model: &dyn LanguageModel,
+    question: &[ChatMessage],
+    schema: &Schema,
+    verdict: &str,
+    labels: &Labels,
+    options: &AskOptions,
+) -> Result<StructuredAnswer, Error> {
+    let decision = (verdict, Some(labels));
+    structured(cx, model, question, schema, decision, options).await
+}
+
+async fn structured(
+    cx: &RunContext,
+    model: &dyn LanguageModel,
+    question: &[ChatMessage],
+    schema: &Schema,
+    (verdict, labels): (&str, Option<&Labels>),
+    options: &AskOptions,
+) -> Result<StructuredAnswer, Error> {
     let request = CompletionRequest {
         messages: question.to_vec(),
         max_tokens: options.max_tokens,
         temperature: 0.0,
         seed: Some(options.seed),
         // The score needs the tokens' own values; the least that every API can be asked for.
-        top_logprobs: Some(1),
+        top_logprobs: Some(labels.map_or(1, |_| options.top_logprobs)),
         json_schema: Some(schema.to_json_within(options.max_text)),
     };
     let (first, fields) = corrected(cx, model, request.clone(), schema, options).await?;
@@ -264,6 +370,10 @@ pub async fn ask_structured(
             value: None,
             source: ConfidenceSource::Missing,
         },
+        label: labels.map(|labels| {
+            let mass = labels.mass_in(&first, schema, verdict, options.mass_floor);
+            mass.map_err(|why| why.to_string())
+        }),
         samples: None,
         passed_over: Vec::new(),
         model: first.model.clone(),

@@ -16,7 +16,8 @@ mod unreadable;
 pub(crate) use again::ask_again;
 pub use align::{Aligned, align};
 pub use ask::{
-    AskOptions, LabelAnswer, Samples, StructuredAnswer, ask_label, ask_structured, ask_text,
+    AskOptions, LabelAnswer, LabelForm, Samples, StructuredAnswer, ask_label, ask_structured,
+    ask_structured_label, ask_text,
 };
 pub use label::{InvalidLabels, Labels};
 pub use schema::{Field, Schema, Shape};

@@ -255,3 +255,43 @@ fn unfenced(text: &str) -> &str {
         _ => rest.trim(),
     }
 }
+
+/// Where the text of a field of an object stands, without its quotation marks: of an answer that has
+/// been read, so that it is an object, perhaps in a fence. None for another kind of value, and where a
+/// name stands twice, for then it is not clear which one counts.
+pub(super) fn text_of_field(text: &str, field: &str) -> Option<std::ops::Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut at = text.find('{')?;
+    let (mut depth, mut is_value, mut is_wanted) = (0_usize, false, false);
+    let mut found = None;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return found;
+                }
+            }
+            b':' if depth == 1 => is_value = true,
+            b',' if depth == 1 => (is_value, is_wanted) = (false, false),
+            b'"' => {
+                let start = at + 1;
+                at = start;
+                while *bytes.get(at)? != b'"' {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                if depth == 1 && !is_value {
+                    // A name may be written with escapes.
+                    let name: String = serde_json::from_str(text.get(start - 1..=at)?).ok()?;
+                    is_wanted = name == field;
+                } else if depth == 1 && is_wanted && found.replace(start..at).is_some() {
+                    return None;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}

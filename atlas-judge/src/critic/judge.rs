@@ -1,7 +1,7 @@
 //! The critics that ask a model.
 
 use crate::Prompt;
-use crate::answer::{AskOptions, Schema, Shape, ask_structured};
+use crate::answer::{AskOptions, Labels, Schema, Shape, ask_structured, ask_structured_label};
 use crate::metrics::{LowConfidenceRule, TestPrediction};
 use crate::variant::{BaseFiles, Variant, render};
 use async_trait::async_trait;
@@ -101,6 +101,10 @@ pub struct CriticOptions {
     /// answer is wrong; its `samples` and `verbalised` are not used, since the answer itself says a
     /// confidence.
     pub ask: AskOptions,
+    /// Whether the probability of `pass` is also read where the verdict begins. Default no: some APIs
+    /// refuse to be asked for alternatives. It changes neither the verdict nor its confidence.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub label_logprobs: bool,
 }
 
 impl Default for CriticOptions {
@@ -110,6 +114,7 @@ impl Default for CriticOptions {
             variant: Variant::Function,
             rule: Some(LowConfidenceRule::default()),
             ask: AskOptions::default(),
+            label_logprobs: false,
         }
     }
 }
@@ -122,7 +127,9 @@ impl Default for CriticOptions {
 ///
 /// Details: `mode`, `variant`, `variant_notes` (files that could not be shown that way),
 /// `prompt_version`, `model`, `said` (the verdict before the rule), `confidence_percent`,
-/// `answer_confidence` (from log-probabilities, if there were some); for the isolated critic also
+/// `answer_confidence` (from log-probabilities, if there were some); with
+/// [`CriticOptions::label_logprobs`] also `pass_probability` and `label_mass`, or `label_passed_over`
+/// with the reason; for the isolated critic also
 /// `test`, `test_length` in characters and `rule_applied`.
 #[derive(Debug)]
 pub struct Critic<M> {
@@ -249,7 +256,13 @@ impl<M: LanguageModel> Judge for Critic<M> {
             verbalised: false,
             ..self.options.ask.clone()
         };
-        let answer = ask_structured(cx, &self.model, &question, &schema(), "verdict", &ask).await?;
+        let (form, field) = (schema(), "verdict");
+        let answer = if self.options.label_logprobs {
+            let labels = Labels::new("pass", "fail").expect("two words with different letters");
+            ask_structured_label(cx, &self.model, &question, &form, field, &labels, &ask).await?
+        } else {
+            ask_structured(cx, &self.model, &question, &form, field, &ask).await?
+        };
         let field = |name: &str| answer.fields.get(name);
         let word = |name: &str| field(name).and_then(Value::as_str).unwrap_or_default();
         let percent = field("confidence")
@@ -270,6 +283,16 @@ impl<M: LanguageModel> Judge for Critic<M> {
         details.insert("confidence_percent".to_owned(), json!(percent));
         if answer.confidence.value.is_some() {
             details.insert("answer_confidence".to_owned(), json!(answer.confidence));
+        }
+        match answer.label {
+            None => {}
+            Some(Ok(mass)) => {
+                details.insert("pass_probability".to_owned(), json!(mass.probability()));
+                details.insert("label_mass".to_owned(), json!(mass.total()));
+            }
+            Some(Err(why)) => {
+                details.insert("label_passed_over".to_owned(), json!(why));
+            }
         }
         if self.options.mode == CriticMode::Isolated {
             let test = TestAttachment::one(subject)?;

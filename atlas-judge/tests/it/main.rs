@@ -14,6 +14,7 @@ mod critic;
 mod decisions;
 mod differential;
 mod hints;
+mod label_form;
 mod metrics;
 mod real_hunks;
 mod results;

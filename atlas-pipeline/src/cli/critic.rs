@@ -59,6 +59,9 @@ pub(super) struct CriticArgs {
     /// Believe the critic whatever its confidence.
     #[arg(long, conflicts_with_all = ["max_confidence", "longer_than"])]
     no_rule: bool,
+    /// Also read how probable `pass` was where the verdict begins; it changes no verdict.
+    #[arg(long)]
+    label_logprobs: bool,
     /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, to read the files
     /// at the base commit from.
     #[arg(long, value_name = "DIR")]
@@ -93,6 +96,7 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
             },
             rule: (!args.no_rule).then_some(rule),
             ask: args.ask.options(&AskOptions::default()),
+            label_logprobs: args.label_logprobs,
         },
         repos: args.repos,
         out: args.model.out.clone().unwrap_or_default(),

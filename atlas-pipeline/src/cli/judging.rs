@@ -3,7 +3,7 @@
 use super::{DONE, ERROR, Format, output};
 use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, Role, RunContext};
 use atlas_judge::abstention::{AbstentionOptions, AgentTool, Representation};
-use atlas_judge::answer::{AskOptions, Labels};
+use atlas_judge::answer::{AskOptions, LabelForm, Labels};
 use atlas_judge::validation::ReviewOptions;
 use atlas_pipeline::{
     AbstainOptions, AbstainReport, JudgeReport, ModelSession, PredictionSource, ReviewMode,
@@ -103,6 +103,12 @@ enum RepresentationChoice {
     R2,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FormChoice {
+    Word,
+    Json,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct AbstainArgs {
     /// The dataset: a file, or a folder of tasks.
@@ -129,6 +135,10 @@ pub(super) struct AbstainArgs {
     /// Least probability that must be on the two words together.
     #[arg(long, value_name = "P", default_value_t = AskOptions::default().mass_floor)]
     mass_floor: f64,
+    /// How the word is asked for: alone, or as a JSON object under a schema, for models that answer in
+    /// sentences; its probability is then read where the value begins.
+    #[arg(long, value_enum, default_value = "word")]
+    answer_form: FormChoice,
     #[command(flatten)]
     ask: AskArgs,
     #[command(flatten)]
@@ -171,6 +181,10 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
             labels: args.labels,
             ask: AskOptions {
                 mass_floor: args.mass_floor,
+                label_form: match args.answer_form {
+                    FormChoice::Word => LabelForm::Word,
+                    FormChoice::Json => LabelForm::Json,
+                },
                 ..args.ask.options(&defaults.ask)
             },
         },

@@ -77,14 +77,18 @@ pub async fn abstain(
 ) -> Result<AbstainReport, Error> {
     let (rows, faults) = instance_rows(&options.dataset, &options.instances)?;
     let model = session.model();
+    let mut settings = json!({
+        "model": model.name(),
+        "policy": options.policy,
+        "prompt_version": abstention_prompt_version(),
+    });
+    if let Some(version) = options.policy.ask.label_form.prompt_version() {
+        settings["form_prompt_version"] = json!(version);
+    }
     let run = JudgeRun {
         name: "abstain".to_owned(),
         out: options.out.clone(),
-        settings: json!({
-            "model": model.name(),
-            "policy": options.policy,
-            "prompt_version": abstention_prompt_version(),
-        }),
+        settings,
         jobs: options.jobs,
     };
     let policy = Arc::new(Abstention::new(model, options.policy.clone())?);

@@ -85,6 +85,9 @@ pub(super) fn function<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>>
     let mut kind = DefinitionKind::Function;
     let declared = declared_name(head, text)?;
     let (mut name, mut qualifier) = (declared.name, declared.qualifier);
+    if is_statement_word(&name) {
+        return None;
+    }
     if node.child_by_field_name("type").is_none() && is_macro_name(&name) {
         // What looks like parameters are the arguments of a macro that makes a function.
         (kind, name) = macro_title(&name, parameters(head), text);
@@ -175,6 +178,15 @@ pub(super) fn macro_call<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t
         signature_end: node.end_byte(),
         holds_methods: false,
     })
+}
+
+/// Words with parentheses and a block behind them that the grammar takes for a function where it has
+/// lost its way.
+fn is_statement_word(name: &str) -> bool {
+    matches!(
+        name,
+        "if" | "else" | "for" | "while" | "do" | "switch" | "catch" | "try" | "return"
+    )
 }
 
 fn parameters(mut declarator: Node<'_>) -> Option<Node<'_>> {

@@ -11,6 +11,8 @@ pub(super) struct Bound {
     pub(super) name: String,
     pub(super) outer: usize,
     pub(super) is_member: bool,
+    /// Whether it stands in quotes, so that a dot in it means nothing.
+    is_quoted: bool,
 }
 
 pub(super) fn find<'t>(
@@ -64,9 +66,12 @@ pub(super) fn find<'t>(
         } else {
             DefinitionKind::Function
         };
+        // `a.b.c = …` is `c` of `a.b`; a key in quotes or brackets is one name.
         let (qualifier, name) = match bound.name.rsplit_once('.') {
-            Some((qualifier, name)) => (Some(qualifier.to_owned()), name.to_owned()),
-            None => (None, bound.name),
+            Some((qualifier, name)) if !bound.is_quoted && !name.ends_with(']') => {
+                (Some(qualifier.to_owned()), name.to_owned())
+            }
+            _ => (None, bound.name),
         };
         found.qualifier = qualifier;
         found.name = name;
@@ -109,7 +114,11 @@ pub(super) fn bound_name(path: &[Frame<'_>], text: &[u8], is_script: bool) -> Op
             }
             "init_declarator" if is_value("value") => (named("declarator")?, false),
             "let_declaration" if is_value("value") => (named("pattern")?, false),
-            "assignment_expression" | "assignment" if is_value("right") => (named("left")?, false),
+            "assignment_expression" | "augmented_assignment_expression" | "assignment"
+                if is_value("right") =>
+            {
+                (named("left")?, false)
+            }
             "pair" if is_script && is_value("value") => (named("key")?, true),
             "field_definition" | "public_field_definition" if is_value("value") => {
                 (named("property").or_else(|| named("name"))?, true)
@@ -118,6 +127,7 @@ pub(super) fn bound_name(path: &[Frame<'_>], text: &[u8], is_script: bool) -> Op
             _ => return None,
         };
         return Some(Bound {
+            is_quoted: name.starts_with(['"', '\'']),
             name: name.trim_matches(['"', '\'']).to_owned(),
             outer: statement(path, at),
             is_member,

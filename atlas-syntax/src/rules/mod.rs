@@ -187,12 +187,13 @@ fn text_of(node: Node<'_>, text: &[u8]) -> String {
     String::from_utf8_lossy(text.get(node.byte_range()).unwrap_or_default()).into_owned()
 }
 
-/// The text of a node on one line, of at most 120 characters.
+/// The text of a node on one line, of at most 120 characters; a single word is whole.
 fn short_text(node: Node<'_>, text: &[u8]) -> String {
     let range = node.start_byte()..node.end_byte().min(node.start_byte() + 600);
     let lossy = String::from_utf8_lossy(text.get(range).unwrap_or_default()).into_owned();
     let words: Vec<&str> = lossy.split_whitespace().collect();
-    words.join(" ").chars().take(120).collect()
+    let most = if words.len() == 1 { 600 } else { 120 };
+    words.join(" ").chars().take(most).collect()
 }
 
 /// The place of the topmost node that still is nothing but this definition.

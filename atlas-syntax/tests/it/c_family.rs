@@ -190,3 +190,90 @@ fn a_header_is_read_as_what_it_holds() {
     assert_eq!(c.language(), Language::C);
     assert!(Source::of_path("a/b.txt", "int f;\n").is_none());
 }
+
+#[test]
+fn words_in_capitals_that_are_no_macros_of_their_own() {
+    // The broken macro makes the second look; enumerators, arguments and operands stay.
+    let text = "\
+BROKEN_MACRO(a b, int) static
+enum one {
+    ONLY
+};
+enum two {
+    FIRST,
+    SECOND
+};
+int table[] = {
+    FIRST,
+    SECOND
+};
+int f(int a)
+{
+    call(a,
+         FIRST
+    );
+    return FIRST |
+        SECOND
+        ;
+}
+";
+    let source = Source::new(Language::C, text);
+    let names = source.identifiers(0..text.len());
+    for name in ["ONLY", "FIRST", "SECOND"] {
+        assert!(names.contains(name), "{name}: {names:?}");
+    }
+    assert!(source.units().any(|one| one.name == "f"));
+    let enumerators = source.identifiers(source.bytes_of(atlas_syntax::Lines::new(2, 8)));
+    assert!(enumerators.contains("ONLY") && enumerators.contains("SECOND"));
+}
+
+#[test]
+fn macros_around_and_behind_declarations() {
+    let text = "\
+API_EXPORT(void first(struct heap *heap, int b)) {
+  heap->min = b;
+}
+
+class A : public B {
+  DEFINE_ERRORS(B, A)
+  DEFINE_MORE(A)
+  static A second(std::string name) { return A(name); }
+  void third() BOOST_OVERRIDE {
+    run();
+  }
+  bool fourth() const REQUIRES_LOCK(mutex) { return true; }
+};
+
+void fifth() {
+  BEGIN_CHECK
+  check(1);
+  END_CHECK
+}
+";
+    let source = Source::new(Language::Cpp, text);
+    let units: Vec<String> = source
+        .units()
+        .map(|one| format!("{} {}-{}", one.name, one.lines.first, one.lines.last))
+        .collect();
+    assert_eq!(
+        units,
+        [
+            "first 1-3",
+            "second 8-8",
+            "third 9-11",
+            "fourth 12-12",
+            "fifth 15-19"
+        ]
+    );
+}
+
+#[test]
+fn statements_are_no_functions() {
+    let text = "int f(int a) {\n  if (a) {\n#ifdef X\n    g(); }\n#else\n    h(); }\n#endif\n  while (a) { a--; }\n  return a;\n}\n} if (b) { c(); }\n";
+    let source = Source::new(Language::C, text);
+    assert!(
+        source.units().all(|one| one.name == "f"),
+        "{:?}",
+        source.definitions()
+    );
+}

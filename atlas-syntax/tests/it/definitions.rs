@@ -592,3 +592,38 @@ fn the_function_around_lines() {
     assert_eq!(name(7, 7, Nesting::Innermost), None);
     assert_eq!(name(90, 99, Nesting::Innermost), None);
 }
+
+#[test]
+fn names_with_dots_and_statements_without_semicolons() {
+    check(
+        Language::JavaScript,
+        "\
+module.exports = {
+  '/a/b.js': () => 1,
+}
+
+require.extensions['.js'] = function () {
+}
+
+a.check ??= () => {
+}
+
+const f = () => {
+}
+
+;[1, 2].map(f)
+",
+        &[
+            "Method /a/b.js 2-2",
+            "Function require.extensions['.js'] 5-6",
+            "Function a / check 8-9",
+            "Function f 11-12",
+        ],
+    );
+    let name = "x".repeat(200);
+    check(
+        Language::Java,
+        &format!("class A {{\n  void {name}() {{}}\n}}\n"),
+        &["Type A 1-3", &format!("Method A / {name} 2-2")],
+    );
+}

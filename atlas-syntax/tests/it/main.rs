@@ -1,6 +1,7 @@
 //! Tests at the boundary of the crate.
 
 mod assertions;
+mod broken;
 mod c_family;
 mod definitions;
 mod hostile;
