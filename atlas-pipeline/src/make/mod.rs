@@ -1,9 +1,16 @@
 //! `atlas make`: one pull request, the whole way.
 
+mod certificate;
+mod inject;
 pub(crate) mod pull_request;
 mod reader;
 mod row;
 
+pub use inject::{InjectAttempt, InjectionReport, LeftTest};
+
+use crate::environment::inventing;
+use crate::log_reading::LogReading;
+use crate::own_parser::Isolated;
 use crate::store::{Key, Workplace, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
@@ -12,6 +19,7 @@ use atlas_core::{
     RunContext, State, SynthesisOutcome,
 };
 use atlas_oracle::StateRun;
+use atlas_parsers::{Certificate, Decision, RowCertificate};
 use atlas_source::Side;
 use pull_request::PullRequest;
 use serde::Serialize;
@@ -47,6 +55,11 @@ pub struct MakeOptions {
     /// How often each state runs; tests whose result differs between repeats are set aside.
     /// Default: once.
     pub repeats: u32,
+    /// The file of a parser that reads the tests, in the place of the plan's. Default: none.
+    pub parser: Option<PathBuf>,
+    /// Whether failures are written into the pull request's tests, to see whether the parser sees
+    /// exactly them. Default: no.
+    pub inject: bool,
 }
 
 impl MakeOptions {
@@ -64,6 +77,8 @@ impl MakeOptions {
             out: out.into(),
             trust: false,
             repeats: 1,
+            parser: None,
+            inject: false,
         }
     }
 }
@@ -338,8 +353,16 @@ impl Work {
             head_manifests: split.head_manifests.clone(),
             head_tests: split.head_tests.clone(),
         };
-        let environment = match self
-            .environment(cx, options, &engines, &repository, (request, place))
+        let reading = Arc::new(reading(cx, options, &request.instance_id).await?);
+        let mut environment = match self
+            .environment(
+                cx,
+                options,
+                &engines,
+                &repository,
+                (request, place),
+                &reading,
+            )
             .await?
         {
             Ok(environment) => environment,
@@ -355,9 +378,20 @@ impl Work {
             after,
             modified_tests: split.modified_tests.clone(),
         };
+        let states = |environment: Environment| (environment, &engines, &task, place);
         let (report, runs) = self
-            .oracle(cx, options, &engines, &environment, &task, place)
+            .states(cx, options, states(environment.clone()), &reading)
             .await?;
+        let (report, runs) = match self
+            .read_anew(cx, options, &mut environment, (report, runs), &reading)
+            .await?
+        {
+            Ok(known) => known,
+            Err(()) => {
+                self.states(cx, options, states(environment.clone()), &reading)
+                    .await?
+            }
+        };
         let mut verdict = Verdict {
             outcome: report.outcome.into(),
             reason: report.reason.clone(),
@@ -380,7 +414,20 @@ impl Work {
                     environment.plan.log_parser_name
                 ));
             }
-            let row = row::row(options, request, &split, &environment, &report, reader)?;
+            let place = (&engines, &environment, &task, place);
+            let certificate = self
+                .certificate(cx, options, place, (&report, &runs), &reading)
+                .await?;
+            let own = reading.own().map(|own| own.file());
+            let row = row::row(
+                options,
+                request,
+                &split,
+                &environment,
+                &report,
+                reader,
+                (own.as_ref(), &certificate),
+            )?;
             let path = self.artefacts.join("instance.json");
             let text = row.to_string();
             write_atomically(&path, format!("{text}\n").as_bytes())?;
@@ -399,12 +446,16 @@ impl Work {
         engines: &Engines,
         repository: &Repository,
         (request, place): (&PullRequest, &Workplace),
+        reading: &Arc<LogReading>,
     ) -> Result<Result<Environment, Verdict>, Error> {
         let (instance, seed) = (&request.instance_id, place.seed()?);
         let synthesizer =
-            crate::environment::synthesizer(&options.config, engines, instance, seed)?;
+            crate::environment::synthesizer(&options.config, engines, instance, seed, reading)?;
         match synthesizer.synthesize(cx, repository).await? {
-            SynthesisOutcome::Ready(environment) => {
+            SynthesisOutcome::Ready(mut environment) => {
+                if let Some(own) = reading.own() {
+                    own.id().clone_into(&mut environment.plan.log_parser_name);
+                }
                 self.write("Dockerfile", environment.dockerfile.as_bytes())?;
                 write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
                 write_json(
@@ -435,23 +486,21 @@ impl Work {
         }
     }
 
-    async fn oracle(
+    async fn states(
         &mut self,
         cx: &RunContext,
         options: &MakeOptions,
-        engines: &Engines,
-        environment: &Environment,
-        task: &OracleTask,
-        place: &Workplace,
+        (environment, engines, task, place): (Environment, &Engines, &OracleTask, &Workplace),
+        reading: &LogReading,
     ) -> Result<(OracleReport, BTreeMap<State, Vec<StateRun>>), Error> {
         let plan = &environment.plan;
         let limits = &options.config.limits;
-        let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?)?;
+        let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?, reading)?;
         let mut runs: BTreeMap<State, Vec<StateRun>> = BTreeMap::new();
         for state in State::ALL {
             for repeat in 0..options.repeats.max(1) {
                 let run = oracle
-                    .run_state(cx, environment, task, state, repeat)
+                    .run_state(cx, &environment, task, state, repeat)
                     .await?;
                 self.keep(state, repeat, &run, plan)?;
                 runs.entry(state).or_default().push(run);
@@ -462,6 +511,120 @@ impl Work {
         })?;
         write_json(&self.artefacts.join("oracle.json"), &report)?;
         Ok((report, runs))
+    }
+
+    /// With a model, a parser is made for runs that nobody reads, and once more for runs that its first
+    /// one, which has seen Base only, does not read well. `Err`: there is a new one, read them again.
+    async fn read_anew(
+        &mut self,
+        cx: &RunContext,
+        options: &MakeOptions,
+        environment: &mut Environment,
+        (report, runs): (OracleReport, BTreeMap<State, Vec<StateRun>>),
+        reading: &LogReading,
+    ) -> Result<Result<(OracleReport, BTreeMap<State, Vec<StateRun>>), ()>, Error> {
+        if !reading.may_invent() {
+            return Ok(Ok((report, runs)));
+        }
+        let is_read = runs
+            .values()
+            .flatten()
+            .any(|run| !run.parsed.results.is_empty());
+        let is_doubtful = if reading.is_invented() {
+            let own = reading.own();
+            let name = &environment.plan.log_parser_name;
+            let examined =
+                certificate::examine(cx, (name, own.as_ref()), &runs, Vec::new()).await?;
+            report.outcome != OracleOutcome::Instance
+                || examined.is_ok_and(|made| made.decision == Decision::Refused)
+        } else {
+            !is_read
+        };
+        let firsts: Vec<(String, &StateRun)> = runs
+            .iter()
+            .filter_map(|(state, runs)| Some((state.to_string(), runs.first()?)))
+            .collect();
+        let firsts: Vec<(&str, &StateRun)> = firsts
+            .iter()
+            .map(|(state, run)| (state.as_str(), *run))
+            .collect();
+        let command = environment.plan.test_cmd.clone();
+        let is_new = is_doubtful && reading.invent(cx, &command, &firsts).await?;
+        let (answers, notes) = reading.record();
+        self.warnings.extend(notes);
+        if !answers.is_empty() {
+            write_json(&self.artefacts.join("parser.attempts.json"), &answers)?;
+        }
+        if let Some(own) = reading.own() {
+            write_json(&self.artefacts.join("parser.json"), &own.file())?;
+            if reading.is_invented() {
+                self.warnings.push(format!(
+                    "no shipped parser reads these tests; `{}` was made for them by the model",
+                    own.id()
+                ));
+            }
+            own.id().clone_into(&mut environment.plan.log_parser_name);
+            write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
+        }
+        tracing::debug!(is_new, is_doubtful, model = ?options.config.model.name, "parser of the runs");
+        Ok(if is_new { Err(()) } else { Ok((report, runs)) })
+    }
+
+    /// Examines who read the runs; the proof goes into the artefacts, the rest into the row.
+    async fn certificate(
+        &mut self,
+        cx: &RunContext,
+        options: &MakeOptions,
+        (engines, environment, task, place): (&Engines, &Environment, &OracleTask, &Workplace),
+        (report, runs): (&OracleReport, &BTreeMap<State, Vec<StateRun>>),
+        reading: &LogReading,
+    ) -> Result<RowCertificate, Error> {
+        let mut more = Vec::new();
+        if options.inject
+            && let Some(after) = runs.get(&State::After).and_then(|runs| runs.first())
+        {
+            let plan = &environment.plan;
+            let limits = &options.config.limits;
+            let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?, reading)?;
+            let unstable = report.unstable.keys().cloned().collect();
+            let subject = inject::Subject {
+                oracle: &oracle,
+                environment,
+                task,
+                after,
+                unstable: &unstable,
+            };
+            let model = crate::environment::model(&options.config)?;
+            let (injection, checks) = inject::inject(cx, &subject, model.as_ref()).await?;
+            write_json(&self.artefacts.join("injection.json"), &injection)?;
+            let notes = injection
+                .notes
+                .iter()
+                .map(|note| format!("injection: {note}"));
+            self.warnings.extend(notes);
+            more = checks;
+        }
+        let own = reading.own();
+        let name = environment.plan.log_parser_name.as_str();
+        let examined = certificate::examine(cx, (name, own.as_ref()), runs, more).await?;
+        Ok(match examined {
+            Ok(certificate) => {
+                write_json(&self.artefacts.join("certificate.json"), &certificate)?;
+                if certificate.decision == Decision::Refused {
+                    self.warnings.push(format!(
+                        "certification refuses the parser `{name}` on these logs: {}",
+                        certificate.reasons.first().map_or("", String::as_str)
+                    ));
+                }
+                certificate.for_row()
+            }
+            Err(why) => RowCertificate {
+                schema_version: Certificate::SCHEMA_VERSION,
+                parser: name.to_owned(),
+                absent_because: Some(why),
+                ..RowCertificate::default()
+            },
+        })
     }
 
     fn keep(
@@ -497,6 +660,28 @@ impl Work {
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         write_atomically(&self.artefacts.join(name), bytes)
     }
+}
+
+/// What reads the runs in the place of the plan's parser: the one that was given, or one that a model
+/// makes where nobody reads them.
+async fn reading(
+    cx: &RunContext,
+    options: &MakeOptions,
+    id: &InstanceId,
+) -> Result<LogReading, Error> {
+    let given = match &options.parser {
+        Some(path) => {
+            let isolated = Isolated::new(options.engine, &options.config, options.trust, None)?;
+            Some(isolated.of_file(cx, path).await?)
+        }
+        None => None,
+    };
+    inventing(
+        &options.config,
+        (options.engine, options.trust),
+        id,
+        LogReading::by(given),
+    )
 }
 
 /// The failing step of the last attempt and the end of what it printed.
