@@ -95,7 +95,7 @@ impl LogReading {
         };
         let logs: Vec<SynthLog<'_>> = runs
             .iter()
-            .filter(|(_, run)| run.log.iter().filter(|byte| **byte == b'\n').count() >= 2)
+            .filter(|(_, run)| memchr::memchr_iter(b'\n', &run.log).count() >= 2)
             .map(|(name, run)| SynthLog {
                 name: format!("{name}.log"),
                 bytes: &run.log,

@@ -88,7 +88,7 @@ pub(crate) fn parser_of_row(
 #[derive(Clone, Debug)]
 pub(crate) enum OwnParser {
     Rules(RuleParser),
-    Script(ScriptReader),
+    Script(Box<ScriptReader>),
 }
 
 impl OwnParser {
@@ -192,7 +192,7 @@ impl Isolated {
                 if hides_globals {
                     parser = parser.with_hidden_globals();
                 }
-                Ok(OwnParser::Script(self.reader(parser)))
+                Ok(OwnParser::Script(Box::new(self.reader(parser))))
             }
         }
     }
@@ -201,7 +201,7 @@ impl Isolated {
     pub(crate) fn made(&self, parser: Synthesised) -> OwnParser {
         match parser {
             Synthesised::Rules(parser) => OwnParser::Rules(parser),
-            Synthesised::Script(parser) => OwnParser::Script(self.reader(*parser)),
+            Synthesised::Script(parser) => OwnParser::Script(Box::new(self.reader(*parser))),
         }
     }
 

@@ -241,14 +241,9 @@ impl Program {
             _ => {}
         }
         // A part that may be empty could go round for ever.
-        if sub
-            .properties()
-            .minimum_len()
-            .is_none_or(|least| least == 0)
-        {
-            if (min, max) != (0, Some(1)) {
-                return None;
-            }
+        let least = sub.properties().minimum_len();
+        if least.is_none_or(|least| least == 0) && (min, max) != (0, Some(1)) {
+            return None;
         }
         for _ in 0..min {
             self.add(sub)?;
@@ -310,10 +305,10 @@ impl Quick {
         };
         let next = (0..ops.len()).map(next).collect();
         Some(Self {
-            next,
-            tables,
-            slots,
             ops,
+            tables,
+            next,
+            slots,
         })
     }
 
@@ -495,10 +490,13 @@ pub(super) fn first_bytes(hir: &Hir, first: &mut [bool; 256]) -> bool {
         }
         HirKind::Capture(capture) => first_bytes(&capture.sub, first),
         HirKind::Concat(parts) => parts.iter().all(|part| first_bytes(part, first)),
-        // Each of them, so no `any`.
-        HirKind::Alternation(parts) => parts
-            .iter()
-            .fold(false, |empty, part| first_bytes(part, first) || empty),
+        HirKind::Alternation(parts) => {
+            let mut may_be_empty = false;
+            for part in parts {
+                may_be_empty |= first_bytes(part, first);
+            }
+            may_be_empty
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use atlas_core::{
     Limits,
 };
 use atlas_docker::{AnalysisOptions, FixedPlan, RefineOptions, RefiningSynthesizer, pin};
-use atlas_oracle::{OracleOptions, StateDifferentialOracle};
+use atlas_oracle::{OracleOptions, RunReader, StateDifferentialOracle};
 use atlas_parsers::Parsers;
 use std::sync::Arc;
 use trial::BaseTrial;
@@ -209,7 +209,7 @@ pub(crate) fn oracle(
     let oracle = match reading.own() {
         Some(OwnParser::Rules(rules)) => StateDifferentialOracle::new(sandbox, Arc::new(rules)),
         Some(OwnParser::Script(reader)) => {
-            StateDifferentialOracle::read_by(sandbox, Arc::new(reader))
+            StateDifferentialOracle::read_by(sandbox, Arc::from(reader as Box<dyn RunReader>))
         }
         None => match parsers.get(&plan.log_parser_name) {
             Ok(parser) => StateDifferentialOracle::new(sandbox, parser),

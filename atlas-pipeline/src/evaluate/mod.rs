@@ -5,6 +5,7 @@ mod compat;
 mod ids;
 mod input;
 mod layout;
+mod own;
 mod regrade;
 mod report;
 mod script;

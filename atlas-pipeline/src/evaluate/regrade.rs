@@ -1,21 +1,21 @@
 //! Grading stored logs: no engine, any rules, any version of the parsers.
 
-use super::compat::{self, CodeRead, HarnessFiles};
+use super::compat::{self, HarnessFiles};
 use super::ids;
 use super::input::{Input, InputFault, Item, PredictionSource};
+use super::own::{Own, Reader, read_log, said_of};
 use super::report;
 use super::script::{END, EXIT_CODE, START};
 use super::settle;
 use super::verdict::{EvalOutcome, EvalVerdict};
-use crate::own_parser::{Isolated, OwnParser, ParserOrigin, ReadBy};
+use crate::own_parser::Isolated;
 use crate::reading::parse_bytes;
 use crate::synth::ParserFile;
 use crate::{Config, EngineChoice};
 use atlas_core::{
-    Error, ErrorKind, GradingMode, Harness, InstanceId, LogParserExt, ParsedLog, RunContext,
-    RunOutcome,
+    Error, ErrorKind, GradingMode, Harness, InstanceId, LogParserExt, RunContext, RunOutcome,
 };
-use atlas_oracle::{Cause, CompatStage, InstanceReport, RunEntry, RunReport, ScoreBounds, Scored};
+use atlas_oracle::{Cause, InstanceReport, RunEntry, RunReport, ScoreBounds, Scored};
 use atlas_parsers::Hints;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -167,7 +167,10 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         };
         cx.check("regrade")?;
         let own = match &chosen {
-            Ok(Some(found)) => Own::of(cx, options, &isolated, given.as_ref(), item, found).await,
+            Ok(Some(found)) => {
+                let place = (found.folder.as_path(), found.log.as_deref());
+                Own::of(cx, options, (&isolated, given.as_ref()), item, place).await
+            }
             _ => Ok(None),
         };
         let own = own.map_err(|why| why.chain());
@@ -232,112 +235,6 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         changes,
         faults,
     })
-}
-
-/// What reads the log of one prediction in the place of a shipped parser.
-#[derive(Clone, Debug)]
-struct Own {
-    by: ReadBy,
-    /// By Atlas's rules: a parser that can be called, or what code said of the log.
-    strict: Option<Reader>,
-    /// What code said of the text that a harness gives it.
-    harness: Option<CodeRead>,
-}
-
-#[derive(Clone, Debug)]
-enum Reader {
-    Rules(atlas_parsers::RuleParser),
-    Log(Box<ParsedLog>),
-}
-
-impl Own {
-    async fn of(
-        cx: &RunContext,
-        options: &RegradeOptions,
-        isolated: &Isolated,
-        given: Option<&ParserFile>,
-        item: &Item,
-        found: &Stored,
-    ) -> Result<Option<Self>, Error> {
-        let of_row = item.subject.own.as_ref();
-        let given = given.map(|parser| (parser, ParserOrigin::File));
-        let Some((parser, origin)) = given.or(of_row.map(|(parser, origin)| (parser, *origin)))
-        else {
-            return Ok(None);
-        };
-        let Some(path) = &found.log else {
-            return Ok(None);
-        };
-        let modes = [Some(options.mode), options.against];
-        let mut harness = None;
-        for mode in modes.into_iter().flatten() {
-            if let GradingMode::Compat(of) = mode {
-                let log = read_log(path)?;
-                let (said, stage) = said_of(Some(&found.folder), Some(&log), of);
-                let files = HarnessFiles {
-                    patch: item.patch.as_deref(),
-                    log: Some(&log),
-                    instance_log: said.as_deref(),
-                    stage,
-                };
-                let read = compat::read_by_code(cx, isolated, of, &item.subject, &files).await?;
-                harness = harness.or(read);
-            }
-        }
-        let is_strict = modes.contains(&Some(GradingMode::Strict));
-        if !is_strict {
-            return Ok(harness.map(|read| Self {
-                by: read.by.clone(),
-                strict: None,
-                harness: Some(read),
-            }));
-        }
-        let own = isolated.ready(cx, parser, false).await?;
-        let by = own.read_by(origin);
-        let strict = match own {
-            OwnParser::Rules(rules) => Reader::Rules(rules),
-            OwnParser::Script(reader) => {
-                let log = read_log(path)?;
-                let read = reader.reading(cx, region(&log).text).await?;
-                let read = read.map_err(|fault| {
-                    let what = format!("read the log with the parser `{}`:", by.id);
-                    Error::new(ErrorKind::ToolFailed, what, fault.to_string())
-                })?;
-                Reader::Log(Box::new(read))
-            }
-        };
-        Ok(Some(Self {
-            by,
-            strict: Some(strict),
-            harness,
-        }))
-    }
-}
-
-fn read_log(path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(|why| Error::io("read log", path, why))
-}
-
-/// What a harness said of an instance beside its log, or where the log would be, and how far it came.
-fn said_of(
-    folder: Option<&Path>,
-    log: Option<&[u8]>,
-    harness: Harness,
-) -> (Option<Vec<u8>>, CompatStage) {
-    let said = folder.and_then(|folder| std::fs::read(folder.join("run_instance.log")).ok());
-    let failed_to_apply = said
-        .as_deref()
-        .is_some_and(|said| memchr::memmem::find(said, b">>>>> Patch Apply Failed").is_some());
-    let timed_out = log.is_some_and(|log| {
-        let end = &log[log.len().saturating_sub(200)..];
-        memchr::memmem::find(end, b"\n\nTimeout error: ").is_some()
-    });
-    let stage = match log {
-        Some(_) if timed_out => CompatStage::TimedOut,
-        None if failed_to_apply || harness == Harness::SweBenchPp => CompatStage::NotApplied,
-        Some(_) | None => CompatStage::Tested,
-    };
-    (said, stage)
 }
 
 /// The results of all pieces of work, in their order; each core takes the next piece that is left.
@@ -655,15 +552,15 @@ fn strictly(
 }
 
 /// What of a stored log is the tests' output.
-struct Region<'a> {
-    text: &'a [u8],
+pub(super) struct Region<'a> {
+    pub(super) text: &'a [u8],
     ended: bool,
     code: Option<i64>,
     notes: Vec<String>,
 }
 
 /// From the first start to the last end: a test that prints the end marker early hides nothing.
-fn region(log: &[u8]) -> Region<'_> {
+pub(super) fn region(log: &[u8]) -> Region<'_> {
     let (start, end) = (START.as_bytes(), END.as_bytes());
     let line_end =
         |at: usize| memchr::memchr(b'\n', &log[at..]).map_or(log.len(), |length| at + length + 1);

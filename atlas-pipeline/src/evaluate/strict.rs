@@ -79,7 +79,7 @@ pub(super) fn from_image(
                 StateDifferentialOracle::new(sandbox, Arc::new(rules.clone()))
             }
             Some(OwnParser::Script(reader)) => {
-                StateDifferentialOracle::read_by(sandbox, Arc::new(reader.clone()))
+                StateDifferentialOracle::read_by(sandbox, Arc::new(reader.as_ref().clone()))
             }
             None => {
                 let reader = parsers.get(&parser).map_err(|why| why.to_string())?;

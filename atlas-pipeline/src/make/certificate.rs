@@ -1,14 +1,18 @@
 //! What the parser of a row's logs is worth, shown on those very logs.
 
+use super::{MakeOptions, Work, inject};
+use crate::Engines;
+use crate::log_reading::LogReading;
 use crate::own_parser::OwnParser;
+use crate::store::{Workplace, write_json};
 use atlas_core::{
-    Error, ErrorKind, Evidence, ExitState, LogParser, LogParserExt, ParsedLog, RunContext, State,
-    TestStatus,
+    Environment, Error, ErrorKind, Evidence, ExitState, LogParser, LogParserExt, OracleReport,
+    OracleTask, ParsedLog, RunContext, State, TestStatus,
 };
 use atlas_oracle::StateRun;
 use atlas_parsers::{
-    Certificate, CertifyCase, Check, CheckKind, Decision, Parsers, certify_script, certify_with,
-    stable_log,
+    Certificate, CertifyCase, Check, CheckKind, Decision, Parsers, RowCertificate, certify_script,
+    certify_with, stable_log,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -152,4 +156,63 @@ fn agreement(name: &str, run: &StateRun) -> Vec<Check> {
         checks.push(check(CheckKind::Outcomes, true, what));
     }
     checks
+}
+
+impl Work {
+    /// Examines who read the runs; the proof goes into the artefacts, the rest into the row.
+    pub(super) async fn certificate(
+        &mut self,
+        cx: &RunContext,
+        options: &MakeOptions,
+        (engines, environment, task, place): (&Engines, &Environment, &OracleTask, &Workplace),
+        (report, runs): (&OracleReport, &BTreeMap<State, Vec<StateRun>>),
+        reading: &LogReading,
+    ) -> Result<RowCertificate, Error> {
+        let mut more = Vec::new();
+        if options.inject
+            && let Some(after) = runs.get(&State::After).and_then(|runs| runs.first())
+        {
+            let plan = &environment.plan;
+            let limits = &options.config.limits;
+            let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?, reading)?;
+            let unstable = report.unstable.keys().cloned().collect();
+            let subject = inject::Subject {
+                oracle: &oracle,
+                environment,
+                task,
+                after,
+                unstable: &unstable,
+            };
+            let model = crate::environment::model(&options.config)?;
+            let (injection, checks) = inject::inject(cx, &subject, model.as_ref()).await?;
+            write_json(&self.artefacts.join("injection.json"), &injection)?;
+            let notes = injection
+                .notes
+                .iter()
+                .map(|note| format!("injection: {note}"));
+            self.warnings.extend(notes);
+            more = checks;
+        }
+        let own = reading.own();
+        let name = environment.plan.log_parser_name.as_str();
+        let examined = examine(cx, (name, own.as_ref()), runs, more).await?;
+        Ok(match examined {
+            Ok(certificate) => {
+                write_json(&self.artefacts.join("certificate.json"), &certificate)?;
+                if certificate.decision == Decision::Refused {
+                    self.warnings.push(format!(
+                        "certification refuses the parser `{name}` on these logs: {}",
+                        certificate.reasons.first().map_or("", String::as_str)
+                    ));
+                }
+                certificate.for_row()
+            }
+            Err(why) => RowCertificate {
+                schema_version: Certificate::SCHEMA_VERSION,
+                parser: name.to_owned(),
+                absent_because: Some(why),
+                ..RowCertificate::default()
+            },
+        })
+    }
 }

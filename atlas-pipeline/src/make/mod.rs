@@ -1,5 +1,6 @@
 //! `atlas make`: one pull request, the whole way.
 
+mod anew;
 mod certificate;
 mod inject;
 pub(crate) mod pull_request;
@@ -8,9 +9,7 @@ mod row;
 
 pub use inject::{InjectAttempt, InjectionReport, LeftTest};
 
-use crate::environment::inventing;
 use crate::log_reading::LogReading;
-use crate::own_parser::Isolated;
 use crate::store::{Key, Workplace, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
@@ -19,7 +18,6 @@ use atlas_core::{
     RunContext, State, SynthesisOutcome,
 };
 use atlas_oracle::StateRun;
-use atlas_parsers::{Certificate, Decision, RowCertificate};
 use atlas_source::Side;
 use pull_request::PullRequest;
 use serde::Serialize;
@@ -353,7 +351,7 @@ impl Work {
             head_manifests: split.head_manifests.clone(),
             head_tests: split.head_tests.clone(),
         };
-        let reading = Arc::new(reading(cx, options, &request.instance_id).await?);
+        let reading = Arc::new(anew::reading(cx, options, &request.instance_id).await?);
         let mut environment = match self
             .environment(
                 cx,
@@ -513,120 +511,6 @@ impl Work {
         Ok((report, runs))
     }
 
-    /// With a model, a parser is made for runs that nobody reads, and once more for runs that its first
-    /// one, which has seen Base only, does not read well. `Err`: there is a new one, read them again.
-    async fn read_anew(
-        &mut self,
-        cx: &RunContext,
-        options: &MakeOptions,
-        environment: &mut Environment,
-        (report, runs): (OracleReport, BTreeMap<State, Vec<StateRun>>),
-        reading: &LogReading,
-    ) -> Result<Result<(OracleReport, BTreeMap<State, Vec<StateRun>>), ()>, Error> {
-        if !reading.may_invent() {
-            return Ok(Ok((report, runs)));
-        }
-        let is_read = runs
-            .values()
-            .flatten()
-            .any(|run| !run.parsed.results.is_empty());
-        let is_doubtful = if reading.is_invented() {
-            let own = reading.own();
-            let name = &environment.plan.log_parser_name;
-            let examined =
-                certificate::examine(cx, (name, own.as_ref()), &runs, Vec::new()).await?;
-            report.outcome != OracleOutcome::Instance
-                || examined.is_ok_and(|made| made.decision == Decision::Refused)
-        } else {
-            !is_read
-        };
-        let firsts: Vec<(String, &StateRun)> = runs
-            .iter()
-            .filter_map(|(state, runs)| Some((state.to_string(), runs.first()?)))
-            .collect();
-        let firsts: Vec<(&str, &StateRun)> = firsts
-            .iter()
-            .map(|(state, run)| (state.as_str(), *run))
-            .collect();
-        let command = environment.plan.test_cmd.clone();
-        let is_new = is_doubtful && reading.invent(cx, &command, &firsts).await?;
-        let (answers, notes) = reading.record();
-        self.warnings.extend(notes);
-        if !answers.is_empty() {
-            write_json(&self.artefacts.join("parser.attempts.json"), &answers)?;
-        }
-        if let Some(own) = reading.own() {
-            write_json(&self.artefacts.join("parser.json"), &own.file())?;
-            if reading.is_invented() {
-                self.warnings.push(format!(
-                    "no shipped parser reads these tests; `{}` was made for them by the model",
-                    own.id()
-                ));
-            }
-            own.id().clone_into(&mut environment.plan.log_parser_name);
-            write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
-        }
-        tracing::debug!(is_new, is_doubtful, model = ?options.config.model.name, "parser of the runs");
-        Ok(if is_new { Err(()) } else { Ok((report, runs)) })
-    }
-
-    /// Examines who read the runs; the proof goes into the artefacts, the rest into the row.
-    async fn certificate(
-        &mut self,
-        cx: &RunContext,
-        options: &MakeOptions,
-        (engines, environment, task, place): (&Engines, &Environment, &OracleTask, &Workplace),
-        (report, runs): (&OracleReport, &BTreeMap<State, Vec<StateRun>>),
-        reading: &LogReading,
-    ) -> Result<RowCertificate, Error> {
-        let mut more = Vec::new();
-        if options.inject
-            && let Some(after) = runs.get(&State::After).and_then(|runs| runs.first())
-        {
-            let plan = &environment.plan;
-            let limits = &options.config.limits;
-            let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?, reading)?;
-            let unstable = report.unstable.keys().cloned().collect();
-            let subject = inject::Subject {
-                oracle: &oracle,
-                environment,
-                task,
-                after,
-                unstable: &unstable,
-            };
-            let model = crate::environment::model(&options.config)?;
-            let (injection, checks) = inject::inject(cx, &subject, model.as_ref()).await?;
-            write_json(&self.artefacts.join("injection.json"), &injection)?;
-            let notes = injection
-                .notes
-                .iter()
-                .map(|note| format!("injection: {note}"));
-            self.warnings.extend(notes);
-            more = checks;
-        }
-        let own = reading.own();
-        let name = environment.plan.log_parser_name.as_str();
-        let examined = certificate::examine(cx, (name, own.as_ref()), runs, more).await?;
-        Ok(match examined {
-            Ok(certificate) => {
-                write_json(&self.artefacts.join("certificate.json"), &certificate)?;
-                if certificate.decision == Decision::Refused {
-                    self.warnings.push(format!(
-                        "certification refuses the parser `{name}` on these logs: {}",
-                        certificate.reasons.first().map_or("", String::as_str)
-                    ));
-                }
-                certificate.for_row()
-            }
-            Err(why) => RowCertificate {
-                schema_version: Certificate::SCHEMA_VERSION,
-                parser: name.to_owned(),
-                absent_because: Some(why),
-                ..RowCertificate::default()
-            },
-        })
-    }
-
     fn keep(
         &mut self,
         state: State,
@@ -660,28 +544,6 @@ impl Work {
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         write_atomically(&self.artefacts.join(name), bytes)
     }
-}
-
-/// What reads the runs in the place of the plan's parser: the one that was given, or one that a model
-/// makes where nobody reads them.
-async fn reading(
-    cx: &RunContext,
-    options: &MakeOptions,
-    id: &InstanceId,
-) -> Result<LogReading, Error> {
-    let given = match &options.parser {
-        Some(path) => {
-            let isolated = Isolated::new(options.engine, &options.config, options.trust, None)?;
-            Some(isolated.of_file(cx, path).await?)
-        }
-        None => None,
-    };
-    inventing(
-        &options.config,
-        (options.engine, options.trust),
-        id,
-        LogReading::by(given),
-    )
 }
 
 /// The failing step of the last attempt and the end of what it printed.

@@ -11,11 +11,11 @@ pub fn text_of_test<'s>(source: &'s [u8], test: &SkippedTest) -> &'s [u8] {
     &source[lines(source, test.line, test.last_line)]
 }
 
-/// Puts `text` in the place of a test's lines, if it is the same test with another body and
+/// Puts `written` in the place of a test's lines, if it is the same test with another body and
 /// `statement` stands in it.
 ///
 /// Asked for: the source parses as well as before; the same tests are there, in the same order; the
-/// test begins where it began, with the same head, and ends where the text ends; the statement stands
+/// test begins where it began, with the same head, and ends where what is written ends; the statement stands
 /// in its body more often than before, and in no comment or string.
 ///
 /// ```
@@ -36,7 +36,7 @@ pub fn rewrite_test(
     language: Language,
     source: &[u8],
     test: &SkippedTest,
-    text: &str,
+    written: &str,
     statement: &str,
 ) -> Result<Vec<u8>, String> {
     let range = lines(source, test.line, test.last_line);
@@ -45,18 +45,18 @@ pub fn rewrite_test(
     if statement.is_empty() {
         return Err("the failing statement is empty".to_owned());
     }
-    let mut text = text.trim_end().as_bytes().to_vec();
+    let mut own = written.trim_end().as_bytes().to_vec();
     if old.ends_with(b"\n") {
-        text.push(b'\n');
+        own.push(b'\n');
     }
-    let count = |text: &[u8]| places(text, statement.as_bytes()).count();
-    if count(&text) <= count(old) {
+    let count = |part: &[u8]| places(part, statement.as_bytes()).count();
+    if count(&own) <= count(old) {
         return Err(
             "the failing statement does not stand in the test, or stood there before".into(),
         );
     }
     let mut changed = source.to_vec();
-    changed.splice(range.clone(), text.iter().copied());
+    changed.splice(range.clone(), own.iter().copied());
     let (Some(was), Some(is)) = (parse(language, source), parse(language, &changed)) else {
         return Err("the source does not parse".to_owned());
     };
@@ -82,7 +82,7 @@ pub fn rewrite_test(
         ));
     };
     let (before, after) = (&before[at], &after[at]);
-    let last = test.line + newlines(&text).saturating_sub(1);
+    let last = test.line + newlines(&own).saturating_sub(1);
     if after.lines != (before.lines.0, last) {
         return Err("something stands around the test that did not".to_owned());
     }

@@ -82,10 +82,10 @@ pub(crate) async fn propose(
             })),
         };
         let completion = model.complete(cx, &request).await?;
-        let text = completion.text.as_str();
-        let object = match (text.find('{'), text.rfind('}')) {
-            (Some(from), Some(to)) if from < to => &text[from..=to],
-            _ => text,
+        let said = completion.text.as_str();
+        let object = match (said.find('{'), said.rfind('}')) {
+            (Some(from), Some(to)) if from < to => &said[from..=to],
+            _ => said,
         };
         let (answer, made) = match serde_json::from_str::<Answer>(object) {
             _ if completion.finish == FinishReason::Length => (
@@ -117,9 +117,9 @@ pub(crate) async fn propose(
             Err(problem) => {
                 messages.truncate(2);
                 messages.push(message(Role::Assistant, completion.text));
-                let text =
+                let wrong =
                     format!("This does not do: {problem}. Answer again with the whole object.");
-                messages.push(message(Role::User, text));
+                messages.push(message(Role::User, wrong));
             }
         }
     }
@@ -127,10 +127,6 @@ pub(crate) async fn propose(
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot go on should stop at that line"
-)]
 mod tests {
     use super::*;
     use atlas_llm::{Rule, Scripted};
