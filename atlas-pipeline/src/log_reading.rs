@@ -95,7 +95,7 @@ impl LogReading {
         };
         let logs: Vec<SynthLog<'_>> = runs
             .iter()
-            .filter(|(_, run)| memchr::memchr_iter(b'\n', &run.log).count() >= 2)
+            .filter(|(_, run)| ran(run))
             .map(|(name, run)| SynthLog {
                 name: format!("{name}.log"),
                 bytes: &run.log,
@@ -110,18 +110,11 @@ impl LogReading {
         if is_given || logs.is_empty() {
             return Ok(false);
         }
-        // By its log alone: a command's words are no proof that its runner was heard.
-        let known = logs.iter().any(|log| {
-            let found = detect(
-                log.bytes,
-                &Hints {
-                    command: None,
-                    ..hints
-                },
-            );
-            found.parser.is_some()
-        });
-        if known {
+        // A shipped parser that knows the runner and reads nothing saw no tests: there are none to read.
+        if logs
+            .iter()
+            .any(|log| detect(log.bytes, &hints).parser.is_some())
+        {
             return Ok(false);
         }
         cx.progress.phase("make a parser");
@@ -152,6 +145,16 @@ impl LogReading {
         state.is_invented = true;
         Ok(true)
     }
+}
+
+/// Whether a run may have run tests: it was built, its command was found, and it said something.
+fn ran(run: &StateRun) -> bool {
+    const NOT_FOUND: [i64; 2] = [126, 127];
+    let is_found =
+        !matches!(run.summary.exit, ExitState::Exited { code } if NOT_FOUND.contains(&code));
+    let is_built =
+        run.parsed.modules_not_loaded.is_empty() && run.parsed.outcome != RunOutcome::BuildFailed;
+    is_found && is_built && memchr::memchr_iter(b'\n', &run.log).count() >= 2
 }
 
 impl Inventor {

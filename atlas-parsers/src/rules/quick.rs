@@ -47,9 +47,8 @@ enum Op {
 pub(super) struct Quick {
     ops: Vec<Op>,
     tables: Vec<Table>,
-    /// For the operation behind a run: the bytes with which it can go on, where that is one literal
-    /// or one run.
-    next: Vec<Option<Next>>,
+    /// For each operation, the two bytes with which it can go on, where one operation tells.
+    next: Vec<[Option<Next>; 2]>,
     slots: usize,
 }
 
@@ -288,20 +287,28 @@ impl Quick {
         program.add(hir)?;
         program.push(Op::Done)?;
         let Program { ops, tables, slots } = program;
-        let next = |from: usize| {
-            let mut at = from;
-            loop {
-                return match &ops[at] {
-                    Op::Save(_) => {
-                        at += 1;
-                        continue;
-                    }
-                    Op::Literal(literal) => literal.first().map(|byte| Next::Byte(*byte)),
-                    Op::Run { table, min, .. } if *min > 0 => Some(Next::Table(*table)),
-                    Op::Done | Op::End => Some(Next::End),
-                    _ => None,
-                };
+        let unsaved = |mut at: usize| {
+            while matches!(ops.get(at), Some(Op::Save(_))) {
+                at += 1;
             }
+            at
+        };
+        let first = |at: usize| match ops.get(at)? {
+            Op::Literal(literal) => literal.first().map(|byte| Next::Byte(*byte)),
+            Op::Run { table, min, .. } if *min > 0 => Some(Next::Table(*table)),
+            Op::Done | Op::End => Some(Next::End),
+            _ => None,
+        };
+        let next = |from: usize| {
+            let at = unsaved(from);
+            let second = match ops.get(at) {
+                Some(Op::Literal(literal)) if literal.len() > 1 => Some(Next::Byte(literal[1])),
+                Some(Op::Literal(literal)) if literal.len() == 1 => first(unsaved(at + 1)),
+                Some(Op::Run { table, min, .. }) if *min > 1 => Some(Next::Table(*table)),
+                Some(Op::Run { min: 1, max: 1, .. }) => first(unsaved(at + 1)),
+                _ => None,
+            };
+            [first(at), second]
         };
         let next = (0..ops.len()).map(next).collect();
         Some(Self {
@@ -354,14 +361,15 @@ impl Quick {
                                 let op = op + 1;
                                 back.push(Back::Shorter { op, at, least });
                             }
+                            true
                         } else {
                             at = least;
                             if least < most {
                                 let op = op + 1;
                                 back.push(Back::Longer { op, at, most });
                             }
+                            self.may_go_on(op + 1, at, line)
                         }
-                        true
                     }
                 }
                 Op::Split { first, second } => {
@@ -404,6 +412,19 @@ impl Quick {
         }
     }
 
+    /// Whether what stands at a place may begin what comes next; a place that does not is no way.
+    fn may_go_on(&self, op: usize, at: usize, line: &[u8]) -> bool {
+        let fits = |next: Option<Next>, at: usize| match (next, line.get(at)) {
+            (None, _) => true,
+            (Some(Next::End), byte) => byte.is_none(),
+            (Some(_), None) => false,
+            (Some(Next::Byte(wanted)), Some(byte)) => wanted == *byte,
+            (Some(Next::Table(table)), Some(byte)) => self.tables[table][usize::from(*byte)],
+        };
+        let [first, second] = self.next[op];
+        fits(first, at) && fits(second, at + 1)
+    }
+
     /// The next way to try.
     fn step_back(
         &self,
@@ -412,14 +433,6 @@ impl Quick {
         slots: &mut [usize],
         left: &mut usize,
     ) -> Option<(usize, usize)> {
-        // Whether what stands at a place may begin what comes next; a place that does not is no way.
-        let may_go_on = |op: usize, at: usize| match (self.next[op], line.get(at)) {
-            (None, _) => true,
-            (Some(Next::End), byte) => byte.is_none(),
-            (Some(_), None) => false,
-            (Some(Next::Byte(wanted)), Some(byte)) => wanted == *byte,
-            (Some(Next::Table(table)), Some(byte)) => self.tables[table][usize::from(*byte)],
-        };
         while let Some(way) = back.pop() {
             match way {
                 Back::At { op, at } => return Some((op, at)),
@@ -428,7 +441,7 @@ impl Quick {
                     while at > least {
                         at -= 1;
                         *left = left.saturating_sub(1);
-                        if may_go_on(op, at) {
+                        if self.may_go_on(op, at, line) {
                             if at > least {
                                 back.push(Back::Shorter { op, at, least });
                             }
@@ -439,8 +452,16 @@ impl Quick {
                 Back::Longer { op, mut at, most } => {
                     while at < most {
                         at += 1;
+                        // Straight to the next place that has the byte.
+                        if let Some(Next::Byte(wanted)) = self.next[op][0] {
+                            let end = line.len().min(most + 1);
+                            match memchr::memchr(wanted, &line[at..end]) {
+                                Some(ahead) => at += ahead,
+                                None => break,
+                            }
+                        }
                         *left = left.saturating_sub(1);
-                        if may_go_on(op, at) {
+                        if self.may_go_on(op, at, line) {
                             if at < most {
                                 back.push(Back::Longer { op, at, most });
                             }
