@@ -116,6 +116,33 @@ fn count(folder: &std::path::Path) -> usize {
         .sum()
 }
 
+/// SWE-bench-Live's rows have the source of their parser in `log_parser`, and words of its own.
+#[test]
+fn regrade_reads_rows_of_swe_bench_live() {
+    if !has_bubblewrap() {
+        return;
+    }
+    let place = Place::new();
+    configured(&place, "require");
+    let mut live = row("a__b-1");
+    let columns = live.as_object_mut().unwrap();
+    columns.remove("eval_script");
+    let source = "import re\n\ndef parser(log: str) -> dict[str, str]:\n    \
+        return {name: 'pass' if word == 'ok' else 'fail' for name, word in re.findall(r'(\\w+): (\\w+)', log)}\n";
+    columns.insert("log_parser".to_owned(), json!(source));
+    columns.insert("test_cmds".to_owned(), json!(["sh run.sh"]));
+    columns.insert("FAIL_TO_PASS".to_owned(), json!(["new"]));
+    columns.insert("PASS_TO_PASS".to_owned(), json!(["old"]));
+    std::fs::write(place.path("rows.jsonl"), live.to_string()).unwrap();
+    for (word, code) in [("ok", 0), ("bad", 3)] {
+        store(&place, "gold", "a__b-1", log(word).as_bytes());
+        let done = regrade(&place, "rows.jsonl", "gold", &["--engine", "local"]);
+        assert_eq!(done.code(), code, "{}{}", done.stdout(), done.stderr());
+        let read_by = &done.json()["instances"][0]["verdict"]["read_by"];
+        assert_eq!(read_by["origin"], "dataset");
+    }
+}
+
 /// SWE-Bench++ runs code in two namespaces: what stands beside the function is not seen in it.
 #[test]
 fn code_is_run_as_its_harness_runs_it() {
@@ -271,7 +298,7 @@ const RUN: &str = "pass=0; fail=0; skip=0\nfor t in tests/*.t; do\n  name=$(base
     if grep -q later \"$t\"; then echo \"$name SKIP not yet\"; skip=$((skip+1))\n  \
     elif sh \"$t\"; then echo \"$name OK as it should be\"; pass=$((pass+1))\n  \
     else echo \"$name ERR not as it should be\"; fail=$((fail+1)); fi\ndone\n\
-    echo \"in $(($(date +%N) % 90 + 1)).5 seconds\"\n\
+    echo \"in $(($(date +%s) % 90 + 1)).5 seconds\"\n\
     echo \"tests: Total $((pass+fail+skip)) Passed $pass Skipped $skip Failed $fail\"\n[ \"$fail\" = 0 ]\n";
 
 fn unknown_runner(place: &Place) -> String {
