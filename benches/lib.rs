@@ -93,6 +93,50 @@ pub fn log_of(runner: &str, bytes: usize) -> String {
     }
 }
 
+/// What a runner without a shipped parser prints, about so many bytes of it: `jimtcl`, a word behind the
+/// name, or `dotted`, a word behind dots.
+///
+/// # Panics
+/// For another name.
+///
+/// ```
+/// assert!(atlas_benches::rule_log_of("dotted", 1000).contains(" ..... ok"));
+/// ```
+pub fn rule_log_of(runner: &str, bytes: usize) -> String {
+    let mut log = String::with_capacity(bytes + 4096);
+    let mut number = 0;
+    while log.len() < bytes {
+        for test in 0..400 {
+            let (is_bad, is_left) = (test % 50 == 0, test % 30 == 0);
+            let _ = match runner {
+                "jimtcl" => {
+                    let word = match (is_bad, is_left) {
+                        (true, _) => "ERR",
+                        (_, true) => "SKIP",
+                        _ => "OK",
+                    };
+                    writeln!(
+                        log,
+                        "list-{number}.{test} {word} lreverse of a list of {test} elements"
+                    )
+                }
+                "dotted" => {
+                    let word = if is_bad { "FAILED" } else { "ok" };
+                    writeln!(
+                        log,
+                        "  check {number} of part {test} ..... {word} ({}.{} ms)",
+                        test % 7,
+                        test % 10
+                    )
+                }
+                other => panic!("no log of {other}"),
+            };
+        }
+        number += 1;
+    }
+    log
+}
+
 /// Parts of a log until it is long enough: each is given its number and says whether it failed.
 fn repeated(
     bytes: usize,

@@ -11,9 +11,9 @@
 //! swebench's maven parser only reads runs of one test each; it finds nothing in such a log, and it
 //! has no parser of JUnit XML.
 
-use atlas_benches::log_of;
+use atlas_benches::{log_of, rule_log_of};
 use atlas_core::{Harness, LogParserExt};
-use atlas_parsers::{CompatHints, Parsers, compat_parse};
+use atlas_parsers::{CompatHints, Parsers, RuleSet, compat_parse};
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
 use std::io::{Read, Write};
@@ -120,6 +120,58 @@ fn table(out: &mut impl Write) -> std::io::Result<()> {
                 let log = std::fs::read(&path)?;
                 row(out, &format!("{framework}/{case}"), framework, &log)?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// The rule sets that are measured: a real one, and one whose names have blanks and an end that is to be
+/// found.
+const RULES: [(&str, &str); 2] = [
+    (
+        "jimtcl",
+        r#"{"schema_version": 1, "id": "jimtcl", "statuses": {"OK": "PASSED", "ERR": "FAILED", "SKIP": "SKIPPED"},
+        "lines": [{"name": "result", "pattern": "(?P<id>[\\w.+-]+) (?P<status>OK|ERR|SKIP) +(?P<message>.+)"}],
+        "suites": [{"name": "file", "begin": "==== (?P<suite>\\S+) ===="}],
+        "totals": [{"name": "counts", "per": "suite", "pattern":
+            "\\s*\\S+: Total +(?P<total>\\d+) +Passed +(?P<passed>\\d+) +Skipped +(?P<skipped>\\d+) +Failed +(?P<failed>\\d+)"}],
+        "ignore": [{"name": "values", "begin": "(Expected|Got     ): .*"}]}"#,
+    ),
+    (
+        "dotted",
+        r#"{"schema_version": 1, "id": "dotted", "statuses": {"ok": "PASSED", "FAILED": "FAILED"},
+        "lines": [{"name": "result", "pattern":
+            "\\s*(?P<id>.+?) \\.+ (?P<status>ok|FAILED)(?: \\((?P<time>[\\d.]+) ms\\))?"}],
+        "suites": [{"name": "part", "begin": "=+ (?P<suite>.+) =+"}],
+        "totals": [{"name": "counts", "per": "run", "pattern": "(?P<total>\\d+) run"}]}"#,
+    ),
+];
+
+/// Rule sets on logs of which every line is a result.
+#[expect(clippy::cast_precision_loss, reason = "sizes of logs, to three digits")]
+fn rules(out: &mut impl Write) -> std::io::Result<()> {
+    writeln!(
+        out,
+        "\n{:<28} {:>7} {:>9} {:>8} {:>10}",
+        "rule set", "MB", "tests", "MB/s", "newlines"
+    )?;
+    for (name, json) in RULES {
+        let rules = RuleSet::from_json(json).and_then(|rules| rules.compile());
+        let reader = rules.map_err(std::io::Error::other)?;
+        for megabytes in [1, 10] {
+            let log = rule_log_of(name, megabytes * 1_000_000);
+            let log = log.as_bytes();
+            let tests = reader.parse(log).results.len();
+            let ours = best(|| reader.parse(black_box(log)));
+            let lines = best(|| memchr::memchr_iter(b'\n', black_box(log)).count());
+            let size = log.len() as f64 / 1e6;
+            writeln!(
+                out,
+                "{:<28} {size:>7.1} {tests:>9} {:>8.0} {:>9.1}x",
+                format!("{name} {megabytes} MB"),
+                size / ours,
+                ours / lines
+            )?;
         }
     }
     Ok(())
@@ -253,6 +305,7 @@ fn main() -> std::io::Result<()> {
     }
     let mut out = std::io::stdout();
     table(&mut out)?;
+    rules(&mut out)?;
     compat(&mut out)?;
     memory(&mut out)
 }

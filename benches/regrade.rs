@@ -11,6 +11,7 @@
 //! grading it. Starting Python does not count. Ours use all cores, as the command does; the harness's
 //! threads would not help it, for they share one interpreter.
 
+use atlas_core::RunContext;
 use atlas_pipeline::{PredictionSource, RegradeOptions, RegradeReport, regrade};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -104,19 +105,18 @@ fn peer(folder: &Path) -> Option<(f64, u64)> {
 }
 
 fn ours(folder: &Path) -> Result<(f64, RegradeReport), Box<dyn std::error::Error>> {
+    let dataset = folder.join("dataset.jsonl");
     let options = RegradeOptions {
-        dataset: folder.join("dataset.jsonl"),
-        predictions: PredictionSource::Gold,
-        logs: folder.join("logs"),
-        instances: Vec::new(),
         mode: "compat-swebench5".parse()?,
-        against: None,
+        ..RegradeOptions::new(dataset, PredictionSource::Gold, folder.join("logs"))
     };
-    let mut report = regrade(&options)?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    let cx = RunContext::new("bench");
+    let mut report = runtime.block_on(regrade(&cx, &options))?;
     let mut best = f64::MAX;
     for _ in 0..3 {
         let start = Instant::now();
-        report = black_box(regrade(&options)?);
+        report = black_box(runtime.block_on(regrade(&cx, &options))?);
         best = best.min(start.elapsed().as_secs_f64());
     }
     Ok((best, report))

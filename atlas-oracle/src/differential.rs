@@ -1,7 +1,7 @@
 //! The driver: three states in a sandbox.
 
 use crate::script::{NOT_STARTED, varied_script};
-use crate::{ClassifyInput, Variation, between_repeats, classify, compare, cut};
+use crate::{ClassifyInput, MarkedLog, Variation, between_repeats, classify, compare, cut};
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ErrorKind, Evidence, ExitState, InstanceId, Job, JobFile, JobResult,
@@ -107,11 +107,32 @@ impl StateRun {
     }
 }
 
+/// Reads the log of a run where that takes more than a [`LogParser`] may do: one that is code of
+/// others, in a sandbox of its own.
+#[async_trait]
+pub trait RunReader: std::fmt::Debug + Send + Sync {
+    /// Reads one run's complete output. The same text gives the same log.
+    ///
+    /// # Errors
+    /// The reader broke down: nothing is known of the run. Never for what the log says.
+    ///
+    /// # Cancellation
+    /// Raising `cx.cancel` ends it.
+    async fn read_run(&self, cx: &RunContext, log: &[u8]) -> Result<ParsedLog, Error>;
+}
+
+/// What reads the console.
+#[derive(Clone, Debug)]
+enum ConsoleReader {
+    Parser(Arc<dyn LogParser>),
+    Reader(Arc<dyn RunReader>),
+}
+
 /// The oracle of paper 001, section 3.3, over any sandbox and any parser.
 #[derive(Clone, Debug)]
 pub struct StateDifferentialOracle {
     sandbox: Arc<dyn Sandbox>,
-    parser: Arc<dyn LogParser>,
+    console: ConsoleReader,
     report_parser: Option<Arc<dyn LogParser>>,
     options: OracleOptions,
 }
@@ -119,9 +140,18 @@ pub struct StateDifferentialOracle {
 impl StateDifferentialOracle {
     /// An oracle that runs in `sandbox` and reads the console with `parser`.
     pub fn new(sandbox: Arc<dyn Sandbox>, parser: Arc<dyn LogParser>) -> Self {
+        Self::over(sandbox, ConsoleReader::Parser(parser))
+    }
+
+    /// An oracle that runs in `sandbox` and has the console read by `reader`.
+    pub fn read_by(sandbox: Arc<dyn Sandbox>, reader: Arc<dyn RunReader>) -> Self {
+        Self::over(sandbox, ConsoleReader::Reader(reader))
+    }
+
+    fn over(sandbox: Arc<dyn Sandbox>, console: ConsoleReader) -> Self {
         Self {
             sandbox,
-            parser,
+            console,
             report_parser: None,
             options: OracleOptions::default(),
         }
@@ -186,8 +216,8 @@ impl StateDifferentialOracle {
     /// and the same variation make the same job, whoever asks: a sandbox that remembers does it once.
     ///
     /// # Errors
-    /// Those of the sandbox, and [`ErrorKind::InvalidInput`] for an overlay that leaves the
-    /// repository.
+    /// Those of the sandbox and of a [`RunReader`], and [`ErrorKind::InvalidInput`] for an overlay that
+    /// leaves the repository.
     ///
     /// # Cancellation
     /// As the sandbox.
@@ -250,11 +280,22 @@ impl StateDifferentialOracle {
                     .unwrap_or("the sandbox says nothing"),
             ));
         }
-        Ok(self.read(environment, &result, &nonce))
+        let marked = cut(&result.output, &nonce);
+        let parsed = match &self.console {
+            ConsoleReader::Parser(parser) => parser.parse(marked.log),
+            ConsoleReader::Reader(reader) => reader.read_run(cx, marked.log).await?,
+        };
+        Ok(self.conclude(environment, &result, &marked, parsed))
     }
 
-    fn read(&self, environment: &Environment, result: &JobResult, nonce: &str) -> StateRun {
-        let marked = cut(&result.output, nonce);
+    /// A run of what its sandbox and its reader say.
+    fn conclude(
+        &self,
+        environment: &Environment,
+        result: &JobResult,
+        marked: &MarkedLog<'_>,
+        mut parsed: ParsedLog,
+    ) -> StateRun {
         let mut faults = marked.faults.clone();
         if marked.never_started() {
             // What was printed instead is no evidence of tests, but it tells a person why.
@@ -282,8 +323,7 @@ impl StateDifferentialOracle {
             faults.push(said.clone());
             tampering.push(said);
         }
-        let mut parsed = self.parser.parse(marked.log);
-        parsed.outcome = ended(&parsed, &marked, result, dropped);
+        parsed.outcome = ended(&parsed, marked, result, dropped);
         if marked.rebuild_failed {
             parsed.modules_not_loaded.push(LostModule {
                 module: REBUILD.to_owned(),
@@ -435,7 +475,7 @@ const REBUILD: &str = "rebuild";
 /// process was killed or part of its output is missing.
 fn ended(
     parsed: &ParsedLog,
-    marked: &crate::MarkedLog<'_>,
+    marked: &MarkedLog<'_>,
     result: &JobResult,
     dropped: u64,
 ) -> RunOutcome {

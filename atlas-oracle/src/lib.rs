@@ -27,7 +27,7 @@ pub use compat::{
     RunReport, RunReportInput, TestsStatus, classify_infra, grade_compat, report_file_name,
 };
 pub use diff::{GradeDiff, GradedSide, ListName, Standing, grade_diff};
-pub use differential::{OracleOptions, Repeats, StateDifferentialOracle, StateRun};
+pub use differential::{OracleOptions, Repeats, RunReader, StateDifferentialOracle, StateRun};
 pub use evaluate::{Evaluated, Evaluator, LaidOut};
 pub use flake::{
     Interval, PassRate, SequentialTest, Stability, between_repeats, detectable_fail_rate,
@@ -35,8 +35,8 @@ pub use flake::{
 };
 pub use gates::{
     ConsistencyOptions, EnvironmentDeterminism, GATES, GoldPatch, Integrity, IntegrityOptions,
-    Leak, NullPatch, OracleConsistency, PartStanding, Strength, StrengthOptions, StrengthPart,
-    leak_of,
+    Leak, NullPatch, OracleConsistency, ParserCertificate, PartStanding, Strength, StrengthOptions,
+    StrengthPart, USUAL_GATES, leak_of,
 };
 pub use grade::{Grade, Graded, Resolution, grade};
 pub use score::{

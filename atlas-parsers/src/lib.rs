@@ -39,8 +39,9 @@ pub mod text;
 mod xml;
 
 pub use certify::{
-    Certificate, CertifyCase, Check, CheckKind, CheckSummary, Decision, Examination, Injected,
-    InjectionJudgement, Level, Truth, Turned, certify, judge_injection,
+    Certificate, CertifyCase, Check, CheckCount, CheckKind, CheckSummary, Decision, Examination,
+    Injected, InjectionJudgement, Level, RowCertificate, Truth, Turned, certify, certify_with,
+    judge_injection, stable_log,
 };
 pub use compat::{
     CompatFault, CompatHints, CompatStatuses, compat_parse, compat_parser_names, compat_parser_of,

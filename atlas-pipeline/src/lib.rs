@@ -11,10 +11,12 @@ mod environment;
 mod eval_script;
 mod evaluate;
 mod judging;
+mod log_reading;
 mod make;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod measure;
+mod own_parser;
 mod reading;
 mod retry;
 mod store;
@@ -57,10 +59,13 @@ pub use judging::{
     critic_run_prompts, instance_rows, judge_items, judge_rows, review, review_prompts,
     row_prompts,
 };
-pub use make::{MakeOptions, MakeOutcome, MakeReport, Seconds, make};
+pub use make::{
+    InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, Seconds, make,
+};
 #[cfg(feature = "mcp")]
 pub use mcp::{McpOptions, serve_mcp};
 pub use measure::{CheckedFile, MeasureInput, check_file, measure, report_policies};
+pub use own_parser::{ParserOrigin, ReadBy};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
 pub use store::write_atomically;

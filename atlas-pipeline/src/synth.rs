@@ -8,7 +8,7 @@ use atlas_core::{
 use atlas_docker::{BuildOutcome, render};
 use atlas_llm::Scripted;
 use atlas_parsers::{
-    Cell, Certificate, CertifyCase, Decision, Form, Hints, Parsers, RuleParser, RuleSet,
+    Cell, Certificate, CertifyCase, Decision, Form, Hints, Parsers, RuleError, RuleParser, RuleSet,
     ScriptLimits, ScriptParser, SynthAttempt, SynthLog, SynthOptions, SynthReport, SynthRequest,
     Synthesised, Synthesiser, Truth, certify, certify_script, detect,
 };
@@ -38,22 +38,28 @@ impl ParserFile {
     /// # Errors
     /// A file that cannot be read or holds no parser; the field is named.
     pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(|why| Error::io("read", path, why))?;
+        Self::from_json(&text).map_err(|why| invalid("read the parser", path, why))
+    }
+
+    /// Reads a parser from JSON.
+    ///
+    /// # Errors
+    /// As [`RuleSet::from_json`], for what is no Python either.
+    pub fn from_json(text: &str) -> Result<Self, RuleError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Script {
             id: String,
             python: String,
         }
-        let text = std::fs::read_to_string(path).map_err(|why| Error::io("read", path, why))?;
-        if let Ok(Script { id, python }) = serde_json::from_str(&text) {
+        if let Ok(Script { id, python }) = serde_json::from_str(text) {
             return Ok(Self::Script { id, python });
         }
-        RuleSet::from_json(&text)
-            .map(|rules| Self::Rules(Box::new(rules)))
-            .map_err(|why| invalid("read the parser", path, why))
+        RuleSet::from_json(text).map(|rules| Self::Rules(Box::new(rules)))
     }
 
-    fn of(parser: &Synthesised) -> Self {
+    pub(crate) fn of(parser: &Synthesised) -> Self {
         match parser {
             Synthesised::Rules(parser) => Self::Rules(Box::new(parser.rules().clone())),
             Synthesised::Script(parser) => Self::Script {
@@ -64,7 +70,7 @@ impl ParserFile {
     }
 }
 
-fn invalid(
+pub(crate) fn invalid(
     what: &str,
     path: &Path,
     why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -442,7 +448,7 @@ pub async fn certify_parser(
         ParserFile::Script { id, python } => {
             let cell = open_cell(cx, options.engine, &options.config, options.trust).await?;
             let parser = ScriptParser::new(&id, &python, cell, ScriptLimits::default())?;
-            match certify_script(cx, &parser, &cases).await? {
+            match certify_script(cx, &parser, &cases, Vec::new()).await? {
                 Ok((_, certificate)) => Ok(certificate),
                 Err(fault) => Ok(Certificate {
                     schema_version: Certificate::SCHEMA_VERSION,

@@ -4,6 +4,7 @@ use crate::convert::{instance_ids, named};
 use crate::prediction::source;
 use crate::report::Report;
 use crate::run::run_blocking;
+use atlas_core::RunContext;
 use atlas_pipeline::RegradeOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -112,13 +113,15 @@ pub(crate) fn regrade(
     instance_ids: Option<Vec<String>>,
 ) -> PyResult<RegradeReport> {
     let options = RegradeOptions {
-        dataset,
-        predictions: source(predictions)?,
-        logs,
         instances: self::instance_ids(instance_ids)?,
         mode: named("mode", mode)?,
         against: against.map(|mode| named("against", mode)).transpose()?,
+        ..RegradeOptions::new(dataset, source(predictions)?, logs)
     };
-    let report = py.detach(|| run_blocking(move |_| atlas_pipeline::regrade(&options)))?;
+    // On a thread of its own: grading keeps all cores busy, and Ctrl-C must still be heard.
+    let work = move |cx: &RunContext| {
+        tokio::runtime::Handle::current().block_on(atlas_pipeline::regrade(cx, &options))
+    };
+    let report = py.detach(|| run_blocking(work))?;
     Report::of(&report).map(RegradeReport)
 }

@@ -11,7 +11,9 @@ mod source;
 mod uses;
 mod walk;
 
-pub use assertions::{InjectedFailure, InjectedSource, SkippedTest, inject_failures};
+pub use assertions::{
+    InjectedFailure, InjectedSource, SkippedTest, inject_failures, rewrite_test, text_of_test,
+};
 pub use definition::{Definition, DefinitionKind, Lines};
 pub use language::{Language, parse};
 pub use source::{Nesting, Source, functions};

@@ -6,6 +6,7 @@
 //! sandbox that remembers, the gold patch's run is After's, the empty patch's is Before's, and the
 //! first of the repeats is the oracle's own.
 
+mod certificate;
 mod environment_determinism;
 mod gold_patch;
 mod integrity;
@@ -13,6 +14,7 @@ mod null_patch;
 mod oracle_consistency;
 mod strength;
 
+pub use certificate::ParserCertificate;
 pub use environment_determinism::EnvironmentDeterminism;
 pub use gold_patch::GoldPatch;
 pub use integrity::{Integrity, IntegrityOptions, Leak, leak_of};
@@ -28,6 +30,7 @@ use std::collections::BTreeMap;
 /// Every gate shipped with this crate. The name of a gate is that of its folder. What is flaky is set
 /// aside before a single run decides; what costs most comes last.
 pub const GATES: &[&str] = &[
+    certificate::ID,
     integrity::ID,
     oracle_consistency::ID,
     gold_patch::ID,
@@ -35,6 +38,10 @@ pub const GATES: &[&str] = &[
     strength::ID,
     environment_determinism::ID,
 ];
+
+/// The gates that an instance goes through where nothing else is asked for: all but those that decide
+/// by what a row only reports.
+pub const USUAL_GATES: &[&str] = GATES.split_at(1).1;
 
 /// A verdict in the making.
 struct Draft {

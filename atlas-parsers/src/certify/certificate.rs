@@ -63,6 +63,12 @@ impl CheckKind {
         )
     }
 
+    /// Whether its outcome depends on where in a log a change falls, and so on the order in which
+    /// tests that run side by side happen to print: two runs of the same tests may differ in it.
+    pub fn depends_on_order(self) -> bool {
+        matches!(self, Self::Interleave | Self::TruncationSeen)
+    }
+
     /// Its name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -239,6 +245,77 @@ impl Certificate {
             logs,
             reasons,
             checks: by_kind,
+        }
+    }
+}
+
+/// How many checks of a kind were made, and how many held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckCount {
+    /// How many were made.
+    pub done: u64,
+    /// How many held.
+    pub passed: u64,
+}
+
+/// A certificate as a dataset's row keeps it: no line of a log, and nothing in which two runs of the
+/// same tests may differ. Of the kinds those are left out that
+/// [depend on the order](CheckKind::depends_on_order), for the score too.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RowCertificate {
+    /// Version of this form: 1.
+    pub schema_version: u32,
+    /// The parser's id.
+    pub parser: String,
+    /// What the parser was: the SHA-256 of its rules or source, or the version of this crate.
+    pub hash: String,
+    /// Yes, no, or not enough to tell.
+    pub decision: Decision,
+    /// How far it reaches.
+    pub level: Level,
+    /// The mean share of checks that held, over these kinds; 0 to 1, four digits.
+    pub score: f64,
+    /// How many logs were looked at.
+    pub logs: u64,
+    /// The kinds of decisive checks of which one did not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_by: Vec<CheckKind>,
+    /// Why nothing was examined, where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub absent_because: Option<String>,
+    /// The checks by kind.
+    pub checks: BTreeMap<CheckKind, CheckCount>,
+}
+
+impl Certificate {
+    /// What a dataset's row keeps.
+    pub fn for_row(&self) -> RowCertificate {
+        let kept: BTreeMap<CheckKind, CheckSummary> = self
+            .checks
+            .iter()
+            .filter(|(kind, _)| !kind.depends_on_order())
+            .map(|(kind, summary)| (*kind, summary.clone()))
+            .collect();
+        RowCertificate {
+            schema_version: Self::SCHEMA_VERSION,
+            parser: self.parser.clone(),
+            hash: self.hash.clone(),
+            decision: self.decision,
+            level: self.level,
+            score: (mean(&kept) * 1e4).round() / 1e4,
+            logs: self.logs,
+            refused_by: kept
+                .iter()
+                .filter(|(kind, summary)| kind.is_decisive() && summary.passed < summary.done)
+                .map(|(kind, _)| *kind)
+                .collect(),
+            absent_because: None,
+            checks: kept
+                .into_iter()
+                .map(|(kind, CheckSummary { done, passed, .. })| {
+                    (kind, CheckCount { done, passed })
+                })
+                .collect(),
         }
     }
 }

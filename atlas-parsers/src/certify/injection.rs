@@ -1,6 +1,7 @@
 //! Failures put into a repository, and whether a parser saw exactly them.
 
 use super::certificate::{Check, CheckKind};
+use super::lines::find_word;
 use atlas_core::{Evidence, ParsedLog, TestStatus};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -75,12 +76,43 @@ impl InjectionJudgement {
     }
 }
 
+/// An injected test, and how its own ids are told from those of its namesakes.
+struct Owner<'a> {
+    test: &'a Injected,
+    /// What stands in its own ids beside its name; nothing where no id names its file.
+    place: Option<&'a str>,
+}
+
+impl<'a> Owner<'a> {
+    fn of(test: &'a Injected, ids: &BTreeSet<&str>) -> Self {
+        let name = test.file.rsplit('/').next().unwrap_or_default();
+        let stem = name.split('.').next().unwrap_or_default();
+        let named = |id: &&&str| find_word(id, &test.name).is_some();
+        let place = [test.file.as_str(), stem].into_iter().find(|place| {
+            let is_there = |id: &&str| find_word(id, place).is_some();
+            !place.is_empty() && ids.iter().filter(named).any(is_there)
+        });
+        Self { test, place }
+    }
+
+    fn is_named_by(&self, id: &str) -> bool {
+        find_word(id, &self.test.name).is_some()
+    }
+
+    fn owns(&self, id: &str) -> bool {
+        self.place
+            .is_none_or(|place| find_word(id, place).is_some())
+    }
+}
+
 /// Compares the runs before and behind an injection: exactly the injected tests must have turned
 /// from passing to failing.
 ///
 /// An id is an injected test's when it holds its name as a whole word: `pkg::TestSum` and
 /// `tests/test_a.py::test_sum[3]` hold `TestSum` and `test_sum`. `unstable` ids are not looked at.
-/// An injected test that is the parent or a parameter of others counts with all of them.
+/// An injected test that is the parent or a parameter of others counts with all of them. Where some
+/// ids with its name also name its file, by path or by stem, only those are its own; tests of the same
+/// name elsewhere are not looked at, for they may inherit its body or have one of their own.
 pub fn judge_injection(
     before: &ParsedLog,
     after: &ParsedLog,
@@ -91,6 +123,7 @@ pub fn judge_injection(
     let mut judgement = InjectionJudgement::default();
     let mut matched: BTreeSet<&Injected> = BTreeSet::new();
     let ids: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
+    let owners: Vec<Owner<'_>> = injected.iter().map(|test| Owner::of(test, &ids)).collect();
     let mut seen: BTreeSet<&Injected> = BTreeSet::new();
     let mut vanished: Vec<(Turned, Vec<&Injected>)> = Vec::new();
     for id in ids {
@@ -103,12 +136,17 @@ pub fn judge_injection(
             before: was,
             after: is,
         };
-        let of: Vec<&Injected> = injected
+        let named: Vec<&Owner<'_>> = owners
             .iter()
-            .filter(|test| super::lines::find_word(id, &test.name).is_some())
+            .filter(|owner| owner.is_named_by(id))
+            .collect();
+        let of: Vec<&Injected> = named
+            .iter()
+            .filter(|owner| owner.owns(id))
+            .map(|owner| owner.test)
             .collect();
         if of.is_empty() {
-            if was != is {
+            if was != is && named.is_empty() {
                 judgement.extra.push(turned());
             }
             continue;

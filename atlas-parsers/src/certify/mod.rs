@@ -13,9 +13,13 @@ mod injection;
 mod lines;
 mod mutate;
 mod run;
+mod stable;
 mod words;
 
-pub use certificate::{Certificate, Check, CheckKind, CheckSummary, Decision, Level};
+pub use certificate::{
+    Certificate, Check, CheckCount, CheckKind, CheckSummary, Decision, Level, RowCertificate,
+};
 pub use injection::{Injected, InjectionJudgement, Turned, judge_injection};
-pub use run::{CertifyCase, Examination, Truth, certify};
+pub use run::{CertifyCase, Examination, Truth, certify, certify_with};
+pub use stable::stable_log;
 pub(crate) use words::{counts_of, looks_like_counts};

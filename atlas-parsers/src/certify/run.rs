@@ -44,13 +44,24 @@ pub struct Examination<'a> {
 /// [`CheckKind`]. `hash` says what the parser is; injections are added by
 /// [`Examination::judge`].
 pub fn certify(parser: &dyn LogParser, hash: &str, cases: &[CertifyCase<'_>]) -> Certificate {
+    certify_with(parser, hash, cases, Vec::new())
+}
+
+/// As [`certify`], with checks that were made elsewhere: a structured report that agrees,
+/// injections.
+pub fn certify_with(
+    parser: &dyn LogParser,
+    hash: &str,
+    cases: &[CertifyCase<'_>],
+    more: Vec<Check>,
+) -> Certificate {
     let read = cases.iter().map(|case| parser.parse(case.log)).collect();
     let examination = Examination::begin(cases, read);
     let changed = examination
         .logs()
         .map(|log| Some(parser.parse(log)))
         .collect();
-    examination.judge(parser.id(), hash, changed, Vec::new())
+    examination.judge(parser.id(), hash, changed, more)
 }
 
 impl<'a> Examination<'a> {

@@ -1,9 +1,10 @@
 //! From a rule set to something that runs; what is refused, and why.
 
 use super::RuleSet;
+use super::quick::{Quick, first_bytes};
 use super::read::{RuleReading, State};
 use atlas_core::{ByLine, LogParser, LogReader, TestStatus};
-use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use regex::{Regex, RegexBuilder};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -33,9 +34,8 @@ const MAX_JSON: usize = 64 << 10;
 const MAX_PATTERN: usize = 600;
 /// The most patterns of a set.
 const MAX_PATTERNS: usize = 80;
-/// The most bytes that one compiled pattern, and the set of all, may take.
+/// The most bytes that one compiled pattern may take.
 const MAX_COMPILED: usize = 1 << 20;
-const MAX_SET: usize = 8 << 20;
 
 /// What no pattern may match all of.
 const ANYTHING: [&str; 6] = [
@@ -81,6 +81,8 @@ pub(super) enum Role {
 pub(super) struct Pattern {
     pub(super) role: Role,
     pub(super) regex: Regex,
+    /// The same for lines of ASCII, where it can be said so.
+    pub(super) quick: Option<Quick>,
     pub(super) id: Option<usize>,
     pub(super) status: Option<usize>,
     pub(super) suite: Option<usize>,
@@ -96,8 +98,9 @@ pub(super) const TOTALS: [&str; 7] = [
 #[derive(Debug)]
 pub(super) struct Compiled {
     pub(super) rules: RuleSet,
-    pub(super) set: RegexSet,
     pub(super) patterns: Vec<Pattern>,
+    /// The patterns that a line may match, by its first byte; the last for empty lines.
+    pub(super) by_first: Vec<Vec<u16>>,
     pub(super) strip: Vec<Regex>,
     pub(super) has_start: bool,
     pub(super) has_end: bool,
@@ -276,10 +279,21 @@ impl RuleSet {
     }
 }
 
-#[derive(Default)]
 struct Patterns {
     all: Vec<Pattern>,
-    sources: Vec<String>,
+    by_first: Vec<Vec<u16>>,
+}
+
+/// Where in [`Compiled::by_first`] the patterns of empty lines are.
+pub(super) const EMPTY: usize = 256;
+
+impl Default for Patterns {
+    fn default() -> Self {
+        Self {
+            all: Vec::new(),
+            by_first: vec![Vec::new(); EMPTY + 1],
+        }
+    }
 }
 
 impl Patterns {
@@ -320,8 +334,19 @@ impl Patterns {
             }
         }
         let group = |name: &str| regex.capture_names().position(|known| known == Some(name));
+        let hir = regex_syntax::parse(&whole)
+            .map_err(|why| RuleError::new(label.clone(), last_line(&why)))?;
+        let mut first = [false; 256];
+        let may_be_empty = first_bytes(&hir, &mut first);
+        let number = u16::try_from(self.all.len()).unwrap_or(u16::MAX);
+        for (byte, patterns) in self.by_first.iter_mut().enumerate() {
+            if first.get(byte).copied().unwrap_or(may_be_empty) {
+                patterns.push(number);
+            }
+        }
         let pattern = Pattern {
             role,
+            quick: Quick::new(&hir),
             id: group("id"),
             status: group("status"),
             suite: group("suite"),
@@ -329,17 +354,11 @@ impl Patterns {
             label,
             regex,
         };
-        self.sources.push(whole);
         self.all.push(pattern);
         Ok(&self.all[self.all.len() - 1])
     }
 
     fn finish(self, rules: &RuleSet) -> Result<RuleParser, RuleError> {
-        let set = RegexSetBuilder::new(&self.sources)
-            .size_limit(MAX_SET)
-            .dfa_size_limit(MAX_SET)
-            .build()
-            .map_err(|why| RuleError::new("all patterns together", why.to_string()))?;
         let mut strip = Vec::with_capacity(rules.strip.len());
         for (at, source) in rules.strip.iter().enumerate() {
             let label = format!("strip[{at}]");
@@ -363,8 +382,8 @@ impl Patterns {
             has_start: !rules.markers.start.is_empty(),
             has_end: !rules.markers.end.is_empty(),
             rules: rules.clone(),
-            set,
             patterns: self.all,
+            by_first: self.by_first,
             strip,
         };
         Ok(RuleParser {
@@ -387,7 +406,7 @@ fn build(label: &str, source: &str, whole: &str) -> Result<Regex, RuleError> {
 }
 
 /// The message without the drawing that shows where in the pattern it is.
-fn last_line(why: &regex::Error) -> String {
+fn last_line(why: &impl std::fmt::Display) -> String {
     let text = why.to_string();
     text.lines().last().unwrap_or_default().trim().to_owned()
 }

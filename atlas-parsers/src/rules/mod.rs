@@ -5,6 +5,7 @@
 //! outcome that follows from counting) needs a [`ScriptParser`](crate::ScriptParser).
 
 mod compile;
+mod quick;
 mod read;
 mod set;
 

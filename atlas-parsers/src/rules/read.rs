@@ -1,12 +1,14 @@
 //! The engine: one line after the other.
 
-use super::compile::{Compiled, Pattern, Role};
+use super::compile::{Compiled, EMPTY, Pattern, Role};
+use super::quick::{Answer, NOWHERE, Scratch};
 use super::set::Per;
 use crate::text::{clean, lossy};
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use regex::CaptureLocations;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -50,8 +52,9 @@ pub(super) struct State {
     section: Option<usize>,
     suite: String,
     open: Vec<Open>,
-    /// The test whose result came last.
-    last: Option<(String, String)>,
+    /// The test whose result came last: suite and name, where there is one.
+    last: (String, String),
+    has_last: bool,
     run_totals: Option<Totals>,
     suite_totals: Option<Totals>,
     /// The runner's end was seen behind the last result.
@@ -61,6 +64,8 @@ pub(super) struct State {
     timed_out: bool,
     unbuilt: bool,
     locations: Vec<CaptureLocations>,
+    /// The groups of the pattern that took the line.
+    scratch: Scratch,
     examined: bool,
     reading: RuleReading,
     hits: Vec<u64>,
@@ -77,7 +82,8 @@ impl State {
             section: None,
             suite: String::new(),
             open: Vec::new(),
-            last: None,
+            last: (String::new(), String::new()),
+            has_last: false,
             run_totals: None,
             suite_totals: None,
             ended: false,
@@ -90,6 +96,7 @@ impl State {
                 .iter()
                 .map(|pattern| pattern.regex.capture_locations())
                 .collect(),
+            scratch: Scratch::default(),
             examined,
             reading: RuleReading::default(),
             hits: vec![0; by.patterns.len()],
@@ -114,15 +121,20 @@ impl State {
     }
 
     fn text(&mut self, text: &str) {
-        let by = Arc::clone(&self.by);
-        if text.len() > MAX_LINE || !by.set.is_match(text) {
+        if text.len() > MAX_LINE {
             self.unread(text);
             return;
         }
+        let by = Arc::clone(&self.by);
+        let is_ascii = text.is_ascii();
+        let first = text.bytes().next().map_or(EMPTY, usize::from);
         let mut taken = false;
-        for at in &by.set.matches(text) {
+        for at in by.by_first[first].iter().map(|at| usize::from(*at)) {
             let pattern = &by.patterns[at];
-            match self.take(&by, at, pattern, text) {
+            if !self.applies(pattern) || !self.matches(at, pattern, text, is_ascii) {
+                continue;
+            }
+            match self.take(&by, pattern, text) {
                 Taken::No => continue,
                 Taken::Noted => taken = true,
                 Taken::Whole => {
@@ -137,6 +149,51 @@ impl State {
         }
     }
 
+    /// Whether a pattern says anything where the log is now.
+    fn applies(&self, pattern: &Pattern) -> bool {
+        if let Some(block) = self.ignoring {
+            return matches!(pattern.role, Role::IgnoreEnd(of) if of == block);
+        }
+        match pattern.role {
+            Role::IgnoreEnd(_) => false,
+            Role::IgnoreBegin(_)
+            | Role::Start
+            | Role::BuildFailed
+            | Role::Crashed
+            | Role::TimedOut => true,
+            _ if !self.running => false,
+            Role::SectionEnd(of) | Role::Entry(of) => self.section == Some(of),
+            Role::Line(_) => self.section.is_none(),
+            Role::End
+            | Role::SectionBegin(_)
+            | Role::Totals(_)
+            | Role::SuiteBegin
+            | Role::SuiteEnd => true,
+        }
+    }
+
+    /// Whether a pattern matches a line; its groups are found then.
+    fn matches(&mut self, at: usize, pattern: &Pattern, text: &str, is_ascii: bool) -> bool {
+        if is_ascii && let Some(quick) = &pattern.quick {
+            match quick.find(text.as_bytes(), &mut self.scratch) {
+                Answer::Match => return true,
+                Answer::NoMatch => return false,
+                Answer::Unknown => {}
+            }
+        }
+        let locations = &mut self.locations[at];
+        if pattern.regex.captures_read(locations, text).is_none() {
+            return false;
+        }
+        let slots = &mut self.scratch.slots;
+        slots.clear();
+        for group in 0..locations.len() {
+            let (from, to) = locations.get(group).unwrap_or((NOWHERE, NOWHERE));
+            slots.extend([from, to]);
+        }
+        true
+    }
+
     fn unread(&mut self, text: &str) {
         if !self.examined || text.trim().is_empty() || self.ignoring.is_some() {
             return;
@@ -148,49 +205,41 @@ impl State {
         }
     }
 
-    fn take(&mut self, by: &Compiled, at: usize, pattern: &Pattern, text: &str) -> Taken {
-        if let Some(block) = self.ignoring {
-            if matches!(pattern.role, Role::IgnoreEnd(of) if of == block) {
-                self.ignoring = None;
-                return Taken::Whole;
-            }
-            return Taken::No;
-        }
+    /// What a pattern that applies makes of a line that it matches.
+    fn take(&mut self, by: &Compiled, pattern: &Pattern, text: &str) -> Taken {
         match pattern.role {
             Role::IgnoreBegin(block) => {
                 if by.rules.ignore[block].end.is_some() {
                     self.ignoring = Some(block);
                 }
-                return Taken::Whole;
+                Taken::Whole
+            }
+            Role::IgnoreEnd(_) => {
+                self.ignoring = None;
+                Taken::Whole
             }
             Role::Start => {
                 self.running = true;
                 self.ended = false;
                 self.section = None;
-                return Taken::Noted;
+                Taken::Noted
             }
             Role::BuildFailed => {
                 self.unbuilt = true;
-                let module = self
-                    .group(at, pattern, text, pattern.suite)
-                    .unwrap_or_default();
+                let module = self.group(text, pattern.suite).unwrap_or_default();
                 let line = usize::try_from(self.line).unwrap_or(usize::MAX);
                 let proof = Evidence::at("log", line, text);
-                self.log.lose(&module, LostReason::BuildFailed, vec![proof]);
-                return Taken::Noted;
+                self.log.lose(module, LostReason::BuildFailed, vec![proof]);
+                Taken::Noted
             }
             Role::Crashed => {
                 self.crashed = true;
-                return Taken::Noted;
+                Taken::Noted
             }
             Role::TimedOut => {
                 self.timed_out = true;
-                return Taken::Noted;
+                Taken::Noted
             }
-            _ if !self.running => return Taken::No,
-            _ => {}
-        }
-        match pattern.role {
             Role::End => {
                 self.settle();
                 self.ended = true;
@@ -198,7 +247,7 @@ impl State {
                 self.running = !by.has_start;
                 Taken::Noted
             }
-            Role::SectionEnd(of) if self.section == Some(of) => {
+            Role::SectionEnd(_) => {
                 self.section = None;
                 Taken::Whole
             }
@@ -210,15 +259,14 @@ impl State {
             Role::Totals(of) => {
                 self.settle();
                 self.section = None;
-                self.totals(by.rules.totals[of].per, at, pattern, text);
+                self.totals(by.rules.totals[of].per, pattern, text);
                 Taken::Whole
             }
             Role::SuiteBegin => {
                 self.settle();
                 self.section = None;
-                self.suite = self
-                    .group(at, pattern, text, pattern.suite)
-                    .unwrap_or_default();
+                let suite = self.group(text, pattern.suite).unwrap_or_default();
+                self.suite = suite.to_owned();
                 Taken::Whole
             }
             Role::SuiteEnd => {
@@ -226,53 +274,30 @@ impl State {
                 self.suite.clear();
                 Taken::Whole
             }
-            Role::Entry(of) if self.section == Some(of) => {
-                self.entry(by.rules.sections[of].status, at, pattern, text);
+            Role::Entry(of) => {
+                self.entry(by.rules.sections[of].status, pattern, text);
                 Taken::Whole
             }
-            Role::Line(of) if self.section.is_none() => self.result(by, of, at, pattern, text),
-            _ => Taken::No,
+            Role::Line(of) => self.result(by, of, pattern, text),
         }
     }
 
     /// The text of a group, blanks around it removed.
-    fn group(
-        &mut self,
-        at: usize,
-        pattern: &Pattern,
-        text: &str,
-        group: Option<usize>,
-    ) -> Option<String> {
-        let locations = &mut self.locations[at];
-        pattern.regex.captures_read(locations, text)?;
-        let (from, to) = locations.get(group?)?;
-        Some(text[from..to].trim().to_owned())
+    fn group<'t>(&self, text: &'t str, group: Option<usize>) -> Option<&'t str> {
+        let (from, to) = self.scratch.group(group?)?;
+        Some(text[from..to].trim())
     }
 
-    fn result(
-        &mut self,
-        by: &Compiled,
-        of: usize,
-        at: usize,
-        pattern: &Pattern,
-        text: &str,
-    ) -> Taken {
+    fn result(&mut self, by: &Compiled, of: usize, pattern: &Pattern, text: &str) -> Taken {
         let rule = &by.rules.lines[of];
-        let locations = &mut self.locations[at];
-        if pattern.regex.captures_read(locations, text).is_none() {
-            return Taken::No;
-        }
-        let get = |group: Option<usize>| {
-            let (from, to) = locations.get(group?)?;
-            Some(text[from..to].trim())
-        };
-        let (id, word, suite) = (get(pattern.id), get(pattern.status), get(pattern.suite));
+        let id = self.group(text, pattern.id);
+        let word = self.group(text, pattern.status);
+        let suite = self.group(text, pattern.suite);
         let status = match (rule.status, word) {
             (Some(fixed), _) => Some(Ok(fixed)),
             (None, Some(word)) => Some(by.rules.statuses.get(word).copied().ok_or(word)),
             (None, None) => None,
         };
-        let suite = suite.map_or_else(|| self.suite.clone(), str::to_owned);
         let Some(id) = id else {
             return self.of_last(status);
         };
@@ -280,23 +305,27 @@ impl State {
         if id.is_empty() {
             return Taken::No;
         }
+        // Kept aside, for what is done with it changes the state.
+        let own = std::mem::take(&mut self.suite);
+        let suite = suite.unwrap_or(&own);
         match status {
             Some(Ok(status)) => {
-                self.close_named(&suite, &id);
-                self.record(suite, id, status);
+                self.close_named(suite, &id);
+                self.record(suite, &id, status);
             }
-            Some(Err(word)) => self.unknown(word, Some((&suite, &id))),
+            Some(Err(word)) => self.unknown(word, Some((suite, &id))),
             None => {
                 if rule.otherwise.is_some() {
                     self.settle();
                 }
                 self.announce(Open {
-                    suite,
-                    id,
+                    suite: suite.to_owned(),
+                    id: id.into_owned(),
                     otherwise: rule.otherwise,
                 });
             }
         }
+        self.suite = own;
         Taken::Whole
     }
 
@@ -305,10 +334,10 @@ impl State {
         match status {
             Some(Ok(status)) => {
                 if let Some(open) = self.open.pop() {
-                    self.record(open.suite, open.id, status);
-                } else if let Some((suite, id)) = self.last.clone() {
+                    self.record(&open.suite, &open.id, status);
+                } else if self.has_last {
                     // One more failure of the same test; it never mends anything.
-                    let qualified = self.qualified(&suite, &id);
+                    let qualified = self.qualified(&self.last.0, &self.last.1);
                     let before = self.log.status(&qualified).unwrap_or(status);
                     self.log.revise(&qualified, before.worst(status));
                 } else {
@@ -351,7 +380,7 @@ impl State {
         }
         for open in std::mem::take(&mut self.open) {
             match open.otherwise {
-                Some(status) => self.record(open.suite, open.id, status),
+                Some(status) => self.record(&open.suite, &open.id, status),
                 None => self.open.push(open),
             }
         }
@@ -374,12 +403,11 @@ impl State {
         format!("{suite}{}{id}", self.by.rules.separator)
     }
 
-    fn record(&mut self, suite: String, id: String, status: TestStatus) {
+    fn record(&mut self, suite: &str, id: &str, status: TestStatus) {
         self.ended = false;
         self.counted = false;
-        let separator = self.by.rules.separator.as_str();
         if self.examined {
-            let qualified = self.qualified(&suite, &id);
+            let qualified = self.qualified(suite, id);
             if let Some(before) = self.log.status(&qualified)
                 && before != status
                 && self.reading.contradictions.len() < MAX_SAMPLE
@@ -391,19 +419,24 @@ impl State {
                 self.reading.contradictions.push(what);
             }
         }
-        self.log.record_in(&suite, separator, &id, status);
-        self.last = Some((suite, id));
+        self.log
+            .record_in(suite, self.by.rules.separator.as_str(), id, status);
+        let (last_suite, last_id) = &mut self.last;
+        last_suite.clear();
+        last_suite.push_str(suite);
+        last_id.clear();
+        last_id.push_str(id);
+        self.has_last = true;
     }
 
     /// An entry of a list of failures: the same test again, or one that is named nowhere else.
-    fn entry(&mut self, status: TestStatus, at: usize, pattern: &Pattern, text: &str) {
-        let Some(id) = self.group(at, pattern, text, pattern.id) else {
+    fn entry(&mut self, status: TestStatus, pattern: &Pattern, text: &str) {
+        let Some(id) = self.group(text, pattern.id) else {
             return;
         };
-        let id = self.strip(&id);
-        let suite = self.group(at, pattern, text, pattern.suite);
-        let suite = suite.unwrap_or_default();
-        let full = self.qualified(&suite, &id);
+        let suite = self.group(text, pattern.suite).unwrap_or_default();
+        let id = self.strip(id);
+        let full = self.qualified(suite, &id);
         let inside = self.qualified(&self.suite, &id);
         for known in [full, inside] {
             if let Some(before) = self.log.status(&known) {
@@ -411,8 +444,8 @@ impl State {
                 return;
             }
         }
-        let separator = self.by.rules.separator.as_str();
-        self.log.record_in(&suite, separator, &id, status);
+        self.log
+            .record_in(suite, self.by.rules.separator.as_str(), &id, status);
     }
 
     fn unknown(&mut self, word: &str, test: Option<(&str, &str)>) {
@@ -441,22 +474,19 @@ impl State {
         }
     }
 
-    fn totals(&mut self, per: Per, at: usize, pattern: &Pattern, text: &str) {
-        let number = |state: &mut Self, of: usize| {
+    fn totals(&mut self, per: Per, pattern: &Pattern, text: &str) {
+        let number = |of: usize| {
             let group = pattern.totals[of]?;
-            state
-                .group(at, pattern, text, Some(group))?
-                .parse::<u64>()
-                .ok()
+            self.group(text, Some(group))?.parse::<u64>().ok()
         };
         let found = Totals {
-            total: number(self, 0),
-            passed: number(self, 1),
-            failed: number(self, 2),
-            errors: number(self, 3),
-            skipped: number(self, 4),
-            xfailed: number(self, 5),
-            xpassed: number(self, 6),
+            total: number(0),
+            passed: number(1),
+            failed: number(2),
+            errors: number(3),
+            skipped: number(4),
+            xfailed: number(5),
+            xpassed: number(6),
         };
         self.counted = true;
         match per {
@@ -477,14 +507,17 @@ impl State {
         }
     }
 
-    fn strip(&self, id: &str) -> String {
-        let mut id = std::borrow::Cow::Borrowed(id);
+    fn strip<'t>(&self, id: &'t str) -> Cow<'t, str> {
+        let mut id = Cow::Borrowed(id);
         for pattern in &self.by.strip {
             if pattern.is_match(&id) {
-                id = std::borrow::Cow::Owned(pattern.replace_all(&id, "").into_owned());
+                id = Cow::Owned(pattern.replace_all(&id, "").into_owned());
             }
         }
-        id.trim().to_owned()
+        match id {
+            Cow::Owned(id) => Cow::Owned(id.trim().to_owned()),
+            id @ Cow::Borrowed(_) => id,
+        }
     }
 }
 

@@ -123,6 +123,7 @@ pub struct ScriptParser {
     source: String,
     cell: Cell,
     limits: ScriptLimits,
+    hides_globals: bool,
 }
 
 /// Why a parser was stopped or gave nothing usable: a verdict on the parser.
@@ -174,7 +175,41 @@ impl ScriptParser {
             source: source.to_owned(),
             cell,
             limits,
+            hides_globals: false,
         })
+    }
+
+    /// Runs the source as SWE-Bench++ does, with two namespaces: its functions do not see what it
+    /// imports or defines beside them, and raise `NameError`.
+    #[must_use]
+    pub fn with_hidden_globals(mut self) -> Self {
+        self.hides_globals = true;
+        self
+    }
+
+    /// What keeps it apart.
+    pub fn isolation(&self) -> &Isolation {
+        self.cell.isolation()
+    }
+
+    /// SHA-256 of all that its reading of a log depends on: source, driver, limits, in hex.
+    pub fn fingerprint(&self) -> String {
+        let limits = &self.limits;
+        let numbers = [
+            limits.seconds,
+            limits.memory_bytes,
+            limits.processes,
+            limits.tests,
+        ];
+        let flags = [limits.watch, self.hides_globals];
+        hex_digest(
+            format!(
+                "{}\n{numbers:?}\n{flags:?}\n{}",
+                self.hash(),
+                hex_digest(DRIVER.as_bytes())
+            )
+            .as_bytes(),
+        )
     }
 
     /// Its id.
@@ -215,6 +250,7 @@ impl ScriptParser {
             "tests": limits.tests,
             "name": 2000,
             "watch": limits.watch,
+            "split": self.hides_globals,
             // Below the sandbox's own, so that the interpreter can still say so.
             "memory": if limits.watch { limits.memory_bytes / 8 * 7 } else { 0 },
         });

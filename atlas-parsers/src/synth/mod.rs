@@ -3,7 +3,7 @@
 mod check;
 mod prompt;
 
-use crate::certify::{Certificate, CertifyCase, Decision, Examination, Truth, certify};
+use crate::certify::{Certificate, CertifyCase, Check, Decision, Examination, Truth, certify};
 use crate::rules::{RuleParser, RuleSet};
 use crate::script::{Cell, ScriptFault, ScriptLimits, ScriptParser};
 use atlas_core::{Error, FinishReason, LanguageModel, LogParserExt, ParsedLog, RunContext};
@@ -325,7 +325,7 @@ impl Synthesiser {
         };
         cx.progress.phase("try the parser");
         let cases = cases(asked);
-        let examined = certify_script(cx, &parser, &cases).await?;
+        let examined = certify_script(cx, &parser, &cases, Vec::new()).await?;
         let (read, certificate) = match examined {
             Ok(examined) => examined,
             Err(fault) => return Ok(Tried::Refused(vec![fault.to_string()])),
@@ -346,7 +346,7 @@ impl Synthesiser {
 
 /// Examines a parser in Python as [`certify`] does one of this crate: its readings of the logs and
 /// its certificate, or what stopped it on a log as it was given. What stops it on a changed log is a
-/// check that did not hold.
+/// check that did not hold. `more` are checks that were made elsewhere.
 ///
 /// # Errors
 /// The sandbox fails; cancellation.
@@ -357,6 +357,7 @@ pub async fn certify_script(
     cx: &RunContext,
     parser: &ScriptParser,
     cases: &[CertifyCase<'_>],
+    more: Vec<Check>,
 ) -> Result<Result<(Vec<ParsedLog>, Certificate), ScriptFault>, Error> {
     let logs: Vec<&[u8]> = cases.iter().map(|case| case.log).collect();
     let read: Result<Vec<ParsedLog>, ScriptFault> = match parser.read(cx, &logs).await? {
@@ -373,7 +374,7 @@ pub async fn certify_script(
         Ok(changed) => changed.into_iter().map(Result::ok).collect(),
         Err(_) => vec![None; logs.len()],
     };
-    let certificate = examination.judge(parser.id(), &parser.hash(), changed, Vec::new());
+    let certificate = examination.judge(parser.id(), &parser.hash(), changed, more);
     Ok(Ok((read, certificate)))
 }
 

@@ -4,7 +4,7 @@ use crate::support::crate_root;
 use atlas_core::{LogParser, LogParserExt, LogReader, ParsedLog, ParsedLogBuilder, TestStatus};
 use atlas_parsers::{
     Certificate, CertifyCase, CheckKind, Decision, Level, Parsers, RuleParser, RuleSet, Truth,
-    certify,
+    certify, stable_log,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -213,4 +213,41 @@ fn logs_without_failures_do_not_certify() {
         assert_eq!(certificate.decision, decision, "{certificate:#?}");
         assert!(certificate.reasons[0].contains("no outcome could be turned"));
     }
+}
+
+/// What a row keeps has no line of a log, and two runs of the same tests give the same bytes.
+#[test]
+fn what_a_row_keeps_is_the_same_for_two_runs() {
+    let run = |seconds: &str, folder: &str| {
+        let log = format!(
+            "a-1 OK it works ({seconds}s)\na-2 OK it does too (0.1s)\na-3 OK as well\n\
+             a-4 ERR it does not, see /tmp/{folder}/x at 0x7f{folder}00\na-5 SKIP later\n"
+        );
+        let parser = jim(|_| {});
+        let known = parser.parse(log.as_bytes());
+        let stable = stable_log(log.as_bytes(), known.results.iter().map(|test| test.name));
+        assert_eq!(parser.parse(&stable).tests(), known.tests());
+        let case = CertifyCase {
+            name: "after.log".to_owned(),
+            log: &stable,
+            truth: None,
+            exit_code: Some(1),
+        };
+        certify(&parser, "hash", &[case]).for_row()
+    };
+    let (one, two) = (run("0.31", "1111"), run("12.125", "22222222"));
+    assert_eq!(one, two);
+    assert_eq!(one.decision, Decision::Certified, "{one:#?}");
+    let text = serde_json::to_string(&one).unwrap();
+    assert!(
+        !text.contains("it works") && !text.contains("failures"),
+        "{text}"
+    );
+    assert!(!one.checks.contains_key(&CheckKind::TruncationSeen));
+    assert!(one.checks[&CheckKind::Flip].passed > 0);
+
+    let blind = jim(|rules| rules["statuses"]["ERR"] = "PASSED".into());
+    let refused = judged(&blind, None).for_row();
+    assert_eq!(refused.decision, Decision::Refused);
+    assert!(!refused.refused_by.is_empty());
 }

@@ -134,3 +134,36 @@ fn exactly_the_injected_tests_fail() {
         assert!(!fewer.extra.is_empty(), "{fewer:#?}");
     }
 }
+
+/// A test of the same name in another file may inherit the body or have its own: it says nothing.
+#[test]
+fn namesakes_in_other_files_are_left_out() {
+    let log = |outcomes: [TestStatus; 3]| {
+        let mut log = ParsedLogBuilder::new("pytest");
+        let ids = [
+            "t/test_a.py::test_x[1]",
+            "t/test_b.py::test_x",
+            "t/test_b.py::test_y",
+        ];
+        for (id, status) in ids.iter().zip(outcomes) {
+            log.record("", id, id, status);
+        }
+        log.finish(RunOutcome::Completed)
+    };
+    let (passed, failed) = (TestStatus::Passed, TestStatus::Failed);
+    let injected = [Injected {
+        file: "t/test_a.py".to_owned(),
+        name: "test_x".to_owned(),
+    }];
+    let before = log([passed; 3]);
+    let none = BTreeSet::new();
+    for other in [passed, failed] {
+        let judgement = judge_injection(&before, &log([failed, other, passed]), &injected, &none);
+        assert!(judgement.is_exact(), "{judgement:#?}");
+        assert_eq!(judgement.seen, ["t/test_a.py::test_x[1]"]);
+    }
+    let missed = judge_injection(&before, &log([passed, failed, passed]), &injected, &none);
+    assert_eq!(missed.missed.len(), 1);
+    let extra = judge_injection(&before, &log([failed, passed, failed]), &injected, &none);
+    assert_eq!(extra.extra[0].id, "t/test_b.py::test_y");
+}

@@ -17,6 +17,18 @@ enum NetworkChoice {
     Full,
 }
 
+/// Parsers that are not shipped.
+#[derive(Debug, Args)]
+struct OwnParserArgs {
+    /// A parser that reads all logs in strict mode [default: what the row brings along, else the one
+    /// that it names].
+    #[arg(long, value_name = "FILE.json")]
+    parser: Option<PathBuf>,
+    /// Run parser code that rows bring along even where nothing keeps it apart from this machine.
+    #[arg(long)]
+    trust_parsers: bool,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct EvalArgs {
     /// The dataset: a file, or a folder of tasks.
@@ -65,6 +77,8 @@ pub(super) struct EvalArgs {
     /// Run the repository's code even where nothing keeps it apart from this machine.
     #[arg(long)]
     trust: bool,
+    #[command(flatten)]
+    parsers: OwnParserArgs,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -87,6 +101,8 @@ pub(super) async fn eval(cx: &RunContext, args: EvalArgs) -> Result<u8, Error> {
         results: args.results,
         config: config(args.config.as_deref())?,
         trust: args.trust,
+        parser: args.parsers.parser,
+        trust_parsers: args.parsers.trust_parsers,
         ..EvalOptions::new(args.dataset, args.predictions, args.run_id)
     };
     let report = evaluate(cx, &options).await?;
@@ -223,20 +239,32 @@ pub(super) struct RegradeArgs {
     /// Also grade by these rules, and print what they see otherwise, test by test.
     #[arg(long, value_name = "MODE")]
     against: Option<GradingMode>,
+    #[command(flatten)]
+    parsers: OwnParserArgs,
+    /// Where parser code of rows runs: auto, docker or local. Nothing else needs an engine.
+    #[arg(long, default_value = "auto")]
+    engine: EngineChoice,
+    /// Configuration [default: atlas.toml in this folder, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
-pub(super) fn again(args: RegradeArgs) -> Result<u8, Error> {
-    let report = regrade(&RegradeOptions {
-        dataset: args.dataset,
-        predictions: args.predictions,
-        logs: args.logs,
+pub(super) async fn again(cx: &RunContext, args: RegradeArgs) -> Result<u8, Error> {
+    let options = RegradeOptions {
         instances: args.instance_ids,
         mode: args.mode,
         against: args.against,
-    })?;
+        parser: args.parsers.parser,
+        engine: args.engine,
+        config: config(args.config.as_deref())?,
+        trust_parsers: args.parsers.trust_parsers,
+        ..RegradeOptions::new(args.dataset, args.predictions, args.logs)
+    };
+    let report = regrade(cx, &options).await?;
+    cx.progress.phase("");
     if args.format == Format::Json {
         output::json(&report)?;
     } else {

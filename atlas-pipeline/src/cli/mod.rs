@@ -143,7 +143,7 @@ struct MakeArgs {
     /// Where the dataset and all artefacts go.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// A model that is asked where rules cannot mend a plan: a name from `[models]` of the configuration,
+    /// A model that is asked where rules cannot mend a plan, and for a parser where none is known: a name from `[models]` of the configuration,
     /// PROVIDER:MODEL, an address, replay:FILE or scripted:FILE.
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
@@ -156,6 +156,13 @@ struct MakeArgs {
     /// Run each state N times and set aside tests that do not repeat.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
+    /// A parser that reads the tests, in the place of the plan's: a rule set, or Python for a sandbox.
+    #[arg(long, value_name = "FILE.json")]
+    parser: Option<PathBuf>,
+    /// Write failures into the pull request's tests and see whether the parser sees exactly them; with
+    /// --model also into tests that no rule can rewrite.
+    #[arg(long)]
+    inject: bool,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -211,7 +218,7 @@ struct BuildArgs {
     /// Where plan, Dockerfile, lock and log go.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// A model that is asked where rules cannot mend a plan: a name from `[models]` of the configuration,
+    /// A model that is asked where rules cannot mend a plan, and for a parser where none is known: a name from `[models]` of the configuration,
     /// PROVIDER:MODEL, an address, replay:FILE or scripted:FILE.
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
@@ -378,7 +385,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Leaderboard(args) => leaderboard::command(&args),
         Command::Metrics(args) => metrics::metrics(&args),
         Command::Report(args) => metrics::report(&args),
-        Command::Regrade(args) => eval::again(args),
+        Command::Regrade(args) => with_runtime(|cx| async move { eval::again(&cx, args).await }),
         Command::Abstain(args) => {
             with_runtime(|cx| async move { judging::abstain_command(&cx, *args).await })
         }
@@ -513,6 +520,8 @@ async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
         config,
         trust: args.trust,
         repeats: args.repeats,
+        parser: args.parser,
+        inject: args.inject,
         ..MakeOptions::new(args.repo, args.out)
     };
     let report = make(cx, &options).await?;

@@ -21,7 +21,7 @@ pub(super) struct ValidateArgs {
     /// that each instance was made from].
     #[arg(long, value_name = "DIR")]
     repos: Option<PathBuf>,
-    /// The gates, in order, with commas between [default: all].
+    /// The gates, in order, with commas between [default: all but `certificate`].
     #[arg(long = "gates", value_name = "GATE,…", value_delimiter = ',', value_parser = GATES.to_vec())]
     gates: Vec<String>,
     /// Go on to the other gates after one rejected an instance.

@@ -2,7 +2,8 @@
 
 use super::source::Source;
 use super::trial::BaseTrial;
-use super::{EnvironmentOptions, synthesizer};
+use super::{EnvironmentOptions, inventing, synthesizer};
+use crate::log_reading::LogReading;
 use crate::make::build_proof;
 use crate::store::{Workplace, write_json};
 use crate::{CachedSandbox, Engines, write_atomically};
@@ -131,13 +132,15 @@ pub async fn build(
         warnings,
     };
     let clock = Instant::now();
-    let made = synthesizer(&options.config, &engines, &id, place.seed()?)?
+    let reading = Arc::new(reading(options, &id)?);
+    let made = synthesizer(&options.config, &engines, &id, place.seed()?, &reading)?
         .synthesize(cx, &repository)
         .await?;
     report.build_seconds = clock.elapsed().as_secs_f64();
     match made {
         SynthesisOutcome::Ready(environment) => {
-            let run = run_base(cx, options, &engines, &environment, &id, &place).await?;
+            let run =
+                run_base(cx, options, &engines, &environment, (&id, &place), &reading).await?;
             write_atomically(&artefacts.join("base.log"), &run.1)?;
             keep(&artefacts, &environment)?;
             let drift = environment.plan.drift.iter().map(|d| format!("drift: {d}"));
@@ -172,9 +175,31 @@ pub async fn build(
             report.plan = attempts.into_iter().next_back().map(|last| last.plan);
         }
     }
+    let (answers, notes) = reading.record();
+    report.warnings.extend(notes);
+    if !answers.is_empty() {
+        write_json(&artefacts.join("parser.attempts.json"), &answers)?;
+    }
+    if let Some(own) = reading.own().filter(|_| reading.is_invented()) {
+        write_json(&artefacts.join("parser.json"), &own.file())?;
+        report.warnings.push(format!(
+            "no shipped parser reads these tests; `{}` was made for them: parser.json",
+            own.id()
+        ));
+    }
     place.clear_temporary()?;
     write_json(&artefacts.join("build.json"), &report)?;
     Ok(report)
+}
+
+/// With a model, a parser is made for tests that no shipped one reads.
+fn reading(options: &EnvironmentOptions, id: &InstanceId) -> Result<LogReading, Error> {
+    inventing(
+        &options.config,
+        (options.engine, options.trust),
+        id,
+        LogReading::default(),
+    )
 }
 
 fn keep(artefacts: &Path, environment: &Environment) -> Result<(), Error> {
@@ -192,16 +217,24 @@ async fn run_base(
     options: &EnvironmentOptions,
     engines: &Engines,
     environment: &Environment,
-    id: &InstanceId,
-    place: &Workplace,
+    (id, place): (&InstanceId, &Workplace),
+    reading: &Arc<LogReading>,
 ) -> Result<(BaseRun, Vec<u8>), Error> {
     let trial = BaseTrial {
         engines: engines.clone(),
         limits: options.config.limits.clone(),
         instance: id.clone(),
         seed: place.seed()?,
+        reading: Arc::clone(reading),
     };
-    let run = trial.state(cx, environment).await?;
+    let mut run = trial.state(cx, environment).await?;
+    if run.parsed.results.is_empty()
+        && reading
+            .invent(cx, &environment.plan.test_cmd, &[("base", &run)])
+            .await?
+    {
+        run = trial.state(cx, environment).await?;
+    }
     let base = BaseRun {
         tests: run.parsed.results.len(),
         counts: run.summary.counts,

@@ -10,13 +10,15 @@ pub use build::{BaseRun, BuildOutcome, BuildReport, build};
 pub use plan::{PlanReport, plan};
 pub(crate) use scratch::ScratchSynthesizer;
 
+use crate::log_reading::{Inventor, LogReading, Unread};
+use crate::own_parser::{Isolated, OwnParser};
 use crate::{CachedSandbox, Config, EngineChoice, Engines};
 use atlas_core::{
     EnvSynthesizer, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, InstanceId, LanguageModel,
     Limits,
 };
 use atlas_docker::{AnalysisOptions, FixedPlan, RefineOptions, RefiningSynthesizer, pin};
-use atlas_oracle::{OracleOptions, StateDifferentialOracle};
+use atlas_oracle::{OracleOptions, RunReader, StateDifferentialOracle};
 use atlas_parsers::Parsers;
 use std::sync::Arc;
 use trial::BaseTrial;
@@ -117,6 +119,7 @@ pub(crate) fn synthesizer(
     engines: &Engines,
     instance: &InstanceId,
     seed: String,
+    reading: &Arc<LogReading>,
 ) -> Result<Box<dyn EnvSynthesizer>, Error> {
     // What an environment was made of does not change: asked once per environment, not per folder.
     let known = crate::engine::cache_folder()?.join("inventory");
@@ -133,6 +136,7 @@ pub(crate) fn synthesizer(
             limits: config.limits.clone(),
             instance: instance.clone(),
             seed,
+            reading: Arc::clone(reading),
         })),
         options: analysis_options(config)?,
         refine: RefineOptions::default(),
@@ -140,8 +144,32 @@ pub(crate) fn synthesizer(
     }))
 }
 
+/// With the configured model, which makes a parser for logs that no shipped one knows.
+pub(crate) fn inventing(
+    config: &Config,
+    (engine, trust): (EngineChoice, bool),
+    instance: &InstanceId,
+    reading: LogReading,
+) -> Result<LogReading, Error> {
+    let Some(model) = model(config)? else {
+        return Ok(reading);
+    };
+    let name: String = instance
+        .as_str()
+        .to_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .take(50)
+        .collect();
+    Ok(reading.with_inventor(Some(Inventor {
+        model,
+        isolated: Arc::new(Isolated::new(engine, config, trust, None)?),
+        id: format!("made-{name}"),
+    })))
+}
+
 /// The configured model, within its budget.
-fn model(config: &Config) -> Result<Option<Arc<dyn LanguageModel>>, Error> {
+pub(crate) fn model(config: &Config) -> Result<Option<Arc<dyn LanguageModel>>, Error> {
     let limits = atlas_llm::Limits {
         calls: Some(config.model.calls),
         tokens: Some(config.model.tokens),
@@ -159,25 +187,40 @@ fn model(config: &Config) -> Result<Option<Arc<dyn LanguageModel>>, Error> {
     Ok(Some(Arc::new(atlas_llm::Budget::new(replay, limits))))
 }
 
-/// The oracle for environments of this plan.
+/// The oracle for environments of this plan. The console is read by the parser of `reading`, else by
+/// the plan's; one that is not known is no error where a parser may still be made.
 pub(crate) fn oracle(
     engines: &Engines,
     plan: &EnvironmentPlan,
     limits: &Limits,
     seed: String,
+    reading: &LogReading,
 ) -> Result<StateDifferentialOracle, Error> {
     let parsers = Parsers::builtin();
     let unknown = |why: atlas_parsers::UnknownParser| {
         Error::new(ErrorKind::InvalidInput, "choose the plan's parser", "").with_source(why)
     };
-    let parser = parsers.get(&plan.log_parser_name).map_err(unknown)?;
     let options = OracleOptions {
         limits: limits.clone(),
         seed,
         ..OracleOptions::default()
     };
-    let mut oracle =
-        StateDifferentialOracle::new(Arc::clone(&engines.sandbox), parser).with_options(options);
+    let sandbox = Arc::clone(&engines.sandbox);
+    let oracle = match reading.own() {
+        Some(OwnParser::Rules(rules)) => StateDifferentialOracle::new(sandbox, Arc::new(rules)),
+        Some(OwnParser::Script(reader)) => {
+            StateDifferentialOracle::read_by(sandbox, Arc::from(reader as Box<dyn RunReader>))
+        }
+        None => match parsers.get(&plan.log_parser_name) {
+            Ok(parser) => StateDifferentialOracle::new(sandbox, parser),
+            Err(_) if reading.may_invent() => {
+                let unread = Unread(plan.log_parser_name.clone());
+                StateDifferentialOracle::new(sandbox, Arc::new(unread))
+            }
+            Err(why) => return Err(unknown(why)),
+        },
+    };
+    let mut oracle = oracle.with_options(options);
     if let Some(spec) = &plan.report {
         oracle = oracle.with_report_parser(parsers.get(&spec.parser).map_err(unknown)?);
     }

@@ -2,12 +2,14 @@
 
 use super::oracle;
 use crate::Engines;
+use crate::log_reading::LogReading;
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, InstanceId, Limits, OracleTask, Overlay, Patch, RunContext, State,
 };
 use atlas_docker::{Trial, TrialRun};
 use atlas_oracle::StateRun;
+use std::sync::Arc;
 
 /// Runs Base as the oracle would.
 #[derive(Clone, Debug)]
@@ -16,6 +18,7 @@ pub(super) struct BaseTrial {
     pub(super) limits: Limits,
     pub(super) instance: InstanceId,
     pub(super) seed: String,
+    pub(super) reading: Arc<LogReading>,
 }
 
 impl BaseTrial {
@@ -25,7 +28,13 @@ impl BaseTrial {
         environment: &Environment,
     ) -> Result<StateRun, Error> {
         let seed = self.seed.clone();
-        let oracle = oracle(&self.engines, &environment.plan, &self.limits, seed)?;
+        let oracle = oracle(
+            &self.engines,
+            &environment.plan,
+            &self.limits,
+            seed,
+            &self.reading,
+        )?;
         let task = OracleTask {
             instance_id: self.instance.clone(),
             test_patch: Patch::default(),
@@ -43,7 +52,16 @@ impl BaseTrial {
 #[async_trait]
 impl TrialRun for BaseTrial {
     async fn run(&self, cx: &RunContext, environment: &Environment) -> Result<Trial, Error> {
-        let run = self.state(cx, environment).await?;
+        let mut run = self.state(cx, environment).await?;
+        // Tests that nobody reads are no fault of the plan.
+        if run.parsed.results.is_empty()
+            && self
+                .reading
+                .invent(cx, &environment.plan.test_cmd, &[("base", &run)])
+                .await?
+        {
+            run = self.state(cx, environment).await?;
+        }
         Ok(Trial {
             log: run.log,
             parsed: run.parsed,

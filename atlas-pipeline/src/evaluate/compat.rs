@@ -3,6 +3,7 @@
 use super::script;
 use super::subject::Subject;
 use super::verdict::{EvalOutcome, EvalVerdict};
+use crate::own_parser::{Isolated, OwnParser, ParserOrigin, ReadBy};
 use atlas_core::{
     Environment, Error, ErrorKind, ExitState, GradingMode, Harness, Instance, InstanceError, Job,
     JobFile, JobResult, JobUser, Limits, Network, Overlay, RunContext, Sandbox,
@@ -55,22 +56,86 @@ pub fn grade_row(
     Ok(grade_by(harness, &subject, files, read))
 }
 
-/// Grades what a harness has before it.
-pub(super) fn grade_as(
+/// What the row's own code made of a log.
+#[derive(Clone, Debug)]
+pub(super) struct CodeRead {
+    pub(super) read: CompatRead,
+    pub(super) by: ReadBy,
+}
+
+/// Grades what a harness has before it. A log that the harness would have read by code of the row is
+/// read by it, in a sandbox.
+pub(super) async fn grade_with_code(
+    cx: &RunContext,
+    isolated: &Isolated,
     harness: Harness,
     subject: &Subject,
-    patch: Option<&str>,
-    log: Option<&[u8]>,
-    instance_log: Option<&[u8]>,
-    stage: CompatStage,
-) -> CompatGrade {
-    let files = HarnessFiles {
-        patch,
-        log,
-        instance_log,
-        stage,
+    files: &HarnessFiles<'_>,
+) -> Result<(CompatGrade, Option<ReadBy>), Error> {
+    let code = read_by_code(cx, isolated, harness, subject, files).await?;
+    Ok(grade_as_read(harness, subject, files, code.as_ref()))
+}
+
+/// The same, with what the code said.
+pub(super) fn grade_as_read(
+    harness: Harness,
+    subject: &Subject,
+    files: &HarnessFiles<'_>,
+    code: Option<&CodeRead>,
+) -> (CompatGrade, Option<ReadBy>) {
+    let Some(code) = code else {
+        return (grade_by(harness, subject, files, None), None);
     };
-    grade_by(harness, subject, &files, None)
+    let read = |_: &str| code.read.clone();
+    let grade = grade_by(harness, subject, files, Some(&read));
+    (grade, Some(code.by.clone()))
+}
+
+/// Has the row's code read what the harness would give it; nothing where the harness runs none, or
+/// does not come so far.
+pub(super) async fn read_by_code(
+    cx: &RunContext,
+    isolated: &Isolated,
+    harness: Harness,
+    subject: &Subject,
+    files: &HarnessFiles<'_>,
+) -> Result<Option<CodeRead>, Error> {
+    let Some((parser, ParserOrigin::Dataset)) = &subject.own else {
+        return Ok(None);
+    };
+    // The only one of the harnesses that runs code of rows.
+    if harness != Harness::SweBenchPp || subject.log_parser != "custom" {
+        return Ok(None);
+    }
+    let Some(text) = asked_to_read(harness, subject, files) else {
+        return Ok(None);
+    };
+    let own = isolated.ready(cx, parser, true).await?;
+    let by = own.read_by(ParserOrigin::Dataset);
+    let OwnParser::Script(reader) = own else {
+        return Ok(None);
+    };
+    let read = match reader.reading(cx, text.as_bytes()).await? {
+        Ok(log) => CompatRead::Statuses(
+            log.tests()
+                .into_iter()
+                .map(|(id, status)| (id.to_owned(), status.as_str().to_owned()))
+                .collect(),
+        ),
+        Err(fault) => CompatRead::Raised(fault.to_string()),
+    };
+    Ok(Some(CodeRead { read, by }))
+}
+
+/// The text that a harness would have its parser read, if it comes to that.
+fn asked_to_read(harness: Harness, subject: &Subject, files: &HarnessFiles<'_>) -> Option<String> {
+    let asked = std::cell::RefCell::new(None);
+    let read = |text: &str| {
+        asked.replace(Some(text.to_owned()));
+        CompatRead::Statuses(BTreeMap::new())
+    };
+    grade_by(harness, subject, files, Some(&read));
+    asked.into_inner()
 }
 
 fn grade_by(

@@ -5,6 +5,7 @@ mod compat;
 mod ids;
 mod input;
 mod layout;
+mod own;
 mod regrade;
 mod report;
 mod script;
@@ -21,8 +22,10 @@ pub use regrade::{GradeChange, RegradeOptions, RegradeReport, RegradedInstance, 
 pub use report::{EvalReport, Ledger};
 pub use verdict::{CanaryReport, EvalOutcome, EvalVerdict};
 
+use crate::own_parser::{Isolated, OwnParser, ParserOrigin, ReadBy};
 use crate::retry::{Patience, RetrySandbox};
 use crate::store::{Workplace, clear_unfinished, seed};
+use crate::synth::ParserFile;
 use crate::validate::candidate::{Prepared as FromClone, Prospect};
 use crate::{CachedSandbox, Config, EngineChoice, Engines};
 use atlas_core::{
@@ -77,6 +80,11 @@ pub struct EvalOptions {
     pub config: Config,
     /// Whether untrusted code may run where nothing keeps it apart from this machine.
     pub trust: bool,
+    /// The file of a parser that reads all logs in strict mode. Default: the row's own, else the one
+    /// that it names.
+    pub parser: Option<PathBuf>,
+    /// Whether parser code of rows may run where nothing keeps it apart. Default: no.
+    pub trust_parsers: bool,
 }
 
 impl EvalOptions {
@@ -102,6 +110,8 @@ impl EvalOptions {
             results: None,
             config: Config::default(),
             trust: false,
+            parser: None,
+            trust_parsers: false,
         }
     }
 
@@ -143,8 +153,21 @@ pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalRepo
     let patience = patient.patience();
     let cached = CachedSandbox::new(Arc::new(patient), results.join("jobs"));
     engines.sandbox = Arc::new(cached.clone());
+    let isolated = Isolated::new(
+        options.engine,
+        &options.config,
+        options.trust_parsers,
+        Some(&results),
+    )?;
+    let given = options
+        .parser
+        .as_deref()
+        .map(ParserFile::read)
+        .transpose()?;
     let host = Host {
         options,
+        isolated,
+        given,
         folder: &folder,
         engines,
         patience,
@@ -216,6 +239,10 @@ impl Progress for Named {
 /// What all evaluations of a run share.
 struct Host<'a> {
     options: &'a EvalOptions,
+    /// Where parser code of rows runs.
+    isolated: Isolated,
+    /// The parser that was given for all rows.
+    given: Option<ParserFile>,
     folder: &'a RunFolder,
     engines: Engines,
     /// How long the engine is waited for.
@@ -302,6 +329,28 @@ impl Host<'_> {
         }
     }
 
+    /// What reads a row's logs in the place of a shipped parser.
+    async fn own(
+        &self,
+        cx: &RunContext,
+        subject: &Subject,
+    ) -> Result<Option<(OwnParser, ReadBy)>, Error> {
+        let given = self
+            .given
+            .as_ref()
+            .map(|parser| (parser, ParserOrigin::File));
+        let of_row = subject
+            .own
+            .as_ref()
+            .map(|(parser, origin)| (parser, *origin));
+        let Some((parser, origin)) = given.or(of_row) else {
+            return Ok(None);
+        };
+        let own = self.isolated.ready(cx, parser, false).await?;
+        let by = own.read_by(origin);
+        Ok(Some((own, by)))
+    }
+
     async fn image(&self, cx: &RunContext, subject: &Subject) -> Result<FoundImage, Error> {
         let Some(engine) = &self.engines.docker else {
             return Err(Error::new(
@@ -371,14 +420,14 @@ impl Host<'_> {
         }
         let text = log.text.clone();
         let instance_log = (!text.is_empty()).then_some(text.as_bytes());
-        let grade = compat::grade_as(
-            harness,
-            subject,
+        let files = HarnessFiles {
             patch,
-            run.log.as_deref(),
+            log: run.log.as_deref(),
             instance_log,
-            run.stage,
-        );
+            stage: run.stage,
+        };
+        let (grade, by) =
+            compat::grade_with_code(cx, &self.isolated, harness, subject, &files).await?;
         compat::describe(&mut verdict, &grade, run.stage);
         if !is_run {
             verdict.outcome = match patch {
@@ -387,6 +436,9 @@ impl Host<'_> {
             };
         }
         settle::compat(&mut verdict, &grade, run.result.as_ref());
+        if let Some(by) = by {
+            verdict.is_read_by(by);
+        }
         let mut finished =
             Finished::of(verdict, RunEntry::graded(&item.instance_id, patch, &grade));
         if let Some(result) = &run.result {
@@ -420,7 +472,9 @@ impl Host<'_> {
             let entry = RunEntry::stored(&item.instance_id, Some(patch), None, None);
             return Ok(Finished::of(verdict, entry));
         }
-        let (prepared, image) = match self.prepare(cx, item).await? {
+        let own = self.own(cx, &item.subject).await?;
+        let (own, by) = own.map_or((None, None), |(own, by)| (Some(own), Some(by)));
+        let (prepared, image) = match self.prepare(cx, item, own).await? {
             Ok(prepared) => prepared,
             Err((cause, why)) => {
                 log.say(&why);
@@ -441,12 +495,15 @@ impl Host<'_> {
             atlas_oracle::state_script(&prepared.candidate.environment.plan).as_bytes(),
         )?;
         let Strict {
-            verdict,
+            mut verdict,
             log: output,
             report,
         } = prepared
             .evaluate(cx, &Patch::new(patch), &plan, verdict)
             .await?;
+        if let Some(by) = by.filter(|_| verdict.outcome == EvalOutcome::Graded) {
+            verdict.is_read_by(by);
+        }
         if let Some(place) = &prepared.place {
             place.clear_temporary()?;
         }
@@ -475,6 +532,7 @@ impl Host<'_> {
         &self,
         cx: &RunContext,
         item: &Item,
+        own: Option<OwnParser>,
     ) -> Result<Result<(Prepared, Option<String>), (Cause, String)>, Error> {
         let subject = &item.subject;
         let beside = self
@@ -506,7 +564,7 @@ impl Host<'_> {
                 sandbox,
                 &image,
                 &self.limits,
-                self.seed.clone(),
+                (self.seed.clone(), own.as_ref()),
             );
             return Ok(made
                 .map(|prepared| (prepared, Some(image.name)))
@@ -523,6 +581,7 @@ impl Host<'_> {
             artefacts: &beside,
             seed: self.seed.clone(),
             runs_states: false,
+            own,
         };
         let prepared = match prospect.prepare(cx, &subject.row).await? {
             FromClone::Ready(ready) => {

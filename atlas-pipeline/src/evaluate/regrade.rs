@@ -1,15 +1,21 @@
 //! Grading stored logs: no engine, any rules, any version of the parsers.
 
-use super::compat;
+use super::compat::{self, HarnessFiles};
 use super::ids;
 use super::input::{Input, InputFault, Item, PredictionSource};
+use super::own::{Own, Reader, read_log, said_of};
 use super::report;
 use super::script::{END, EXIT_CODE, START};
 use super::settle;
 use super::verdict::{EvalOutcome, EvalVerdict};
+use crate::own_parser::Isolated;
 use crate::reading::parse_bytes;
-use atlas_core::{Error, ErrorKind, GradingMode, Harness, InstanceId, RunOutcome};
-use atlas_oracle::{Cause, CompatStage, InstanceReport, RunEntry, RunReport, ScoreBounds, Scored};
+use crate::synth::ParserFile;
+use crate::{Config, EngineChoice};
+use atlas_core::{
+    Error, ErrorKind, GradingMode, Harness, InstanceId, LogParserExt, RunContext, RunOutcome,
+};
+use atlas_oracle::{Cause, InstanceReport, RunEntry, RunReport, ScoreBounds, Scored};
 use atlas_parsers::Hints;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,6 +39,37 @@ pub struct RegradeOptions {
     pub mode: GradingMode,
     /// Other rules to compare with, test by test.
     pub against: Option<GradingMode>,
+    /// The file of a parser that reads all logs in strict mode. Default: the row's own, else the one
+    /// that it names.
+    pub parser: Option<PathBuf>,
+    /// Where parser code of rows runs; nothing else needs an engine.
+    pub engine: EngineChoice,
+    /// The configuration of engines.
+    pub config: Config,
+    /// Whether parser code of rows may run where nothing keeps it apart. Default: no.
+    pub trust_parsers: bool,
+}
+
+impl RegradeOptions {
+    /// Defaults for everything but the dataset, the predictions and the logs.
+    pub fn new(
+        dataset: impl Into<PathBuf>,
+        predictions: PredictionSource,
+        logs: impl Into<PathBuf>,
+    ) -> Self {
+        Self {
+            dataset: dataset.into(),
+            predictions,
+            logs: logs.into(),
+            instances: Vec::new(),
+            mode: GradingMode::Strict,
+            against: None,
+            parser: None,
+            engine: EngineChoice::Auto,
+            config: Config::default(),
+            trust_parsers: false,
+        }
+    }
 }
 
 /// One instance, graded again.
@@ -102,26 +139,54 @@ impl RegradeReport {
 /// A log that cannot be read, or that is there twice, stands in the report as a fault and its
 /// prediction as one without evidence; the others are graded.
 ///
+/// Parser code that rows bring along runs in a sandbox, each log once; where nothing keeps it apart
+/// its predictions are without evidence, unless [`trust_parsers`](RegradeOptions::trust_parsers) says
+/// that it may run all the same.
+///
 /// # Errors
 /// A dataset, predictions or a folder that cannot be read at all.
-pub fn regrade(options: &RegradeOptions) -> Result<RegradeReport, Error> {
+///
+/// # Cancellation
+/// Raising `cx.cancel` ends the parser in flight and returns [`ErrorKind::Cancelled`].
+pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<RegradeReport, Error> {
     let input = Input::read(&options.dataset, &options.predictions, &options.instances)?;
     let mut faults = input.faults.clone();
     let logs = find_logs(&options.logs, &mut faults)?;
-    let graded = on_all_cores(&input.items, |item| {
+    let given = options
+        .parser
+        .as_deref()
+        .map(ParserFile::read)
+        .transpose()?;
+    let isolated = Isolated::new(options.engine, &options.config, options.trust_parsers, None)?;
+    let mut work = Vec::with_capacity(input.items.len());
+    for item in &input.items {
         // Of a prediction without a patch there is no log to tell from those of others.
         let chosen = match choose(&logs, item) {
             Err(_) if matches!(item.patch.as_deref(), None | Some("")) => Ok(None),
             chosen => chosen,
         };
+        cx.check("regrade")?;
+        let own = match &chosen {
+            Ok(Some(found)) => {
+                let place = (found.folder.as_path(), found.log.as_deref());
+                Own::of(cx, options, (&isolated, given.as_ref()), item, place).await
+            }
+            _ => Ok(None),
+        };
+        let own = own.map_err(|why| why.chain());
+        cx.check("regrade")?;
+        work.push((item, chosen, own));
+    }
+    let graded = on_all_cores(&work, |(item, chosen, own)| {
         let graded = |mode| {
             let found = chosen.as_ref().map_err(|(_, why)| why.clone())?;
-            one(mode, item, *found).map_err(|why| why.chain())
+            let own = own.as_ref().map_err(Clone::clone)?;
+            one(mode, item, *found, own.as_ref()).map_err(|why| why.chain())
         };
         let mut fault = None;
         let (regraded, entry) = graded(options.mode).unwrap_or_else(|why| {
             fault = Some(InputFault {
-                file: match &chosen {
+                file: match chosen {
                     Ok(Some(found)) => found.folder.display().to_string(),
                     Ok(None) => options.logs.display().to_string(),
                     Err((folder, _)) => folder.display().to_string(),
@@ -343,18 +408,18 @@ fn one(
     mode: GradingMode,
     item: &Item,
     found: Option<&Stored>,
+    own: Option<&Own>,
 ) -> Result<(RegradedInstance, RunEntry), Error> {
     let path = found.and_then(|found| found.log.as_deref());
-    let read = |path: &Path| std::fs::read(path).map_err(|why| Error::io("read log", path, why));
-    let log = path.map(read).transpose()?;
+    let log = path.map(read_log).transpose()?;
     let bytes = item.patch.as_deref().unwrap_or_default().as_bytes();
     let mut verdict = EvalVerdict::new(&item.instance_id, &item.model, mode, bytes);
     let (report, entry) = match mode {
         GradingMode::Compat(harness) => {
             let folder = found.map(|found| found.folder.as_path());
-            as_harness(harness, item, folder, log.as_deref(), &mut verdict)
+            as_harness(harness, item, (folder, log.as_deref()), own, &mut verdict)
         }
-        GradingMode::Strict => strictly(item, log.as_deref(), &mut verdict)?,
+        GradingMode::Strict => strictly(item, log.as_deref(), own, &mut verdict)?,
     };
     Ok((
         RegradedInstance {
@@ -371,26 +436,21 @@ fn one(
 fn as_harness(
     harness: Harness,
     item: &Item,
-    folder: Option<&Path>,
-    log: Option<&[u8]>,
+    (folder, log): (Option<&Path>, Option<&[u8]>),
+    own: Option<&Own>,
     verdict: &mut EvalVerdict,
 ) -> (Option<InstanceReport>, RunEntry) {
     let patch = item.patch.as_deref();
-    // What the harness said of the instance stands beside its log, or where the log would be.
-    let said = folder.and_then(|folder| std::fs::read(folder.join("run_instance.log")).ok());
-    let failed_to_apply = said
-        .as_deref()
-        .is_some_and(|said| memchr::memmem::find(said, b">>>>> Patch Apply Failed").is_some());
-    let timed_out = log.is_some_and(|log| {
-        let end = &log[log.len().saturating_sub(200)..];
-        memchr::memmem::find(end, b"\n\nTimeout error: ").is_some()
-    });
-    let stage = match log {
-        Some(_) if timed_out => CompatStage::TimedOut,
-        None if failed_to_apply || harness == Harness::SweBenchPp => CompatStage::NotApplied,
-        Some(_) | None => CompatStage::Tested,
+    let (said, stage) = said_of(folder, log, harness);
+    let files = HarnessFiles {
+        patch,
+        log,
+        instance_log: said.as_deref(),
+        stage,
     };
-    let grade = compat::grade_as(harness, &item.subject, patch, log, said.as_deref(), stage);
+    let code = own.and_then(|own| own.harness.as_ref());
+    let code = code.filter(|_| harness == Harness::SweBenchPp);
+    let (grade, by) = compat::grade_as_read(harness, &item.subject, &files, code);
     compat::describe(verdict, &grade, stage);
     if matches!(patch, None | Some("")) {
         verdict.outcome = match patch {
@@ -399,6 +459,9 @@ fn as_harness(
         };
     }
     settle::compat(verdict, &grade, None);
+    if let Some(by) = by {
+        verdict.is_read_by(by);
+    }
     let entry = RunEntry::graded(&item.instance_id, patch, &grade);
     (grade.report, entry)
 }
@@ -407,6 +470,7 @@ fn as_harness(
 fn strictly(
     item: &Item,
     log: Option<&[u8]>,
+    own: Option<&Own>,
     verdict: &mut EvalVerdict,
 ) -> Result<(Option<InstanceReport>, RunEntry), Error> {
     let patch = item.patch.as_deref();
@@ -451,7 +515,12 @@ fn strictly(
                 command: None,
                 language: (!subject.language.is_empty()).then_some(subject.language.as_str()),
             };
-            let (mut parsed, _) = parse_bytes(region.text, &subject.parser(), &hints)?;
+            let own = own.and_then(|own| Some((own.strict.as_ref()?, &own.by)));
+            let mut parsed = match own {
+                Some((Reader::Rules(rules), _)) => rules.parse(region.text),
+                Some((Reader::Log(log), _)) => log.as_ref().clone(),
+                None => parse_bytes(region.text, &subject.parser(), &hints)?.0,
+            };
             if !region.ended && parsed.outcome == RunOutcome::Completed {
                 parsed.outcome = RunOutcome::Truncated;
             }
@@ -467,6 +536,9 @@ fn strictly(
                 subject.pass_to_pass.ids.as_slice(),
             ];
             settle::stored(verdict, &parsed, &graded, region.code, lists);
+            if let Some((_, by)) = own {
+                verdict.is_read_by(by.clone());
+            }
             let report = report::instance_report(verdict);
             let entry = RunEntry::stored(
                 &item.instance_id,
@@ -480,15 +552,15 @@ fn strictly(
 }
 
 /// What of a stored log is the tests' output.
-struct Region<'a> {
-    text: &'a [u8],
+pub(super) struct Region<'a> {
+    pub(super) text: &'a [u8],
     ended: bool,
     code: Option<i64>,
     notes: Vec<String>,
 }
 
 /// From the first start to the last end: a test that prints the end marker early hides nothing.
-fn region(log: &[u8]) -> Region<'_> {
+pub(super) fn region(log: &[u8]) -> Region<'_> {
     let (start, end) = (START.as_bytes(), END.as_bytes());
     let line_end =
         |at: usize| memchr::memchr(b'\n', &log[at..]).map_or(log.len(), |length| at + length + 1);

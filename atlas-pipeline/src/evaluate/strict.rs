@@ -7,6 +7,7 @@ use super::settle;
 use super::subject::Subject;
 use super::tree::{BaseTree, ImageTree};
 use super::verdict::{EvalOutcome, EvalVerdict};
+use crate::own_parser::OwnParser;
 use crate::retry::Patience;
 use crate::store::{Key, Workplace};
 use atlas_core::{
@@ -51,13 +52,13 @@ pub(super) fn from_image(
     sandbox: Arc<dyn Sandbox>,
     image: &FoundImage,
     limits: &Limits,
-    seed: String,
+    (seed, own): (String, Option<&OwnParser>),
 ) -> Result<Prepared, String> {
     let whole = subject.script.as_ref().map_err(Clone::clone)?;
     let parts = script::split(whole, &subject.test_patch)?;
     let parsers = Parsers::builtin();
-    let mut parser = subject.parser();
-    if parser == "auto" {
+    let mut parser = own.map_or_else(|| subject.parser(), |own| own.id().to_owned());
+    if own.is_none() && parser == "auto" {
         let hints = Hints {
             command: Some(&parts.tests),
             language: Some(&subject.language),
@@ -72,7 +73,21 @@ pub(super) fn from_image(
             )
         })?;
     }
-    let reader = parsers.get(&parser).map_err(|why| why.to_string())?;
+    let over = |sandbox: Arc<dyn Sandbox>| -> Result<StateDifferentialOracle, String> {
+        Ok(match own {
+            Some(OwnParser::Rules(rules)) => {
+                StateDifferentialOracle::new(sandbox, Arc::new(rules.clone()))
+            }
+            Some(OwnParser::Script(reader)) => {
+                StateDifferentialOracle::read_by(sandbox, Arc::new(reader.as_ref().clone()))
+            }
+            None => {
+                let reader = parsers.get(&parser).map_err(|why| why.to_string())?;
+                StateDifferentialOracle::new(sandbox, reader)
+            }
+        })
+    };
+    let oracle = over(sandbox)?;
     let plan = EnvironmentPlan {
         test_cmd: parts.command(),
         log_parser_name: parser,
@@ -106,7 +121,7 @@ pub(super) fn from_image(
         attempts: Vec::new(),
     };
     let tree = BaseTree::Image(ImageTree::new(engine, image.id.clone(), patience));
-    let oracle = StateDifferentialOracle::new(sandbox, reader).with_options(options);
+    let oracle = oracle.with_options(options);
     Ok(Prepared {
         candidate: Candidate {
             instance: subject.row.clone(),

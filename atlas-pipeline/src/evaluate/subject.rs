@@ -1,6 +1,8 @@
 //! A row as something that can be run and graded.
 
 use super::script;
+use crate::own_parser::{ParserOrigin, parser_of_row};
+use crate::synth::ParserFile;
 use atlas_core::{Instance, InstanceError, InstanceId, Patch, TestList};
 
 /// What of a row an evaluation needs.
@@ -17,6 +19,8 @@ pub(super) struct Subject {
     pub(super) script: Result<String, String>,
     /// The reader's name as the row has it.
     pub(super) log_parser: String,
+    /// The parser that the row brings along.
+    pub(super) own: Option<(ParserFile, ParserOrigin)>,
     pub(super) fails_only: bool,
     pub(super) gold_patch: Patch,
     pub(super) test_patch: Patch,
@@ -85,6 +89,10 @@ impl Subject {
                 let number = id.as_str().rsplit('-').next();
                 number.unwrap_or_default().to_owned()
             }),
+            own: parser_of_row(row.as_map()).map_err(|why| InstanceError::Wrong {
+                column: "atlas".to_owned(),
+                why,
+            })?,
             fails_only: first(&["eval_type"])?.as_deref() == Some("fail_only"),
             gold_patch: Patch::new(first(&["patch", "gold_patch"])?.unwrap_or_default()),
             fail_to_pass: list(row.fail_to_pass()?, "fail_to_pass")?,

@@ -1,5 +1,6 @@
 //! What Atlas says of a prediction, beside what a harness would say.
 
+use crate::own_parser::ReadBy;
 use atlas_core::{Evidence, GradingMode, StateSummary};
 use atlas_guard::Signal;
 use atlas_oracle::{Cause, Graded, Resolution};
@@ -77,6 +78,9 @@ pub struct EvalVerdict {
     /// The run in numbers; absent if none was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<StateSummary>,
+    /// Who read the log, where it was no shipped parser.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_by: Option<ReadBy>,
     /// The image or prepared folder.
     pub environment: String,
     /// SHA-256 of the prediction's patch.
@@ -103,8 +107,15 @@ impl EvalVerdict {
             fail_to_pass: Graded::default(),
             pass_to_pass: Graded::default(),
             run: None,
+            read_by: None,
             environment: String::new(),
             patch_sha256: crate::store::sha256(patch),
         }
+    }
+
+    /// Notes whose parser read the log.
+    pub(super) fn is_read_by(&mut self, by: ReadBy) {
+        self.notes.push(by.note());
+        self.read_by = Some(by);
     }
 }

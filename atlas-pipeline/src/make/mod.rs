@@ -1,9 +1,15 @@
 //! `atlas make`: one pull request, the whole way.
 
+mod anew;
+mod certificate;
+mod inject;
 pub(crate) mod pull_request;
 mod reader;
 mod row;
 
+pub use inject::{InjectAttempt, InjectionReport, LeftTest};
+
+use crate::log_reading::LogReading;
 use crate::store::{Key, Workplace, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
@@ -47,6 +53,11 @@ pub struct MakeOptions {
     /// How often each state runs; tests whose result differs between repeats are set aside.
     /// Default: once.
     pub repeats: u32,
+    /// The file of a parser that reads the tests, in the place of the plan's. Default: none.
+    pub parser: Option<PathBuf>,
+    /// Whether failures are written into the pull request's tests, to see whether the parser sees
+    /// exactly them. Default: no.
+    pub inject: bool,
 }
 
 impl MakeOptions {
@@ -64,6 +75,8 @@ impl MakeOptions {
             out: out.into(),
             trust: false,
             repeats: 1,
+            parser: None,
+            inject: false,
         }
     }
 }
@@ -338,8 +351,16 @@ impl Work {
             head_manifests: split.head_manifests.clone(),
             head_tests: split.head_tests.clone(),
         };
-        let environment = match self
-            .environment(cx, options, &engines, &repository, (request, place))
+        let reading = Arc::new(anew::reading(cx, options, &request.instance_id).await?);
+        let mut environment = match self
+            .environment(
+                cx,
+                options,
+                &engines,
+                &repository,
+                (request, place),
+                &reading,
+            )
             .await?
         {
             Ok(environment) => environment,
@@ -355,9 +376,20 @@ impl Work {
             after,
             modified_tests: split.modified_tests.clone(),
         };
+        let states = |environment: Environment| (environment, &engines, &task, place);
         let (report, runs) = self
-            .oracle(cx, options, &engines, &environment, &task, place)
+            .states(cx, options, states(environment.clone()), &reading)
             .await?;
+        let (report, runs) = match self
+            .read_anew(cx, options, &mut environment, (report, runs), &reading)
+            .await?
+        {
+            Ok(known) => known,
+            Err(()) => {
+                self.states(cx, options, states(environment.clone()), &reading)
+                    .await?
+            }
+        };
         let mut verdict = Verdict {
             outcome: report.outcome.into(),
             reason: report.reason.clone(),
@@ -380,7 +412,20 @@ impl Work {
                     environment.plan.log_parser_name
                 ));
             }
-            let row = row::row(options, request, &split, &environment, &report, reader)?;
+            let place = (&engines, &environment, &task, place);
+            let certificate = self
+                .certificate(cx, options, place, (&report, &runs), &reading)
+                .await?;
+            let own = reading.own().map(|own| own.file());
+            let row = row::row(
+                options,
+                request,
+                &split,
+                &environment,
+                &report,
+                reader,
+                (own.as_ref(), &certificate),
+            )?;
             let path = self.artefacts.join("instance.json");
             let text = row.to_string();
             write_atomically(&path, format!("{text}\n").as_bytes())?;
@@ -399,12 +444,16 @@ impl Work {
         engines: &Engines,
         repository: &Repository,
         (request, place): (&PullRequest, &Workplace),
+        reading: &Arc<LogReading>,
     ) -> Result<Result<Environment, Verdict>, Error> {
         let (instance, seed) = (&request.instance_id, place.seed()?);
         let synthesizer =
-            crate::environment::synthesizer(&options.config, engines, instance, seed)?;
+            crate::environment::synthesizer(&options.config, engines, instance, seed, reading)?;
         match synthesizer.synthesize(cx, repository).await? {
-            SynthesisOutcome::Ready(environment) => {
+            SynthesisOutcome::Ready(mut environment) => {
+                if let Some(own) = reading.own() {
+                    own.id().clone_into(&mut environment.plan.log_parser_name);
+                }
                 self.write("Dockerfile", environment.dockerfile.as_bytes())?;
                 write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
                 write_json(
@@ -435,23 +484,21 @@ impl Work {
         }
     }
 
-    async fn oracle(
+    async fn states(
         &mut self,
         cx: &RunContext,
         options: &MakeOptions,
-        engines: &Engines,
-        environment: &Environment,
-        task: &OracleTask,
-        place: &Workplace,
+        (environment, engines, task, place): (Environment, &Engines, &OracleTask, &Workplace),
+        reading: &LogReading,
     ) -> Result<(OracleReport, BTreeMap<State, Vec<StateRun>>), Error> {
         let plan = &environment.plan;
         let limits = &options.config.limits;
-        let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?)?;
+        let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?, reading)?;
         let mut runs: BTreeMap<State, Vec<StateRun>> = BTreeMap::new();
         for state in State::ALL {
             for repeat in 0..options.repeats.max(1) {
                 let run = oracle
-                    .run_state(cx, environment, task, state, repeat)
+                    .run_state(cx, &environment, task, state, repeat)
                     .await?;
                 self.keep(state, repeat, &run, plan)?;
                 runs.entry(state).or_default().push(run);

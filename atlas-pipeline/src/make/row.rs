@@ -3,17 +3,20 @@
 use super::reader::Reader;
 use super::{MakeOptions, PullRequest};
 use crate::store::lock;
+use crate::synth::ParserFile;
 use crate::{eval_script, write_atomically};
 use atlas_core::{
     Environment, Error, ErrorKind, ImageRef, Instance, InstanceId, OracleReport, TestList,
 };
+use atlas_parsers::RowCertificate;
 use atlas_source::{Side, SplitPullRequest};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The row: classic columns, those of version 5 of the harness, SWE-bench++'s environment, and one
-/// column of ours. Without a reader of the harness it holds our parser's name.
+/// column of ours. Without a reader of the harness it holds our parser's name. A parser that is not
+/// shipped stands in it whole, so that nothing else is needed to grade the row.
 pub(super) fn row(
     options: &MakeOptions,
     request: &PullRequest,
@@ -21,6 +24,7 @@ pub(super) fn row(
     environment: &Environment,
     report: &OracleReport,
     reader: Option<Reader>,
+    (own, certificate): (Option<&ParserFile>, &RowCertificate),
 ) -> Result<Instance, Error> {
     let problem = match &options.problem {
         Some(path) => {
@@ -49,6 +53,21 @@ pub(super) fn row(
         "test_cmd": plan.test_cmd,
         "log_parser_name": plan.log_parser_name,
     });
+    let mut ours = json!({
+        "schema_version": 1,
+        "kind": report.kind,
+        "before_failure_extent": report.before_failure_extent,
+        "fail_to_pass_rule": report.fail_to_pass_rule,
+        "pass_to_fail": report.pass_to_fail,
+        "unstable": report.unstable,
+        "swebench_agrees": reader.is_some_and(|reader| reader.agrees),
+        "engine": environment.lock.engine,
+        "image_id": environment.lock.image_id,
+        "certificate": certificate,
+    });
+    if let Some(own) = own {
+        ours["parser"] = serde_json::to_value(own).map_err(internal)?;
+    }
     let mut row = Instance::new(&request.instance_id);
     let version = request
         .number
@@ -82,20 +101,7 @@ pub(super) fn row(
             "environment_config",
             json!(serde_json::to_string(&config).map_err(internal)?),
         ),
-        (
-            "atlas",
-            json!({
-                "schema_version": 1,
-                "kind": report.kind,
-                "before_failure_extent": report.before_failure_extent,
-                "fail_to_pass_rule": report.fail_to_pass_rule,
-                "pass_to_fail": report.pass_to_fail,
-                "unstable": report.unstable,
-                "swebench_agrees": reader.is_some_and(|reader| reader.agrees),
-                "engine": environment.lock.engine,
-                "image_id": environment.lock.image_id,
-            }),
-        ),
+        ("atlas", ours),
     ] {
         row.set(column, value);
     }

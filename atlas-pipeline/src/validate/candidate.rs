@@ -3,8 +3,10 @@
 use super::rows::unreadable;
 use crate::clones::clone_among;
 use crate::environment::{fixed, oracle, synthesizer};
+use crate::log_reading::LogReading;
 use crate::make::build_proof;
 use crate::make::pull_request::checkout;
+use crate::own_parser::OwnParser;
 use crate::store::{Workplace, read_json};
 use crate::{Config, Engines};
 use atlas_core::{
@@ -61,6 +63,8 @@ pub(crate) struct Prospect<'a> {
     pub(crate) seed: String,
     /// Whether the three states are run, for gates that look at them.
     pub(crate) runs_states: bool,
+    /// What reads the runs in the place of the plan's parser.
+    pub(crate) own: Option<OwnParser>,
 }
 
 impl Prospect<'_> {
@@ -101,13 +105,14 @@ impl Prospect<'_> {
         };
         let seed = self.seed.clone();
         let config = self.config;
+        let reading = Arc::new(LogReading::by(self.own.clone()));
         let planned: Option<EnvironmentPlan> = read_json(&self.artefacts.join("plan.json"));
         let synthesizer: Box<dyn EnvSynthesizer> =
             match planned.filter(|_| config.plan.file.is_none()) {
                 Some(plan) => Box::new(fixed(plan, self.engines)?),
-                None => synthesizer(config, self.engines, &id, seed.clone())?,
+                None => synthesizer(config, self.engines, &id, seed.clone(), &reading)?,
             };
-        let environment = match synthesizer.synthesize(cx, &repository).await? {
+        let mut environment = match synthesizer.synthesize(cx, &repository).await? {
             SynthesisOutcome::Ready(environment) => *environment,
             SynthesisOutcome::NotBuildable {
                 reason,
@@ -124,7 +129,16 @@ impl Prospect<'_> {
                 ));
             }
         };
-        let oracle = oracle(self.engines, &environment.plan, &config.limits, seed)?;
+        if let Some(own) = &self.own {
+            own.id().clone_into(&mut environment.plan.log_parser_name);
+        }
+        let oracle = oracle(
+            self.engines,
+            &environment.plan,
+            &config.limits,
+            seed,
+            &reading,
+        )?;
         let task = OracleTask {
             instance_id: id,
             test_patch,

@@ -9,6 +9,7 @@ pub use perturbations::PERTURBATIONS;
 pub use report::{FunnelStep, InstanceVerdict, ValidateReport};
 
 use crate::environment::ScratchSynthesizer;
+use crate::own_parser::{Isolated, OwnParser, parser_of_row};
 use crate::store::{Key, Workplace, lock, read_json, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
@@ -17,7 +18,8 @@ use atlas_core::{
 };
 use atlas_oracle::{
     ConsistencyOptions, EnvironmentDeterminism, GATES, GoldPatch, Integrity, IntegrityOptions,
-    NullPatch, OracleConsistency, SequentialTest, Strength, StrengthOptions,
+    NullPatch, OracleConsistency, ParserCertificate, SequentialTest, Strength, StrengthOptions,
+    USUAL_GATES,
 };
 use candidate::{Prepared, Prospect};
 use futures_util::StreamExt;
@@ -35,7 +37,7 @@ pub struct ValidateOptions {
     /// A clone, or a folder with clones named `owner__name`, `owner/name` or `name`. Default: the
     /// clone that the instance was made from, where it was made beside this dataset.
     pub repos: Option<PathBuf>,
-    /// The gates and their order. Default: all of [`GATES`].
+    /// The gates and their order, of [`GATES`]. Default: the [usual ones](USUAL_GATES).
     pub gates: Vec<String>,
     /// Whether an instance goes on to the other gates after one rejected it. Default: no.
     pub keep_going: bool,
@@ -78,7 +80,7 @@ impl ValidateOptions {
             dataset: dataset.into(),
             instances: Vec::new(),
             repos: None,
-            gates: GATES.iter().map(|gate| (*gate).to_owned()).collect(),
+            gates: USUAL_GATES.iter().map(|gate| (*gate).to_owned()).collect(),
             keep_going: false,
             runs: None,
             null_runs: 1,
@@ -307,6 +309,7 @@ async fn gates(
         artefacts: &beside,
         seed: place.seed()?,
         runs_states: true,
+        own: own_parser(cx, options, &row).await?,
     };
     let mut prepared = match prospect.prepare(cx, &row).await? {
         Prepared::Ready(ready) => ready,
@@ -350,6 +353,23 @@ async fn gates(
     rows::repaired(row, &prepared.candidate, verdicts)
 }
 
+/// The parser that the row brings along.
+async fn own_parser(
+    cx: &RunContext,
+    options: &ValidateOptions,
+    row: &Instance,
+) -> Result<Option<OwnParser>, Error> {
+    let found = parser_of_row(row.as_map()).map_err(|why| {
+        let what = format!("column `atlas`: {why}");
+        Error::new(ErrorKind::InvalidInput, "read the row's parser:", what)
+    })?;
+    let Some((parser, _)) = found else {
+        return Ok(None);
+    };
+    let isolated = Isolated::new(options.engine, &options.config, options.trust, None)?;
+    isolated.ready(cx, &parser, false).await.map(Some)
+}
+
 async fn run_gate(
     cx: &RunContext,
     options: &ValidateOptions,
@@ -361,6 +381,7 @@ async fn run_gate(
     let evaluator = prepared.evaluator.clone();
     let oracle = evaluator.oracle().clone();
     match gate {
+        "certificate" => ParserCertificate.validate(cx, candidate).await,
         "gold_patch" => GoldPatch::new(evaluator).validate(cx, candidate).await,
         "null_patch" => {
             let gate = NullPatch::new(evaluator, options.null_runs);

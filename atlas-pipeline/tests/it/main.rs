@@ -27,6 +27,7 @@ mod make;
 mod mcp;
 mod measure;
 mod measured;
+mod own_parsers;
 mod red_team;
 mod refine;
 mod rows;

@@ -1,9 +1,18 @@
 //! The tests of a source, and where a failure goes in each.
 
-use super::statement::{MESSAGE, is_assertion, of_macro};
+use super::statement::{MESSAGE, is_assertion, may_end, of_macro};
 use super::{Edit, each, text};
 use crate::Language;
 use tree_sitter::{Node, Tree};
+
+/// Why a test is left that does not run, or is expected to fail: nobody can make it fail.
+pub(super) const NEVER_PASSES: [&str; 5] = [
+    "is expected to fail",
+    "is skipped, or expected to fail",
+    "is skipped",
+    "is ignored",
+    "is disabled",
+];
 
 /// A test that was found.
 pub(super) struct Test {
@@ -12,6 +21,9 @@ pub(super) struct Test {
     pub(super) lines: (usize, usize),
     /// Where the body begins: the order of edits.
     pub(super) at: usize,
+    pub(super) has_body: bool,
+    /// Its bytes, attributes that belong to it in the grammar included.
+    pub(super) whole: std::ops::Range<usize>,
     pub(super) plan: Result<Planned, String>,
 }
 
@@ -61,6 +73,7 @@ fn planned(head: Head<'_>, source: &[u8]) -> Test {
     let at = head
         .body
         .map_or(head.whole.start_byte(), |body| body.start_byte());
+    let (whole, has_body) = (head.whole.byte_range(), head.body.is_some());
     let plan = match (head.statement, head.body) {
         (Err(why), _) => Err(why),
         (Ok(_), None) => Err("has no body".to_owned()),
@@ -70,6 +83,8 @@ fn planned(head: Head<'_>, source: &[u8]) -> Test {
         name: head.name,
         lines,
         at,
+        has_body,
+        whole,
         plan,
     }
 }
@@ -123,8 +138,13 @@ fn place(body: Node<'_>, statement: &str, source: &[u8]) -> Result<Planned, Stri
     }
     let asserting = statements
         .iter()
-        .find(|node| is_assertion(&text(**node, source)));
-    let Some(target) = asserting.or(statements.first()) else {
+        .position(|node| is_assertion(&text(*node, source)))
+        // What may end the test before its assertion must not end it before the failure.
+        .filter(|at| {
+            let ahead = &statements[..*at];
+            !ahead.iter().any(|node| may_end(&text(*node, source)))
+        });
+    let Some(target) = asserting.map(|at| &statements[at]).or(statements.first()) else {
         let open = source.get(body.start_byte()) == Some(&b'{');
         return if open {
             let edit = Edit {

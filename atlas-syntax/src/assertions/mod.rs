@@ -6,7 +6,10 @@
 //! compilers refuse, and code that cannot be reached is hidden from compilers that refuse that.
 
 mod find;
+mod rewrite;
 mod statement;
+
+pub use rewrite::{rewrite_test, text_of_test};
 
 use crate::{Language, parse};
 use serde::{Deserialize, Serialize};
@@ -33,8 +36,13 @@ pub struct SkippedTest {
     pub name: String,
     /// The line of its head, from 1.
     pub line: usize,
+    /// Its last line.
+    pub last_line: usize,
     /// Why.
     pub why: String,
+    /// Whether it runs and is meant to pass, so that somebody who reads it could make it fail; false
+    /// for tests that are skipped or expected to fail.
+    pub could_fail: bool,
 }
 
 /// A source whose tests fail.
@@ -102,6 +110,8 @@ pub fn inject_failures(
             made.skipped.push(SkippedTest {
                 name: test.name.clone(),
                 line: test.lines.0,
+                last_line: test.lines.1,
+                could_fail: !find::NEVER_PASSES.contains(&why.as_str()),
                 why,
             });
         };

@@ -28,6 +28,15 @@ pub(super) fn is_assertion(statement: &str) -> bool {
     WORDS.iter().any(|word| statement.contains(word))
 }
 
+/// Whether a statement may end a test early, as far as its words tell.
+pub(super) fn may_end(statement: &str) -> bool {
+    let mut words = statement.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.any(|word| {
+        matches!(word, "return" | "exit" | "pending" | "assume" | "Assume")
+            || word.to_ascii_lowercase().starts_with("skip")
+    })
+}
+
 /// A statement of C or C++ that fails as the assertion of that name does; `arguments` is how many
 /// it has.
 pub(super) fn of_macro(name: &str, arguments: usize) -> Option<String> {

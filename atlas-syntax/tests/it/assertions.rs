@@ -5,7 +5,7 @@
     reason = "a test that cannot go on should stop at that line"
 )]
 
-use atlas_syntax::{Language, inject_failures, parse};
+use atlas_syntax::{Language, inject_failures, parse, rewrite_test, text_of_test};
 use proptest::prelude::*;
 
 /// The changed source, and the names of the tests that fail and of those left alone.
@@ -162,4 +162,82 @@ proptest! {
         let end = end.min(source.len());
         inject_failures(Language::Python, &source.as_bytes()[..end], None);
     }
+}
+
+/// A test that may end before its assertion fails before that.
+#[test]
+fn what_may_end_a_test_early_does_not_hide_the_failure() {
+    check(
+        Language::Python,
+        "def test_a(x):\n    y = f(x)\n    try:\n        g(y)\n    except TypeError:\n        return\n    assert y\n",
+        "def test_a(x):\n    assert False, \"injected failure\"\n    y = f(x)\n    try:\n        g(y)\n    except TypeError:\n        return\n    assert y\n",
+        &["test_a"],
+        &[],
+    );
+}
+
+/// What somebody else writes is taken only if it changes the body of that one test.
+#[test]
+fn another_body_is_taken_and_nothing_else() {
+    let source = "class ATest {\n  @Test(expected = X.class)\n  public void throwsIt() { run(); }\n\n  @Test\n  void adds() { check(); }\n}\n";
+    let made = inject_failures(Language::Java, source.as_bytes(), None);
+    let test = &made.skipped[0];
+    assert!(test.could_fail);
+    assert_eq!(
+        text_of_test(source.as_bytes(), test),
+        b"  @Test(expected = X.class)\n  public void throwsIt() { run(); }\n"
+    );
+    let with = |text: &str, statement: &str| {
+        rewrite_test(Language::Java, source.as_bytes(), test, text, statement)
+            .map(|made| String::from_utf8(made).unwrap())
+    };
+    let head = "  @Test(expected = X.class)\n  public void throwsIt()";
+    let good = with(
+        &format!("{head} {{ if (now() > 0) return; run(); }}"),
+        "if (now() > 0) return;",
+    );
+    assert_eq!(
+        good.unwrap(),
+        source.replace("{ run(); }", "{ if (now() > 0) return; run(); }")
+    );
+    for (text, statement, wanted) in [
+        (format!("{head} {{ fail(); }}"), "", "empty"),
+        (
+            format!("{head} {{ run(); }}"),
+            "run();",
+            "stood there before",
+        ),
+        (format!("{head} {{ fail(); "), "fail();", "no longer parses"),
+        (
+            "  @Test\n  public void throwsIt() { fail(); }".to_owned(),
+            "fail();",
+            "head",
+        ),
+        (
+            format!("{head} {{ fail(); }}\n  @Test\n  void more() {{ fail(); }}"),
+            "fail();",
+            "others than before",
+        ),
+        (
+            format!("{head} {{ fail(); }}\n  int more = 1;"),
+            "fail();",
+            "around",
+        ),
+        (
+            format!("{head} {{ /* fail(); */ run(); }}"),
+            "fail();",
+            "no code",
+        ),
+        (
+            format!("{head} {{ run(\"fail();\"); }}"),
+            "fail();",
+            "no code",
+        ),
+    ] {
+        let why = with(&text, statement).unwrap_err();
+        assert!(why.contains(wanted), "{text}: {why}");
+    }
+    let later = "it.skip('later', () => { expect(1).toBe(2); });\n";
+    let left = inject_failures(Language::JavaScript, later.as_bytes(), None).skipped;
+    assert!(!left[0].could_fail);
 }

@@ -8,7 +8,7 @@ mod support;
 
 use atlas_core::testing::validator_contract;
 use atlas_core::{Decision, RunContext, Validator};
-use atlas_oracle::{GATES, GoldPatch, NullPatch};
+use atlas_oracle::{GATES, GoldPatch, NullPatch, USUAL_GATES};
 use support::Case;
 
 const LIB: (&str, &str) = ("lib.sh", "add() { echo $(($1 - $2)); }\n");
@@ -97,6 +97,30 @@ async fn a_prediction_cannot_rewrite_the_tests() {
     };
     assert_eq!(overlay, case.candidate.task.before);
     assert!(notes[0].contains("`tests/old.sh`"), "{notes:?}");
+}
+
+/// The gate for who asks for it looks at the row alone.
+#[tokio::test]
+async fn a_row_whose_parser_was_refused_is_rejected() {
+    let tests = new_test("new", "[ \"$(add 1 1)\" = 2 ]");
+    let mut case = Case::new(&[LIB, OLD], GOLD, &tests).await;
+    let gate = atlas_oracle::ParserCertificate;
+    validator_contract(&gate, &case.candidate, Decision::NoEvidence).await;
+    for (decision, wanted) in [
+        ("certified", Decision::Accept),
+        ("insufficient", Decision::Accept),
+        ("refused", Decision::Reject),
+    ] {
+        let certificate = serde_json::json!({
+            "parser": "mine", "decision": decision, "score": 0.5, "refused_by": ["flip"],
+        });
+        let column = serde_json::json!({"certificate": certificate});
+        for column in [column.clone(), column.to_string().into()] {
+            case.candidate.instance.set("atlas", column);
+            validator_contract(&gate, &case.candidate, wanted).await;
+        }
+    }
+    assert!(!USUAL_GATES.contains(&"certificate") && GATES.len() == USUAL_GATES.len() + 1);
 }
 
 /// One folder per gate, and the folder's name is the gate's.
