@@ -1,6 +1,6 @@
 //! Rendering a plan into a Dockerfile.
 
-use crate::languages::BUILTIN;
+use crate::languages::{BUILTIN, needs_no_sources};
 use atlas_core::EnvironmentPlan;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, context};
@@ -73,11 +73,18 @@ pub fn render(plan: &EnvironmentPlan) -> Result<String, RenderError> {
     {
         return Err(RenderError::BaseImage(plan.base_image.clone()));
     }
+    // They stand below the manifests: the same for all commits.
+    let own = plan
+        .build
+        .iter()
+        .take_while(|command| needs_no_sources(command))
+        .count();
     template
         .render(context! { plan => context! {
             base_image => &plan.base_image,
             pre_install => &plan.pre_install,
-            build => &plan.build,
+            setup => plan.build[..own].to_vec(),
+            build => plan.build[own..].to_vec(),
             prefetch => &plan.prefetch,
             warm => warm(plan),
             env => &plan.env,
@@ -110,35 +117,88 @@ fn run(command: &str) -> String {
     }
 }
 
-/// A `RUN` instruction that fills caches by the build's own commands before the sources are there.
-/// What fails without them is no failure. Nothing stays but caches: the sources are laid out in an
-/// empty folder, so that no product of an empty program is taken for theirs.
+/// A `RUN` instruction that installs dependencies by the build's own commands before the sources are
+/// there. What fails without them is no failure. Of the repository's folder only what the language
+/// names stays, and that only if its installation did not have to be helped: the sources are laid
+/// out beside it, so that no product of an empty program is taken for theirs.
 ///
-/// Nothing for languages whose tools keep no caches between builds.
+/// Nothing for languages whose tools keep nothing between builds.
 fn warm(plan: &EnvironmentPlan) -> Option<String> {
-    const CARGO: &str = "for n in $(find /testbed -name Cargo.toml -exec sed -n 's/^name *= *\"\\([^\"]*\\)\".*/\\1/p' {} +); \
-        do rm -rf \"${CARGO_TARGET_DIR:-/testbed/target}\"/*/.fingerprint/\"$n\"-*; done";
     use std::fmt::Write as _;
-    let products = match plan.language.as_str() {
-        "rust" => CARGO,
-        "go" | "python" | "java" | "javascript" | "typescript" | "ruby" | "php" => "true",
+    let Warm {
+        before,
+        kept,
+        after,
+    } = match plan.language.as_str() {
+        "rust" => Warm {
+            after: CARGO,
+            ..Warm::default()
+        },
+        "javascript" | "typescript" => Warm {
+            before: NO_SCRIPTS,
+            kept: "\\( -name node_modules -o -path /testbed/.yarn/install-state.gz \\)",
+            ..Warm::default()
+        },
+        "php" => Warm {
+            kept: "\\( -name vendor -o -name composer.lock \\)",
+            ..Warm::default()
+        },
+        "go" | "python" | "java" | "ruby" => Warm::default(),
         _ => return None,
     };
-    if plan.build.is_empty() {
+    let own = plan
+        .build
+        .iter()
+        .take_while(|command| needs_no_sources(command))
+        .count();
+    if plan.build.len() == own {
         return None;
     }
-    let mut script = String::from("{ export ATLAS_WARM=1");
-    for command in &plan.build {
+    let mut script = format!("{{ {before}export ATLAS_WARM=1");
+    for command in &plan.build[own..] {
         let quoted = shell_quote(&with_month(command));
         let _ = write!(script, " && bash -eo pipefail -c {quoted}");
     }
     let _ = write!(
         script,
-        "; }} > /tmp/atlas-warm.log 2>&1 || echo 'atlas: the rest of the build needs the sources'; \
-         {products}; rm -f /tmp/atlas-warm.log; find /testbed -mindepth 1 -delete"
+        "; }} > /tmp/atlas-warm.log 2>&1 || echo 'atlas: the rest of the build needs the sources'; {after}"
     );
+    let all = "find /testbed -mindepth 1 -delete";
+    let _ = if kept.is_empty() {
+        write!(script, "{all}")
+    } else {
+        // The folders that lead to what is kept are not empty and stay too.
+        write!(
+            script,
+            "if grep -q 'atlas: the install failed' /tmp/atlas-warm.log; then {all}; \
+             else find /testbed -mindepth 1 {kept} -prune -o ! -type d -exec rm -f {{}} +; \
+             find /testbed -mindepth 1 -type d -empty -delete; fi"
+        )
+    };
+    // Tools note in the user's own folder what they did.
+    script.push_str("; find /tmp -mindepth 1 -user \"$(id -u)\" -delete");
     Some(run(&script))
 }
+
+/// How a language's dependencies are installed from manifests.
+#[derive(Default)]
+struct Warm {
+    /// A command that goes before, with its separator.
+    before: &'static str,
+    /// What stays in the repository's folder, as an expression of `find`.
+    kept: &'static str,
+    /// A command that goes after, with its separator.
+    after: &'static str,
+}
+
+/// What Cargo compiled for the repository's own packages.
+const CARGO: &str = "for n in $(find /testbed -name Cargo.toml -exec sed -n 's/^name *= *\"\\([^\"]*\\)\".*/\\1/p' {} +); \
+    do rm -rf \"${CARGO_TARGET_DIR:-/testbed/target}\"/*/.fingerprint/\"$n\"-*; done; ";
+
+/// Scripts of the repository's own packages need its sources; those of the dependencies run.
+const NO_SCRIPTS: &str = "find /testbed -name package.json -not -path '*/node_modules/*' -exec node -e \
+    'for (const file of process.argv.slice(1)) try { const its = JSON.parse(fs.readFileSync(file)); delete its.scripts; fs.writeFileSync(file, JSON.stringify(its, null, 2)) } catch {}' \
+    {} +; ";
 
 /// Dates as the first of their month: what was resolved as of then is no younger than what is
 /// asked for, and the commits of a month share it.

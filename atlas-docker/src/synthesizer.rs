@@ -122,7 +122,7 @@ async fn make(
             image, plan, lock, ..
         } => (image, plan, lock),
     };
-    let mut environment = Environment {
+    let environment = Environment {
         attempts: vec![Attempt {
             plan: plan.clone(),
             origin: AttemptOrigin::Analysis,
@@ -133,8 +133,6 @@ async fn make(
         image,
         lock,
     };
-    cx.progress.phase("inventory");
-    take_stock(cx, sandbox, &mut environment).await?;
     sealed::ready(cx, sandbox, environment, repository).await
 }
 

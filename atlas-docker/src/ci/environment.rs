@@ -97,6 +97,13 @@ pub(crate) fn environment(ci: &Ci, tree: &Tree, plan: &mut EnvironmentPlan) {
                 let at = Evidence::at(value.file.clone(), value.line, line(name, value));
                 plan.prove("env", at);
             }
+        } else if wraps(&value.text) {
+            let mut at = Evidence::at(value.file.clone(), value.line, line(name, value));
+            at.text = format!(
+                "overruled: {}: what it wraps takes many times as long",
+                at.text
+            );
+            plan.prove("env", at);
         } else if !FOREIGN.is_match(name) && plain(&value.text) && !with_services.contains(name) {
             asked.insert(name, *value);
         }
@@ -126,6 +133,40 @@ fn locale<'a>(name: &str, value: &'a str) -> Option<&'a str> {
     let encoding = lower.rsplit('.').next().unwrap_or_default();
     let is_locale = name != "LANGUAGE" && ["utf-8", "utf8"].contains(&encoding);
     is_locale.then_some("C.UTF-8")
+}
+
+/// Whether a value is the beginning of a command that watches or imitates another, which then takes
+/// many times as long: no part of what the tests are about.
+fn wraps(value: &str) -> bool {
+    const WRAPPERS: &[&str] = &[
+        "valgrind",
+        "strace",
+        "ltrace",
+        "rr",
+        "gdb",
+        "lldb",
+        "perf",
+        "heaptrack",
+        "drmemory",
+        "systemtap",
+        "bpftrace",
+        "uftrace",
+    ];
+    let mut words = value.split_whitespace().map(|word| {
+        let program = word.rsplit('/').next().unwrap_or(word);
+        program.trim_matches(['"', '\''])
+    });
+    let Some(first) = words.next() else {
+        return false;
+    };
+    let inner = match first {
+        "libtool" | "env" | "exec" | "sudo" | "timeout" => {
+            words.find(|word| WRAPPERS.contains(word)).unwrap_or(first)
+        }
+        _ => first,
+    };
+    WRAPPERS.contains(&inner) && (inner.len() > 4 || value.contains(' '))
+        || inner.starts_with("qemu-")
 }
 
 /// The value of a known variable; folders on Python's path are the repository's.

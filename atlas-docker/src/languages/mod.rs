@@ -65,6 +65,66 @@ fn install_script(name: &str, text: &str) -> String {
     )
 }
 
+/// Whether a build command is one that is the same for every commit of a repository: it writes a
+/// file of its own text, or makes or fills a folder outside the checkout without a look at it.
+pub(crate) fn needs_no_sources(command: &str) -> bool {
+    let node = command
+        .strip_prefix("have=\"$(node -p 'process.versions.node.split(\".\")[0]')\"; ")
+        .is_some_and(|rest| rest.ends_with("; fi") && rest.matches(';').count() == 3);
+    let tool = command.strip_prefix(INSTALL_TOOL).is_some_and(|name| {
+        name.chars()
+            .all(|c| c.is_ascii_alphanumeric() || "@/._-^~".contains(c))
+    });
+    node || tool || command == MAKE_VENV || only_writes(command)
+}
+
+/// Whether a command does nothing but make folders of the environment and write its own text there.
+fn only_writes(command: &str) -> bool {
+    let place = |text: &str| {
+        text.strip_prefix("\"$ATLAS_ENV/")
+            .and_then(|rest| rest.strip_suffix('"'))
+            .is_some_and(|path| {
+                path.chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
+            })
+    };
+    if command.trim().is_empty() {
+        return false;
+    }
+    let mut lines = command.lines();
+    while let Some(line) = lines.next() {
+        let mut parts = line.split(" && ").peekable();
+        while let Some(part) = parts.next() {
+            if part.strip_prefix("mkdir -p ").is_some_and(place) {
+                continue;
+            }
+            let written = part
+                .strip_prefix("cat > ")
+                .and_then(|rest| rest.split_once(" <<"))
+                .filter(|(path, _)| place(path) && parts.peek().is_none())
+                .and_then(|(_, word)| word.strip_prefix('\'')?.strip_suffix('\''));
+            let Some(end) = written else {
+                return false;
+            };
+            if !lines.any(|line| line == end) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Installs a tool of JavaScript's, whose name and version follow.
+pub(crate) const INSTALL_TOOL: &str =
+    "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund ";
+
+/// Makes Python's virtual environment.
+pub(crate) const MAKE_VENV: &str =
+    "[ -x \"$ATLAS_ENV/venv/bin/python\" ] || python3 -m venv \"$ATLAS_ENV/venv\"";
+
+/// Makes the folder for programs.
+pub(crate) const MAKE_BIN: &str = "mkdir -p \"$ATLAS_ENV/bin\"";
+
 /// The command that runs a script of the environment.
 fn call(name: &str) -> String {
     format!("bash \"$ATLAS_ENV/bin/{name}\"")
@@ -79,4 +139,32 @@ pub(crate) fn env<const N: usize>(
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{install_script, needs_no_sources};
+
+    #[test]
+    fn what_only_writes_its_own_text_needs_no_sources() {
+        for command in [
+            &install_script("x", "a && b\n"),
+            "mkdir -p \"$ATLAS_ENV/bin\"",
+            "mkdir -p \"$ATLAS_ENV/a\"\ncat > \"$ATLAS_ENV/a/b.awk\" <<'ATLAS'\nx\nATLAS\ncat > \"$ATLAS_ENV/a/c\" <<'ATLAS'\ny\nATLAS",
+            "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund pnpm@9",
+        ] {
+            assert!(needs_no_sources(command), "{command}");
+        }
+        for command in [
+            "make",
+            &format!("{}\nmake", install_script("x", "a")),
+            "mkdir -p \"$ATLAS_ENV/bin\" && cp run \"$ATLAS_ENV/bin\"",
+            "mkdir -p \"$ATLAS_ENV/$(cat name)\"",
+            "cat > \"$ATLAS_ENV/x\" <<ATLAS\n$(cat README)\nATLAS",
+            "cat > \"$ATLAS_ENV/x\" <<'ATLAS'\nno end",
+            "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund x; make",
+        ] {
+            assert!(!needs_no_sources(command), "{command}");
+        }
+    }
 }

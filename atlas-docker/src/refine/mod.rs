@@ -11,7 +11,6 @@ use crate::build::{BuildOutcome, Builder};
 use crate::render::render;
 use crate::repair::{Repair, Symptom, find};
 use crate::sealed;
-use crate::synthesizer::take_stock;
 use crate::tree::Tree;
 use async_trait::async_trait;
 use atlas_core::{
@@ -404,8 +403,6 @@ impl Loop<'_> {
         };
         environment.plan.drift.extend(notes);
         environment.attempts = self.attempts;
-        self.cx.progress.phase("inventory");
-        take_stock(self.cx, &*self.by.sandbox, &mut environment).await?;
         sealed::ready(self.cx, &*self.by.sandbox, environment, self.repository).await
     }
 

@@ -69,6 +69,24 @@ static SIGNS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a literal pattern")
 });
 
+/// Lines by which a test shows that it was written for another version of its runner, or for a plugin
+/// that is not there: the runner's own interface lacks something, or gave it no arguments.
+static RUNNERS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?x)
+        ^\W*\w*Error:\ Too\ few\ arguments\ to\ function\ \S+::\w+\(\),\ 0\ passed\ in\ \S*/phpunit/
+        |(?:Class|Interface|Trait|Attribute\ class)\ "?PHPUnit\\\S+\ not\ found
+        |Call\ to\ undefined\ method\ \S*(?:PHPUnit\\|Test::(?:assert|expect|create|get|set)\w*\(\))
+        |fixture\ '\w+'\ not\ found
+        |(?:module\ '?pytest'?|pytest\.\w+|'Pytester'\ object)\ has\ no\ attribute
+        |ReferenceError:\ (?:describe|it|test|expect|vi|jest|before|after|beforeEach|afterEach|suite)\ is\ not\ defined
+        |TypeError:\ (?:expect|vi|jest|t|test|describe)\.\S+\ is\ not\ a\ function
+        |undefined\ method\ \S+\ for\ \S*(?:Minitest|RSpec|Test::Unit|Spec::)
+        |NoSuchMethodError:.*\borg[./](?:junit|testng|mockito)\b"#,
+    )
+    .expect("a literal pattern")
+});
+
 /// Whether a line blames the environment; a module of the repository's own is the code's fault.
 fn blames(line: &str, tree: &Tree) -> bool {
     let Some(found) = SIGNS.captures(line) else {
@@ -140,6 +158,14 @@ pub(super) fn verify(trial: &Trial, tree: &Tree) -> Verification {
     if good == 0 {
         return rejected(format!("none of {} tests passes", parsed.results.len()));
     }
+    let bad = parsed.results.len() - good;
+    let misunderstood = text.lines().filter(|line| RUNNERS.is_match(line)).count();
+    if bad * 2 >= parsed.results.len() && misunderstood * 2 >= bad {
+        return rejected(format!(
+            "{bad} of {} tests die of what their runner is lacking: they are written for another version of it",
+            parsed.results.len()
+        ));
+    }
     let lost: Vec<_> = parsed
         .modules_not_loaded
         .iter()
@@ -186,6 +212,10 @@ mod tests {
     use atlas_core::{ParsedLogBuilder, RunOutcome};
 
     fn run(passed: usize, failed: usize, lost: &[&str]) -> Verification {
+        run_with(passed, failed, lost, &lost.join("\n"))
+    }
+
+    fn run_with(passed: usize, failed: usize, lost: &[&str], text: &str) -> Verification {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("own.py"), "").unwrap();
         let mut log = ParsedLogBuilder::new("x");
@@ -203,7 +233,7 @@ mod tests {
             log.lose(&module, LostReason::LoadFailed, proof);
         }
         let trial = Trial {
-            log: lost.join("\n").into_bytes(),
+            log: text.as_bytes().to_vec(),
             parsed: log.finish(RunOutcome::Completed),
             exit: ExitState::Exited { code: 1 },
         };
@@ -220,6 +250,27 @@ mod tests {
         for (passed, failed) in [(0, 0), (0, 2)] {
             let found = run(passed, failed, &[]);
             assert!(matches!(found, Verification::Rejected { .. }), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn tests_for_another_version_of_the_runner_are_not_accepted() {
+        let line = "ArgumentCountError: Too few arguments to function A\\BTest::testC(), 0 passed in /testbed/vendor/phpunit/phpunit/src/Framework/TestCase.php on line 1 and exactly 2 expected";
+        let found = run_with(1, 3, &[], &[line; 3].join("\n"));
+        assert!(matches!(found, Verification::Rejected { .. }), "{found:?}");
+        // A few of many, and failures of the code's own, say nothing.
+        for (passed, failed, text) in [
+            (9, 1, line),
+            (
+                1,
+                3,
+                "Error: Too few arguments to function f(), 0 passed in /testbed/src/f.php",
+            ),
+        ] {
+            assert_eq!(
+                run_with(passed, failed, &[], text),
+                Verification::Accepted(Vec::new())
+            );
         }
     }
 

@@ -75,14 +75,21 @@ impl Change {
                 push_new(&mut plan.pre_install, command)
             }
             Self::PythonPackage(name) => {
-                let added = push_new(
-                    &mut plan.build,
-                    format!("python -m pip install {}", shell_quote(name)),
-                );
+                let day = resolved_as_of(plan);
+                let command = match &day {
+                    Some(day) => format!("{INSTALL} --add --day {day} {}", shell_quote(name)),
+                    None => format!("python -m pip install {}", shell_quote(name)),
+                };
+                let added = push_new(&mut plan.build, command);
                 if added {
-                    plan.drift.push(format!(
-                        "`{name}`, which a repair installs, is what the index has at the build"
-                    ));
+                    plan.drift.push(match day {
+                        Some(day) => {
+                            format!("`{name}`, which a repair installs, is taken as of {day}")
+                        }
+                        None => format!(
+                            "`{name}`, which a repair installs, is what the index has at the build"
+                        ),
+                    });
                 }
                 added
             }
@@ -124,6 +131,20 @@ impl Change {
     }
 }
 
+/// How a plan for Python calls the script that installs.
+const INSTALL: &str = "bash \"$ATLAS_ENV/bin/install-python\"";
+
+/// The day as of which the plan's own commands resolve Python's distributions.
+fn resolved_as_of(plan: &EnvironmentPlan) -> Option<String> {
+    let found = plan.build.iter().find_map(|command| {
+        let (_, rest) = command.split_once(INSTALL)?;
+        let (_, day) = rest.split_once(" --day ")?;
+        day.split_whitespace().next()
+    })?;
+    let is_day = found.len() == 10 && found.chars().all(|c| c.is_ascii_digit() || c == '-');
+    is_day.then(|| found.to_owned())
+}
+
 fn push_new(commands: &mut Vec<String>, command: String) -> bool {
     if commands.contains(&command) {
         return false;
@@ -158,6 +179,22 @@ pub(crate) fn with_version(image: &str, version: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_repairs_distribution_is_as_old_as_the_others() {
+        let mut plan = EnvironmentPlan {
+            build: vec![
+                "cd a && bash \"$ATLAS_ENV/bin/install-python\" --day 2020-02-03 --project . x"
+                    .to_owned(),
+            ],
+            ..EnvironmentPlan::default()
+        };
+        assert!(Change::PythonPackage("PyYAML".to_owned()).apply(&mut plan));
+        assert_eq!(
+            plan.build[1],
+            "bash \"$ATLAS_ENV/bin/install-python\" --add --day 2020-02-03 PyYAML"
+        );
+    }
 
     #[test]
     fn a_version_is_replaced_where_the_tag_has_it() {

@@ -7,6 +7,7 @@
 mod own;
 mod release;
 
+use crate::synthesizer::take_stock;
 use atlas_core::{
     Environment, Error, ErrorKind, Evidence, ExitState, ImageRef, Job, JobUser, Limits, Network,
     Overlay, Repository, RunContext, Sandbox, SynthesisOutcome,
@@ -36,15 +37,28 @@ struct Findings {
     complete: bool,
 }
 
-/// An environment that was scanned, or the verdict that it knows the future.
+/// An environment of which stock was taken and that was scanned, side by side, or the verdict that
+/// it knows the future.
 pub(crate) async fn ready(
     cx: &RunContext,
     sandbox: &dyn Sandbox,
     mut environment: Environment,
     repository: &Repository,
 ) -> Result<SynthesisOutcome, Error> {
-    cx.progress.phase("seal");
-    if let Some((reason, evidence)) = scan(cx, sandbox, &mut environment, repository).await? {
+    cx.progress.phase("inventory and seal");
+    let mut scanned = environment.clone();
+    let before = scanned.plan.drift.len();
+    let (stock, found) = tokio::join!(
+        take_stock(cx, sandbox, &mut environment),
+        scan(cx, sandbox, &mut scanned, repository)
+    );
+    stock?;
+    let found = found?;
+    environment
+        .plan
+        .drift
+        .extend(scanned.plan.drift.drain(before..));
+    if let Some((reason, evidence)) = found {
         return Ok(SynthesisOutcome::NotBuildable {
             reason: reason.to_owned(),
             attempts: environment.attempts,

@@ -14,13 +14,20 @@ if ! command -v git > /dev/null; then
   exit 0
 fi
 
-# Folders that git would take for a repository, wherever they lie.
+# One walk for both questions: folders that git would take for a repository, and whatever a registry's
+# copy of a package may be known by.
 find "${roots[@]}" -xdev \( -path /proc -o -path /sys -o -path /dev -o -path "$work" \) -prune -o \
-  -type f -name HEAD -print 2> /dev/null |
+  \( -type f -name HEAD -fprint "$work/heads" \) , \
+  \( -type d -name '*.dist-info' -o -name '*.egg-info' -o -path '*.egg/EGG-INFO' -o -path '*/node_modules/*' -name package.json \
+     -o -name '*.crate' -o -path '*/cache/download/*/@v/*.zip' -o -path '*/gems/*' -name '*.gem' \
+     -o -path '*/specifications/*.gemspec' -o -path '*/vendor/composer/installed.json' \
+     -o -name _remote.repositories -o -path '*/modules-2/files-2.1/*' -name '*.jar' -o -name '*.nupkg' \
+     -o -path '*/yarn/*/cache/*' -name '*.zip' -o -path '*/yarn/cache/*' -name '*.zip' \
+     -o -name '*.whl' -o -path '*/_cacache/index-v5/*' -type f \) -fprint "$work/packages" 2> /dev/null
 while IFS= read -r head; do
   folder="${head%/HEAD}"
   [ -d "$folder/objects" ] && { [ -d "$folder/refs" ] || [ -f "$folder/packed-refs" ]; } && printf '%s\n' "$folder"
-done > "$work/folders"
+done < "$work/heads" > "$work/folders"
 
 # Words that git learned late are used where it knows them.
 g() { git -c safe.directory='*' --git-dir="$folder" "$@"; }
@@ -59,8 +66,12 @@ while IFS= read -r folder; do
   fi
   printf 'scanned\t%s\n' "$folder"
   date="$(g log -1 --format=%ct "$top" 2> /dev/null)"
-  reach "$top" > "$work/reached" ||
-    say "what $top reaches cannot be listed: $(head -n 1 "$work/why")"
+  if [ "$folder" = "$main" ] && [ -s "$work/base" ]; then
+    cp "$work/base" "$work/reached"
+  else
+    reach "$top" > "$work/reached" ||
+      say "what $top reaches cannot be listed: $(head -n 1 "$work/why")"
+  fi
   # A tag's own object is fine if it is not younger than the commit.
   g for-each-ref --format='%(objecttype) %(objectname) %(taggerdate:unix) %(*objectname) %(refname:short)' refs/tags |
   while read -r type object seconds target name; do
@@ -97,13 +108,6 @@ done < "$work/folders"
 # Copies of the repository's own packages that came from a registry.
 found() { printf 'package\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4"; }
 lower() { printf '%s' "$1" | tr 'A-Z' 'a-z' | sed 's/[-_.][-_.]*/-/g'; }
-find "${roots[@]}" -xdev \( -path /proc -o -path /sys -o -path /dev -o -path "$work" \) -prune -o \
-  \( -type d -name '*.dist-info' -o -name '*.egg-info' -o -path '*.egg/EGG-INFO' -o -path '*/node_modules/*' -name package.json \
-     -o -name '*.crate' -o -path '*/cache/download/*/@v/*.zip' -o -path '*/gems/*' -name '*.gem' \
-     -o -path '*/specifications/*.gemspec' -o -path '*/vendor/composer/installed.json' \
-     -o -name _remote.repositories -o -path '*/modules-2/files-2.1/*' -name '*.jar' -o -name '*.nupkg' \
-     -o -path '*/yarn/*/cache/*' -name '*.zip' -o -path '*/yarn/cache/*' -name '*.zip' \
-     -o -name '*.whl' -o -path '*/_cacache/index-v5/*' -type f \) -print 2> /dev/null > "$work/packages"
 printf '%s\n' "$ATLAS_NAMES" | while IFS= read -r name; do
   [ -n "$name" ] || continue
   plain="$(lower "$name")"

@@ -14,11 +14,11 @@ use crate::store::{Key, Workplace, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
     Attempt, BeforeFailureExtent, EnvSynthesizer, Environment, EnvironmentPlan, Error, ErrorKind,
-    Evidence, InstanceId, Isolation, Kind, OracleOutcome, OracleReport, OracleTask, Repository,
-    RunContext, State, SynthesisOutcome,
+    Evidence, InstanceId, Isolation, Kind, OracleOutcome, OracleReport, OracleTask, Overlay,
+    Repository, RunContext, State, SynthesisOutcome,
 };
 use atlas_oracle::StateRun;
-use atlas_source::Side;
+use atlas_source::{Side, SplitPullRequest};
 use pull_request::PullRequest;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -282,15 +282,22 @@ struct Work {
     isolation: Option<Isolation>,
 }
 
+/// What a pull request comes to before anything is built.
+struct Prepared {
+    split: SplitPullRequest,
+    before: Overlay,
+    after: Overlay,
+}
+
 impl Work {
-    async fn run(
+    /// The pull request as patches and states, and a checkout of Base, or the verdict that it is none
+    /// to make an instance of.
+    async fn prepare(
         &mut self,
         cx: &RunContext,
-        options: &MakeOptions,
         request: &PullRequest,
-        place: &Workplace,
-    ) -> Result<Verdict, Error> {
-        let clock = Instant::now();
+        checkout: &Path,
+    ) -> Result<Result<Prepared, Verdict>, Error> {
         let split = request.split(cx).await?;
         self.warnings.extend(split.notes.iter().cloned());
         self.write("test.patch", split.test_patch.as_bytes())?;
@@ -308,36 +315,63 @@ impl Work {
                 .take(20)
                 .map(|d| Evidence::of(&d.path, format!("{:?}: {}", d.side, d.rule)))
                 .collect();
-            return Ok(Verdict::without_oracle(
+            return Ok(Err(Verdict::without_oracle(
                 MakeOutcome::RejectNothingToTest,
                 format!("the pull request {what}, so there is nothing to test a solution with"),
                 evidence,
-            ));
+            )));
         }
-        let checkout = place.temporary()?.join("checkout");
-        let states = async {
-            let (before, after, remarks) = request.overlays(&split).await?;
-            let fits = request.fits_in_grading_order(&split, &after).await?;
-            Ok((before, after, remarks, fits))
-        };
         let ((before, after, remarks, fits), sealed) =
-            tokio::try_join!(states, request.seal(&checkout))?;
+            tokio::try_join!(request.overlays(&split), request.seal(checkout))?;
         self.warnings.extend(remarks);
         if !fits {
             let mixed = split.decisions.iter().filter(|d| d.side == Side::Both);
-            return Ok(Verdict::without_oracle(
+            return Ok(Err(Verdict::without_oracle(
                 MakeOutcome::RejectEntangled,
                 "solution and tests touch the same lines: applied in a grader's order, solution \
                  first, the two patches do not give the pull request"
                     .to_owned(),
                 mixed.map(|d| Evidence::of(&d.path, &d.rule)).collect(),
-            ));
+            )));
         }
         self.warnings.extend(sealed);
+        Ok(Ok(Prepared {
+            split,
+            before,
+            after,
+        }))
+    }
+
+    async fn run(
+        &mut self,
+        cx: &RunContext,
+        options: &MakeOptions,
+        request: &PullRequest,
+        place: &Workplace,
+    ) -> Result<Verdict, Error> {
+        let clock = Instant::now();
+        let checkout = place.temporary()?.join("checkout");
+        // The engine is asked who it is meanwhile; whether it is there matters only afterwards.
+        let (prepared, engines) = tokio::join!(
+            Box::pin(self.prepare(cx, request, &checkout)),
+            Box::pin(Engines::open(
+                options.engine,
+                &options.config,
+                options.trust
+            ))
+        );
+        let Prepared {
+            split,
+            before,
+            after,
+        } = match prepared? {
+            Ok(prepared) => prepared,
+            Err(verdict) => return Ok(verdict),
+        };
         self.seconds.prepare = clock.elapsed().as_secs_f64();
 
         let clock = Instant::now();
-        let mut engines = Engines::open(options.engine, &options.config, options.trust).await?;
+        let mut engines = engines?;
         engines.builder.engine().clone_into(&mut self.engine);
         engines.sandbox = Arc::new(CachedSandbox::new(
             Arc::clone(&engines.sandbox),

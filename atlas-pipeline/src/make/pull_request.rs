@@ -5,7 +5,8 @@ use crate::engine::cache_folder;
 use crate::store::lock;
 use atlas_core::{CommitSha, Error, ErrorKind, InstanceId, Overlay, RunContext};
 use atlas_source::{
-    GitRepo, History, Rung, SplitPullRequest, is_url, overlay, problem_statement, seal, split,
+    GitRepo, History, OverlayState, Rung, SplitPullRequest, is_url, overlay, problem_statement,
+    seal, split,
 };
 use std::path::Path;
 
@@ -64,10 +65,14 @@ impl PullRequest {
             Some(id) => id.clone(),
             None => default_id(&repo_name, options.pull_request, &head)?,
         };
-        let messages = repo.commit_messages(&base, &head).await?;
+        let (messages, base_date, head_date) = tokio::try_join!(
+            repo.commit_messages(&base, &head),
+            repo.commit_date(&base),
+            repo.commit_date(&head)
+        )?;
         Ok(Self {
-            base_date: repo.commit_date(&base).await?,
-            head_date: repo.commit_date(&head).await?,
+            base_date,
+            head_date,
             problem_statement: problem_statement(&messages),
             repo,
             repo_name,
@@ -84,13 +89,18 @@ impl PullRequest {
         split(&self.repo, &self.base, &self.head).await
     }
 
-    /// Before and After as files, and remarks: patches that did not fit at once, submodules.
+    /// Before and After as files, remarks (patches that did not fit at once, submodules), and whether
+    /// the row works as graders use it: solution first, then tests, on Base, gives After.
     pub(crate) async fn overlays(
         &self,
         split: &SplitPullRequest,
-    ) -> Result<(Overlay, Overlay, Vec<String>), Error> {
+    ) -> Result<(Overlay, Overlay, Vec<String>, bool), Error> {
         let both = [&split.test_patch, &split.gold_patch];
-        let mut outcome = overlay(&self.repo, &split.base, &both).await?;
+        let order = [&split.gold_patch, &split.test_patch];
+        let (mut outcome, graded) = tokio::try_join!(
+            overlay(&self.repo, &split.base, &both),
+            overlay(&self.repo, &split.base, &order)
+        )?;
         let mut remarks = outcome.notes;
         for (name, state) in ["test patch", "gold patch"].iter().zip(&outcome.states) {
             if !matches!(state.rung, Rung::Plain | Rung::Empty) {
@@ -98,32 +108,22 @@ impl PullRequest {
             }
         }
         match (outcome.states.pop(), outcome.states.pop()) {
-            (Some(after), Some(before)) => Ok((before.overlay, after.overlay, remarks)),
+            (Some(after), Some(before)) => {
+                let plain = |state: &OverlayState| matches!(state.rung, Rung::Plain | Rung::Empty);
+                let fits = graded.failed.is_none()
+                    && graded.states.iter().all(plain)
+                    && graded
+                        .states
+                        .last()
+                        .is_some_and(|state| state.overlay == after.overlay);
+                Ok((before.overlay, after.overlay, remarks, fits))
+            }
             _ => Err(Error::new(
                 ErrorKind::Internal,
                 "apply the split patches to their own base:",
                 format!("{:?}", outcome.failed),
             )),
         }
-    }
-
-    /// Whether the row works as graders use it: solution first, then tests, on Base, gives After.
-    pub(crate) async fn fits_in_grading_order(
-        &self,
-        split: &SplitPullRequest,
-        after: &Overlay,
-    ) -> Result<bool, Error> {
-        let order = [&split.gold_patch, &split.test_patch];
-        let outcome = overlay(&self.repo, &split.base, &order).await?;
-        Ok(outcome.failed.is_none()
-            && outcome
-                .states
-                .iter()
-                .all(|state| matches!(state.rung, Rung::Plain | Rung::Empty))
-            && outcome
-                .states
-                .last()
-                .is_some_and(|state| state.overlay == *after))
     }
 
     /// The same, with its throw-away files in this folder.
@@ -196,7 +196,7 @@ async fn commits(
     notes: &mut Vec<String>,
 ) -> Result<(CommitSha, CommitSha), Error> {
     match (&options.base, &options.head, options.pull_request) {
-        (Some(base), Some(head), _) => Ok((repo.resolve(base).await?, repo.resolve(head).await?)),
+        (Some(base), Some(head), _) => tokio::try_join!(repo.resolve(base), repo.resolve(head)),
         (None, None, Some(number)) => {
             let found = repo.pull_request(number).await?;
             notes.push(format!("pull request {number}: {}", found.how));

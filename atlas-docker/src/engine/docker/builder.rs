@@ -76,6 +76,13 @@ impl DockerBuilder {
         }
     }
 
+    async fn hash(&self, repository: &Repository) -> Result<Sha256, Error> {
+        let repository = repository.clone();
+        tokio::task::spawn_blocking(move || context::hash(&repository))
+            .await
+            .map_err(|why| Error::new(ErrorKind::Internal, "hash", "context").with_source(why))?
+    }
+
     async fn pack(&self, repository: &Repository, dockerfile: &str) -> Result<Context, Error> {
         let (repository, dockerfile) = (repository.clone(), dockerfile.to_owned());
         let scratch = self.engine.options().scratch.clone();
@@ -84,6 +91,32 @@ impl DockerBuilder {
         })
         .await
         .map_err(|why| Error::new(ErrorKind::Internal, "pack", "context").with_source(why))?
+    }
+
+    /// The image's labels as one instruction: the engine makes one of each label that it is given,
+    /// and an image for each of them.
+    fn labels(&self, key: &str) -> String {
+        let quoted = |text: &str| {
+            let mut quoted = String::from("\"");
+            for c in text.chars() {
+                match c {
+                    '"' | '\\' | '$' => quoted.extend(['\\', c]),
+                    '\n' | '\r' => quoted.push(' '),
+                    c => quoted.push(c),
+                }
+            }
+            quoted.push('"');
+            quoted
+        };
+        let mut labels = self.engine.options().labels.clone();
+        labels.insert(KEY_LABEL.to_owned(), key.to_owned());
+        labels.insert(OWNER_LABEL.to_owned(), Owner::current().to_string());
+        let mut line = String::from("LABEL");
+        for (name, value) in &labels {
+            line.extend([" ", &quoted(name), "=", &quoted(value)]);
+        }
+        line.push('\n');
+        line
     }
 
     fn lock(&self, plan: &EnvironmentPlan, base: &Base, made: &Made) -> EnvironmentLock {
@@ -115,15 +148,18 @@ impl Builder for DockerBuilder {
         cx.check("build image")?;
         let started = Instant::now();
         let mut plan = plan.clone();
-        let base = base::resolve(&self.engine, cx, &mut plan).await?;
+        let (base, mut hash) = tokio::try_join!(
+            base::resolve(&self.engine, cx, &mut plan),
+            self.hash(repository)
+        )?;
         let named = dockerfile::with_base(dockerfile, &base.reference);
         let sent = if self.engine.is_podman() {
             dockerfile::with_time_limit(&named, self.engine.options().build_timeout)
         } else {
             named
         };
-        let context = self.pack(repository, &sent).await?;
-        let mut key = hex(&Sha256::digest(format!("{}\n{}", base.id, context.hash)));
+        hash.update(format!("\n{}\n{sent}", base.id));
+        let mut key = hex(&hash.finalize());
         if let Some(scratch) = &self.scratch {
             key = hex(&Sha256::digest(format!("{key}\n{}", scratch.next())));
         }
@@ -134,22 +170,23 @@ impl Builder for DockerBuilder {
             (made, 0.0, format!("reused {tag}\n").into_bytes())
         } else {
             self.engine.make_room().await?;
+            let labelled = format!("{sent}{}", self.labels(&key));
             let build = Build {
                 engine: &self.engine,
                 cx,
                 tag: &tag,
-                key: &key,
                 base: &base,
                 dockerfile,
                 sent: &sent,
                 anew: self.scratch.is_some(),
                 steps: Mutex::default(),
             };
+            let context = self.pack(repository, &labelled).await?;
             let ended = match build.run(context).await {
                 Err(why) if lost_a_layer(&why) => {
                     cx.progress
                         .detail("a layer was removed by somebody; building again");
-                    build.run(self.pack(repository, &sent).await?).await?
+                    build.run(self.pack(repository, &labelled).await?).await?
                 }
                 other => other?,
             };
@@ -231,7 +268,6 @@ struct Build<'a> {
     engine: &'a DockerEngine,
     cx: &'a RunContext,
     tag: &'a str,
-    key: &'a str,
     base: &'a Base,
     dockerfile: &'a str,
     /// The Dockerfile as this engine is given it.
@@ -256,9 +292,6 @@ impl Build<'_> {
     /// Dropping the response ends the build: the engine stops and removes its container.
     async fn run(&self, context: Context) -> Result<Result<Vec<u8>, BuildFailure>, Error> {
         let options = self.engine.options();
-        let mut labels: HashMap<String, String> = options.labels.clone().into_iter().collect();
-        labels.insert(KEY_LABEL.to_owned(), self.key.to_owned());
-        labels.insert(OWNER_LABEL.to_owned(), Owner::current().to_string());
         let arguments = HashMap::from([("BASE".to_owned(), self.base.reference.clone())]);
         let request = BuildImageOptionsBuilder::default()
             .dockerfile("Dockerfile")
@@ -267,7 +300,6 @@ impl Build<'_> {
             .rm(true)
             .forcerm(true)
             .buildargs(&arguments)
-            .labels(&labels)
             .build();
         let file = tokio::fs::File::from_std(context.file);
         let body = futures_util::stream::try_unfold(file, |mut file| async move {

@@ -1,7 +1,7 @@
 //! The build context: a tar archive that is the same for the same repository.
 
 use super::skeleton::skeleton;
-use crate::engine::{hex, is_plain_relative};
+use crate::engine::is_plain_relative;
 use atlas_core::{Error, ErrorKind, Repository};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -22,12 +22,26 @@ const TIME: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) file: File,
-    /// Hash over the Dockerfile, the repository's files, its commit and the head's manifests.
-    ///
-    /// `.git` counts as its commit: an index holds inode numbers and differs between two clones
-    /// that hold the same. That of a submodule does not count at all: the commit names the
-    /// submodule's.
-    pub(super) hash: String,
+}
+
+/// Hash over the repository's files, its commit and the head's manifests. Nothing is packed for it.
+///
+/// `.git` counts as its commit: an index holds inode numbers and differs between two clones
+/// that hold the same. That of a submodule does not count at all: the commit names the
+/// submodule's.
+///
+/// # Errors
+/// Unreadable files.
+pub(super) fn hash(repository: &Repository) -> Result<Sha256, Error> {
+    let mut packer = Packer {
+        tar: tar::Builder::new(std::io::sink()),
+        hash: Sha256::new(),
+        hashes_only: true,
+    };
+    packer.hash.update(repository.base.as_str());
+    packer.tree(&repository.checkout)?;
+    packer.head(repository)?;
+    Ok(packer.hash)
 }
 
 /// Packs `Dockerfile`, `repo/`, `head/` and `manifests/`.
@@ -54,52 +68,42 @@ pub(super) fn pack(
     let mut packer = Packer {
         tar: tar::Builder::new(BufWriter::with_capacity(1 << 18, file)),
         hash: Sha256::new(),
+        hashes_only: false,
     };
     packer
-        .bytes("Dockerfile", 0o644, dockerfile.as_bytes(), true)
-        .map_err(|why| Error::io("write", Path::new("build context"), why))?;
-    packer.hash.update(repository.base.as_str());
+        .bytes("Dockerfile", 0o644, dockerfile.as_bytes(), false)
+        .map_err(written)?;
     packer.tree(&repository.checkout)?;
-    let head = |why| Error::io("write", Path::new("build context"), why);
-    packer.folder(Path::new("head")).map_err(head)?;
-    packer.folder(Path::new("manifests")).map_err(head)?;
+    packer.folder(Path::new("head")).map_err(written)?;
+    packer.folder(Path::new("manifests")).map_err(written)?;
     for (path, bytes) in skeleton(&repository.checkout) {
         // The same in every context of a checkout: nothing that would have to count again.
         packer
             .bytes(&format!("manifests/{path}"), 0o644, &bytes, false)
-            .map_err(head)?;
+            .map_err(written)?;
     }
-    for (path, bytes) in &repository.head_manifests {
-        if !is_plain_relative(path) {
-            return Err(Error::new(
-                ErrorKind::InvalidInput,
-                "manifest of the pull request",
-                format!("`{path}`: a path below the repository's root is expected"),
-            ));
-        }
-        packer
-            .bytes(&format!("head/{path}"), 0o644, bytes, true)
-            .map_err(head)?;
-    }
-    let Packer { tar, hash } = packer;
-    let mut file = tar
-        .into_inner()
-        .and_then(|buffer| {
-            buffer
-                .into_inner()
-                .map_err(std::io::IntoInnerError::into_error)
-        })
-        .map_err(head)?;
-    file.rewind().map_err(head)?;
-    Ok(Context {
-        file,
-        hash: hex(&hash.finalize()),
-    })
+    packer.head(repository)?;
+    let finish = || {
+        let buffer = packer.tar.into_inner()?;
+        let mut file = buffer
+            .into_inner()
+            .map_err(std::io::IntoInnerError::into_error)?;
+        file.rewind()?;
+        Ok(file)
+    };
+    let file = finish().map_err(written)?;
+    Ok(Context { file })
+}
+
+fn written(why: std::io::Error) -> Error {
+    Error::io("write", Path::new("build context"), why)
 }
 
 struct Packer<W: Write> {
     tar: tar::Builder<W>,
     hash: Sha256,
+    /// Whether what does not count is not even read.
+    hashes_only: bool,
 }
 
 impl<W: Write> Packer<W> {
@@ -135,8 +139,29 @@ impl<W: Write> Packer<W> {
         self.tar.append_data(&mut header, path, std::io::empty())
     }
 
+    /// The manifests of the pull request's last commit.
+    fn head(&mut self, repository: &Repository) -> Result<(), Error> {
+        for (path, bytes) in &repository.head_manifests {
+            if !is_plain_relative(path) {
+                return Err(Error::new(
+                    ErrorKind::InvalidInput,
+                    "manifest of the pull request",
+                    format!("`{path}`: a path below the repository's root is expected"),
+                ));
+            }
+            self.bytes(&format!("head/{path}"), 0o644, bytes, true)
+                .map_err(written)?;
+        }
+        Ok(())
+    }
+
     fn tree(&mut self, root: &Path) -> Result<(), Error> {
-        for entry in walkdir::WalkDir::new(root).sort_by_file_name() {
+        let hashes_only = self.hashes_only;
+        let entries = walkdir::WalkDir::new(root)
+            .sort_by_file_name()
+            .into_iter()
+            .filter_entry(|entry| !hashes_only || entry.file_name() != ".git");
+        for entry in entries {
             let entry = entry.map_err(|why| {
                 Error::new(ErrorKind::Io, "read", format!("`{}`", root.display())).with_source(why)
             })?;
@@ -199,8 +224,9 @@ impl<R: Read> Read for Hashed<'_, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::pack;
+    use super::{hash, pack};
     use atlas_core::Repository;
+    use sha2::Digest;
     use std::collections::BTreeMap;
     use std::io::Read;
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -226,10 +252,11 @@ mod tests {
         let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let mut archives = Vec::new();
         for folder in [&one, &two] {
-            let mut context = pack(&repository(folder.path()), "FROM x\n", None).unwrap();
+            let repository = repository(folder.path());
+            let mut context = pack(&repository, "FROM x\n", None).unwrap();
             let mut bytes = Vec::new();
             context.file.read_to_end(&mut bytes).unwrap();
-            archives.push((context.hash, bytes));
+            archives.push((hash(&repository).unwrap().finalize(), bytes));
         }
         assert_eq!(archives[0], archives[1]);
         let mut seen = Vec::new();
@@ -245,6 +272,7 @@ mod tests {
             ));
         }
         assert!(seen.contains(&("repo/run.sh".to_owned(), 0o755, false)));
+        assert!(seen.contains(&("Dockerfile".to_owned(), 0o644, false)));
         assert!(seen.contains(&("repo/link".to_owned(), 0o777, true)));
         assert!(seen.contains(&("head/x/go.mod".to_owned(), 0o644, false)));
     }
@@ -253,14 +281,15 @@ mod tests {
     fn git_s_own_files_are_shipped_but_do_not_change_the_hash() {
         let folder = tempfile::tempdir().unwrap();
         let repository = repository(folder.path());
-        let before = pack(&repository, "FROM x\n", None).unwrap().hash;
+        let now = || hash(&repository).unwrap().finalize();
+        let before = now();
         std::fs::write(repository.checkout.join(".git/index"), "inodes").unwrap();
-        assert_eq!(pack(&repository, "FROM x\n", None).unwrap().hash, before);
+        assert_eq!(now(), before);
         std::fs::create_dir_all(repository.checkout.join("sub/.git")).unwrap();
         std::fs::write(repository.checkout.join("sub/.git/index"), "inodes").unwrap();
-        assert_eq!(pack(&repository, "FROM x\n", None).unwrap().hash, before);
+        assert_eq!(now(), before);
         std::fs::write(repository.checkout.join("run.sh"), "changed").unwrap();
-        assert_ne!(pack(&repository, "FROM x\n", None).unwrap().hash, before);
+        assert_ne!(now(), before);
     }
 
     #[test]
@@ -268,6 +297,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut repository = repository(folder.path());
         repository.head_manifests = BTreeMap::from([("../x".to_owned(), Vec::new())]);
+        assert!(hash(&repository).is_err());
         assert!(pack(&repository, "FROM x\n", None).is_err());
     }
 }

@@ -104,6 +104,7 @@ pub(super) fn plan(
          echo 'atlas: no module of the reactor was compiled' >&2; exit 1; fi",
         fetching(
             &format!("mvn -U -fn {flags} {NO_TEST} clean {goal}"),
+            &format!("mvn -o -fn {flags} {NO_TEST} clean {goal}"),
             &newer(facts, project)
         )
     ));
@@ -148,16 +149,21 @@ pub(super) fn plan(
 /// A call of Maven that is made again, up to three times, where the network failed it or it was cut
 /// off: one artifact that did not come leaves modules without what they need, and what did come is kept. Where a plugin
 /// asks for a newer Maven than the image's, that is fetched from Maven's own repository.
-fn fetching(call: &str, newer: &str) -> String {
+///
+/// Where a first run on the manifests alone has fetched what there is to fetch, `offline` is called
+/// first, and stands if it lacked nothing.
+fn fetching(call: &str, offline: &str, newer: &str) -> String {
     format!(
-        "log=\"$(mktemp)\"; for wait in 5 20 60 0; do {call} | tee \"$log\"; \
+        "log=\"$(mktemp)\"; if [ -e \"$ATLAS_ENV/fetched\" ] && {offline} | tee \"$log\" && ! grep -qE '^\\[(ERROR|WARNING)\\].*(offline|not resolve|not been downloaded)|BUILD FAILURE' \"$log\"; then true; else \
+         for wait in 5 20 60 0; do {call} | tee \"$log\"; \
          if grep -q 'BUILD SUCCESS' \"$log\"; then break; fi; \
          if grep -q 'requires Maven version' \"$log\" && [ ! -e \"$ATLAS_ENV/maven\" ]; then \
          echo 'atlas: a plugin needs a newer Maven than the image has: {newer} is fetched'; \
          (cd \"$(mktemp -d)\" && mvn -B -ntp -U org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack \
          -Dartifact=org.apache.maven:apache-maven:{newer}:tar.gz:bin -DoutputDirectory=\"$ATLAS_ENV\" \
          && ln -s apache-maven-{newer} \"$ATLAS_ENV/maven\") || true; hash -r; \
-         elif grep -qE 'BUILD FAILURE|could not read' \"$log\" && ! grep -q 'Could not transfer' \"$log\"; then break; else sleep \"$wait\"; fi; done"
+         elif grep -qE 'BUILD FAILURE|could not read' \"$log\" && ! grep -q 'Could not transfer' \"$log\"; then break; else sleep \"$wait\"; fi; done; fi; \
+         [ -z \"${{ATLAS_WARM:-}}\" ] || touch \"$ATLAS_ENV/fetched\""
     )
 }
 

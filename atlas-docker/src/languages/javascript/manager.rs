@@ -3,7 +3,7 @@
 use super::command::major;
 use super::package::{Package, Workspace, join};
 use crate::analysis::Facts;
-use crate::languages::install_script;
+use crate::languages::{INSTALL_TOOL, install_script};
 use crate::render::shell_quote;
 use crate::versions;
 use atlas_core::{EnvironmentPlan, Evidence};
@@ -275,10 +275,8 @@ impl Manager {
     ) {
         let folder = &workspace.main().folder;
         if let Some(tool) = &self.tool {
-            plan.build.push(format!(
-                "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund {}",
-                shell_quote(tool)
-            ));
+            plan.build
+                .push(format!("{INSTALL_TOOL}{}", shell_quote(tool)));
         }
         if self.lock.is_none()
             && workspace.dependencies().is_empty()
@@ -300,19 +298,17 @@ impl Manager {
         let date = versions::day(facts.date);
         let dated = !date.starts_with("9999");
         let age = format!("$(( ($(date +%s) - $(date -d {date} +%s)) / 60 ))");
+        // Lockfiles of npm 6 were written when peer conflicts were warnings.
+        let peers = if self.format == Some(1) {
+            " --legacy-peer-deps"
+        } else {
+            ""
+        };
         let (first, second) = match (self.kind, &self.lock) {
-            (Kind::Npm, Some(_)) => {
-                // Lockfiles of npm 6 were written when peer conflicts were warnings.
-                let peers = if self.format == Some(1) {
-                    " --legacy-peer-deps"
-                } else {
-                    ""
-                };
-                (
-                    format!("npm ci --no-audit --no-fund{peers}{quiet}"),
-                    "npm ci --no-audit --no-fund --legacy-peer-deps --ignore-scripts || npm install --no-audit --no-fund --legacy-peer-deps --ignore-scripts".to_owned(),
-                )
-            }
+            (Kind::Npm, Some(_)) => (
+                format!("npm ci --no-audit --no-fund{peers}{quiet}"),
+                "npm ci --no-audit --no-fund --legacy-peer-deps --ignore-scripts || npm install --no-audit --no-fund --legacy-peer-deps --ignore-scripts".to_owned(),
+            ),
             (Kind::Npm, None) => {
                 let before = if dated {
                     format!(" --before={date}")
@@ -387,22 +383,26 @@ impl Manager {
             }
             _ => second,
         };
+        // What was laid out from the manifests alone is whole: only the project's own scripts run.
+        let first = match self.kind {
+            Kind::Npm => format!(
+                "{{ [ -e node_modules/.package-lock.json ] && npm install --offline --no-package-lock --no-audit --no-fund{peers}{quiet}; }} || {first}"
+            ),
+            _ => first,
+        };
         let first = match self.of_tested(workspace, tested) {
             Some(alone) => format!("{first} || {{ {ALONE}; {alone}; }}"),
             None => first,
         };
         let said = "echo 'atlas: the install failed, again without install scripts'";
-        plan.build.push(in_folder(
-            folder,
-            &format!("{first} || {{ {said}; {second}; }}"),
-        ));
-        if self.lock.is_none() {
-            keep_own_releases_out(workspace, folder, plan);
-        }
+        let mut install = format!("{first} || {{ {said}; {second}; }}");
         if self.kind == Kind::Pnpm {
             // The packages are linked or copied from it.
-            plan.build
-                .push("rm -rf \"$ATLAS_ENV/pnpm-store\"".to_owned());
+            install = format!("{{ {install}; }} && rm -rf \"$ATLAS_ENV/pnpm-store\"");
+        }
+        plan.build.push(in_folder(folder, &install));
+        if self.lock.is_none() {
+            keep_own_releases_out(workspace, folder, plan);
         }
         if self.lock.is_none() {
             plan.drift.push(match self.kind {

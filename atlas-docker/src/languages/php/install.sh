@@ -1,4 +1,6 @@
 flags="--no-interaction --no-progress --no-ansi"
+# Scripts and lists of classes need the sources.
+[ -z "${ATLAS_WARM:-}" ] || flags="$flags --no-scripts --no-autoloader"
 tools="@TOOLS@"
 lean() {
   [ -n "$tools" ] && [ ! -f composer.lock ] || return 1

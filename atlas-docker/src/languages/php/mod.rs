@@ -6,6 +6,7 @@ mod versions;
 
 use super::{Language, env};
 use crate::analysis::{Facts, Presence, Verdict};
+use crate::languages::MAKE_BIN;
 use crate::render::shell_quote;
 use crate::system;
 use crate::tree::Tree;
@@ -295,7 +296,7 @@ fn build(
 ) {
     let enter = runner::enter(composer);
     let debian = shell_quote(RUNNER);
-    plan.build.push("mkdir -p \"$ATLAS_ENV/bin\"".to_owned());
+    plan.build.push(MAKE_BIN.to_owned());
     if composer.is_there {
         let install = INSTALL
             .replace("@TOOLS@", &composer.development(TOOLS).join(" "))

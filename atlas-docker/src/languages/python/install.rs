@@ -4,7 +4,7 @@ use super::manifests::{Group, Manifests, name_of, strip_factors};
 use super::prefetch::prefetch;
 use super::runner::{Runner, is_test_tool};
 use crate::analysis::Facts;
-use crate::languages::{call, install_script};
+use crate::languages::{MAKE_VENV, call, install_script};
 use crate::render::shell_quote;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
@@ -167,9 +167,7 @@ pub(super) fn plan(
             let (line, text) = facts.tree.line(file, &EXTENSION)?;
             Some(Evidence::at(file, line, text))
         });
-    plan.build.push(
-        "[ -x \"$ATLAS_ENV/venv/bin/python\" ] || python3 -m venv \"$ATLAS_ENV/venv\"".to_owned(),
-    );
+    plan.build.push(MAKE_VENV.to_owned());
     let mut constraint = String::new();
     if let Some((file, pins)) = manifests.locked(facts.tree) {
         let words: Vec<String> = pins.iter().map(|pin| shell_quote(pin)).collect();

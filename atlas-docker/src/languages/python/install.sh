@@ -7,10 +7,14 @@
 #   --add                into an environment that is in use: nothing is removed
 #   anything else        a requirement, or `-r FILE`
 #
+# A first run may have the manifests alone (ATLAS_WARM), and the first day of the month: what it
+# resolved is what all commits of that month with these manifests get.
+#
 # A list in $ATLAS_ENV/resolved.lock goes before everything that would be resolved.
 set -euo pipefail
 venv="$ATLAS_ENV/venv" lock="$ATLAS_ENV/requirements.lock" uv="$ATLAS_ENV/bin/uv"
 day="" constraint="" project="" extras="" add="" backend=() words=()
+same="$(printf '%s\n' "$PWD" "$@" | sed '/^--day$/{N;d}' | cksum | tr -dc 0-9)"
 while [ $# -gt 0 ]; do
   case "$1" in
     --day) day="$2"; shift ;;
@@ -25,6 +29,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 work="$(mktemp -d)"
+resolved="$ATLAS_ENV/resolved-ahead-$same"
 # What a build fetches it also removes; one that is for later builds leaves it to them.
 cache="$ATLAS_ENV/uv-cache"
 trap 'rm -rf "$work"; [ -n "${ATLAS_WARM:-}" ] || rm -rf "$cache"' EXIT
@@ -132,11 +137,14 @@ install_lists() {
   if get_uv; then
     use_index
     if [ -n "$constraint" ]; then
-      with_uv "${limit[@]}" && return 0
+      with_uv "${limit[@]}" || from_manifest && return 0
+      # With the sources there the strongest way may still do.
+      [ -z "${ATLAS_WARM:-}" ] || return 1
       echo "atlas: the lockfile's versions cannot be installed together"
     fi
     if [ -n "$day" ]; then
       with_uv || from_manifest && return 0
+      [ -z "${ATLAS_WARM:-}" ] || return 1
       echo "atlas: dependencies cannot be installed as of $day"
       date=()
     fi
@@ -153,6 +161,7 @@ install_lists() {
 # In place, so that tests see the files of each state.
 install_project() {
   local pip=("$venv/bin/python" -m pip install --no-deps)
+  if [ -e "$resolved" ] && "$uv" pip install --offline --no-deps "${date[@]}" -e "$project"; then return 0; fi
   if [ -x "$uv" ] && "$uv" pip install --no-deps "${date[@]}" -e "$project"; then return 0; fi
   # Older build backends know only the way that pip went before there was a standard for it.
   if [ -x "$uv" ] && "$uv" pip install "${date[@]}" wheel "${backend[@]:-setuptools}"; then
@@ -163,7 +172,16 @@ install_project() {
 }
 
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-install_lists
-[ -n "$add" ] || { touch "$work/lock.txt"; cp "$work/lock.txt" "$lock"; }
+if [ -n "$add" ] || [ ! -e "$resolved" ]; then
+  install_lists
+  [ -n "$add" ] || { touch "$work/lock.txt"; cp "$work/lock.txt" "$lock"; }
+fi
+if [ -n "${ATLAS_WARM:-}" ]; then
+  touch "$resolved"
+  # What the project is built with goes into the cache.
+  case "${backend[*]:-}" in *hatchling*) backend+=(editables) ;; esac
+  [ -z "$project" ] || [ ! -x "$uv" ] ||
+    "$uv" pip install --quiet --target "$work/backend" "${date[@]}" wheel "${backend[@]:-setuptools}" || :
+fi
 # Without its sources a project cannot be installed.
 [ -z "$project" ] || [ -n "${ATLAS_WARM:-}" ] || install_project

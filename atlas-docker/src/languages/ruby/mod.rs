@@ -5,7 +5,7 @@ mod rake;
 mod runner;
 mod versions;
 
-use super::{Language, env};
+use super::{Language, MAKE_BIN, env};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::render::shell_quote;
 use crate::system;
@@ -159,7 +159,7 @@ fn build(facts: &Facts<'_>, manifests: &Manifests, runner: Runner, plan: &mut En
     };
     let write =
         |name: &str, text: &str| format!("printf %s {} > \"$ATLAS_ENV/{name}\"", shell_quote(text));
-    let mut prepare = vec!["mkdir -p \"$ATLAS_ENV/bin\"".to_owned()];
+    let mut prepare = vec![MAKE_BIN.to_owned()];
     prepare.extend(script.map(|(name, text)| write(name, text)));
     plan.build.push(prepare.join(" && "));
     let own_gem = runner.gems()[0];

@@ -14,7 +14,41 @@ fi
 cargo generate-lockfile || exit 0
 # What is too young goes back to the newest release of the day that is compatible with it. The
 # registry's index, which cargo keeps, says when each was published.
-for round in 1 2 3 4 5 6; do
+lock="$(mktemp)" errors="$(mktemp)" stuck="" single=""
+trap 'rm -f "$lock" "$errors"' EXIT
+# All at once: packages get the wished versions in a list that names no edges any more, and cargo
+# keeps what it can of it in one resolution. A wish that it cannot keep is given up. The index is here
+# already, but for packages that only older releases need.
+at_once() {
+  local wishes turn refused
+  wishes="$(grep -vE "^(${stuck:-:}):" <<< "$commands")" || return 1
+  for turn in $(seq 60); do
+    cp "$lock" Cargo.lock
+    wishes="$wishes" perl -e '
+      my %to; for (split /\n/, $ENV{wishes}) { $to{$1}{$2} = $3 if /^([^:\s]+):(\S+) (\S+)$/ }
+      local $/; open my $lock, "<", "Cargo.lock" or exit 1;
+      my @parts = split /^(?=\[)/m, <$lock>;
+      for (@parts) {
+        next unless /^\[\[package\]\]\nname = "(.+)"\nversion = "(.+)"\n/;
+        my $other = $to{$1}{$2};
+        s/^dependencies = \[\n(?: .*\n)*\]\n//m;
+        next unless $other;
+        s/^version = .*/version = "$other"/m; s/^checksum = .*\n//m;
+      }
+      open $lock, ">", "Cargo.lock" or exit 1; print $lock join "", @parts;' || return 1
+    if cargo update --workspace --offline > "$errors" 2>&1 ||
+      { ! grep -q 'failed to select a version for' "$errors" && cargo update --workspace > "$errors" 2>&1; }; then
+      ! cmp -s Cargo.lock "$lock"
+      return
+    fi
+    refused="$(sed -nE 's/.*failed to select a version for (the requirement )?`([A-Za-z0-9_-]+).*/\2/p' "$errors" | tail -n 1)"
+    [ -n "$refused" ] && grep -q "^$refused:" <<< "$wishes" || return 1
+    stuck="${stuck:+$stuck|}$refused"
+    wishes="$(grep -v "^$refused:" <<< "$wishes")"
+  done
+  return 1
+}
+for round in 1 2 3 4 5 6 7 8; do
   commands="$(perl -e '
     my $until = shift; my (@locked, $name, %found);
     open my $lock, "<", "Cargo.lock" or exit;
@@ -54,9 +88,15 @@ for round in 1 2 3 4 5 6; do
       print "$name:$version $best\n" if $young && $best;
     }' "$until")"
   [ -n "$commands" ] || break
-  changed=""
+  cp Cargo.lock "$lock"
+  if [ -z "$single" ] && at_once; then continue; fi
+  # One by one, where together they do not fit.
+  cp "$lock" Cargo.lock
+  single=1 changed=""
   while read -r spec version; do
-    ! cargo update -p "$spec" --precise "$version" > /dev/null 2>&1 || changed=1
+    for offline in --offline ""; do
+      if cargo update $offline -p "$spec" --precise "$version" > /dev/null 2>&1 < /dev/null; then changed=1; break; fi
+    done
   done <<< "$commands"
   [ -n "$changed" ] || { echo "atlas: not brought back to $1: $(tr '\n' ';' <<< "$commands")"; break; }
 done

@@ -4,6 +4,9 @@
 //! In an image it stands below the sources: two commits of one repository with the same manifests
 //! share the layer in which their dependencies were fetched and compiled.
 
+mod go;
+mod maven;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -128,6 +131,8 @@ pub(super) fn skeleton(checkout: &Path) -> BTreeMap<String, Vec<u8>> {
         let folder = manifest.trim_end_matches("Cargo.toml");
         targets(checkout, folder, &text, &mut files);
     }
+    go::imports(checkout, &mut files);
+    maven::sources(checkout, &mut files);
     files
 }
 
