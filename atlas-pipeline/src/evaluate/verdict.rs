@@ -1,6 +1,6 @@
 //! What Atlas says of a prediction, beside what a harness would say.
 
-use atlas_core::{Evidence, GradingMode, StateSummary};
+use atlas_core::{Evidence, GradingMode, ResourceUsage, StateSummary};
 use atlas_guard::Signal;
 use atlas_oracle::{Cause, Graded, Resolution};
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,9 @@ pub struct EvalVerdict {
     /// The run in numbers; absent if none was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<StateSummary>,
+    /// What the prediction's own run took of the machine; empty where none was made.
+    #[serde(default)]
+    pub usage: ResourceUsage,
     /// The image or prepared folder.
     pub environment: String,
     /// SHA-256 of the prediction's patch.
@@ -103,6 +106,7 @@ impl EvalVerdict {
             fail_to_pass: Graded::default(),
             pass_to_pass: Graded::default(),
             run: None,
+            usage: ResourceUsage::default(),
             environment: String::new(),
             patch_sha256: crate::store::sha256(patch),
         }
