@@ -38,6 +38,8 @@ pub struct MakeOptions {
     pub pull_request: Option<u64>,
     /// The instance's name. Default: `owner__name-NUMBER` or `…-HEAD`.
     pub instance_id: Option<InstanceId>,
+    /// The repository's name, `owner/name`. Default: that of the clone's remote, else of its folder.
+    pub repo_name: Option<String>,
     /// A file with the problem statement. Default: the commit messages.
     pub problem: Option<PathBuf>,
     /// Which engine.
@@ -62,6 +64,7 @@ impl MakeOptions {
             head: None,
             pull_request: None,
             instance_id: None,
+            repo_name: None,
             problem: None,
             engine: EngineChoice::Auto,
             config: Config::default(),
