@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use atlas_core::{
     Environment, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, ExitState, FileContent,
     FileMode, ImageRef, Isolation, Job, JobResult, Network, Oracle, OracleReport, OracleTask,
-    Overlay, Patch, RunContext, Sandbox, SandboxInfo,
+    Overlay, Patch, ResourceUsage, RunContext, Sandbox, SandboxInfo,
 };
 use atlas_oracle::StateDifferentialOracle;
 use atlas_parsers::Parsers;
@@ -111,6 +111,7 @@ impl Sandbox for BashSandbox {
             files,
             seconds,
             overhead_seconds: clock.elapsed().as_secs_f64() - seconds,
+            usage: ResourceUsage::default(),
             isolation: isolation(job.network),
         })
     }

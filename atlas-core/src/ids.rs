@@ -23,9 +23,20 @@ pub struct InstanceId(String);
 /// Why a text is no [`InstanceId`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "instance id `{0}`: 1 to 200 characters out of A-Z a-z 0-9 . _ - are allowed, the first a letter or a digit"
+    "instance id `{}`: 1 to 200 characters out of A-Z a-z 0-9 . _ - are allowed, the first a letter or a digit",
+    shown(.0)
 )]
 pub struct InvalidInstanceId(pub String);
+
+/// The first characters of a text, for a message.
+fn shown(text: &str) -> String {
+    const MOST: usize = 100;
+    let mut short: String = text.chars().take(MOST).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
 
 impl InstanceId {
     /// The id as text.

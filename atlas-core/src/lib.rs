@@ -56,7 +56,8 @@ pub use patch::{FilePatch, Hunk, HunkLine, HunkLineKind, Patch, PatchError, Patc
 pub use plan::{BuildStep, EnvironmentPlan, PlanError, ReportSpec};
 pub use reader::{ByLine, LineState, WholeLog};
 pub use sandbox::{
-    ExitState, Isolation, Job, JobFile, JobResult, JobUser, Network, Sandbox, SandboxInfo,
+    ExitState, Isolation, Job, JobFile, JobResult, JobUser, Network, ResourceUsage, Sandbox,
+    SandboxInfo,
 };
 pub use state::State;
 pub use status::{TestStatus, UnknownStatus};

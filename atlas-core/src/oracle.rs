@@ -1,8 +1,8 @@
 //! The test oracle: which tests define a task, and how that is known.
 
 use crate::{
-    Environment, Error, Evidence, ExitState, InstanceId, Isolation, Overlay, Patch, RunContext,
-    RunOutcome, State, TestStatus, Totals,
+    Environment, Error, Evidence, ExitState, InstanceId, Isolation, Overlay, Patch, ResourceUsage,
+    RunContext, RunOutcome, State, TestStatus, Totals,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -139,6 +139,9 @@ pub struct StateSummary {
     pub seconds: f64,
     /// Wall seconds around it.
     pub overhead_seconds: f64,
+    /// What it took of the machine.
+    #[serde(default)]
+    pub usage: ResourceUsage,
 }
 
 /// The verdict of an oracle.

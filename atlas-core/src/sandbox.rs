@@ -120,6 +120,35 @@ pub struct JobResult {
     pub overhead_seconds: f64,
     /// How it was kept apart.
     pub isolation: Isolation,
+    /// What it took of the machine.
+    pub usage: ResourceUsage,
+}
+
+/// What a job took of the machine, as far as the engine and the kernel told. What they did not tell is
+/// absent, never 0: a job that was killed, an engine without control groups, an older kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResourceUsage {
+    /// The most memory that all its processes together had at one time, in bytes, with the files that the
+    /// kernel kept in memory for them.
+    pub peak_memory_bytes: Option<u64>,
+    /// Processor seconds of all its processes, in user mode and in the kernel.
+    pub cpu_seconds: Option<f64>,
+}
+
+impl ResourceUsage {
+    /// What two jobs took together: the higher peak, for they need not have run at the same time, and the
+    /// sum of processor time. What is absent of one is taken from the other.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            peak_memory_bytes: self.peak_memory_bytes.max(other.peak_memory_bytes),
+            cpu_seconds: match (self.cpu_seconds, other.cpu_seconds) {
+                (Some(one), Some(two)) => Some(one + two),
+                (one, two) => one.or(two),
+            },
+        }
+    }
 }
 
 /// What a sandbox is, for reports.

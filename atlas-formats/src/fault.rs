@@ -3,7 +3,8 @@
 use crate::framing::Item;
 use crate::json;
 use crate::row::{Place, RowError};
-use serde::{Serialize, Serializer};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -130,7 +131,7 @@ pub(crate) fn object(
     item: &Item,
     place: &Place,
     extra: &mut Vec<RowFault>,
-) -> Result<(Map<String, Value>, String), Box<RowFault>> {
+) -> Result<Map<String, Value>, Box<RowFault>> {
     let text = match std::str::from_utf8(&item.body) {
         Ok(text) => text,
         Err(why) => {
@@ -159,9 +160,23 @@ pub(crate) fn object(
             "repair the brackets and quotes here, or take the row out",
         )));
     }
-    match serde_json::from_str::<Value>(text) {
-        Ok(Value::Object(columns)) => {
-            if let Some(twice) = twice(text, columns.len()) {
+    let not_an_object = |found: &Value| {
+        Box::new(RowFault::new(
+            FaultKind::NotAnObject,
+            place,
+            format!("an object expected, found {}", crate::row::kind_of(found)),
+            "write one object per row",
+        ))
+    };
+    if !text.trim_ascii_start().starts_with('{') {
+        return Err(match serde_json::from_str::<Value>(text) {
+            Ok(other) => not_an_object(&other),
+            Err(why) => Box::new(not_json(text, place, &why)),
+        });
+    }
+    match serde_json::from_str::<Columns>(text) {
+        Ok(Columns { columns, twice }) => {
+            if let Some(twice) = twice {
                 extra.push(
                     RowFault::new(
                         FaultKind::DuplicateColumn,
@@ -172,29 +187,97 @@ pub(crate) fn object(
                     .in_column(twice),
                 );
             }
-            Ok((columns, text.to_owned()))
+            match wrapped(&columns) {
+                Some((column, what, way_out)) => Err(Box::new(
+                    RowFault::new(FaultKind::MissingColumn, place, what, way_out).in_column(column),
+                )),
+                None => Ok(columns),
+            }
         }
-        Ok(other) => Err(Box::new(RowFault::new(
-            FaultKind::NotAnObject,
-            place,
-            format!("an object expected, found {}", crate::row::kind_of(&other)),
-            "write one object per row",
-        ))),
         Err(why) => Err(Box::new(not_json(text, place, &why))),
     }
 }
 
-/// The first column whose name stands there twice.
-fn twice(text: &str, known: usize) -> Option<String> {
-    let members = json::members(text)?;
-    if members.len() == known {
+/// Columns that name a row or a prediction.
+const NAMES: [&str; 3] = ["instance_id", "org", "repo_name"];
+
+/// Columns that an entry of a dict has, whose key names it.
+const PATCHES: [&str; 3] = ["model_patch", "patch", "fix_patch"];
+
+/// Whether an object without a name holds rows or predictions further down: where, and what to do.
+fn wrapped(columns: &Map<String, Value>) -> Option<(String, &'static str, &'static str)> {
+    let is_named = |value: &Value| NAMES.iter().any(|name| value.get(name).is_some());
+    let mut known = NAMES.iter().chain(&PATCHES);
+    if known.any(|name| columns.contains_key(*name)) {
         return None;
     }
-    let mut seen = std::collections::BTreeSet::new();
-    members
-        .into_iter()
-        .map(|member| member.key)
-        .find(|key| !seen.insert(key.clone()))
+    columns.iter().find_map(|(column, value)| {
+        let found = match value {
+            Value::Array(items) if items.first().is_some_and(is_named) => (
+                "what is looked for stands in a list below this column",
+                "give that list as the file",
+            ),
+            Value::Array(items) if items.first().is_some_and(|item| is_named(&item["row"])) => (
+                "the rows stand in a list below this column, each as `row`",
+                "give a list of what stands in `row` as the file",
+            ),
+            Value::Object(inner) if inner.contains_key("model_patch") => (
+                "a prediction stands below this column, one level too deep",
+                "write `{\"<instance>\": {\"model_name_or_path\": …, \"model_patch\": …}}`, or a list",
+            ),
+            Value::String(text) if text.starts_with("diff --git ") => (
+                "a patch stands here, and no column says which instance it is for",
+                "write `{\"<instance>\": {\"model_name_or_path\": …, \"model_patch\": …}}`, or a list",
+            ),
+            _ => return None,
+        };
+        Some((column.clone(), found.0, found.1))
+    })
+}
+
+/// An object, and the first column whose name stands there twice.
+struct Columns {
+    columns: Map<String, Value>,
+    twice: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Columns {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ColumnsVisitor)
+    }
+}
+
+/// Reads an object's members one after the other, which sees a name that comes again.
+struct ColumnsVisitor;
+
+impl<'de> Visitor<'de> for ColumnsVisitor {
+    type Value = Columns;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Columns, A::Error> {
+        let mut found = Columns {
+            columns: Map::new(),
+            twice: None,
+        };
+        while let Some(name) = members.next_key::<String>()? {
+            let value = members.next_value()?;
+            if found.twice.is_none() && found.columns.contains_key(&name) {
+                found.twice = Some(name.clone());
+            }
+            found.columns.insert(name, value);
+        }
+        Ok(found)
+    }
+}
+
+/// The bytes of an item that was read as an object, as text; the item has none any more.
+pub(crate) fn take_text(item: &mut Item) -> String {
+    // What was read as an object is text: nothing is replaced here.
+    String::from_utf8(std::mem::take(&mut item.body))
+        .unwrap_or_else(|why| String::from_utf8_lossy(why.as_bytes()).into_owned())
 }
 
 /// The column within which a text breaks off.
@@ -228,7 +311,10 @@ fn not_json(text: &str, place: &Place, why: &serde_json::Error) -> RowFault {
     if place.line > 0 {
         place.line += why.line().saturating_sub(1);
     }
-    let (kind, what, way_out) = if has_lone_surrogate(value) {
+    let behind = blamed.is_none().then(|| behind_the_object(text)).flatten();
+    let (kind, what, way_out) = if let Some((what, way_out)) = behind {
+        (FaultKind::NotJson, what.to_owned(), way_out)
+    } else if has_lone_surrogate(value) {
         (
             FaultKind::LoneSurrogate,
             "half of a surrogate pair, which is no character".to_owned(),
@@ -253,6 +339,23 @@ fn not_json(text: &str, place: &Place, why: &serde_json::Error) -> RowFault {
     match blamed {
         Some((column, _)) => fault.in_column(column),
         None => fault,
+    }
+}
+
+/// What stands behind a whole object on its line, and what to do about it.
+fn behind_the_object(text: &str) -> Option<(&'static str, &'static str)> {
+    let end = json::value_end(text.as_bytes(), 0).ok()?;
+    serde_json::from_str::<serde::de::IgnoredAny>(&text[..end]).ok()?;
+    match text[end..].trim_start().chars().next()? {
+        ',' => Some((
+            "a comma stands behind the row",
+            "write one object a line without commas between them, or a list in brackets",
+        )),
+        '{' => Some((
+            "another row stands behind this one on the same line",
+            "write one object a line: `\\n` ends it, `\\r` alone does not",
+        )),
+        _ => None,
     }
 }
 

@@ -5,7 +5,9 @@
 
 use crate::json;
 use crate::json::{ScanError, Style, blank_end, value_end};
+use crate::row::Place;
 use memchr::memmem;
+use std::path::Path;
 
 /// How a file holds its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +27,14 @@ pub enum FileForm {
 pub(crate) struct Item {
     /// What stands before the row: separator, blanks, the key of a dict.
     pub(crate) lead: Vec<u8>,
-    /// The row.
+    /// The row; empty once it was read, for then the row itself has its text.
     pub(crate) body: Vec<u8>,
     /// The key of a dict.
     pub(crate) key: Option<String>,
     /// The line on which the body begins, from 1.
     pub(crate) line: usize,
+    /// How many items stand before it.
+    pub(crate) index: usize,
     /// Why the body is no complete JSON value, where the cutting found out.
     pub(crate) broken: Option<&'static str>,
 }
@@ -153,17 +157,33 @@ fn item(bytes: &[u8], lead_from: usize, from: usize, to: usize) -> Item {
         body: bytes[from..to].to_vec(),
         key: None,
         line: 0,
+        index: 0,
         broken: None,
+    }
+}
+
+impl Item {
+    /// Where it was read.
+    pub(crate) fn place(&self, file: &Path) -> Place {
+        Place {
+            file: file.to_owned(),
+            line: self.line,
+            index: self.index,
+        }
     }
 }
 
 fn number_lines(framed: &mut Framed) {
     let count = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count();
     let mut line = 1;
-    for item in &mut framed.items {
+    for (index, item) in framed.items.iter_mut().enumerate() {
         line += count(&item.lead);
         item.line = line;
-        line += count(&item.body);
+        item.index = index;
+        // One row a line is what the cutting went by.
+        if framed.form != FileForm::Lines {
+            line += count(&item.body);
+        }
     }
 }
 

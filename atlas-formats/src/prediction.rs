@@ -63,7 +63,7 @@ impl Prediction {
 
     fn read(
         columns: Map<String, Value>,
-        text: String,
+        text: impl FnOnce() -> String,
         key: Option<&str>,
         place: Option<Place>,
     ) -> Result<Self, crate::RowError> {
@@ -76,7 +76,7 @@ impl Prediction {
         }
         Ok(Self {
             instance_id,
-            record: Record::read(columns, text),
+            record: Record::read(columns, text()),
             place,
         })
     }
@@ -139,7 +139,7 @@ impl Prediction {
         changed.set(column, value.into());
         *self = Self::read(
             changed.columns().clone(),
-            changed.json().to_owned(),
+            || changed.json().to_owned(),
             Some(&self.instance_id),
             self.place.clone(),
         )?;
@@ -159,7 +159,7 @@ impl std::str::FromStr for Prediction {
     fn from_str(text: &str) -> Result<Self, PredictionError> {
         let text = text.trim_matches([' ', '\t', '\r', '\n']);
         let columns = serde_json::from_str(text)?;
-        Ok(Self::read(columns, text.to_owned(), None, None)?)
+        Ok(Self::read(columns, || text.to_owned(), None, None)?)
     }
 }
 
@@ -224,17 +224,15 @@ impl Predictions {
         let lines = name
             .extension()
             .is_some_and(|ext| ext == "jsonl" || ext == "ndjson");
-        let framed = framing::cut(bytes, lines);
+        let mut framed = framing::cut(bytes, lines);
         let mut all = Self::new(Vec::new());
         let mut seen: BTreeMap<String, Place> = BTreeMap::new();
-        for (index, item) in framed.items.iter().enumerate() {
-            let place = Place {
-                file: name.to_owned(),
-                line: item.line,
-                index,
-            };
-            let read = fault::object(item, &place, &mut all.faults).and_then(|(columns, text)| {
-                Prediction::read(columns, text, item.key.as_deref(), Some(place.clone()))
+        for item in &mut framed.items {
+            let place = item.place(name);
+            let read = fault::object(item, &place, &mut all.faults).and_then(|columns| {
+                let key = item.key.clone();
+                let text = || fault::take_text(item);
+                Prediction::read(columns, text, key.as_deref(), Some(place.clone()))
                     .map_err(|why| Box::new(RowFault::of_row(&place, &why)))
             });
             match read {

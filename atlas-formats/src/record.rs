@@ -37,6 +37,10 @@ impl Record {
         &self.columns
     }
 
+    pub(crate) fn into_columns(self) -> Map<String, Value> {
+        self.columns
+    }
+
     pub(crate) fn json(&self) -> &str {
         &self.text
     }

@@ -90,16 +90,16 @@ impl Row {
         })
     }
 
-    /// A row with the text that says the same as the columns.
+    /// A row with the text that says the same as the columns, which is asked for if they are one.
     pub(crate) fn read(
         columns: Map<String, Value>,
-        text: String,
+        text: impl FnOnce() -> String,
         place: Option<Place>,
     ) -> Result<Self, RowError> {
         let id = id_of(&columns)?;
         Ok(Self {
             id,
-            record: Record::read(columns, text),
+            record: Record::read(columns, text()),
             place,
         })
     }
@@ -176,11 +176,15 @@ impl Row {
     /// # Errors
     /// Never for a row whose columns were read; kept because the instance checks its name itself.
     pub fn instance(&self) -> Result<Instance, InstanceError> {
-        let mut columns = self.columns().clone();
-        if !columns.contains_key("instance_id") {
-            columns.insert("instance_id".to_owned(), self.id.to_string().into());
-        }
-        Instance::from_map(columns)
+        named(self.columns().clone(), &self.id)
+    }
+
+    /// The same without a copy of the columns.
+    ///
+    /// # Errors
+    /// As [`instance`](Self::instance).
+    pub fn into_instance(self) -> Result<Instance, InstanceError> {
+        named(self.record.into_columns(), &self.id)
     }
 
     /// Where the row was read; absent for one that was made.
@@ -221,10 +225,17 @@ impl std::str::FromStr for Row {
         let text = text.trim_matches([' ', '\t', '\r', '\n']);
         Ok(Self::read(
             serde_json::from_str(text)?,
-            text.to_owned(),
+            || text.to_owned(),
             None,
         )?)
     }
+}
+
+fn named(mut columns: Map<String, Value>, id: &InstanceId) -> Result<Instance, InstanceError> {
+    if !columns.contains_key("instance_id") {
+        columns.insert("instance_id".to_owned(), id.to_string().into());
+    }
+    Instance::from_map(columns)
 }
 
 /// The name of the row with these columns.

@@ -357,6 +357,7 @@ impl StateDifferentialOracle {
             isolation: result.isolation.clone(),
             seconds: result.seconds,
             overhead_seconds: result.overhead_seconds,
+            usage: result.usage,
         };
         StateRun {
             log: marked.log.to_vec(),

@@ -3,8 +3,8 @@
 use crate::store::{Key, clear_unfinished, read_json, write_atomically, write_json};
 use async_trait::async_trait;
 use atlas_core::{
-    Environment, Error, ExitState, Isolation, Job, JobResult, JobUser, RunContext, Sandbox,
-    SandboxInfo,
+    Environment, Error, ExitState, Isolation, Job, JobResult, JobUser, ResourceUsage, RunContext,
+    Sandbox, SandboxInfo,
 };
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,9 @@ struct Stored {
     seconds: f64,
     overhead_seconds: f64,
     isolation: Isolation,
+    // Results of older versions do not have it.
+    #[serde(default)]
+    usage: ResourceUsage,
 }
 
 impl CachedSandbox {
@@ -142,6 +145,7 @@ impl CachedSandbox {
             seconds: stored.seconds,
             overhead_seconds: stored.overhead_seconds,
             isolation: stored.isolation,
+            usage: stored.usage,
         };
         self.note_size(key, &result);
         Some(result)
@@ -162,6 +166,7 @@ impl CachedSandbox {
             seconds: result.seconds,
             overhead_seconds: result.overhead_seconds,
             isolation: result.isolation.clone(),
+            usage: result.usage,
         };
         write_json(&folder.join("result.json"), &stored)?;
         self.note_size(key, result);

@@ -45,12 +45,15 @@ pub fn convert_dataset(
     let from = match from {
         Some(schema) => schema,
         None => set.schema().map_err(|why| {
-            Error::new(
-                ErrorKind::InvalidInput,
-                "tell the schema of",
-                format!("`{}`", name.display()),
-            )
-            .with_source(why)
+            let place = format!("`{}`", name.display());
+            match set.faults.first().filter(|_| set.rows.is_empty()) {
+                Some(fault) => Error::new(ErrorKind::InvalidInput, "read dataset", place)
+                    .with_source(format!(
+                        "there is no usable row in it; the first fault: {fault}"
+                    )),
+                None => Error::new(ErrorKind::InvalidInput, "tell the schema of", place)
+                    .with_source(why),
+            }
         })?,
     };
     let (rows, losses) = convert(&set.rows, from, to, options);

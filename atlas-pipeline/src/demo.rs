@@ -102,10 +102,12 @@ pub async fn demo(
     options.head = Some("HEAD".to_owned());
     options.engine = engine;
     options.trust = true;
-    options.instance_id = match source {
-        DemoSource::Registry => "demo__yamllint-1.37.1".parse().ok(),
-        DemoSource::Builtin => "demo__wordwrap-1".parse().ok(),
+    let (name, id) = match source {
+        DemoSource::Registry => ("adrienverge/yamllint", "demo__yamllint-1.37.1"),
+        DemoSource::Builtin => ("demo/wordwrap", "demo__wordwrap-1"),
     };
+    options.repo_name = Some(name.to_owned());
+    options.instance_id = id.parse().ok();
     let make = make(cx, &options).await?;
     Ok(DemoReport {
         source,

@@ -48,8 +48,8 @@ pub use environment::{
 pub use eval_script::eval_script;
 pub use evaluate::{
     CanaryReport, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, GradeChange, HarnessFiles,
-    InputFault, Ledger, PredictionSource, RegradeOptions, RegradeReport, RegradedInstance,
-    evaluate, grade_row, regrade, run_id,
+    InputFault, InstanceCost, Ledger, PredictionSource, RegradeOptions, RegradeReport,
+    RegradedInstance, evaluate, grade_row, regrade, run_id,
 };
 pub use judging::{
     AbstainOptions, AbstainReport, AbstainResult, Attached, CandidatePatch, CriticRunOptions,

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use atlas_core::{
         EnvironmentLock, EnvironmentPlan, ExitState, ImageRef, Isolation, JobUser, Limits, Network,
-        Overlay,
+        Overlay, ResourceUsage,
     };
     use std::collections::BTreeMap;
     use std::sync::Mutex;
@@ -142,6 +142,7 @@ mod tests {
                     files: BTreeMap::new(),
                     seconds: 0.0,
                     overhead_seconds: 0.0,
+                    usage: ResourceUsage::default(),
                     isolation: Isolation::default(),
                 }),
             }

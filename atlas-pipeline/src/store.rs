@@ -142,6 +142,11 @@ pub(crate) fn lock(path: &Path) -> Result<File, Error> {
 
 /// The secret in a file: random, made once. Several processes may ask at once; all get the same.
 pub(crate) fn seed(path: &Path) -> Result<String, Error> {
+    seed_under(path, &path.with_extension("lock"))
+}
+
+/// The same with a lock elsewhere, for a folder in which no lock should lie.
+pub(crate) fn seed_under(path: &Path, lock_path: &Path) -> Result<String, Error> {
     let known = || {
         std::fs::read_to_string(path)
             .ok()
@@ -150,7 +155,7 @@ pub(crate) fn seed(path: &Path) -> Result<String, Error> {
     if let Some(seed) = known() {
         return Ok(seed);
     }
-    let _lock = lock(&path.with_extension("lock"))?;
+    let _lock = lock(lock_path)?;
     if let Some(seed) = known() {
         return Ok(seed);
     }

@@ -37,6 +37,8 @@ pub(super) struct UpTo {
     /// The last bytes, which may be the beginning of the mark.
     held: Vec<u8>,
     found: bool,
+    /// What followed the mark, up to a limit.
+    after: Vec<u8>,
 }
 
 impl UpTo {
@@ -45,16 +47,29 @@ impl UpTo {
             mark,
             held: Vec::new(),
             found: false,
+            after: Vec::new(),
         }
     }
 
-    /// Whether the mark has come. What follows it is dropped.
+    /// Whether the mark has come.
     pub(super) fn found(&self) -> bool {
         self.found
     }
 
+    /// The first bytes that followed the mark.
+    pub(super) fn after(&self) -> &[u8] {
+        &self.after
+    }
+
+    fn keep_after(&mut self, bytes: &[u8]) {
+        let room = super::usage::LINE_BYTES.saturating_sub(self.after.len());
+        self.after
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
     pub(super) fn push(&mut self, bytes: &[u8], to: &mut Head) {
         if self.found {
+            self.keep_after(bytes);
             return;
         }
         self.held.extend_from_slice(bytes);
@@ -70,6 +85,10 @@ impl UpTo {
         };
         to.push(&self.held[..end]);
         self.held.drain(..end);
+        if self.found {
+            let held = std::mem::take(&mut self.held);
+            self.keep_after(&held[self.mark.len()..]);
+        }
     }
 
     /// What was held back is no mark: nothing more comes.
@@ -159,6 +178,7 @@ mod tests {
             }
             up_to.finish(&mut head);
             assert!(up_to.found());
+            assert_eq!(up_to.after(), b"tail", "{size}");
             assert_eq!(head.into_parts(), (b"aEENDbEN".to_vec(), 8), "{size}");
         }
         let (mut up_to, mut head) = (UpTo::new(b"-END".to_vec()), Head::new(100));

@@ -12,6 +12,7 @@ mod owner;
 mod prelude;
 mod scratch;
 mod status;
+mod usage;
 
 pub use docker::{DiskUse, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox, FoundImage};
 pub use local::{Bubblewrap, LocalBuilder, LocalEngine, LocalOptions, LocalSandbox};

@@ -4,8 +4,8 @@ use crate::analysis::repository;
 use async_trait::async_trait;
 use atlas_core::{
     BuildFailure, EnvSynthesizer, Environment, EnvironmentLock, EnvironmentPlan, Error, ErrorKind,
-    ExitState, ImageRef, Isolation, Job, JobResult, Repository, RunContext, Sandbox, SandboxInfo,
-    SynthesisOutcome,
+    ExitState, ImageRef, Isolation, Job, JobResult, Repository, ResourceUsage, RunContext, Sandbox,
+    SandboxInfo, SynthesisOutcome,
 };
 use atlas_docker::{AnalysisOptions, BuildOutcome, Builder, FixedPlan, SymbolicSynthesizer};
 use std::collections::BTreeMap;
@@ -91,6 +91,7 @@ impl Sandbox for InPlace {
             files: BTreeMap::new(),
             seconds: 0.0,
             overhead_seconds: 0.0,
+            usage: ResourceUsage::default(),
             isolation: Isolation::default(),
         })
     }

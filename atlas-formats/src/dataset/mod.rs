@@ -9,9 +9,11 @@ use crate::fault::{self, FaultKind, RowFault};
 use crate::files::write_whole;
 use crate::framing::{self, FileForm, Framed, Part};
 use crate::json::Style;
+use crate::parallel::on_all_cores;
 use crate::row::{Place, Row};
 use crate::schema::Schema;
 use atlas_core::{Error, ErrorKind};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -84,16 +86,22 @@ impl Dataset {
     #[must_use]
     pub fn from_bytes(bytes: &[u8], name: &Path) -> Self {
         let lines = extension(name).is_some_and(|ext| matches!(ext, "jsonl" | "ndjson"));
-        let framed = framing::cut(bytes, lines);
+        let mut framed = framing::cut(bytes, lines);
         let mut dataset = Self::new(Vec::new());
         let mut seen = Seen::default();
-        for (index, item) in framed.items.iter().enumerate() {
-            let place = Place {
-                file: name.to_owned(),
-                line: item.line,
-                index,
-            };
-            match row(item, &place, &mut dataset.faults) {
+        let read = on_all_cores(&framed.items, |item| {
+            let mut faults = Vec::new();
+            (columns(item, &item.place(name), &mut faults), faults)
+        });
+        dataset.rows.reserve(read.len());
+        for (item, (columns, faults)) in framed.items.iter_mut().zip(read) {
+            dataset.faults.extend(faults);
+            let place = item.place(name);
+            let row = columns.and_then(|columns| {
+                Row::read(columns, || fault::take_text(item), Some(place.clone()))
+                    .map_err(|why| Box::new(RowFault::of_row(&place, &why)))
+            });
+            match row {
                 Ok(row) => {
                     dataset.faults.extend(seen.add(&row, &place));
                     dataset.rows.push(row);
@@ -255,7 +263,7 @@ fn read_file(path: &Path) -> Result<Dataset, Error> {
     Ok(Dataset::from_bytes(&bytes, path))
 }
 
-/// A file's bytes, refused where they are UTF-16 or Parquet: each row would be a fault then.
+/// A file's bytes, refused where they are plainly no rows: each line would be a fault then.
 pub(crate) fn read_text_file(operation: &str, path: &Path) -> Result<Vec<u8>, Error> {
     let bytes = std::fs::read(path).map_err(|why| Error::io(operation, path, why))?;
     let refused = if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
@@ -264,6 +272,14 @@ pub(crate) fn read_text_file(operation: &str, path: &Path) -> Result<Vec<u8>, Er
         Some("the file is Parquet; give it the extension `.parquet`")
     } else if bytes.starts_with(b"\x1f\x8b") || bytes.starts_with(b"\x28\xb5\x2f\xfd") {
         Some("the file is compressed; unpack it first")
+    } else if bytes.iter().take(4).any(|byte| *byte == 0) {
+        Some("the file is UTF-16 or binary; save it as UTF-8 text")
+    } else if bytes.starts_with(b"version https://git-lfs.github.com/spec/") {
+        Some(
+            "the file is a pointer of Git LFS, the content is not here; fetch it with `git lfs pull`",
+        )
+    } else if bytes.trim_ascii_start().starts_with(b"<") {
+        Some("the file is a web page or XML; JSON, one object a line or Parquet is expected")
     } else {
         None
     };
@@ -350,15 +366,15 @@ fn extension(path: &Path) -> Option<&str> {
     path.extension().and_then(|extension| extension.to_str())
 }
 
-fn row(
+/// An item as the columns of a row, whose name is not looked at yet.
+fn columns(
     item: &framing::Item,
     place: &Place,
     extra: &mut Vec<RowFault>,
-) -> Result<Row, Box<RowFault>> {
-    let (columns, text) = fault::object(item, place, extra)?;
+) -> Result<Map<String, Value>, Box<RowFault>> {
+    let columns = fault::object(item, place, extra)?;
     types::check(&columns).map_err(|why| Box::new(RowFault::of_row(place, &why)))?;
-    Row::read(columns, text, Some(place.clone()))
-        .map_err(|why| Box::new(RowFault::of_row(place, &why)))
+    Ok(columns)
 }
 
 /// A row that is known by its columns only.

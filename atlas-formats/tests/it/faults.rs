@@ -251,3 +251,67 @@ fn deep_nesting_is_a_fault_not_a_crash() {
         assert_eq!((dataset.rows.len(), dataset.faults.len()), (0, 1));
     }
 }
+
+/// A file of this name is refused, or its first fault says this.
+fn told(name: &str, bytes: &[u8], words: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let said = match read_dataset(&path, &ReadOptions::default()) {
+        Ok(dataset) => dataset.faults[0].to_string(),
+        Err(why) => why.chain(),
+    };
+    assert!(said.contains(words), "{name}: {said}");
+    assert!(said.contains(name), "{said}");
+}
+
+#[test]
+fn what_is_plainly_something_else_is_called_by_its_name() {
+    let row = r#"{"instance_id": "a__b-1", "repo": "a/b"}"#;
+    let wide: Vec<u8> = row.bytes().flat_map(|byte| [byte, 0]).collect();
+    for (name, text, words) in [
+        (
+            "commas.jsonl",
+            format!("{row},\n{row}\n"),
+            "a comma stands behind the row",
+        ),
+        (
+            "joined.jsonl",
+            format!("{row}{row}"),
+            "another row stands behind this one",
+        ),
+        (
+            "old-ends.jsonl",
+            format!("{row}\r{row}\r"),
+            "another row stands behind this one",
+        ),
+        (
+            "split.json",
+            format!(r#"{{"test": [{row}]}}"#),
+            "column `test`: what is looked for stands in a list",
+        ),
+        (
+            "viewer.json",
+            format!(r#"{{"rows": [{{"row": {row}}}]}}"#),
+            "column `rows`: the rows stand in a list",
+        ),
+        (
+            "pointer.jsonl",
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0\n".to_owned(),
+            "git lfs pull",
+        ),
+        (
+            "page.json",
+            "<!DOCTYPE html><html></html>".to_owned(),
+            "a web page",
+        ),
+    ] {
+        told(name, text.as_bytes(), words);
+    }
+    told("wide.jsonl", &wide, "UTF-16");
+    told(
+        &"long".repeat(2),
+        format!(r#"{{"instance_id": "{}"}}"#, "x".repeat(5_000)).as_bytes(),
+        "xxx…`",
+    );
+}

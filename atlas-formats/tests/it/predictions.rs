@@ -151,3 +151,29 @@ fn gold_is_each_schemas_solution_and_null_is_empty() {
     }
     assert!(dumped(&flat()[0].1).is_ascii());
 }
+
+#[test]
+fn predictions_at_another_depth_are_faults_that_say_so() {
+    for (text, words) in [
+        (
+            r#"{"a__b-1": {"m": {"model_patch": "x"}}}"#,
+            "one level too deep",
+        ),
+        (
+            r#"{"a__b-1": "diff --git a/x b/x\n"}"#,
+            "no column says which instance",
+        ),
+        (
+            r#"{"predictions": [{"instance_id": "a__b-1", "model_patch": "x"}]}"#,
+            "stands in a list below",
+        ),
+    ] {
+        let found = Predictions::from_bytes(text.as_bytes(), Path::new("preds.json"));
+        assert!(found.items.is_empty(), "{text}");
+        let said = found.faults[0].to_string();
+        assert!(said.contains(words), "{said}");
+    }
+    let keyed = r#"{"a__b-1": {"model_name_or_path": "m", "model_patch": "diff --git a/x b/x\n"}}"#;
+    let found = read(keyed, "preds.json");
+    assert_eq!((found.items.len(), found.faults.len()), (1, 0));
+}

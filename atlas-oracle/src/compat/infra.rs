@@ -80,8 +80,11 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 ///
 /// It is a remark beside a verdict and changes none.
 pub fn classify_infra(logs: &[&[u8]]) -> Option<InfraFailure> {
-    let texts: Vec<_> = logs.iter().map(|log| lenient_text(log)).collect();
-    let text = texts.join("\n");
+    let mut texts: Vec<_> = logs.iter().map(|log| lenient_text(log)).collect();
+    let text = match texts.as_mut_slice() {
+        [one] => std::mem::take(one),
+        _ => texts.join("\n").into(),
+    };
     let (reason, tier, _) = SIGNS
         .iter()
         .zip(PATTERNS.iter())

@@ -303,6 +303,7 @@ fn tested(harness: Harness, input: &CompatInput<'_>, log: &[u8]) -> CompatGrade 
         Harness::SweBench5 => input.row.eval_type == EvalType::FailOnly,
         Harness::SweBench4 | Harness::SweBenchPp => FAIL_ONLY_REPOS.contains(&input.row.repo),
     };
+    let by_name = statuses.by_name();
     let mut list = |ids: &[String], guards: bool| {
         let mut graded = Graded::default();
         for id in ids {
@@ -311,7 +312,8 @@ fn tested(harness: Harness, input: &CompatInput<'_>, log: &[u8]) -> CompatGrade 
                 fail_only,
                 guards,
             };
-            match rules.passes(id, &statuses, &mut grade.why) {
+            let status = by_name.get(id.as_str()).copied();
+            match rules.passes(id, status, &statuses, &mut grade.why) {
                 Some(true) => graded.success.push(id.clone()),
                 Some(false) => graded.failure.push(id.clone()),
                 None => {}
@@ -363,10 +365,16 @@ struct Rules {
 }
 
 impl Rules {
-    /// Whether the test passes; `None` puts it in neither part of its list.
-    fn passes(self, id: &str, statuses: &Statuses, why: &mut Vec<String>) -> Option<bool> {
+    /// Whether a test of this status passes; `None` puts it in neither part of its list.
+    fn passes(
+        self,
+        id: &str,
+        status: Option<&str>,
+        statuses: &Statuses,
+        why: &mut Vec<String>,
+    ) -> Option<bool> {
         if self.fail_only {
-            return Some(statuses.get(id) != Some("FAILED"));
+            return Some(status != Some("FAILED"));
         }
         let five = self.harness == Harness::SweBench5;
         let truncated = || {
@@ -375,7 +383,7 @@ impl Rules {
                 .then(|| statuses.of_truncated(id))
                 .flatten()
         };
-        let status = match (statuses.get(id), truncated) {
+        let status = match (status, truncated) {
             (Some(status), _) => Some(status),
             (None, truncated) => truncated().map(|(status, certain)| {
                 let mut said = format!("`{id}` is cut off: judged by tests whose ids begin so");

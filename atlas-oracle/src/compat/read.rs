@@ -4,11 +4,14 @@ use super::CompatRead;
 use atlas_core::Harness;
 use regex::Regex;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 const START: &str = ">>>>> Start Test Output";
 const END: &str = ">>>>> End Test Output";
+
+/// What all markers begin with.
+const ARROWS: &str = ">>>>> ";
 
 /// Lines after which nothing in a log counts, wherever they stand.
 const BAD: [&str; 4] = [
@@ -44,8 +47,9 @@ const MAX_DIGITS: usize = 4300;
 /// Names and status texts, as the harness's own parser gave them.
 #[derive(Debug, Default)]
 pub(super) struct Statuses {
-    found: BTreeMap<String, (usize, String)>,
-    ordered: bool,
+    found: BTreeMap<String, String>,
+    /// Where each name stood first, where the parser told.
+    places: Option<HashMap<String, usize>>,
 }
 
 impl Statuses {
@@ -53,39 +57,65 @@ impl Statuses {
         self.found.is_empty()
     }
 
-    /// The status of exactly this name.
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.found.get(name).map(|(_, status)| status.as_str())
+    /// The statuses by name, for many questions.
+    pub(super) fn by_name(&self) -> HashMap<&str, &str> {
+        let entries = self.found.iter();
+        entries
+            .map(|(name, status)| (name.as_str(), status.as_str()))
+            .collect()
     }
 
     /// The status of a name that was cut off in the middle of a parameter: of the names that begin
     /// with it, where they agree on passing or not, the first that the log names. The second value
     /// says whether that choice is certain.
     pub(super) fn of_truncated(&self, name: &str) -> Option<(&str, bool)> {
-        let matches: Vec<&(usize, String)> = self
+        let place = |name: &String| self.places.as_ref().and_then(|all| all.get(name));
+        let matches: Vec<(&String, &String)> = self
             .found
             .range(name.to_owned()..)
             .take_while(|(key, _)| key.starts_with(name))
-            .map(|(_, entry)| entry)
             .collect();
-        let first = matches.iter().min_by_key(|(at, _)| *at)?;
+        let (_, first) = matches.iter().min_by_key(|(name, _)| place(name))?;
         let passes = |status: &str| matches!(status, "PASSED" | "XFAIL");
-        if matches.iter().any(|(_, s)| passes(s) != passes(&first.1)) {
+        if matches.iter().any(|(_, s)| passes(s) != passes(first)) {
             return None;
         }
-        let certain = self.ordered || matches.iter().all(|(_, s)| *s == first.1);
-        Some((&first.1, certain))
+        let certain = self.places.is_some() || matches.iter().all(|(_, s)| s == first);
+        Some((first, certain))
     }
 
     fn names_a_failure(&self) -> bool {
         let mut statuses = self.found.values();
-        statuses.any(|(_, status)| matches!(status.as_str(), "FAILED" | "ERROR"))
+        statuses.any(|status| matches!(status.as_str(), "FAILED" | "ERROR"))
     }
 
     /// Names and statuses, for whoever compares.
     pub(super) fn into_map(self) -> BTreeMap<String, String> {
-        let entries = self.found.into_iter();
-        entries.map(|(name, (_, status))| (name, status)).collect()
+        self.found
+    }
+}
+
+/// Where markers may stand in a log: each begins with the same arrows, so one search finds all.
+#[derive(Debug)]
+struct Arrows<'a> {
+    text: &'a str,
+    places: Vec<usize>,
+}
+
+impl<'a> Arrows<'a> {
+    fn of(text: &'a str) -> Self {
+        let places = memchr::memmem::find_iter(text.as_bytes(), ARROWS.as_bytes());
+        Self {
+            text,
+            places: places.collect(),
+        }
+    }
+
+    /// The first place of a marker at or behind `from`.
+    fn first(&self, marker: &str, from: usize) -> Option<usize> {
+        let fits =
+            |at: &usize| *at >= from && self.text.as_bytes()[*at..].starts_with(marker.as_bytes());
+        self.places.iter().copied().find(fits)
     }
 }
 
@@ -111,17 +141,21 @@ pub(super) fn read(
         Ok(text) => text,
         Err(said) => return Read::Raised(said),
     };
-    if let Some(bad) = BAD.iter().find(|bad| text.contains(**bad)) {
+    let arrows = Arrows::of(&text);
+    if let Some(bad) = BAD.iter().find(|bad| arrows.first(bad, 0).is_some()) {
         return Read::Ungradable(format!("`{bad}` stands in the log"));
     }
-    for marker in [START, END] {
-        if !text.contains(marker) {
-            return Read::Ungradable(format!("`{marker}` does not stand in the log"));
-        }
-    }
+    let (Some(start), Some(_)) = (arrows.first(START, 0), arrows.first(END, 0)) else {
+        let missing = [START, END].map(|marker| (marker, arrows.first(marker, 0)));
+        let missing = missing.iter().find(|(_, at)| at.is_none());
+        let marker = missing.map_or(START, |(marker, _)| marker);
+        return Read::Ungradable(format!("`{marker}` does not stand in the log"));
+    };
     // What the harnesses split at the begin marker ends at the next one, too.
-    let rest = text.split(START).nth(1).unwrap_or_default();
-    let marked = rest.split(END).next().unwrap_or_default();
+    let from = start + START.len();
+    let ends = [START, END].map(|marker| arrows.first(marker, from));
+    let to = ends.into_iter().flatten().min().unwrap_or(text.len());
+    let marked = &text[from..to];
     let mut statuses = match statuses(parse(marked)) {
         Ok(statuses) => statuses,
         Err(said) => return Read::Raised(said),
@@ -160,20 +194,26 @@ pub(super) fn read(
 }
 
 fn statuses(read: CompatRead) -> Result<Statuses, String> {
-    let (entries, ordered): (Vec<(String, String)>, bool) = match read {
-        CompatRead::Statuses(map) => (map.into_iter().collect(), false),
-        CompatRead::Ordered(entries) => (entries, true),
+    let entries = match read {
+        CompatRead::Statuses(found) => {
+            return Ok(Statuses {
+                found,
+                places: None,
+            });
+        }
+        CompatRead::Ordered(entries) => entries,
         CompatRead::Raised(said) => return Err(said),
     };
-    let mut found: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    let (mut found, mut places) = (BTreeMap::new(), HashMap::new());
     for (at, (name, status)) in entries.into_iter().enumerate() {
         // A name that comes again keeps its place and takes the later status.
-        found
-            .entry(name)
-            .and_modify(|entry| entry.1.clone_from(&status))
-            .or_insert((at, status));
+        places.entry(name.clone()).or_insert(at);
+        found.insert(name, status);
     }
-    Ok(Statuses { found, ordered })
+    Ok(Statuses {
+        found,
+        places: Some(places),
+    })
 }
 
 /// The first recorded exit code of the log, as text, if it is not zero.

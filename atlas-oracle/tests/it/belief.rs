@@ -1,8 +1,8 @@
 //! Which runs are believed.
 
 use atlas_core::{
-    ExitState, Isolation, LostReason, ParsedLog, ParsedLogBuilder, ReportAgreement, RunOutcome,
-    StateSummary, TestStatus, Totals,
+    ExitState, Isolation, LostReason, ParsedLog, ParsedLogBuilder, ReportAgreement, ResourceUsage,
+    RunOutcome, StateSummary, TestStatus, Totals,
 };
 use atlas_oracle::SignalKind::{
     self, ExpectedFailures, ForgedMarkers, ReportDiffers, TotalsDiffer, TotalsMissing, TotalsWorse,
@@ -51,6 +51,7 @@ fn honest() -> StateSummary {
         isolation: Isolation::default(),
         seconds: 0.0,
         overhead_seconds: 0.0,
+        usage: ResourceUsage::default(),
     }
 }
 

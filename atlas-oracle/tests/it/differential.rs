@@ -3,8 +3,8 @@ use State::{After, Base, Before};
 use async_trait::async_trait;
 use atlas_core::{
     Environment, EnvironmentLock, EnvironmentPlan, Error, ExitState, FileContent, FileMode,
-    ImageRef, Isolation, Job, JobResult, OracleOutcome, OracleTask, Overlay, Patch, RunContext,
-    RunOutcome, Sandbox, SandboxInfo, State,
+    ImageRef, Isolation, Job, JobResult, OracleOutcome, OracleTask, Overlay, Patch, ResourceUsage,
+    RunContext, RunOutcome, Sandbox, SandboxInfo, State,
 };
 use atlas_oracle::{OracleOptions, StateDifferentialOracle};
 use std::collections::BTreeMap;
@@ -53,6 +53,7 @@ fn result(code: i64, output: String) -> JobResult {
         files: BTreeMap::new(),
         seconds: 0.0,
         overhead_seconds: 0.0,
+        usage: ResourceUsage::default(),
         isolation: Isolation::default(),
     }
 }

@@ -1,7 +1,7 @@
 //! `atlas eval` and `atlas regrade`.
 
 use super::{DONE, ERROR, Format, NO, config, output};
-use atlas_core::{Error, GradingMode, InstanceId, Network, RunContext};
+use atlas_core::{Error, GradingMode, InstanceId, Network, ResourceUsage, RunContext};
 use atlas_oracle::{RunReport, ScoreBounds};
 use atlas_pipeline::{
     EngineChoice, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, PredictionSource,
@@ -65,6 +65,10 @@ pub(super) struct EvalArgs {
     /// Leave out the canary tests and the gold patch's run that shows them to work.
     #[arg(long)]
     no_canaries: bool,
+    /// Give canary tests the names that they have in every run over the same results, and so share those
+    /// results with runs of other names [default: each run has names of its own].
+    #[arg(long, conflicts_with = "no_canaries")]
+    shared_canaries: bool,
     /// Whether tests have a network [default: none in strict mode, full in the others].
     #[arg(long, value_enum, value_name = "WHICH")]
     network: Option<NetworkChoice>,
@@ -94,6 +98,7 @@ pub(super) async fn eval(cx: &RunContext, args: EvalArgs) -> Result<u8, Error> {
         out: args.out,
         repos: args.repos,
         canaries: !args.no_canaries,
+        shared_canaries: args.shared_canaries,
         network: args.network.map(|choice| match choice {
             NetworkChoice::None => Network::None,
             NetworkChoice::Full => Network::Full,
@@ -136,15 +141,26 @@ fn text(report: &EvalReport) -> String {
     let _ = writeln!(
         text,
         "{} jobs run, {} known from earlier runs, {:.1} MB of results on disk; {:.1} s of tests, {:.1} s \
-         around them, {:.1} s in all",
+         around them, {:.1} s in all{}",
         ledger.jobs_run,
         ledger.jobs_known,
         megabytes(ledger.result_bytes),
         ledger.test_seconds,
         ledger.overhead_seconds,
-        ledger.seconds
+        ledger.seconds,
+        taken(&ledger.usage)
     );
     text
+}
+
+/// What runs took of the machine, as far as it is known.
+fn taken(usage: &ResourceUsage) -> String {
+    let cpu = usage.cpu_seconds;
+    let memory = usage.peak_memory_bytes.map(megabytes);
+    cpu.map(|cpu| format!("; {cpu:.1} s of CPU"))
+        .into_iter()
+        .chain(memory.map(|memory| format!("; at most {memory:.0} MB of memory")))
+        .collect()
 }
 
 #[expect(

@@ -52,7 +52,7 @@ pub fn grade_row(
     files: &HarnessFiles<'_>,
     read: Option<&dyn Fn(&str) -> CompatRead>,
 ) -> Result<CompatGrade, InstanceError> {
-    let subject = Subject::read(row)?;
+    let subject = Subject::read(row.clone())?;
     Ok(grade_by(harness, &subject, files, read))
 }
 
@@ -149,7 +149,7 @@ fn grade_by(
         version: subject.version.clone(),
         instance_id: subject.id.to_string(),
         repo: subject.repo.clone(),
-        language: subject.language.clone(),
+        language: as_plus_plus_spells(&subject.language).to_owned(),
         ..CompatHints::default()
     };
     let own = |text: &str| match compat_parse(harness, &parser, text, &hints) {
@@ -179,8 +179,33 @@ fn grade_by(
     )
 }
 
+/// A language as SWE-Bench++ spells it, which knows no other spelling; Atlas's rows have small letters.
+fn as_plus_plus_spells(language: &str) -> &str {
+    const SPELLED: [(&str, &str); 14] = [
+        ("c", "C"),
+        ("c#", "C#"),
+        ("c++", "C++"),
+        ("cpp", "C++"),
+        ("csharp", "C#"),
+        ("go", "Go"),
+        ("java", "Java"),
+        ("javascript", "JavaScript"),
+        ("kotlin", "Java"),
+        ("php", "PHP"),
+        ("python", "Python"),
+        ("ruby", "Ruby"),
+        ("rust", "Rust"),
+        ("typescript", "TypeScript"),
+    ];
+    let known = SPELLED.iter().find(|(ours, _)| *ours == language);
+    known.map_or(language, |(_, theirs)| theirs)
+}
+
 /// The harness's name for the reader of a row.
 fn parser_name(harness: Harness, subject: &Subject) -> String {
+    if harness == Harness::SweBenchPp && !subject.plus_plus_parser.is_empty() {
+        return in_plus_plus(&subject.plus_plus_parser).to_owned();
+    }
     let by_repo = || compat_parser_of(harness, &subject.repo).map(str::to_owned);
     let by_row = || {
         (!subject.log_parser.is_empty()).then(|| {
@@ -196,6 +221,16 @@ fn parser_name(harness: Harness, subject: &Subject) -> String {
         Harness::SweBench5 | Harness::SweBenchPp => by_row().or_else(by_repo),
     }
     .unwrap_or_default()
+}
+
+/// SWE-Bench++'s name of the reader of what one of Atlas's parsers reads, where the two differ.
+fn in_plus_plus(parser: &str) -> &str {
+    match parser {
+        "gtest" => "googletest",
+        "test-unit" => "rubyunit",
+        "unittest" => "django",
+        other => other,
+    }
 }
 
 /// Where and how a harness's evaluation runs.

@@ -1,11 +1,13 @@
 //! Reading a dataset and predictions, with everything that is wrong with them.
 
+use super::cores::on_all_cores;
 use super::subject::Subject;
-use atlas_core::{Error, ErrorKind, Instance, InstanceError, InstanceId};
+use atlas_core::{Error, ErrorKind, InstanceError, InstanceId};
 use atlas_formats::{
-    FaultKind, Prediction, Predictions, ReadOptions, RowFault, read_dataset, read_predictions,
+    FaultKind, Prediction, Predictions, ReadOptions, Row, RowFault, read_dataset, read_predictions,
 };
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -113,7 +115,7 @@ impl Input {
     }
 
     fn rows(&mut self, path: &Path, only: &[InstanceId]) -> Result<(), Error> {
-        let set = read_dataset(path, &ReadOptions::default())?;
+        let mut set = read_dataset(path, &ReadOptions::default())?;
         // Of a row that is there twice more is said below.
         let told = set
             .faults
@@ -122,10 +124,16 @@ impl Input {
         self.faults.extend(told.map(InputFault::of));
         let only: BTreeSet<&InstanceId> = only.iter().collect();
         let mut seen: BTreeMap<String, Option<usize>> = BTreeMap::new();
-        for row in &set.rows {
-            let read = row.instance().and_then(|row: Instance| Subject::read(&row));
-            let line = row.place().map(|place| place.line).filter(|line| *line > 0);
-            let subject = match read {
+        let rows = std::mem::take(&mut set.rows);
+        // The bytes that were read, which nobody asks for any more.
+        drop(set);
+        let read = on_all_cores(rows, |row: Row| {
+            let (id, place) = (row.id().clone(), row.place());
+            let line = place.map(|place| place.line).filter(|line| *line > 0);
+            (id, line, row.into_instance().and_then(Subject::read))
+        });
+        for (name, line, subject) in read {
+            let subject = match subject {
                 Ok(subject) => subject,
                 Err(why) => {
                     let (column, what) = match why {
@@ -140,11 +148,10 @@ impl Input {
                         line,
                         field: column,
                         message: format!(
-                            "{what}; the row `{}` is left out until this is put right",
-                            row.id()
+                            "{what}; the row `{name}` is left out until this is put right",
                         ),
                     });
-                    self.left_out.insert(row.id().to_string());
+                    self.left_out.insert(name.to_string());
                     continue;
                 }
             };
@@ -251,7 +258,12 @@ impl Input {
             let id = prediction.instance_id();
             let model = prediction.model_name_or_path();
             if model.is_none() {
-                let message = format!("it is missing; the prediction counts as of `{UNNAMED}`");
+                let column = prediction.columns().get("model_name_or_path");
+                let found = match column {
+                    None | Some(Value::Null) => "it is missing",
+                    Some(_) => "it is no text",
+                };
+                let message = format!("{found}; the prediction counts as of `{UNNAMED}`");
                 self.faults
                     .push(note(prediction, "model_name_or_path", message));
             }

@@ -1,8 +1,9 @@
 //! Where the SWE-bench harness keeps what it did, and its viewers look for it.
 
-use crate::store::{clear_unfinished, write_atomically, write_json};
+use crate::store::{clear_unfinished, read_json, seed_under, write_atomically, write_json};
 use atlas_core::{Error, ErrorKind, Harness};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// The folder of a run.
@@ -105,6 +106,26 @@ impl RunFolder {
             "task_repo": null,
             "created_at": iso(now),
         });
+        write_json(&path, &run)
+    }
+}
+
+impl RunFolder {
+    /// What makes this run's names of canaries other than those of any other run: random, made once, and
+    /// kept, so that a run that goes on has the same.
+    /// Runs over the same results wait for each other at `lock` while it is made.
+    pub(super) fn nonce(&self, lock: &Path) -> Result<String, Error> {
+        seed_under(&self.root().join("nonce"), lock)
+    }
+
+    /// Notes what the run cost beside what it is; of several starts, the last one's.
+    pub(super) fn note_cost(&self, ledger: &impl Serialize) -> Result<(), Error> {
+        let path = self.root().join("run.json");
+        let mut run: Map<String, Value> = read_json(&path).unwrap_or_default();
+        let ledger = serde_json::to_value(ledger).map_err(|why| {
+            Error::new(ErrorKind::Internal, "write", path.display().to_string()).with_source(why)
+        })?;
+        run.insert("ledger".to_owned(), ledger);
         write_json(&path, &run)
     }
 }

@@ -2,6 +2,7 @@
 
 mod canary;
 mod compat;
+mod cores;
 mod ids;
 mod input;
 mod layout;
@@ -19,12 +20,12 @@ pub use compat::{HarnessFiles, grade_row};
 pub use input::{InputFault, PredictionSource};
 pub use layout::run_id;
 pub use regrade::{GradeChange, RegradeOptions, RegradeReport, RegradedInstance, regrade};
-pub use report::{EvalReport, Ledger};
+pub use report::{EvalReport, InstanceCost, Ledger};
 pub use verdict::{CanaryReport, EvalOutcome, EvalVerdict};
 
 use crate::own_parser::{Isolated, OwnParser, ParserOrigin, ReadBy};
 use crate::retry::{Patience, RetrySandbox};
-use crate::store::{Workplace, clear_unfinished, seed};
+use crate::store::{Key, Workplace, clear_unfinished, seed};
 use crate::synth::ParserFile;
 use crate::validate::candidate::{Prepared as FromClone, Prospect};
 use crate::{CachedSandbox, Config, EngineChoice, Engines};
@@ -71,6 +72,10 @@ pub struct EvalOptions {
     pub repos: Option<PathBuf>,
     /// Whether the gold patch is run first with canary tests. Default: yes, in strict mode.
     pub canaries: bool,
+    /// Whether canaries bear the same names in every run over the same results. Default: no, each run has
+    /// names of its own, so that logs of earlier runs give nothing away; then it shares no results of
+    /// strict mode with runs of other names.
+    pub shared_canaries: bool,
     /// Whether tests have a network. Default: none in strict mode, full in the others, as the
     /// harnesses have it.
     pub network: Option<Network>,
@@ -106,6 +111,7 @@ impl EvalOptions {
             out: PathBuf::from("."),
             repos: None,
             canaries: true,
+            shared_canaries: false,
             network: None,
             results: None,
             config: Config::default(),
@@ -148,6 +154,16 @@ pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalRepo
     };
     let seed = seed(&results.join("seed"))?;
     folder.describe(&options.dataset)?;
+    let has_own_names =
+        options.canaries && !options.shared_canaries && options.mode == GradingMode::Strict;
+    let canary_seed = if has_own_names {
+        Key::new("canaries of a run")
+            .part(seed.as_bytes())
+            .part(folder.nonce(&results.join("seed.lock"))?.as_bytes())
+            .finish()
+    } else {
+        seed.clone()
+    };
     let mut engines = Engines::open(options.engine, &options.config, options.trust).await?;
     let patient = RetrySandbox::new(Arc::clone(&engines.sandbox), Duration::from_secs(120));
     let patience = patient.patience();
@@ -173,6 +189,7 @@ pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalRepo
         patience,
         results,
         seed,
+        canary_seed,
         limits: options.limits(),
     };
     let total = input.items.len();
@@ -248,7 +265,10 @@ struct Host<'a> {
     /// How long the engine is waited for.
     patience: Patience,
     results: PathBuf,
+    /// The secret behind markers.
     seed: String,
+    /// The secret behind names of canaries.
+    canary_seed: String,
     limits: Limits,
 }
 
@@ -439,6 +459,9 @@ impl Host<'_> {
         if let Some(by) = by {
             verdict.is_read_by(by);
         }
+        if let Some(result) = &run.result {
+            verdict.usage = result.usage;
+        }
         let mut finished =
             Finished::of(verdict, RunEntry::graded(&item.instance_id, patch, &grade));
         if let Some(result) = &run.result {
@@ -564,7 +587,8 @@ impl Host<'_> {
                 sandbox,
                 &image,
                 &self.limits,
-                (self.seed.clone(), own.as_ref()),
+                (self.seed.clone(), self.canary_seed.clone()),
+                own.as_ref(),
             );
             return Ok(made
                 .map(|prepared| (prepared, Some(image.name)))
@@ -591,7 +615,7 @@ impl Host<'_> {
                         candidate: ready.candidate,
                         evaluator: ready.evaluator,
                         tree,
-                        seed: self.seed.clone(),
+                        canary_seed: self.canary_seed.clone(),
                         place: Some(Arc::new(place)),
                     },
                     None,

@@ -1,6 +1,7 @@
 //! Grading stored logs: no engine, any rules, any version of the parsers.
 
 use super::compat::{self, HarnessFiles};
+use super::cores::on_all_cores;
 use super::ids;
 use super::input::{Input, InputFault, Item, PredictionSource};
 use super::own::{Own, Reader, read_log, said_of};
@@ -17,11 +18,9 @@ use atlas_core::{
 };
 use atlas_oracle::{Cause, InstanceReport, RunEntry, RunReport, ScoreBounds, Scored};
 use atlas_parsers::Hints;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use walkdir::WalkDir;
 
 /// What to grade again, and how.
@@ -103,34 +102,65 @@ pub struct GradeChange {
     pub to: String,
 }
 
-/// Stored logs, graded again.
-#[derive(Clone, Debug, Serialize)]
+/// Stored logs, graded again. In JSON, `instance_reports` stands behind the run's report.
+#[derive(Clone, Debug)]
 pub struct RegradeReport {
     /// By whose rules.
     pub mode: GradingMode,
     /// The harness's report of the run: of the first model.
-    #[serde(flatten)]
     pub run: RunReport,
-    /// Each instance's report, as the harness writes it, by instance.
-    pub instance_reports: BTreeMap<String, InstanceReport>,
     /// Bounds of the score.
     pub bounds: ScoreBounds,
     /// Each instance.
     pub instances: Vec<RegradedInstance>,
     /// What the compared rules see differently.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<GradeChange>,
     /// What was wrong with the inputs.
     pub faults: Vec<InputFault>,
 }
 
 impl RegradeReport {
+    /// Each instance's report, as the harness writes it, by instance; of several models the last one's.
+    pub fn instance_reports(&self) -> BTreeMap<&str, &InstanceReport> {
+        let reports = self.instances.iter();
+        reports
+            .filter_map(|one| Some((one.instance_id.as_str(), one.report.as_ref()?)))
+            .collect()
+    }
+
     /// Verdicts that could not be reached for no fault of the prediction.
     pub fn without_evidence(&self) -> usize {
         self.instances
             .iter()
             .filter(|one| one.verdict.outcome == EvalOutcome::NoEvidence)
             .count()
+    }
+}
+
+impl Serialize for RegradeReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Document<'a> {
+            mode: GradingMode,
+            #[serde(flatten)]
+            run: &'a RunReport,
+            instance_reports: BTreeMap<&'a str, &'a InstanceReport>,
+            bounds: &'a ScoreBounds,
+            instances: &'a [RegradedInstance],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            changes: &'a [GradeChange],
+            faults: &'a [InputFault],
+        }
+        let document = Document {
+            mode: self.mode,
+            run: &self.run,
+            instance_reports: self.instance_reports(),
+            bounds: &self.bounds,
+            instances: &self.instances,
+            changes: &self.changes,
+            faults: &self.faults,
+        };
+        document.serialize(serializer)
     }
 }
 
@@ -177,7 +207,7 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         cx.check("regrade")?;
         work.push((item, chosen, own));
     }
-    let graded = on_all_cores(&work, |(item, chosen, own)| {
+    let graded = on_all_cores(work, |(item, chosen, own): (&Item, _, _)| {
         let graded = |mode| {
             let found = chosen.as_ref().map_err(|(_, why)| why.clone())?;
             let own = own.as_ref().map_err(Clone::clone)?;
@@ -186,7 +216,7 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         let mut fault = None;
         let (regraded, entry) = graded(options.mode).unwrap_or_else(|why| {
             fault = Some(InputFault {
-                file: match chosen {
+                file: match &chosen {
                     Ok(Some(found)) => found.folder.display().to_string(),
                     Ok(None) => options.logs.display().to_string(),
                     Err((folder, _)) => folder.display().to_string(),
@@ -227,46 +257,10 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         mode: options.mode,
         run,
         bounds: ScoreBounds::of(verdicts),
-        instance_reports: instances
-            .iter()
-            .filter_map(|one| Some((one.instance_id.clone(), one.report.clone()?)))
-            .collect(),
         instances,
         changes,
         faults,
     })
-}
-
-/// The results of all pieces of work, in their order; each core takes the next piece that is left.
-fn on_all_cores<T: Sync, R: Send>(work: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(piece) = work.get(at) else {
-                return done;
-            };
-            done.push((at, each(piece)));
-        }
-    };
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let mut all = std::thread::scope(|scope| {
-        // This thread is one of them.
-        let others: Vec<_> = (1..cores.min(work.len()))
-            .map(|_| scope.spawn(take))
-            .collect();
-        let mut all = take();
-        for other in others {
-            match other.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
-    });
-    all.sort_by_key(|(at, _)| *at);
-    all.into_iter().map(|(_, result)| result).collect()
 }
 
 /// What a run left of one instance.

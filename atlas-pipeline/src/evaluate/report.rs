@@ -6,7 +6,7 @@ use super::verdict::{EvalOutcome, EvalVerdict};
 use super::{Done, EvalOptions};
 use crate::CachedSandbox;
 use crate::store::write_json;
-use atlas_core::{Error, GradingMode, Harness};
+use atlas_core::{Error, GradingMode, Harness, ResourceUsage};
 use atlas_oracle::{
     Cause, InstanceReport, Leftovers, ReportBody, ReportState, RunEntry, RunReport, RunReportInput,
     ScoreBounds, Scored, TestsStatus,
@@ -29,6 +29,28 @@ pub struct Ledger {
     pub overhead_seconds: f64,
     /// Seconds of this call.
     pub seconds: f64,
+    /// The highest peak memory of any prediction's run, and the processor seconds of all of them; absent
+    /// where no engine told.
+    #[serde(flatten)]
+    pub usage: ResourceUsage,
+    /// What each prediction's own run cost, by model and instance.
+    pub instances: Vec<InstanceCost>,
+}
+
+/// What one prediction's run cost, wherever and whenever it was run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct InstanceCost {
+    /// The instance.
+    pub instance_id: String,
+    /// The model.
+    pub model_name_or_path: String,
+    /// Seconds of tests.
+    pub test_seconds: f64,
+    /// Seconds around them.
+    pub overhead_seconds: f64,
+    /// What it took of the machine.
+    #[serde(flatten)]
+    pub usage: ResourceUsage,
 }
 
 /// A run of evaluations.
@@ -72,7 +94,7 @@ impl EvalReport {
             let path = folder.report(model);
             crate::write_atomically(&path, &report.to_json_bytes())?;
         }
-        write_json(&folder.root().join("ledger.json"), &self.ledger)?;
+        folder.note_cost(&self.ledger)?;
         let faults = folder.root().join("faults.json");
         if !self.faults.is_empty() {
             write_json(&faults, &self.faults)?;
@@ -132,6 +154,14 @@ pub(super) fn sum_up(
     for one in &done {
         ledger.test_seconds += one.spent.0;
         ledger.overhead_seconds += one.spent.1;
+        ledger.usage = ledger.usage.and(one.verdict.usage);
+        ledger.instances.push(InstanceCost {
+            instance_id: one.verdict.instance_id.clone(),
+            model_name_or_path: one.verdict.model_name_or_path.clone(),
+            test_seconds: one.spent.0,
+            overhead_seconds: one.spent.1,
+            usage: one.verdict.usage,
+        });
         if let Some(cause) = one.verdict.cause {
             *causes.entry(cause).or_insert(0) += 1;
         }

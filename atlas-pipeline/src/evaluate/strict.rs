@@ -30,7 +30,7 @@ pub(super) struct Prepared {
     pub(super) evaluator: Evaluator,
     pub(super) tree: BaseTree,
     /// Makes names of canaries that nobody guesses.
-    pub(super) seed: String,
+    pub(super) canary_seed: String,
     /// The folder that the clone's temporary files are in, while it is needed.
     pub(super) place: Option<Arc<Workplace>>,
 }
@@ -52,7 +52,8 @@ pub(super) fn from_image(
     sandbox: Arc<dyn Sandbox>,
     image: &FoundImage,
     limits: &Limits,
-    (seed, own): (String, Option<&OwnParser>),
+    (seed, canary_seed): (String, String),
+    own: Option<&OwnParser>,
 ) -> Result<Prepared, String> {
     let whole = subject.script.as_ref().map_err(Clone::clone)?;
     let parts = script::split(whole, &subject.test_patch)?;
@@ -96,7 +97,7 @@ pub(super) fn from_image(
     };
     let options = OracleOptions {
         limits: limits.clone(),
-        seed: seed.clone(),
+        seed,
         user: if image.is_ours {
             JobUser::Tests
         } else {
@@ -141,7 +142,7 @@ pub(super) fn from_image(
         },
         evaluator: Evaluator::new(oracle, tree.applier()),
         tree,
-        seed,
+        canary_seed,
         place: None,
     })
 }
@@ -150,7 +151,7 @@ impl Prepared {
     /// The secret behind the names of a test file's canaries: no other file or instance has it.
     pub(super) fn seed_of(&self, file: &str) -> String {
         Key::new("canary")
-            .part(self.seed.as_bytes())
+            .part(self.canary_seed.as_bytes())
             .part(self.candidate.task.instance_id.as_str().as_bytes())
             .part(file.as_bytes())
             .finish()
@@ -194,6 +195,7 @@ impl Prepared {
         let run = self.run(cx, &overlay, "prediction").await?;
         verdict.outcome = EvalOutcome::Graded;
         verdict.run = Some(run.summary.clone());
+        verdict.usage = run.summary.usage;
         let lists = self.lists();
         let graded = grade_listed(&run.parsed, lists[0], lists[1]);
         let seen = canary.map(|canary| canary::look(&run, &canary, plan.twin_ids()));

@@ -4,6 +4,7 @@ use super::script;
 use crate::own_parser::{ParserOrigin, parser_of_row};
 use crate::synth::ParserFile;
 use atlas_core::{Instance, InstanceError, InstanceId, Patch, TestList};
+use atlas_formats::read_literal;
 
 /// What of a row an evaluation needs.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub(super) struct Subject {
     pub(super) log_parser: String,
     /// The parser that the row brings along.
     pub(super) own: Option<(ParserFile, ParserOrigin)>,
+    /// The reader's name for SWE-Bench++; empty where the row says none of its own.
+    pub(super) plus_plus_parser: String,
     pub(super) fails_only: bool,
     pub(super) gold_patch: Patch,
     pub(super) test_patch: Patch,
@@ -30,7 +33,7 @@ pub(super) struct Subject {
 
 impl Subject {
     /// Reads a row of any schema of the SWE-bench family.
-    pub(super) fn read(row: &Instance) -> Result<Self, InstanceError> {
+    pub(super) fn read(row: Instance) -> Result<Self, InstanceError> {
         let id = row.id()?;
         let first = |columns: &[&str]| -> Result<Option<String>, InstanceError> {
             for column in columns {
@@ -47,6 +50,7 @@ impl Subject {
         let named = config
             .as_ref()
             .and_then(|config| config["log_parser_name"].as_str().map(str::to_owned));
+        let plus_plus_parser = named.clone().unwrap_or_default();
         let log_parser = first(&["log_parser"])?.or(named).unwrap_or_default();
         let image = match first(&["image", "image_name", "docker_image"])? {
             Some(image) => image,
@@ -69,19 +73,14 @@ impl Subject {
                     .to_owned(),
             ),
         };
-        let list = |own: TestList, other: &str| -> Result<TestList, InstanceError> {
-            if !own.ids.is_empty() {
-                return Ok(own);
-            }
-            match row.as_map().get(other) {
-                None => Ok(own),
-                Some(value) => {
-                    serde_json::from_value(value.clone()).map_err(|why| InstanceError::Wrong {
-                        column: other.to_owned(),
-                        why: why.to_string(),
-                    })
+        let list = |names: [&str; 2]| -> Result<TestList, InstanceError> {
+            let mut found = TestList::default();
+            for name in names {
+                if found.ids.is_empty() {
+                    found = tests(&row, name)?;
                 }
             }
+            Ok(found)
         };
         Ok(Self {
             repo: first(&["repo"])?.unwrap_or_default(),
@@ -95,14 +94,15 @@ impl Subject {
             })?,
             fails_only: first(&["eval_type"])?.as_deref() == Some("fail_only"),
             gold_patch: Patch::new(first(&["patch", "gold_patch"])?.unwrap_or_default()),
-            fail_to_pass: list(row.fail_to_pass()?, "fail_to_pass")?,
-            pass_to_pass: list(row.pass_to_pass()?, "pass_to_pass")?,
-            row: row.clone(),
+            fail_to_pass: list(["FAIL_TO_PASS", "fail_to_pass"])?,
+            pass_to_pass: list(["PASS_TO_PASS", "pass_to_pass"])?,
+            row,
             id,
             language,
             image,
             script,
             log_parser,
+            plus_plus_parser,
             test_patch,
         })
     }
@@ -151,4 +151,19 @@ impl Subject {
         }
         "auto".to_owned()
     }
+}
+
+/// A list of tests: as the field writes it, or as Python prints one, which SWE-Bench++ and SWE-bench Pro read.
+fn tests(row: &Instance, column: &str) -> Result<TestList, InstanceError> {
+    let why = match row.tests(column) {
+        Ok(list) => return Ok(list),
+        Err(why) => why,
+    };
+    let literal = row.text(column).ok().flatten().map(read_literal);
+    let ids = literal.and_then(Result::ok).and_then(|value| {
+        let items = value.as_array()?.iter();
+        let texts = items.map(|item| item.as_str().map(str::to_owned));
+        texts.collect::<Option<Vec<String>>>()
+    });
+    ids.map(TestList::encoded).ok_or(why)
 }

@@ -1,7 +1,7 @@
 //! What Atlas says of a prediction, beside what a harness would say.
 
 use crate::own_parser::ReadBy;
-use atlas_core::{Evidence, GradingMode, StateSummary};
+use atlas_core::{Evidence, GradingMode, ResourceUsage, StateSummary};
 use atlas_guard::Signal;
 use atlas_oracle::{Cause, Graded, Resolution};
 use serde::{Deserialize, Serialize};
@@ -81,6 +81,9 @@ pub struct EvalVerdict {
     /// Who read the log, where it was no shipped parser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_by: Option<ReadBy>,
+    /// What the prediction's own run took of the machine; empty where none was made.
+    #[serde(default)]
+    pub usage: ResourceUsage,
     /// The image or prepared folder.
     pub environment: String,
     /// SHA-256 of the prediction's patch.
@@ -108,6 +111,7 @@ impl EvalVerdict {
             pass_to_pass: Graded::default(),
             run: None,
             read_by: None,
+            usage: ResourceUsage::default(),
             environment: String::new(),
             patch_sha256: crate::store::sha256(patch),
         }

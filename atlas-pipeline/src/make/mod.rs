@@ -26,6 +26,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+/// The dataset of the rows that version 5 of the SWE-bench harness resolves with their gold patches and not
+/// without, with tests named as it names them.
+const FOR_SWEBENCH: &str = "swebench5.jsonl";
+
 /// What to make, from what, and where to put it.
 #[derive(Clone, Debug)]
 pub struct MakeOptions {
@@ -40,6 +44,8 @@ pub struct MakeOptions {
     pub pull_request: Option<u64>,
     /// The instance's name. Default: `owner__name-NUMBER` or `…-HEAD`.
     pub instance_id: Option<InstanceId>,
+    /// The repository's name, `owner/name`. Default: that of the clone's remote, else of its folder.
+    pub repo_name: Option<String>,
     /// A file with the problem statement. Default: the commit messages.
     pub problem: Option<PathBuf>,
     /// Which engine.
@@ -69,6 +75,7 @@ impl MakeOptions {
             head: None,
             pull_request: None,
             instance_id: None,
+            repo_name: None,
             problem: None,
             engine: EngineChoice::Auto,
             config: Config::default(),
@@ -214,7 +221,9 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
     } = result?;
     if row.is_none() {
         // A verdict of "no" must not leave an older "yes" behind.
-        row::remove_from_dataset(&options.out.join("dataset.jsonl"), &id)?;
+        for name in ["dataset.jsonl", FOR_SWEBENCH] {
+            row::remove_from_dataset(&options.out.join(name), &id)?;
+        }
         let old = artefacts.join("instance.json");
         if old.exists() {
             std::fs::remove_file(&old).map_err(|why| Error::io("remove", &old, why))?;
@@ -439,18 +448,24 @@ impl Work {
                 &runs,
                 [&report.fail_to_pass, &report.pass_to_pass],
             );
-            if !reader.is_some_and(|reader| reader.agrees) {
-                self.warnings.push(format!(
-                    "the SWE-bench harness does not read these tests (`{}`) as Atlas does: grade the row with \
-                     `atlas eval`",
-                    environment.plan.log_parser_name
-                ));
+            let parser = &environment.plan.log_parser_name;
+            match &reader {
+                Some(reader) if reader.agrees => {}
+                Some(reader) if reader.lists.is_some() => self.warnings.push(format!(
+                    "the SWE-bench harness names these tests (`{parser}`) otherwise than Atlas does: the row \
+                     with its names is in `{FOR_SWEBENCH}`"
+                )),
+                _ => self.warnings.push(format!(
+                    "the SWE-bench harness does not read these tests (`{parser}`): grade the row with `atlas \
+                     eval`"
+                )),
             }
             let place = (&engines, &environment, &task, place);
             let certificate = self
                 .certificate(cx, options, place, (&report, &runs), &reading)
                 .await?;
             let own = reading.own().map(|own| own.file());
+            let lists = reader.as_ref().and_then(|reader| reader.lists.clone());
             let row = row::row(
                 options,
                 request,
@@ -460,6 +475,7 @@ impl Work {
                 reader,
                 (own.as_ref(), &certificate),
             )?;
+            row::for_harness(&options.out.join(FOR_SWEBENCH), &row, lists)?;
             let path = self.artefacts.join("instance.json");
             let text = row.to_string();
             write_atomically(&path, format!("{text}\n").as_bytes())?;

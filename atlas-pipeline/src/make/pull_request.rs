@@ -60,7 +60,10 @@ impl PullRequest {
             ));
             base = parted;
         }
-        let repo_name = name(&repo, &options.repo).await;
+        let repo_name = match &options.repo_name {
+            Some(name) => name.clone(),
+            None => name(&repo, &options.repo).await,
+        };
         let instance_id = match &options.instance_id {
             Some(id) => id.clone(),
             None => default_id(&repo_name, options.pull_request, &head)?,

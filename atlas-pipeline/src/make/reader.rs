@@ -15,14 +15,17 @@ const RENAMED: &[(&str, &str)] = &[
 ];
 
 /// A parser of the harness.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reader {
     /// A key of the harness's registry.
     pub(super) parser: &'static str,
-    /// Whether After is resolved by it and Before is not, with the row's ids. Some of its readers print
-    /// other ids: `parse_log_pytest` cuts them at the first space, `parse_log_cargo` does not name the
-    /// binary.
+    /// Whether After is resolved by it and Before is not, with the row's ids. Some of its readers give
+    /// other ids: `parse_log_pytest` cuts them at the first space, `parse_log_cargo` drops those that
+    /// have one.
     pub(super) agrees: bool,
+    /// `FAIL_TO_PASS` and `PASS_TO_PASS` in ids with which After is resolved and Before is not: the row's
+    /// own where it agrees, else those that it reads; absent where it sees no test begin to pass.
+    pub(super) lists: Option<[Vec<String>; 2]>,
 }
 
 /// The parser of the harness, version 5, for what `parser` of Atlas reads, if it has one.
@@ -51,8 +54,8 @@ pub(super) fn reader_of(
         Ok(statuses) => CompatRead::Statuses(statuses),
         Err(why) => CompatRead::Raised(why.to_string()),
     };
-    let is_resolved = |log: &[u8]| {
-        let grade = grade_compat(
+    let graded = |log: &[u8], [defining, guarding]: [&[String]; 2]| {
+        grade_compat(
             Harness::SweBench5,
             &CompatInput {
                 row: CompatRow {
@@ -68,11 +71,36 @@ pub(super) fn reader_of(
                 stage: CompatStage::Tested,
                 read: &read,
             },
-        );
-        grade.resolution == Resolution::Full
+        )
     };
-    let agrees = is_resolved(&after) && !is_resolved(&before);
-    Some(Reader { parser, agrees })
+    let tells_apart = |lists: [&[String]; 2]| {
+        let is_resolved = |log: &[u8]| graded(log, lists).resolution == Resolution::Full;
+        is_resolved(&after) && !is_resolved(&before)
+    };
+    let agrees = tells_apart([defining, guarding]);
+    let lists = if agrees {
+        Some([defining.to_vec(), guarding.to_vec()])
+    } else {
+        let states = [&after, &before].map(|log| graded(log, [defining, guarding]).statuses);
+        Some(own_lists(&states)).filter(|[defining, guarding]| {
+            !defining.is_empty() && tells_apart([defining, guarding])
+        })
+    };
+    Some(Reader {
+        parser,
+        agrees,
+        lists,
+    })
+}
+
+/// The tests that pass in After, by whether they pass in Before: those that do not, and those that do.
+fn own_lists([after, before]: &[BTreeMap<String, String>; 2]) -> [Vec<String>; 2] {
+    let passes = |status: &String| matches!(status.as_str(), "PASSED" | "XFAIL");
+    let passing = after.iter().filter(|(_, status)| passes(status));
+    let (guarding, defining) = passing
+        .map(|(id, _)| id.clone())
+        .partition(|id| before.get(id).is_some_and(passes));
+    [defining, guarding]
 }
 
 /// The log of a state as the harness keeps it.

@@ -38,7 +38,9 @@ pub(super) fn row(
         })
     };
     let plan = &environment.plan;
-    let parser = reader.map_or(plan.log_parser_name.as_str(), |reader| reader.parser);
+    let parser = reader
+        .as_ref()
+        .map_or(plan.log_parser_name.as_str(), |reader| reader.parser);
     let image = match &environment.image {
         ImageRef::Docker { tag, .. } => tag.clone(),
         ImageRef::Local { .. } | ImageRef::Other { .. } => String::new(),
@@ -135,6 +137,27 @@ fn test_files(split: &SplitPullRequest) -> Result<Vec<(String, bool)>, Error> {
 
 fn internal(why: serde_json::Error) -> Error {
     Error::new(ErrorKind::Internal, "write row", "").with_source(why)
+}
+
+/// Puts the row into the dataset for the harness, with tests named as it names them; without such names the
+/// row is taken out.
+pub(super) fn for_harness(
+    path: &Path,
+    row: &Instance,
+    lists: Option<[Vec<String>; 2]>,
+) -> Result<(), Error> {
+    let Some([defining, guarding]) = lists else {
+        let id = row
+            .id()
+            .map_err(|why| Error::new(ErrorKind::Internal, "write row", "").with_source(why))?;
+        return remove_from_dataset(path, &id);
+    };
+    let mut row = row.clone();
+    for (column, ids) in [("FAIL_TO_PASS", defining), ("PASS_TO_PASS", guarding)] {
+        let list = serde_json::to_value(TestList::encoded(ids)).map_err(internal)?;
+        row.set(column, list);
+    }
+    add_to_dataset(path, &row)
 }
 
 /// Puts the row into the dataset: in place of the row of the same name, else at the end. Rows of

@@ -62,18 +62,27 @@ fn undisturbed(place: &Place, args: &[&str]) -> BTreeMap<String, Value> {
     left(&place.path("calm"))
 }
 
-/// Gives another folder of results the secret of the undisturbed run: names of canaries, and so the lines of
-/// logs that a verdict quotes, are made from it.
+/// Gives another run the secrets of the undisturbed one: names of canaries, and so the lines of logs that a
+/// verdict quotes, are made from them.
 fn share_secret(place: &Place, with: &str) {
-    std::fs::create_dir_all(place.path(with)).unwrap();
-    let secret = place.path("calm-results").join("seed");
-    std::fs::copy(secret, place.path(with).join("seed")).unwrap();
+    for (from, to, name) in [
+        ("calm-results".to_owned(), format!("{with}-results"), "seed"),
+        (
+            "calm/logs/run_evaluation/r".to_owned(),
+            format!("{with}/logs/run_evaluation/r"),
+            "nonce",
+        ),
+    ] {
+        let (from, to) = (place.path(&from), place.path(&to));
+        std::fs::create_dir_all(&to).unwrap();
+        std::fs::copy(from.join(name), to.join(name)).unwrap();
+    }
 }
 
 /// Two processes at the same run at the same time.
 fn two_at_once(place: &Place, args: &[&str]) {
     let calm = undisturbed(place, args);
-    share_secret(place, "both-results");
+    share_secret(place, "both");
     let args = [args, &["--out", "both", "--results", "both-results"]].concat();
     let start = || {
         place
@@ -99,7 +108,7 @@ fn two_at_once(place: &Place, args: &[&str]) {
 /// Kills the run in each of these phases and at these milliseconds, then lets it end.
 fn killed(place: &Place, args: &[&str], phases: &[&str], moments: &[u64]) {
     let calm = undisturbed(place, args);
-    share_secret(place, "killed-results");
+    share_secret(place, "killed");
     let args = [args, &["--out", "killed", "--results", "killed-results"]].concat();
     for moment in moments {
         let mut child = place

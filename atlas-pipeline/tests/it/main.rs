@@ -20,6 +20,7 @@ mod eval_runs;
 mod eval_support;
 mod evaluate;
 mod golden;
+mod harness_rows;
 mod judging;
 mod kill;
 mod logs;

@@ -85,6 +85,8 @@ fn a_bug_fix_becomes_a_row_with_all_its_proof() {
         );
     }
     assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+    let for_harness = std::fs::read_to_string(place.path("out/swebench5.jsonl")).unwrap();
+    assert_eq!(for_harness, dataset, "the harness names these tests alike");
 
     let again = place.run(&make_args(repo, &["--instance-id", "me__calc-1"]));
     assert_eq!(again.code(), 0);

@@ -33,7 +33,9 @@ fn the_folder_one_stands_in_has_a_name() {
     let place = Place::new();
     let repo = place.repository("lib", &[BASE, FIX]);
     let done = place
-        .atlas(&["plan", "--repo", ".", "--base", "HEAD~1", "--format", "json"])
+        .atlas(&[
+            "plan", "--repo", ".", "--base", "HEAD~1", "--format", "json",
+        ])
         .current_dir(repo)
         .output()
         .unwrap();

@@ -23,6 +23,7 @@ __all__ = [
     "Harness",
     "InfraFailure",
     "InputFault",
+    "InstanceCost",
     "InstanceReport",
     "InstanceVerdict",
     "Interval",
@@ -48,6 +49,7 @@ __all__ = [
     "RegradedInstance",
     "ReportBody",
     "Resolution",
+    "ResourceUsage",
     "RowDiff",
     "RowFault",
     "RunOutcome",
@@ -318,6 +320,13 @@ class CanaryReport(_CanaryFacts, total=False):
     absent_because: str
 
 
+class ResourceUsage(TypedDict):
+    """What a run took of the machine; `None` where neither engine nor kernel told."""
+
+    peak_memory_bytes: int | None
+    cpu_seconds: float | None
+
+
 class _RunFacts(TypedDict):
     exit: Any
     outcome: RunOutcome
@@ -327,6 +336,7 @@ class _RunFacts(TypedDict):
     isolation: Isolation
     seconds: float
     overhead_seconds: float
+    usage: ResourceUsage
 
 
 class RunSummary(_RunFacts, total=False):
@@ -351,6 +361,7 @@ class _EvalVerdictFacts(TypedDict):
     notes: list[str]
     FAIL_TO_PASS: GradedTests
     PASS_TO_PASS: GradedTests
+    usage: ResourceUsage
     environment: str
     patch_sha256: str
 
@@ -382,8 +393,17 @@ class InputFault(TypedDict, total=False):
     message: str
 
 
-class Ledger(TypedDict):
-    """What an evaluation cost."""
+class InstanceCost(ResourceUsage):
+    """What one prediction's run cost, wherever and whenever it was run."""
+
+    instance_id: str
+    model_name_or_path: str
+    test_seconds: float
+    overhead_seconds: float
+
+
+class Ledger(ResourceUsage):
+    """What an evaluation cost: the highest peak of any run, and the sums of the rest."""
 
     jobs_run: int
     jobs_known: int
@@ -391,6 +411,7 @@ class Ledger(TypedDict):
     test_seconds: float
     overhead_seconds: float
     seconds: float
+    instances: list[InstanceCost]
 
 
 class _RunReportFacts(TypedDict):

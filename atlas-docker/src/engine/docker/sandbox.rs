@@ -6,11 +6,11 @@ use super::{DockerEngine, JOB_LABEL, OWNER_LABEL, RUN_LABEL, disk_full, fault};
 use crate::engine::capture::{Head, UpTo};
 use crate::engine::owner::Owner;
 use crate::engine::prelude::{OWN_FOLDER, Places, single_quoted};
-use crate::engine::{COLLECT_BYTES, check_job};
+use crate::engine::{COLLECT_BYTES, check_job, usage};
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ErrorKind, ExitState, FileMode, ImageRef, Isolation, Job, JobResult,
-    JobUser, Network, RunContext, Sandbox, SandboxInfo,
+    JobUser, Network, ResourceUsage, RunContext, Sandbox, SandboxInfo,
 };
 use bollard::Docker;
 use bollard::errors::Error as Fault;
@@ -18,7 +18,8 @@ use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig, Reso
 use bollard::query_parameters::{
     AttachContainerOptionsBuilder, CreateContainerOptionsBuilder,
     DownloadFromContainerOptionsBuilder, InspectContainerOptions, KillContainerOptionsBuilder,
-    StartContainerOptions, UploadToContainerOptionsBuilder, WaitContainerOptionsBuilder,
+    StartContainerOptions, StatsOptionsBuilder, UploadToContainerOptionsBuilder,
+    WaitContainerOptionsBuilder,
 };
 use futures_util::StreamExt;
 use rustix::process::Resource;
@@ -235,7 +236,9 @@ impl DockerSandbox {
         })
         .await
         .is_ok();
+        let mut usage = ResourceUsage::default();
         if !in_time {
+            usage = used_so_far(docker, name).await;
             let kill = KillContainerOptionsBuilder::default()
                 .signal("SIGKILL")
                 .build();
@@ -257,6 +260,9 @@ impl DockerSandbox {
                 .ok();
         }
         drop(drain);
+        if up_to.found() {
+            usage = usage::read(up_to.after());
+        }
         if let Some(Err(why)) = drained {
             return Err(fault("read output of container", name, why));
         }
@@ -282,6 +288,7 @@ impl DockerSandbox {
             seconds,
             overhead_seconds: 0.0,
             isolation: self.isolation(job),
+            usage,
         })
     }
 
@@ -553,13 +560,36 @@ fn run_script(
     } else {
         let mark = end_mark(name);
         let mark = mark.trim_start_matches('\u{1}').trim_end();
-        let wait = format!("printf '\\001%s\\n' '{mark}'\nread -r -t {READ_SECONDS} -u 9 _\n");
+        let wait = format!(
+            "{}printf '\\001%s\\n%s\\n' '{mark}' \"$used\"\nread -r -t {READ_SECONDS} -u 9 _\n",
+            usage::measure()
+        );
         ("exec 9<&0", wait)
     };
     format!(
         "{open} 2>&1 </dev/null\n{exports}cd -- {repo} || exit 125\n{removal}\
          bash '{own}/script.sh' 9<&-\ncode=$?\n{ending}exit $code\n"
     )
+}
+
+/// What a container that still runs has taken. The engine does not know peaks of control groups of version
+/// 2; and nobody waits long for an answer that decides nothing.
+async fn used_so_far(docker: &Docker, name: &str) -> ResourceUsage {
+    let options = StatsOptionsBuilder::default()
+        .stream(false)
+        .one_shot(true)
+        .build();
+    let mut stream = Box::pin(docker.stats(name, Some(options)));
+    let answer = tokio::time::timeout(Duration::from_secs(5), stream.next()).await;
+    let Ok(Some(Ok(stats))) = answer else {
+        return ResourceUsage::default();
+    };
+    let cpu = stats.cpu_stats.and_then(|cpu| cpu.cpu_usage?.total_usage);
+    let memory = stats.memory_stats.and_then(|memory| memory.max_usage);
+    ResourceUsage {
+        peak_memory_bytes: memory.filter(|peak| *peak > 0),
+        cpu_seconds: cpu.filter(|used| *used > 0).map(usage::seconds),
+    }
 }
 
 /// Whether a container has this file.

@@ -1,7 +1,8 @@
 //! Control groups, where this user may make them: the kernel's own memory and process limits.
 
 use crate::engine::prelude::single_quoted;
-use atlas_core::Limits;
+use crate::engine::usage::cpu_seconds;
+use atlas_core::{Limits, ResourceUsage};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -107,6 +108,23 @@ impl Groups {
     /// Whether the memory limit killed anything.
     pub(super) fn ran_out_of_memory(&self) -> bool {
         self.kills() > self.before
+    }
+
+    /// What the job has taken so far.
+    pub(super) fn usage(&self) -> ResourceUsage {
+        let text = |file: &str| {
+            let paths = self.folders.iter().map(|folder| folder.join(file));
+            paths
+                .map(fs::read_to_string)
+                .find_map(Result::ok)
+                .unwrap_or_default()
+        };
+        ResourceUsage {
+            peak_memory_bytes: ["memory.peak", "memory.max_usage_in_bytes"]
+                .iter()
+                .find_map(|file| text(file).trim().parse().ok()),
+            cpu_seconds: cpu_seconds(&text("cpuacct.usage"), &text("cpu.stat")),
+        }
     }
 
     fn kills(&self) -> u64 {

@@ -12,7 +12,7 @@ use crate::engine::check_job;
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ErrorKind, ExitState, ImageRef, Isolation, Job, JobResult, Network,
-    RunContext, Sandbox, SandboxInfo,
+    ResourceUsage, RunContext, Sandbox, SandboxInfo,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -226,6 +226,9 @@ impl LocalSandbox {
             seconds,
             overhead_seconds: 0.0,
             isolation: self.isolation(job, workspace.groups()),
+            usage: workspace
+                .groups()
+                .map_or_else(ResourceUsage::default, Groups::usage),
         })
     }
 

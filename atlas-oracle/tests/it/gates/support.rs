@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use atlas_core::{
     Applied, Candidate, Environment, EnvironmentLock, EnvironmentPlan, Error, ExitState, ImageRef,
     Instance, Isolation, Job, JobResult, Oracle, OracleTask, Overlay, Patch, PatchApplier,
-    RunContext, Sandbox, SandboxInfo,
+    ResourceUsage, RunContext, Sandbox, SandboxInfo,
 };
 use atlas_oracle::{Evaluator, StateDifferentialOracle};
 use std::collections::BTreeMap;
@@ -74,6 +74,7 @@ impl Sandbox for Shell {
             files: BTreeMap::new(),
             seconds: 0.0,
             overhead_seconds: 0.0,
+            usage: ResourceUsage::default(),
             isolation: Isolation::default(),
         })
     }
