@@ -130,8 +130,8 @@ impl EvalReport {
 /// `mode` says by whose rules: 'strict', 'compat-swebench5', 'compat-swebench4' or 'compat-swebenchpp'.
 /// `jobs` instances go on at once; a run of tests ends after `timeout` seconds, default the
 /// configuration's. `repos` is a clone or a folder of clones, for rows without an image. `canaries` runs
-/// the gold patch first with tests that must pass and must fail; each run gives them names of its own, so
-/// that strict mode shares results with runs of other names only with `shared_canaries`. `network` is 'none' or 'full', default
+/// the gold patch first with tests that must pass and must fail; with `fresh_canaries` their names are this run's own, and
+/// strict mode shares no results with runs of other names. `network` is 'none' or 'full', default
 /// none in strict mode and full in the others. `results` is where results are kept, default the user's
 /// cache folder. `engine`, `config` and `trust` are those of `make`. What the SWE-bench harness leaves,
 /// `logs/run_evaluation` and `<model>.<run_id>.json`, goes below `out`, with a `verdict.json` beside each
@@ -146,10 +146,10 @@ impl EvalReport {
 #[pyo3(signature = (
     dataset, predictions, run_id, *, mode="strict", instance_ids=None, engine="auto", jobs=1,
     timeout=None, out=PathBuf::from("."), repos=None, canaries=true, network=None, results=None,
-    config=None, trust=false, shared_canaries=false
+    config=None, trust=false, fresh_canaries=false
 ), text_signature = "(dataset, predictions, run_id, *, mode='strict', instance_ids=None, \
     engine='auto', jobs=1, timeout=None, out='.', repos=None, canaries=True, network=None, \
-    results=None, config=None, trust=False, shared_canaries=False)")]
+    results=None, config=None, trust=False, fresh_canaries=False)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -171,7 +171,7 @@ pub(crate) fn evaluate(
     results: Option<PathBuf>,
     config: Option<&Bound<'_, PyAny>>,
     trust: bool,
-    shared_canaries: bool,
+    fresh_canaries: bool,
 ) -> PyResult<EvalReport> {
     if timeout == Some(0) {
         return Err(invalid("timeout", "a second or more expected"));
@@ -200,7 +200,7 @@ pub(crate) fn evaluate(
         results,
         config: self::config(config)?,
         trust,
-        shared_canaries,
+        fresh_canaries,
         ..EvalOptions::new(dataset, source(predictions)?, run_id)
     };
     let report = py.detach(|| run(async |cx| atlas_pipeline::evaluate(cx, &options).await))?;

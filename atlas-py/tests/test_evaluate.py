@@ -25,7 +25,6 @@ def grading(pull_request: PullRequest) -> dict[str, Any]:
         "config": pull_request.config,
         "engine": "local",
         "trust": True,
-        "shared_canaries": True,
     }
 
 

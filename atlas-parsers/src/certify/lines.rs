@@ -19,6 +19,13 @@ pub(super) struct Lines<'a> {
     pub(super) shown: Vec<String>,
 }
 
+/// A line without its escape sequences, and with what carriage returns overwrite: a reader may
+/// need it.
+pub(super) fn plain(raw: &[u8]) -> String {
+    let plain = anstream::adapter::strip_bytes(raw).into_vec();
+    lossy(&plain).trim_end_matches('\r').to_owned()
+}
+
 impl<'a> Lines<'a> {
     pub(super) fn of(log: &'a [u8]) -> Self {
         let mut raw: Vec<&[u8]> = log.split(|byte| *byte == b'\n').collect();
@@ -263,15 +270,30 @@ pub(super) fn rewritten(own: &str, name: &str, model: &str, model_name: &str) ->
     let own_at = find_word(own, name)?;
     let (before, behind) = (&model[..at], &model[at + model_name.len()..]);
     let (own_before, own_behind) = (&own[..own_at], &own[own_at + name.len()..]);
-    let indent: String = own_before
-        .chars()
-        .take_while(|c| c.is_whitespace())
-        .collect();
-    let before = with_numbers(before.trim_start(), own_before.trim_start());
+    let indent = &own_before[..indent_len(own_before)];
+    let before = with_numbers(&before[indent_len(before)..], &own_before[indent.len()..]);
     Some(format!(
         "{indent}{before}{name}{}",
         with_numbers(behind, own_behind)
     ))
+}
+
+/// How long the blanks and the lines of a drawn tree are that a line begins with: a result keeps
+/// its place in the tree. A dash alone is a word of many runners.
+pub(super) fn indent_len(line: &str) -> usize {
+    let mut at = 0;
+    while let Some(c) = line[at..].chars().next() {
+        let rest = &line[at..];
+        let joint = ["+--", "'--", "`--", "\\--"];
+        if let Some(joint) = joint.iter().find(|joint| rest.starts_with(**joint)) {
+            at += joint.len();
+        } else if c.is_whitespace() || c == '|' || ('\u{2500}'..='\u{257f}').contains(&c) {
+            at += c.len_utf8();
+        } else {
+            break;
+        }
+    }
+    at
 }
 
 /// A text with the numbers of another, where they have equally many.

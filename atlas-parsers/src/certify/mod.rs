@@ -9,6 +9,7 @@
 //! Everything here is pure: who reads the changed logs is up to the caller.
 
 mod certificate;
+mod foreign;
 mod injection;
 mod lines;
 mod mutate;

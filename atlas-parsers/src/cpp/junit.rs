@@ -1,6 +1,6 @@
 //! The `JUnit` XML that C++ runners write to their console.
 
-use super::xml::{Kind, Tag};
+use crate::xml::{Kind, Tag};
 use atlas_core::TestStatus;
 
 /// Reads test cases from elements.

@@ -251,3 +251,32 @@ fn what_a_row_keeps_is_the_same_for_two_runs() {
     assert_eq!(refused.decision, Decision::Refused);
     assert!(!refused.refused_by.is_empty());
 }
+
+#[test]
+fn logs_that_agree_show_both_outcomes_together() {
+    let truth = |tests: &[(&str, TestStatus)]| Truth {
+        source: "report".to_owned(),
+        tests: tests
+            .iter()
+            .map(|(id, status)| ((*id).to_owned(), *status))
+            .collect(),
+        ..Truth::default()
+    };
+    let case = |log: &'static [u8], tests: &[(&str, TestStatus)]| CertifyCase {
+        name: "log".to_owned(),
+        log,
+        truth: Some(truth(tests)),
+        exit_code: None,
+    };
+    let pass = case(b"1..1\nok 1 - a\n", &[("a", TestStatus::Passed)]);
+    let fail = case(b"1..1\nnot ok 1 - b\n", &[("b", TestStatus::Failed)]);
+    let unread = case(b"1..1\nnot ok 1 - b\n", &[("c", TestStatus::Failed)]);
+    let parser = Parsers::builtin().get("tap").unwrap();
+    let decision = |cases: &[CertifyCase<'_>]| certify(&*parser, "", cases).decision;
+    assert_eq!(
+        decision(std::slice::from_ref(&pass)),
+        Decision::Insufficient
+    );
+    assert_eq!(decision(&[pass.clone(), fail]), Decision::Certified);
+    assert_eq!(decision(&[pass, unread]), Decision::Refused);
+}

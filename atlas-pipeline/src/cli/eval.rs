@@ -65,10 +65,10 @@ pub(super) struct EvalArgs {
     /// Leave out the canary tests and the gold patch's run that shows them to work.
     #[arg(long)]
     no_canaries: bool,
-    /// Give canary tests the names that they have in every run over the same results, and so share those
-    /// results with runs of other names [default: each run has names of its own].
+    /// Give canary tests names of this run's own, which logs of earlier runs cannot give away; results are
+    /// then not shared with runs of other names.
     #[arg(long, conflicts_with = "no_canaries")]
-    shared_canaries: bool,
+    fresh_canaries: bool,
     /// Whether tests have a network [default: none in strict mode, full in the others].
     #[arg(long, value_enum, value_name = "WHICH")]
     network: Option<NetworkChoice>,
@@ -98,7 +98,7 @@ pub(super) async fn eval(cx: &RunContext, args: EvalArgs) -> Result<u8, Error> {
         out: args.out,
         repos: args.repos,
         canaries: !args.no_canaries,
-        shared_canaries: args.shared_canaries,
+        fresh_canaries: args.fresh_canaries,
         network: args.network.map(|choice| match choice {
             NetworkChoice::None => Network::None,
             NetworkChoice::Full => Network::Full,

@@ -72,10 +72,10 @@ pub struct EvalOptions {
     pub repos: Option<PathBuf>,
     /// Whether the gold patch is run first with canary tests. Default: yes, in strict mode.
     pub canaries: bool,
-    /// Whether canaries bear the same names in every run over the same results. Default: no, each run has
-    /// names of its own, so that logs of earlier runs give nothing away; then it shares no results of
-    /// strict mode with runs of other names.
-    pub shared_canaries: bool,
+    /// Whether canaries bear names of this run's own, so that logs of earlier runs give nothing away; then
+    /// strict mode shares no results with runs of other names. Default: no, names are those of the folder
+    /// of results, and what was run once is not run again.
+    pub fresh_canaries: bool,
     /// Whether tests have a network. Default: none in strict mode, full in the others, as the
     /// harnesses have it.
     pub network: Option<Network>,
@@ -111,7 +111,7 @@ impl EvalOptions {
             out: PathBuf::from("."),
             repos: None,
             canaries: true,
-            shared_canaries: false,
+            fresh_canaries: false,
             network: None,
             results: None,
             config: Config::default(),
@@ -155,7 +155,7 @@ pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalRepo
     let seed = seed(&results.join("seed"))?;
     folder.describe(&options.dataset)?;
     let has_own_names =
-        options.canaries && !options.shared_canaries && options.mode == GradingMode::Strict;
+        options.canaries && options.fresh_canaries && options.mode == GradingMode::Strict;
     let canary_seed = if has_own_names {
         Key::new("canaries of a run")
             .part(seed.as_bytes())

@@ -1065,7 +1065,7 @@ def evaluate(
     results: str | os.PathLike[str] | None = None,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     trust: bool = False,
-    shared_canaries: bool = False,
+    fresh_canaries: bool = False,
 ) -> EvalReport:
     """Runs predictions against the instances of a dataset and grades them.
 
@@ -1077,8 +1077,8 @@ def evaluate(
     `mode` says by whose rules: 'strict', 'compat-swebench5', 'compat-swebench4' or 'compat-swebenchpp'.
     `jobs` instances go on at once; a run of tests ends after `timeout` seconds, default the
     configuration's. `repos` is a clone or a folder of clones, for rows without an image. `canaries` runs
-    the gold patch first with tests that must pass and must fail; each run gives them names of its own, so
-    that strict mode shares results with runs of other names only with `shared_canaries`. `network` is 'none' or 'full', default
+    the gold patch first with tests that must pass and must fail; with `fresh_canaries` their names are this run's own, and
+    strict mode shares no results with runs of other names. `network` is 'none' or 'full', default
     none in strict mode and full in the others. `results` is where results are kept, default the user's
     cache folder. `engine`, `config` and `trust` are those of `make`. What the SWE-bench harness leaves,
     `logs/run_evaluation` and `<model>.<run_id>.json`, goes below `out`, with a `verdict.json` beside each

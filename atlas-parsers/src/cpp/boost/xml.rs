@@ -1,7 +1,7 @@
 //! The XML log, the XML report and the `JUnit` log.
 
 use crate::cpp::junit::{self, Junit};
-use crate::cpp::xml::{Kind, Tag, Tags};
+use crate::xml::{Kind, Tag, Tags};
 use atlas_core::TestStatus;
 
 /// What a document tells.

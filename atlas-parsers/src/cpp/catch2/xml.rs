@@ -1,24 +1,16 @@
 //! The XML reporter and the `JUnit` reporter.
 
 use crate::cpp::junit::{self, Case, Junit};
-use crate::cpp::xml::{Kind, Tag, Tags};
+use crate::cpp::reports::Document;
+use crate::xml::{Kind, Tag};
 use atlas_core::{ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 
 /// One document after another.
-#[derive(Debug, Default)]
-pub(super) struct Reports {
-    tags: Tags,
-    root: Option<Root>,
-    pub(super) documents: u64,
-    /// How the documents ended; the worst counts.
-    pub(super) outcome: Option<RunOutcome>,
-    pub(super) disagrees: bool,
-    pub(super) declared: bool,
-}
+pub(super) type Reports = crate::cpp::reports::Reports<Root>;
 
 /// An open document.
 #[derive(Debug)]
-struct Root {
+pub(super) struct Root {
     binary: String,
     junit: Option<Junit>,
     open: Option<Open>,
@@ -37,114 +29,41 @@ struct Open {
     status: Option<TestStatus>,
 }
 
-fn wanted(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"Catch"
-            | b"Catch2TestRun"
-            | b"TestCase"
-            | b"OverallResult"
-            | b"OverallResultsCases"
-            | b"Expression"
-            | b"Exception"
-            | b"Failure"
-            | b"FatalErrorCondition"
-    ) || junit::wanted(name)
-}
-
-impl Reports {
-    /// Takes a line. Returns whether a document is open before or behind it.
-    pub(super) fn line(&mut self, line: &[u8], log: &mut ParsedLogBuilder) -> bool {
-        let inside = self.root.is_some();
-        if !inside && !self.tags.inside() && memchr::memchr(b'<', line).is_none() {
-            return false;
-        }
-        let mut tags = std::mem::take(&mut self.tags);
-        tags.line(line, wanted, |tag| self.tag(tag, log));
-        self.tags = tags;
-        inside || self.root.is_some()
+impl Document for Root {
+    fn wanted(name: &[u8]) -> bool {
+        matches!(
+            name,
+            b"Catch"
+                | b"Catch2TestRun"
+                | b"TestCase"
+                | b"OverallResult"
+                | b"OverallResultsCases"
+                | b"Expression"
+                | b"Exception"
+                | b"Failure"
+                | b"FatalErrorCondition"
+        ) || junit::wanted(name)
     }
 
-    fn tag(&mut self, tag: Tag<'_>, log: &mut ParsedLogBuilder) {
-        match tag.name {
-            b"Catch" | b"Catch2TestRun" | b"testsuite" if !tag.is_close() => {
-                // The runner's own; another runner's `<testsuite>` is not read.
-                if tag.name == b"testsuite" && tag.raw("hostname") != Some(b"tbd") {
-                    return;
-                }
-                self.cut(log);
-                self.documents += 1;
-                let root = Root {
-                    binary: tag.text("name").unwrap_or_default(),
-                    junit: (tag.name == b"testsuite").then(Junit::default),
-                    open: None,
-                    tests: 0,
-                    failed: 0,
-                    totals: None,
-                    fatal: false,
-                };
-                self.root = Some(root);
-                if tag.kind == Kind::Empty {
-                    self.end(log);
-                }
-            }
-            b"Catch" | b"Catch2TestRun" | b"testsuite" => self.end(log),
-            _ => {
-                if let Some(root) = &mut self.root {
-                    root.tag(tag, log);
-                }
-            }
-        }
+    fn is_root(name: &[u8]) -> bool {
+        matches!(name, b"Catch" | b"Catch2TestRun" | b"testsuite")
     }
 
-    fn end(&mut self, log: &mut ParsedLogBuilder) {
-        let Some(root) = self.root.take() else {
-            return;
-        };
-        if let Some(totals) = root.totals {
-            log.add_totals(totals);
-            self.declared = true;
-            let failed = totals.failed.unwrap_or(0);
-            self.disagrees |= totals.total != Some(root.tests) || failed != root.failed;
-        }
-        self.outcome(if root.fatal {
-            RunOutcome::Crashed
-        } else if root.tests == 0 {
-            RunOutcome::NothingRan
-        } else {
-            RunOutcome::Completed
-        });
+    fn begin(tag: &Tag<'_>) -> Option<Self> {
+        // The runner's own; another runner's `<testsuite>` is not read.
+        let junit = tag.name == b"testsuite";
+        (!junit || tag.raw("hostname") == Some(b"tbd")).then(|| Self {
+            binary: tag.text("name").unwrap_or_default(),
+            junit: junit.then(Junit::default),
+            open: None,
+            tests: 0,
+            failed: 0,
+            totals: None,
+            fatal: false,
+        })
     }
 
-    /// The document stops here, without its end.
-    pub(super) fn cut(&mut self, log: &mut ParsedLogBuilder) {
-        let Some(root) = self.root.take() else {
-            return;
-        };
-        let case = root.junit.as_ref().and_then(Junit::open);
-        if let Some(name) = case.map(|case| &case.name) {
-            log.still_running(name.clone());
-        } else if let Some(open) = root.open.filter(|open| open.status.is_none()) {
-            log.still_running(open.name);
-        }
-        self.outcome(RunOutcome::Truncated);
-    }
-
-    pub(super) fn outcome(&mut self, outcome: RunOutcome) {
-        let rank = |outcome| match outcome {
-            RunOutcome::Crashed => 3,
-            RunOutcome::Truncated => 2,
-            RunOutcome::Completed => 1,
-            _ => 0,
-        };
-        if self.outcome.is_none_or(|known| rank(outcome) > rank(known)) {
-            self.outcome = Some(outcome);
-        }
-    }
-}
-
-impl Root {
-    fn tag(&mut self, tag: Tag<'_>, log: &mut ParsedLogBuilder) {
+    fn take(&mut self, tag: Tag<'_>, log: &mut ParsedLogBuilder) {
         if let Some(junit) = &mut self.junit {
             if let Some(case) = junit.take(tag) {
                 let status = status_of(&case);
@@ -208,6 +127,32 @@ impl Root {
         }
     }
 
+    fn running(&self) -> Option<&str> {
+        if let Some(case) = self.junit.as_ref().and_then(Junit::open) {
+            return Some(&case.name);
+        }
+        let open = self.open.as_ref().filter(|open| open.status.is_none());
+        open.map(|open| open.name.as_str())
+    }
+
+    fn end(self, log: &mut ParsedLogBuilder) -> (RunOutcome, Option<bool>) {
+        let agrees = self.totals.map(|totals| {
+            log.add_totals(totals);
+            let failed = totals.failed.unwrap_or(0);
+            totals.total == Some(self.tests) && failed == self.failed
+        });
+        let outcome = if self.fatal {
+            RunOutcome::Crashed
+        } else if self.tests == 0 {
+            RunOutcome::NothingRan
+        } else {
+            RunOutcome::Completed
+        };
+        (outcome, agrees)
+    }
+}
+
+impl Root {
     fn close(&mut self, log: &mut ParsedLogBuilder) {
         if let Some(open) = self.open.take()
             && let Some(status) = open.status

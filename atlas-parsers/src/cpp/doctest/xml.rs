@@ -2,23 +2,16 @@
 
 use super::in_suite;
 use crate::cpp::junit::{self, Case, Junit};
-use crate::cpp::xml::{Kind, Tag, Tags};
+use crate::cpp::reports::Document;
+use crate::xml::{Kind, Tag};
 use atlas_core::{ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 
 /// One document after another.
-#[derive(Debug, Default)]
-pub(super) struct Reports {
-    tags: Tags,
-    root: Option<Root>,
-    /// How the documents and runs ended; the worst counts.
-    pub(super) outcome: Option<RunOutcome>,
-    pub(super) disagrees: bool,
-    pub(super) declared: bool,
-}
+pub(super) type Reports = crate::cpp::reports::Reports<Root>;
 
 /// An open document.
 #[derive(Debug)]
-struct Root {
+pub(super) struct Root {
     binary: String,
     suite: String,
     junit: Option<Junit>,
@@ -39,117 +32,46 @@ struct Open {
     status: Option<TestStatus>,
 }
 
-fn wanted(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"doctest"
-            | b"TestSuite"
-            | b"TestCase"
-            | b"Exception"
-            | b"OverallResultsAsserts"
-            | b"OverallResultsTestCases"
-    ) || junit::wanted(name)
-}
-
-impl Reports {
-    /// Takes a line. Returns whether a document is open before or behind it.
-    pub(super) fn line(&mut self, line: &[u8], log: &mut ParsedLogBuilder) -> bool {
-        let inside = self.root.is_some();
-        if !inside && !self.tags.inside() && memchr::memchr(b'<', line).is_none() {
-            return false;
-        }
-        let mut tags = std::mem::take(&mut self.tags);
-        tags.line(line, wanted, |tag| self.tag(tag, log));
-        self.tags = tags;
-        inside || self.root.is_some()
+impl Document for Root {
+    fn wanted(name: &[u8]) -> bool {
+        matches!(
+            name,
+            b"doctest"
+                | b"TestSuite"
+                | b"TestCase"
+                | b"Exception"
+                | b"OverallResultsAsserts"
+                | b"OverallResultsTestCases"
+        ) || junit::wanted(name)
     }
 
-    fn tag(&mut self, tag: Tag<'_>, log: &mut ParsedLogBuilder) {
-        match tag.name {
-            b"doctest" | b"testsuite" if !tag.is_close() => {
-                let junit = tag.name == b"testsuite";
-                let (key, own) = if junit {
-                    ("name", "doctest_version")
-                } else {
-                    ("binary", "binary")
-                };
-                if tag.raw(own).is_none() {
-                    return;
-                }
-                self.cut(log);
-                let binary = tag.text(key).unwrap_or_default();
-                let file = binary.rsplit(['/', '\\']).next().unwrap_or_default();
-                self.root = Some(Root {
-                    binary: file.to_owned(),
-                    suite: String::new(),
-                    junit: junit.then(Junit::default),
-                    open: None,
-                    tests: 0,
-                    failed: 0,
-                    totals: None,
-                    crashed: false,
-                });
-                if tag.kind == Kind::Empty {
-                    self.end(log);
-                }
-            }
-            b"doctest" | b"testsuite" => self.end(log),
-            _ => {
-                if let Some(root) = &mut self.root {
-                    root.tag(tag, log);
-                }
-            }
-        }
+    fn is_root(name: &[u8]) -> bool {
+        matches!(name, b"doctest" | b"testsuite")
     }
 
-    fn end(&mut self, log: &mut ParsedLogBuilder) {
-        let Some(root) = self.root.take() else {
-            return;
-        };
-        if let Some(totals) = root.totals {
-            log.add_totals(totals);
-            self.declared = true;
-            self.disagrees |=
-                totals.total != Some(root.tests) || totals.failed != Some(root.failed);
-        }
-        self.outcome(if root.crashed {
-            RunOutcome::Crashed
-        } else if root.tests == 0 {
-            RunOutcome::NothingRan
+    fn begin(tag: &Tag<'_>) -> Option<Self> {
+        let junit = tag.name == b"testsuite";
+        let (key, own) = if junit {
+            ("name", "doctest_version")
         } else {
-            RunOutcome::Completed
-        });
-    }
-
-    /// The document stops here, without its end.
-    pub(super) fn cut(&mut self, log: &mut ParsedLogBuilder) {
-        let Some(root) = self.root.take() else {
-            return;
+            ("binary", "binary")
         };
-        let case = root.junit.as_ref().and_then(Junit::open);
-        if let Some(case) = case {
-            log.still_running(case.name.clone());
-        } else if let Some(open) = root.open.filter(|open| open.status.is_none()) {
-            log.still_running(open.name);
-        }
-        self.outcome(RunOutcome::Truncated);
+        tag.raw(own)?;
+        let binary = tag.text(key).unwrap_or_default();
+        let file = binary.rsplit(['/', '\\']).next().unwrap_or_default();
+        Some(Self {
+            binary: file.to_owned(),
+            suite: String::new(),
+            junit: junit.then(Junit::default),
+            open: None,
+            tests: 0,
+            failed: 0,
+            totals: None,
+            crashed: false,
+        })
     }
 
-    pub(super) fn outcome(&mut self, outcome: RunOutcome) {
-        let rank = |outcome| match outcome {
-            RunOutcome::Crashed => 3,
-            RunOutcome::Truncated => 2,
-            RunOutcome::Completed => 1,
-            _ => 0,
-        };
-        if self.outcome.is_none_or(|known| rank(outcome) > rank(known)) {
-            self.outcome = Some(outcome);
-        }
-    }
-}
-
-impl Root {
-    fn tag(&mut self, tag: Tag<'_>, log: &mut ParsedLogBuilder) {
+    fn take(&mut self, tag: Tag<'_>, log: &mut ParsedLogBuilder) {
         if let Some(junit) = &mut self.junit {
             if let Some(Case {
                 name,
@@ -216,6 +138,31 @@ impl Root {
         }
     }
 
+    fn running(&self) -> Option<&str> {
+        if let Some(case) = self.junit.as_ref().and_then(Junit::open) {
+            return Some(&case.name);
+        }
+        let open = self.open.as_ref().filter(|open| open.status.is_none());
+        open.map(|open| open.name.as_str())
+    }
+
+    fn end(self, log: &mut ParsedLogBuilder) -> (RunOutcome, Option<bool>) {
+        let agrees = self.totals.map(|totals| {
+            log.add_totals(totals);
+            totals.total == Some(self.tests) && totals.failed == Some(self.failed)
+        });
+        let outcome = if self.crashed {
+            RunOutcome::Crashed
+        } else if self.tests == 0 {
+            RunOutcome::NothingRan
+        } else {
+            RunOutcome::Completed
+        };
+        (outcome, agrees)
+    }
+}
+
+impl Root {
     fn close(&mut self, log: &mut ParsedLogBuilder) {
         let Some(open) = self.open.take() else {
             return;

@@ -403,7 +403,7 @@ impl Run {
         if let Some(first) = counts.rules.checked_sub(list) {
             self.found.retain(|found| found.rules <= first);
         }
-        let seen = self.record(Some(&counts), log);
+        let (seen, listed) = self.record(Some(&counts), log);
         let failed = counts.failed.saturating_add(counts.hooks);
         sum.totals.add(Totals {
             passed: counts.passed,
@@ -419,18 +419,23 @@ impl Run {
         let fits = counts
             .passed
             .is_none_or(|n| n == seen[0] || n + counts.known == passed);
-        sum.disagrees |=
-            !known || seen[2] != failed || !silent && (seen[3] != counts.skipped || !fits);
+        sum.disagrees |= !listed
+            || !known
+            || seen[2] != failed
+            || !silent && (seen[3] != counts.skipped || !fits);
     }
 
-    /// Records the results; returns how many passed, failed as known, failed and were skipped.
-    fn record(&self, counts: Option<&Counts>, log: &mut ParsedLogBuilder) -> [u64; 4] {
+    /// Records the results; returns how many passed, failed as known, failed and were skipped, and
+    /// whether every failure that a line tells is in the list of failures.
+    fn record(&self, counts: Option<&Counts>, log: &mut ParsedLogBuilder) -> ([u64; 4], bool) {
         // With several files each title begins with one.
         let separated = |found: &&Found| separator(&found.title);
         let several = self.found.iter().filter(separated).count() * 2 > self.found.len();
         let coloured = self.found.iter().filter(|found| found.coloured).count() * 2;
         let coloured = coloured > self.found.len();
         let mut seen = [0; 4];
+        let mut unlisted: Vec<&str> = Vec::new();
+        let mut told: HashSet<&str> = HashSet::new();
         for found in &self.found {
             if several && !separator(&found.title) || found.coloured != coloured {
                 continue;
@@ -445,7 +450,12 @@ impl Run {
                     match self.failure(title) {
                         Some(heading) => title = heading,
                         // What the list of failures does not have did not fail.
-                        None if counts.is_some() => continue,
+                        None if counts.is_some() => {
+                            if found.worded {
+                                unlisted.push(without_message(title));
+                            }
+                            continue;
+                        }
                         None => title = without_message(title),
                     }
                     TestStatus::Failed
@@ -458,9 +468,14 @@ impl Run {
                 _ => 3,
             };
             seen[at] += 1;
+            if found.kind != Kind::Fail {
+                told.insert(title);
+            }
             log.record("", title, title, status);
         }
-        seen
+        // Printed by a test; but where nothing else tells of that test, its outcome is not known.
+        unlisted.retain(|title| !told.contains(title));
+        (seen, unlisted.is_empty())
     }
 
     /// The longest heading that the text of a failure begins with: what follows is its message.

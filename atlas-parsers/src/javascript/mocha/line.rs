@@ -95,7 +95,7 @@ pub(super) fn without_duration<'a>(title: &'a [u8], raw: &[u8]) -> &'a [u8] {
     let Some(open) = duration(title) else {
         return title;
     };
-    if memchr::memchr(0x1b, raw).is_some() {
+    if is_coloured(raw) {
         let own = memchr::memmem::rfind(raw, &title[open..]);
         let coloured = own.is_some_and(|at| at > 0 && raw[at - 1] == b'm');
         if !coloured {
@@ -103,6 +103,17 @@ pub(super) fn without_duration<'a>(title: &'a [u8], raw: &[u8]) -> &'a [u8] {
         }
     }
     &title[..open]
+}
+
+/// Whether a line has Mocha's own colours, which are those of any terminal.
+pub(super) fn is_coloured(raw: &[u8]) -> bool {
+    memchr::memmem::find(raw, b"\x1b[").is_some_and(|at| {
+        let code = raw[at + 2..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit());
+        let len = code.count();
+        len <= 2 && raw.get(at + 2 + len) == Some(&b'm') && !raw[at + 2..].starts_with(b"38")
+    })
 }
 
 /// Where ` (130ms)` begins at the end of a text.

@@ -3,6 +3,7 @@
 use super::failures::Failures;
 use super::line::{self, Kind, ResultLine};
 use super::tree::{self, Candidates, Found, Placed};
+use crate::text::clean;
 use atlas_core::{TestStatus, Totals};
 
 /// What the last page declares.
@@ -48,6 +49,10 @@ pub(super) struct Run {
     doubtful: Option<Page>,
     /// What goes on after the doubtful page begins as a run begins.
     anew: bool,
+    /// The lines below a page that does not count what stands above it, up to a limit: if another
+    /// page comes before its list is whole, they were the run's.
+    below: Vec<Vec<u8>>,
+    below_len: usize,
 }
 
 /// A run that is over.
@@ -74,6 +79,7 @@ impl Run {
     /// Takes a clean line; `raw` is the line as it came.
     pub(super) fn line(&mut self, line: &[u8], raw: &[u8], ended: &mut Vec<Ended>) {
         if let Some(passing) = line::passing(line) {
+            self.go_on(ended);
             // Between two runs stand empty lines; without, the first page was a test's.
             let proven = |page: &Page| page.trusted && !self.found.is_empty();
             if self
@@ -95,6 +101,7 @@ impl Run {
             return;
         }
         if self.page.is_some() && self.page_line(line) {
+            self.keep(line, raw);
             self.blank(line);
             return;
         }
@@ -104,6 +111,44 @@ impl Run {
         }
         self.take(line, raw, ended);
         self.blanks = 0;
+    }
+
+    /// Keeps a line below a page that does not count what stands above it.
+    fn keep(&mut self, line: &[u8], raw: &[u8]) {
+        const MOST: usize = 1 << 20;
+        let untrusted = self.page.as_ref().is_some_and(|page| !page.trusted);
+        let counts = [&b"pending"[..], b"failing"];
+        let count = counts
+            .iter()
+            .any(|word| line::counted(line, word).is_some());
+        if untrusted && !count && !self.found.is_empty() && self.below_len < MOST {
+            self.below_len += raw.len() + 1;
+            self.below.push(raw.to_vec());
+        }
+    }
+
+    /// Another page comes. Where the list of the one before is not whole, a test had printed it,
+    /// and what stands below it is the run's.
+    fn go_on(&mut self, ended: &mut Vec<Ended>) {
+        let below = std::mem::take(&mut self.below);
+        self.below_len = 0;
+        let forged = self
+            .page
+            .as_ref()
+            .is_some_and(|page| !page.trusted && !page.failures.all_begun());
+        if !forged {
+            return;
+        }
+        self.page = None;
+        for raw in below {
+            let line = clean(&raw);
+            if line.is_empty() {
+                self.blank(&line);
+            } else {
+                self.take(&line, &raw, ended);
+                self.blanks = 0;
+            }
+        }
     }
 
     /// No result has been seen since the last page.
@@ -178,7 +223,7 @@ impl Run {
 
     /// A line of the run.
     fn take(&mut self, line: &[u8], raw: &[u8], ended: &mut Vec<Ended>) {
-        let coloured = memchr::memchr(0x1b, raw).is_some();
+        let coloured = line::is_coloured(raw);
         if self.list && self.skipped_itself(line) {
             return;
         }

@@ -48,6 +48,9 @@ const MARKS: [(&str, Mark); 5] = [
     ("⚠ ", Mark::Warn),
 ];
 
+/// What is said of a test whose suite failed before it.
+const CANCELLED: &str = "'test did not finish before its parent and was cancelled'";
+
 /// A title with what stands behind it.
 struct Title<'a> {
     name: &'a str,
@@ -89,6 +92,20 @@ impl Spec {
             }
         }
         if text.is_ascii() && self.unfinished.is_none() {
+            return;
+        }
+        if let Some((depth, Mark::Fail, name)) = &self.unfinished
+            && text.trim() == CANCELLED
+        {
+            // It never ran, so that no time was printed.
+            let (depth, name) = (*depth, name.clone());
+            self.unfinished = None;
+            let never = Title {
+                name: &name,
+                whole: false,
+                remark: false,
+            };
+            self.result(depth, Mark::Fail, &name, &never, number, text, errors);
             return;
         }
         if let Some((depth, mark, first)) = self.unfinished.take()

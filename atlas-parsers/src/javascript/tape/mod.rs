@@ -141,6 +141,23 @@ impl State {
 }
 
 impl State {
+    /// Where the next point begins behind output without a line end: `some textok 11 title`.
+    fn glued(&self, line: &[u8]) -> Option<usize> {
+        const TRIES: usize = 16;
+        if self.tail.is_some() || !self.run.document.any() {
+            return None;
+        }
+        let mut places = memchr::memmem::find_iter(line, b"ok ").take(TRIES);
+        places.find_map(|at| {
+            let from = at - if line[..at].ends_with(b"not ") { 4 } else { 0 };
+            // Ordinary sentences have blanks between words.
+            let before = from.checked_sub(1).map(|before| line[before])?;
+            let point = line::point(&line[from..])?;
+            let next = point.number == Some(self.run.document.points() + 1);
+            (next && before != b' ').then_some(from)
+        })
+    }
+
     /// Ends the document that is open, if its totals were read.
     fn close(&mut self) {
         if let Some(tail) = self.tail.take() {
@@ -166,9 +183,12 @@ impl LineState for State {
         if self.tail.is_none() {
             self.plan = None;
         }
+        let glued = self.glued(&line);
         match line[0] {
-            b'o' | b'n' => {
-                let Some(point) = line::point(&line).filter(|point| point.number.is_some()) else {
+            first if glued.is_some() || matches!(first, b'o' | b'n') => {
+                let point =
+                    line::point(&line[glued.unwrap_or(0)..]).filter(|point| point.number.is_some());
+                let Some(point) = point else {
                     return;
                 };
                 if self.tail.is_some() && !self.run.document.expects(point.number) {

@@ -93,7 +93,11 @@ impl Dox {
         let glued = found.is_none();
         let found = found.or_else(|| {
             let may = early && !self.classes.is_empty();
-            may.then(|| glued_mark(line)).flatten()
+            // A sentence begins with a capital, where no annotation says otherwise: behind output
+            // nothing else tells it from a sentence of that output.
+            may.then(|| glued_mark(line))
+                .flatten()
+                .filter(|(_, title)| !title.first().is_some_and(u8::is_ascii_lowercase))
         });
         let Some((status, title)) = found else {
             self.other(line);

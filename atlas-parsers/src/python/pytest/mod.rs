@@ -13,6 +13,7 @@
 mod grammar;
 mod reports;
 mod session;
+mod sugar;
 
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
@@ -23,6 +24,7 @@ use atlas_core::{
 use grammar::{Progress, Word};
 use memchr::memmem;
 use session::Session;
+use sugar::Sugar;
 
 /// The parser.
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +66,8 @@ impl Runner for Pytest {
             commands: &[&["pytest"], &["py.test"]],
             ..About::new(
                 "pytest 4.6 to 9: default, -q, -v, -rA, xdist, live log, subtests, reruns, doctests, \
-                 every `console_output_style`",
-                "passing tests without -v or -rA, and with pytest-sugar; in a skip summary, which test \
+                 every `console_output_style`, the pytest-sugar plugin",
+                "passing tests without -v or -rA; in a skip summary, which test \
                  it was; with -s, which lines are output where they look like results",
             )
         };
@@ -73,6 +75,12 @@ impl Runner for Pytest {
     }
 
     fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
+        if sugar::begins(line) {
+            return Some(Mark::certain(
+                Place::Start,
+                "pytest-sugar's `Test session starts`",
+            ));
+        }
         if line.first() != Some(&b'=') || line.last() != Some(&b'=') {
             return None;
         }
@@ -122,6 +130,8 @@ struct State {
     line: u64,
     phase: Phase,
     session: Option<Session>,
+    /// A session of the pytest-sugar plugin; then there is no other.
+    sugar: Option<Box<Sugar>>,
     /// A conftest that could not be imported, while its traceback is printed.
     conftest: Option<Conftest>,
     builder: ParsedLogBuilder,
@@ -151,6 +161,7 @@ impl Default for State {
             line: 0,
             phase: Phase::Outside,
             session: None,
+            sugar: None,
             conftest: None,
             builder: ParsedLogBuilder::new("pytest"),
             ran: false,
@@ -174,6 +185,12 @@ fn text(line: &[u8]) -> String {
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
         self.line += 1;
+        if let Some(sugar) = &mut self.sugar {
+            if !sugar.line(line, self.line) {
+                return;
+            }
+            self.end_session();
+        }
         let line = clean(line);
         let line = &*line;
         let Some(&first) = line.first() else {
@@ -232,11 +249,12 @@ impl State {
     }
 
     fn end_session(&mut self) {
-        let Some(session) = self.session.take() else {
-            return;
+        let end = match (self.sugar.take(), self.session.take()) {
+            (Some(sugar), _) => sugar.end(&mut self.builder),
+            (None, Some(session)) => session.end(&mut self.builder),
+            (None, None) => return,
         };
         self.phase = Phase::Outside;
-        let end = session.end(&mut self.builder);
         self.ran |= end.ran;
         match end.outcome {
             RunOutcome::Completed => self.any_completed = true,
@@ -292,6 +310,12 @@ impl State {
                 return;
             }
             b'I' | b'E' | b'F' if self.refusal(line) => {
+                return;
+            }
+            b'T' if sugar::begins(line) => {
+                self.end_conftest();
+                self.end_session();
+                self.sugar = Some(Box::default());
                 return;
             }
             b'_' => {

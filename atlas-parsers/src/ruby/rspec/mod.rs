@@ -191,6 +191,11 @@ impl Session {
             }
             b'0'..=b'9' if self.finished && self.summary.is_none() => {
                 self.summary = Summary::read(line);
+                if self.summary.is_some_and(|summary| self.is_foreign(summary)) {
+                    self.summary = None;
+                    self.finished = false;
+                    self.part = Part::Tree;
+                }
                 return;
             }
             b'r' if self.part == Part::Reruns => {
@@ -219,6 +224,13 @@ impl Session {
         self.part = part;
     }
 
+    /// Whether an example has printed this end of a run: failures are listed before the end, and
+    /// the tree above has some that neither a list nor the totals have.
+    fn is_foreign(&self, summary: Summary) -> bool {
+        let failed = self.tree.failures();
+        failed > summary.failures && self.failures.is_empty() && self.pending.is_empty()
+    }
+
     fn ended(&self) -> bool {
         self.summary.is_some()
     }
@@ -239,6 +251,9 @@ struct State {
     outcome: Option<RunOutcome>,
     /// The file that could not be loaded, and what was said of it.
     unloaded: Option<(String, Vec<Evidence>)>,
+    /// The error of a hook outside of the examples is told: its lines so far, and whether its
+    /// trace has begun.
+    hook: Option<(usize, bool)>,
     outside: bool,
 }
 
@@ -251,6 +266,7 @@ impl State {
             consistent: None,
             outcome: None,
             unloaded: None,
+            hook: None,
             outside: false,
         }
     }
@@ -268,11 +284,25 @@ impl State {
             let text = String::from_utf8_lossy(line).into_owned();
             let evidence = Evidence::at("log", self.line, text.as_str());
             self.outside = true;
-            match loading::file(&text) {
-                Some(file) => self.unloaded = Some((file.to_owned(), vec![evidence])),
-                None => self.log.warn(Some(self.line as u64), text),
+            if let Some(file) = loading::file(&text) {
+                self.unloaded = Some((file.to_owned(), vec![evidence]));
+            } else {
+                self.hook = text.ends_with(" hook.").then_some((0, false));
+                self.log.warn(Some(self.line as u64), text);
             }
             return true;
+        }
+        if let Some((lines, trace)) = &mut self.hook {
+            // Its message is indented as examples are, and its trace ends it.
+            const LONGEST: usize = 60;
+            *lines += 1;
+            let frame = line.starts_with(b"# ");
+            if frame || !*trace && *lines < LONGEST {
+                *trace |= frame;
+                return true;
+            }
+            self.hook = None;
+            return false;
         }
         let Some((_, lines)) = &mut self.unloaded else {
             return false;
@@ -349,6 +379,8 @@ impl State {
                     (head, TestStatus::Failed)
                 }
                 Tail::Pending(head) => (head, TestStatus::Skipped),
+                // That failure was told already: a test has printed this.
+                Tail::Failed(_, number) if number < next => continue,
                 Tail::Failed(..) | Tail::None => (leaf.text.as_str(), TestStatus::Passed),
             };
             let name = leaf.full(text, default_joint);
@@ -420,7 +452,7 @@ fn default_joint(parent: &str, child: &str) -> &'static str {
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
         self.line += 1;
-        let coloured = line.first() == Some(&0x1b);
+        let coloured = is_coloured(line);
         let line = clean(line);
         if self.session.ended() && self.session.part != Part::Tree {
             // Behind the totals and the list of commands comes the next run, if any.
@@ -451,6 +483,16 @@ impl LineState for State {
         log.consistent = self.consistent;
         log
     }
+}
+
+/// Whether a line begins in one of the colours of `RSpec`, bold or not: `\x1b[32m`, `\x1b[1;31m`.
+fn is_coloured(line: &[u8]) -> bool {
+    let Some(code) = line.strip_prefix(b"\x1b[") else {
+        return false;
+    };
+    let code = code.strip_prefix(b"1;").unwrap_or(code);
+    let digits = code.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (1..=3).contains(&digits) && code.get(digits) == Some(&b'm')
 }
 
 /// Whether a line behind a run's end begins another one.

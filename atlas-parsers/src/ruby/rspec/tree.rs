@@ -175,6 +175,17 @@ impl Tree {
         });
     }
 
+    /// How many of the lines so far tell of a failure, by the numbers that rise from one on.
+    pub(super) fn failures(&self) -> u64 {
+        let mut count = 0;
+        for leaf in &self.leaves {
+            if matches!(leaf.tail(), Tail::Failed(_, number) if number == count + 1) {
+                count += 1;
+            }
+        }
+        count
+    }
+
     /// The tree has ended. In colours every example's line is coloured, and only those count.
     pub(super) fn end(&mut self) {
         self.flush();

@@ -132,6 +132,25 @@ pub(super) fn ends_with_mark(line: &[u8]) -> bool {
     matches!(line.last(), Some(b'F' | b'E' | b'P' | b'O' | b'N'))
 }
 
+/// What the mark at the end of a line says: `test_x:<tabs>F`.
+pub(super) fn mark(line: &[u8]) -> Option<TestStatus> {
+    let (mark, before) = line.split_last()?;
+    if !matches!(before.last(), Some(b'\t' | b':')) {
+        return None;
+    }
+    Some(match mark {
+        b'F' => TestStatus::Failed,
+        b'E' => TestStatus::Error,
+        b'P' | b'O' => TestStatus::Skipped,
+        _ => return None,
+    })
+}
+
+/// Whether a line that [ends a test](ends_test) has the dot of a pass: `.: (0.000217)`.
+pub(super) fn dotted(line: &[u8]) -> bool {
+    memchr::memmem::rfind(line, b": (").is_some_and(|at| line[..at].ends_with(b"."))
+}
+
 /// Whether the line ends with `: (0.000217)`.
 pub(super) fn ends_test(line: &[u8]) -> bool {
     let Some(rest) = line.strip_suffix(b")") else {

@@ -65,6 +65,9 @@ struct Test {
     name: String,
     status: Option<TestStatus>,
     ended: bool,
+    /// Its line ended in the dot of a pass, or else in the mark of a fault whose block is missing.
+    dotted: bool,
+    mark: Option<TestStatus>,
 }
 
 #[derive(Default)]
@@ -155,8 +158,12 @@ impl State {
         }
         let status = match test.status {
             Some(status) => status,
-            None if test.ended => TestStatus::Passed,
-            None => return,
+            None if test.dotted => TestStatus::Passed,
+            // Only a pass has a dot in front of its time.
+            None => match test.mark.filter(|_| test.ended) {
+                Some(status) => status,
+                None => return,
+            },
         };
         self.told += 1;
         self.log.record(&test.class, &test.id, &test.id, status);
@@ -201,12 +208,15 @@ impl State {
                     name,
                     status: None,
                     ended: ends,
+                    dotted: ends && fault::dotted(line),
+                    mark: fault::mark(line),
                 });
                 return;
             }
         }
         if ends && let Some(test) = &mut self.session.test {
             test.ended = true;
+            test.dotted = fault::dotted(line);
         }
     }
 

@@ -384,8 +384,13 @@ impl Run {
                 continue;
             };
             if found.again {
+                // The list right below the summary is nextest's alone: a failure in it outweighs
+                // a pass above it, which a test may have printed.
+                let told = found.listed && found.status.is_failing();
                 if found.flaky_fails {
                     before.status = TestStatus::Failed;
+                } else if told && found.doubt == Doubt::None && !before.status.is_failing() {
+                    before.status = found.status;
                 }
                 before.attempt = false;
             } else if before.attempt || outcome.doubt < before.doubt {

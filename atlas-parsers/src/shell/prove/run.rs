@@ -168,7 +168,8 @@ impl Runs {
             b'T' if line == b"Test run interrupted!" => self.run.interrupted = true,
             b'B' if line.starts_with(b"Bailout called.  Further testing stopped:") => {
                 self.run.interrupted = true;
-                if let Some(section) = &mut self.section {
+                // Without -v a file is named when it is over: then this tells of the next one.
+                if let Some(section) = self.section.as_mut().filter(|s| s.status.is_none()) {
                     section.status = Some(TestStatus::Failed);
                     section.dubious = true;
                     section.keep(number, line);

@@ -1,15 +1,14 @@
-//! Elements of XML reports that stand in a console log, with anything around and inside them.
+//! Elements line by line, with anything around and inside them.
 //!
 //! Test programs write their reports to the stream that their tests print to, so the documents are
 //! often not well-formed. Only elements that are asked for are seen; text, CDATA and all other
 //! elements are passed over.
 
-use quick_xml::escape;
-use std::borrow::Cow;
+use super::tag::{Kind, Tag};
 
 /// Cuts a log into the elements of interest.
 #[derive(Debug, Default)]
-pub(super) struct Tags {
+pub(crate) struct Tags {
     /// An element whose end is on a later line.
     partial: Vec<u8>,
     /// The quote that is open in it.
@@ -17,28 +16,12 @@ pub(super) struct Tags {
     cdata: bool,
 }
 
-/// How an element stands there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Open,
-    Empty,
-    Close,
-}
-
-/// `<name attributes>`
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tag<'a> {
-    pub(super) name: &'a [u8],
-    pub(super) kind: Kind,
-    attributes: &'a [u8],
-}
-
 impl Tags {
     /// The longest element that is read.
     const MAX: usize = 64 << 10;
 
     /// Takes the next line.
-    pub(super) fn line(
+    pub(crate) fn line(
         &mut self,
         line: &[u8],
         wanted: impl Fn(&[u8]) -> bool,
@@ -58,7 +41,7 @@ impl Tags {
                     return;
                 };
                 let whole = std::mem::take(&mut self.partial);
-                if let Some(tag) = Tag::read(&whole) {
+                if let Some(tag) = read(&whole) {
                     each(tag);
                 }
                 rest = &rest[end + 1..];
@@ -92,7 +75,7 @@ impl Tags {
                 }
                 return;
             };
-            if let Some(tag) = Tag::read(&rest[..end]) {
+            if let Some(tag) = read(&rest[..end]) {
                 each(tag);
             }
             rest = &rest[end + 1..];
@@ -100,7 +83,7 @@ impl Tags {
     }
 
     /// Whether the log is inside a CDATA section or an element.
-    pub(super) fn inside(&self) -> bool {
+    pub(crate) fn inside(&self) -> bool {
         self.cdata || !self.partial.is_empty()
     }
 }
@@ -132,65 +115,19 @@ fn close(text: &[u8], quote: &mut Option<u8>) -> Option<usize> {
     }
 }
 
-impl<'a> Tag<'a> {
-    fn read(inner: &'a [u8]) -> Option<Self> {
-        let name = name_of(inner);
-        if name.is_empty() {
-            return None;
-        }
-        let closing = inner.first() == Some(&b'/');
-        let empty = inner.last() == Some(&b'/');
-        let attributes = &inner[usize::from(closing) + name.len()..];
-        Some(Self {
-            name,
-            kind: match (closing, empty) {
-                (true, _) => Kind::Close,
-                (_, true) => Kind::Empty,
-                _ => Kind::Open,
-            },
-            attributes,
-        })
+/// Reads what stands between `<` and `>`.
+fn read(inner: &[u8]) -> Option<Tag<'_>> {
+    let name = name_of(inner);
+    if name.is_empty() {
+        return None;
     }
-
-    pub(super) fn is_close(&self) -> bool {
-        self.kind == Kind::Close
-    }
-
-    /// An attribute's value as it stands there.
-    pub(super) fn raw(&self, name: &str) -> Option<&'a [u8]> {
-        let mut rest = self.attributes;
-        loop {
-            let equals = memchr::memchr(b'=', rest)?;
-            let key = rest[..equals].trim_ascii();
-            rest = rest[equals + 1..].trim_ascii_start();
-            let mark = *rest.first().filter(|b| matches!(b, b'"' | b'\''))?;
-            let end = memchr::memchr(mark, &rest[1..])?;
-            let value = &rest[1..=end];
-            if key == name.as_bytes() {
-                return Some(value);
-            }
-            rest = &rest[end + 2..];
-        }
-    }
-
-    /// An attribute's value with its references resolved and blanks around it removed.
-    pub(super) fn text(&self, name: &str) -> Option<String> {
-        let value = String::from_utf8_lossy(self.raw(name)?);
-        let value = escape::unescape(&value)
-            .map_or_else(|_| value.clone(), |text| Cow::Owned(text.into_owned()));
-        Some(value.trim().to_owned())
-    }
-
-    pub(super) fn number(&self, name: &str) -> Option<u64> {
-        let (value, rest) = super::text::number(self.raw(name)?)?;
-        rest.is_empty().then_some(value)
-    }
-
-    pub(super) fn is_yes(&self, name: &str) -> bool {
-        self.raw(name) == Some(b"yes")
-    }
-
-    pub(super) fn is_true(&self, name: &str) -> bool {
-        self.raw(name) == Some(b"true")
-    }
+    let closing = inner.first() == Some(&b'/');
+    let kind = match (closing, inner.last()) {
+        (true, _) => Kind::Close,
+        (_, Some(b'/')) => Kind::Empty,
+        _ => Kind::Open,
+    };
+    let attributes = &inner[usize::from(closing) + name.len()..];
+    let attributes = attributes.strip_suffix(b"/").unwrap_or(attributes);
+    Some(Tag::new(name, kind, attributes, 0))
 }

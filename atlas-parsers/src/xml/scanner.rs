@@ -1,4 +1,4 @@
-//! A scanner for XML reports inside a console log: tags as they come, whatever stands around.
+//! Documents amid a log: tags as they come, whatever stands around.
 //!
 //! It is no XML parser. Outside a document only the opening tag of a root element counts, so prose
 //! and logs may stand around documents. Inside, comments, CDATA sections, processing instructions
@@ -6,19 +6,8 @@
 //! Memory is that of one tag. Entities are the five of XML and character references, so nothing can
 //! expand.
 
-use crate::text::clean;
+use super::tag::{Kind, Tag, local};
 use memchr::{memchr, memchr_iter, memchr2, memmem};
-use std::borrow::Cow;
-
-/// An opening tag.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tag<'a> {
-    /// Its name without the namespace.
-    pub(crate) name: &'a [u8],
-    attributes: &'a [u8],
-    /// The line of the log that it ends on.
-    pub(crate) line: u64,
-}
 
 /// What takes the tags of documents.
 pub(crate) trait Sink: Send {
@@ -313,11 +302,9 @@ impl<S: Sink> Scanner<S> {
             .position(u8::is_ascii_whitespace)
             .unwrap_or(tag.len());
         let name = local(&tag[..end]);
-        self.sink.open(&Tag {
-            name,
-            attributes: &tag[end..],
-            line: self.last,
-        });
+        let kind = if empty { Kind::Empty } else { Kind::Open };
+        self.sink
+            .open(&Tag::new(name, kind, &tag[end..], self.last));
         if empty {
             self.sink.close(name);
         }
@@ -336,73 +323,6 @@ fn root<S: Sink>(text: &[u8]) -> bool {
                 .is_some_and(|next| next.is_ascii_whitespace() || matches!(next, b'>' | b'/'))
         })
     })
-}
-
-fn local(name: &[u8]) -> &[u8] {
-    memchr(b':', name).map_or(name, |at| &name[at + 1..])
-}
-
-impl<'a> Tag<'a> {
-    /// An attribute's value with its references resolved; unknown ones stay as they are. Reports
-    /// carry colours over from the console: they are taken out.
-    pub(crate) fn attribute(&self, name: &str) -> Option<Cow<'a, str>> {
-        let mut rest = self.attributes;
-        loop {
-            rest = rest.trim_ascii_start();
-            let equals = memchr(b'=', rest)?;
-            let key = rest[..equals].trim_ascii();
-            let after = rest[equals + 1..].trim_ascii_start();
-            let quote = *after.first()?;
-            if quote != b'"' && quote != b'\'' {
-                // A value without quotes: passed over.
-                let end = after.iter().position(u8::is_ascii_whitespace)?;
-                rest = &after[end..];
-                continue;
-            }
-            let value = &after[1..];
-            let end = closing(value, quote);
-            if key == name.as_bytes() {
-                return Some(text(&value[..end.unwrap_or(value.len())]));
-            }
-            rest = &value[end? + 1..];
-        }
-    }
-
-    /// A number, with the thousands separators that some write.
-    pub(crate) fn number(&self, name: &str) -> Option<u64> {
-        let text = self.attribute(name)?;
-        let text = text.trim();
-        match text.parse() {
-            Ok(number) => Some(number),
-            Err(_) => text.replace(',', "").parse().ok(),
-        }
-    }
-}
-
-/// Where a value ends. Some writers leave quotes inside as they are: the one that ends a value has
-/// nothing but a blank or the end of the tag behind it.
-fn closing(value: &[u8], quote: u8) -> Option<usize> {
-    memchr_iter(quote, value).find(|at| {
-        value
-            .get(at + 1)
-            .is_none_or(|next| next.is_ascii_whitespace() || matches!(next, b'/' | b'?'))
-    })
-}
-
-fn text(value: &[u8]) -> Cow<'_, str> {
-    let plain = |byte: &u8| !matches!(byte, b'&' | 0x1b | b'\r' | b'\n' | b'\t');
-    if value.iter().all(plain) {
-        return String::from_utf8_lossy(value);
-    }
-    // Line ends and tabs inside a value are blanks, unless they are written as references.
-    let text = String::from_utf8_lossy(value).replace("\r\n", " ");
-    let text = text.replace(['\r', '\n', '\t'], " ");
-    let text = match quick_xml::escape::unescape(&text) {
-        Ok(text) => text.into_owned(),
-        Err(_) => text.clone(),
-    };
-    let text = String::from_utf8_lossy(&clean(text.as_bytes())).into_owned();
-    Cow::Owned(text)
 }
 
 #[cfg(test)]

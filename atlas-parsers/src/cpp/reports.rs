@@ -1,0 +1,110 @@
+//! The XML documents of a program, one after another, amid what its tests print.
+
+use crate::xml::{Kind, Tag, Tags};
+use atlas_core::{ParsedLogBuilder, RunOutcome};
+
+/// A runner's open document.
+pub(super) trait Document: Sized {
+    /// The elements that are read.
+    fn wanted(name: &[u8]) -> bool;
+    /// Whether a document of this runner may have this root.
+    fn is_root(name: &[u8]) -> bool;
+    /// The document that a root begins; none where it is another runner's.
+    fn begin(tag: &Tag<'_>) -> Option<Self>;
+    /// An element inside.
+    fn take(&mut self, tag: Tag<'_>, log: &mut ParsedLogBuilder);
+    /// The test that has begun and not ended.
+    fn running(&self) -> Option<&str>;
+    /// The document is whole: how it ended, and whether its counts, if it has any, agree with it.
+    fn end(self, log: &mut ParsedLogBuilder) -> (RunOutcome, Option<bool>);
+}
+
+/// One document after another.
+#[derive(Debug)]
+pub(super) struct Reports<D> {
+    tags: Tags,
+    root: Option<D>,
+    /// How many documents have begun.
+    pub(super) documents: u64,
+    /// How the documents and runs ended; the worst counts.
+    pub(super) outcome: Option<RunOutcome>,
+    pub(super) disagrees: bool,
+    pub(super) declared: bool,
+}
+
+impl<D> Default for Reports<D> {
+    fn default() -> Self {
+        Self {
+            tags: Tags::default(),
+            root: None,
+            documents: 0,
+            outcome: None,
+            disagrees: false,
+            declared: false,
+        }
+    }
+}
+
+impl<D: Document> Reports<D> {
+    /// Takes a line. Returns whether a document is open before or behind it.
+    pub(super) fn line(&mut self, line: &[u8], log: &mut ParsedLogBuilder) -> bool {
+        let inside = self.root.is_some();
+        if !inside && !self.tags.inside() && memchr::memchr(b'<', line).is_none() {
+            return false;
+        }
+        let mut tags = std::mem::take(&mut self.tags);
+        tags.line(line, D::wanted, |tag| self.tag(tag, log));
+        self.tags = tags;
+        inside || self.root.is_some()
+    }
+
+    fn tag(&mut self, tag: Tag<'_>, log: &mut ParsedLogBuilder) {
+        if !D::is_root(tag.name) {
+            if let Some(root) = &mut self.root {
+                root.take(tag, log);
+            }
+        } else if tag.is_close() {
+            self.end(log);
+        } else if let Some(root) = D::begin(&tag) {
+            self.cut(log);
+            self.documents += 1;
+            self.root = Some(root);
+            if tag.kind == Kind::Empty {
+                self.end(log);
+            }
+        }
+    }
+
+    fn end(&mut self, log: &mut ParsedLogBuilder) {
+        let Some(root) = self.root.take() else {
+            return;
+        };
+        let (outcome, agrees) = root.end(log);
+        self.declared |= agrees.is_some();
+        self.disagrees |= agrees == Some(false);
+        self.outcome(outcome);
+    }
+
+    /// The document stops here, without its end.
+    pub(super) fn cut(&mut self, log: &mut ParsedLogBuilder) {
+        let Some(root) = self.root.take() else {
+            return;
+        };
+        if let Some(name) = root.running() {
+            log.still_running(name);
+        }
+        self.outcome(RunOutcome::Truncated);
+    }
+
+    pub(super) fn outcome(&mut self, outcome: RunOutcome) {
+        let rank = |outcome| match outcome {
+            RunOutcome::Crashed => 3,
+            RunOutcome::Truncated => 2,
+            RunOutcome::Completed => 1,
+            _ => 0,
+        };
+        if self.outcome.is_none_or(|known| rank(outcome) > rank(known)) {
+            self.outcome = Some(outcome);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! One tag, and what stands in it.
+
+use crate::text::clean;
+use memchr::{memchr, memchr_iter};
+use std::borrow::Cow;
+
+/// How an element stands there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Open,
+    Empty,
+    Close,
+}
+
+/// `<name attributes>`
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tag<'a> {
+    /// Its name; a scanner takes the namespace off.
+    pub(crate) name: &'a [u8],
+    pub(crate) kind: Kind,
+    /// The line of the log that it ends on; 0 where it is not counted.
+    pub(crate) line: u64,
+    attributes: &'a [u8],
+}
+
+pub(super) fn local(name: &[u8]) -> &[u8] {
+    memchr(b':', name).map_or(name, |at| &name[at + 1..])
+}
+
+impl<'a> Tag<'a> {
+    pub(super) fn new(name: &'a [u8], kind: Kind, attributes: &'a [u8], line: u64) -> Self {
+        Self {
+            name,
+            kind,
+            line,
+            attributes,
+        }
+    }
+
+    pub(crate) fn is_close(&self) -> bool {
+        self.kind == Kind::Close
+    }
+
+    /// An attribute's value as it stands there.
+    pub(crate) fn raw(&self, name: &str) -> Option<&'a [u8]> {
+        let mut rest = self.attributes;
+        loop {
+            rest = rest.trim_ascii_start();
+            let equals = memchr(b'=', rest)?;
+            let key = rest[..equals].trim_ascii();
+            let after = rest[equals + 1..].trim_ascii_start();
+            let quote = *after.first()?;
+            if quote != b'"' && quote != b'\'' {
+                // A value without quotes: passed over.
+                let end = after.iter().position(u8::is_ascii_whitespace)?;
+                rest = &after[end..];
+                continue;
+            }
+            let value = &after[1..];
+            let end = closing(value, quote);
+            if key == name.as_bytes() {
+                return Some(&value[..end.unwrap_or(value.len())]);
+            }
+            rest = &value[end? + 1..];
+        }
+    }
+
+    /// An attribute's value with its references resolved; unknown ones stay as they are. Reports
+    /// carry colours over from the console: they are taken out.
+    pub(crate) fn attribute(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.raw(name).map(text)
+    }
+
+    /// The same with its line ends kept, and the blanks around it taken off.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        let value = String::from_utf8_lossy(self.raw(name)?);
+        let value = quick_xml::escape::unescape(&value)
+            .map_or_else(|_| value.clone(), |text| Cow::Owned(text.into_owned()));
+        Some(value.trim().to_owned())
+    }
+
+    pub(crate) fn is_yes(&self, name: &str) -> bool {
+        self.raw(name) == Some(b"yes")
+    }
+
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        self.raw(name) == Some(b"true")
+    }
+
+    /// A number, with the thousands separators that some write.
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        let text = self.attribute(name)?;
+        let text = text.trim();
+        match text.parse() {
+            Ok(number) => Some(number),
+            Err(_) => text.replace(',', "").parse().ok(),
+        }
+    }
+}
+
+/// Where a value ends. Some writers leave quotes inside as they are: the one that ends a value has
+/// nothing but a blank or the end of the tag behind it.
+fn closing(value: &[u8], quote: u8) -> Option<usize> {
+    memchr_iter(quote, value).find(|at| {
+        value
+            .get(at + 1)
+            .is_none_or(|next| next.is_ascii_whitespace() || matches!(next, b'/' | b'?'))
+    })
+}
+
+fn text(value: &[u8]) -> Cow<'_, str> {
+    let plain = |byte: &u8| !matches!(byte, b'&' | 0x1b | b'\r' | b'\n' | b'\t');
+    if value.iter().all(plain) {
+        return String::from_utf8_lossy(value);
+    }
+    // Line ends and tabs inside a value are blanks, unless they are written as references.
+    let text = String::from_utf8_lossy(value).replace("\r\n", " ");
+    let text = text.replace(['\r', '\n', '\t'], " ");
+    let text = match quick_xml::escape::unescape(&text) {
+        Ok(text) => text.into_owned(),
+        Err(_) => text.clone(),
+    };
+    let text = String::from_utf8_lossy(&clean(text.as_bytes())).into_owned();
+    Cow::Owned(text)
+}
