@@ -6,7 +6,7 @@
 //! Memory is that of one tag. Entities are the five of XML and character references, so nothing can
 //! expand.
 
-use crate::text::clean;
+use crate::text::{clean, lossy};
 use memchr::{memchr, memchr_iter, memchr2, memmem};
 use std::borrow::Cow;
 
@@ -160,18 +160,17 @@ impl<S: Sink> Scanner<S> {
     }
 
     fn count(&mut self, passed: &[u8]) {
-        let lines = memchr_iter(b'\n', passed).count();
-        self.line = self.line.saturating_add(lines as u64);
+        self.line = self.line.saturating_add(lines(passed));
     }
 
     /// Passes text. `None` where more bytes are needed.
     fn text(&mut self, rest: &[u8], end: bool) -> Option<usize> {
         let Some(at) = memchr(b'<', rest) else {
-            self.prolog &= rest.iter().all(u8::is_ascii_whitespace);
+            self.prolog = self.prolog && rest.iter().all(u8::is_ascii_whitespace);
             return (!rest.is_empty()).then_some(rest.len());
         };
         if at > 0 {
-            self.prolog &= rest[..at].iter().all(u8::is_ascii_whitespace);
+            self.prolog = self.prolog && rest[..at].iter().all(u8::is_ascii_whitespace);
             return Some(at);
         }
         if rest.len() < LOOK && !end && memchr(b'>', rest).is_none() {
@@ -285,8 +284,7 @@ impl<S: Sink> Scanner<S> {
                 b'>' => {
                     self.state = State::Text;
                     let empty = rest[self.scanned - 1] == b'/';
-                    self.last =
-                        self.line + memchr_iter(b'\n', &rest[..self.scanned]).count() as u64;
+                    self.last = self.line.saturating_add(lines(&rest[..self.scanned]));
                     self.emit(&rest[1..self.scanned.min(MAX_TAG)], empty);
                     return Some(self.scanned + 1);
                 }
@@ -324,6 +322,15 @@ impl<S: Sink> Scanner<S> {
     }
 }
 
+/// The line ends in a text, most often a short one.
+fn lines(text: &[u8]) -> u64 {
+    if text.len() < 32 {
+        text.iter().map(|byte| u64::from(*byte == b'\n')).sum()
+    } else {
+        memchr_iter(b'\n', text).count() as u64
+    }
+}
+
 /// Whether the opening tag of a root element begins here.
 fn root<S: Sink>(text: &[u8]) -> bool {
     let Some(text) = text.strip_prefix(b"<") else {
@@ -346,25 +353,15 @@ impl<'a> Tag<'a> {
     /// An attribute's value with its references resolved; unknown ones stay as they are. Reports
     /// carry colours over from the console: they are taken out.
     pub(crate) fn attribute(&self, name: &str) -> Option<Cow<'a, str>> {
-        let mut rest = self.attributes;
-        loop {
-            rest = rest.trim_ascii_start();
-            let equals = memchr(b'=', rest)?;
-            let key = rest[..equals].trim_ascii();
-            let after = rest[equals + 1..].trim_ascii_start();
-            let quote = *after.first()?;
-            if quote != b'"' && quote != b'\'' {
-                // A value without quotes: passed over.
-                let end = after.iter().position(u8::is_ascii_whitespace)?;
-                rest = &after[end..];
-                continue;
-            }
-            let value = &after[1..];
-            let end = closing(value, quote);
-            if key == name.as_bytes() {
-                return Some(text(&value[..end.unwrap_or(value.len())]));
-            }
-            rest = &value[end? + 1..];
+        let mut attributes = self.attributes();
+        let (_, value) = attributes.find(|(key, _)| *key == name.as_bytes())?;
+        Some(text(value))
+    }
+
+    /// The names of all attributes with their values as they are written; [`text`] reads those.
+    pub(crate) fn attributes(&self) -> Attributes<'a> {
+        Attributes {
+            rest: self.attributes,
         }
     }
 
@@ -379,6 +376,39 @@ impl<'a> Tag<'a> {
     }
 }
 
+/// Walks over the attributes of a tag.
+#[derive(Clone, Debug)]
+pub(crate) struct Attributes<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Attributes<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let rest = self.rest.trim_ascii_start();
+            let equals = memchr(b'=', rest)?;
+            let key = rest[..equals].trim_ascii();
+            let after = rest[equals + 1..].trim_ascii_start();
+            let quote = *after.first()?;
+            if quote != b'"' && quote != b'\'' {
+                // A value without quotes: passed over.
+                let end = after.iter().position(u8::is_ascii_whitespace)?;
+                self.rest = &after[end..];
+                continue;
+            }
+            let value = &after[1..];
+            let Some(end) = closing(value, quote) else {
+                self.rest = &[];
+                return Some((key, value));
+            };
+            self.rest = &value[end + 1..];
+            return Some((key, &value[..end]));
+        }
+    }
+}
+
 /// Where a value ends. Some writers leave quotes inside as they are: the one that ends a value has
 /// nothing but a blank or the end of the tag behind it.
 fn closing(value: &[u8], quote: u8) -> Option<usize> {
@@ -389,10 +419,12 @@ fn closing(value: &[u8], quote: u8) -> Option<usize> {
     })
 }
 
-fn text(value: &[u8]) -> Cow<'_, str> {
-    let plain = |byte: &u8| !matches!(byte, b'&' | 0x1b | b'\r' | b'\n' | b'\t');
-    if value.iter().all(plain) {
-        return String::from_utf8_lossy(value);
+/// The text of an attribute's value, as [`Tag::attribute`] gives it.
+pub(crate) fn text(value: &[u8]) -> Cow<'_, str> {
+    // Without a way out of the loop, which is quicker for short values.
+    let strange = |byte: &u8| matches!(byte, b'&' | 0x1b | b'\r' | b'\n' | b'\t');
+    if !value.iter().fold(false, |any, byte| any | strange(byte)) {
+        return lossy(value);
     }
     // Line ends and tabs inside a value are blanks, unless they are written as references.
     let text = String::from_utf8_lossy(value).replace("\r\n", " ");

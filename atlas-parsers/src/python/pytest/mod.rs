@@ -173,9 +173,11 @@ fn text(line: &[u8]) -> String {
 
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
+        self.clean_line(&clean(line));
+    }
+
+    fn clean_line(&mut self, line: &[u8]) {
         self.line += 1;
-        let line = clean(line);
-        let line = &*line;
         let Some(&first) = line.first() else {
             return;
         };
@@ -419,10 +421,12 @@ impl State {
     }
 
     fn running(&mut self, line: &[u8], first: u8) {
-        if let Some((result, progress)) = grammar::plain(line, &mut self.file)
+        if let Some((id, status, progress)) = grammar::plain(line, &mut self.file)
             && let Some(session) = self.session.as_mut()
+            && let Ok(id) = std::str::from_utf8(id)
+            && let Some(module) = id.get(..self.file.len())
         {
-            session.result(&result, progress, false);
+            session.plain_result(module, id, status, progress);
             return;
         }
         if matches!(first, b'I' | b'E' | b'F') && self.refusal(line) {
