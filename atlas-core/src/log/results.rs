@@ -490,22 +490,30 @@ mod tests {
         }
     }
 
+    /// Module, separator, and what its tests ended with.
+    type Section = (
+        &'static str,
+        &'static str,
+        &'static [(&'static str, TestStatus, u32)],
+    );
+
     #[test]
     fn modules_added_whole_are_as_results_added_one_by_one() {
-        let (pass, fail) = (TestStatus::Passed, TestStatus::Failed);
-        let sections: [(&str, &str, &[(&str, TestStatus, u32)]); 8] = [
+        const PASS: TestStatus = TestStatus::Passed;
+        const FAIL: TestStatus = TestStatus::Failed;
+        let sections: [Section; 8] = [
             (
                 "a",
                 "::",
-                &[("x", pass, 1), ("b::x", pass, 2), (":y", pass, 1)],
+                &[("x", PASS, 1), ("b::x", PASS, 2), (":y", PASS, 1)],
             ),
-            ("b", "::", &[("x", pass, 1)]),
-            ("a:", "::", &[("y", fail, 1)]),
-            ("a::b", "::", &[("x", fail, 3), ("z", pass, 1)]),
-            ("a", "::", &[("x", fail, 1), ("new", pass, 1)]),
-            ("", "::", &[("b::x", fail, 1), ("bare", pass, 1)]),
-            ("b", " > ", &[("x", pass, 1)]),
-            ("c", "::", &[("x", pass, 1)]),
+            ("b", "::", &[("x", PASS, 1)]),
+            ("a:", "::", &[("y", FAIL, 1)]),
+            ("a::b", "::", &[("x", FAIL, 3), ("z", PASS, 1)]),
+            ("a", "::", &[("x", FAIL, 1), ("new", PASS, 1)]),
+            ("", "::", &[("b::x", FAIL, 1), ("bare", PASS, 1)]),
+            ("b", " > ", &[("x", PASS, 1)]),
+            ("c", "::", &[("x", PASS, 1)]),
         ];
         for first in 0..sections.len() {
             let (mut whole, mut single) = (TestResults::default(), TestResults::default());
