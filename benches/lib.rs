@@ -47,7 +47,8 @@ pub fn pytest_log(tests: usize) -> String {
 
 /// What a runner prints for tests with names of their own, about so many bytes of it, one test in a
 /// hundred failing: `pytest` (`-v`), `gotest` (`-v`), `cargo`, `jest` (`--verbose`), `maven`
-/// (classes with a failing method each), `junit` (one document).
+/// (classes with a failing method each), `maven-traced` (a run of Maven for each test), `junit` (one
+/// document).
 ///
 /// # Panics
 /// For another name.
@@ -83,6 +84,7 @@ pub fn log_of(runner: &str, bytes: usize) -> String {
                 )
             },
         ),
+        "maven-traced" => repeated(bytes, "", maven_run, |_, _| String::new()),
         "junit" => repeated(
             bytes,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n",
@@ -237,6 +239,42 @@ fn maven_class(log: &mut String, number: usize) -> bool {
              java.lang.AssertionError: expected 1 but was 2\n\tat {class}.doesTheThing({class}.java:7)\n"
         );
     }
+    fails
+}
+
+/// A test as a shell with `set -x` runs it alone.
+fn maven_run(log: &mut String, number: usize) -> bool {
+    let rule = "-".repeat(72);
+    let short = &rule[..55];
+    let class = format!("com.example.module.Case{}Test", number / 50);
+    let method = format!("doesTheThing{}", number % 50);
+    let fails = number.is_multiple_of(10);
+    let (level, failed, mark, verdict) = if fails {
+        ("ERROR", 1, " <<< FAILURE!", "FAILURE")
+    } else {
+        ("INFO", 0, "", "SUCCESS")
+    };
+    let counts = format!("Tests run: 1, Failures: {failed}, Errors: 0, Skipped: 0");
+    let _ = writeln!(
+        log,
+        "+ mvn test -B -Dtest={class}#{method}\n[INFO] Scanning for projects...\n[INFO] \n\
+         [INFO] --- surefire:3.2.5:test (default-test) @ app ---\n\
+         [INFO] {short}\n[INFO]  T E S T S\n[INFO] {short}\n[INFO] Running {class}\n\
+         [{level}] {counts}, Time elapsed: 0.012 s{mark} -- in {class}"
+    );
+    if fails {
+        let _ = writeln!(
+            log,
+            "[ERROR] {class}.{method} -- Time elapsed: 0.001 s <<< FAILURE!\n\
+             java.lang.AssertionError: expected 1 but was 2\n\tat {class}.{method}({class}.java:7)\n"
+        );
+    }
+    let _ = writeln!(
+        log,
+        "[INFO] \n[INFO] Results:\n[INFO] \n[{level}] {counts}\n[INFO] \n\
+         [INFO] {rule}\n[INFO] BUILD {verdict}\n[INFO] {rule}\n[INFO] Total time:  1.234 s\n\
+         [INFO] {rule}"
+    );
     fails
 }
 

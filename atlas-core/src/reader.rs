@@ -6,6 +6,11 @@ use crate::{LogReader, ParsedLog};
 pub trait LineState: Send {
     /// Takes the next line, without its line end (`\n` or `\r\n`). The last line may be cut off.
     fn line(&mut self, line: &[u8]);
+    /// Takes the next line where it is known to need no cleaning: no escape, no carriage return and
+    /// no byte order mark is in it. The default is [`line`](Self::line).
+    fn clean_line(&mut self, line: &[u8]) {
+        self.line(line);
+    }
     /// Ends the log.
     fn finish(self) -> ParsedLog;
 }
@@ -23,6 +28,9 @@ pub struct ByLine<S> {
 impl<S: LineState> ByLine<S> {
     /// The most bytes of one line that are kept: 4 MiB.
     pub const MAX_LINE: usize = 4 << 20;
+
+    /// So many bytes are looked through at once for what needs cleaning; they stay in the cache.
+    const AHEAD: usize = 16 << 10;
 
     /// A reader over this state.
     pub fn new(state: S) -> Self {
@@ -58,8 +66,21 @@ impl<S: LineState> LogReader for ByLine<S> {
             rest = &rest[end + 1..];
         }
         let mut start = 0;
+        // Nothing that needs cleaning stands from the line's start to here.
+        let mut clear = 0;
         for end in memchr::memchr_iter(b'\n', rest) {
-            Self::emit(&mut self.state, &rest[start..end]);
+            let line = &rest[start..end];
+            if end > clear {
+                clear = clear.max(start);
+                let until = rest.len().min(end.max(clear + Self::AHEAD));
+                let strange = memchr::memchr2(0x1b, b'\r', &rest[clear..until]);
+                clear = strange.map_or(until, |at| clear + at);
+            }
+            if end <= clear && line.first() != Some(&0xef) && line.len() <= Self::MAX_LINE {
+                self.state.clean_line(line);
+            } else {
+                Self::emit(&mut self.state, line);
+            }
             start = end + 1;
         }
         let tail = &rest[start..];

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 mod blocks;
 mod builder;
+mod index;
 mod names;
 mod results;
 

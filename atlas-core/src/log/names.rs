@@ -1,9 +1,22 @@
 //! Many names, each kept once.
 
 use super::blocks::{Blocks, Place};
+use super::index::empty;
+use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::fmt;
 use std::hash::BuildHasher;
+
+/// What a table keeps of a hash, half of it: names are compared anyway.
+#[expect(clippy::cast_possible_truncation, reason = "half of it is kept")]
+pub(super) fn short(hash: u64) -> u32 {
+    (hash ^ (hash >> 32)) as u32
+}
+
+/// Spreads a kept hash over the bits that a table looks at.
+pub(super) fn spread(short: u32) -> u64 {
+    u64::from(short).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
 
 /// A set of names that numbers them from 0 in the order of their coming: what a parser keeps of
 /// tests that are announced before they have a result, at the cost of one copy each.
@@ -20,7 +33,7 @@ use std::hash::BuildHasher;
 pub struct Names {
     blocks: Blocks,
     entries: Vec<Place>,
-    index: HashTable<(u64, u32)>,
+    index: HashTable<(u32, u32)>,
     hasher: DefaultHashBuilder,
 }
 
@@ -28,18 +41,26 @@ impl Names {
     /// The number of a name, and whether it is new.
     pub fn add(&mut self, name: &str) -> (usize, bool) {
         let name = Blocks::cut(name);
-        let hash = self.hasher.hash_one(name);
-        if let Some(at) = self.position(hash, name) {
-            return (at, false);
+        let hash = short(self.hasher.hash_one(name));
+        let (blocks, entries) = (&self.blocks, &self.entries);
+        let same = |(known, at): &(u32, u32)| {
+            *known == hash && blocks.text(&entries[*at as usize]) == name
+        };
+        let at = entries.len();
+        match self
+            .index
+            .entry(spread(hash), same, |(hash, _)| spread(*hash))
+        {
+            Entry::Occupied(found) => return (found.get().1 as usize, false),
+            Entry::Vacant(room) => {
+                // Four thousand million names and more are numbered, but no longer found.
+                if let Ok(number) = u32::try_from(at) {
+                    room.insert((hash, number));
+                }
+            }
         }
-        let at = self.entries.len();
         let place = self.blocks.push(name);
         self.entries.push(place);
-        // Four thousand million names and more are numbered, but no longer found.
-        if let Ok(number) = u32::try_from(at) {
-            self.index
-                .insert_unique(hash, (hash, number), |(hash, _)| *hash);
-        }
         (at, true)
     }
 
@@ -49,7 +70,11 @@ impl Names {
         if self.entries.is_empty() {
             return None;
         }
-        self.position(self.hasher.hash_one(name), name)
+        let hash = short(self.hasher.hash_one(name));
+        let found = self.index.find(spread(hash), |(known, at)| {
+            *known == hash && self.blocks.text(&self.entries[*at as usize]) == name
+        });
+        found.map(|(_, at)| *at as usize)
     }
 
     /// Whether it was added.
@@ -84,15 +109,7 @@ impl Names {
     pub fn clear(&mut self) {
         self.blocks.clear();
         self.entries.clear();
-        self.index.clear();
-    }
-
-    fn position(&self, hash: u64, name: &str) -> Option<usize> {
-        self.index
-            .find(hash, |(known, at)| {
-                *known == hash && self.blocks.text(&self.entries[*at as usize]) == name
-            })
-            .map(|(_, at)| *at as usize)
+        empty(&mut self.index);
     }
 }
 

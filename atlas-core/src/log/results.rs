@@ -1,12 +1,11 @@
 //! The results of a log: many, with ids that repeat each other, so kept as text in blocks.
 
 use super::blocks::{Blocks, span};
+use super::index::Index;
 use crate::TestStatus;
-use hashbrown::{DefaultHashBuilder, HashTable};
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use std::fmt;
-use std::hash::BuildHasher;
 
 /// One test as the log knows it; borrowed from its [`TestResults`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -29,12 +28,18 @@ pub struct TestResult<'a> {
 /// order.
 #[derive(Clone, Default)]
 pub struct TestResults {
+    store: Store,
+    index: Index,
+    /// Some name is nothing but blanks.
+    blank: bool,
+}
+
+/// The results themselves.
+#[derive(Clone, Default)]
+pub(super) struct Store {
     /// The ids, one after the other.
     blocks: Blocks,
     entries: Vec<Entry>,
-    /// The hash of a qualified id, and the number of its entry.
-    index: HashTable<(u32, u32)>,
-    hasher: DefaultHashBuilder,
 }
 
 /// Where the texts of a result stand: the qualified id, then the name and the module if they are no
@@ -88,114 +93,19 @@ impl Entry {
     }
 }
 
-/// What the index keeps of a hash, half of it: ids are compared anyway.
-#[expect(clippy::cast_possible_truncation, reason = "half of it is kept")]
-fn short(hash: u64) -> u32 {
-    (hash ^ (hash >> 32)) as u32
-}
-
-/// Spreads a kept hash over the bits that a table looks at.
-fn spread(short: u32) -> u64 {
-    u64::from(short).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-impl TestResults {
-    /// How many tests.
-    pub fn len(&self) -> usize {
+impl Store {
+    pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+    pub(super) fn qualified(&self, at: usize) -> &str {
+        let entry = &self.entries[at];
+        let span = entry.start..entry.start + entry.qualified;
+        self.blocks.part(entry.block, &span)
     }
 
-    /// How many reports there were, those of the same id counted each.
-    pub fn reports(&self) -> u64 {
-        self.entries.iter().map(|e| u64::from(e.seen())).sum()
-    }
-
-    /// The results in the order of the log.
-    pub fn iter(&self) -> Iter<'_> {
-        Iter {
-            results: self,
-            entries: self.entries.iter(),
-        }
-    }
-
-    /// The result under a qualified id.
-    pub fn get(&self, qualified: &str) -> Option<TestResult<'_>> {
-        Some(self.view(&self.entries[self.find(qualified)?]))
-    }
-
-    /// The place of a qualified id, from 0.
-    pub fn find(&self, qualified: &str) -> Option<usize> {
-        let qualified = Blocks::cut(qualified);
-        self.position(self.hasher.hash_one(qualified), qualified)
-    }
-
-    /// The result at a place.
-    ///
-    /// # Panics
-    /// If there are not so many.
-    pub fn at(&self, place: usize) -> TestResult<'_> {
-        self.view(&self.entries[place])
-    }
-
-    /// The place of a qualified id, and whether it is new; a new one is entered with this status
-    /// and seen once, one that is known stays as it is.
-    pub fn enter(
-        &mut self,
-        module: &str,
-        qualified: &str,
-        name: &str,
-        status: TestStatus,
-    ) -> (usize, bool) {
-        let qualified = Blocks::cut(qualified);
-        let hash = self.hasher.hash_one(qualified);
-        if let Some(at) = self.position(hash, qualified) {
-            return (at, false);
-        }
-        let at = self.entries.len();
-        self.insert(hash, module, qualified, name, status, 1);
-        (at, true)
-    }
-
-    /// Gives the result at a place another status and another number of reports.
-    ///
-    /// # Panics
-    /// If there are not so many.
-    pub fn set(&mut self, place: usize, status: TestStatus, seen: u32) {
-        self.entries[place].set(status, seen);
-    }
-
-    /// Adds a result; one of the same qualified id keeps the worst status and counts up.
-    pub fn add(&mut self, module: &str, qualified: &str, name: &str, status: TestStatus) {
-        let (at, new) = self.enter(module, qualified, name, status);
-        if !new {
-            let entry = &mut self.entries[at];
-            entry.set(entry.status().worst(status), entry.seen().saturating_add(1));
-        }
-    }
-
-    /// Adds a result with its number of reports, as [`add`](Self::add) does with one.
-    pub fn merge(&mut self, result: TestResult<'_>) {
-        let (at, new) = self.enter(result.module, result.qualified, result.name, result.status);
-        let entry = &mut self.entries[at];
-        let before = if new { 0 } else { entry.seen() };
-        let seen = before.saturating_add(result.seen);
-        entry.set(entry.status().worst(result.status), seen);
-    }
-
-    fn insert(
-        &mut self,
-        hash: u64,
-        module: &str,
-        qualified: &str,
-        name: &str,
-        status: TestStatus,
-        seen: u32,
-    ) {
+    /// Adds a result without a look at the others.
+    fn push(&mut self, module: &str, qualified: &str, name: &str, status: TestStatus) {
         let (module, name) = (Blocks::cut(module), Blocks::cut(name));
         let needed = module.len() + qualified.len() + name.len();
         let (block, text) = self.blocks.room(needed);
@@ -221,27 +131,28 @@ impl TestResults {
             module: span(0, module.len()).end,
             packed: inside,
         };
+        entry.set(status, 1);
+        self.entries.push(entry);
+    }
+
+    /// The same for an id that is `front` and the name, where a module begins the front.
+    fn push_in(&mut self, module: usize, front: &str, name: &str, status: TestStatus, seen: u32) {
+        let name = Blocks::cut(name);
+        let len = front.len() + name.len();
+        let (block, text) = self.blocks.room(len);
+        let place = span(text.len(), len);
+        text.push_str(front);
+        text.push_str(name);
+        let mut entry = Entry {
+            block,
+            start: place.start,
+            qualified: place.end - place.start,
+            name: span(0, name.len()).end,
+            module: span(0, module).end,
+            packed: Entry::NAME_INSIDE | Entry::MODULE_INSIDE,
+        };
         entry.set(status, seen);
         self.entries.push(entry);
-        // Beyond four thousand million tests, ids are no longer compared.
-        if let Ok(number) = u32::try_from(self.entries.len() - 1) {
-            let hash = short(hash);
-            self.index
-                .insert_unique(spread(hash), (hash, number), |(hash, _)| spread(*hash));
-        }
-    }
-
-    fn position(&self, hash: u64, qualified: &str) -> Option<usize> {
-        let hash = short(hash);
-        let found = self.index.find(spread(hash), |(known, at)| {
-            *known == hash && self.qualified(&self.entries[*at as usize]) == qualified
-        })?;
-        Some(found.1 as usize)
-    }
-
-    fn qualified(&self, entry: &Entry) -> &str {
-        let span = entry.start..entry.start + entry.qualified;
-        self.blocks.part(entry.block, &span)
     }
 
     fn view(&self, entry: &Entry) -> TestResult<'_> {
@@ -260,7 +171,7 @@ impl TestResults {
         };
         TestResult {
             name: text(name, entry.name),
-            qualified: self.qualified(entry),
+            qualified: text(entry.start, entry.qualified),
             module: text(module, entry.module),
             status: entry.status(),
             seen: entry.seen(),
@@ -268,10 +179,153 @@ impl TestResults {
     }
 }
 
+/// Whether a name is nothing but blanks.
+pub(super) fn is_blank(name: &str) -> bool {
+    !name.as_bytes().first().is_some_and(u8::is_ascii_graphic) && name.trim().is_empty()
+}
+
+impl TestResults {
+    /// How many tests.
+    pub fn len(&self) -> usize {
+        self.store.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.store.entries.is_empty()
+    }
+
+    /// How many reports there were, those of the same id counted each.
+    pub fn reports(&self) -> u64 {
+        let seen = self.store.entries.iter().map(|e| u64::from(e.seen()));
+        seen.sum()
+    }
+
+    /// Whether some name is nothing but blanks.
+    pub(super) fn has_blank(&self) -> bool {
+        self.blank
+    }
+
+    /// The results in the order of the log.
+    pub fn iter(&self) -> Iter<'_> {
+        Iter {
+            store: &self.store,
+            entries: self.store.entries.iter(),
+        }
+    }
+
+    /// The result under a qualified id.
+    pub fn get(&self, qualified: &str) -> Option<TestResult<'_>> {
+        Some(self.at(self.find(qualified)?))
+    }
+
+    /// The place of a qualified id, from 0.
+    pub fn find(&self, qualified: &str) -> Option<usize> {
+        self.index.find(&self.store, Blocks::cut(qualified))
+    }
+
+    /// The result at a place.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn at(&self, place: usize) -> TestResult<'_> {
+        self.store.view(&self.store.entries[place])
+    }
+
+    /// The place of a qualified id, and whether it is new; a new one is entered with this status
+    /// and seen once, one that is known stays as it is.
+    pub fn enter(
+        &mut self,
+        module: &str,
+        qualified: &str,
+        name: &str,
+        status: TestStatus,
+    ) -> (usize, bool) {
+        let qualified = Blocks::cut(qualified);
+        if let Some(at) = self.index.enter(&self.store, qualified) {
+            return (at, false);
+        }
+        self.blank |= is_blank(name);
+        self.store.push(module, qualified, name, status);
+        (self.store.len() - 1, true)
+    }
+
+    /// Gives the result at a place another status and another number of reports.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn set(&mut self, place: usize, status: TestStatus, seen: u32) {
+        self.store.entries[place].set(status, seen);
+    }
+
+    /// Adds a result; one of the same qualified id keeps the worst status and counts up.
+    pub fn add(&mut self, module: &str, qualified: &str, name: &str, status: TestStatus) {
+        let (at, new) = self.enter(module, qualified, name, status);
+        if !new {
+            let entry = &mut self.store.entries[at];
+            entry.set(entry.status().worst(status), entry.seen().saturating_add(1));
+        }
+    }
+
+    /// Adds results of one module by name, status and number of reports: each as
+    /// [`merge`](Self::merge) would under the qualified id of module, separator and name, or the name
+    /// alone where the module is empty.
+    ///
+    /// No name may come twice. So a module that is new costs no look at what is there.
+    ///
+    /// ```
+    /// use atlas_core::{TestResults, TestStatus};
+    /// let mut results = TestResults::default();
+    /// results.add_all("pkg/a", "::", [("TestX", TestStatus::Passed, 1)]);
+    /// results.add_all("pkg/b", "::", [("TestX", TestStatus::Failed, 2)]);
+    /// assert_eq!(results.find("pkg/b::TestX"), Some(1));
+    /// ```
+    pub fn add_all<'a>(
+        &mut self,
+        module: &str,
+        separator: &str,
+        results: impl IntoIterator<Item = (&'a str, TestStatus, u32)>,
+    ) {
+        let mut front = String::with_capacity(module.len() + separator.len() + 64);
+        if !module.is_empty() {
+            front.push_str(module);
+            front.push_str(separator);
+        }
+        if self.index.begin(&self.store, &front, module, separator) {
+            for (name, status, seen) in results {
+                self.blank |= is_blank(name);
+                self.store.push_in(module.len(), &front, name, status, seen);
+            }
+            return;
+        }
+        let len = front.len();
+        for (name, status, seen) in results {
+            front.truncate(len);
+            front.push_str(name);
+            self.merge(TestResult {
+                name,
+                qualified: &front,
+                module,
+                status,
+                seen,
+            });
+        }
+    }
+
+    /// Adds a result with its number of reports, as [`add`](Self::add) does with one.
+    pub fn merge(&mut self, result: TestResult<'_>) {
+        let (at, new) = self.enter(result.module, result.qualified, result.name, result.status);
+        let entry = &mut self.store.entries[at];
+        let before = if new { 0 } else { entry.seen() };
+        let seen = before.saturating_add(result.seen);
+        entry.set(entry.status().worst(result.status), seen);
+    }
+}
+
 /// Walks over the results of a log.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Iter<'a> {
-    results: &'a TestResults,
+    store: &'a Store,
     entries: std::slice::Iter<'a, Entry>,
 }
 
@@ -279,7 +333,7 @@ impl<'a> Iterator for Iter<'a> {
     type Item = TestResult<'a>;
 
     fn next(&mut self) -> Option<TestResult<'a>> {
-        self.entries.next().map(|entry| self.results.view(entry))
+        self.entries.next().map(|entry| self.store.view(entry))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -304,9 +358,9 @@ impl fmt::Debug for TestResults {
     }
 }
 
-impl fmt::Debug for Entry {
+impl fmt::Debug for Iter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").finish_non_exhaustive()
+        f.debug_list().entries(self.clone()).finish()
     }
 }
 
@@ -400,5 +454,86 @@ mod tests {
         assert_eq!(serde_json::from_str::<TestResults>(&json).unwrap(), results);
         let twice = format!("[{0},{0}]", serde_json::to_string(&first).unwrap());
         assert!(serde_json::from_str::<TestResults>(&twice).is_err());
+    }
+
+    /// What is found must not depend on how results came in, group by group or mixed.
+    #[test]
+    fn ids_are_found_whatever_their_order() {
+        let mut ids: Vec<String> = Vec::new();
+        for group in 0..40 {
+            let tests = if group == 7 { 300 } else { group % 9 };
+            ids.extend((0..tests).map(|test| format!("m{group}::t{test}")));
+            ids.push(format!("m{group}"));
+        }
+        ids.extend(["m3::late", "m7::late", "a:::b", "a::", "::a", "m3::t1::x"].map(str::to_owned));
+        let mut turned = ids.clone();
+        turned.reverse();
+        let mut mixed: Vec<String> = (0..ids.len())
+            .map(|at| ids[at * 7 % ids.len()].clone())
+            .collect();
+        mixed.dedup();
+        for ids in [ids, turned, mixed] {
+            let mut results = TestResults::default();
+            let mut known = std::collections::HashMap::new();
+            for (nth, id) in ids.iter().chain(ids.iter().step_by(3)).enumerate() {
+                let module = id.split("::").next().unwrap();
+                let (at, new) = results.enter(module, id, id, TestStatus::Passed);
+                let next = known.len();
+                assert_eq!(*known.entry(id.clone()).or_insert(next), at, "{id}");
+                assert_eq!(new, at == next, "{id}");
+                if nth % 50 == 0 {
+                    assert_eq!(results.find(id), Some(at));
+                    assert_eq!(results.find("m1::none"), None);
+                }
+            }
+            assert!(known.iter().all(|(id, at)| results.find(id) == Some(*at)));
+        }
+    }
+
+    /// Module, separator, and what its tests ended with.
+    type Section = (
+        &'static str,
+        &'static str,
+        &'static [(&'static str, TestStatus, u32)],
+    );
+
+    #[test]
+    fn modules_added_whole_are_as_results_added_one_by_one() {
+        const PASS: TestStatus = TestStatus::Passed;
+        const FAIL: TestStatus = TestStatus::Failed;
+        let sections: [Section; 8] = [
+            (
+                "a",
+                "::",
+                &[("x", PASS, 1), ("b::x", PASS, 2), (":y", PASS, 1)],
+            ),
+            ("b", "::", &[("x", PASS, 1)]),
+            ("a:", "::", &[("y", FAIL, 1)]),
+            ("a::b", "::", &[("x", FAIL, 3), ("z", PASS, 1)]),
+            ("a", "::", &[("x", FAIL, 1), ("new", PASS, 1)]),
+            ("", "::", &[("b::x", FAIL, 1), ("bare", PASS, 1)]),
+            ("b", " > ", &[("x", PASS, 1)]),
+            ("c", "::", &[("x", PASS, 1)]),
+        ];
+        for first in 0..sections.len() {
+            let (mut whole, mut single) = (TestResults::default(), TestResults::default());
+            for (module, between, tests) in sections.iter().cycle().skip(first).take(8) {
+                whole.add_all(module, between, tests.iter().copied());
+                for (name, status, seen) in *tests {
+                    let id = if module.is_empty() {
+                        (*name).to_owned()
+                    } else {
+                        format!("{module}{between}{name}")
+                    };
+                    for _ in 0..*seen {
+                        single.add(module, &id, name, *status);
+                    }
+                }
+                assert_eq!(whole, single);
+            }
+            for (at, result) in single.iter().enumerate() {
+                assert_eq!(whole.find(result.qualified), Some(at));
+            }
+        }
     }
 }

@@ -313,6 +313,38 @@ impl<S: TakesDocuments> Mixed<S> {
         end + 1
     }
 
+    /// Feeds whole lines up to one that may begin a document, and what is left of the last line.
+    /// Returns what was not taken.
+    fn whole_lines<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        /// So many bytes are looked through at once for what needs cleaning.
+        const AHEAD: usize = 16 << 10;
+        let (mut start, mut clear) = (0, 0);
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            let line = &bytes[start..end];
+            if line.first() == Some(&b'{') {
+                return &bytes[start..];
+            }
+            if end > clear {
+                clear = clear.max(start);
+                let until = bytes.len().min(end.max(clear + AHEAD));
+                let strange = memchr::memchr2(0x1b, b'\r', &bytes[clear..until]);
+                clear = strange.map_or(until, |at| clear + at);
+            }
+            if end <= clear && line.first() != Some(&0xef) && line.len() <= MAX_LINE {
+                self.state.clean_line(line);
+            } else {
+                Self::emit(&mut self.state, line);
+            }
+            start = end + 1;
+        }
+        let rest = &bytes[start..];
+        if rest.first().is_none_or(|first| *first == b'{') {
+            return rest;
+        }
+        let taken = self.text(rest);
+        &rest[taken..]
+    }
+
     fn end_scan(&mut self) {
         let Some(mut scan) = self.scan.take() else {
             return;
@@ -344,6 +376,8 @@ impl<S: TakesDocuments> LogReader for Mixed<S> {
                 }
             } else if first == b'{' && !self.inside {
                 self.scan = Some(Box::new(Scan::new()));
+            } else if self.partial.is_empty() && !self.inside {
+                rest = self.whole_lines(rest);
             } else {
                 let taken = self.text(rest);
                 rest = &rest[taken..];

@@ -9,4 +9,4 @@ mod tag;
 
 pub(crate) use lines::Tags;
 pub(crate) use scanner::{Scanner, Sink};
-pub(crate) use tag::{Kind, Tag};
+pub(crate) use tag::{Kind, Tag, text};

@@ -149,18 +149,17 @@ impl<S: Sink> Scanner<S> {
     }
 
     fn count(&mut self, passed: &[u8]) {
-        let lines = memchr_iter(b'\n', passed).count();
-        self.line = self.line.saturating_add(lines as u64);
+        self.line = self.line.saturating_add(lines(passed));
     }
 
     /// Passes text. `None` where more bytes are needed.
     fn text(&mut self, rest: &[u8], end: bool) -> Option<usize> {
         let Some(at) = memchr(b'<', rest) else {
-            self.prolog &= rest.iter().all(u8::is_ascii_whitespace);
+            self.prolog = self.prolog && rest.iter().all(u8::is_ascii_whitespace);
             return (!rest.is_empty()).then_some(rest.len());
         };
         if at > 0 {
-            self.prolog &= rest[..at].iter().all(u8::is_ascii_whitespace);
+            self.prolog = self.prolog && rest[..at].iter().all(u8::is_ascii_whitespace);
             return Some(at);
         }
         if rest.len() < LOOK && !end && memchr(b'>', rest).is_none() {
@@ -274,8 +273,7 @@ impl<S: Sink> Scanner<S> {
                 b'>' => {
                     self.state = State::Text;
                     let empty = rest[self.scanned - 1] == b'/';
-                    self.last =
-                        self.line + memchr_iter(b'\n', &rest[..self.scanned]).count() as u64;
+                    self.last = self.line.saturating_add(lines(&rest[..self.scanned]));
                     self.emit(&rest[1..self.scanned.min(MAX_TAG)], empty);
                     return Some(self.scanned + 1);
                 }
@@ -308,6 +306,15 @@ impl<S: Sink> Scanner<S> {
         if empty {
             self.sink.close(name);
         }
+    }
+}
+
+/// The line ends in a text, most often a short one.
+fn lines(text: &[u8]) -> u64 {
+    if text.len() < 32 {
+        text.iter().map(|byte| u64::from(*byte == b'\n')).sum()
+    } else {
+        memchr_iter(b'\n', text).count() as u64
     }
 }
 

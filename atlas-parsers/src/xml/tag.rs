@@ -1,6 +1,6 @@
 //! One tag, and what stands in it.
 
-use crate::text::clean;
+use crate::text::{clean, lossy};
 use memchr::{memchr, memchr_iter};
 use std::borrow::Cow;
 
@@ -41,28 +41,18 @@ impl<'a> Tag<'a> {
         self.kind == Kind::Close
     }
 
+    /// The names of all attributes with their values as they are written; [`text`] reads those.
+    pub(crate) fn attributes(&self) -> Attributes<'a> {
+        Attributes {
+            rest: self.attributes,
+        }
+    }
+
     /// An attribute's value as it stands there.
     pub(crate) fn raw(&self, name: &str) -> Option<&'a [u8]> {
-        let mut rest = self.attributes;
-        loop {
-            rest = rest.trim_ascii_start();
-            let equals = memchr(b'=', rest)?;
-            let key = rest[..equals].trim_ascii();
-            let after = rest[equals + 1..].trim_ascii_start();
-            let quote = *after.first()?;
-            if quote != b'"' && quote != b'\'' {
-                // A value without quotes: passed over.
-                let end = after.iter().position(u8::is_ascii_whitespace)?;
-                rest = &after[end..];
-                continue;
-            }
-            let value = &after[1..];
-            let end = closing(value, quote);
-            if key == name.as_bytes() {
-                return Some(&value[..end.unwrap_or(value.len())]);
-            }
-            rest = &value[end? + 1..];
-        }
+        let mut attributes = self.attributes();
+        let (_, value) = attributes.find(|(key, _)| *key == name.as_bytes())?;
+        Some(value)
     }
 
     /// An attribute's value with its references resolved; unknown ones stay as they are. Reports
@@ -98,6 +88,39 @@ impl<'a> Tag<'a> {
     }
 }
 
+/// Walks over the attributes of a tag.
+#[derive(Clone, Debug)]
+pub(crate) struct Attributes<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Attributes<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let rest = self.rest.trim_ascii_start();
+            let equals = memchr(b'=', rest)?;
+            let key = rest[..equals].trim_ascii();
+            let after = rest[equals + 1..].trim_ascii_start();
+            let quote = *after.first()?;
+            if quote != b'"' && quote != b'\'' {
+                // A value without quotes: passed over.
+                let end = after.iter().position(u8::is_ascii_whitespace)?;
+                self.rest = &after[end..];
+                continue;
+            }
+            let value = &after[1..];
+            let Some(end) = closing(value, quote) else {
+                self.rest = &[];
+                return Some((key, value));
+            };
+            self.rest = &value[end + 1..];
+            return Some((key, &value[..end]));
+        }
+    }
+}
+
 /// Where a value ends. Some writers leave quotes inside as they are: the one that ends a value has
 /// nothing but a blank or the end of the tag behind it.
 fn closing(value: &[u8], quote: u8) -> Option<usize> {
@@ -108,10 +131,12 @@ fn closing(value: &[u8], quote: u8) -> Option<usize> {
     })
 }
 
-fn text(value: &[u8]) -> Cow<'_, str> {
-    let plain = |byte: &u8| !matches!(byte, b'&' | 0x1b | b'\r' | b'\n' | b'\t');
-    if value.iter().all(plain) {
-        return String::from_utf8_lossy(value);
+/// The text of an attribute's value, as [`Tag::attribute`] gives it.
+pub(crate) fn text(value: &[u8]) -> Cow<'_, str> {
+    // Without a way out of the loop, which is quicker for short values.
+    let strange = |byte: &u8| matches!(byte, b'&' | 0x1b | b'\r' | b'\n' | b'\t');
+    if !value.iter().fold(false, |any, byte| any | strange(byte)) {
+        return lossy(value);
     }
     // Line ends and tabs inside a value are blanks, unless they are written as references.
     let text = String::from_utf8_lossy(value).replace("\r\n", " ");

@@ -1,6 +1,6 @@
 //! Suites, cases and what they amount to.
 
-use crate::xml::{Sink, Tag};
+use crate::xml::{self, Sink, Tag};
 use atlas_core::{
     Evidence, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
@@ -200,34 +200,40 @@ impl Sink for Documents {
 
 impl Documents {
     fn open_case(&mut self, tag: &Tag<'_>) {
-        let text = |name: &str| {
-            tag.attribute(name)
-                .map(std::borrow::Cow::into_owned)
-                .unwrap_or_default()
-        };
-        let class = tag
-            .attribute("classname")
-            .or_else(|| tag.attribute("class"))
-            .unwrap_or_default();
+        let (mut name, mut classname, mut class) = (None, None, None);
+        let (mut file, mut status, mut result) = (None, None, None);
+        for (key, value) in tag.attributes() {
+            // Of an attribute that stands there twice, the first counts.
+            let slot = match key {
+                b"name" => &mut name,
+                b"classname" => &mut classname,
+                b"class" => &mut class,
+                b"file" => &mut file,
+                b"status" => &mut status,
+                b"result" => &mut result,
+                _ => continue,
+            };
+            if slot.is_none() {
+                *slot = Some(value);
+            }
+        }
+        let text = |value: Option<_>| value.map(xml::text).unwrap_or_default();
+        let (class, name) = (text(classname.or(class)), text(name));
+        let (status, result) = (text(status), text(result));
         if let Some(suite) = self.suites.last_mut()
             && !suite.assertions
             && !suite.name.is_empty()
             && class
                 .strip_prefix(suite.name.as_str())
                 .is_some_and(|rest| rest.starts_with('.'))
-            && tag.attribute("status").as_deref() == Some("run")
+            && status == "run"
         {
             // Catch2 counts assertions as tests.
             suite.assertions = true;
         }
         // Written by googletest, CTest and others for tests that did not run.
-        let state = |name: &str, words: &[&str]| {
-            tag.attribute(name)
-                .is_some_and(|state| words.contains(&&*state))
-        };
-        let idle = state("status", &["notrun", "skipped", "disabled"])
-            || state("result", &["suppressed", "skipped"]);
-        let name = text("name");
+        let idle = matches!(&*status, "notrun" | "skipped" | "disabled")
+            || matches!(&*result, "suppressed" | "skipped");
         // CTest has no classes and repeats the name.
         let repeated = class == name;
         let unnamed = |suite: &Suite| suite.name == name || suite.totals.total == Some(0);
@@ -242,8 +248,8 @@ impl Documents {
             } else {
                 class.into_owned()
             },
-            name,
-            file: text("file"),
+            name: name.into_owned(),
+            file: text(file).into_owned(),
             status: idle.then_some(TestStatus::Skipped),
             verdict: false,
             may_fail: false,
@@ -355,8 +361,7 @@ impl Documents {
             suite.own.not_run += u64::from(idle);
             suite.own.failing += u64::from(case.status.is_some_and(TestStatus::is_failing));
         }
-        let name = case.name();
-        if name.is_empty() {
+        if case.class.is_empty() && case.name.is_empty() {
             self.log.warn(None, "a test case without a name");
             return;
         }
@@ -390,7 +395,7 @@ impl Documents {
             self.path.push_str("::");
         }
         let before = self.path.len();
-        self.path.push_str(&name);
+        case.push_name(&mut self.path);
         let module = if !file.is_empty() {
             file
         } else if !case.class.is_empty() {
@@ -398,21 +403,26 @@ impl Documents {
         } else {
             self.path[..before].trim_end_matches("::")
         };
-        self.log.record(module, &self.path, &name, status);
+        let name = &self.path[before..];
+        self.log.record(module, &self.path, name, status);
     }
 }
 
 impl Case {
     fn name(&self) -> String {
-        if self.class.is_empty() || self.name.is_empty() {
-            // pytest names a module that it could not collect by an empty class or name.
-            return if self.name.is_empty() {
-                self.class.clone()
-            } else {
-                self.name.clone()
-            };
+        let mut name = String::new();
+        self.push_name(&mut name);
+        name
+    }
+
+    /// Adds its name to a text.
+    fn push_name(&self, text: &mut String) {
+        text.push_str(&self.class);
+        // pytest names a module that it could not collect by an empty class or name.
+        if !self.class.is_empty() && !self.name.is_empty() {
+            text.push_str("::");
         }
-        [self.class.as_str(), self.name.as_str()].join("::")
+        text.push_str(&self.name);
     }
 }
 

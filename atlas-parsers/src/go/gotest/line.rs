@@ -77,6 +77,15 @@ impl Finders {
     }
 }
 
+/// The test that a line announces and does nothing else.
+pub(super) fn announced(line: &[u8]) -> Option<&str> {
+    let name = line.strip_prefix(b"=== RUN   ")?;
+    if !name.first()?.is_ascii_graphic() || memchr::memchr(b' ', name).is_some() {
+        return None;
+    }
+    std::str::from_utf8(name).ok()
+}
+
 /// The result that is the whole of a line, but for the indentation of a subtest: what nearly every
 /// result of a verbose run is.
 pub(super) fn plain_result(line: &[u8]) -> Option<(&str, TestStatus)> {
@@ -85,6 +94,22 @@ pub(super) fn plain_result(line: &[u8]) -> Option<(&str, TestStatus)> {
         return None;
     }
     result_text(line[indent..].strip_prefix(b"--- ")?)
+}
+
+/// The status in a line that [`plain_result`] reads as a result of this test.
+pub(super) fn result_of(name: &str, line: &[u8]) -> Option<TestStatus> {
+    let indent = line.iter().take_while(|b| **b == b' ').count();
+    let (mark, rest) = line[indent..].split_at_checked(10)?;
+    let status = match mark {
+        b"--- PASS: " => TestStatus::Passed,
+        b"--- FAIL: " => TestStatus::Failed,
+        b"--- SKIP: " => TestStatus::Skipped,
+        _ => return None,
+    };
+    let time = rest.strip_prefix(name.as_bytes())?.strip_prefix(b" (")?;
+    let time = time.strip_suffix(b"s)")?;
+    let numeric = !time.is_empty() && time.iter().all(|b| b.is_ascii_digit() || *b == b'.');
+    (numeric && indent.is_multiple_of(4)).then_some(status)
 }
 
 /// Reads `PASS: TestName (0.00s)` to the line's end.
@@ -226,6 +251,11 @@ impl CompilerBlocks {
 
     pub(super) fn close(&mut self) {
         self.open = false;
+    }
+
+    /// Whether the next line may go on with a block.
+    pub(super) fn is_open(&self) -> bool {
+        self.open
     }
 
     fn push(&mut self, package: &str, line: &[u8], number: usize) {

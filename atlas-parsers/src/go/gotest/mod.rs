@@ -12,15 +12,17 @@
 
 mod event;
 mod line;
+mod section;
 
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, Names, ParsedLog,
-    ParsedLogBuilder, RunOutcome, TestStatus,
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
+    RunOutcome, TestStatus,
 };
 use event::Event;
 use line::{CompilerBlocks, Finders, PackageLine, PackageVerdict};
+use section::{Earlier, Section};
 use std::collections::BTreeMap;
 
 /// `go test`, text or `-json`, told apart by the log itself.
@@ -76,90 +78,6 @@ impl Runner for GoTest {
     }
 }
 
-/// What one package has printed so far.
-#[derive(Default)]
-struct Section {
-    /// Announced tests in the order of the log, for those in flight at a crash, and how often each
-    /// was started and has ended.
-    started: Names,
-    runs: Vec<Runs>,
-    /// Results of announced tests, by the test's number; the index is kept in `Runs`.
-    results: Vec<(usize, TestStatus)>,
-    /// Failures that no announcement preceded: they count only in a run without `-v`.
-    unannounced: Vec<String>,
-    /// Failures at the line start of tests that this section did not announce, or announced behind
-    /// them.
-    strays: Vec<String>,
-    /// The failing tests that the next, deeper one may belong to.
-    parents: Vec<String>,
-    /// Tests announced and not ended.
-    open: usize,
-    /// The runner's own `FAIL` line, which a process that dies does not print.
-    bare_fail: bool,
-    timed_out: bool,
-    death: Vec<Evidence>,
-}
-
-#[derive(Default)]
-struct Runs {
-    starts: u32,
-    ends: u32,
-    last: usize,
-}
-
-impl Section {
-    fn start(&mut self, name: &str) {
-        let (test, new) = self.started.add(name);
-        if new {
-            self.runs.push(Runs::default());
-        }
-        self.runs[test].starts += 1;
-        self.open += 1;
-    }
-
-    /// Takes a result of an announced test; false if the name was never announced.
-    fn end(&mut self, name: &str, status: TestStatus) -> bool {
-        let Some(test) = self.started.find(name) else {
-            return false;
-        };
-        let runs = &mut self.runs[test];
-        if runs.ends < runs.starts {
-            runs.ends += 1;
-            runs.last = self.results.len();
-            self.open -= 1;
-            self.results.push((test, status));
-        } else {
-            // A second result for one start: one of the two was printed by the test itself.
-            let known = &mut self.results[runs.last].1;
-            *known = known.worst(status);
-        }
-        true
-    }
-
-    fn verbose(&self) -> bool {
-        !self.started.is_empty()
-    }
-
-    fn in_flight(&self) -> impl Iterator<Item = &str> {
-        let runs = self.started.iter().zip(&self.runs);
-        runs.filter(|(_, runs)| runs.ends < runs.starts)
-            .map(|(name, _)| name)
-    }
-
-    /// An empty section with the room of this one.
-    fn emptied(mut self) -> Self {
-        self.started.clear();
-        self.runs.clear();
-        self.results.clear();
-        Self {
-            started: self.started,
-            runs: self.runs,
-            results: self.results,
-            ..Self::default()
-        }
-    }
-}
-
 /// One package's events of `-json`.
 ///
 /// The events carry the whole text, and that is read rather than the results that test2json
@@ -201,8 +119,7 @@ struct State {
     spare: Section,
     json: BTreeMap<String, Stream>,
     compiler: CompilerBlocks,
-    /// Tests announced in sections that have ended.
-    earlier: Names,
+    earlier: Earlier,
     /// Failures of such tests behind their section's end, until a package fails.
     strays: Vec<String>,
     /// Packages that could not be built, with the line that says so.
@@ -223,7 +140,7 @@ impl State {
             spare: Section::default(),
             json: BTreeMap::new(),
             compiler: CompilerBlocks::default(),
-            earlier: Names::default(),
+            earlier: Earlier::default(),
             strays: Vec::new(),
             unbuilt: Vec::new(),
             ran: false,
@@ -234,6 +151,30 @@ impl State {
 
     fn evidence(&self, text: &[u8]) -> Evidence {
         Evidence::at("log", self.line, String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// What nearly every line of a verbose run is: a test begins, or ends. Returns whether it was;
+    /// what is taken here, [`text_line`](Self::text_line) takes alike, and slower.
+    fn plain_line(&mut self, line: &[u8]) -> bool {
+        let taken = match line.first() {
+            Some(b'=') if !self.compiler.is_open() => match line::announced(line) {
+                Some(name) => {
+                    self.section.start(name);
+                    true
+                }
+                None => false,
+            },
+            Some(b'-' | b' ') if self.section.open > 0 => {
+                self.section.ends_next(line)
+                    || line::plain_result(line)
+                        .is_some_and(|(name, status)| self.section.end(name, status))
+            }
+            _ => false,
+        };
+        if taken {
+            self.mode = Mode::Text;
+        }
+        taken
     }
 
     fn text_line(&mut self, line: &[u8]) {
@@ -272,7 +213,10 @@ impl State {
                 return false;
             }
             let is_known = self.section.end(name, result.status);
-            if !is_known && result.status == TestStatus::Failed && self.earlier.contains(name) {
+            if !is_known
+                && result.status == TestStatus::Failed
+                && self.earlier.contains(name, &self.log)
+            {
                 self.section.strays.push(name.to_owned());
             }
             return is_known
@@ -374,16 +318,10 @@ impl State {
     }
 
     fn record(&mut self, package: &str, section: Section) {
-        for name in section.started.iter() {
-            self.earlier.add(name);
-        }
         for name in section.in_flight().filter(|n| !n.starts_with("Benchmark")) {
             self.log.still_running(name);
         }
-        for (test, status) in &section.results {
-            let name = section.started.name(*test);
-            self.log.record_in(package, "::", name, *status);
-        }
+        section.record(package, &mut self.log, &mut self.earlier);
         if !section.verbose() {
             for name in &section.unannounced {
                 self.log.record_in(package, "::", name, TestStatus::Failed);
@@ -474,6 +412,14 @@ impl State {
 }
 
 impl LineState for State {
+    fn clean_line(&mut self, line: &[u8]) {
+        if self.mode != Mode::Json && self.plain_line(line) {
+            self.line += 1;
+        } else {
+            self.line(line);
+        }
+    }
+
     fn line(&mut self, line: &[u8]) {
         self.line += 1;
         if line.starts_with(b"{\"")
@@ -483,19 +429,19 @@ impl LineState for State {
             self.json_event(&event);
             return;
         }
-        let line = clean(line);
+        let line = &*clean(line);
         if self.mode == Mode::Json {
             // What stands between the events is the build's standard error.
-            if let Some(package) = PackageLine::read(&line) {
+            if let Some(package) = PackageLine::read(line) {
                 if package.verdict == PackageVerdict::NotBuilt {
-                    let evidence = self.evidence(&line);
+                    let evidence = self.evidence(line);
                     self.unbuilt.push((package.name.to_owned(), evidence));
                 }
             } else {
-                self.compiler.take(&line, self.line);
+                self.compiler.take(line, self.line);
             }
         } else {
-            self.text_line(&line);
+            self.text_line(line);
         }
     }
 

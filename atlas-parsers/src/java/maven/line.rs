@@ -162,10 +162,9 @@ pub(super) fn totals(text: &[u8]) -> Option<TotalsLine<'_>> {
 
 fn number(text: &str) -> Option<(u64, &str)> {
     let text = text.strip_prefix(' ')?;
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    Some((text[..end].parse().ok()?, &text[end..]))
+    let end = text.bytes().position(|byte| !byte.is_ascii_digit());
+    let (number, rest) = text.split_at(end.unwrap_or(text.len()));
+    Some((number.parse().ok()?, rest))
 }
 
 /// What follows `0.07 s`, `0.07 sec` or `(unknown)`.

@@ -245,8 +245,27 @@ impl State {
             return;
         }
         let module = self.module().to_owned();
-        let summary = run.finish(declared, self.banner && tree.is_empty(), self.parallel);
+        let (log, mut qualified, mut any) = (&mut self.log, format!("{module}::"), false);
+        let front = qualified.len();
+        let mut record = |name: &str, stable: &str, status| {
+            any = true;
+            if module.is_empty() {
+                log.record("", stable, name, status);
+            } else {
+                qualified.truncate(front);
+                qualified.push_str(stable);
+                log.record(&module, &qualified, name, status);
+            }
+        };
+        let named = self.banner && tree.is_empty();
+        let summary = run.finish(declared, named, self.parallel, &mut record);
         self.disagrees |= !summary.agrees && tree.is_empty();
+        for (name, status) in tree.finish() {
+            record(&name, &name, status);
+        }
+        if any && !module.is_empty() {
+            self.tested.insert(module);
+        }
         for class in summary.dropped {
             self.log.warn(
                 Some(self.line as u64),
@@ -258,25 +277,6 @@ impl State {
                 None,
                 format!("`{name}` failed and passed when it was run again"),
             );
-        }
-        let results = summary
-            .found
-            .into_iter()
-            .map(|found| (found.name, found.stable, found.status));
-        let trees = tree
-            .finish()
-            .into_iter()
-            .map(|(name, status)| (name.clone(), name, status));
-        for (name, stable, status) in results.chain(trees) {
-            if module.is_empty() {
-                self.log.record("", &stable, &name, status);
-            } else {
-                let qualified = format!("{module}::{stable}");
-                self.log.record(&module, &qualified, &name, status);
-                if !self.tested.contains(&module) {
-                    self.tested.insert(module.clone());
-                }
-            }
         }
         self.open_left.extend(summary.open);
     }
@@ -438,8 +438,11 @@ impl State {
 
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
+        self.clean_line(&clean(line));
+    }
+
+    fn clean_line(&mut self, line: &[u8]) {
         self.line += 1;
-        let line = &*clean(line);
         let dashes = std::mem::take(&mut self.dashes);
         if let [b'+', ..] = line {
             if let Some(test) = line::traced(line)

@@ -1,21 +1,22 @@
 //! One module's test run: its classes and what they printed.
 
 use super::line::{self, Counts, MethodLine};
-use atlas_core::TestStatus;
-use std::collections::{HashMap, HashSet};
+use atlas_core::{Names, TestStatus};
+use std::collections::HashSet;
 
 /// A class, or whatever Surefire runs as one: a suite, a run of `TestNG`.
 #[derive(Debug)]
-pub(super) struct Class {
-    pub(super) name: String,
+struct Class {
+    /// The number of its name.
+    name: usize,
     /// Begun, and its totals have not come yet.
-    pub(super) open: bool,
+    open: bool,
     /// Begun while another class ran: beside it in another process, or printed by a test of it.
     doubtful: bool,
     /// Without failures in a log that may be one of `mvn -q`, which prints no such line.
     quiet: bool,
     dropped: bool,
-    pub(super) counts: Option<Counts>,
+    counts: Option<Counts>,
     methods: Vec<Method>,
 }
 
@@ -25,16 +26,6 @@ struct Method {
     /// Its class, and the nested one that a stack frame shows.
     nested: Option<(String, String)>,
     status: TestStatus,
-}
-
-/// A result, ready to be recorded.
-#[derive(Debug)]
-pub(super) struct Found {
-    /// The SWE-bench id.
-    pub(super) name: String,
-    /// The same, or where that depends on the outcome, an id that does not.
-    pub(super) stable: String,
-    pub(super) status: TestStatus,
 }
 
 /// The tries of one test, in the summary.
@@ -49,7 +40,6 @@ struct Tries {
 /// What a run amounts to.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
-    pub(super) found: Vec<Found>,
     /// Classes that began and have no totals.
     pub(super) open: Vec<String>,
     /// Whether the classes' totals agree with the module's, and the named failures with both.
@@ -63,7 +53,9 @@ pub(super) struct Summary {
 #[derive(Debug, Default)]
 pub(super) struct Run {
     classes: Vec<Class>,
-    last: HashMap<String, usize>,
+    /// The classes' names, and for each the place of the class that bore it last.
+    names: Names,
+    last: Vec<usize>,
     open: usize,
     /// The class whose tests are being listed.
     listing: Option<usize>,
@@ -90,9 +82,10 @@ impl Run {
             .rev()
             .take(32)
             .filter(|class| class.open);
+        let names = &self.names;
         let doubtful = self.open > 0
             && !others.any(|class| {
-                name.strip_prefix(class.name.as_str())
+                name.strip_prefix(names.name(class.name))
                     .is_some_and(|rest| rest.starts_with('$'))
             });
         self.add(name, true, doubtful);
@@ -100,17 +93,22 @@ impl Run {
 
     fn add(&mut self, name: &str, open: bool, doubtful: bool) -> usize {
         let at = self.classes.len();
-        // Begun once more: a second try, or a second fork.
-        if let Some(class) = self.last.get(name).and_then(|at| self.classes.get_mut(*at))
-            && class.open
-        {
-            class.open = false;
-            self.open = self.open.saturating_sub(1);
+        let (number, new) = self.names.add(name);
+        if new {
+            self.last.push(at);
+        } else {
+            // Begun once more: a second try, or a second fork.
+            let before = std::mem::replace(&mut self.last[number], at);
+            if let Some(class) = self.classes.get_mut(before)
+                && class.open
+            {
+                class.open = false;
+                self.open = self.open.saturating_sub(1);
+            }
         }
-        self.last.insert(name.to_owned(), at);
         self.open += usize::from(open);
         self.classes.push(Class {
-            name: name.to_owned(),
+            name: number,
             open,
             doubtful,
             quiet: false,
@@ -119,6 +117,15 @@ impl Run {
             methods: Vec::new(),
         });
         at
+    }
+
+    /// The class that bore this name last: nearly always that which began last.
+    fn last_of(&self, name: &str) -> Option<usize> {
+        let last = self.classes.len().checked_sub(1)?;
+        if self.names.name(self.classes[last].name) == name {
+            return Some(last);
+        }
+        Some(self.last[self.names.find(name)?])
     }
 
     /// A class's totals. Returns whether they are believed.
@@ -133,8 +140,8 @@ impl Run {
         quiet: bool,
     ) -> bool {
         let at = match name {
-            Some(name) => match self.last.get(name) {
-                Some(at) => *at,
+            Some(name) => match self.last_of(name) {
+                Some(at) => at,
                 None if announced => return false,
                 None => self.add(name, false, false),
             },
@@ -181,7 +188,8 @@ impl Run {
             && may_name
             && let Some(found) = line::method(text)
         {
-            class.methods.push(Method::new(&found, &class.name));
+            let name = self.names.name(class.name);
+            class.methods.push(Method::new(&found, name));
             return true;
         }
         self.may_name = false;
@@ -215,12 +223,15 @@ impl Run {
         }
     }
 
-    /// Ends the run, with the module's totals if there are any.
+    /// Ends the run, with the module's totals if there are any. `record` is given each result: its
+    /// SWE-bench id, the same or, where that depends on the outcome, an id that does not, and its
+    /// status.
     pub(super) fn finish(
         mut self,
         declared: Option<Counts>,
         all_named: bool,
         parallel: bool,
+        mut record: impl FnMut(&str, &str, TestStatus),
     ) -> Summary {
         self.summary(b"", false);
         let mut summary = Summary {
@@ -233,21 +244,30 @@ impl Run {
         let mut sum = Counts::default();
         let mut flaky_seen: HashSet<String> = HashSet::new();
         for mut class in self.classes {
+            let name = self.names.name(class.name);
             if class.dropped {
                 if class.counts.is_some() {
-                    summary.dropped.push(class.name);
+                    summary.dropped.push(name.to_owned());
                 }
                 continue;
             }
             let Some(counts) = class.counts else {
                 if class.open {
-                    summary.open.push(class.name);
+                    summary.open.push(name.to_owned());
                 }
                 continue;
             };
             sum.add(counts);
-            summary.agrees &= class.believe(counts);
-            class.results(counts, &self.flaky, &mut flaky_seen, &mut summary.found);
+            if class.methods.is_empty() {
+                // So nearly every class is.
+                summary.agrees &= counts.failing() == 0;
+                if counts.run > 0 || counts.failing() > 0 {
+                    record(name, name, whole(counts));
+                }
+                continue;
+            }
+            summary.agrees &= class.believe(name, counts);
+            class.results(name, counts, &self.flaky, &mut flaky_seen, &mut record);
         }
         if let Some(declared) = declared {
             let skipped = declared.skipped.saturating_add(self.merged) >= sum.skipped;
@@ -413,13 +433,13 @@ impl Class {
 
     /// Leaves out failures that a failure's message made up, where there are more than the totals
     /// say. Returns whether their number agrees.
-    fn believe(&mut self, counts: Counts) -> bool {
+    fn believe(&mut self, name: &str, counts: Counts) -> bool {
         let failing = |methods: &[Method]| methods.iter().filter(|m| m.failing()).count() as u64;
         if counts.failing() == 0 {
             self.methods.retain(|method| !method.failing());
         }
         if failing(&self.methods) > counts.failing() {
-            let root = self.name.split('$').next().unwrap_or_default();
+            let root = name.split('$').next().unwrap_or_default();
             if self
                 .methods
                 .iter()
@@ -433,10 +453,11 @@ impl Class {
 
     fn results(
         self,
+        class: &str,
         counts: Counts,
         flaky: &HashSet<String>,
         flaky_seen: &mut HashSet<String>,
-        found: &mut Vec<Found>,
+        mut record: impl FnMut(&str, &str, TestStatus),
     ) {
         // With `reportFormat=plain` every test is listed.
         let plain = self.methods.iter().any(|method| !method.failing());
@@ -448,7 +469,7 @@ impl Class {
             .filter_map(|method| method.class().map(str::to_owned))
             .collect();
         for method in self.methods {
-            let whole = method.id == self.name && counts.skipped >= counts.run;
+            let whole = method.id == class && counts.skipped >= counts.run;
             if method.status == TestStatus::Skipped && classes.contains(&method.id) && !whole {
                 // Surefire 3 names a skipped test by its class alone.
                 named = true;
@@ -456,10 +477,10 @@ impl Class {
             }
             let mut name = method.id;
             let mut stable = name.clone();
-            if let Some((outer, class)) = method.nested
+            if let Some((outer, nested)) = method.nested
                 && let Some(rest) = name.strip_prefix(outer.as_str())
             {
-                name = format!("{class}{rest}");
+                name = format!("{nested}{rest}");
                 if !plain {
                     stable.clone_from(&name);
                 }
@@ -471,11 +492,7 @@ impl Class {
             }
             failed |= status.is_failing();
             named = true;
-            found.push(Found {
-                name,
-                stable,
-                status,
-            });
+            record(&name, &stable, status);
         }
         classes.clear();
         if plain && named || failed || counts.run == 0 && counts.failing() == 0 {
@@ -483,19 +500,22 @@ impl Class {
         }
         let status = if named {
             TestStatus::Passed
-        } else if counts.failures > 0 {
-            TestStatus::Failed
-        } else if counts.errors > 0 {
-            TestStatus::Error
-        } else if counts.skipped >= counts.run {
-            TestStatus::Skipped
         } else {
-            TestStatus::Passed
+            whole(counts)
         };
-        found.push(Found {
-            stable: self.name.clone(),
-            name: self.name,
-            status,
-        });
+        record(class, class, status);
+    }
+}
+
+/// The status of a class that stands for its tests.
+fn whole(counts: Counts) -> TestStatus {
+    if counts.failures > 0 {
+        TestStatus::Failed
+    } else if counts.errors > 0 {
+        TestStatus::Error
+    } else if counts.skipped >= counts.run {
+        TestStatus::Skipped
+    } else {
+        TestStatus::Passed
     }
 }

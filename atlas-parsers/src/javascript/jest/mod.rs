@@ -30,7 +30,7 @@ use atlas_core::{
 use memchr::memmem;
 use root::Root;
 use std::collections::BTreeSet;
-use tree::{Entry, Tree};
+use tree::{Counts, Entry, Tree};
 
 /// Jest.
 #[derive(Debug)]
@@ -124,6 +124,7 @@ struct State {
     /// All files, as printed.
     printed: Names,
     root: Root,
+    /// Results that were named outside of trees.
     named: Counts,
     /// Files without a tree: their passing tests are not named.
     untold: u64,
@@ -136,13 +137,6 @@ struct State {
     report: Option<Report>,
     /// A heading behind other text: one if a file's lines follow.
     glued: Option<(String, bool)>,
-}
-
-#[derive(Default)]
-struct Counts {
-    passed: u64,
-    failed: u64,
-    skipped: u64,
 }
 
 impl State {
@@ -183,11 +177,7 @@ impl State {
     }
 
     fn record(&mut self, name: &str, status: TestStatus) {
-        match status {
-            TestStatus::Skipped => self.named.skipped += 1,
-            TestStatus::Passed => self.named.passed += 1,
-            _ => self.named.failed += 1,
-        }
+        self.named.count(status);
         self.joined.clear();
         self.joined.push_str(&self.file);
         self.joined.push_str(" > ");
@@ -215,12 +205,13 @@ impl State {
     }
 
     fn end_tree(&mut self) {
-        let mut tree = std::mem::take(&mut self.tree);
-        tree.finish(|name, status| {
+        self.tree.end();
+        let mut results = self.tree.results().peekable();
+        if results.peek().is_some() {
             self.told = true;
-            self.record(name, status);
-        });
-        self.tree = tree;
+            self.results.add_all(&self.file, " > ", results);
+            self.tree.empty();
+        }
     }
 
     /// `  ● title` in a file's messages.
@@ -266,7 +257,8 @@ impl State {
 
     /// Whether the named results bear out Jest's own count, as far as they can tell.
     fn agrees(&self, totals: Totals) -> bool {
-        let failed = totals.failed.unwrap_or(0) == self.named.failed;
+        let (single, trees) = (self.named, self.tree.counts);
+        let failed = totals.failed.unwrap_or(0) == single.failed + trees.failed;
         if self.untold > self.lost.len() as u64 {
             return failed;
         }
@@ -275,8 +267,8 @@ impl State {
         let partly = self.suites_skipped || !self.lost.is_empty();
         let bears_out = |named: u64, declared: u64| named == declared || partly && named < declared;
         failed
-            && bears_out(self.named.skipped, declared)
-            && bears_out(self.named.passed, totals.passed.unwrap_or(0))
+            && bears_out(single.skipped + trees.skipped, declared)
+            && bears_out(single.passed + trees.passed, totals.passed.unwrap_or(0))
     }
 }
 
@@ -343,8 +335,20 @@ fn glued_summary(line: &[u8]) -> Option<&[u8]> {
 
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
+        self.clean_line(&clean(line));
+    }
+
+    fn clean_line(&mut self, line: &[u8]) {
         self.line += 1;
-        let line = clean(line);
+        // Most lines of a tree: no heading and no summary begins or ends so.
+        if self.at == At::Tree
+            && self.glued.is_none()
+            && line.starts_with(b"  ")
+            && !matches!(line.last(), Some(b'l' | b's' | b'x'))
+        {
+            self.body(line);
+            return;
+        }
         if let Some((file, failed)) = self.glued.take()
             && line.starts_with(b"  ")
             && line.get(2).is_some_and(|byte| *byte != b' ')
@@ -352,7 +356,7 @@ impl LineState for State {
             self.begin_file(file, failed);
         }
         if matches!(line.first(), Some(b'P' | b'F' | b' '))
-            && let Some((file, failed)) = file_heading(&line)
+            && let Some((file, failed)) = file_heading(line)
         {
             // Jest 24 loses files under load that the repetition has.
             if self.repeating && self.printed.contains(&file) {
@@ -363,56 +367,23 @@ impl LineState for State {
             }
             return;
         }
-        if matches!(line.first(), Some(b'T' | b'R')) && self.summary_line(&line) {
+        if matches!(line.first(), Some(b'T' | b'R')) && self.summary_line(line) {
             return;
         }
         if line.ends_with(b" total")
-            && let Some(summary) = glued_summary(&line)
+            && let Some(summary) = glued_summary(line)
         {
             self.summary_line(summary);
             return;
         }
-        self.glued = glued_heading(&line);
+        self.glued = glued_heading(line);
         if line.starts_with(b"Summary of all failing tests") {
             self.end_file();
             self.at = At::Repetition;
             self.repeating = true;
             return;
         }
-        match self.at {
-            At::Outside | At::Repetition => {}
-            At::Heading | At::Tree => {
-                if line.is_empty() {
-                    self.end_tree();
-                    self.at = At::Details;
-                } else if self.at == At::Heading
-                    && let Some(title) = bullet(&line)
-                {
-                    self.at = At::Details;
-                    self.heading(&title, &line);
-                } else {
-                    self.at = At::Tree;
-                    if self.tree.line(&line) == Entry::Foreign {
-                        self.end_tree();
-                        self.at = At::Details;
-                    }
-                }
-            }
-            At::Details => {
-                if matches!(line.last(), Some(b')' | b'0'..=b'9')) {
-                    self.root.look(&self.file, &line);
-                }
-                if let Some(title) = bullet(&line) {
-                    self.heading(&title, &line);
-                } else if self.collecting && !line.trim_ascii().is_empty() {
-                    let evidence = self.evidence(&line);
-                    match self.lost.last_mut() {
-                        Some((_, proof)) if proof.len() < 12 => proof.push(evidence),
-                        _ => self.collecting = false,
-                    }
-                }
-            }
-        }
+        self.body(line);
     }
 
     fn finish(mut self) -> ParsedLog {
@@ -467,6 +438,46 @@ impl LineState for State {
         let mut log = self.log.finish(outcome);
         report_as(&mut log, |file| file.get(cut..).unwrap_or(file).to_owned());
         log
+    }
+}
+
+impl State {
+    /// A line that is neither a heading of a file nor of the summary.
+    fn body(&mut self, line: &[u8]) {
+        match self.at {
+            At::Outside | At::Repetition => {}
+            At::Heading | At::Tree => {
+                if line.is_empty() {
+                    self.end_tree();
+                    self.at = At::Details;
+                } else if self.at == At::Heading
+                    && let Some(title) = bullet(line)
+                {
+                    self.at = At::Details;
+                    self.heading(&title, line);
+                } else {
+                    self.at = At::Tree;
+                    if self.tree.line(line) == Entry::Foreign {
+                        self.end_tree();
+                        self.at = At::Details;
+                    }
+                }
+            }
+            At::Details => {
+                if matches!(line.last(), Some(b')' | b'0'..=b'9')) {
+                    self.root.look(&self.file, line);
+                }
+                if let Some(title) = bullet(line) {
+                    self.heading(&title, line);
+                } else if self.collecting && !line.trim_ascii().is_empty() {
+                    let evidence = self.evidence(line);
+                    match self.lost.last_mut() {
+                        Some((_, proof)) if proof.len() < 12 => proof.push(evidence),
+                        _ => self.collecting = false,
+                    }
+                }
+            }
+        }
     }
 }
 

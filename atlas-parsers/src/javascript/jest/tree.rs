@@ -1,7 +1,7 @@
 //! The verbose reporter's tree of one file.
 
 use crate::text::lossy;
-use atlas_core::TestStatus;
+use atlas_core::{Names, TestStatus};
 
 /// What a line was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +29,31 @@ pub(super) struct Tree {
     waiting: Option<Waiting>,
     /// The whole title of the line that waits, in case it is a suite.
     title: String,
-    /// The ids of the results, one after the other, and where each of them ends.
-    ids: String,
-    results: Vec<(usize, TestStatus)>,
+    /// The id of the last result.
+    id: String,
+    /// The ids of the results, each once, and by their numbers what was reported and how often.
+    ids: Names,
+    results: Vec<(TestStatus, u32)>,
+    /// All reports.
+    pub(super) counts: Counts,
+}
+
+/// How many results of each kind were named.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) passed: u64,
+    pub(super) failed: u64,
+    pub(super) skipped: u64,
+}
+
+impl Counts {
+    pub(super) fn count(&mut self, status: TestStatus) {
+        *match status {
+            TestStatus::Skipped => &mut self.skipped,
+            TestStatus::Passed => &mut self.passed,
+            _ => &mut self.failed,
+        } += 1;
+    }
 }
 
 const BETWEEN: &str = " > ";
@@ -81,13 +103,22 @@ impl Tree {
         self.close(waiting.depth);
         match waiting.test {
             Some((start, end, status)) if next <= waiting.depth => {
+                self.id.clear();
                 if !self.path.is_empty() {
-                    self.ids.push_str(&self.path);
-                    self.ids.push_str(BETWEEN);
+                    self.id.push_str(&self.path);
+                    self.id.push_str(BETWEEN);
                 }
-                self.ids
+                self.id
                     .push_str(self.title.get(start..end).unwrap_or_default());
-                self.results.push((self.ids.len(), status));
+                self.counts.count(status);
+                match self.ids.add(&self.id) {
+                    (_, true) => self.results.push((status, 1)),
+                    (at, false) => {
+                        let (known, seen) = &mut self.results[at];
+                        *known = known.worst(status);
+                        *seen = seen.saturating_add(1);
+                    }
+                }
             }
             _ => {
                 if !self.path.is_empty() {
@@ -99,16 +130,21 @@ impl Tree {
         }
     }
 
-    /// Ends the tree and gives its results away.
-    pub(super) fn finish(&mut self, mut take: impl FnMut(&str, TestStatus)) {
+    /// Ends the tree. Its results are there until it is [emptied](Self::empty).
+    pub(super) fn end(&mut self) {
         self.settle(0);
         self.close(0);
-        let mut start = 0;
-        for (end, status) in self.results.drain(..) {
-            take(self.ids.get(start..end).unwrap_or_default(), status);
-            start = end;
-        }
+    }
+
+    /// Each id with its worst status and how often it was reported.
+    pub(super) fn results(&self) -> impl Iterator<Item = (&str, TestStatus, u32)> {
+        let results = self.ids.iter().zip(&self.results);
+        results.map(|(id, (status, seen))| (id, *status, *seen))
+    }
+
+    pub(super) fn empty(&mut self) {
         self.ids.clear();
+        self.results.clear();
     }
 }
 
@@ -142,10 +178,13 @@ fn without_time(title: &str) -> &str {
     if !title.ends_with("s)") {
         return title;
     }
-    let Some((head, tail)) = title.rsplit_once(" (") else {
+    // A time has no parenthesis in it, so it begins at the last one.
+    let Some((head, time)) = memchr::memrchr(b'(', title.as_bytes())
+        .and_then(|at| Some((title[..at].strip_suffix(' ')?, &title[at + 1..])))
+    else {
         return title;
     };
-    let Some(time) = tail.strip_suffix("s)") else {
+    let Some(time) = time.strip_suffix("s)") else {
         return title;
     };
     let number = time.strip_suffix('m').unwrap_or(time).trim_end();

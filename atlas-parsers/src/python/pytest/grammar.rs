@@ -294,8 +294,12 @@ pub(super) fn verbose(rest: &[u8]) -> Option<Verbose<'_>> {
 
 /// Reads the line that nearly every line of a verbose run is: an id without blanks, a word, and a
 /// percentage. What it reads, [`split_progress`] and [`verbose`] read alike, and slower. `file` is
-/// the file of the last such line, which is most often that of the next.
-pub(super) fn plain<'a>(line: &'a [u8], file: &mut Vec<u8>) -> Option<(Verbose<'a>, Progress)> {
+/// the file of the last such line, which is most often that of the next; afterwards it is the file
+/// that begins the id.
+pub(super) fn plain<'a>(
+    line: &'a [u8],
+    file: &mut Vec<u8>,
+) -> Option<(&'a [u8], TestStatus, Progress)> {
     let (id, percent) = line.split_last_chunk::<6>()?;
     let progress = match percent {
         b"[100%]" => Progress::Done,
@@ -326,8 +330,7 @@ pub(super) fn plain<'a>(line: &'a [u8], file: &mut Vec<u8>) -> Option<(Verbose<'
         file.clear();
         file.extend_from_slice(&id[..end]);
     }
-    let word = Word::Result(status);
-    Some((Verbose { id, word }, progress))
+    Some((id, status, progress))
 }
 
 /// The word of a line that only ends a test whose id was printed before; the second value is

@@ -184,22 +184,14 @@ fn text(line: &[u8]) -> String {
 
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
-        self.line += 1;
-        if let Some(sugar) = &mut self.sugar {
-            if !sugar.line(line, self.line) {
-                return;
-            }
-            self.end_session();
+        if !self.is_of_sugar(line) {
+            self.cleaned(&clean(line));
         }
-        let line = clean(line);
-        let line = &*line;
-        let Some(&first) = line.first() else {
-            return;
-        };
-        match self.phase {
-            Phase::Outside => self.outside(line, first),
-            Phase::Running => self.running(line, first),
-            Phase::Report => self.report(line, first),
+    }
+
+    fn clean_line(&mut self, line: &[u8]) {
+        if !self.is_of_sugar(line) {
+            self.cleaned(line);
         }
     }
 
@@ -232,6 +224,29 @@ impl LineState for State {
 }
 
 impl State {
+    /// Counts a line, and hands it to a session of pytest-sugar, which needs what was drawn over.
+    fn is_of_sugar(&mut self, line: &[u8]) -> bool {
+        self.line += 1;
+        if let Some(sugar) = &mut self.sugar {
+            if !sugar.line(line, self.line) {
+                return true;
+            }
+            self.end_session();
+        }
+        false
+    }
+
+    fn cleaned(&mut self, line: &[u8]) {
+        let Some(&first) = line.first() else {
+            return;
+        };
+        match self.phase {
+            Phase::Outside => self.outside(line, first),
+            Phase::Running => self.running(line, first),
+            Phase::Report => self.report(line, first),
+        }
+    }
+
     fn proof(&self, line: &[u8]) -> Evidence {
         Evidence::at(
             "log",
@@ -443,10 +458,12 @@ impl State {
     }
 
     fn running(&mut self, line: &[u8], first: u8) {
-        if let Some((result, progress)) = grammar::plain(line, &mut self.file)
+        if let Some((id, status, progress)) = grammar::plain(line, &mut self.file)
             && let Some(session) = self.session.as_mut()
+            && let Ok(id) = std::str::from_utf8(id)
+            && let Some(module) = id.get(..self.file.len())
         {
-            session.result(&result, progress, false);
+            session.plain_result(module, id, status, progress);
             return;
         }
         if matches!(first, b'I' | b'E' | b'F') && self.refusal(line) {

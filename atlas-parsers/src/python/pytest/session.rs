@@ -190,6 +190,26 @@ impl Session {
         self.record(&id, result.word);
     }
 
+    /// A line that gives a result to the test it names, and a percentage; `module` is the file that
+    /// begins the id. As [`result`](Self::result), and quicker.
+    pub(super) fn plain_result(
+        &mut self,
+        module: &str,
+        id: &str,
+        status: TestStatus,
+        progress: Progress,
+    ) {
+        self.end = None;
+        if let Some(pending) = &self.pending {
+            if pending.id != id {
+                self.settle();
+            }
+            self.pending = None;
+        }
+        self.saw(progress);
+        self.record_in(module, id, Word::Result(status));
+    }
+
     /// A line of an xdist worker.
     pub(super) fn worker_result(&mut self, result: &Verbose<'_>, progress: Progress) {
         self.distributed = true;
@@ -259,6 +279,10 @@ impl Session {
     }
 
     fn record(&mut self, id: &str, word: Word) {
+        self.record_in(grammar::module_of(id), id, word);
+    }
+
+    fn record_in(&mut self, module: &str, id: &str, word: Word) {
         match word {
             Word::Result(status) => self.tally.count(status),
             Word::Sub(status @ (TestStatus::Failed | TestStatus::Skipped)) => {
@@ -272,7 +296,7 @@ impl Session {
             return;
         }
         let first = status.unwrap_or(TestStatus::Passed);
-        let (at, new) = self.enter(id, first, u32::from(status.is_some()));
+        let (at, new) = self.enter_in(module, id, first, u32::from(status.is_some()));
         if sub_failed {
             self.sub_failed.insert(at);
         }
@@ -292,9 +316,12 @@ impl Session {
 
     /// The place of a test, and whether it is new.
     fn enter(&mut self, id: &str, status: TestStatus, seen: u32) -> (usize, bool) {
-        let module = grammar::module_of(id);
+        self.enter_in(grammar::module_of(id), id, status, seen)
+    }
+
+    fn enter_in(&mut self, module: &str, id: &str, status: TestStatus, seen: u32) -> (usize, bool) {
         let (at, new) = self.tests.enter(module, id, id, status);
-        if new {
+        if new && seen != 1 {
             self.tests.set(at, status, seen);
         }
         (at, new)

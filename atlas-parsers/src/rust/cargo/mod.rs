@@ -29,7 +29,7 @@ use atlas_core::{
 };
 use build::Build;
 use line::Binary;
-use section::Section;
+use section::{Room, Section};
 use std::collections::{HashMap, VecDeque};
 
 /// `cargo test`.
@@ -100,6 +100,8 @@ struct State {
     section: Option<Section>,
     /// A section that has ended and whose binary may still be named.
     ended: Option<Section>,
+    /// Room for the next section.
+    room: Room,
     build: Build,
     sections: u64,
     consistent: bool,
@@ -120,6 +122,7 @@ impl State {
             last_binary: String::new(),
             section: None,
             ended: None,
+            room: Room::default(),
             build: Build::default(),
             sections: 0,
             consistent: true,
@@ -151,7 +154,7 @@ impl State {
                 .filter(|last| last.starts_with("Doc-tests "))
                 .cloned(),
         };
-        self.section = Some(Section::new(module, tests));
+        self.section = Some(Section::new(module, tests, std::mem::take(&mut self.room)));
     }
 
     /// The section that runs did not come to its end.
@@ -170,11 +173,16 @@ impl State {
 
     /// Records the section that has ended.
     fn flush(&mut self) {
-        let Some(section) = self.ended.take() else {
+        let Some(mut section) = self.ended.take() else {
             return;
         };
         let module = section.module.clone().unwrap_or_default();
-        for (name, remark, status) in section.results() {
+        let mut each = None;
+        match section.plain_results() {
+            Some(results) => self.log.record_all(&module, "::", results),
+            None => each = Some(section.results()),
+        }
+        for (name, remark, status) in each.into_iter().flatten() {
             if remark.is_empty() {
                 self.log.record_in(&module, "::", name, status);
                 continue;
@@ -205,8 +213,10 @@ impl State {
             for name in &section.in_flight {
                 self.log.still_running(name.clone());
             }
-            self.log.lose(&module, LostReason::Crashed, section.proof);
+            let proof = std::mem::take(&mut section.proof);
+            self.log.lose(&module, LostReason::Crashed, proof);
         }
+        self.room = section.room();
     }
 
     /// Lines of cargo itself. Returns whether this was one.
@@ -286,6 +296,17 @@ fn may_be_cargo(line: &[u8]) -> bool {
 }
 
 impl LineState for State {
+    fn clean_line(&mut self, line: &[u8]) {
+        if let Some(section) = &mut self.section
+            && section.plain_line(line)
+        {
+            self.line += 1;
+            self.last_was_announcement = false;
+        } else {
+            self.line(line);
+        }
+    }
+
     fn line(&mut self, line: &[u8]) {
         self.line += 1;
         let line = clean(line);

@@ -30,6 +30,13 @@ struct Doubtful {
     after_blank: bool,
 }
 
+/// What a section of many tests allocates, to be used again.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    names: Names,
+    results: Vec<(usize, TestStatus)>,
+}
+
 #[derive(Debug)]
 pub(super) struct Section {
     /// The binary; absent until it is named.
@@ -64,12 +71,13 @@ pub(super) struct Section {
 }
 
 impl Section {
-    pub(super) fn new(module: Option<String>, expected: u64) -> Self {
+    /// A section with the room of an earlier one.
+    pub(super) fn new(module: Option<String>, expected: u64, room: Room) -> Self {
         Self {
             module,
             expected,
-            names: Names::default(),
-            results: Vec::new(),
+            names: room.names,
+            results: room.results,
             remarks: BTreeMap::new(),
             measured: 0,
             doubtful: Vec::new(),
@@ -114,6 +122,30 @@ impl Section {
     /// Whether all results are behind and captured output is shown, which may quote cargo.
     pub(super) fn quotes(&self) -> bool {
         self.details && self.pending.is_none() && self.complete()
+    }
+
+    /// The room of a section that is done with.
+    pub(super) fn room(mut self) -> Room {
+        self.names.clear();
+        self.results.clear();
+        Room {
+            names: self.names,
+            results: self.results,
+        }
+    }
+
+    /// Takes the line that nearly every line is, `test NAME ... ok`, where the section can have one.
+    /// What it takes, [`line`](Self::line) takes alike, and slower.
+    pub(super) fn plain_line(&mut self, line: &[u8]) -> bool {
+        if self.in_list || self.list_may_begin || self.pending.is_some() || self.complete() {
+            return false;
+        }
+        let Some(name) = line::plain_pass(line) else {
+            return false;
+        };
+        self.pretty = true;
+        self.push(name, TestStatus::Passed);
+        true
     }
 
     pub(super) fn line(&mut self, line: &[u8], number: usize) {
@@ -324,9 +356,23 @@ impl Section {
         if listed.is_empty() {
             return;
         }
-        for (name, status) in &mut self.results {
-            if listed.remove(self.names.name(*name)) {
-                *status = TestStatus::Failed;
+        if self.is_unique() {
+            // Each result has the number of its name.
+            let names = &self.names;
+            let results = &mut self.results;
+            listed.retain(|name| {
+                let result = names.find(name).and_then(|at| results.get_mut(at));
+                let known = result.is_some();
+                if let Some((_, status)) = result {
+                    *status = TestStatus::Failed;
+                }
+                !known
+            });
+        } else {
+            for (name, status) in &mut self.results {
+                if listed.remove(self.names.name(*name)) {
+                    *status = TestStatus::Failed;
+                }
             }
         }
         let room = self.expected.saturating_sub(self.count());
@@ -335,6 +381,19 @@ impl Section {
                 self.push(name, TestStatus::Failed);
             }
         }
+    }
+
+    /// Whether no name has two results.
+    fn is_unique(&self) -> bool {
+        self.results.len() == self.names.len()
+    }
+
+    /// The results, if no name has two of them or a remark: so nearly every section is.
+    pub(super) fn plain_results(&self) -> Option<impl Iterator<Item = (&str, TestStatus, u32)>> {
+        (self.is_unique() && self.remarks.is_empty()).then(|| {
+            let results = self.names.iter().zip(&self.results);
+            results.map(|(name, (_, status))| (name, *status, 1))
+        })
     }
 
     /// Each test's name, the remark that is printed behind it, and its status.

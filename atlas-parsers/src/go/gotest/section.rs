@@ -1,0 +1,173 @@
+//! What one package prints: its tests, those that run, and how they end.
+
+use super::line;
+use atlas_core::{Evidence, Names, ParsedLogBuilder, TestStatus};
+use std::ops::Range;
+
+/// What one package has printed so far.
+#[derive(Default)]
+pub(super) struct Section {
+    /// Announced tests in the order of the log, for those in flight at a crash, and how often each
+    /// was started and has ended.
+    pub(super) started: Names,
+    runs: Vec<Runs>,
+    /// Results of announced tests, each test once; the index is kept in `Runs`.
+    pub(super) results: Vec<Ended>,
+    /// The number of the test that most likely ends next.
+    next: usize,
+    /// Failures that no announcement preceded: they count only in a run without `-v`.
+    pub(super) unannounced: Vec<String>,
+    /// Failures at the line start of tests that this section did not announce, or announced behind
+    /// them.
+    pub(super) strays: Vec<String>,
+    /// The failing tests that the next, deeper one may belong to.
+    pub(super) parents: Vec<String>,
+    /// Tests announced and not ended.
+    pub(super) open: usize,
+    /// The runner's own `FAIL` line, which a process that dies does not print.
+    pub(super) bare_fail: bool,
+    pub(super) timed_out: bool,
+    pub(super) death: Vec<Evidence>,
+}
+
+#[derive(Default)]
+struct Runs {
+    starts: u32,
+    ends: u32,
+    result: usize,
+}
+
+/// What the runs of one test ended with.
+pub(super) struct Ended {
+    test: usize,
+    status: TestStatus,
+    seen: u32,
+}
+
+impl Section {
+    pub(super) fn start(&mut self, name: &str) {
+        let (test, new) = self.started.add(name);
+        if new {
+            self.runs.push(Runs::default());
+        }
+        self.runs[test].starts += 1;
+        self.open += 1;
+    }
+
+    /// Takes a result of an announced test; false if the name was never announced.
+    pub(super) fn end(&mut self, name: &str, status: TestStatus) -> bool {
+        let Some(test) = self.started.find(name) else {
+            return false;
+        };
+        self.end_of(test, status);
+        true
+    }
+
+    /// Takes a line that ends the test whose turn it is: tests end in the order of their
+    /// beginning, but for those that run in parallel.
+    pub(super) fn ends_next(&mut self, line: &[u8]) -> bool {
+        if self.next >= self.runs.len() {
+            return false;
+        }
+        let Some(status) = line::result_of(self.started.name(self.next), line) else {
+            return false;
+        };
+        self.end_of(self.next, status);
+        true
+    }
+
+    fn end_of(&mut self, test: usize, status: TestStatus) {
+        self.next = test + 1;
+        let runs = &mut self.runs[test];
+        let new = runs.ends < runs.starts;
+        if new {
+            runs.ends += 1;
+            self.open -= 1;
+            if runs.ends == 1 {
+                runs.result = self.results.len();
+                self.results.push(Ended {
+                    test,
+                    status,
+                    seen: 1,
+                });
+                return;
+            }
+        }
+        // A second result for one start: one of the two was printed by the test itself.
+        let known = &mut self.results[runs.result];
+        known.status = known.status.worst(status);
+        known.seen = known.seen.saturating_add(u32::from(new));
+    }
+
+    pub(super) fn verbose(&self) -> bool {
+        !self.started.is_empty()
+    }
+
+    pub(super) fn in_flight(&self) -> impl Iterator<Item = &str> {
+        let runs = self.started.iter().zip(&self.runs);
+        runs.filter(|(_, runs)| runs.ends < runs.starts)
+            .map(|(name, _)| name)
+    }
+
+    /// Adds the results to the log, and all tests to those of earlier sections.
+    pub(super) fn record(&self, package: &str, log: &mut ParsedLogBuilder, earlier: &mut Earlier) {
+        let before = log.results().len();
+        let name = |ended: &Ended| self.started.name(ended.test);
+        let results = self.results.iter();
+        let results = results.map(|ended| (name(ended), ended.status, ended.seen));
+        log.record_all(package, "::", results);
+        let after = log.results().len();
+        if after - before == self.results.len() {
+            earlier.add(before..after);
+        } else {
+            for ended in &self.results {
+                earlier.names.add(name(ended));
+            }
+        }
+        if self.results.len() < self.runs.len() {
+            let silent = self.started.iter().zip(&self.runs);
+            for (name, _) in silent.filter(|(_, runs)| runs.ends == 0) {
+                earlier.names.add(name);
+            }
+        }
+    }
+
+    /// An empty section with the room of this one.
+    pub(super) fn emptied(mut self) -> Self {
+        self.started.clear();
+        self.runs.clear();
+        self.results.clear();
+        Self {
+            started: self.started,
+            runs: self.runs,
+            results: self.results,
+            ..Self::default()
+        }
+    }
+}
+
+/// Tests announced in sections that have ended: looked for when a failure comes too late, so put
+/// together only then.
+#[derive(Default)]
+pub(super) struct Earlier {
+    names: Names,
+    /// The results in the log whose names are to be added.
+    results: Vec<Range<usize>>,
+}
+
+impl Earlier {
+    /// The results that a section added to the log.
+    fn add(&mut self, new: Range<usize>) {
+        match self.results.last_mut() {
+            Some(last) if last.end == new.start => last.end = new.end,
+            _ => self.results.push(new),
+        }
+    }
+
+    pub(super) fn contains(&mut self, name: &str, log: &ParsedLogBuilder) -> bool {
+        for at in self.results.drain(..).flatten() {
+            self.names.add(log.results().at(at).name);
+        }
+        self.names.contains(name)
+    }
+}
