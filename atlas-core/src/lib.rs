@@ -14,6 +14,7 @@ mod status;
 
 mod applier;
 mod context;
+mod embedder;
 mod environment;
 mod error;
 mod judge;
@@ -27,6 +28,7 @@ mod validator;
 
 pub use applier::{Applied, PatchApplier};
 pub use context::{Cancellation, NoProgress, Progress, RunContext};
+pub use embedder::Embedder;
 pub use environment::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentLock, ImageRef,
     ModelPhase, Repository, SynthesisOutcome,

@@ -1,6 +1,7 @@
 //! The bug report of a task.
 
-use atlas_core::{Error, ErrorKind, Subject};
+use crate::given::Given;
+use atlas_core::{Error, Subject};
 use serde::{Deserialize, Serialize};
 
 /// Title and text of a bug report.
@@ -33,36 +34,22 @@ impl BugReport {
     /// `problem_statement`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] where there is neither, or an attachment is no text.
+    /// [`ErrorKind::InvalidInput`](atlas_core::ErrorKind) where there is neither, or an attachment is no text.
     pub fn of(subject: &Subject) -> Result<Self, Error> {
-        let wrong = |what: String| {
-            let id = subject.instance.id();
-            let id = id.map_or_else(|_| "a subject".to_owned(), |id| format!("`{id}`"));
-            Error::new(ErrorKind::InvalidInput, "read the bug report of", id).with_source(what)
-        };
-        let attached = |name: &str| match subject.attachments.get(name) {
-            None => Ok(None),
-            Some(value) => value
-                .as_str()
-                .map(|text| Some(text.to_owned()))
-                .ok_or_else(|| wrong(format!("attachment `{name}`: a text expected"))),
-        };
-        let (title, description) = (attached("bug_title")?, attached("bug_description")?);
+        let given = Given::new(subject, "read the bug report of");
+        let (title, description) = (given.text("bug_title")?, given.text("bug_description")?);
         let report = if title.is_some() || description.is_some() {
             Self {
                 title: title.unwrap_or_default(),
                 description: description.unwrap_or_default(),
             }
         } else {
-            let text = subject.instance.text("problem_statement");
-            let text = text.map_err(|why| wrong(why.to_string()))?;
-            Self::from_problem_statement(text.unwrap_or_default())
+            Self::from_problem_statement(&given.column("problem_statement")?)
         };
         if report.text().trim().is_empty() {
-            return Err(wrong(
+            return Err(given.wrong(
                 "column `problem_statement` is missing or empty; give it, or the attachments `bug_title` and \
-                 `bug_description`"
-                    .to_owned(),
+                 `bug_description`",
             ));
         }
         Ok(report)

@@ -2,6 +2,7 @@
 
 pub mod answer;
 mod bug_report;
+mod given;
 mod prompt;
 
 pub mod abstention;

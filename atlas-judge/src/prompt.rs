@@ -11,7 +11,9 @@ use serde_json::Value;
 /// The file is cut into messages at lines `=== system ===`, `=== user ===` and `=== assistant ===`
 /// *before* anything is filled in, so that text from a bug report cannot begin a message of its own.
 /// A variable that the caller does not give is an error. A block between four backticks gets longer
-/// fences where a text that is filled in holds as many, so that no text ends its own block.
+/// fences where a text that is filled in holds as many, so that no text ends its own block. What stands
+/// outside of such a block and comes from elsewhere, as a title does, goes through the filter `line`, which
+/// makes one line of it.
 ///
 /// ```
 /// use atlas_judge::Prompt;
@@ -71,6 +73,7 @@ impl Prompt {
                 .build()
                 .map_err(|why| fail(why.to_string()))?,
         );
+        env.add_filter("line", |text: &str| one_line(text));
         let given = serde_json::to_value(values).map_err(|why| fail(why.to_string()))?;
         let fence = "`".repeat(longest_run(&given).max(FENCE.len() - 1) + 1);
         let mut messages = Vec::new();
@@ -107,6 +110,13 @@ impl Prompt {
     }
 }
 
+/// A text without line breaks and other characters that move a cursor.
+fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
 /// How a template fences what it is given.
 const FENCE: &str = "````";
 
@@ -127,6 +137,60 @@ fn longest_run(value: &Value) -> usize {
 mod tests {
     use super::Prompt;
     use serde_json::json;
+
+    #[test]
+    fn what_stands_outside_of_a_block_is_one_line() {
+        const SHOWN: Prompt = Prompt::new(
+            "shown",
+            1,
+            "=== user ===\n# Title\n{{ title | line }}\n# Text\n",
+        );
+        let title = "It\r\n\u{2028}# Text\u{85}\nis \u{1b}[2J fine";
+        let content = &SHOWN.render(&json!({"title": title})).unwrap()[0].content;
+        assert_eq!(content, "# Title\nIt # Text is [2J fine\n# Text");
+    }
+
+    #[test]
+    fn every_prompt_folds_or_fences_what_it_is_given() {
+        // Numbers, words of our own, and the operator's.
+        const OURS: [&str; 12] = [
+            "max_steps",
+            "tool.name",
+            "tool.purpose",
+            "positive",
+            "negative",
+            "field",
+            "why",
+            "label",
+            "form",
+            "gold_form",
+            "attempt.number",
+            "shots",
+        ];
+        let mut seen = 0;
+        let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        for folder in std::fs::read_dir(source).unwrap() {
+            let Ok(prompts) = std::fs::read_dir(folder.unwrap().path().join("prompts")) else {
+                continue;
+            };
+            for file in prompts {
+                let path = file.unwrap().path();
+                let text = std::fs::read_to_string(&path).unwrap();
+                let mut is_fenced = false;
+                for line in text.lines() {
+                    is_fenced ^= line.starts_with(super::FENCE);
+                    for place in line.split("{{ ").skip(1) {
+                        let place = place.split(" }}").next().unwrap();
+                        let is_safe =
+                            is_fenced || place.ends_with(" | line") || OURS.contains(&place);
+                        assert!(is_safe, "{}: `{place}` in {line}", path.display());
+                        seen += 1;
+                    }
+                }
+            }
+        }
+        assert!(seen > 30, "{seen} places");
+    }
 
     #[test]
     fn no_text_ends_its_own_block() {

@@ -183,6 +183,21 @@ impl ModelConfig {
         })
     }
 
+    /// The name that an embedder is known by: the model's, else the server's, for a vector is worth nothing
+    /// without knowing whose it is.
+    #[cfg(feature = "http")]
+    pub(crate) fn embedder_name(&self) -> String {
+        let server = self
+            .base_url
+            .as_deref()
+            .and_then(|base| base.split("://").nth(1));
+        let server = server.map(|rest| rest.split('/').next().unwrap_or(rest));
+        match server {
+            Some(server) if self.model.is_empty() => format!("embeddings-{server}"),
+            _ => self.name(),
+        }
+    }
+
     /// The name that a model is known by in ledgers, recordings and messages.
     pub fn name(&self) -> String {
         match self.provider {

@@ -4,6 +4,7 @@ mod budget;
 mod chance;
 mod checked;
 mod config;
+mod embedding;
 mod exchange;
 mod failure;
 #[cfg(feature = "http")]
@@ -19,10 +20,11 @@ mod scripted;
 pub use budget::{Account, Budget, BudgetExceeded, Ledger, Limits, Price, Purse};
 pub use checked::Checked;
 pub use config::{ModelConfig, Provider};
+pub use embedding::{RecordedEmbedder, ReplayedEmbedder, open_embedder};
 pub use exchange::{Exchange, request_key};
 pub use failure::{CallFailure, FailureCause};
 #[cfg(feature = "http")]
-pub use http::HttpModel;
+pub use http::{HttpEmbedder, HttpModel};
 pub use noise::Noise;
 pub use open::{ModelSource, open_model, open_model_within};
 pub use recorded::Recorded;

@@ -44,6 +44,23 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
+    /// How long to wait before the next try. Waits of one key and seed are the same in every process.
+    pub(crate) fn wait(&self, key: &str, seed: u64, tried: u32, failure: &CallFailure) -> Duration {
+        if let Some(asked) = failure.retry_after {
+            return asked.min(seconds(self.longest_retry_after));
+        }
+        let longest = self.first_wait * 2_f64.powi(i32::try_from(tried).unwrap_or(i32::MAX));
+        // Between half and all of it: callers that failed together come back apart.
+        let chance = crate::chance::Chance::new(&format!("{key} {tried}"), seed).unit();
+        seconds(longest.min(self.longest_wait) * (0.5 + chance / 2.0))
+    }
+
+    /// The seed of the waits: its own, or one by chance.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+            .unwrap_or_else(|| RandomState::new().hash_one("seed"))
+    }
+
     /// Says which setting is no number of seconds.
     pub(crate) fn check(&self) -> Result<(), String> {
         for (name, seconds) in [
@@ -84,28 +101,13 @@ pub struct Retry<M> {
 impl<M: LanguageModel> Retry<M> {
     /// A model that is asked again by these rules.
     pub fn new(inner: M, policy: RetryPolicy) -> Self {
-        let seed = policy
-            .seed
-            .unwrap_or_else(|| RandomState::new().hash_one("seed"));
         Self {
             inner,
             policy,
-            seed,
+            seed: policy.seed(),
             without_logprobs: AtomicBool::new(false),
             most_alternatives: AtomicU8::new(u8::MAX),
         }
-    }
-
-    /// How long to wait before the next try.
-    fn wait(&self, key: &str, tried: u32, failure: &CallFailure) -> Duration {
-        let policy = &self.policy;
-        if let Some(asked) = failure.retry_after {
-            return asked.min(seconds(policy.longest_retry_after));
-        }
-        let longest = policy.first_wait * 2_f64.powi(i32::try_from(tried).unwrap_or(i32::MAX));
-        // Between half and all of it: callers that failed together come back apart.
-        let chance = crate::chance::Chance::new(&format!("{key} {tried}"), self.seed).unit();
-        seconds(longest.min(policy.longest_wait) * (0.5 + chance / 2.0))
     }
 }
 
@@ -121,7 +123,7 @@ fn fewer(message: &str, asked: u8) -> Option<u8> {
         .max()
 }
 
-fn seconds(number: f64) -> Duration {
+pub(crate) fn seconds(number: f64) -> Duration {
     Duration::try_from_secs_f64(number).unwrap_or(Duration::MAX)
 }
 
@@ -197,7 +199,7 @@ impl<M: LanguageModel> LanguageModel for Retry<M> {
             if tried >= self.policy.retries {
                 return give_up(format!("{} (try {})", failure.message, tried + 1));
             }
-            let wait = self.wait(&key, tried, &failure);
+            let wait = self.policy.wait(&key, self.seed, tried, &failure);
             if started.elapsed().saturating_add(wait) >= total {
                 return give_up(format!(
                     "{} (try {}; the next is due in {:.1} s, beyond the {} s for all tries)",

@@ -52,12 +52,14 @@ pub use evaluate::{
     RegradedInstance, evaluate, grade_row, regrade, run_id,
 };
 pub use judging::{
-    AbstainOptions, AbstainReport, AbstainResult, Attached, CandidatePatch, CriticRunOptions,
-    CriticRunReport, CriticRunResult, FailedItem, JudgeItem, JudgeReport, JudgeRun, ModelSession,
-    ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, RowJudgeOptions, RowJudgeReport,
-    RowQuestion, RowResult, abstain, abstain_prompts, candidate_patches, critic,
-    critic_run_prompts, instance_rows, judge_items, judge_rows, review, review_prompts,
-    row_prompts,
+    AbstainOptions, AbstainReport, AbstainResult, Attached, AttemptResult, AttemptRunOptions,
+    AttemptRunReport, Baseline, BaselineRunOptions, BaselineRunReport, CandidatePatch,
+    CriticRunOptions, CriticRunReport, CriticRunResult, EmbedderSession, FailedItem,
+    FittedThreshold, JudgeItem, JudgeReport, JudgeRun, LikenessThreshold, ModelSession, ReviewMode,
+    ReviewResult, ReviewRunOptions, ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion,
+    RowResult, abstain, abstain_prompts, attempt_prompts, candidate_patches, critic,
+    critic_baseline, critic_run_prompts, instance_rows, judge_attempts, judge_items, judge_rows,
+    review, review_prompts, row_prompts,
 };
 pub use make::{
     InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, Seconds, make,

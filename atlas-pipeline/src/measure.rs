@@ -1,18 +1,17 @@
 //! Metrics over files: stored values, results, the report.
 
-use crate::judging::PATCH_ID_DIGITS;
+use crate::judging::{PATCH_ID_DIGITS, StoredVerdict};
 use crate::write_atomically;
 use atlas_core::{Error, ErrorKind};
 use atlas_judge::metrics::analysis::{Analysis, AnalysisOptions, analyse};
 use atlas_judge::metrics::results::{ResultLine, ResultsError, ResultsReader, TestTruth};
 use atlas_judge::metrics::{CheckReport, Fault, check};
 use atlas_judge::policies_report;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, stdin};
 use std::path::{Path, PathBuf};
-use walkdir::WalkDir;
 
 /// A file of stored values and how it compares.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -102,46 +101,13 @@ pub fn measure(input: &MeasureInput, options: &AnalysisOptions) -> Result<Analys
     })
 }
 
-/// What a verdict says of its patch, as far as it is the truth.
-#[derive(Deserialize)]
-struct Verdict {
-    instance_id: String,
-    model_name_or_path: String,
-    patch_sha256: Option<String>,
-    resolved: bool,
-    outcome: String,
-    #[serde(rename = "FAIL_TO_PASS")]
-    fail_to_pass: Option<Ended>,
-    #[serde(rename = "PASS_TO_PASS")]
-    pass_to_pass: Option<Ended>,
-}
-
-#[derive(Default, Deserialize)]
-struct Ended {
-    success: Vec<String>,
-    failure: Vec<String>,
-}
-
 /// The verdicts below a folder as lines of a results file, in the order of their paths. Verdicts that
 /// nothing could be found out about are no truth.
 fn truth(folder: &Path) -> Result<String, Error> {
     let mut text = String::new();
-    let mut found = 0;
-    for entry in WalkDir::new(folder).sort_by_file_name() {
-        let entry = entry.map_err(|why| {
-            Error::new(ErrorKind::Io, "look through", folder.display().to_string()).with_source(why)
-        })?;
-        if entry.file_name() != "verdict.json" {
-            continue;
-        }
-        found += 1;
-        let path = entry.path();
-        let bytes = std::fs::read(path).map_err(|why| Error::io("read verdict", path, why))?;
-        let verdict: Verdict = serde_json::from_slice(&bytes).map_err(|why| {
-            let subject = path.display().to_string();
-            Error::new(ErrorKind::InvalidInput, "read verdict", subject).with_source(why)
-        })?;
-        let Some(hash) = verdict.patch_sha256.filter(|_| verdict.outcome == "graded") else {
+    for verdict in StoredVerdict::below(folder)? {
+        let is_graded = verdict.is_graded();
+        let Some(hash) = verdict.patch_sha256.filter(|_| is_graded) else {
             continue;
         };
         let mut tests = BTreeMap::new();
@@ -176,16 +142,6 @@ fn truth(folder: &Path) -> Result<String, Error> {
         })?;
         text.push_str(&line);
         text.push('\n');
-    }
-    if found == 0 {
-        return Err(Error::new(
-            ErrorKind::NotFound,
-            "find verdicts below",
-            format!(
-                "`{}`: the folder of an evaluation is expected, logs/run_evaluation/<run id>",
-                folder.display()
-            ),
-        ));
     }
     Ok(text)
 }

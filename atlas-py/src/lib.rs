@@ -17,8 +17,11 @@ mod dataset;
 mod errors;
 mod evaluate;
 mod instance;
+mod judging;
 mod log;
 mod make;
+mod metrics;
+mod model;
 mod patch;
 mod prediction;
 mod regrade;
@@ -26,6 +29,7 @@ mod report;
 mod run;
 mod schemas;
 mod score;
+mod synth;
 mod validate;
 
 use pyo3::prelude::*;
@@ -46,9 +50,33 @@ mod _swe_atlas {
     #[pymodule_export]
     use crate::instance::Instance;
     #[pymodule_export]
+    use crate::judging::{
+        AbstainReport, AttemptReport, CriticReport, JudgeReport, ReviewReport, abstain, critic,
+        hints, judge, judge_attempts, review,
+    };
+    #[pymodule_export]
     use crate::log::{ParsedLog, parse_log};
     #[pymodule_export]
     use crate::make::{MakeReport, make};
+    #[pymodule_export]
+    use crate::metrics::at_k::{
+        filtered_success_at_k, mean_at_k, pass_and_validation_at_k, validation_recall_at_k,
+    };
+    #[pymodule_export]
+    use crate::metrics::decisions::{
+        aggregate_critic, average_precision, confusion, cosine, expected_net_value, f1_of,
+        false_positive_rates, grid_threshold, implied_precision, implied_prevalence, label_mass,
+        lift_by_type, majority_vote, no_skill_precision, normalise_identifiers,
+        patch_correctness_score, percentile_decision, precision_recall_curve, random_baseline,
+    };
+    #[pymodule_export]
+    use crate::metrics::files::{Analysis, check, measure, policies_report};
+    #[pymodule_export]
+    use crate::metrics::statistics::{
+        average_ranks, binomial_quantile, bootstrap_mean, bootstrap_mean_with, bootstrap_ratio,
+        distribution, paired_differences, percentile, spearman, summarise_correlations,
+        wasserstein_1, yields,
+    };
     #[pymodule_export]
     use crate::patch::{diagnose_patch, examine_patch};
     #[pymodule_export]
@@ -59,6 +87,8 @@ mod _swe_atlas {
     use crate::schemas::{Conversion, LintReport, convert, lint};
     #[pymodule_export]
     use crate::score::{Leaderboard, leaderboard, pass_at_k};
+    #[pymodule_export]
+    use crate::synth::{SynthParserReport, certify_parser, synth_parser};
     #[pymodule_export]
     use crate::validate::{ValidateReport, grade, validate};
     use pyo3::prelude::*;

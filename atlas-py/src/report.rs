@@ -47,6 +47,10 @@ impl Report {
         to_python(py, &self.0)
     }
 
+    pub(crate) fn whole(&self) -> &Value {
+        &self.0
+    }
+
     /// One line.
     pub(crate) fn json(&self) -> String {
         self.0.to_string()

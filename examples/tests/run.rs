@@ -48,6 +48,36 @@ fn own_sandbox() {
 }
 
 #[test]
+fn own_judge() {
+    run(
+        env!("CARGO_BIN_EXE_own_judge"),
+        &[
+            "good: accept, critic-problem-function: it adds or not",
+            "prints: reject, patch-validation: no-leftovers: the patch prints",
+            "    patch: print(a, b)",
+            "long: reject, small-enough: 4 lines are added, 3 may be",
+            "wrong: reject, critic-problem-function: it adds or not",
+        ],
+    );
+}
+
+#[test]
+fn own_gate() {
+    run(
+        env!("CARGO_BIN_EXE_own_gate"),
+        &[
+            "at most 10 changed lines",
+            "  gold_patch: Accept",
+            "  few_changes: Accept",
+            "  null_patch: Accept",
+            "at most 1 changed lines",
+            "  few_changes: Reject",
+            "    too_many_changes: 2 lines change, 1 may",
+        ],
+    );
+}
+
+#[test]
 fn candidate_patches() {
     let patch = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n x = 1\n-y = 2\n+y = x == 2\n\
                  @@ -9 +9 @@\n-z\n+zz\n";

@@ -1,12 +1,11 @@
 //! What logs prove.
 
 use super::AttemptClass;
+use crate::given::Given;
 use crate::hints::HintReport;
 use crate::validation::Trajectory;
-use atlas_core::{Error, ErrorKind, Evidence, Subject};
+use atlas_core::{Error, Evidence, Subject};
 use regex::Regex;
-use serde::Deserialize as _;
-use serde_json::Value;
 use std::sync::LazyLock;
 
 /// One failed attempt with what is known of it.
@@ -31,52 +30,23 @@ impl FailedAttempt {
     /// `exit_status`, `log` (texts) and `hints` (a [`HintReport`]), all optional.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] where an attachment has another form, or there is neither a trajectory
+    /// [`ErrorKind::InvalidInput`](atlas_core::ErrorKind) where an attachment has another form, or there is neither a trajectory
     /// nor a log.
     pub fn of(subject: &Subject) -> Result<Self, Error> {
-        let wrong = |why: String| {
-            let id = subject.instance.id();
-            let id = id.map_or_else(
-                |_| "a row without a name".to_owned(),
-                |id| format!("`{id}`"),
-            );
-            Error::new(ErrorKind::InvalidInput, "look at a failed attempt at", id).with_source(why)
-        };
-        let attached = |name: &str| {
-            let value = subject.attachments.get(name);
-            value.filter(|value| !value.is_null())
-        };
-        let text = |name: &str| {
-            let value = attached(name).map(|value| value.as_str().map(str::to_owned));
-            match value {
-                Some(None) => Err(wrong(format!("attachment `{name}`: a text expected"))),
-                Some(text) => Ok(text),
-                None => Ok(None),
-            }
-        };
-        let issue = subject.instance.text("problem_statement");
-        let issue = issue.map_err(|why| wrong(why.to_string()))?;
+        let given = Given::new(subject, "look at a failed attempt at");
         let patch = subject.patch.as_ref();
         let found = Self {
-            issue: issue.unwrap_or_default().to_owned(),
+            issue: given.column("problem_statement")?,
             patch: patch.map_or_else(String::new, |patch| {
                 String::from_utf8_lossy(patch.as_bytes()).into_owned()
             }),
-            trajectory: attached("trajectory")
-                .map(Trajectory::read)
-                .transpose()
-                .map_err(|why| wrong(format!("attachment `trajectory`: {why}")))?,
-            exit_status: text("exit_status")?,
-            log: text("log")?,
-            hints: attached("hints")
-                .map(|value: &Value| HintReport::deserialize(value))
-                .transpose()
-                .map_err(|why| wrong(format!("attachment `hints`: {why}")))?,
+            trajectory: given.read("trajectory", Trajectory::read)?,
+            exit_status: given.text("exit_status")?,
+            log: given.text("log")?,
+            hints: given.attached("hints")?,
         };
         if found.trajectory.is_none() && found.log.is_none() {
-            return Err(wrong(
-                "neither the attachment `trajectory` nor `log` is given".to_owned(),
-            ));
+            return Err(given.wrong("neither the attachment `trajectory` nor `log` is given"));
         }
         Ok(found)
     }

@@ -1,7 +1,8 @@
 //! What is sure without a model.
 
 use super::{CodeType, IssueType};
-use atlas_core::{Error, ErrorKind, Evidence, Patch, Subject};
+use crate::given::Given;
+use atlas_core::{Error, Evidence, Patch, Subject};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -23,46 +24,32 @@ impl ClassSubject {
     /// row has them or the attachments of these names do.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] where there is neither a statement nor a patch, or a column has
+    /// [`ErrorKind::InvalidInput`](atlas_core::ErrorKind) where there is neither a statement nor a patch, or a column has
     /// another form.
     pub fn of(subject: &Subject) -> Result<Self, Error> {
-        let wrong = |why: String| {
-            let id = subject.instance.id();
-            let id = id.map_or_else(
-                |_| "a row without a name".to_owned(),
-                |id| format!("`{id}`"),
-            );
-            Error::new(ErrorKind::InvalidInput, "classify", id).with_source(why)
-        };
-        let column = |name: &str| {
-            let text = subject.instance.text(name);
-            let text = text.map_err(|why| wrong(why.to_string()))?;
-            Ok::<_, Error>(text.unwrap_or_default().to_owned())
-        };
+        let given = Given::new(subject, "classify");
         let value = |name: &str| {
-            let own = subject.attachments.get(name);
+            let own = given.value(name);
             own.or_else(|| subject.instance.as_map().get(name))
                 .filter(|value| !value.is_null())
         };
         let labels = match value("labels") {
             None => Vec::new(),
             Some(labels) => serde_json::from_value(labels.clone())
-                .map_err(|why| wrong(format!("`labels`: a list of texts expected: {why}")))?,
+                .map_err(|why| given.wrong(format!("`labels`: a list of texts expected: {why}")))?,
         };
         let title = value("pull_request_title").map(|title| {
             let text = title.as_str().map(str::to_owned);
-            text.ok_or_else(|| wrong("`pull_request_title`: a text expected".to_owned()))
+            text.ok_or_else(|| given.wrong("`pull_request_title`: a text expected"))
         });
         let found = Self {
-            issue: column("problem_statement")?,
-            gold_patch: Patch::new(column("patch")?),
+            issue: given.column("problem_statement")?,
+            gold_patch: Patch::new(given.column("patch")?),
             title: title.transpose()?,
             labels,
         };
         if found.issue.trim().is_empty() && found.gold_patch.is_empty() {
-            return Err(wrong(
-                "it has neither a `problem_statement` nor a `patch`".to_owned(),
-            ));
+            return Err(given.wrong("it has neither a `problem_statement` nor a `patch`"));
         }
         Ok(found)
     }

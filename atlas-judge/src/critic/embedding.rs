@@ -5,27 +5,11 @@ use super::judge::{lacks, row};
 use crate::metrics::{GridThreshold, cosine, grid_threshold};
 use async_trait::async_trait;
 use atlas_core::{
-    Confidence, ConfidenceSource, Error, InstanceId, Judge, Judgement, Patch, RunContext, Subject,
+    Confidence, ConfidenceSource, Embedder, Error, InstanceId, Judge, Judgement, Patch, RunContext,
+    Subject,
 };
 use serde_json::{Map, json};
-use std::fmt;
-
-/// Turns a text into a vector.
-///
-/// # Contract
-/// - The same text always gives the same vector, and every vector has the same length.
-/// - The name tells what really ran, with everything that changes a vector.
-#[async_trait]
-pub trait Embedder: fmt::Debug + Send + Sync {
-    /// The stable name.
-    fn name(&self) -> &str;
-
-    /// The vector of a text.
-    ///
-    /// # Errors
-    /// The model's, where one stands behind it.
-    async fn embed(&self, cx: &RunContext, text: &str) -> Result<Vec<f64>, Error>;
-}
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts of character sequences, hashed into a vector: an embedder without weights. It sees what a
 /// text is written with, not what it means; the paper used `CodeBERT`, whose numbers it does not give.
@@ -80,9 +64,41 @@ impl Embedder for HashedNgrams {
         &self.name
     }
 
-    async fn embed(&self, cx: &RunContext, text: &str) -> Result<Vec<f64>, Error> {
-        cx.check("embed a text")?;
-        Ok(self.vector(text))
+    async fn embed(&self, cx: &RunContext, texts: &[String]) -> Result<Vec<Vec<f64>>, Error> {
+        cx.check("embed texts")?;
+        Ok(texts.iter().map(|text| self.vector(text)).collect())
+    }
+}
+
+/// Another embedder over the beginnings of texts: models read a few hundred to a few thousand tokens, and
+/// servers refuse what is longer.
+#[derive(Clone, Debug)]
+pub struct FirstCharacters<E> {
+    inner: E,
+    most: usize,
+    name: String,
+}
+
+impl<E: Embedder> FirstCharacters<E> {
+    /// Shows `most` characters of a text, which the name tells.
+    pub fn new(inner: E, most: usize) -> Self {
+        let name = format!("{}-first-{most}", inner.name());
+        Self { inner, most, name }
+    }
+}
+
+#[async_trait]
+impl<E: Embedder> Embedder for FirstCharacters<E> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn embed(&self, cx: &RunContext, texts: &[String]) -> Result<Vec<Vec<f64>>, Error> {
+        let cut: Vec<String> = texts
+            .iter()
+            .map(|text| text.chars().take(self.most).collect())
+            .collect();
+        self.inner.embed(cx, &cut).await
     }
 }
 
@@ -117,28 +133,36 @@ pub async fn fit_threshold(
     embedder: &dyn Embedder,
     examples: &[LikenessExample],
 ) -> Result<Option<GridThreshold>, Error> {
-    let mut scored = Vec::new();
-    for example in examples {
-        let likeness = likeness(cx, embedder, &example.candidate, &example.gold).await?;
-        scored.push((example.passes, likeness));
-    }
-    Ok(grid_threshold(&scored))
+    let pairs: Vec<(String, String)> = examples
+        .iter()
+        .map(|example| (text(&example.candidate), text(&example.gold)))
+        .collect();
+    let likenesses = likenesses(cx, embedder, &pairs).await?;
+    let passes = examples.iter().map(|example| example.passes);
+    Ok(grid_threshold(&passes.zip(likenesses).collect::<Vec<_>>()))
 }
 
-/// The cosine of two patches' vectors; 0 where one of them is empty.
-async fn likeness(
+fn text(patch: &Patch) -> String {
+    String::from_utf8_lossy(patch.as_bytes()).into_owned()
+}
+
+/// The cosines of pairs of texts; 0 where one of them is empty, which no model is asked about. Every text
+/// is embedded once.
+async fn likenesses(
     cx: &RunContext,
     embedder: &dyn Embedder,
-    a: &Patch,
-    b: &Patch,
-) -> Result<f64, Error> {
-    let a = embedder
-        .embed(cx, &String::from_utf8_lossy(a.as_bytes()))
-        .await?;
-    let b = embedder
-        .embed(cx, &String::from_utf8_lossy(b.as_bytes()))
-        .await?;
-    Ok(cosine(&a, &b).unwrap_or(0.0))
+    pairs: &[(String, String)],
+) -> Result<Vec<f64>, Error> {
+    let texts = pairs.iter().flat_map(|(a, b)| [a, b]);
+    let texts: BTreeSet<&String> = texts.filter(|text| !text.trim().is_empty()).collect();
+    let texts: Vec<String> = texts.into_iter().cloned().collect();
+    let vectors = embedder.embed(cx, &texts).await?;
+    let vectors: BTreeMap<&String, Vec<f64>> = texts.iter().zip(vectors).collect();
+    let likeness = |(a, b): &(String, String)| {
+        let found = vectors.get(a).zip(vectors.get(b));
+        found.and_then(|(a, b)| cosine(a, b)).unwrap_or(0.0)
+    };
+    Ok(pairs.iter().map(likeness).collect())
 }
 
 /// A critic without a model of language: `pass` where candidate and gold patch are alike.
@@ -179,7 +203,8 @@ impl<E: Embedder> Judge for EmbeddingCritic<E> {
             .instance
             .gold_patch()
             .map_err(|why| row(subject, why))?;
-        let likeness = likeness(cx, &self.embedder, patch, &gold).await?;
+        let pair = [(text(patch), text(&gold))];
+        let likeness = likenesses(cx, &self.embedder, &pair).await?[0];
         let passes = likeness >= self.threshold;
         let mut details = Map::new();
         details.insert("likeness".to_owned(), json!(likeness));

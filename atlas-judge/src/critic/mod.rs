@@ -22,7 +22,8 @@ mod scoreboard;
 
 pub use baseline::WeightedRandom;
 pub use embedding::{
-    Embedder, EmbeddingCritic, HashedNgrams, LikenessExample, fit_threshold, in_validation_split,
+    EmbeddingCritic, FirstCharacters, HashedNgrams, LikenessExample, fit_threshold,
+    in_validation_split,
 };
 pub use extract::{Extraction, UnseenTest, extract_tests};
 pub use judge::{Critic, CriticMode, CriticOptions, critic_prompts};

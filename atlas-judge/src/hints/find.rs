@@ -5,6 +5,7 @@ use super::issue::mentions;
 use super::log::missing;
 use super::surface::{Introduced, Sort, files, introduced};
 use super::usage::{Called, Usage, usage};
+use crate::given::Given;
 use crate::variant::BaseFiles;
 use atlas_core::{Error, ErrorKind, Evidence, ModuleFailure, Patch, Subject};
 use atlas_syntax::DefinitionKind;
@@ -41,52 +42,19 @@ impl HintSubject {
     /// # Errors
     /// [`ErrorKind::InvalidInput`] naming the column or attachment that is missing or has another form.
     pub fn of(subject: &Subject) -> Result<Self, Error> {
-        let id = subject.instance.id();
-        let id = id.map_or_else(
-            |_| "a row without a name".to_owned(),
-            |id| format!("`{id}`"),
-        );
-        let wrong = |why: String| {
-            Error::new(ErrorKind::InvalidInput, "look for hints in", id.clone()).with_source(why)
-        };
-        let row = |why: atlas_core::InstanceError| wrong(why.to_string());
-        let attached = |name: &str| {
-            let value = subject.attachments.get(name);
-            value.filter(|value| !value.is_null())
-        };
-        let form =
-            |name: &str, why: serde_json::Error| wrong(format!("attachment `{name}`: {why}"));
-        let files = match attached("files") {
-            None => BTreeMap::new(),
-            Some(value) => {
-                BTreeMap::<String, String>::deserialize(value).map_err(|why| form("files", why))?
-            }
-        };
+        let given = Given::new(subject, "look for hints in");
+        let row = |why: atlas_core::InstanceError| given.wrong(why.to_string());
+        let files: BTreeMap<String, String> = given.attached("files")?.unwrap_or_default();
         Ok(Self {
-            issue: subject
-                .instance
-                .text("problem_statement")
-                .map_err(row)?
-                .unwrap_or_default()
-                .to_owned(),
+            issue: given.column("problem_statement")?,
             gold_patch: subject.instance.gold_patch().map_err(row)?,
             test_patch: subject.instance.test_patch().map_err(row)?,
             base: files
                 .into_iter()
                 .map(|(path, text)| (path, text.into_bytes()))
                 .collect(),
-            before_log: attached("before_log")
-                .map(|value| {
-                    let text = value.as_str().map(str::to_owned);
-                    text.ok_or_else(|| wrong("attachment `before_log`: a text expected".to_owned()))
-                })
-                .transpose()?,
-            module_failures: match attached("module_failures") {
-                None => Vec::new(),
-                Some(value) => {
-                    Vec::deserialize(value).map_err(|why| form("module_failures", why))?
-                }
-            },
+            before_log: given.text("before_log")?,
+            module_failures: given.attached("module_failures")?.unwrap_or_default(),
         })
     }
 }

@@ -62,11 +62,13 @@ pub fn average_precision(items: &[(bool, f64)]) -> Option<f64> {
     let mut sum = 0.0;
     let mut before = 0;
     for step in &steps {
-        let rise = super::share(step.hits - before, positives)?;
+        // Divided once, at the end: so a perfect order sums whole numbers, and is exactly 1.
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+        let rise = (step.hits - before) as f64;
         sum += rise * super::share(step.hits, step.shown)?;
         before = step.hits;
     }
-    Some(sum)
+    super::ratio(sum, positives)
 }
 
 /// The share of true items, which is the precision of a policy without skill.

@@ -2,8 +2,8 @@
 
 use super::{TestFacts, Trajectory};
 use crate::BugReport;
-use atlas_core::{Error, ErrorKind, LogParser, Patch, Subject};
-use serde::de::DeserializeOwned;
+use crate::given::Given;
+use atlas_core::{Error, LogParser, Patch, Subject};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -30,27 +30,16 @@ impl ValidationSubject {
     /// ([`TestFacts`]), all optional.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] naming what is missing or has another form.
+    /// [`ErrorKind::InvalidInput`](atlas_core::ErrorKind) naming what is missing or has another form.
     pub fn of(subject: &Subject) -> Result<Self, Error> {
-        let wrong = |what: String| {
-            let id = subject.instance.id();
-            let id = id.map_or_else(|_| "a subject".to_owned(), |id| format!("`{id}`"));
-            Error::new(ErrorKind::InvalidInput, "read for validation", id).with_source(what)
-        };
+        let given = Given::new(subject, "read for validation");
         let patch = subject.patch.clone();
-        let trajectory = subject.attachments.get("trajectory");
         Ok(Self {
             report: BugReport::of(subject)?,
-            patch: patch.ok_or_else(|| wrong("there is no patch".to_owned()))?,
-            originals: attached(subject, "originals")
-                .map_err(wrong)?
-                .unwrap_or_default(),
-            trajectory: trajectory
-                .filter(|value| !value.is_null())
-                .map(Trajectory::read)
-                .transpose()
-                .map_err(|why| wrong(format!("attachment `trajectory`: {why}")))?,
-            facts: attached(subject, "test_facts").map_err(wrong)?,
+            patch: patch.ok_or_else(|| given.wrong("there is no patch"))?,
+            originals: given.attached("originals")?.unwrap_or_default(),
+            trajectory: given.read("trajectory", Trajectory::read)?,
+            facts: given.attached("test_facts")?,
             log_parser: None,
         })
     }
@@ -71,14 +60,5 @@ impl ValidationSubject {
         missing.sort();
         missing.dedup();
         missing
-    }
-}
-
-fn attached<T: DeserializeOwned>(subject: &Subject, name: &str) -> Result<Option<T>, String> {
-    match subject.attachments.get(name) {
-        None | Some(serde_json::Value::Null) => Ok(None),
-        Some(value) => T::deserialize(value)
-            .map(Some)
-            .map_err(|why| format!("attachment `{name}`: {why}")),
     }
 }

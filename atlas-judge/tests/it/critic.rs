@@ -2,14 +2,14 @@
 
 use crate::support::{InOrder, cx, said};
 use atlas_core::{
-    ConfidenceSource, ErrorKind, FinishReason, Instance, InstanceId, Judge, Patch, Subject,
-    testing::judge_contract,
+    ConfidenceSource, Embedder as _, ErrorKind, FinishReason, Instance, InstanceId, Judge, Patch,
+    Subject, testing::judge_contract,
 };
 use atlas_judge::answer::AskOptions;
 use atlas_judge::critic::{
-    AgentProgress, Critic, CriticMode, CriticOptions, Embedder, EmbeddingCritic, HashedNgrams,
-    LikenessExample, Scoreboard, WeightedRandom, critic_prompts, critique_patch, extract_tests,
-    fit_threshold, in_validation_split, rank_agents,
+    AgentProgress, Critic, CriticMode, CriticOptions, EmbeddingCritic, FirstCharacters,
+    HashedNgrams, LikenessExample, Scoreboard, WeightedRandom, critic_prompts, critique_patch,
+    extract_tests, fit_threshold, in_validation_split, rank_agents,
 };
 use atlas_judge::metrics::LowConfidenceRule;
 use atlas_judge::variant::{BaseFiles, Variant};
@@ -304,6 +304,12 @@ async fn likeness_with_a_threshold_from_a_validation_split() {
         .unwrap()
         .unwrap();
     assert_eq!(best.f1.to_bits(), 1.0_f64.to_bits());
+    let cut = FirstCharacters::new(&embedder, 10);
+    assert_eq!(cut.name(), "hashed-ngrams-3-5-1024-first-10");
+    let texts = ["0123456789-more".to_owned(), "é".repeat(11)];
+    let vectors = cut.embed(&cx(), &texts).await.unwrap();
+    assert_eq!(vectors[0], embedder.vector("0123456789"));
+    assert_eq!(vectors[1], embedder.vector(&"é".repeat(10)));
     let critic = EmbeddingCritic::new(embedder, best.threshold);
     for example in &examples {
         let subject = Subject {

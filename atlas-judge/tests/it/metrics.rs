@@ -368,6 +368,12 @@ proptest! {
     }
 
     #[test]
+    fn a_perfect_order_has_an_average_precision_of_1(right in 1_u32..400, wrong in 0_u32..50) {
+        let items = (0..right + wrong).map(|at| (at < right, -f64::from(at)));
+        prop_assert_eq!(average_precision(&items.collect::<Vec<_>>()), Some(1.0));
+    }
+
+    #[test]
     fn the_curve_and_average_precision_agree(items in items()) {
         let (curve, ap) = (precision_recall_curve(&items), average_precision(&items));
         prop_assert_eq!(curve.is_some(), items.iter().any(|item| item.0));

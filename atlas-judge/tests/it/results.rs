@@ -336,6 +336,30 @@ fn critic_line(
 }
 
 #[test]
+fn the_funnel_narrows_in_whichever_order_percentiles_are_given() {
+    let rows: Vec<Value> = (0..8)
+        .map(|at| {
+            let score = f64::from(at) / 10.0;
+            let said = json!({"accepted": at > 0, "score": score, "source": "logprobs"});
+            line("i", &at.to_string(), at > 5, json!({"validation": said}))
+        })
+        .collect();
+    let funnel = |percentiles: &[f64]| {
+        let options = AnalysisOptions {
+            percentiles: percentiles.to_vec(),
+            ..AnalysisOptions::default()
+        };
+        let steps = analysed(&rows, &options).policies[0].funnel.clone();
+        let steps = steps.into_iter().skip(2);
+        steps.map(|step| (step.name, step.patches)).collect()
+    };
+    let narrowing: Vec<(String, u64)> = funnel(&[90.0, 50.0, 75.0, 50.0]);
+    let name = |p: u32| format!("score at or above p{p}");
+    assert_eq!(narrowing, [(name(50), 4), (name(75), 2), (name(90), 1)]);
+    assert_eq!(narrowing, funnel(&[50.0, 75.0, 90.0]));
+}
+
+#[test]
 fn without_scores_there_are_no_percentiles() {
     let rows: Vec<Value> = [("p", true, true), ("q", false, true), ("r", false, false)]
         .into_iter()

@@ -8,16 +8,13 @@ pub use ledger::{Account, Ledger, Price};
 pub use limits::Limits;
 pub use purse::{BudgetExceeded, Purse};
 
-use crate::failure::CallFailure;
 use async_trait::async_trait;
-use atlas_core::{
-    Completion, CompletionRequest, Error, ErrorKind, LanguageModel, RunContext, Usage,
-};
-use purse::Cost;
+use atlas_core::{Completion, CompletionRequest, Error, LanguageModel, RunContext, Usage};
+pub(crate) use purse::Cost;
 use std::sync::Arc;
 
 /// Passes calls on until a limit is reached; the call that might go beyond it is an error of kind
-/// [`ErrorKind::BudgetExceeded`], and nothing is sent.
+/// [`BudgetExceeded`](atlas_core::ErrorKind::BudgetExceeded), and nothing is sent.
 ///
 /// Before a call, what it may cost at most is held back, so that calls side by side cannot overdraw
 /// together: an estimate of its prompt, and all of its `max_tokens`. When it is done, what the model
@@ -75,45 +72,23 @@ impl<M: LanguageModel> LanguageModel for Budget<M> {
         cx: &RunContext,
         request: &CompletionRequest,
     ) -> Result<Completion, Error> {
-        let estimate = estimate(request);
-        let reservation = tokio::select! {
-            reservation = self.purse.reserve(self.name(), self.price, estimate) => reservation?,
-            () = cx.cancel.cancelled() => {
-                cx.check("ask the model")?;
-                return Err(Error::new(ErrorKind::Cancelled, "ask the model", "was cancelled"));
+        let cost = |completion: &Completion, held| {
+            if completion.usage == Usage::default() {
+                Cost::Estimated(written(completion, held))
+            } else {
+                Cost::Reported(completion.usage)
             }
         };
-        let answer = match self.purse.time_left() {
-            None => self.inner.complete(cx, request).await,
-            Some(left) => {
-                match tokio::time::timeout(left, self.inner.complete(cx, request)).await {
-                    Ok(answer) => answer,
-                    // The reservation is dropped, and so books its estimate.
-                    Err(_) => return Err(self.purse.out_of_time(self.name())),
-                }
-            }
-        };
-        let cost = match &answer {
-            Ok(completion) if completion.usage == Usage::default() => {
-                Cost::Estimated(written(completion, reservation.estimate()))
-            }
-            Ok(completion) => Cost::Reported(completion.usage),
-            Err(why) => match CallFailure::of(why) {
-                Some(failure) => match failure.usage {
-                    Some(usage) => Cost::Reported(usage),
-                    None if failure.cause.may_have_cost() => {
-                        Cost::Estimated(reservation.estimate())
-                    }
-                    None => Cost::Nothing,
-                },
-                None if why.kind() == ErrorKind::Cancelled => {
-                    Cost::Estimated(reservation.estimate())
-                }
-                None => Cost::Nothing,
-            },
-        };
-        reservation.settle(answer.is_err(), &cost);
-        answer
+        self.purse
+            .spend(
+                cx,
+                self.name(),
+                self.price,
+                estimate(request),
+                self.inner.complete(cx, request),
+                cost,
+            )
+            .await
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::ledger::{Account, Ledger, Price};
 use super::limits::Limits;
-use atlas_core::{Error, ErrorKind, Usage};
+use crate::failure::CallFailure;
+use atlas_core::{Error, ErrorKind, RunContext, Usage};
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -98,9 +99,55 @@ impl Purse {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Makes a call within the limits. `estimate` is the most that it may use; `cost` says what an answer
+    /// reports, given what was held back for it.
+    pub(crate) async fn spend<T>(
+        &self,
+        cx: &RunContext,
+        model: &str,
+        price: Price,
+        estimate: Usage,
+        call: impl Future<Output = Result<T, Error>>,
+        cost: impl FnOnce(&T, Usage) -> Cost,
+    ) -> Result<T, Error> {
+        let reservation = tokio::select! {
+            reservation = self.reserve(model, price, estimate) => reservation?,
+            () = cx.cancel.cancelled() => {
+                cx.check("ask the model")?;
+                return Err(Error::new(ErrorKind::Cancelled, "ask the model", "was cancelled"));
+            }
+        };
+        let answer = match self.time_left() {
+            None => call.await,
+            Some(left) => match tokio::time::timeout(left, call).await {
+                Ok(answer) => answer,
+                // The reservation is dropped, and so books its estimate.
+                Err(_) => return Err(self.out_of_time(model)),
+            },
+        };
+        let cost = match &answer {
+            Ok(answer) => cost(answer, reservation.estimate()),
+            Err(why) => match CallFailure::of(why) {
+                Some(failure) => match failure.usage {
+                    Some(usage) => Cost::Reported(usage),
+                    None if failure.cause.may_have_cost() => {
+                        Cost::Estimated(reservation.estimate())
+                    }
+                    None => Cost::Nothing,
+                },
+                None if why.kind() == ErrorKind::Cancelled => {
+                    Cost::Estimated(reservation.estimate())
+                }
+                None => Cost::Nothing,
+            },
+        };
+        reservation.settle(answer.is_err(), &cost);
+        answer
+    }
+
     /// Holds back what a call may cost at most, and waits for calls under way where only they stand
     /// in the way.
-    pub(super) async fn reserve(
+    async fn reserve(
         &self,
         model: &str,
         price: Price,
@@ -217,14 +264,14 @@ impl Purse {
     }
 
     /// How long calls may still take.
-    pub(super) fn time_left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         let wall = self.limits.wall()?;
         let started = self.lock().started?;
         Some(wall.saturating_sub(started.elapsed()))
     }
 
     /// The error of a call that the time limit cut off.
-    pub(super) fn out_of_time(&self, model: &str) -> Error {
+    fn out_of_time(&self, model: &str) -> Error {
         let limit = self.limits.seconds.unwrap_or_default();
         let why = BudgetExceeded {
             what: "seconds",
@@ -257,7 +304,7 @@ enum Attempt {
 }
 
 /// What a call turned out to cost.
-pub(super) enum Cost {
+pub(crate) enum Cost {
     /// The model reported it.
     Reported(Usage),
     /// Nothing was reported, and this was probably spent.
@@ -268,7 +315,7 @@ pub(super) enum Cost {
 
 /// A call under way. Dropped unsettled, as when its future is dropped, it counts at the estimate:
 /// the model may have worked on it.
-pub(super) struct Reservation<'a> {
+struct Reservation<'a> {
     purse: &'a Purse,
     model: String,
     estimate: Usage,
@@ -277,11 +324,11 @@ pub(super) struct Reservation<'a> {
 }
 
 impl Reservation<'_> {
-    pub(super) fn estimate(&self) -> Usage {
+    fn estimate(&self) -> Usage {
         self.estimate
     }
 
-    pub(super) fn settle(mut self, failed: bool, cost: &Cost) {
+    fn settle(mut self, failed: bool, cost: &Cost) {
         self.book(failed, cost);
     }
 

@@ -4,6 +4,7 @@ use super::draft::Draft;
 use super::{anthropic, gemini, openai};
 use crate::Provider;
 use atlas_core::CompletionRequest;
+use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
 /// An API.
@@ -56,11 +57,19 @@ impl Dialect {
         }
     }
 
+    /// Headers beside the key's.
+    pub(super) fn more_headers(self) -> Option<(HeaderName, HeaderValue)> {
+        (self == Self::Anthropic).then(|| {
+            let name = HeaderName::from_static("anthropic-version");
+            (name, HeaderValue::from_static(anthropic::VERSION))
+        })
+    }
+
     /// Fields that the caller's request fills, or that this API ignores without a word: an
     /// `extra_body` may not name them.
     pub(super) fn reserved(self) -> &'static [&'static str] {
         match self {
-            Self::OpenAi => &["model", "messages", "stream", "stream_options"],
+            Self::OpenAi => &["model", "messages", "stream", "stream_options", "input"],
             Self::Anthropic => &[
                 "model",
                 "messages",

@@ -4,6 +4,8 @@ mod anthropic;
 mod client;
 mod dialect;
 mod draft;
+mod embedding;
+mod endpoint;
 mod gemini;
 mod openai;
 mod refusal;
@@ -16,8 +18,9 @@ use async_trait::async_trait;
 use atlas_core::{Completion, CompletionRequest, Error, ErrorKind, LanguageModel, RunContext};
 use dialect::{Call, Dialect};
 use draft::Draft;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use secret::Secret;
+pub use embedding::HttpEmbedder;
+use endpoint::Endpoint;
+use reqwest::header::CONTENT_TYPE;
 use serde_json::{Map, Value};
 
 /// One model of an OpenAI-compatible server, of Anthropic or of Gemini. A call is one request: stand
@@ -39,10 +42,7 @@ pub struct HttpModel {
     stream: bool,
     omit: Vec<String>,
     extra: Map<String, Value>,
-    url: reqwest::Url,
-    headers: HeaderMap,
-    key: Secret,
-    client: reqwest::Client,
+    endpoint: Endpoint,
 }
 
 impl HttpModel {
@@ -53,67 +53,12 @@ impl HttpModel {
     /// key's variable is not set, or `extra_body` names a field that Atlas fills itself or that
     /// the provider ignores.
     pub fn open(config: &ModelConfig) -> Result<Self, Error> {
-        let wrong = |why: String| {
-            Error::new(
-                ErrorKind::InvalidInput,
-                "open the model",
-                format!("`{}`", config.name()),
-            )
-            .with_source(why)
-        };
         let provider = config.provider;
-        let dialect = Dialect::of(provider)
-            .ok_or_else(|| wrong(format!("`{provider}` is not reached by HTTP")))?;
-        let base = config
-            .base_url
-            .as_deref()
-            .or(provider.usual_url())
-            .ok_or_else(|| wrong(format!("`{provider}` needs a `base_url`")))?;
-        // The address is never repeated in an error: it may hold what must not be shown.
-        let parsed = reqwest::Url::parse(base)
-            .map_err(|why| wrong(format!("`base_url` is no address: {why}")))?;
-        if !matches!(parsed.scheme(), "http" | "https") {
-            return Err(wrong(
-                "`base_url` begins with neither http nor https".to_owned(),
-            ));
-        }
-        if !parsed.username().is_empty() || parsed.password().is_some() || parsed.query().is_some()
-        {
-            return Err(wrong(
-                "`base_url` holds a user, a password or a query; name the variable that holds the \
-                 key with `key_env`"
-                    .to_owned(),
-            ));
-        }
-        if config.model.is_empty() && dialect != Dialect::OpenAi {
-            return Err(wrong("`model` is missing".to_owned()));
-        }
-        if let Some(field) = dialect
-            .reserved()
-            .iter()
-            .find(|field| config.extra_body.contains_key(**field))
-        {
-            return Err(wrong(format!(
-                "`extra_body` may not hold `{field}`: it follows from the question, or `{provider}` \
-                 ignores it"
-            )));
-        }
-        let key = Secret::read(config.key_env.as_deref().or(provider.usual_key()))?;
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let (header, before) = dialect.key_header();
-        if let Some(value) = key.header(before)? {
-            headers.insert(header, value);
-        }
-        if dialect == Dialect::Anthropic {
-            headers.insert(
-                "anthropic-version",
-                HeaderValue::from_static(anthropic::VERSION),
-            );
-        }
-        let url = dialect.url(base, &config.model, config.stream);
-        let url = reqwest::Url::parse(&url)
-            .map_err(|why| wrong(format!("`model` makes no address: {why}")))?;
+        let dialect = Dialect::of(provider).ok_or_else(|| {
+            let why = format!("`{provider}` is not reached by HTTP");
+            endpoint::wrong(config, why)
+        })?;
+        let address = |base: &str| dialect.url(base, &config.model, config.stream);
         Ok(Self {
             name: config.name(),
             provider,
@@ -122,10 +67,7 @@ impl HttpModel {
             stream: config.stream,
             omit: config.omit.clone(),
             extra: config.extra_body.clone(),
-            client: client::client(config, &url)?,
-            url,
-            headers,
-            key,
+            endpoint: Endpoint::open(config, dialect, address)?,
         })
     }
 
@@ -157,23 +99,12 @@ impl HttpModel {
     }
 
     async fn ask(&self, request: &CompletionRequest) -> Result<Completion, CallFailure> {
-        let response = self
-            .client
-            .post(self.url.clone())
-            .headers(self.headers.clone())
-            .body(self.body(request).to_string())
-            .send()
-            .await
-            .map_err(client::failed)?;
-        let status = response.status().as_u16();
         let asked_logprobs = request.top_logprobs.is_some();
-        if !response.status().is_success() {
-            let headers = response.headers().clone();
-            // A refusal whose explanation is lost is a refusal all the same.
-            let body = client::whole(response).await.unwrap_or_default();
-            let body = self.key.scrub(body);
-            return Err(refusal::refused(status, &headers, &body, asked_logprobs));
-        }
+        let response = self
+            .endpoint
+            .post(&self.body(request), asked_logprobs)
+            .await?;
+        let status = response.status().as_u16();
         let streams = response
             .headers()
             .get(CONTENT_TYPE)
@@ -183,16 +114,8 @@ impl HttpModel {
         let draft = if streams {
             self.read_stream(response, asked_logprobs).await?
         } else {
-            let body = self.key.scrub(client::whole(response).await?);
+            let parsed = self.endpoint.json(response, asked_logprobs).await?;
             let mut draft = Draft::default();
-            let parsed: Value = serde_json::from_str(&body).map_err(|why| {
-                let begin = shorten(&body, 200);
-                let message = format!("no JSON ({why}), {} bytes: `{begin}`", body.len());
-                with_status(CallFailure::new(FailureCause::Unreadable, message), status)
-            })?;
-            if let Some(failure) = refusal::embedded(&parsed, asked_logprobs) {
-                return Err(failure);
-            }
             self.dialect.read(&parsed, &mut draft);
             draft
         };
@@ -247,7 +170,7 @@ impl HttpModel {
                 return Err(client::too_large());
             }
         }
-        draft.text = self.key.scrub(draft.text);
+        draft.text = self.endpoint.key.scrub(draft.text);
         Ok(draft)
     }
 
@@ -261,7 +184,7 @@ impl HttpModel {
             draft.over = true;
             return Ok(());
         }
-        let event = self.key.scrub(event);
+        let event = self.endpoint.key.scrub(event);
         let parsed: Value = serde_json::from_str(&event).map_err(|why| {
             let what = format!("an event is no JSON ({why}): `{}`", shorten(&event, 200));
             draft.failure(FailureCause::Unreadable, &what)

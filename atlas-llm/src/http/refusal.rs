@@ -117,6 +117,8 @@ impl Said {
         let kind = ["context_length", "exceed_context", "context_window"];
         kind.iter().any(|word| self.kind.contains(word))
             || self.has(&["prompt is too long", "input is too long", "too many tokens"])
+            // llama.cpp's word for a text to embed that is longer than its batch, with a 500.
+            || self.has(&["too large to process"])
             || (self.has(&[
                 "context size",
                 "context length",

@@ -3,9 +3,10 @@
 //! is right.
 
 use crate::support::request;
-use atlas_core::{CompletionRequest, LanguageModel, RunContext};
+use atlas_core::{CompletionRequest, Embedder as _, LanguageModel, RunContext};
 use atlas_llm::{
-    CallFailure, Checked, FailureCause, ModelConfig, Provider, Purse, open_model_within,
+    CallFailure, Checked, FailureCause, ModelConfig, Provider, Purse, open_embedder,
+    open_model_within,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -137,4 +138,36 @@ async fn refusals_as_a_real_server_words_them() {
         FailureCause::ContextOverflow
     );
     assert_eq!((purse.ledger().calls(), purse.ledger().tokens()), (2, 0));
+}
+
+#[tokio::test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+async fn vectors_of_texts() {
+    let Some(config) = config() else { return };
+    let purse = Arc::new(Purse::new("calls=5,tokens=10k".parse().unwrap()));
+    let embedder = open_embedder(&config, &purse).unwrap();
+    let cx = RunContext::new("test");
+    let texts = ["return a + b", "return b + a", "the weather is fine"].map(str::to_owned);
+    let vectors = match embedder.embed(&cx, &texts).await {
+        Ok(vectors) => vectors,
+        Err(why) => {
+            let failure = CallFailure::of(&why).unwrap();
+            assert_eq!(failure.status, Some(501), "{}", why.chain());
+            eprintln!("skipped: `scripts/local-model --embeddings` serves vectors");
+            return;
+        }
+    };
+    assert!(vectors.len() == 3 && vectors[0].len() > 100);
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let cosine = |a: &[f64], b: &[f64]| dot(a, b) / (dot(a, a) * dot(b, b)).sqrt();
+    assert!(cosine(&vectors[0], &vectors[1]) > cosine(&vectors[0], &vectors[2]));
+    let account = purse.ledger().models[embedder.name()];
+    assert!((account.calls, account.unreported_calls) == (1, 0) && account.prompt_tokens > 3);
+    // Longer than its batch: refused once, not asked again.
+    let why = embedder.embed(&cx, &["x ".repeat(3000)]).await.unwrap_err();
+    assert_eq!(
+        CallFailure::of(&why).unwrap().cause,
+        FailureCause::ContextOverflow
+    );
+    assert_eq!(purse.ledger().calls(), 2);
 }

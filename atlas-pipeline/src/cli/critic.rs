@@ -1,14 +1,16 @@
 //! `atlas critic`.
 
-use super::judging::{AskArgs, ModelArgs, code, prompts, run_text};
-use super::{Format, output};
+use super::baseline::{self, BaselineArgs, Given};
+use super::judging::{AskArgs, ModelArgs, finish, prompts, run_text};
+use super::output;
 use atlas_core::{Error, InstanceId, RunContext};
 use atlas_judge::answer::AskOptions;
 use atlas_judge::critic::{CriticMode, CriticOptions};
 use atlas_judge::metrics::LowConfidenceRule;
 use atlas_judge::variant::Variant;
 use atlas_pipeline::{
-    CriticRunOptions, CriticRunReport, PredictionSource, critic, critic_run_prompts,
+    CriticRunOptions, CriticRunReport, CriticRunResult, PredictionSource, critic,
+    critic_run_prompts,
 };
 use clap::{Args, ValueEnum};
 use std::fmt::Write as _;
@@ -67,12 +69,24 @@ pub(super) struct CriticArgs {
     #[arg(long, value_name = "DIR")]
     repos: Option<PathBuf>,
     #[command(flatten)]
+    baseline: BaselineArgs,
+    #[command(flatten)]
     ask: AskArgs,
     #[command(flatten)]
     model: ModelArgs,
 }
 
 pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Error> {
+    if args.baseline.is_given() {
+        let given = Given {
+            dataset: args.dataset,
+            predictions: args.predictions,
+            instances: args.instance_ids,
+            seed: args.ask.seed(),
+            model: args.model,
+        };
+        return baseline::command(cx, given, args.baseline).await;
+    }
     let rule = LowConfidenceRule {
         max_confidence: args.max_confidence,
         longer_than: args.longer_than,
@@ -106,18 +120,13 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
         return prompts(&critic_run_prompts(&options).await?, args.model.format);
     }
     let report = critic(cx, &options, &args.model.session()?).await?;
-    cx.progress.phase("");
-    if args.model.format == Format::Json {
-        output::json(&report)?;
-    } else {
-        output::print(&text(&report))?;
-    }
-    Ok(code(&report.run))
+    finish(cx, args.model.format, &report, &report.run, text)
 }
 
-fn text(report: &CriticRunReport) -> String {
+/// A line for each patch.
+pub(super) fn results_text(results: &[CriticRunResult]) -> String {
     let mut text = String::new();
-    for one in &report.results {
+    for one in results {
         let progress = one
             .progress
             .map_or_else(|| "  -  ".to_owned(), |share| format!("{share:.3}"));
@@ -127,6 +136,11 @@ fn text(report: &CriticRunReport) -> String {
             one.label, one.instance_id, one.patch_id, one.agent
         );
     }
+    text
+}
+
+fn text(report: &CriticRunReport) -> String {
+    let mut text = results_text(&report.results);
     let _ = writeln!(
         text,
         "\n{} said to pass, {} said to fail",

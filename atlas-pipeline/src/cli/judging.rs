@@ -10,6 +10,7 @@ use atlas_pipeline::{
     ReviewRunOptions, ReviewRunReport, abstain, abstain_prompts, review, review_prompts,
 };
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -54,6 +55,12 @@ impl ModelArgs {
         let config = super::config(self.config.as_deref())?;
         ModelSession::open(model, self.budget.as_deref(), &config)
     }
+
+    /// The same where rules do without a model.
+    pub(super) fn session_if_asked(&self) -> Result<Option<ModelSession>, Error> {
+        let is_asked = self.model.is_some();
+        is_asked.then(|| self.session()).transpose()
+    }
 }
 
 /// How answers are asked for.
@@ -83,6 +90,10 @@ pub(super) struct AskArgs {
 }
 
 impl AskArgs {
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
     pub(super) fn options(&self, ask: &AskOptions) -> AskOptions {
         AskOptions {
             max_tokens: self.max_tokens.unwrap_or(ask.max_tokens),
@@ -195,13 +206,7 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
         return prompts(&abstain_prompts(&options)?, args.model.format);
     }
     let report = abstain(cx, &options, &args.model.session()?).await?;
-    cx.progress.phase("");
-    if args.model.format == Format::Json {
-        output::json(&report)?;
-    } else {
-        output::print(&abstain_text(&report))?;
-    }
-    Ok(code(&report.run))
+    finish(cx, args.model.format, &report, &report.run, abstain_text)
 }
 
 fn abstain_text(report: &AbstainReport) -> String {
@@ -338,13 +343,7 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         _ => Some(args.model.session()?),
     };
     let report = review(cx, &options, session.as_ref()).await?;
-    cx.progress.phase("");
-    if args.model.format == Format::Json {
-        output::json(&report)?;
-    } else {
-        output::print(&review_text(&report))?;
-    }
-    Ok(code(&report.run))
+    finish(cx, args.model.format, &report, &report.run, review_text)
 }
 
 fn review_text(report: &ReviewRunReport) -> String {
@@ -426,9 +425,21 @@ pub(super) fn run_text(text: &mut String, run: &JudgeReport, ledger: &Value) {
     }
 }
 
-/// 0 where every item has its result, whatever it is: a file of judgements is no verdict of "no".
-pub(super) fn code(run: &JudgeReport) -> u8 {
-    if run.is_complete() { DONE } else { ERROR }
+/// Prints a report. The exit code is 0 where every item has its result, whatever it is: a file of judgements
+/// is no verdict of "no".
+pub(super) fn finish<R: Serialize>(
+    cx: &RunContext,
+    format: Format,
+    report: &R,
+    run: &JudgeReport,
+    text: impl FnOnce(&R) -> String,
+) -> Result<u8, Error> {
+    cx.progress.phase("");
+    match format {
+        Format::Json => output::json(report)?,
+        Format::Text => output::print(&text(report))?,
+    }
+    Ok(if run.is_complete() { DONE } else { ERROR })
 }
 
 /// Prints prompts by the names of their items.

@@ -1,5 +1,7 @@
 //! The command line: arguments in, reports out. All work is done by the library.
 
+mod attempts;
+mod baseline;
 mod critic;
 mod dataset;
 mod eval;
@@ -84,7 +86,7 @@ enum Command {
     Abstain(Box<judging::AbstainArgs>),
     /// Validate candidate patches: what tests say, then a model's review.
     Review(Box<judging::ReviewArgs>),
-    /// Judge tasks: is the statement clear, and do the tests judge what it asks for?
+    /// Judge tasks: is the statement clear, and do the tests judge what it asks for? Or why attempts failed.
     Judge(Box<rows::JudgeArgs>),
     /// Find names that tests need and problem statements do not tell.
     Hints(Box<rows::HintsArgs>),

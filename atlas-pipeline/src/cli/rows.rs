@@ -1,7 +1,8 @@
 //! `atlas judge` and `atlas hints`.
 
-use super::judging::{ModelArgs, code, prompts, run_text};
-use super::{Format, output};
+use super::attempts::{self, AttemptArgs};
+use super::judging::{ModelArgs, finish, prompts, run_text};
+use super::output;
 use atlas_core::{Error, InstanceId, RunContext};
 use atlas_judge::alignment::{AlignmentOptions, QualityRule};
 use atlas_judge::answer::AskOptions;
@@ -13,13 +14,13 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-struct RowArgs {
+pub(super) struct RowArgs {
     /// The dataset: a file, or a folder of tasks.
     #[arg(long, value_name = "FILE|DIR")]
-    dataset: PathBuf,
+    pub(super) dataset: PathBuf,
     /// Only these instances.
     #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
-    instance_ids: Vec<InstanceId>,
+    pub(super) instance_ids: Vec<InstanceId>,
     /// Most tokens of an answer.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_tokens: Option<u32>,
@@ -28,13 +29,13 @@ struct RowArgs {
     samples: u32,
     /// How often the model is asked again after an answer that cannot be used.
     #[arg(long, value_name = "N", default_value_t = 1)]
-    ask_again: u32,
+    pub(super) ask_again: u32,
     #[command(flatten)]
-    model: ModelArgs,
+    pub(super) model: ModelArgs,
 }
 
 impl RowArgs {
-    fn ask(&self, ask: &AskOptions) -> AskOptions {
+    pub(super) fn ask(&self, ask: &AskOptions) -> AskOptions {
         AskOptions {
             max_tokens: self.max_tokens.unwrap_or(ask.max_tokens),
             samples: self.samples,
@@ -49,11 +50,14 @@ enum Question {
     Alignment,
     /// What kind of change, and of report?
     Classes,
+    /// Why did attempts fail, and which are worth another look?
+    Attempts,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct JudgeArgs {
-    /// What to ask. Classes are told by rule where that is sure; only alignment needs a model.
+    /// What to ask. Classes and causes of failure are told by rule where that is sure; only alignment
+    /// needs a model.
     #[arg(long, value_enum, default_value = "alignment")]
     question: Question,
     /// The worst score, 0 to 3, that is still high quality.
@@ -62,6 +66,8 @@ pub(super) struct JudgeArgs {
     /// The worst score that is still medium quality.
     #[arg(long, value_name = "SCORE", default_value_t = QualityRule::default().medium_up_to)]
     medium_up_to: u8,
+    #[command(flatten)]
+    attempts: AttemptArgs,
     #[command(flatten)]
     rows: RowArgs,
 }
@@ -83,7 +89,11 @@ pub(super) struct HintsArgs {
 }
 
 pub(super) async fn judge_command(cx: &RunContext, args: JudgeArgs) -> Result<u8, Error> {
+    if args.question != Question::Attempts {
+        args.attempts.refuse_for_others()?;
+    }
     let question = match args.question {
+        Question::Attempts => return attempts::command(cx, args.attempts, args.rows).await,
         Question::Alignment => {
             let defaults = AlignmentOptions::default();
             RowQuestion::Alignment(AlignmentOptions {
@@ -134,16 +144,9 @@ async fn run(cx: &RunContext, args: RowArgs, question: RowQuestion) -> Result<u8
     if args.model.show_prompt {
         return prompts(&row_prompts(&options).await?, args.model.format);
     }
-    let is_asked = args.model.model.is_some();
-    let session = is_asked.then(|| args.model.session()).transpose()?;
+    let session = args.model.session_if_asked()?;
     let report = judge_rows(cx, &options, session.as_ref()).await?;
-    cx.progress.phase("");
-    if args.model.format == Format::Json {
-        output::json(&report)?;
-    } else {
-        output::print(&text(&report))?;
-    }
-    Ok(code(&report.run))
+    finish(cx, args.model.format, &report, &report.run, text)
 }
 
 fn text(report: &RowJudgeReport) -> String {

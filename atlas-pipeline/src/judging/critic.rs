@@ -325,17 +325,13 @@ async fn one(
     Ok(fields)
 }
 
-fn summary(
-    run: JudgeReport,
-    lines: &[Map<String, Value>],
-    faults: Vec<InputFault>,
-    ledger: Value,
-) -> CriticRunReport {
+/// What lines of a critic's file come to.
+pub(super) fn results(lines: &[Map<String, Value>]) -> Vec<CriticRunResult> {
     let text = |line: &Map<String, Value>, name: &str| {
         let value = line.get(name).and_then(Value::as_str);
         value.unwrap_or_default().to_owned()
     };
-    let results: Vec<CriticRunResult> = lines
+    lines
         .iter()
         .filter(|line| line.contains_key("label"))
         .map(|line| CriticRunResult {
@@ -345,7 +341,16 @@ fn summary(
             label: text(line, "label"),
             progress: line.get("progress").and_then(Value::as_f64),
         })
-        .collect();
+        .collect()
+}
+
+fn summary(
+    run: JudgeReport,
+    lines: &[Map<String, Value>],
+    faults: Vec<InputFault>,
+    ledger: Value,
+) -> CriticRunReport {
+    let results = results(lines);
     let count = |label: &str| results.iter().filter(|one| one.label == label).count();
     CriticRunReport {
         passing: count("pass"),

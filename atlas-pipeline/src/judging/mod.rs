@@ -5,6 +5,8 @@
 
 mod abstain;
 mod attached;
+mod attempts;
+mod baseline;
 mod critic;
 mod input;
 mod results_file;
@@ -12,9 +14,17 @@ mod review;
 mod rows;
 mod run;
 mod session;
+mod verdicts;
 
 pub use abstain::{AbstainOptions, AbstainReport, AbstainResult, abstain, abstain_prompts};
 pub use attached::Attached;
+pub use attempts::{
+    AttemptResult, AttemptRunOptions, AttemptRunReport, attempt_prompts, judge_attempts,
+};
+pub use baseline::{
+    Baseline, BaselineRunOptions, BaselineRunReport, EmbedderSession, FittedThreshold,
+    LikenessThreshold, critic_baseline,
+};
 pub use critic::{CriticRunOptions, CriticRunReport, CriticRunResult, critic, critic_run_prompts};
 pub(crate) use input::PATCH_ID_DIGITS;
 pub use input::{CandidatePatch, candidate_patches, instance_rows};
@@ -24,3 +34,4 @@ pub use review::{
 pub use rows::{RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, judge_rows, row_prompts};
 pub use run::{FailedItem, JudgeItem, JudgeReport, JudgeRun, judge_items};
 pub use session::ModelSession;
+pub(crate) use verdicts::StoredVerdict;

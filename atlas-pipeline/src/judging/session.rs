@@ -1,8 +1,8 @@
 //! The model of a run, and what it may spend.
 
 use crate::Config;
-use atlas_core::{Error, LanguageModel};
-use atlas_llm::{Limits, ModelConfig, Purse, Remembered, open_model_within};
+use atlas_core::{Error, ErrorKind, LanguageModel};
+use atlas_llm::{Budget, Limits, ModelConfig, Price, Purse, Remembered, open_model_within};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -31,6 +31,26 @@ impl ModelSession {
         Ok(Self { model, purse })
     }
 
+    /// A model that the caller brings, within a budget as [`ModelSession::open`] reads it. Its tokens count as
+    /// it reports them; it has no price, so money is not limited.
+    ///
+    /// # Errors
+    /// A text that names no limits, or limits money.
+    pub fn of(model: Arc<dyn LanguageModel>, budget: Option<&str>) -> Result<Self, Error> {
+        let limits: Limits = budget.map(str::parse).transpose()?.unwrap_or_default();
+        if limits.money.is_some() {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                "read the budget:",
+                "this model has no price; limit calls, tokens or time",
+            ));
+        }
+        let purse = Arc::new(Purse::new(limits));
+        let model = Budget::sharing(model, Arc::clone(&purse), Price::default());
+        let model = Arc::new(Remembered::new(model));
+        Ok(Self { model, purse })
+    }
+
     /// The model; every call counts against the budget.
     pub fn model(&self) -> Arc<dyn LanguageModel> {
         Arc::clone(&self.model)
@@ -39,17 +59,22 @@ impl ModelSession {
     /// What was spent: `calls`, `failed_calls`, `prompt_tokens` and `completion_tokens` as reported,
     /// `tokens` and `money` as they count against the budget, and `models` with an account each.
     pub fn ledger(&self) -> Value {
-        let ledger = self.purse.ledger();
-        let usage = ledger.usage();
-        let failed: u64 = ledger.models.values().map(|one| one.failed_calls).sum();
-        json!({
-            "calls": ledger.calls(),
-            "failed_calls": failed,
-            "prompt_tokens": usage.prompt_tokens,
-            "completion_tokens": usage.completion_tokens,
-            "tokens": ledger.tokens(),
-            "money": ledger.money(),
-            "models": ledger.models,
-        })
+        ledger(&self.purse)
     }
+}
+
+/// What was spent from a purse.
+pub(super) fn ledger(purse: &Purse) -> Value {
+    let ledger = purse.ledger();
+    let usage = ledger.usage();
+    let failed: u64 = ledger.models.values().map(|one| one.failed_calls).sum();
+    json!({
+        "calls": ledger.calls(),
+        "failed_calls": failed,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "tokens": ledger.tokens(),
+        "money": ledger.money(),
+        "models": ledger.models,
+    })
 }

@@ -6,6 +6,8 @@
     reason = "a test that cannot go on should say where, and one that is skipped that it was"
 )]
 
+mod attempts;
+mod baselines;
 mod before;
 mod before_cases;
 mod critic;

@@ -5,25 +5,46 @@ import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeVar, final, overload
 
+from typing_extensions import Unpack
+
 from swe_atlas.types import (
+    AbstainResult,
+    AskOptions,
+    AtK,
+    AttemptResult,
+    AttemptSummary,
     BeforeFailureExtent,
+    Beyond,
+    BugRuns,
     Cause,
+    CheckedFile,
+    ClassTable,
     CompatGrade,
     Content,
+    CorrelationSummary,
+    CriticAggregate,
+    CriticResult,
     DatasetDiff,
     Diagnosis,
+    Distribution,
     Duplicates,
     EvalVerdict,
     Evidence,
+    FailedItem,
+    FalsePositiveRates,
+    FittedThreshold,
     FunnelStep,
     Grade,
     GradeChange,
+    GridThreshold,
     Harness,
     InputFault,
     InstanceReport,
     InstanceVerdict,
     Isolation,
+    JudgeResult,
     Kind,
+    LabelMass,
     LeaderboardTable,
     Ledger,
     LintFinding,
@@ -32,11 +53,19 @@ from swe_atlas.types import (
     LostModule,
     MakeOutcome,
     Mode,
+    ModelAnswer,
+    ModelLedger,
     ModuleFailure,
+    NetValue,
     Outcome,
     PassAtK,
     PatchFault,
+    PercentileDecision,
+    PrecisionRecallCurve,
+    RandomBaseline,
     RegradedInstance,
+    ReviewResult,
+    ReviewStep,
     RowFault,
     RunOutcome,
     RunReport,
@@ -45,16 +74,25 @@ from swe_atlas.types import (
     Seconds,
     Stage,
     Status,
+    TestPrediction,
     Totals,
     Transition,
+    TypedBug,
+    Vote,
+    Yields,
 )
 
 __all__ = [
+    "AbstainReport",
+    "Analysis",
+    "AttemptReport",
     "Classification",
     "Conversion",
+    "CriticReport",
     "Dataset",
     "EvalReport",
     "Instance",
+    "JudgeReport",
     "Leaderboard",
     "LintReport",
     "MakeReport",
@@ -62,29 +100,77 @@ __all__ = [
     "Prediction",
     "Predictions",
     "RegradeReport",
+    "ReviewReport",
     "Row",
+    "SynthParserReport",
     "ValidateReport",
     "__version__",
     "_error_kinds",
     "_raise",
+    "abstain",
+    "aggregate_critic",
+    "average_precision",
+    "average_ranks",
+    "binomial_quantile",
+    "bootstrap_mean",
+    "bootstrap_mean_with",
+    "bootstrap_ratio",
+    "certify_parser",
+    "check",
     "classify",
+    "confusion",
     "convert",
+    "cosine",
+    "critic",
     "diagnose_patch",
     "diff_datasets",
+    "distribution",
     "evaluate",
     "examine_patch",
+    "expected_net_value",
+    "f1_of",
+    "false_positive_rates",
+    "filtered_success_at_k",
     "grade",
     "grade_compat",
+    "grid_threshold",
+    "hints",
+    "implied_precision",
+    "implied_prevalence",
+    "judge",
+    "judge_attempts",
+    "label_mass",
     "leaderboard",
+    "lift_by_type",
     "lint",
+    "majority_vote",
     "make",
+    "mean_at_k",
+    "measure",
+    "no_skill_precision",
+    "normalise_identifiers",
+    "paired_differences",
     "parse_log",
     "parse_log_compat",
+    "pass_and_validation_at_k",
     "pass_at_k",
+    "patch_correctness_score",
+    "percentile",
+    "percentile_decision",
+    "policies_report",
+    "precision_recall_curve",
+    "random_baseline",
     "read_dataset",
     "read_predictions",
     "regrade",
+    "review",
+    "spearman",
+    "summarise_correlations",
+    "synth_parser",
     "validate",
+    "validation_recall_at_k",
+    "wasserstein_1",
+    "yields",
 ]
 
 _T = TypeVar("_T")
@@ -1202,4 +1288,1059 @@ def pass_at_k(
 ) -> float | None:
     """The chance that at least one of `k` predictions, drawn from `n` of which `c` are resolved, is
     resolved: the field's estimator, without bias. None where it is not defined: `c` or `k` over `n`.
+    """
+
+# What judges, policies and critics say, and what they are measured by.
+
+@final
+class AbstainReport:
+    """Which bugs an agent should try, by a model's word before any try (paper 002, section 3.1).
+
+    Made by `abstain`. Immutable; every attribute gives fresh plain values.
+    """
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    @property
+    def out(self) -> pathlib.Path:
+        """The file of results, one JSON object a line. What it holds is not asked again by the next run."""
+
+    @property
+    def items(self) -> int:
+        """Items that were asked for."""
+
+    @property
+    def known(self) -> int:
+        """Those that earlier runs had done."""
+
+    @property
+    def done(self) -> int:
+        """Those that this run did."""
+
+    @property
+    def failed(self) -> list[FailedItem]:
+        """Those that failed, each with `key`, `kind` and `message`; the next run tries them again."""
+
+    @property
+    def left(self) -> int:
+        """Those that were not begun, or not finished, because the run was stopped."""
+
+    @property
+    def stopped(self) -> str | None:
+        """Why it was stopped, and how to go on; None if it was not."""
+
+    @property
+    def attempt(self) -> int:
+        """Instances to attempt."""
+
+    @property
+    def abstain(self) -> int:
+        """Instances to abstain from."""
+
+    @property
+    def features(self) -> dict[str, dict[str, float]]:
+        """`attempt` or `abstain` -> averages of the reports' properties, as in paper 002's Table 3."""
+
+    @property
+    def results(self) -> list[AbstainResult]:
+        """One entry for every instance that has a result: `instance_id`, `label`, `probability`, `source`."""
+
+    @property
+    def faults(self) -> list[InputFault]:
+        """What is wrong with the inputs."""
+
+    @property
+    def ledger(self) -> ModelLedger | None:
+        """What was paid in this run: calls, tokens, money, model by model; None without a model."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item has its result."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, equal to what `atlas abstain --format json` prints."""
+
+    def to_json(self) -> str:
+        """The same as one line of JSON."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+
+@final
+class ReviewReport:
+    """Which candidate patches stand: what tests say, then a model's review (paper 002, section 3.2).
+
+    Made by `review`. Immutable; every attribute gives fresh plain values.
+    """
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    @property
+    def out(self) -> pathlib.Path:
+        """The file of results, one JSON object a line. What it holds is not asked again by the next run."""
+
+    @property
+    def items(self) -> int:
+        """Items that were asked for."""
+
+    @property
+    def known(self) -> int:
+        """Those that earlier runs had done."""
+
+    @property
+    def done(self) -> int:
+        """Those that this run did."""
+
+    @property
+    def failed(self) -> list[FailedItem]:
+        """Those that failed, each with `key`, `kind` and `message`; the next run tries them again."""
+
+    @property
+    def left(self) -> int:
+        """Those that were not begun, or not finished, because the run was stopped."""
+
+    @property
+    def stopped(self) -> str | None:
+        """Why it was stopped, and how to go on; None if it was not."""
+
+    @property
+    def accepted(self) -> int:
+        """Patches that every stage lets through."""
+
+    @property
+    def rejected(self) -> int:
+        """Patches that a stage rejects."""
+
+    @property
+    def abstained(self) -> int:
+        """Patches of instances that the abstention policy abstains from."""
+
+    @property
+    def funnel(self) -> list[ReviewStep]:
+        """What each step leaves of the patches that have a result; empty where it cannot be told, which a note
+        explains.
+        """
+
+    @property
+    def cutoff(self) -> float | None:
+        """The lowest score that a percentile lets through; None without one."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What deserves to be known."""
+
+    @property
+    def results(self) -> list[ReviewResult]:
+        """One entry for every patch that has a result, with `label`, `score`, `reason` and `shown`."""
+
+    @property
+    def faults(self) -> list[InputFault]:
+        """What is wrong with the inputs."""
+
+    @property
+    def ledger(self) -> ModelLedger | None:
+        """What was paid in this run: calls, tokens, money, model by model; None without a model."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item has its result."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, equal to what `atlas review --format json` prints."""
+
+    def to_json(self) -> str:
+        """The same as one line of JSON."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+
+@final
+class CriticReport:
+    """Whether candidate patches pass their tests, foretold without running anything (paper 004).
+
+    Made by `critic`. Immutable; every attribute gives fresh plain values.
+    """
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    @property
+    def out(self) -> pathlib.Path:
+        """The file of results, one JSON object a line. What it holds is not asked again by the next run."""
+
+    @property
+    def items(self) -> int:
+        """Items that were asked for."""
+
+    @property
+    def known(self) -> int:
+        """Those that earlier runs had done."""
+
+    @property
+    def done(self) -> int:
+        """Those that this run did."""
+
+    @property
+    def failed(self) -> list[FailedItem]:
+        """Those that failed, each with `key`, `kind` and `message`; the next run tries them again."""
+
+    @property
+    def left(self) -> int:
+        """Those that were not begun, or not finished, because the run was stopped."""
+
+    @property
+    def stopped(self) -> str | None:
+        """Why it was stopped, and how to go on; None if it was not."""
+
+    @property
+    def passing(self) -> int:
+        """Patches that are said to pass."""
+
+    @property
+    def failing(self) -> int:
+        """Patches that are said to fail."""
+
+    @property
+    def baseline(self) -> str | None:
+        """What ran, by name, where it was a baseline; None for a critic."""
+
+    @property
+    def fitted(self) -> FittedThreshold | None:
+        """The threshold of likeness, where it was searched for: with its F1, and on which patches."""
+
+    @property
+    def results(self) -> list[CriticResult]:
+        """One entry for every patch that has a result, with `label` and `progress`."""
+
+    @property
+    def faults(self) -> list[InputFault]:
+        """What is wrong with the inputs."""
+
+    @property
+    def ledger(self) -> ModelLedger | None:
+        """What was paid in this run: calls, tokens, money, model by model; None without a model."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item has its result."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, equal to what `atlas critic --format json` prints."""
+
+    def to_json(self) -> str:
+        """The same as one line of JSON."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+
+@final
+class JudgeReport:
+    """What a judge of paper 001 said of every task: alignment, classes or hints.
+
+    Made by `judge` and `hints`. Immutable; every attribute gives fresh plain values.
+    """
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    @property
+    def out(self) -> pathlib.Path:
+        """The file of results, one JSON object a line. What it holds is not asked again by the next run."""
+
+    @property
+    def items(self) -> int:
+        """Items that were asked for."""
+
+    @property
+    def known(self) -> int:
+        """Those that earlier runs had done."""
+
+    @property
+    def done(self) -> int:
+        """Those that this run did."""
+
+    @property
+    def failed(self) -> list[FailedItem]:
+        """Those that failed, each with `key`, `kind` and `message`; the next run tries them again."""
+
+    @property
+    def left(self) -> int:
+        """Those that were not begun, or not finished, because the run was stopped."""
+
+    @property
+    def stopped(self) -> str | None:
+        """Why it was stopped, and how to go on; None if it was not."""
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """Label -> how many."""
+
+    @property
+    def tables(self) -> dict[str, ClassTable]:
+        """For classes, the tables of paper 001's appendix E: `code_type`, `issue_type`; else empty."""
+
+    @property
+    def results(self) -> list[JudgeResult]:
+        """One entry for every instance that has a result: `label`, `reasoning`, and for hints `hint`."""
+
+    @property
+    def faults(self) -> list[InputFault]:
+        """What is wrong with the inputs."""
+
+    @property
+    def ledger(self) -> ModelLedger | None:
+        """What was paid in this run: calls, tokens, money, model by model; None without a model."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item has its result."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, equal to what `atlas judge --format json` prints."""
+
+    def to_json(self) -> str:
+        """The same as one line of JSON."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+
+@final
+class AttemptReport:
+    """Why attempts failed (paper 001, section 3.4, layer 4). No verdict is changed.
+
+    Made by `judge_attempts`. Immutable; every attribute gives fresh plain values.
+    """
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    @property
+    def out(self) -> pathlib.Path:
+        """The file of results, one JSON object a line. What it holds is not asked again by the next run."""
+
+    @property
+    def items(self) -> int:
+        """Items that were asked for."""
+
+    @property
+    def known(self) -> int:
+        """Those that earlier runs had done."""
+
+    @property
+    def done(self) -> int:
+        """Those that this run did."""
+
+    @property
+    def failed(self) -> list[FailedItem]:
+        """Those that failed, each with `key`, `kind` and `message`; the next run tries them again."""
+
+    @property
+    def left(self) -> int:
+        """Those that were not begun, or not finished, because the run was stopped."""
+
+    @property
+    def stopped(self) -> str | None:
+        """Why it was stopped, and how to go on; None if it was not."""
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """Class -> how many: tool_crash, unsupported_dependency, infrastructure, underspecified,
+        genuine_failure, undecided.
+        """
+
+    @property
+    def resolved(self) -> int:
+        """Predictions that were left out because they resolve their instance."""
+
+    @property
+    def ungraded(self) -> int:
+        """Predictions of which nobody said whether they failed; they are looked at as if they had."""
+
+    @property
+    def tasks(self) -> dict[str, AttemptSummary]:
+        """Instance -> what its failed attempts say about it together."""
+
+    @property
+    def results(self) -> list[AttemptResult]:
+        """One entry for every attempt that has a result, with `label`, `look_again`, `by` and `reasoning`."""
+
+    @property
+    def faults(self) -> list[InputFault]:
+        """What is wrong with the inputs."""
+
+    @property
+    def ledger(self) -> ModelLedger | None:
+        """What was paid in this run: calls, tokens, money, model by model; None without a model."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item has its result."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, equal to what `atlas judge --question attempts --format json` prints."""
+
+    def to_json(self) -> str:
+        """The same as one line of JSON."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+
+@final
+class SynthParserReport:
+    """A parser that a model wrote for logs that no shipped one knows, and how it came about.
+
+    Made by `synth_parser`. Immutable; every attribute gives fresh plain values.
+    """
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    @property
+    def outcome(self) -> Literal["known", "certified"] | Literal["insufficient", "refused"]:
+        """What came of it: 'known' (a shipped parser knows the log; nothing was asked), 'certified', 'insufficient'
+        (the logs do not show enough to certify it) or 'refused' (no parser was made that certification takes).
+        """
+
+    @property
+    def known(self) -> str | None:
+        """The shipped parser that knows the log; None if none does."""
+
+    @property
+    def parser(self) -> dict[str, Any] | None:
+        """The parser as `out` keeps it: a rule set, or `id` and `python`; None if none was made."""
+
+    @property
+    def certificate(self) -> dict[str, Any] | None:
+        """Its certificate: `decision`, `score`, `reasons` and every kind of check."""
+
+    @property
+    def attempts(self) -> list[dict[str, Any]]:
+        """The model's answers, each with its `form` and `problems`."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Why no parser in Python was tried, where one was wanted."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, equal to what `atlas synth-parser --format json` prints."""
+
+    def to_json(self) -> str:
+        """The same as one line of JSON."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+
+@final
+class Analysis:
+    """What policies and critics reach, from their results.
+
+    Made by `measure` and `policies_report`. Immutable; every attribute gives fresh plain values.
+    """
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    @property
+    def lines(self) -> int:
+        """Lines of the results."""
+
+    @property
+    def instances(self) -> int:
+        """Tasks."""
+
+    @property
+    def agents(self) -> dict[str, int]:
+        """Who made the patches -> how many."""
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """Label of how patches were made -> how many."""
+
+    @property
+    def policies(self) -> list[dict[str, Any]]:
+        """Policies: over all patches, then, if there are several agents, agent by agent."""
+
+    @property
+    def critics(self) -> list[dict[str, Any]]:
+        """Critics, by variant."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader must know to read the numbers rightly."""
+
+    def to_markdown(self) -> str:
+        """The tables as Markdown, as `atlas metrics` prints them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, equal to what `atlas metrics --format json` prints."""
+
+    def to_json(self) -> str:
+        """The same as one line of JSON."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+
+def abstain(
+    dataset: str | os.PathLike[str],
+    *,
+    model: str | Callable[..., str | ModelAnswer],
+    out: str | os.PathLike[str],
+    instance_ids: Sequence[str] | None = None,
+    representation: Literal["r1", "r2"] = "r2",
+    tools: Mapping[str, str] | None = None,
+    max_steps: int = 25,
+    tau: float = 0.5,
+    labels: tuple[str, str] = ("success", "failure"),
+    budget: str | None = None,
+    jobs: int = 1,
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    **ask: Unpack[AskOptions],
+) -> AbstainReport:
+    """Asks a model which instances an agent should try at all (paper 002, section 3.1).
+
+    `dataset` is a file or a folder of tasks, `out` the file of results, one JSON object a line: what it
+    holds already is not asked again, by this function or by `atlas abstain` with the same options.
+
+    `model` is a text as the command takes it ('openai:NAME', 'llama:http://…', 'replay:FILE',
+    'scripted:FILE', a table of `[models]` in `config`), or a callable
+    `model(messages, **options) -> str | dict`, called in threads of its own. `messages` are dicts with
+    `role` and `content`; `options` are `max_tokens`, `temperature`, `seed`, `top_logprobs` and
+    `json_schema`. A dict has `text` and, as far as they are known, `logprobs` (the list that OpenAI's API
+    gives for the tokens of an answer), `avg_logprob` (nats), `finish_reason` ('stop', 'length'), `usage`
+    (`prompt_tokens`, `completion_tokens`) and `model`. Its attribute `name` tells it from others.
+
+    `budget` limits what the run may spend, as 'calls=100,tokens=2M,money=1.50,time=10m'; what is left over
+    waits for the next run. `jobs` items go on at once. `ask` are `max_tokens`, `samples`, `temperature`,
+    `verbalised`, `corrections`, `max_text`, `mass_floor`, `label_form` (where a label is asked for: 'word', or 'json' for
+    models that answer in sentences) and `seed`, with the command's defaults.
+
+    `representation` is 'r1', or 'r2' with guidelines. `tools` maps the agent's tools to their purposes,
+    default the paper's kind; `max_steps` is what it may take. From the probability `tau` on an instance is
+    attempted. `labels` are the two words between which the model chooses; at least `mass_floor` must be on
+    them together.
+
+    Runs detached from Python's lock. Ctrl-C raises KeyboardInterrupt at once; what is done is kept, and a
+    callable that is under way goes on unheard in its thread.
+
+    An item that fails is one of `failed`. Raises AtlasError for inputs that cannot be read, wrong options, a
+    file of results that was made with others.
+    """
+
+def review(
+    dataset: str | os.PathLike[str],
+    predictions: str | os.PathLike[str] | Predictions | Mapping[str, Any] | Iterable[Mapping[str, Any] | Prediction],
+    *,
+    out: str | os.PathLike[str],
+    model: str | Callable[..., str | ModelAnswer] | None = None,
+    mode: Literal["specification", "trajectory", "deterministic"] = "specification",
+    instance_ids: Sequence[str] | None = None,
+    repos: str | os.PathLike[str] | None = None,
+    trajectories: str | os.PathLike[str] | None = None,
+    facts: str | os.PathLike[str] | None = None,
+    abstentions: str | os.PathLike[str] | None = None,
+    all_bugs: bool = False,
+    reports: Sequence[str | os.PathLike[str]] = (),
+    percentile: float | None = None,
+    test_tools: Sequence[str] = (),
+    budget: str | None = None,
+    jobs: int = 1,
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    **ask: Unpack[AskOptions],
+) -> ReviewReport:
+    """Validates candidate patches: what tests say, then a model's review (paper 002, section 3.2).
+
+    `predictions` is what `evaluate` takes; several patches of one agent for one instance are all reviewed.
+    `mode` is 'specification' (one is written first), 'trajectory' (the whole of it is reviewed) or
+    'deterministic' (only the stages without a model). `repos` is a clone or a folder of clones, to read
+    original files from. `trajectories` and `facts` are files beside predictions that lack such columns,
+    `abstentions` results of `abstain`, `reports` run reports of `evaluate`. Patches of instances that the
+    policy abstains from are reviewed with `all_bugs` only. `percentile`, 0 to 100, decides what is shown
+    instead of the review's yes or no. `test_tools` are tools of the agent that run tests.
+
+    `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and exceptions.
+    """
+
+def critic(
+    dataset: str | os.PathLike[str],
+    predictions: str | os.PathLike[str] | Predictions | Mapping[str, Any] | Iterable[Mapping[str, Any] | Prediction],
+    *,
+    out: str | os.PathLike[str],
+    model: str | Callable[..., str | ModelAnswer] | None = None,
+    mode: Literal["isolated", "holistic", "change-aware", "problem", "problem-hints"] = "isolated",
+    variant: Literal["default", "function", "post-commit"] = "function",
+    max_confidence: float = 65.0,
+    longer_than: int = 50,
+    rule: bool = True,
+    repos: str | os.PathLike[str] | None = None,
+    instance_ids: Sequence[str] | None = None,
+    label_logprobs: bool = False,
+    baseline: Literal["random", "random-tests", "likeness"] | None = None,
+    share: float = 0.85,
+    embedder: str = "hashed",
+    embedder_characters: int | None = None,
+    threshold: float | None = None,
+    validation_share: float = 0.3,
+    evaluations: Sequence[str | os.PathLike[str]] = (),
+    budget: str | None = None,
+    jobs: int = 1,
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    **ask: Unpack[AskOptions],
+) -> CriticReport:
+    """Asks a critic whether candidate patches pass their tests, without running anything (paper 004).
+
+    `predictions` is what `evaluate` takes; several patches of one agent for one instance are all judged.
+    `mode` says what the critic sees: 'isolated' (one unseen test a call), 'holistic' (all of them),
+    'change-aware' (the gold patch), 'problem' or 'problem-hints' (no reference). `variant` says how patches
+    are shown: 'default', 'function' (with the whole functions around every change) or 'post-commit' (as the
+    functions that they leave behind). A test that is said to pass with at most `max_confidence` (0 to 100)
+    and whose source has more than `longer_than` characters is taken to fail, unless `rule` is False. `repos`
+    is a clone or a folder of clones, to read the files at the base commit from. `label_logprobs` also keeps how
+    likely the word 'pass' was where the verdict begins, and changes no verdict.
+
+    `baseline` asks no language model, which critics are compared with: 'random' says pass with the chance
+    `share`; 'random-tests' does so for each test of the row's lists, and a patch passes if all do;
+    'likeness' passes what is like the gold patch, by the cosine of their vectors. `embedder` makes the vectors:
+    'hashed' (sequences of characters, no model), the address of a server with `/v1/embeddings` as
+    'http://HOST:PORT/v1#NAME', 'openai:NAME', a table of `[models]`, or 'replay:FILE'; it sees the first
+    `embedder_characters` of a patch, all of it by default. From the cosine `threshold` on a patch passes;
+    without it the one with the best F1 on the share `validation_share` of the instances is taken, which are
+    not judged. Which patches pass is told by the predictions' column `resolved`, else by `evaluations`,
+    folders `logs/run_evaluation/<run id>`.
+
+    `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and exceptions.
+    """
+
+def judge(
+    dataset: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str],
+    question: Literal["alignment", "classes"] = "alignment",
+    model: str | Callable[..., str | ModelAnswer] | None = None,
+    instance_ids: Sequence[str] | None = None,
+    high_up_to: int | None = None,
+    medium_up_to: int | None = None,
+    ask_again: int = 1,
+    budget: str | None = None,
+    jobs: int = 1,
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    **ask: Unpack[AskOptions],
+) -> JudgeReport:
+    """Judges the tasks of a dataset (paper 001).
+
+    `question` is 'alignment' (is the statement clear, and do the tests judge what it asks for? section 3.4
+    and appendix C; needs a model) or 'classes' (what kind of change and of report is it? appendix E; rules,
+    then a model where one is given). Scores are 0, the best, to 3; one up to `high_up_to` makes a task of
+    high quality, one up to `medium_up_to` of medium. After an answer that cannot be used the model is asked
+    again `ask_again` times.
+
+    `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and exceptions;
+    `samples` is 0 by default.
+    """
+
+def hints(
+    dataset: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str],
+    model: str | Callable[..., str | ModelAnswer] | None = None,
+    instance_ids: Sequence[str] | None = None,
+    repos: str | os.PathLike[str] | None = None,
+    artefacts: str | os.PathLike[str] | None = None,
+    always_ask: bool = False,
+    ask_again: int = 1,
+    budget: str | None = None,
+    jobs: int = 1,
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    **ask: Unpack[AskOptions],
+) -> JudgeReport:
+    """Finds names that tests need and problem statements do not tell (paper 001, section 3.4).
+
+    `repos` is a clone or a folder of clones, to read the files from that the patches change; without it only
+    what the patches show is known. `artefacts` is what `make` left behind: `<instance>/before.log` and
+    `<instance>/oracle.json` are read. A model is asked where rules show nothing, and with `always_ask` also
+    where they do; without one the rules decide.
+
+    `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, `ask_again` that of `judge`, as
+    are Ctrl-C and exceptions.
+    """
+
+def judge_attempts(
+    dataset: str | os.PathLike[str],
+    predictions: str | os.PathLike[str] | Predictions | Mapping[str, Any] | Iterable[Mapping[str, Any] | Prediction],
+    *,
+    out: str | os.PathLike[str],
+    model: str | Callable[..., str | ModelAnswer] | None = None,
+    evaluations: Sequence[str | os.PathLike[str]] = (),
+    trajectories: str | os.PathLike[str] | None = None,
+    hints: str | os.PathLike[str] | None = None,
+    instance_ids: Sequence[str] | None = None,
+    ask_again: int = 1,
+    budget: str | None = None,
+    jobs: int = 1,
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    **ask: Unpack[AskOptions],
+) -> AttemptReport:
+    """Says why failed attempts failed, and which are worth another look (paper 001, section 3.4, layer 4):
+    the agent's tools crashed, the environment lacks something, the machinery failed, the task asks for what
+    it does not tell, or the attempt is wrong. No verdict is changed.
+
+    `predictions` is what `evaluate` takes; those that resolve their instance are left out. `evaluations` are
+    folders `logs/run_evaluation/<run id>`: which attempts failed, and what the tests printed. A prediction's
+    own columns `resolved`, `log`, `trajectory` and `exit_status` go before. `trajectories` is a file or
+    folder of them, `hints` results of `hints`. Rules decide where a line of a log proves it; a model, if
+    there is one, is asked about the rest and has to quote.
+
+    `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, `ask_again` that of `judge`, as
+    are Ctrl-C and exceptions.
+    """
+
+def synth_parser(
+    logs: Sequence[str | os.PathLike[str]],
+    *,
+    model: str | Callable[..., str | ModelAnswer],
+    out: str | os.PathLike[str] | None = None,
+    exit_codes: Sequence[int] = (),
+    truths: Sequence[str | os.PathLike[str]] = (),
+    tests_in_source: int | None = None,
+    command: str | None = None,
+    id: str = "synthesised",
+    anyway: bool = False,
+    budget: str | None = None,
+    engine: Literal["auto", "docker", "local"] = "auto",
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    trust: bool = False,
+) -> SynthParserReport:
+    """Has a model write a parser for logs of one runner that none of the shipped ones knows, and certifies it
+    (paper 001, section 3.3.2).
+
+    `logs` are paths, best with passed, failed and skipped tests; `exit_codes` those of the commands that printed
+    them, in their order; `truths` for each log what another witness says: a report that a shipped parser
+    knows, or JSON `{id: status}`. `tests_in_source` is about how many tests there are, `command` what printed
+    the logs, `id` the parser's name. A rule set is tried first, then Python, which runs in a sandbox of
+    `engine` ('auto', 'docker' or 'local'; `trust` lets it run where nothing keeps it apart). A parser is made
+    even where a shipped one knows the log with `anyway`. It goes to `out`, if one was made.
+
+    `model`, `budget` and `config` are those of `abstain`, as is Ctrl-C. A parser that is refused is a report.
+    Raises AtlasError for logs that cannot be read, a model that fails, a budget that is used up.
+    """
+
+def certify_parser(
+    logs: Sequence[str | os.PathLike[str]],
+    parser: str | os.PathLike[str],
+    *,
+    exit_codes: Sequence[int] = (),
+    truths: Sequence[str | os.PathLike[str]] = (),
+    engine: Literal["auto", "docker", "local"] = "auto",
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    trust: bool = False,
+) -> dict[str, Any]:
+    """Certifies a parser on logs: a shipped one's id, or a file that `synth_parser` wrote.
+
+    `exit_codes`, `truths`, `engine`, `config` and `trust` are those of `synth_parser`. Gives the certificate:
+    `decision` ('certified', 'insufficient' or 'refused'), `score` (0 to 1), `reasons`, `checks` by kind.
+    Raises AtlasError for a parser or logs that cannot be read.
+    """
+
+def measure(
+    results: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    evaluations: Sequence[str | os.PathLike[str]] = (),
+    tau: float = 0.5,
+    percentiles: Sequence[float] = (75.0, 90.0),
+    population: Literal["attempted", "all"] = "attempted",
+    beyond: Beyond = "clamp",
+    max_k: int = 20,
+    low_confidence: float = 65.0,
+    longer_than: int = 50,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Analysis:
+    """Measures policies and critics from their results: what `abstain`, `review` and `critic` wrote, one or more
+    lines a candidate patch.
+
+    `results` is a path or a list of paths, read as one file; `evaluations` are folders
+    `logs/run_evaluation/<run id>`, whose verdicts say which patches resolve their task and which tests pass.
+    A task is attempted from the probability `tau` on; `percentiles` of the validation score decide what is
+    shown, over patches of tasks that are 'attempted' or of 'all' (`population`). `beyond` is that of
+    `metrics.mean_at_k`, `max_k` the largest k. A test that is said to pass with at most `low_confidence`, 0 to
+    100, and whose source has more than `longer_than` characters is taken to fail. Intervals come from
+    `resamples` of tasks, with this `seed`; 0 makes none.
+
+    Raises InvalidInputError for a line with a fault, named by line and field.
+    """
+
+def policies_report(
+    results: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    title: str = "Policies and critics",
+    evaluations: Sequence[str | os.PathLike[str]] = (),
+    tau: float = 0.5,
+    percentiles: Sequence[float] = (75.0, 90.0),
+    population: Literal["attempted", "all"] = "attempted",
+    beyond: Beyond = "clamp",
+    max_k: int = 20,
+    low_confidence: float = 65.0,
+    longer_than: int = 50,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Analysis:
+    """Writes a page of figures on policies and critics, one self-contained HTML file, to `out`: curves of precision
+    and recall, filtered success@k, funnel and trade-off (paper 002), confidence, predicted against actual
+    pass rates and rank correlation (paper 004). Gives what is in it.
+
+    All other arguments and exceptions are those of `measure`.
+    """
+
+def check(files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[CheckedFile]:
+    """Compares files of stored values with what is computed here: what `atlas metrics --check` does.
+
+    `files` is a path or a list of paths. Gives for each `file`, `agrees`, the `name` of its quantity, `cases`,
+    `fields`, `largest_error`, `differences` and `faults`; a file that cannot be read has that as its fault.
+    """
+
+def mean_at_k(counts: Sequence[tuple[int, int]], k: int, *, beyond: Beyond = "clamp") -> AtK:
+    """The mean of pass@k over bugs, each given as `(runs, successes)` (paper 002, section 5.2).
+
+    Gives `value`, 0 to 1, None where no bug counts, and `bugs_counted`. Bugs without a run are left out. What
+    a bug with fewer than `k` runs counts as, `beyond` says: 'clamp' (`k` is lowered to its runs), 'exclude'
+    (it is left out) or 'error' (InvalidInputError).
+    """
+
+def filtered_success_at_k(bugs: Sequence[BugRuns], k: int, *, beyond: Beyond = "clamp") -> AtK:
+    """Filtered success@k: the chance that one of `k` patches is right, of those that the policies let through
+    (paper 002, section 5.2).
+
+    A bug is a mapping with `success` (a bool for each run), `accepted` (the same, default all) and `attempt`
+    (default True). Gives `value` and `bugs_counted`; `beyond` is that of `mean_at_k`, with the runs that are
+    left.
+    """
+
+def pass_and_validation_at_k(bugs: Sequence[BugRuns], k: int, *, beyond: Beyond = "clamp") -> AtK:
+    """(pass & validation)@k: the chance over all bugs that one of `k` runs is right and accepted (paper 002,
+    section 6.2). Unlike `filtered_success_at_k` it falls with every right patch that a policy hides.
+
+    Bugs, result and `beyond` are those of `filtered_success_at_k`; a bug that is not attempted has no success.
+    """
+
+def validation_recall_at_k(bugs: Sequence[BugRuns], k: int, *, beyond: Beyond = "clamp") -> AtK:
+    """Validation recall@k: the chance that one of `k` right runs is accepted, over the bugs that have one (paper
+    002, appendix C.1).
+
+    Bugs, result and `beyond` are those of `filtered_success_at_k`; whether a bug is attempted makes no
+    difference.
+    """
+
+def confusion(truths: Sequence[bool], predictions: Sequence[bool]) -> dict[str, Any]:
+    """How often a yes or no was right: counts and the shares that follow.
+
+    Gives `tp`, `fp`, `fn`, `tn`, and `accuracy`, `precision`, `recall`, `f1`, `specificity`, `fpr` (false
+    positives among the negatives counted here), `negative_precision` and `prevalence`, 0 to 1, None where
+    their denominator is 0. Raises InvalidInputError for lists of different lengths.
+    """
+
+def false_positive_rates(patches: Sequence[tuple[bool, bool, bool]]) -> FalsePositiveRates:
+    """The false positive rate of a validation with both denominators (paper 002, section 6.2 against its Table
+    4): `of_all` wrong patches, and `of_reached`, those that got as far as validation.
+
+    A patch is `(success, reached, accepted)`. Gives also `false_positives`, `negatives` and
+    `negatives_reached`; a rate is None where its denominator is 0.
+    """
+
+def f1_of(precision: float, recall: float) -> float | None:
+    """F1 from a printed precision and recall, in their unit: 2 P R / (P + R); None where both are 0."""
+
+def implied_prevalence(accuracy: float, precision: float, recall: float) -> float | None:
+    """The share of positives that a printed accuracy, precision and recall imply, all 0 to 1: rows of a table
+    that imply different shares were not scored on the same labels (paper 004, Table 2).
+    """
+
+def implied_precision(prevalence: float, recall: float, fpr: float) -> float | None:
+    """The precision that a recall and a false positive rate imply at a share of positives, all 0 to 1 (paper
+    002, Table 4 against section 6.2).
+    """
+
+def average_precision(truths: Sequence[bool], scores: Sequence[float]) -> float | None:
+    """Average precision: the sum over thresholds, highest score first, of the precision there times the rise of
+    recall, as scikit-learn's (paper 002, Figure 3). Equal scores are one step; a perfect order gives exactly 1.
+
+    None without a true item, or with a score that is no finite number.
+    """
+
+def no_skill_precision(truths: Sequence[bool]) -> float | None:
+    """The share of true items: the precision of a policy without skill. None without items."""
+
+def precision_recall_curve(
+    truths: Sequence[bool],
+    scores: Sequence[float],
+) -> PrecisionRecallCurve | None:
+    """Precision and recall at every threshold, in the form of scikit-learn (paper 002, Figure 3).
+
+    Gives `thresholds`, the distinct scores ascending; `precision` and `recall` there, with one more point, 1
+    and 0, at the end; and `shown`, the share of items with at least that score. None as `average_precision`.
+    """
+
+def grid_threshold(truths: Sequence[bool], scores: Sequence[float]) -> GridThreshold | None:
+    """The threshold with the best F1: `threshold`, from which on an item is a yes, and `f1` (paper 004, section
+    4.2.1 b). The grid is the distinct scores; of equally good thresholds the lowest wins. None as
+    `average_precision`.
+    """
+
+def cosine(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """The cosine of two vectors, -1 to 1; None if their lengths differ, one is zero or a number is not finite."""
+
+def percentile_decision(scores: Sequence[float], p: float) -> PercentileDecision:
+    """Which scores a percentile lets through (paper 002, section 3.2.6): `cutoff`, the `p`-th percentile of all
+    scores, `p` from 0 to 100, and `accepted`, a bool for each: at or above the cut-off, and above 0. The
+    cut-off is None without scores, or with one that is no finite number; then nothing is accepted.
+    """
+
+def label_mass(
+    alternatives: Sequence[tuple[str | bytes, float]],
+    positive: str = "success",
+    negative: str = "failure",
+) -> LabelMass:
+    """How much of the first token's probability belongs to two labels (paper 002, section 3.1).
+
+    `alternatives` are `(token, log-probability)`, the token as str or bytes, the log-probability in nats. An
+    alternative counts for a label if, stripped and in lower case, it is a beginning of it alone. Gives
+    `positive`, `negative`, `total` and `probability`, positive over both; None without any mass.
+    """
+
+def patch_correctness_score(is_bug_fixed: bool, token_logprobs: Sequence[float]) -> float | None:
+    """The patch correctness score: 0 if the review says that the bug is not fixed, else the exponential of the
+    mean log-probability (nats) of the response's tokens (paper 002, section 3.2.5). None for a yes without
+    tokens, or with a log-probability that is no number or above 0.
+    """
+
+def expected_net_value(
+    p: float,
+    *,
+    value: float,
+    cost: float,
+    run_cost: float,
+    review_cost: float,
+) -> NetValue:
+    """What trying to fix a bug and showing a patch are expected to be worth (paper 002, appendix C.4).
+
+    `p` is the chance of success; `value`, `cost` (while it is not fixed), `run_cost` (of the agent) and
+    `review_cost` (a person's look) are in one unit of yours. Gives `attempt`, `abstain`, `show` and `hide` in
+    that unit, and the chances from which on trying and showing are worth more, `break_even_attempt` and
+    `break_even_show`; None where value and cost are 0 together.
+    """
+
+def majority_vote(patches: Sequence[str], lines: Sequence[int] | None = None) -> Vote | None:
+    """Chooses one patch by majority (paper 002, section 5.1): the largest group of those that differ only in
+    identifiers; of several the patch with the fewest `lines`, then the first.
+
+    `lines` are the numbers of lines of the patched files; without them those of the patches count. Gives
+    `winner`, `votes`, `groups` (places) and `normalised`; None without patches.
+    """
+
+def normalise_identifiers(patch: str) -> str:
+    """A patch with every identifier replaced by `id` and its number in the order of appearance (paper 002,
+    section 5.1): patches that differ only in names become equal.
+    """
+
+def aggregate_critic(
+    tests: Sequence[TestPrediction],
+    *,
+    rule: bool = True,
+    max_confidence: float = 65.0,
+    longer_than: int = 50,
+) -> CriticAggregate:
+    """From a critic's word on each test to its word on the patch (paper 004, section 2.2).
+
+    A test is a mapping with `passes`, `confidence` (0 to 100) and, where it is known, `length`, the
+    characters of its source. With `rule`, one that is said to pass with at most `max_confidence` and is longer
+    than `longer_than` is taken to fail (section 4.1). Gives `passes` (after the rule), `build_success` (all
+    pass) and `pass_rate`, the progress score. Raises InvalidInputError without tests.
+    """
+
+def random_baseline(q: float, tests: int = 1) -> RandomBaseline:
+    """What a coin with the classes' weights is expected to reach (paper 004, section 4.1): `q`, 0 to 1, is the
+    share of tests that pass and the chance that the coin says so. Gives `accuracy`, `precision` (recall and F1
+    are the same), and `build_success`, the chance that all of `tests` tests are said to pass. Raises
+    InvalidInputError for a `q` out of range.
+    """
+
+def lift_by_type(bugs: Sequence[TypedBug]) -> dict[str, float | None]:
+    """Lift by type of bug: accept@1 of what a policy keeps over accept@1 of everything, each the mean over the
+    type's bugs of the share of right patches (paper 002, section 6.4, Table 2).
+
+    A bug is a mapping with `type`, and `correct` and `kept`, a bool for each patch. Gives type -> lift, None
+    (the paper's NA) where the policy keeps no patch of the type or no patch of it is right.
+    """
+
+def wasserstein_1(u: Sequence[float], v: Sequence[float]) -> float | None:
+    """The Wasserstein-1 distance between two samples, in their unit (paper 002, section 6.1: predicted
+    probabilities of success against observed rates). None if one is empty or holds what is no finite number.
+    """
+
+def percentile(values: Sequence[float], p: float) -> float | None:
+    """The `p`-th percentile, `p` from 0 to 100, with linear interpolation, NumPy's default. None without values,
+    with one that is no finite number, or with `p` out of range.
+    """
+
+def average_ranks(values: Sequence[float]) -> list[float] | None:
+    """Ranks from 1, ascending; equal values share the mean of their places. None with a value that is no finite
+    number.
+    """
+
+def spearman(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """Spearman's rank correlation, -1 to 1, with average ranks (paper 004, section 4.4). None where the lengths
+    differ, all values of one are equal, or one is no finite number.
+    """
+
+def summarise_correlations(rhos: Sequence[float | None]) -> CorrelationSummary:
+    """Sums rank correlations of many instances up: `defined`, `undefined` (the Nones), `mean` and
+    `share_perfect`, the share of the defined ones that are 1 (paper 004, section 4.4).
+    """
+
+def bootstrap_mean(
+    values: Sequence[float],
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = 95.0,
+) -> tuple[float, float] | None:
+    """The percentile bootstrap of a mean: low and high end of the interval that holds `level` percent. The same
+    values, seed and number of resamples give the same interval everywhere. None without values or resamples.
+
+    For the difference of two systems give `paired_differences`. Paper 001 (Table 5) prints intervals without
+    saying how they were made; this is the usual way.
+    """
+
+def bootstrap_mean_with(
+    values: Sequence[float],
+    resamples: Sequence[Sequence[int]],
+    *,
+    level: float = 95.0,
+) -> tuple[float, float] | None:
+    """As `bootstrap_mean`, with resamples that are given: for each a list of places in `values`. None where a
+    resample is empty or names a place that is not there.
+    """
+
+def bootstrap_ratio(
+    items: Sequence[tuple[float, float]],
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = 95.0,
+) -> tuple[float, float] | None:
+    """The bootstrap of a ratio of sums, of items `(above, below)` that are drawn whole: all patches of a bug stay
+    together. Draws whose lower sum is 0 are left out. Options and result are those of `bootstrap_mean`.
+    """
+
+def paired_differences(a: Sequence[float], b: Sequence[float]) -> list[float] | None:
+    """The differences b - a of paired values; None if their numbers differ."""
+
+def binomial_quantile(q: float, n: int, p: float) -> int | None:
+    """The smallest number of successes that has, in `n` trials with chance `p`, at least the chance `q` not to be
+    exceeded: with `q` of 0.025 and 0.975 the intervals of paper 001's Table 5. None if `p` or `q` is out of
+    range.
+    """
+
+def distribution(counts: Mapping[str, int], all: int) -> Distribution:
+    """Percentages of labels among `all` items (paper 001, appendix E): `percent`, label -> 0 to 100, and
+    `counted`, the sum of the counts. Raises InvalidInputError if `all` is 0 or less than that sum.
+    """
+
+def yields(sourced: int, replicated: int, accepted: int) -> Yields:
+    """What is left of sourced pull requests (paper 001, section 4.1): `replicated_of_sourced`,
+    `accepted_of_sourced` and `accepted_of_replicated`, 0 to 1; None where the denominator is 0.
     """

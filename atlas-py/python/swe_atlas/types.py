@@ -1,25 +1,43 @@
 """The forms of nested values, for type checkers: what reports hold is plain dicts and lists."""
 
 import os
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, TypedDict
 
 __all__ = [
+    "AbstainResult",
+    "AskOptions",
+    "AtK",
+    "AttemptResult",
+    "AttemptSummary",
     "BeforeFailureExtent",
+    "Beyond",
+    "BugRuns",
     "CanaryReport",
     "Cause",
+    "CheckedFile",
+    "ClassTable",
     "CompatGrade",
     "Content",
+    "CorrelationSummary",
+    "CriticAggregate",
+    "CriticResult",
     "DatasetDiff",
     "Decision",
     "Diagnosis",
+    "Distribution",
     "Duplicates",
     "EvalVerdict",
     "Evidence",
+    "FailedItem",
+    "FalsePositiveRates",
     "Finding",
+    "FittedThreshold",
     "FunnelStep",
     "Grade",
     "GradeChange",
     "GradedTests",
+    "GridThreshold",
     "Harness",
     "InfraFailure",
     "InputFault",
@@ -28,7 +46,9 @@ __all__ = [
     "InstanceVerdict",
     "Interval",
     "Isolation",
+    "JudgeResult",
     "Kind",
+    "LabelMass",
     "LeaderboardRow",
     "LeaderboardTable",
     "Ledger",
@@ -39,17 +59,25 @@ __all__ = [
     "MakeOutcome",
     "Mended",
     "Mode",
+    "ModelAnswer",
+    "ModelLedger",
     "ModuleFailure",
+    "NetValue",
     "Outcome",
     "PassAtK",
     "PassAtKRow",
     "PatchDiff",
     "PatchFault",
+    "PercentileDecision",
+    "PrecisionRecallCurve",
     "PredictionDict",
+    "RandomBaseline",
     "RegradedInstance",
     "ReportBody",
     "Resolution",
     "ResourceUsage",
+    "ReviewResult",
+    "ReviewStep",
     "RowDiff",
     "RowFault",
     "RunOutcome",
@@ -61,12 +89,16 @@ __all__ = [
     "Signal",
     "Stage",
     "Status",
+    "TestPrediction",
     "TestsDiff",
     "TestsStatus",
     "Totals",
     "Transition",
     "Try",
+    "TypedBug",
     "Verdict",
+    "Vote",
+    "Yields",
 ]
 
 Content: TypeAlias = bytes | bytearray | str | os.PathLike[str]
@@ -666,3 +698,297 @@ class PassAtK(TypedDict):
     per_domain: dict[str, PassAtKRow]
     per_repo: dict[str, PassAtKRow]
     outside: list[str]
+
+
+class AskOptions(TypedDict, total=False):
+    """How a model is asked: tokens of an answer, samples where it gives no log-probabilities, and so on."""
+
+    max_tokens: int
+    samples: int
+    temperature: float
+    verbalised: bool
+    corrections: int
+    max_text: int | None
+    mass_floor: float
+    label_form: Literal["word", "json"]
+    seed: int
+
+
+class _ModelAnswerText(TypedDict):
+    text: str
+
+
+class ModelAnswer(_ModelAnswerText, total=False):
+    """What a callable model gives back, as far as it knows it; log-probabilities in nats."""
+
+    logprobs: list[dict[str, Any]] | None
+    avg_logprob: float | None
+    finish_reason: str | None
+    usage: dict[str, int] | None
+    model: str | None
+
+
+class ModelLedger(TypedDict):
+    """What models were paid: tokens as reported, tokens and money as they count against the budget."""
+
+    calls: int
+    failed_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    tokens: int
+    money: float
+    models: dict[str, dict[str, Any]]
+
+
+class FailedItem(TypedDict):
+    """An item about which nothing could be found out."""
+
+    key: str
+    kind: str
+    message: str
+
+
+class AbstainResult(TypedDict):
+    """What the abstention policy said about one instance; the probability is 0 to 1."""
+
+    instance_id: str
+    label: str
+    probability: float | None
+    source: str
+
+
+class ReviewResult(TypedDict):
+    """What validation said about one patch; `shown` is None where there is no funnel."""
+
+    instance_id: str
+    agent: str
+    patch_id: str
+    label: str
+    score: float | None
+    reason: str
+    shown: bool | None
+
+
+class ReviewStep(TypedDict):
+    """What one step of the funnel leaves, and what was lost in it."""
+
+    step: str
+    bugs: int
+    patches: int
+    removed_bugs: int
+    removed_patches: int
+
+
+class CriticResult(TypedDict):
+    """What a critic foretold of one patch; `progress` is the share of tests said to pass."""
+
+    instance_id: str
+    agent: str
+    patch_id: str
+    label: str
+    progress: float | None
+
+
+class FittedThreshold(TypedDict):
+    """A threshold of likeness, its F1, and on which patches it was found."""
+
+    threshold: float
+    f1: float
+    patches: int
+    passing: int
+    instances: list[str]
+
+
+class ClassTable(TypedDict):
+    """A table of paper 001's appendix E: rows with `class`, `count` and `percentage`."""
+
+    rows: list[dict[str, Any]]
+    total: int
+
+
+class _JudgeResultWords(TypedDict):
+    instance_id: str
+    label: str
+    reasoning: str
+
+
+class JudgeResult(_JudgeResultWords, total=False):
+    """What was said about one row; `hint` is there where one is needed."""
+
+    hint: str
+
+
+class AttemptResult(TypedDict):
+    """Why one attempt failed."""
+
+    instance_id: str
+    agent: str
+    patch_id: str
+    label: str
+    look_again: bool
+    by: str
+    reasoning: str
+
+
+class AttemptSummary(TypedDict):
+    """What the failed attempts at one task say about it; `look_again` has attempts with their classes."""
+
+    failed: int
+    counts: dict[str, int]
+    look_again: list[list[str]]
+    is_task_in_doubt: bool
+
+
+Beyond: TypeAlias = Literal["clamp"] | Literal["exclude", "error"]
+
+
+class _BugSuccess(TypedDict):
+    success: Sequence[bool]
+
+
+class BugRuns(_BugSuccess, total=False):
+    """A bug's runs: which are right, which a policy accepts (default all), whether it is attempted."""
+
+    accepted: Sequence[bool]
+    attempt: bool
+
+
+class AtK(TypedDict):
+    """A mean over bugs, 0 to 1."""
+
+    value: float | None
+    bugs_counted: int
+
+
+class FalsePositiveRates(TypedDict):
+    """Wrong patches that were accepted, of all wrong ones and of those that reached validation."""
+
+    false_positives: int
+    negatives: int
+    negatives_reached: int
+    of_all: float | None
+    of_reached: float | None
+
+
+class PrecisionRecallCurve(TypedDict):
+    """Precision and recall have one point more than thresholds."""
+
+    precision: list[float]
+    recall: list[float]
+    thresholds: list[float]
+    shown: list[float]
+
+
+class GridThreshold(TypedDict):
+    """Yes from `threshold` on, with this F1."""
+
+    threshold: float
+    f1: float
+
+
+class PercentileDecision(TypedDict):
+    """The cut-off of a percentile, and which scores it lets through."""
+
+    cutoff: float | None
+    accepted: list[bool]
+
+
+class LabelMass(TypedDict):
+    """Probabilities of two labels."""
+
+    positive: float
+    negative: float
+    total: float
+    probability: float | None
+
+
+class NetValue(TypedDict):
+    """What decisions are worth, and from which chances on."""
+
+    attempt: float
+    abstain: float
+    show: float
+    hide: float
+    break_even_attempt: float | None
+    break_even_show: float | None
+
+
+class Vote(TypedDict):
+    """The outcome of a vote, in places of patches."""
+
+    winner: int
+    votes: int
+    groups: list[list[int]]
+    normalised: list[str]
+
+
+class _TestSaid(TypedDict):
+    passes: bool
+    confidence: float
+
+
+class TestPrediction(_TestSaid, total=False):
+    """A critic's word on one test: confidence 0 to 100, length in characters."""
+
+    length: int | None
+
+
+class CriticAggregate(TypedDict):
+    """A critic's word on a patch."""
+
+    passes: list[bool]
+    build_success: bool
+    pass_rate: float
+
+
+class RandomBaseline(TypedDict):
+    """What a coin is expected to reach."""
+
+    accuracy: float
+    precision: float
+    build_success: float
+
+
+class TypedBug(TypedDict):
+    """A bug's type, and which of its patches are right and kept."""
+
+    type: str
+    correct: Sequence[bool]
+    kept: Sequence[bool]
+
+
+class CorrelationSummary(TypedDict):
+    """Rank correlations of many instances."""
+
+    defined: int
+    undefined: int
+    mean: float | None
+    share_perfect: float | None
+
+
+class Distribution(TypedDict):
+    """Label -> percent of all, and the sum of the counts."""
+
+    percent: dict[str, float]
+    counted: int
+
+
+class Yields(TypedDict):
+    """Shares of pull requests, 0 to 1."""
+
+    replicated_of_sourced: float | None
+    accepted_of_sourced: float | None
+    accepted_of_replicated: float | None
+
+
+class CheckedFile(TypedDict):
+    """How a file of stored values compares."""
+
+    file: str
+    agrees: bool
+    name: str
+    cases: int
+    fields: int
+    largest_error: float
+    differences: list[dict[str, Any]]
+    faults: list[dict[str, Any]]

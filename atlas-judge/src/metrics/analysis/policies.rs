@@ -495,9 +495,13 @@ fn funnel(bugs: &Bugs<'_>, said: Said, options: &AnalysisOptions) -> Vec<FunnelS
         let name = "accepted by validation".to_owned();
         steps.push((name, full(Validation::Judgement)));
         if said.scores {
-            steps.extend(options.percentiles.iter().map(|p| {
+            // Each step leaves less than the one before, in whichever order percentiles are given.
+            let mut percentiles = options.percentiles.clone();
+            percentiles.sort_by(f64::total_cmp);
+            percentiles.dedup();
+            steps.extend(percentiles.into_iter().map(|p| {
                 let name = format!("score at or above p{p}");
-                (name, full(Validation::Percentile(*p)))
+                (name, full(Validation::Percentile(p)))
             }));
         }
     }

@@ -1,0 +1,418 @@
+//! Baselines of critics over predictions: a coin with weights, likeness with the gold patch.
+
+use super::critic::CriticRunResult;
+use super::verdicts::Verdicts;
+use super::{
+    CandidatePatch, JudgeItem, JudgeReport, JudgeRun, candidate_patches, instance_rows, judge_items,
+};
+use crate::Config;
+use crate::evaluate::{InputFault, PredictionSource};
+use atlas_core::{Embedder, Error, ErrorKind, InstanceId, Judge, RunContext, Subject};
+use atlas_judge::critic::{
+    EmbeddingCritic, FirstCharacters, HashedNgrams, LikenessExample, WeightedRandom, fit_threshold,
+    in_validation_split,
+};
+use atlas_judge::metrics::GridThreshold;
+use atlas_llm::{Limits, ModelConfig, Purse, open_embedder};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// An opened embedder with its budget and its ledger.
+#[derive(Clone, Debug)]
+pub struct EmbedderSession {
+    embedder: Arc<dyn Embedder>,
+    purse: Arc<Purse>,
+}
+
+impl EmbedderSession {
+    /// Opens the embedder that a text names: `hashed` for [`HashedNgrams`], which needs nothing; a table
+    /// `[models.NAME]` of the configuration, `openai:NAME`, the address of a server with
+    /// `/v1/embeddings` as `http://HOST:PORT/v1#NAME`, or `replay:FILE`. It sees the first `characters` of
+    /// a text, all of it without a number. `budget` is read by [`Limits`]; without it nothing is limited.
+    ///
+    /// # Errors
+    /// A text that names no embedder or no limits; a file or key that is missing.
+    pub fn open(
+        embedder: &str,
+        characters: Option<usize>,
+        budget: Option<&str>,
+        config: &Config,
+    ) -> Result<Self, Error> {
+        let limits: Limits = budget.map(str::parse).transpose()?.unwrap_or_default();
+        let purse = Arc::new(Purse::new(limits));
+        let mut opened: Arc<dyn Embedder> = if embedder == "hashed" {
+            Arc::new(HashedNgrams::default())
+        } else {
+            open_embedder(&ModelConfig::resolve(embedder, &config.models)?, &purse)?
+        };
+        if let Some(most) = characters {
+            opened = Arc::new(FirstCharacters::new(opened, most));
+        }
+        Ok(Self {
+            embedder: opened,
+            purse,
+        })
+    }
+
+    fn ledger(&self) -> Value {
+        super::session::ledger(&self.purse)
+    }
+}
+
+/// Where the threshold of likeness comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LikenessThreshold {
+    /// It is given: a cosine, -1 to 1.
+    Given(f64),
+    /// The one with the best F1 on a part of the instances, which are then not judged.
+    Search {
+        /// Their share of all instances, above 0 and below 1.
+        share: f64,
+        /// Which ones.
+        seed: u64,
+    },
+}
+
+/// A critic that asks no language model.
+#[derive(Clone, Debug)]
+pub enum Baseline {
+    /// A coin that says `pass` of a patch with this chance.
+    Random {
+        /// The chance, 0 to 1.
+        share: f64,
+        /// The seed of the throws.
+        seed: u64,
+        /// Throw for each test of the row's lists instead; a patch passes if all of them do.
+        by_test: bool,
+    },
+    /// Passes what is like the gold patch.
+    Likeness {
+        /// What makes vectors of patches.
+        embedder: EmbedderSession,
+        /// From which cosine on.
+        threshold: LikenessThreshold,
+    },
+}
+
+/// What is foretold, and by which baseline.
+#[derive(Clone, Debug)]
+pub struct BaselineRunOptions {
+    /// The dataset.
+    pub dataset: PathBuf,
+    /// The candidate patches.
+    pub predictions: PredictionSource,
+    /// Only these instances; all without any.
+    pub instances: Vec<InstanceId>,
+    /// The baseline.
+    pub baseline: Baseline,
+    /// Folders of evaluations, `logs/run_evaluation/<run id>`: which patches resolve their instance. A
+    /// prediction's own column `resolved` goes before.
+    pub evaluations: Vec<PathBuf>,
+    /// The file of results.
+    pub out: PathBuf,
+    /// Patches that go on at once.
+    pub jobs: usize,
+}
+
+/// A threshold that was searched for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FittedThreshold {
+    /// The threshold and its F1 on the patches that it was searched on.
+    #[serde(flatten)]
+    pub found: GridThreshold,
+    /// Those patches.
+    pub patches: usize,
+    /// Those of them that pass.
+    pub passing: usize,
+    /// Their instances; none of them is judged.
+    pub instances: Vec<String>,
+}
+
+/// What a baseline foretold.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BaselineRunReport {
+    /// How the run went.
+    #[serde(flatten)]
+    pub run: JudgeReport,
+    /// What ran, by name.
+    pub baseline: String,
+    /// Patches that are said to pass.
+    pub passing: usize,
+    /// Patches that are said to fail.
+    pub failing: usize,
+    /// The threshold, where it was searched for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fitted: Option<FittedThreshold>,
+    /// One entry for every patch that has a result.
+    pub results: Vec<CriticRunResult>,
+    /// What is wrong with the inputs.
+    pub faults: Vec<InputFault>,
+    /// What the embedder was paid in this run; null without one.
+    pub ledger: Value,
+}
+
+fn wrong(what: impl Into<String>) -> Error {
+    Error::new(ErrorKind::InvalidInput, "set up the baseline:", what)
+}
+
+/// Puts a baseline beside the critics: lines of the file have the form of [`critic`](super::critic())'s, with
+/// the baseline's name as `variant`. Likeness is no probability: its tests have the confidence 0 to
+/// metrics that want one, and their lines `judgement` with the cosine.
+///
+/// # Errors
+/// As [`instance_rows`], [`candidate_patches`] and [`judge_items`]; a number out of its range; a threshold
+/// that is to be searched for where no patch of the split is known to pass.
+///
+/// # Cancellation
+/// As [`judge_items`].
+pub async fn critic_baseline(
+    cx: &RunContext,
+    options: &BaselineRunOptions,
+) -> Result<BaselineRunReport, Error> {
+    let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
+    let (candidates, more) = candidate_patches(&rows, &options.predictions)?;
+    faults.extend(more);
+    let verdicts = Verdicts::read(&options.evaluations)?;
+    let (mut judged, mut fitted) = (candidates, None);
+    let (judge, settings): (Box<dyn Judge>, Value) = match &options.baseline {
+        Baseline::Random {
+            share,
+            seed,
+            by_test,
+        } => {
+            let settings = json!({"share": share, "seed": seed, "by_test": by_test});
+            (Box::new(WeightedRandom::new(*share, *seed)?), settings)
+        }
+        Baseline::Likeness {
+            embedder,
+            threshold,
+        } => {
+            let embedder = &embedder.embedder;
+            let threshold = match *threshold {
+                LikenessThreshold::Given(at) if (-1.0..=1.0).contains(&at) => at,
+                LikenessThreshold::Given(at) => {
+                    return Err(wrong(format!("threshold {at} is outside -1 to 1")));
+                }
+                LikenessThreshold::Search { share, seed } => {
+                    let split = Split::of(judged, share, seed)?;
+                    judged = split.judged;
+                    let found = search(cx, embedder, &split.validation, &verdicts).await?;
+                    fitted.insert(found).found.threshold
+                }
+            };
+            let settings = json!({
+                "embedder": embedder.name(),
+                "threshold": threshold,
+                "instances": fitted.as_ref().map(|fitted| &fitted.instances),
+            });
+            let critic = EmbeddingCritic::new(Arc::clone(embedder), threshold);
+            (Box::new(critic), settings)
+        }
+    };
+    let by_test = matches!(options.baseline, Baseline::Random { by_test: true, .. });
+    let name = match &options.baseline {
+        Baseline::Random { share, .. } if by_test => format!("random-tests-{share}"),
+        Baseline::Random { share, .. } => format!("random-{share}"),
+        Baseline::Likeness { embedder, .. } => format!("likeness-{}", embedder.embedder.name()),
+    };
+    let run = JudgeRun {
+        name: "critic".to_owned(),
+        out: options.out.clone(),
+        settings: json!({"baseline": name, "options": settings}),
+        jobs: options.jobs,
+    };
+    let items = judged.into_iter().map(|candidate| {
+        let resolved = verdicts.resolved(&candidate);
+        JudgeItem {
+            key: candidate.key(),
+            identity: candidate.identity(),
+            content: content(&candidate, resolved),
+            input: (candidate, resolved),
+        }
+    });
+    let (report, lines) = judge_items(cx, &run, items.collect(), |(candidate, resolved)| {
+        let (judge, name) = (&judge, &name);
+        async move {
+            let mut fields = Map::new();
+            if let Some(resolved) = resolved {
+                fields.insert("resolved".to_owned(), json!(resolved));
+            }
+            let kind = candidate.columns.get("kind");
+            if let Some(kind) = kind.filter(|kind| !kind.is_null()) {
+                fields.insert("kind".to_owned(), kind.clone());
+            }
+            let tests = if by_test {
+                tests(&candidate)?
+            } else {
+                Vec::new()
+            };
+            fields.extend(one(cx, &**judge, name, &candidate, &tests).await?);
+            Ok(fields)
+        }
+    })
+    .await?;
+    let results = super::critic::results(&lines);
+    let count = |label: &str| results.iter().filter(|one| one.label == label).count();
+    Ok(BaselineRunReport {
+        run: report,
+        baseline: name,
+        passing: count("pass"),
+        failing: count("fail"),
+        fitted,
+        results,
+        faults,
+        ledger: match &options.baseline {
+            Baseline::Random { .. } => Value::Null,
+            Baseline::Likeness { embedder, .. } => embedder.ledger(),
+        },
+    })
+}
+
+fn content(candidate: &CandidatePatch, resolved: Option<bool>) -> String {
+    let row = candidate.instance.as_map();
+    let mut parts = vec![
+        String::from_utf8_lossy(candidate.patch.as_bytes()).into_owned(),
+        json!([resolved, candidate.columns.get("kind")]).to_string(),
+    ];
+    for name in ["patch", "FAIL_TO_PASS", "PASS_TO_PASS"] {
+        parts.push(row.get(name).map(Value::to_string).unwrap_or_default());
+    }
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    JudgeItem::<()>::hash(&parts)
+}
+
+/// The ids of the row's lists.
+fn tests(candidate: &CandidatePatch) -> Result<Vec<String>, Error> {
+    let row = &candidate.instance;
+    let mut ids = Vec::new();
+    for list in [row.fail_to_pass(), row.pass_to_pass()] {
+        ids.extend(list.map_err(|why| wrong(why.to_string()))?.ids);
+    }
+    if ids.is_empty() {
+        return Err(wrong(
+            "FAIL_TO_PASS and PASS_TO_PASS are empty: there is no test to throw for",
+        ));
+    }
+    Ok(ids)
+}
+
+async fn one(
+    cx: &RunContext,
+    judge: &dyn Judge,
+    variant: &str,
+    candidate: &CandidatePatch,
+    tests: &[String],
+) -> Result<Map<String, Value>, Error> {
+    let mut subject = Subject {
+        instance: candidate.instance.clone(),
+        patch: Some(candidate.patch.clone()),
+        attachments: Map::new(),
+    };
+    let percent =
+        |judgement: &atlas_core::Judgement| judgement.confidence.value.unwrap_or_default() * 100.0;
+    let mut fields = Map::new();
+    let mut said = Vec::new();
+    if tests.is_empty() {
+        let judgement = judge.judge(cx, &subject).await?;
+        said.push(json!({
+            "id": "(patch)",
+            "predicted": judgement.label == "pass",
+            "confidence": percent(&judgement),
+        }));
+        fields.insert("label".to_owned(), json!(judgement.label));
+        fields.insert("judgement".to_owned(), json!(judgement));
+    } else {
+        let mut passing = 0_u32;
+        for id in tests {
+            let test = json!({"id": id});
+            subject.attachments.insert("test".to_owned(), test);
+            let judgement = judge.judge(cx, &subject).await?;
+            let passes = judgement.label == "pass";
+            passing += u32::from(passes);
+            said.push(json!({"id": id, "predicted": passes, "confidence": percent(&judgement)}));
+        }
+        let all = u32::try_from(tests.len()).unwrap_or(u32::MAX);
+        let label = if passing == all { "pass" } else { "fail" };
+        fields.insert("label".to_owned(), json!(label));
+        fields.insert(
+            "progress".to_owned(),
+            json!(f64::from(passing) / f64::from(all)),
+        );
+    }
+    let critic = json!({"variant": variant, "tests": said});
+    fields.insert("critic".to_owned(), critic);
+    Ok(fields)
+}
+
+/// Candidates on either side of the split.
+struct Split {
+    validation: Vec<CandidatePatch>,
+    judged: Vec<CandidatePatch>,
+}
+
+impl Split {
+    fn of(candidates: Vec<CandidatePatch>, share: f64, seed: u64) -> Result<Self, Error> {
+        if !(share > 0.0 && share < 1.0) {
+            return Err(wrong(format!(
+                "validation share {share} is not between 0 and 1"
+            )));
+        }
+        let is_validation = |candidate: &CandidatePatch| {
+            let id = candidate.instance.id();
+            id.is_ok_and(|id| in_validation_split(&id, share, seed))
+        };
+        let (validation, judged): (Vec<_>, Vec<_>) =
+            candidates.into_iter().partition(is_validation);
+        let empty = match (validation.is_empty(), judged.is_empty()) {
+            (true, _) => "no instance falls",
+            (_, true) => "every instance falls",
+            _ => return Ok(Self { validation, judged }),
+        };
+        Err(wrong(format!(
+            "{empty} into the split that a threshold is searched on; take another share or seed, more \
+             instances, or give the threshold"
+        )))
+    }
+}
+
+async fn search(
+    cx: &RunContext,
+    embedder: &dyn Embedder,
+    validation: &[CandidatePatch],
+    verdicts: &Verdicts,
+) -> Result<FittedThreshold, Error> {
+    let mut examples = Vec::new();
+    let mut instances = Vec::new();
+    for candidate in validation {
+        let id = candidate.instance.id().map(|id| id.to_string());
+        instances.extend(id.ok());
+        let gold = candidate.instance.gold_patch();
+        if let (Some(passes), Ok(gold)) = (verdicts.resolved(candidate), gold) {
+            examples.push(LikenessExample {
+                candidate: candidate.patch.clone(),
+                gold,
+                passes,
+            });
+        }
+    }
+    instances.sort();
+    instances.dedup();
+    let passing = examples.iter().filter(|example| example.passes).count();
+    let found = fit_threshold(cx, embedder, &examples).await?;
+    let found = found.ok_or_else(|| {
+        wrong(format!(
+            "of {} patches that a threshold is searched on, {} are known and {passing} pass; at least one must: \
+             give the column `resolved` or --evaluation, or the threshold itself",
+            validation.len(),
+            examples.len()
+        ))
+    })?;
+    Ok(FittedThreshold {
+        found,
+        patches: examples.len(),
+        passing,
+        instances,
+    })
+}

@@ -1,0 +1,153 @@
+//! `critic`, with its baselines.
+
+use super::ask::{ask, word};
+use super::reports::CriticReport;
+use crate::convert::instance_ids;
+use crate::errors::{invalid, raised};
+use crate::make::config;
+use crate::model::session;
+use crate::prediction::source;
+use crate::report::Report;
+use crate::run::run;
+use atlas_judge::answer::AskOptions;
+use atlas_judge::critic::CriticOptions;
+use atlas_judge::metrics::LowConfidenceRule;
+use atlas_pipeline::{
+    Baseline, BaselineRunOptions, CriticRunOptions, EmbedderSession, LikenessThreshold,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+
+/// Asks a critic whether candidate patches pass their tests, without running anything (paper 004).
+///
+/// `predictions` is what `evaluate` takes; several patches of one agent for one instance are all judged.
+/// `mode` says what the critic sees: 'isolated' (one unseen test a call), 'holistic' (all of them),
+/// 'change-aware' (the gold patch), 'problem' or 'problem-hints' (no reference). `variant` says how patches
+/// are shown: 'default', 'function' (with the whole functions around every change) or 'post-commit' (as the
+/// functions that they leave behind). A test that is said to pass with at most `max_confidence` (0 to 100)
+/// and whose source has more than `longer_than` characters is taken to fail, unless `rule` is False. `repos`
+/// is a clone or a folder of clones, to read the files at the base commit from. `label_logprobs` also keeps how
+/// likely the word 'pass' was where the verdict begins, and changes no verdict.
+///
+/// `baseline` asks no language model, which critics are compared with: 'random' says pass with the chance
+/// `share`; 'random-tests' does so for each test of the row's lists, and a patch passes if all do;
+/// 'likeness' passes what is like the gold patch, by the cosine of their vectors. `embedder` makes the vectors:
+/// 'hashed' (sequences of characters, no model), the address of a server with `/v1/embeddings` as
+/// 'http://HOST:PORT/v1#NAME', 'openai:NAME', a table of `[models]`, or 'replay:FILE'; it sees the first
+/// `embedder_characters` of a patch, all of it by default. From the cosine `threshold` on a patch passes;
+/// without it the one with the best F1 on the share `validation_share` of the instances is taken, which are
+/// not judged. Which patches pass is told by the predictions' column `resolved`, else by `evaluations`,
+/// folders `logs/run_evaluation/<run id>`.
+///
+/// `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and exceptions.
+#[pyfunction]
+#[pyo3(signature = (
+    dataset, predictions, *, out, model=None, mode="isolated", variant="function", max_confidence=65.0,
+    longer_than=50, rule=true, repos=None, instance_ids=None, label_logprobs=false, baseline=None, share=0.85,
+    embedder="hashed", embedder_characters=None, threshold=None, validation_share=0.3,
+    evaluations=Vec::new(), budget=None, jobs=1, config=None, **ask
+), text_signature = "(dataset, predictions, *, out, model=None, mode='isolated', variant='function', \
+    max_confidence=65.0, longer_than=50, rule=True, repos=None, instance_ids=None, \
+    label_logprobs=False, baseline=None, \
+    share=0.85, embedder='hashed', embedder_characters=None, threshold=None, validation_share=0.3, \
+    evaluations=(), budget=None, jobs=1, config=None, **ask)")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "keyword arguments, on Python's side"
+)]
+pub(crate) fn critic(
+    py: Python<'_>,
+    dataset: PathBuf,
+    predictions: &Bound<'_, PyAny>,
+    out: PathBuf,
+    model: Option<&Bound<'_, PyAny>>,
+    mode: &str,
+    variant: &str,
+    max_confidence: f64,
+    longer_than: u64,
+    rule: bool,
+    repos: Option<PathBuf>,
+    instance_ids: Option<Vec<String>>,
+    label_logprobs: bool,
+    baseline: Option<&str>,
+    share: f64,
+    embedder: &str,
+    embedder_characters: Option<usize>,
+    threshold: Option<f64>,
+    validation_share: f64,
+    evaluations: Vec<PathBuf>,
+    budget: Option<&str>,
+    jobs: usize,
+    config: Option<&Bound<'_, PyAny>>,
+    ask: Option<&Bound<'_, PyDict>>,
+) -> PyResult<CriticReport> {
+    let config = self::config(config)?;
+    let asking = self::ask(ask, &AskOptions::default())?;
+    let seed = asking.seed;
+    let predictions = source(predictions)?;
+    let instances = self::instance_ids(instance_ids)?;
+    let Some(baseline) = baseline else {
+        let model = model.ok_or_else(|| invalid("model", "one is needed, or a baseline"))?;
+        let rule = rule.then_some(LowConfidenceRule {
+            max_confidence,
+            longer_than,
+        });
+        let options = CriticRunOptions {
+            dataset,
+            predictions,
+            instances,
+            critic: CriticOptions {
+                mode: word("mode", mode)?,
+                variant: word("variant", variant)?,
+                rule,
+                label_logprobs,
+                ask: asking,
+            },
+            repos,
+            out,
+            jobs,
+        };
+        let session = session(model, budget, &config)?;
+        let report =
+            py.detach(|| run(async |cx| atlas_pipeline::critic(cx, &options, &session).await))?;
+        return Report::of(&report).map(CriticReport::from);
+    };
+    if model.is_some() {
+        return Err(invalid("model", "a baseline asks none"));
+    }
+    let baseline = match baseline {
+        "random" | "random-tests" => Baseline::Random {
+            share,
+            seed,
+            by_test: baseline == "random-tests",
+        },
+        "likeness" => Baseline::Likeness {
+            embedder: EmbedderSession::open(embedder, embedder_characters, budget, &config)
+                .map_err(|why| raised(&why))?,
+            threshold: threshold.map_or(
+                LikenessThreshold::Search {
+                    share: validation_share,
+                    seed,
+                },
+                LikenessThreshold::Given,
+            ),
+        },
+        other => {
+            let why = format!("`{other}`: random, random-tests or likeness expected");
+            return Err(invalid("baseline", why));
+        }
+    };
+    let options = BaselineRunOptions {
+        dataset,
+        predictions,
+        instances,
+        baseline,
+        evaluations,
+        out,
+        jobs,
+    };
+    let report =
+        py.detach(|| run(async |cx| atlas_pipeline::critic_baseline(cx, &options).await))?;
+    Report::of(&report).map(CriticReport::from)
+}

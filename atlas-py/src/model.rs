@@ -1,0 +1,257 @@
+//! Language models as Python has them: a text that names one, or a callable.
+
+use crate::convert::{dumps, plain};
+use crate::errors::{invalid, raised};
+use async_trait::async_trait;
+use atlas_core::{
+    Completion, CompletionRequest, Error, ErrorKind, FinishReason, LanguageModel, RunContext,
+    TokenLogprob, Usage,
+};
+use atlas_pipeline::{Config, ModelSession};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping, PyString};
+use serde::Deserialize;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::oneshot;
+
+/// Opens the model that a caller names or brings.
+pub(crate) fn session(
+    model: &Bound<'_, PyAny>,
+    budget: Option<&str>,
+    config: &Config,
+) -> PyResult<ModelSession> {
+    let opened = if let Ok(text) = model.cast::<PyString>() {
+        ModelSession::open(&text.to_cow()?, budget, config)
+    } else if model.is_callable() {
+        ModelSession::of(Arc::new(PyModel::new(model)?), budget)
+    } else {
+        return Err(invalid("model", "a text or a callable expected"));
+    };
+    opened.map_err(|why| raised(&why))
+}
+
+/// The same where rules do without a model.
+pub(crate) fn session_if_given(
+    model: Option<&Bound<'_, PyAny>>,
+    budget: Option<&str>,
+    config: &Config,
+) -> PyResult<Option<ModelSession>> {
+    model
+        .map(|model| session(model, budget, config))
+        .transpose()
+}
+
+/// A callable `model(messages, **options)`.
+///
+/// Each call has a Python thread of its own, with nothing of ours on its stack: a call that is waited for
+/// no longer may go on in it without harm, also while the interpreter ends.
+struct PyModel {
+    name: String,
+    call: Py<PyAny>,
+}
+
+impl PyModel {
+    fn new(model: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let text = |name: &str| -> Option<String> { model.getattr(name).ok()?.extract().ok() };
+        // Results of one model are not mixed with another's: an object tells models apart by `name`.
+        let name = text("name").unwrap_or_else(|| {
+            let module = text("__module__").unwrap_or_default();
+            let own = text("__qualname__");
+            let own = own.or_else(|| Some(model.get_type().name().ok()?.to_string()));
+            format!("python:{module}.{}", own.unwrap_or_default())
+        });
+        if name.is_empty() {
+            return Err(invalid("model", "its attribute `name` is empty"));
+        }
+        Ok(Self {
+            name,
+            call: model.clone().unbind(),
+        })
+    }
+
+    fn start(&self, request: &CompletionRequest, reply: Reply) -> PyResult<()> {
+        Python::attach(|py| {
+            let options = PyDict::new(py);
+            options.set_item("max_tokens", request.max_tokens)?;
+            options.set_item("temperature", request.temperature)?;
+            options.set_item("seed", request.seed)?;
+            options.set_item("top_logprobs", request.top_logprobs)?;
+            options.set_item("json_schema", plain(py, &request.json_schema)?)?;
+            let messages = plain(py, &request.messages)?;
+            py.import("swe_atlas._model")?
+                .call_method1("start", (&self.call, messages, options, reply))?;
+            Ok(())
+        })
+    }
+
+    fn failed(&self, why: String) -> Error {
+        let name = format!("`{}`", self.name);
+        Error::new(ErrorKind::Model, "ask the model", name).with_source(why)
+    }
+}
+
+impl fmt::Debug for PyModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PyModel")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl LanguageModel for PyModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn complete(
+        &self,
+        cx: &RunContext,
+        request: &CompletionRequest,
+    ) -> Result<Completion, Error> {
+        cx.check("ask the model")?;
+        let (sender, answer) = oneshot::channel();
+        let reply = Reply {
+            model: self.name.clone(),
+            sender: Mutex::new(Some(sender)),
+        };
+        self.start(request, reply)
+            .map_err(|why| self.failed(why.to_string()))?;
+        tokio::select! {
+            answer = answer => {
+                let answer = answer.unwrap_or_else(|_| Err("its thread ended".to_owned()));
+                answer.map_err(|why| self.failed(why))
+            }
+            () = cx.cancel.cancelled() => {
+                Err(Error::new(ErrorKind::Cancelled, "ask the model", "was cancelled"))
+            }
+        }
+    }
+}
+
+/// Takes what a callable gives back, or raises.
+#[pyclass(frozen)]
+struct Reply {
+    model: String,
+    sender: Mutex<Option<oneshot::Sender<Result<Completion, String>>>>,
+}
+
+impl Reply {
+    fn send(&self, answer: Result<Completion, String>) {
+        let sender = self.sender.lock();
+        let sender = sender.unwrap_or_else(PoisonError::into_inner).take();
+        // Nobody may be waiting any longer.
+        if let Some(sender) = sender {
+            let _unheard = sender.send(answer);
+        }
+    }
+}
+
+#[pymethods]
+impl Reply {
+    fn answered(&self, answer: &Bound<'_, PyAny>) {
+        self.send(completion(answer, &self.model));
+    }
+
+    fn raised(&self, why: &str) {
+        self.send(Err(why.to_owned()));
+    }
+}
+
+/// A token as OpenAI's API and its kin give it.
+#[derive(Deserialize)]
+struct Token {
+    #[serde(rename = "token")]
+    text: String,
+    #[serde(default)]
+    bytes: Option<Vec<u8>>,
+    logprob: f64,
+    #[serde(default)]
+    top_logprobs: Vec<Token>,
+}
+
+impl Token {
+    fn of(self) -> (Vec<u8>, f64) {
+        (
+            self.bytes.unwrap_or_else(|| self.text.into_bytes()),
+            self.logprob,
+        )
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Spent {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    total_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    text: String,
+    #[serde(default)]
+    logprobs: Option<Vec<Token>>,
+    #[serde(default)]
+    avg_logprob: Option<f64>,
+    #[serde(default)]
+    finish_reason: Option<String>,
+    #[serde(default)]
+    usage: Option<Spent>,
+    #[serde(default)]
+    model: Option<String>,
+}
+
+fn completion(answer: &Bound<'_, PyAny>, model: &str) -> Result<Completion, String> {
+    let answer = if let Ok(text) = answer.cast::<PyString>() {
+        Answer {
+            text: text.extract().map_err(|why: PyErr| why.to_string())?,
+            logprobs: None,
+            avg_logprob: None,
+            finish_reason: None,
+            usage: None,
+            model: None,
+        }
+    } else if answer.cast::<PyMapping>().is_ok() {
+        let text = dumps(answer).map_err(|why| format!("its answer is no JSON: {why}"))?;
+        serde_json::from_str(&text).map_err(|why| format!("its answer: {why}"))?
+    } else {
+        let kind = answer.get_type().name();
+        let kind = kind.map_or_else(|_| "something else".to_owned(), |name| name.to_string());
+        return Err(format!("it gave {kind}; a str or a dict is expected"));
+    };
+    let usage = answer.usage.unwrap_or_default();
+    let token = |mut token: Token| {
+        let top = std::mem::take(&mut token.top_logprobs);
+        let (bytes, logprob) = token.of();
+        TokenLogprob {
+            bytes,
+            logprob,
+            top: top.into_iter().map(Token::of).collect(),
+        }
+    };
+    Ok(Completion {
+        text: answer.text,
+        logprobs: answer
+            .logprobs
+            .map(|tokens| tokens.into_iter().map(token).collect()),
+        avg_logprob: answer.avg_logprob,
+        finish: match answer.finish_reason.as_deref() {
+            None | Some("stop") => FinishReason::Stop,
+            Some("length") => FinishReason::Length,
+            Some(other) => FinishReason::Other(other.to_owned()),
+        },
+        usage: Usage {
+            prompt_tokens: usage.prompt_tokens,
+            completion_tokens: match usage.total_tokens {
+                Some(total) if usage.completion_tokens == 0 => {
+                    total.saturating_sub(usage.prompt_tokens)
+                }
+                _ => usage.completion_tokens,
+            },
+        },
+        model: answer.model.unwrap_or_else(|| model.to_owned()),
+    })
+}
