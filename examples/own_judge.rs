@@ -121,7 +121,8 @@ impl Judge for Together {
         for judge in &self.0 {
             let mut judgement = judge.judge(cx, subject).await?;
             let accepts = matches!(judgement.label.as_str(), "accept" | "pass");
-            judgement.label = if accepts { "accept" } else { "reject" }.to_owned();
+            let label = if accepts { "accept" } else { "reject" };
+            label.clone_into(&mut judgement.label);
             judgement.reasoning = format!("{}: {}", judge.id(), judgement.reasoning);
             if !accepts {
                 return Ok(judgement);
@@ -143,8 +144,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         json!({"reasoning": "it adds or not", "verdict": verdict, "confidence": 90}).to_string()
     };
     let model = Scripted::new([
-        Rule::text("a * b", answer("fail")),
         Rule::text("a + b", answer("pass")),
+        Rule::text("a * b", answer("fail")),
     ]);
     let critic = CriticOptions {
         mode: CriticMode::Problem,

@@ -141,7 +141,6 @@ async fn refusals_as_a_real_server_words_them() {
 }
 
 #[tokio::test]
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 async fn vectors_of_texts() {
     let Some(config) = config() else { return };
     let purse = Arc::new(Purse::new("calls=5,tokens=10k".parse().unwrap()));

@@ -306,11 +306,11 @@ def funnel(patches, policies, options):
     steps.append(step("passed deterministic stages", left))
     left = [patch for patch in left if patch.get("validation", {}).get("accepted")]
     steps.append(step("accepted by validation", left))
-    for policy in policies:
-        if policy.abstains and policy.percent is not None:
-            cutoff = cut_off(patches, policy, options)
-            high = [patch for patch in patches if (decide(patch, policy, cutoff, options) or (0, 0))[1]]
-            steps.append(step(f"score at or above p{policy.percent:g}", high))
+    strict = {policy.percent: policy for policy in policies if policy.abstains and policy.percent is not None}
+    for _, policy in sorted(strict.items()):
+        cutoff = cut_off(patches, policy, options)
+        high = [patch for patch in patches if (decide(patch, policy, cutoff, options) or (0, 0))[1]]
+        steps.append(step(f"score at or above p{policy.percent:g}", high))
     return steps
 
 
