@@ -182,6 +182,7 @@ impl Token {
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "names of OpenAI's API")]
 struct Spent {
     prompt_tokens: u64,
     completion_tokens: u64,

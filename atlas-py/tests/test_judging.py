@@ -201,7 +201,7 @@ def test_patches_are_reviewed(tmp_path: Path) -> None:
         dataset, candidates(), mode="deterministic", out=tmp_path / "review.jsonl"
     )
     assert report.complete and (report.accepted, report.rejected) == (2, 0)
-    assert report.ledger == {} and [step["step"] for step in report.funnel][0] == "all"
+    assert not report.ledger and [step["step"] for step in report.funnel][0] == "all"
     assert {one["label"] for one in report.results} == {"accept"}
     with pytest.raises(swe_atlas.InvalidInputError, match="one is needed"):
         swe_atlas.review(dataset, candidates(), out=tmp_path / "r.jsonl")

@@ -66,7 +66,7 @@ def test_rates_at_k() -> None:
             for beyond in ("clamp", "exclude"):
                 expected = case.get(beyond, case if beyond == "clamp" else None)
                 if expected is not None:
-                    found = function(bugs, case["k"], beyond=beyond)  # type: ignore[arg-type]
+                    found = function(bugs, case["k"], beyond=beyond)
                     assert same(found["value"], expected["value"]), (name, case)
                     compared += 1
     assert compared > 80
