@@ -158,8 +158,8 @@ fn wrong(what: impl Into<String>) -> Error {
 }
 
 /// Puts a baseline beside the critics: lines of the file have the form of [`critic`](super::critic())'s, with
-/// the baseline's name as `variant`. Likeness is no probability: its tests have the confidence 0 to
-/// metrics that want one, and their lines `judgement` with the cosine.
+/// the baseline's name as `variant`. Likeness is no probability, so its confidence is 0; the cosine stands in
+/// `judgement`.
 ///
 /// # Errors
 /// As [`instance_rows`], [`candidate_patches`] and [`judge_items`]; a number out of its range; a threshold
