@@ -222,7 +222,8 @@ pub(super) fn plan(
         if constraint.is_empty() {
             plan.drift.push(match facts.frozen() {
                 Some(day) => format!(
-                    "no lockfile: dependencies are resolved as of {day}, but for what stands on no index"
+                    "no lockfile: dependencies are resolved as of {day} or the first day of its month, \
+                     but for what stands on no index"
                 ),
                 None => "no lockfile: dependencies resolve to what the index has at the build"
                     .to_owned(),
