@@ -17,7 +17,6 @@ mod base64;
 mod files;
 mod json;
 mod literal;
-mod parallel;
 mod record;
 
 pub use convert::{ConvertOptions, Field, Loss, LossKind, convert};

@@ -9,10 +9,10 @@ use crate::fault::{self, FaultKind, RowFault};
 use crate::files::write_whole;
 use crate::framing::{self, FileForm, Framed, Part};
 use crate::json::Style;
-use crate::parallel::on_all_cores;
 use crate::row::{Place, Row};
 use crate::schema::Schema;
 use atlas_core::{Error, ErrorKind};
+use rayon::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -89,10 +89,11 @@ impl Dataset {
         let mut framed = framing::cut(bytes, lines);
         let mut dataset = Self::new(Vec::new());
         let mut seen = Seen::default();
-        let read = on_all_cores(&framed.items, |item| {
+        let of_item = |item: &framing::Item| {
             let mut faults = Vec::new();
             (columns(item, &item.place(name), &mut faults), faults)
-        });
+        };
+        let read: Vec<_> = framed.items.par_iter().map(of_item).collect();
         dataset.rows.reserve(read.len());
         for (item, (columns, faults)) in framed.items.iter_mut().zip(read) {
             dataset.faults.extend(faults);

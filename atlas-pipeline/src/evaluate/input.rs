@@ -1,11 +1,11 @@
 //! Reading a dataset and predictions, with everything that is wrong with them.
 
-use super::cores::on_all_cores;
 use super::subject::Subject;
 use atlas_core::{Error, ErrorKind, InstanceError, InstanceId};
 use atlas_formats::{
     FaultKind, Prediction, Predictions, ReadOptions, Row, RowFault, read_dataset, read_predictions,
 };
+use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,11 +127,12 @@ impl Input {
         let rows = std::mem::take(&mut set.rows);
         // The bytes that were read, which nobody asks for any more.
         drop(set);
-        let read = on_all_cores(rows, |row: Row| {
+        let of_row = |row: Row| {
             let (id, place) = (row.id().clone(), row.place());
             let line = place.map(|place| place.line).filter(|line| *line > 0);
             (id, line, row.into_instance().and_then(Subject::read))
-        });
+        };
+        let read: Vec<_> = rows.into_par_iter().map(of_row).collect();
         for (name, line, subject) in read {
             let subject = match subject {
                 Ok(subject) => subject,

@@ -2,10 +2,10 @@
 
 mod canary;
 mod compat;
-mod cores;
 mod ids;
 mod input;
 mod layout;
+mod options;
 mod own;
 mod regrade;
 mod report;
@@ -19,6 +19,7 @@ mod verdict;
 pub use compat::{HarnessFiles, grade_row};
 pub use input::{InputFault, PredictionSource};
 pub use layout::run_id;
+pub use options::EvalOptions;
 pub use regrade::{GradeChange, RegradeOptions, RegradeReport, RegradedInstance, regrade};
 pub use report::{EvalReport, InstanceCost, Ledger};
 pub use verdict::{CanaryReport, EvalOutcome, EvalVerdict};
@@ -28,10 +29,10 @@ use crate::retry::{Patience, RetrySandbox};
 use crate::store::{Key, Workplace, clear_unfinished, seed};
 use crate::synth::ParserFile;
 use crate::validate::candidate::{Prepared as FromClone, Prospect};
-use crate::{CachedSandbox, Config, EngineChoice, Engines};
+use crate::{CachedSandbox, Engines};
 use atlas_core::{
     Environment, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, GradingMode, Harness,
-    ImageRef, InstanceId, Limits, Network, Patch, Progress, RunContext, Sandbox,
+    ImageRef, Limits, Network, Patch, Progress, RunContext, Sandbox,
 };
 use atlas_docker::FoundImage;
 use atlas_oracle::{Cause, CompatStage, InstanceReport, RunEntry};
@@ -46,89 +47,6 @@ use std::time::{Duration, Instant};
 use strict::{Prepared, Strict};
 use subject::Subject;
 use tree::BaseTree;
-
-/// Which predictions against which instances, by whose rules.
-#[derive(Clone, Debug)]
-pub struct EvalOptions {
-    /// The dataset.
-    pub dataset: PathBuf,
-    /// The predictions.
-    pub predictions: PredictionSource,
-    /// The run's name: a folder and a label, nothing more. Results are shared by content.
-    pub run_id: String,
-    /// Only these instances. Default: all.
-    pub instances: Vec<InstanceId>,
-    /// By whose rules. Default: [`GradingMode::Strict`].
-    pub mode: GradingMode,
-    /// Which engine.
-    pub engine: EngineChoice,
-    /// Instances that go on at once. Default: 1.
-    pub jobs: usize,
-    /// Most seconds of one run of the tests. Default: the configuration's.
-    pub timeout: Option<u64>,
-    /// Where the harness's folders go. Default: this folder.
-    pub out: PathBuf,
-    /// A clone, or a folder of clones, for rows without an image.
-    pub repos: Option<PathBuf>,
-    /// Whether the gold patch is run first with canary tests. Default: yes, in strict mode.
-    pub canaries: bool,
-    /// Whether canaries bear names of this run's own, so that logs of earlier runs give nothing away; then
-    /// strict mode shares no results with runs of other names. Default: no, names are those of the folder
-    /// of results, and what was run once is not run again.
-    pub fresh_canaries: bool,
-    /// Whether tests have a network. Default: none in strict mode, full in the others, as the
-    /// harnesses have it.
-    pub network: Option<Network>,
-    /// Where results are kept by content. Default: `atlas/results` in the user's cache folder.
-    pub results: Option<PathBuf>,
-    /// Configuration.
-    pub config: Config,
-    /// Whether untrusted code may run where nothing keeps it apart from this machine.
-    pub trust: bool,
-    /// The file of a parser that reads all logs in strict mode. Default: the row's own, else the one
-    /// that it names.
-    pub parser: Option<PathBuf>,
-    /// Whether parser code of rows may run where nothing keeps it apart. Default: no.
-    pub trust_parsers: bool,
-}
-
-impl EvalOptions {
-    /// Defaults for everything but the dataset, the predictions and the run's name.
-    pub fn new(
-        dataset: impl Into<PathBuf>,
-        predictions: PredictionSource,
-        run_id: impl Into<String>,
-    ) -> Self {
-        Self {
-            dataset: dataset.into(),
-            predictions,
-            run_id: run_id.into(),
-            instances: Vec::new(),
-            mode: GradingMode::Strict,
-            engine: EngineChoice::Auto,
-            jobs: 1,
-            timeout: None,
-            out: PathBuf::from("."),
-            repos: None,
-            canaries: true,
-            fresh_canaries: false,
-            network: None,
-            results: None,
-            config: Config::default(),
-            trust: false,
-            parser: None,
-            trust_parsers: false,
-        }
-    }
-
-    fn limits(&self) -> Limits {
-        let mut limits = self.config.limits.clone();
-        if let Some(seconds) = self.timeout {
-            limits.seconds = seconds;
-        }
-        limits
-    }
-}
 
 /// Runs predictions and grades them.
 ///

@@ -1,7 +1,6 @@
 //! Grading stored logs: no engine, any rules, any version of the parsers.
 
 use super::compat::{self, HarnessFiles};
-use super::cores::on_all_cores;
 use super::ids;
 use super::input::{Input, InputFault, Item, PredictionSource};
 use super::own::{Own, Reader, read_log, said_of};
@@ -18,6 +17,7 @@ use atlas_core::{
 };
 use atlas_oracle::{Cause, InstanceReport, RunEntry, RunReport, ScoreBounds, Scored};
 use atlas_parsers::Hints;
+use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -207,7 +207,7 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         cx.check("regrade")?;
         work.push((item, chosen, own));
     }
-    let graded = on_all_cores(work, |(item, chosen, own): (&Item, _, _)| {
+    let graded = work.into_par_iter().map(|(item, chosen, own)| {
         let graded = |mode| {
             let found = chosen.as_ref().map_err(|(_, why)| why.clone())?;
             let own = own.as_ref().map_err(Clone::clone)?;
@@ -236,6 +236,7 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         }
         (regraded, entry, changes, fault)
     });
+    let graded: Vec<_> = graded.collect();
     let mut instances = Vec::with_capacity(input.items.len());
     let mut entries = Vec::with_capacity(input.items.len());
     let mut changes = Vec::new();

@@ -1,0 +1,89 @@
+//! What an evaluation is asked to do.
+
+use super::input::PredictionSource;
+use crate::{Config, EngineChoice};
+use atlas_core::{GradingMode, InstanceId, Limits, Network};
+use std::path::PathBuf;
+
+/// Which predictions against which instances, by whose rules.
+#[derive(Clone, Debug)]
+pub struct EvalOptions {
+    /// The dataset.
+    pub dataset: PathBuf,
+    /// The predictions.
+    pub predictions: PredictionSource,
+    /// The run's name: a folder and a label, nothing more. Results are shared by content.
+    pub run_id: String,
+    /// Only these instances. Default: all.
+    pub instances: Vec<InstanceId>,
+    /// By whose rules. Default: [`GradingMode::Strict`].
+    pub mode: GradingMode,
+    /// Which engine.
+    pub engine: EngineChoice,
+    /// Instances that go on at once. Default: 1.
+    pub jobs: usize,
+    /// Most seconds of one run of the tests. Default: the configuration's.
+    pub timeout: Option<u64>,
+    /// Where the harness's folders go. Default: this folder.
+    pub out: PathBuf,
+    /// A clone, or a folder of clones, for rows without an image.
+    pub repos: Option<PathBuf>,
+    /// Whether the gold patch is run first with canary tests. Default: yes, in strict mode.
+    pub canaries: bool,
+    /// Whether canaries bear names of this run's own, so that logs of earlier runs give nothing away; then
+    /// strict mode shares no results with runs of other names. Default: no, names are those of the folder
+    /// of results, and what was run once is not run again.
+    pub fresh_canaries: bool,
+    /// Whether tests have a network. Default: none in strict mode, full in the others, as the
+    /// harnesses have it.
+    pub network: Option<Network>,
+    /// Where results are kept by content. Default: `atlas/results` in the user's cache folder.
+    pub results: Option<PathBuf>,
+    /// Configuration.
+    pub config: Config,
+    /// Whether untrusted code may run where nothing keeps it apart from this machine.
+    pub trust: bool,
+    /// The file of a parser that reads all logs in strict mode. Default: the row's own, else the one
+    /// that it names.
+    pub parser: Option<PathBuf>,
+    /// Whether parser code of rows may run where nothing keeps it apart. Default: no.
+    pub trust_parsers: bool,
+}
+
+impl EvalOptions {
+    /// Defaults for everything but the dataset, the predictions and the run's name.
+    pub fn new(
+        dataset: impl Into<PathBuf>,
+        predictions: PredictionSource,
+        run_id: impl Into<String>,
+    ) -> Self {
+        Self {
+            dataset: dataset.into(),
+            predictions,
+            run_id: run_id.into(),
+            instances: Vec::new(),
+            mode: GradingMode::Strict,
+            engine: EngineChoice::Auto,
+            jobs: 1,
+            timeout: None,
+            out: PathBuf::from("."),
+            repos: None,
+            canaries: true,
+            fresh_canaries: false,
+            network: None,
+            results: None,
+            config: Config::default(),
+            trust: false,
+            parser: None,
+            trust_parsers: false,
+        }
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        let mut limits = self.config.limits.clone();
+        if let Some(seconds) = self.timeout {
+            limits.seconds = seconds;
+        }
+        limits
+    }
+}
