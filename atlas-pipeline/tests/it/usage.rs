@@ -40,7 +40,7 @@ fn the_folder_one_stands_in_has_a_name() {
         .output()
         .unwrap();
     let said: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!(said["repo"], "lib", "{said}");
+    assert_eq!(said["repository"], "lib", "{said}");
 }
 
 #[test]
