@@ -47,7 +47,7 @@ fn place() -> Place {
     write_lines(&place, "rows.jsonl", &rows);
     let mut predictions = Vec::new();
     for at in 0..INSTANCES {
-        let far = patch("raise NotImplementedError('some other day, perhaps by somebody else')");
+        let far = patch("raise LookupError('a word that stands nowhere else in this folder')");
         let near = patch(&format!("return b + a * {at}"));
         for (name, text, resolved) in [
             ("near", near, true),

@@ -2,6 +2,7 @@
 
 mod base;
 mod builder;
+mod collect;
 mod container;
 mod context;
 mod disk;
