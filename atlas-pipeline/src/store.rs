@@ -233,7 +233,15 @@ impl Workplace {
     /// Removes everything temporary.
     pub(crate) fn clear_temporary(&self) -> Result<(), Error> {
         let path = self.path("tmp");
-        match std::fs::remove_dir_all(&path) {
+        let mut removed = std::fs::remove_dir_all(&path);
+        if removed
+            .as_ref()
+            .is_err_and(|why| why.kind() == std::io::ErrorKind::DirectoryNotEmpty)
+        {
+            // A program that was just killed may have finished the file that it was making.
+            removed = std::fs::remove_dir_all(&path);
+        }
+        match removed {
             Err(why) if why.kind() != std::io::ErrorKind::NotFound => {
                 Err(Error::io("remove", &path, why))
             }

@@ -302,7 +302,8 @@ impl Scratch {
                 attributes.push_str(" -diff\n");
             }
         }
-        let list = self.dir.path().join("attributes");
+        // Another diff of the same scratch may be under way.
+        let list = self.dir.path().join(format!("attributes-{old}-{new}"));
         write(&list, attributes.as_bytes()).await?;
         let second = self.diff_with(old, new, Some(&list)).await?;
         match second.as_text() {

@@ -116,22 +116,28 @@ pub async fn seal(
         .args(["update-ref", "--no-deref", "HEAD", base.as_str()])
         .checked()
         .await?;
-    inside()
-        .env("GIT_WORK_TREE", into)
-        .args(["read-tree", "--reset", "-u", base.as_str()])
-        .checked()
-        .await?;
-
     let sealed = GitRepo::open(into).await?;
-    verify(&sealed, &base, &commits, &tags, missing > 0).await?;
+    let files = async {
+        inside()
+            .env("GIT_WORK_TREE", into)
+            .args(["read-tree", "--reset", "-u", base.as_str()])
+            .checked()
+            .await
+    };
+    let (_, (), lfs_pointers, entries) = tokio::try_join!(
+        files,
+        verify(&sealed, &base, &commits, &tags, missing > 0),
+        lfs_pointers(&sealed, &base),
+        sealed.list_files(&base)
+    )?;
     let mut report = Sealed {
         commits: commits.len(),
         tags: tags.into_iter().map(|tag| tag.name).collect(),
-        lfs_pointers: lfs_pointers(&sealed, &base).await?,
+        lfs_pointers,
         submodules: Vec::new(),
         missing_objects: missing,
     };
-    for entry in sealed.list_files(&base).await? {
+    for entry in entries {
         if entry.kind == EntryKind::Submodule {
             let checked_out = submodule(repo, &sealed, &base, &entry.path, into, history).await?;
             report.submodules.push(Submodule {
@@ -365,13 +371,15 @@ async fn verify(
     if partial {
         reached = reached.arg("--missing=allow-any");
     }
-    let allowed = lines(reached.args([base.as_str(), "--"])).await?;
-    let there = lines(sealed.git().args([
-        "cat-file",
-        "--batch-all-objects",
-        "--batch-check=%(objectname) %(objecttype)",
-    ]))
-    .await?;
+    let (allowed, there, refs) = tokio::try_join!(
+        lines(reached.args([base.as_str(), "--"])),
+        lines(sealed.git().args([
+            "cat-file",
+            "--batch-all-objects",
+            "--batch-check=%(objectname) %(objecttype)",
+        ])),
+        lines(sealed.git().args(["for-each-ref", "--format=%(refname)"]))
+    )?;
     let tag_objects: BTreeSet<&str> = tags.iter().map(|tag| tag.target.as_str()).collect();
     for object in &there {
         let (id, kind) = object.split_once(' ').unwrap_or((object, ""));
@@ -384,7 +392,6 @@ async fn verify(
             return leak(format!("commit {base}: {kind} {id} does not belong to it"));
         }
     }
-    let refs = lines(sealed.git().args(["for-each-ref", "--format=%(refname)"])).await?;
     let branch = format!("refs/heads/{SEALED_BRANCH}");
     for name in refs {
         let tag = name.strip_prefix("refs/tags/");

@@ -90,11 +90,13 @@ pub async fn split(
     let mut notes = Vec::new();
     let base = start(repo, base, head, &mut notes).await?;
     let scratch = Scratch::over(repo).await?;
-    let base_tree = scratch.tree_of(&base).await?;
-    let head_tree = scratch.tree_of(head).await?;
-
-    let mut files = repo.list_files(&base).await?;
-    files.extend(repo.list_files(head).await?);
+    let (base_tree, head_tree, mut files, more) = tokio::try_join!(
+        scratch.tree_of(&base),
+        scratch.tree_of(head),
+        repo.list_files(&base),
+        repo.list_files(head)
+    )?;
+    files.extend(more);
     let rules = PathRules::new(files.iter().map(|file| file.path.as_str()));
     let mut plan = Vec::new();
     for change in scratch.changes(&base_tree, &head_tree).await? {
@@ -144,19 +146,22 @@ pub async fn split(
         )
         .await?;
     let middle = scratch.write_tree().await?;
-    let test_patch = scratch.diff(&base_tree, &middle).await?;
-    let gold_patch = scratch.diff(&middle, &head_tree).await?;
-    prove(
-        &scratch,
-        [&base_tree, &middle, &head_tree],
-        [&test_patch, &gold_patch],
-    )
-    .await?;
-    gold_alone(&scratch, &base_tree, &gold_patch, &mut notes).await?;
-
-    let modified = modified_tests(&scratch, &base_tree, &middle, &test_patch).await?;
-    let head_manifests = at_head(&scratch, &plan, |file| is_manifest(&file.path)).await?;
-    let head_tests = at_head(&scratch, &plan, |file| file.decision.side == Side::Test).await?;
+    let (test_patch, gold_patch) = tokio::try_join!(
+        scratch.diff(&base_tree, &middle),
+        scratch.diff(&middle, &head_tree)
+    )?;
+    // These two have the one index, the others read objects.
+    let proofs = async {
+        let trees = [&*base_tree, &*middle, &*head_tree];
+        prove(&scratch, trees, [&test_patch, &gold_patch]).await?;
+        gold_alone(&scratch, &base_tree, &gold_patch, &mut notes).await
+    };
+    let ((), modified, head_manifests, head_tests) = tokio::try_join!(
+        proofs,
+        modified_tests(&scratch, &base_tree, &middle, &test_patch),
+        at_head(&scratch, &plan, |file| is_manifest(&file.path)),
+        at_head(&scratch, &plan, |file| file.decision.side == Side::Test)
+    )?;
     notes.dedup();
     Ok(SplitPullRequest {
         base,
@@ -230,6 +235,13 @@ async fn divide_rust(
     plan: &mut [Planned],
     notes: &mut Vec<String>,
 ) -> Result<(), Error> {
+    let is_rust = |path: &str| {
+        let extension = std::path::Path::new(path).extension();
+        extension.is_some_and(|extension| extension == "rs")
+    };
+    if !plan.iter().any(|file| is_rust(&file.path)) {
+        return Ok(());
+    }
     let moved: BTreeMap<String, String> = scratch.renames(base_tree, head_tree).await?;
     let new_sides: BTreeMap<String, (TreeSide, Side)> = plan
         .iter()
@@ -239,10 +251,7 @@ async fn divide_rust(
         })
         .collect();
     for file in plan.iter_mut() {
-        let is_rust = std::path::Path::new(&file.path)
-            .extension()
-            .is_some_and(|extension| extension == "rs");
-        if !is_rust || file.decision.side != Side::Gold {
+        if !is_rust(&file.path) || file.decision.side != Side::Gold {
             continue;
         }
         let Some(old) = file.change.old.clone().filter(TreeSide::is_text_candidate) else {
