@@ -15,6 +15,7 @@ mod rust;
 mod typescript;
 mod xml;
 
+pub(crate) use java::COMPILE_FIRST;
 pub(crate) use registry::BUILTIN;
 
 use crate::analysis::{Facts, Presence, Verdict};

@@ -1,5 +1,6 @@
 //! The trial run: whether the tests of Base can run in what was built.
 
+use crate::repair::NOT_FETCHED;
 use crate::tree::Tree;
 use async_trait::async_trait;
 use atlas_core::{
@@ -74,7 +75,7 @@ static SIGNS: LazyLock<Regex> = LazyLock::new(|| {
 static RUNNERS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r#"(?x)
-        ^\W*\w*Error:\ Too\ few\ arguments\ to\ function\ \S+::\w+\(\),\ 0\ passed\ in\ \S*/phpunit/
+        (?:^\W*|\ message=')\w*Error\ ?:\ Too\ few\ arguments\ to\ function\ \S+::\w+\(\),\ 0\ passed\ in\ \S*/(?i:phpunit)/
         |(?:Class|Interface|Trait|Attribute\ class)\ "?PHPUnit\\\S+\ not\ found
         |Call\ to\ undefined\ method\ \S*(?:PHPUnit\\|Test::(?:assert|expect|create|get|set)\w*\(\))
         |fixture\ '\w+'\ not\ found
@@ -182,7 +183,7 @@ pub(super) fn verify(trial: &Trial, tree: &Tree) -> Verification {
             lost.len()
         ));
     }
-    let notes = lost
+    let mut notes: Vec<String> = lost
         .iter()
         .map(|lost| {
             let line = lost.lines.iter().find(|line| blames(&line.text, tree));
@@ -190,6 +191,12 @@ pub(super) fn verify(trial: &Trial, tree: &Tree) -> Verification {
             format!("`{}` does not load in Base: {why}", lost.module)
         })
         .collect();
+    if let Some(line) = text.lines().find(|line| NOT_FETCHED.is_match(line)) {
+        notes.push(format!(
+            "something is not there and cannot be fetched: {}",
+            line.trim()
+        ));
+    }
     Verification::Accepted(notes)
 }
 
@@ -256,6 +263,10 @@ mod tests {
     #[test]
     fn tests_for_another_version_of_the_runner_are_not_accepted() {
         let line = "ArgumentCountError: Too few arguments to function A\\BTest::testC(), 0 passed in /testbed/vendor/phpunit/phpunit/src/Framework/TestCase.php on line 1 and exactly 2 expected";
+        let found = run_with(1, 3, &[], &[line; 3].join("\n"));
+        assert!(matches!(found, Verification::Rejected { .. }), "{found:?}");
+        // As Debian's PHPUnit says it, under the format that is asked of it.
+        let line = "##teamcity[testFailed name='testOf' message='ArgumentCountError : Too few arguments to function A\\BTest::testOf(), 0 passed in /usr/share/php/PHPUnit/Framework/TestCase.php on line 1617 and exactly 2 expected' details='|n' flowId='7']";
         let found = run_with(1, 3, &[], &[line; 3].join("\n"));
         assert!(matches!(found, Verification::Rejected { .. }), "{found:?}");
         // A few of many, and failures of the code's own, say nothing.

@@ -11,6 +11,7 @@ mod tables;
 mod toolchain;
 
 pub(crate) use change::{Change, with_version};
+pub(crate) use settings::NOT_FETCHED;
 
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence};
@@ -69,6 +70,7 @@ const RULES: &[Rule] = &[
     settings::language_standard,
     settings::submodules,
     settings::openssl_of_old_node,
+    settings::artifact_not_fetched,
 ];
 
 /// The repairs that a symptom asks for, one for each change, in the order of the rules.

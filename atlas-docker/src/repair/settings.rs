@@ -1,6 +1,7 @@
 //! Settings that a bare image lacks: locale, time zone, identity, language standard, submodules.
 
 use super::{Change, Repair, Symptom};
+use crate::languages::COMPILE_FIRST;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -150,11 +151,31 @@ pub(super) fn openssl_of_old_node(symptom: &Symptom<'_>) -> Vec<Repair> {
     })
 }
 
+/// How Maven without a network says that an artifact is not there.
+pub(crate) static NOT_FETCHED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"in offline mode and the artifact \S+ has not been downloaded|repository system is offline",
+    )
+});
+
+/// An artifact that nothing but the sources asks for: the build compiles them, with the network.
+pub(super) fn artifact_not_fetched(symptom: &Symptom<'_>) -> Vec<Repair> {
+    let build = &symptom.plan.build;
+    if !build.iter().any(|command| command.contains(COMPILE_FIRST)) {
+        return Vec::new();
+    }
+    if_line(symptom, "artifact not fetched", &NOT_FETCHED, |_| {
+        vec![variable(COMPILE_FIRST, "yes")]
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::Change;
     use super::super::testing::changes;
-    use super::variable;
+    use super::super::{Change, Symptom};
+    use super::{artifact_not_fetched, variable};
+    use crate::tree::Tree;
+    use atlas_core::EnvironmentPlan;
 
     #[test]
     fn each_setting_has_its_words() {
@@ -202,6 +223,27 @@ mod tests {
             let found = changes("gcc:12", &[], text);
             assert_eq!(found.first(), Some(&expected), "{text}");
         }
+    }
+
+    #[test]
+    fn sources_are_compiled_first_where_that_was_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "[ERROR] Cannot access central (https://repo.maven.apache.org/maven2) in offline mode and the artifact a:b:jar:1 has not been downloaded from it before.";
+        let with = |build: &[&str]| {
+            let plan = EnvironmentPlan {
+                build: build.iter().map(|&command| command.to_owned()).collect(),
+                ..EnvironmentPlan::default()
+            };
+            artifact_not_fetched(&Symptom {
+                plan: &plan,
+                tree: &Tree::open(folder.path()).unwrap(),
+                text,
+                source: "test log",
+            })
+        };
+        assert_eq!(with(&["mvn test"]), []);
+        let found = with(&["if [ -z \"${MAVEN_COMPILE_FIRST:-}\" ]; then mvn test; fi"]);
+        assert_eq!(found[0].change, variable("MAVEN_COMPILE_FIRST", "yes"));
     }
 
     #[test]

@@ -52,6 +52,10 @@ const MAVEN_OPTS: &str = "-Dmaven.repo.local=$ATLAS_ENV/m2 \
 /// The variable that holds the switches.
 const CHECKS_OFF: &str = "MAVEN_CHECKS_OFF";
 
+/// Set where the manifests alone did not bring all that tests need: then a build compiles the sources,
+/// with the network.
+pub(crate) const COMPILE_FIRST: &str = "MAVEN_COMPILE_FIRST";
+
 /// A pattern that selects every class and no method: Surefire then fetches the provider of the
 /// test framework and starts it, and nothing is tested.
 const NO_TEST: &str = "-Dtest=*#atlasNoSuchTest -DfailIfNoTests=false \
@@ -99,15 +103,24 @@ pub(super) fn plan(
         plan.build.push(write_toolchains(&asked));
     }
     // Whatever fails, other modules go on; the classes tell whether there is anything to test.
-    plan.build.push(format!(
-        "{enter}{}; if [ -z \"$(find . -name '*.class' -path '*/*classes/*' -print -quit)\" ]; then \
+    let whole = format!(
+        "{}; if [ -z \"$(find . -name '*.class' -path '*/*classes/*' -print -quit)\" ]; then \
          echo 'atlas: no module of the reactor was compiled' >&2; exit 1; fi",
         fetching(
             &format!("mvn -U -fn {flags} {NO_TEST} clean {goal}"),
             &format!("mvn -o -fn {flags} {NO_TEST} clean {goal}"),
             &newer(facts, project)
         )
-    ));
+    );
+    // Tests compile all anew: what is compiled here is only to see what has to be fetched for it.
+    plan.build.push(if sources_fetch_nothing(facts, &reactor) {
+        format!(
+            "{enter}if [ -s \"$ATLAS_ENV/fetched\" ] && [ -z \"${{{COMPILE_FIRST}:-}}\" ]; then \
+             echo 'atlas: the manifests alone brought all that the sources are compiled with'; else {whole}; fi"
+        )
+    } else {
+        format!("{enter}{whole}")
+    });
     plan.prove("build", Evidence::of(manifest, "a Maven project"));
     if facts.changes_manifests {
         plan.prefetch = vec![format!("{enter}mvn -fn {flags} {NO_TEST} {goal}")];
@@ -163,8 +176,34 @@ fn fetching(call: &str, offline: &str, newer: &str) -> String {
          -Dartifact=org.apache.maven:apache-maven:{newer}:tar.gz:bin -DoutputDirectory=\"$ATLAS_ENV\" \
          && ln -s apache-maven-{newer} \"$ATLAS_ENV/maven\") || true; hash -r; \
          elif grep -qE 'BUILD FAILURE|could not read' \"$log\" && ! grep -q 'Could not transfer' \"$log\"; then break; else sleep \"$wait\"; fi; done; fi; \
-         [ -z \"${{ATLAS_WARM:-}}\" ] || touch \"$ATLAS_ENV/fetched\""
+         [ -z \"${{ATLAS_WARM:-}}\" ] || if grep -q 'BUILD SUCCESS' \"$log\" && ! grep -q '^\\[ERROR\\]' \"$log\"; \
+         then echo whole > \"$ATLAS_ENV/fetched\"; else touch \"$ATLAS_ENV/fetched\"; fi"
     )
+}
+
+/// Whether what Maven fetches depends on its project files alone: each module has Java and resources
+/// where they stand by Maven's custom, and nothing that a generator or another compiler takes.
+fn sources_fetch_nothing(facts: &Facts<'_>, reactor: &Reactor) -> bool {
+    reactor.poms.iter().all(|pom| {
+        ["main", "test"].iter().all(|kind| {
+            let folder = match super::pom::folder(&pom.path) {
+                "" => format!("src/{kind}/"),
+                folder => format!("{folder}/src/{kind}/"),
+            };
+            facts.tree.files().all(|path| {
+                path.strip_prefix(&folder).is_none_or(|inside| {
+                    let (place, _) = inside.split_once('/').unwrap_or((inside, ""));
+                    // Classes for newer releases stand in `java9` and the like.
+                    let release = place.strip_prefix("java").unwrap_or("x");
+                    matches!(place, "javadoc" | "resources")
+                        || release.bytes().all(|digit| digit.is_ascii_digit())
+                            && ![".groovy", ".kt", ".scala"]
+                                .iter()
+                                .any(|end| inside.ends_with(end))
+                })
+            })
+        })
+    })
 }
 
 /// Options of every call.

@@ -6,6 +6,8 @@ mod jdk;
 mod maven;
 mod pom;
 
+pub(crate) use maven::COMPILE_FIRST;
+
 use super::{Language, env};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::render::shell_quote;

@@ -14,9 +14,10 @@ pub(super) fn sources(checkout: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
         .collect();
     for folder in folders {
         if checkout.join(&folder).is_dir() {
+            // A class without a package is refused by what writes manifests of bundles.
             files.insert(
-                format!("{folder}/AtlasEmptyTest.java"),
-                b"class AtlasEmptyTest {}\n".to_vec(),
+                format!("{folder}/atlas/empty/AtlasEmptyTest.java"),
+                b"package atlas.empty;\n\nclass AtlasEmptyTest {}\n".to_vec(),
             );
         }
     }
