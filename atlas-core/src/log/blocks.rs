@@ -23,6 +23,7 @@ const LONGEST: usize = 16 << 20;
 
 impl Blocks {
     /// The part of a text that is kept.
+    #[inline]
     pub(super) fn cut(text: &str) -> &str {
         if text.len() <= LONGEST {
             return text;
@@ -35,6 +36,7 @@ impl Blocks {
     }
 
     /// A block with room for texts of this length in all, and its number.
+    #[inline]
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a block has at least 4 KiB, so there are never so many"
@@ -42,15 +44,21 @@ impl Blocks {
     pub(super) fn room(&mut self, len: usize) -> (u32, &mut String) {
         let room = self.blocks.last().map_or(0, |b| b.capacity() - b.len());
         if room < len || self.blocks.is_empty() {
-            // The first ones are small: most logs are.
-            let size = (4 << 10 << self.blocks.len().min(6)).min(BLOCK);
-            self.blocks.push(String::with_capacity(size.max(len)));
+            self.grow(len);
         }
         let last = self.blocks.len() - 1;
         (last as u32, &mut self.blocks[last])
     }
 
+    #[cold]
+    fn grow(&mut self, len: usize) {
+        // The first ones are small: most logs are.
+        let size = (4 << 10 << self.blocks.len().min(6)).min(BLOCK);
+        self.blocks.push(String::with_capacity(size.max(len)));
+    }
+
     /// Adds a text.
+    #[inline]
     pub(super) fn push(&mut self, text: &str) -> Place {
         let (block, room) = self.room(text.len());
         let start = room.len();
@@ -61,12 +69,26 @@ impl Blocks {
         }
     }
 
+    #[inline]
     pub(super) fn text(&self, place: &Place) -> &str {
         self.part(place.block, &place.span)
     }
 
+    #[inline]
     pub(super) fn part(&self, block: u32, span: &Range<u32>) -> &str {
         &self.blocks[block as usize][span.start as usize..span.end as usize]
+    }
+
+    /// Whether this is the text at a place.
+    #[inline]
+    pub(super) fn is(&self, place: &Place, text: &str) -> bool {
+        let span = place.span.start as usize..place.span.end as usize;
+        span.len() == text.len() && self.bytes(place.block, span) == text.as_bytes()
+    }
+
+    #[inline]
+    pub(super) fn bytes(&self, block: u32, span: Range<usize>) -> &[u8] {
+        &self.blocks[block as usize].as_bytes()[span]
     }
 
     /// Forgets everything but one block's room.
@@ -79,6 +101,7 @@ impl Blocks {
 }
 
 /// Offsets in a block.
+#[inline]
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a block holds at most three texts of 16 MiB"

@@ -65,6 +65,7 @@ impl Index {
     }
 
     /// The group of an id, if it is not the last one, or that one was added as a whole.
+    #[inline]
     fn group_beside_last<'a>(&self, id: &'a str) -> Option<&'a str> {
         let last = self.firsts.len().checked_sub(1).filter(|_| self.open);
         let Some(last) = last.map(|last| self.groups.name(last)) else {
@@ -77,6 +78,7 @@ impl Index {
         Some(self.group(id)).filter(|group| *group != last)
     }
 
+    #[inline]
     fn hash(&self, id: &str) -> u32 {
         short(self.hasher.hash_one(id))
     }
@@ -115,14 +117,15 @@ impl Index {
             return Ok(look(&self.last, store, self.hash(id), id));
         }
         let end = self.firsts.get(group + 1).copied();
-        let mut results = self.firsts[group]..end.unwrap_or(store.len());
+        let results = self.firsts[group]..end.unwrap_or(store.len());
         if results.len() > SHORT {
             return Err(Long);
         }
-        Ok(results.find(|at| store.qualified(*at) == id))
+        Ok(store.find_in(results, id))
     }
 
     /// The result with this id; where there is none, the next result has it.
+    #[inline]
     pub(super) fn enter(&mut self, store: &Store, id: &str) -> Option<usize> {
         let hash = self.hash(id);
         if self.all.get().is_none()
@@ -148,7 +151,7 @@ impl Index {
             Some(all) => all,
             None => &mut self.last,
         };
-        let same = |(known, at): &(u32, u32)| *known == hash && store.qualified(*at as usize) == id;
+        let same = |(known, at): &(u32, u32)| *known == hash && store.is(*at as usize, id);
         match table.entry(spread(hash), same, |(hash, _)| spread(*hash)) {
             Entry::Occupied(found) => Some(found.get().1 as usize),
             Entry::Vacant(place) => {
@@ -202,7 +205,7 @@ impl Index {
 struct Long;
 
 fn look(table: &Table, store: &Store, hash: u32, id: &str) -> Option<usize> {
-    let same = |(known, at): &(u32, u32)| *known == hash && store.qualified(*at as usize) == id;
+    let same = |(known, at): &(u32, u32)| *known == hash && store.is(*at as usize, id);
     table.find(spread(hash), same).map(|found| found.1 as usize)
 }
 

@@ -8,12 +8,14 @@ use std::fmt;
 use std::hash::BuildHasher;
 
 /// What a table keeps of a hash, half of it: names are compared anyway.
+#[inline]
 #[expect(clippy::cast_possible_truncation, reason = "half of it is kept")]
 pub(super) fn short(hash: u64) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
 /// Spreads a kept hash over the bits that a table looks at.
+#[inline]
 pub(super) fn spread(short: u32) -> u64 {
     u64::from(short).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -39,13 +41,13 @@ pub struct Names {
 
 impl Names {
     /// The number of a name, and whether it is new.
+    #[inline]
     pub fn add(&mut self, name: &str) -> (usize, bool) {
         let name = Blocks::cut(name);
         let hash = short(self.hasher.hash_one(name));
         let (blocks, entries) = (&self.blocks, &self.entries);
-        let same = |(known, at): &(u32, u32)| {
-            *known == hash && blocks.text(&entries[*at as usize]) == name
-        };
+        let same =
+            |(known, at): &(u32, u32)| *known == hash && blocks.is(&entries[*at as usize], name);
         let at = entries.len();
         match self
             .index
@@ -65,6 +67,7 @@ impl Names {
     }
 
     /// The number of a name that was added.
+    #[inline]
     pub fn find(&self, name: &str) -> Option<usize> {
         let name = Blocks::cut(name);
         if self.entries.is_empty() {
@@ -72,12 +75,13 @@ impl Names {
         }
         let hash = short(self.hasher.hash_one(name));
         let found = self.index.find(spread(hash), |(known, at)| {
-            *known == hash && self.blocks.text(&self.entries[*at as usize]) == name
+            *known == hash && self.blocks.is(&self.entries[*at as usize], name)
         });
         found.map(|(_, at)| *at as usize)
     }
 
     /// Whether it was added.
+    #[inline]
     pub fn contains(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
@@ -86,6 +90,7 @@ impl Names {
     ///
     /// # Panics
     /// If no name has it.
+    #[inline]
     pub fn name(&self, number: usize) -> &str {
         self.blocks.text(&self.entries[number])
     }
@@ -96,6 +101,7 @@ impl Names {
     }
 
     /// How many there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.entries.len()
     }

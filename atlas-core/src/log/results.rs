@@ -6,6 +6,7 @@ use crate::TestStatus;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use std::fmt;
+use std::ops::Range;
 
 /// One test as the log knows it; borrowed from its [`TestResults`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -39,7 +40,52 @@ pub struct TestResults {
 pub(super) struct Store {
     /// The ids, one after the other.
     blocks: Blocks,
-    entries: Vec<Entry>,
+    entries: Entries,
+}
+
+/// Entries in pieces, so that none is moved when there are more of them.
+#[derive(Clone, Default)]
+struct Entries {
+    pieces: Vec<Vec<Entry>>,
+}
+
+impl Entries {
+    /// How many a piece holds.
+    const PIECE: usize = 4096;
+
+    #[inline]
+    fn len(&self) -> usize {
+        let last = self.pieces.last().map_or(0, Vec::len);
+        self.pieces.len().saturating_sub(1) * Self::PIECE + last
+    }
+
+    #[inline]
+    fn push(&mut self, entry: Entry) {
+        match self.pieces.last_mut() {
+            Some(last) if last.len() < Self::PIECE => last.push(entry),
+            last => {
+                // Most logs do not fill the first one.
+                let size = if last.is_some() { Self::PIECE } else { 4 };
+                let mut piece = Vec::with_capacity(size);
+                piece.push(entry);
+                self.pieces.push(piece);
+            }
+        }
+    }
+
+    #[inline]
+    fn at(&self, at: usize) -> &Entry {
+        &self.pieces[at / Self::PIECE][at % Self::PIECE]
+    }
+
+    #[inline]
+    fn at_mut(&mut self, at: usize) -> &mut Entry {
+        &mut self.pieces[at / Self::PIECE][at % Self::PIECE]
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.pieces.iter().flatten()
+    }
 }
 
 /// Where the texts of a result stand: the qualified id, then the name and the module if they are no
@@ -71,14 +117,17 @@ impl Entry {
     const MODULE_INSIDE: u32 = 1 << 27;
     const MOST_SEEN: u32 = Self::MODULE_INSIDE - 1;
 
+    #[inline]
     fn status(&self) -> TestStatus {
         STATUSES[(self.packed >> Self::STATUS) as usize % STATUSES.len()]
     }
 
+    #[inline]
     fn seen(&self) -> u32 {
         self.packed & Self::MOST_SEEN
     }
 
+    #[inline]
     fn set(&mut self, status: TestStatus, seen: u32) {
         let status = match status {
             TestStatus::Passed => 0,
@@ -94,17 +143,42 @@ impl Entry {
 }
 
 impl Store {
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
+    /// Whether the result at a place has this qualified id.
+    #[inline]
+    pub(super) fn is(&self, at: usize, id: &str) -> bool {
+        let entry = self.entries.at(at);
+        if entry.qualified as usize != id.len() {
+            return false;
+        }
+        let start = entry.start as usize;
+        let text = self.blocks.bytes(entry.block, start..start + id.len());
+        let id = id.as_bytes();
+        // Ids of one file begin alike, so they are told apart from the end.
+        match (text.split_last_chunk::<8>(), id.split_last_chunk::<8>()) {
+            (Some((text, end)), Some((id, wanted))) => end == wanted && text == id,
+            _ => text == id,
+        }
+    }
+
+    /// The first of these results that has this qualified id.
+    pub(super) fn find_in(&self, mut results: Range<usize>, id: &str) -> Option<usize> {
+        results.find(|at| self.is(*at, id))
+    }
+
+    #[inline]
     pub(super) fn qualified(&self, at: usize) -> &str {
-        let entry = &self.entries[at];
+        let entry = self.entries.at(at);
         let span = entry.start..entry.start + entry.qualified;
         self.blocks.part(entry.block, &span)
     }
 
     /// Adds a result without a look at the others.
+    #[inline]
     fn push(&mut self, module: &str, qualified: &str, name: &str, status: TestStatus) {
         let (module, name) = (Blocks::cut(module), Blocks::cut(name));
         let needed = module.len() + qualified.len() + name.len();
@@ -113,12 +187,16 @@ impl Store {
         text.push_str(qualified);
         // Nearly always the qualified id holds the two others.
         let mut inside = 0;
-        if qualified.ends_with(name) {
+        if std::ptr::eq(qualified, name) || qualified.ends_with(name) {
             inside |= Entry::NAME_INSIDE;
         } else {
             text.push_str(name);
         }
-        if qualified.starts_with(module) {
+        let cut_from = std::ptr::eq(qualified.as_ptr(), module.as_ptr());
+        if cut_from && module.len() <= qualified.len()
+            || module.is_empty()
+            || qualified.starts_with(module)
+        {
             inside |= Entry::MODULE_INSIDE;
         } else {
             text.push_str(module);
@@ -136,6 +214,7 @@ impl Store {
     }
 
     /// The same for an id that is `front` and the name, where a module begins the front.
+    #[inline]
     fn push_in(&mut self, module: usize, front: &str, name: &str, status: TestStatus, seen: u32) {
         let name = Blocks::cut(name);
         let len = front.len() + name.len();
@@ -180,19 +259,21 @@ impl Store {
 }
 
 /// Whether a name is nothing but blanks.
+#[inline]
 pub(super) fn is_blank(name: &str) -> bool {
     !name.as_bytes().first().is_some_and(u8::is_ascii_graphic) && name.trim().is_empty()
 }
 
 impl TestResults {
     /// How many tests.
+    #[inline]
     pub fn len(&self) -> usize {
         self.store.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.store.entries.is_empty()
+        self.store.len() == 0
     }
 
     /// How many reports there were, those of the same id counted each.
@@ -210,7 +291,7 @@ impl TestResults {
     pub fn iter(&self) -> Iter<'_> {
         Iter {
             store: &self.store,
-            entries: self.store.entries.iter(),
+            places: 0..self.store.len(),
         }
     }
 
@@ -220,6 +301,7 @@ impl TestResults {
     }
 
     /// The place of a qualified id, from 0.
+    #[inline]
     pub fn find(&self, qualified: &str) -> Option<usize> {
         self.index.find(&self.store, Blocks::cut(qualified))
     }
@@ -228,12 +310,14 @@ impl TestResults {
     ///
     /// # Panics
     /// If there are not so many.
+    #[inline]
     pub fn at(&self, place: usize) -> TestResult<'_> {
-        self.store.view(&self.store.entries[place])
+        self.store.view(self.store.entries.at(place))
     }
 
     /// The place of a qualified id, and whether it is new; a new one is entered with this status
     /// and seen once, one that is known stays as it is.
+    #[inline]
     pub fn enter(
         &mut self,
         module: &str,
@@ -254,15 +338,16 @@ impl TestResults {
     ///
     /// # Panics
     /// If there are not so many.
+    #[inline]
     pub fn set(&mut self, place: usize, status: TestStatus, seen: u32) {
-        self.store.entries[place].set(status, seen);
+        self.store.entries.at_mut(place).set(status, seen);
     }
 
     /// Adds a result; one of the same qualified id keeps the worst status and counts up.
     pub fn add(&mut self, module: &str, qualified: &str, name: &str, status: TestStatus) {
         let (at, new) = self.enter(module, qualified, name, status);
         if !new {
-            let entry = &mut self.store.entries[at];
+            let entry = self.store.entries.at_mut(at);
             entry.set(entry.status().worst(status), entry.seen().saturating_add(1));
         }
     }
@@ -315,7 +400,7 @@ impl TestResults {
     /// Adds a result with its number of reports, as [`add`](Self::add) does with one.
     pub fn merge(&mut self, result: TestResult<'_>) {
         let (at, new) = self.enter(result.module, result.qualified, result.name, result.status);
-        let entry = &mut self.store.entries[at];
+        let entry = self.store.entries.at_mut(at);
         let before = if new { 0 } else { entry.seen() };
         let seen = before.saturating_add(result.seen);
         entry.set(entry.status().worst(result.status), seen);
@@ -326,18 +411,19 @@ impl TestResults {
 #[derive(Clone)]
 pub struct Iter<'a> {
     store: &'a Store,
-    entries: std::slice::Iter<'a, Entry>,
+    places: Range<usize>,
 }
 
 impl<'a> Iterator for Iter<'a> {
     type Item = TestResult<'a>;
 
     fn next(&mut self) -> Option<TestResult<'a>> {
-        self.entries.next().map(|entry| self.store.view(entry))
+        let place = self.places.next()?;
+        Some(self.store.view(self.store.entries.at(place)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.entries.size_hint()
+        self.places.size_hint()
     }
 }
 

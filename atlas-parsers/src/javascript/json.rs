@@ -3,7 +3,7 @@
 //! A document may be one line of any length or spread over many; only what is asked of it is kept.
 //! It begins with `{` at the start of a line, and its first key says whether it is one.
 
-use atlas_core::{LineState, LogReader, ParsedLog};
+use atlas_core::{LineState, LogReader, ParsedLog, feed_lines};
 
 /// What a reader takes of a document.
 pub(super) trait Document: Default + Send {
@@ -316,28 +316,7 @@ impl<S: TakesDocuments> Mixed<S> {
     /// Feeds whole lines up to one that may begin a document, and what is left of the last line.
     /// Returns what was not taken.
     fn whole_lines<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
-        /// So many bytes are looked through at once for what needs cleaning.
-        const AHEAD: usize = 16 << 10;
-        let (mut start, mut clear) = (0, 0);
-        for end in memchr::memchr_iter(b'\n', bytes) {
-            let line = &bytes[start..end];
-            if line.first() == Some(&b'{') {
-                return &bytes[start..];
-            }
-            if end > clear {
-                clear = clear.max(start);
-                let until = bytes.len().min(end.max(clear + AHEAD));
-                let strange = memchr::memchr2(0x1b, b'\r', &bytes[clear..until]);
-                clear = strange.map_or(until, |at| clear + at);
-            }
-            if end <= clear && line.first() != Some(&0xef) && line.len() <= MAX_LINE {
-                self.state.clean_line(line);
-            } else {
-                Self::emit(&mut self.state, line);
-            }
-            start = end + 1;
-        }
-        let rest = &bytes[start..];
+        let rest = feed_lines(&mut self.state, bytes, Some(b'{'));
         if rest.first().is_none_or(|first| *first == b'{') {
             return rest;
         }

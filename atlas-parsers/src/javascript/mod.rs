@@ -5,6 +5,7 @@ pub(crate) mod cypress;
 pub(crate) mod jasmine;
 pub(crate) mod jest;
 mod json;
+mod junit;
 pub(crate) mod karma;
 mod load;
 pub(crate) mod mocha;

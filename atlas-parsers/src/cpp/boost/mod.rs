@@ -103,6 +103,8 @@ struct State {
     outcome: Option<RunOutcome>,
     declared: bool,
     disagrees: bool,
+    /// A second confirmation, of the next run if one follows, or else a test's output.
+    next: Option<Vec<u8>>,
 }
 
 impl State {
@@ -117,6 +119,7 @@ impl State {
             outcome: None,
             declared: false,
             disagrees: false,
+            next: None,
         }
     }
 
@@ -175,6 +178,9 @@ impl State {
     fn begin(&mut self, fresh: bool) {
         if fresh {
             self.flush();
+            if let Some(line) = self.next.take() {
+                self.run.line(&line, self.line);
+            }
         }
         self.run.began = true;
     }
@@ -221,11 +227,16 @@ impl LineState for State {
         {
             self.flush();
         }
-        if self.run.confirmed
-            && (line::end(line).is_some()
-                || matches!(line::report(line), Some(line::Report::Module { .. })))
-        {
-            self.flush();
+        if self.run.confirmed {
+            if line::end(line).is_some() {
+                if self.run.counted {
+                    self.next = Some(line.to_vec());
+                    return;
+                }
+                self.flush();
+            } else if matches!(line::report(line), Some(line::Report::Module { .. })) {
+                self.flush();
+            }
         }
         self.run.line(line, self.line);
         if self.run.began && !self.run.ended {

@@ -86,6 +86,8 @@ impl Run {
                     self.logged = true;
                     self.complete = true;
                     self.named = true;
+                    // The confirmation may have come first.
+                    self.ended = false;
                     self.module = Some(lossy(name));
                     self.suites.clear();
                 }

@@ -81,6 +81,11 @@ impl Durations {
         self.items.is_empty()
     }
 
+    /// Whether there is a line of that name.
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.ids.contains_key(name)
+    }
+
     /// The test cases with what was told of them, and whether all of them are known.
     pub(super) fn tests(
         &mut self,

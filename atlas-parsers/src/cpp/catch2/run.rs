@@ -318,8 +318,11 @@ impl Run {
     pub(super) fn record(mut self, end: Option<&End>, log: &mut ParsedLogBuilder) -> Option<bool> {
         let totals = end.map(|end| end.totals).unwrap_or_default();
         let mut complete = false;
-        if !self.durations.is_empty() {
-            let mut durations = std::mem::take(&mut self.durations);
+        let mut durations = std::mem::take(&mut self.durations);
+        // With durations every test has its line: where no headed test has one, they were printed.
+        let timed = |case: &(String, Option<TestStatus>)| durations.names(&case.0);
+        let headed = self.cases.iter().any(|case| case.1.is_some());
+        if !durations.is_empty() && (!headed || self.cases.iter().any(timed)) {
             let known = |name: &str| self.index.contains_key(name);
             let (tests, exact) = durations.tests(known, &self.sections, totals.total);
             complete = exact;

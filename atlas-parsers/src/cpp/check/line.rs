@@ -10,14 +10,17 @@ pub(super) struct Line<'a> {
     /// `tcase:test:0`; versions before loop tests print no number.
     pub(super) name: &'a str,
     pub(super) status: TestStatus,
+    /// `S`: its fixture failed, or ended in an error.
+    pub(super) fixture: bool,
 }
 
 impl<'a> Line<'a> {
     pub(super) fn read(line: &'a [u8]) -> Option<Self> {
-        let (rest, status) = [
+        let (rest, status, fixture) = [
             (&b":P:"[..], TestStatus::Passed),
             (b":F:", TestStatus::Failed),
             (b":E:", TestStatus::Error),
+            (b":S:", TestStatus::Failed),
         ]
         .iter()
         .filter_map(|(mark, status)| {
@@ -25,14 +28,21 @@ impl<'a> Line<'a> {
             let (file, rest) = line.split_at_checked(at)?;
             let colon = memchr::memrchr(b':', file)?;
             let (number, after) = number(file.get(colon + 1..)?)?;
-            let placed = after.is_empty() && colon > 0 && number < u64::from(u32::MAX);
-            placed.then_some((at, rest.get(mark.len()..)?, *status))
+            // A second line of a message may have a place behind its words.
+            let file = memmem::find(&file[..colon], b": ").is_none();
+            let placed = file && after.is_empty() && colon > 0 && number < u64::from(u32::MAX);
+            let fixture = mark[1] == b'S';
+            placed.then_some((at, rest.get(mark.len()..)?, *status, fixture))
         })
         .min_by_key(|(at, ..)| *at)
-        .map(|(_, rest, status)| (rest, status))?;
+        .map(|(_, rest, status, fixture)| (rest, status, fixture))?;
         let rest = std::str::from_utf8(rest).ok()?;
         let name = id(rest)?;
-        Some(Self { name, status })
+        Some(Self {
+            name,
+            status,
+            fixture,
+        })
     }
 }
 

@@ -142,14 +142,19 @@ impl Console {
     }
 
     fn result(&mut self, line: &Line<'_>) {
-        let left = match line.status {
+        let status = if line.fixture && self.expected.failures == 0 {
+            TestStatus::Error
+        } else {
+            line.status
+        };
+        let left = match status {
             TestStatus::Failed => &mut self.expected.failures,
             TestStatus::Error => &mut self.expected.errors,
             _ => &mut self.expected.passed,
         };
         if *left > 0 {
             *left -= 1;
-            self.held.add(&self.suite, line.name, line.status);
+            self.held.add(&self.suite, line.name, status);
         }
     }
 }

@@ -89,9 +89,9 @@ fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<(u64, &'a [u8])> {
     number(text.trim_ascii_start().strip_prefix(name)?)
 }
 
-/// `1) test: Class::test (F) line: 21 file.cpp`
-pub(super) fn listed(line: &[u8]) -> Option<(&[u8], TestStatus)> {
-    let (_, rest) = number(line)?;
+/// `1) test: Class::test (F) line: 21 file.cpp`: its number, the name and the status.
+pub(super) fn listed(line: &[u8]) -> Option<(u64, &[u8], TestStatus)> {
+    let (count, rest) = number(line)?;
     let rest = rest.strip_prefix(b") test: ")?;
     let kind = |mark: &[u8]| memchr::memmem::rfind(rest, mark);
     let (at, status) = match (kind(b" (F)"), kind(b" (E)")) {
@@ -100,7 +100,11 @@ pub(super) fn listed(line: &[u8]) -> Option<(&[u8], TestStatus)> {
         _ => return None,
     };
     let tail = rest[at + 4..].trim_ascii();
-    (at > 0 && (tail.is_empty() || tail.starts_with(b"line: "))).then_some((&rest[..at], status))
+    (at > 0 && (tail.is_empty() || tail.starts_with(b"line: "))).then_some((
+        count,
+        &rest[..at],
+        status,
+    ))
 }
 
 /// The kind of failure at the end of `file.cpp:21:Assertion` or `##…## : Error`.

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 pub(super) struct Run {
     /// What the runner declares at its end.
     pub(super) end: Option<Totals>,
-    /// An end that the results do not add up to: perhaps a test printed it.
-    doubtful: Option<Totals>,
+    /// An end that the results do not add up to, and how many there were: perhaps a test printed
+    /// it.
+    doubtful: Option<(Totals, u64)>,
     /// Results of the brief listener.
     results: Vec<(Vec<u8>, TestStatus)>,
     /// Tests that ended and whose names cannot be told.
@@ -22,6 +23,8 @@ pub(super) struct Run {
     failures: BTreeMap<String, TestStatus>,
     /// How many more of them the text outputter is to name.
     awaited: u64,
+    /// How many it has named.
+    listed: u64,
     /// The kind of failure that the last line told.
     kind: Option<TestStatus>,
     xml: Xml,
@@ -73,8 +76,11 @@ impl Run {
         }
         let kind = self.kind.take();
         if self.awaited > 0 {
-            if let Some((name, status)) = line::listed(line) {
+            if let Some((number, name, status)) = line::listed(line)
+                && number == self.listed + 1
+            {
                 self.fail(name, status);
+                self.listed = number;
                 self.awaited -= 1;
             }
             return self.awaited == 0;
@@ -111,6 +117,7 @@ impl Run {
             End::Text(totals) => {
                 self.end = Some(totals);
                 self.awaited = sum(totals);
+                self.listed = 0;
                 self.awaited == 0
             }
             End::Fine(totals) => {
@@ -120,16 +127,18 @@ impl Run {
                     self.end = Some(totals);
                     return true;
                 }
-                self.doubtful = Some(totals);
+                self.doubtful = Some((totals, seen));
                 false
             }
         }
     }
 
-    /// The log ends: an end that was doubted is all there is.
+    /// The log ends: an end that was doubted is all there is, if nothing has followed it.
     pub(super) fn last_end(&mut self) {
+        let seen = self.results.len() as u64 + self.nameless;
         if self.end.is_none() && self.open.is_none() {
-            self.end = self.doubtful;
+            let last = self.doubtful.filter(|(_, before)| *before == seen);
+            self.end = last.map(|(totals, _)| totals);
         }
     }
 

@@ -423,10 +423,12 @@ impl LineState for State {
             return;
         }
         let running = self.run.as_ref().is_some_and(|run| run.ended.is_none());
+        let explicit = self.run.as_ref().is_some_and(|run| run.explicit);
+        // What is announced without the line that begins a run may be a test's output.
+        self.failure = !explicit && (self.failure || line::is_failure(line));
         if running || !self.open.is_empty() {
             self.tail.push(self.line, line);
         } else {
-            self.failure = self.failure || line::is_failure(line);
             self.build.line(line, self.line);
         }
     }

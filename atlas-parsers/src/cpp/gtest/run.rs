@@ -114,7 +114,7 @@ impl Run {
     pub(super) fn is_brief(&self, entries: &[Entry], lost: &[Open], tests: u64) -> bool {
         let named = entries.len().saturating_sub(self.first);
         !self.explicit
-            && (named == 0 && lost.is_empty() || named as u64 != tests && self.listing.is_none())
+            && (named == 0 && lost.is_empty() || named as u64 != tests && self.length == 0)
     }
 
     pub(super) fn totals(&self, tests: u64, brief: bool) -> Totals {

@@ -78,12 +78,10 @@ impl Finders {
 }
 
 /// The test that a line announces and does nothing else.
-pub(super) fn announced(line: &[u8]) -> Option<&str> {
-    let name = line.strip_prefix(b"=== RUN   ")?;
-    if !name.first()?.is_ascii_graphic() || memchr::memchr(b' ', name).is_some() {
-        return None;
-    }
-    std::str::from_utf8(name).ok()
+pub(super) fn announced(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("=== RUN   ")?;
+    let bytes = name.as_bytes();
+    (bytes.first()?.is_ascii_graphic() && memchr::memchr(b' ', bytes).is_none()).then_some(name)
 }
 
 /// The result that is the whole of a line, but for the indentation of a subtest: what nearly every

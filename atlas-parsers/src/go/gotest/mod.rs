@@ -3,7 +3,8 @@
 //! The console names the package only after its tests, in `ok  \tpkg` or `FAIL\tpkg`, so results
 //! wait in a section until that line. With `-v` every test is announced by `=== RUN`, and a
 //! result counts only for an announced name; without it only failures are printed, top-level
-//! ones at the line start and subtests under their parent. Where output without a newline stands
+//! ones at the line start and subtests under their parent. A run in which failures are printed and no
+//! announced test ends is one without it, whose tests print what looks like an announcement. Where output without a newline stands
 //! in front of a result, the result is looked for inside the line.
 //!
 //! Benchmarks are not tests. Passing tests are not named without `-v`, so a plain run yields only
@@ -154,10 +155,11 @@ impl State {
     }
 
     /// What nearly every line of a verbose run is: a test begins, or ends. Returns whether it was;
-    /// what is taken here, [`text_line`](Self::text_line) takes alike, and slower.
-    fn plain_line(&mut self, line: &[u8]) -> bool {
+    /// what is taken here, [`console_line`](Self::console_line) takes alike, and slower.
+    fn plain_line(&mut self, text: &str) -> bool {
+        let line = text.as_bytes();
         let taken = match line.first() {
-            Some(b'=') if !self.compiler.is_open() => match line::announced(line) {
+            Some(b'=') if !self.compiler.is_open() => match line::announced(text) {
                 Some(name) => {
                     self.section.start(name);
                     true
@@ -177,7 +179,7 @@ impl State {
         taken
     }
 
-    fn text_line(&mut self, line: &[u8]) {
+    fn console_line(&mut self, line: &[u8]) {
         if let Some(package) = PackageLine::read(line) {
             self.compiler.close();
             if package.verdict != PackageVerdict::Ok || self.section.open == 0 {
@@ -219,10 +221,10 @@ impl State {
             {
                 self.section.strays.push(name.to_owned());
             }
-            return is_known
-                || !self.section.verbose()
-                    && result.status == TestStatus::Failed
-                    && self.unannounced_failure(&result);
+            let unannounced = !is_known
+                && result.status == TestStatus::Failed
+                && self.unannounced_failure(&result);
+            return is_known || unannounced && !self.section.verbose();
         }
         if line.ends_with(b"FAIL") && self.section.open == 0 {
             self.section.bare_fail = true;
@@ -318,11 +320,13 @@ impl State {
     }
 
     fn record(&mut self, package: &str, section: Section) {
-        for name in section.in_flight().filter(|n| !n.starts_with("Benchmark")) {
-            self.log.still_running(name);
+        if !section.is_plain() {
+            for name in section.in_flight().filter(|n| !n.starts_with("Benchmark")) {
+                self.log.still_running(name);
+            }
         }
         section.record(package, &mut self.log, &mut self.earlier);
-        if !section.verbose() {
+        if section.is_plain() {
             for name in &section.unannounced {
                 self.log.record_in(package, "::", name, TestStatus::Failed);
             }
@@ -412,11 +416,18 @@ impl State {
 }
 
 impl LineState for State {
-    fn clean_line(&mut self, line: &[u8]) {
+    fn text_line(&mut self, line: &str) {
         if self.mode != Mode::Json && self.plain_line(line) {
             self.line += 1;
         } else {
-            self.line(line);
+            self.line(line.as_bytes());
+        }
+    }
+
+    fn clean_line(&mut self, line: &[u8]) {
+        match std::str::from_utf8(line) {
+            Ok(text) => self.text_line(text),
+            Err(_) => self.line(line),
         }
     }
 
@@ -441,7 +452,7 @@ impl LineState for State {
                 self.compiler.take(line, self.line);
             }
         } else {
-            self.text_line(line);
+            self.console_line(line);
         }
     }
 

@@ -15,7 +15,7 @@ pub(super) struct Section {
     pub(super) results: Vec<Ended>,
     /// The number of the test that most likely ends next.
     next: usize,
-    /// Failures that no announcement preceded: they count only in a run without `-v`.
+    /// Failures of tests that were not announced: they count only in a run without `-v`.
     pub(super) unannounced: Vec<String>,
     /// Failures at the line start of tests that this section did not announce, or announced behind
     /// them.
@@ -101,6 +101,11 @@ impl Section {
 
     pub(super) fn verbose(&self) -> bool {
         !self.started.is_empty()
+    }
+
+    /// Whether this is a run without `-v`: nothing is announced but by a test that prints it.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.verbose() || self.results.is_empty() && self.bare_fail && !self.unannounced.is_empty()
     }
 
     pub(super) fn in_flight(&self) -> impl Iterator<Item = &str> {

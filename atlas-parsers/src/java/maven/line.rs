@@ -17,7 +17,19 @@ pub(super) struct Logged<'a> {
 const LEVELS: [&[u8]; 5] = [b"[INFO]", b"[ERROR]", b"[WARNING]", b"[DEBUG]", b"[WARN]"];
 
 /// Splits the level off. A time stamp or a thread may stand before it.
+#[inline]
 pub(super) fn logged(line: &[u8]) -> Logged<'_> {
+    match line.strip_prefix(b"[INFO] ") {
+        Some(text) => Logged {
+            text,
+            level: true,
+            error: false,
+        },
+        None => logged_otherwise(line),
+    }
+}
+
+fn logged_otherwise(line: &[u8]) -> Logged<'_> {
     let bare = Logged {
         text: line,
         level: false,
@@ -172,7 +184,9 @@ fn after_time(text: &str) -> Option<&str> {
     if let Some(rest) = text.strip_prefix("(unknown)") {
         return Some(rest);
     }
-    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ','))?;
+    let end = text
+        .bytes()
+        .position(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b','))?;
     if end == 0 {
         return None;
     }
@@ -193,6 +207,13 @@ pub(super) struct MethodLine<'a> {
 
 /// Reads `method(Class)  Time elapsed: 0.1 s  <<< ERROR!`, ` -- Time elapsed` or `name skipped`.
 pub(super) fn method(text: &[u8]) -> Option<MethodLine<'_>> {
+    // `s`, `sec`, `(unknown)`, `FAILURE!`, `skipped`: most lines end otherwise.
+    if !matches!(
+        text.trim_ascii_end().last()?,
+        b's' | b'c' | b')' | b'!' | b'd' | 0x0b | 0x80..
+    ) {
+        return None;
+    }
     if let Some(at) = memmem::rfind(text, b"Time elapsed: ") {
         let tail = std::str::from_utf8(&text[at + b"Time elapsed: ".len()..]).ok()?;
         let status = match after_time(tail)?.trim() {
@@ -253,7 +274,9 @@ pub(super) fn inner_class<'a>(frame: &'a [u8], outer: &str, method: &str) -> Opt
 pub(super) fn goal(text: &[u8]) -> Option<(&str, &str)> {
     let text = std::str::from_utf8(text.strip_prefix(b"--- ")?).ok()?;
     let text = text.trim_end().strip_suffix(" ---")?;
-    let (goal, artifact) = text.rsplit_once(" @ ")?;
+    let at = memchr::memrchr_iter(b'@', text.as_bytes())
+        .find(|at| text[..*at].ends_with(' ') && text[at + 1..].starts_with(' '))?;
+    let (goal, artifact) = (&text[..at - 1], &text[at + 2..]);
     let plugin = goal.split(' ').next()?;
     (plugin.contains(':') && !artifact.contains(' ')).then_some((plugin, artifact))
 }
@@ -293,14 +316,22 @@ pub(super) fn refusal(text: &[u8]) -> Option<Refusal<'_>> {
 pub(super) fn traced(line: &[u8]) -> Option<&str> {
     let rest = line.strip_prefix(b"+")?;
     let rest = std::str::from_utf8(rest).ok()?;
-    let rest = rest.trim_start_matches('+').strip_prefix(' ')?;
-    let mut words = rest.split(' ');
-    words.find(|word| matches!(word.rsplit('/').next(), Some("mvn" | "mvnw" | "mvnd")))?;
-    let value = words.find_map(|word| {
-        let word = word.trim_matches(['\'', '"']);
-        word.strip_prefix("-Dtest=")
-    })?;
-    let value = value.trim_matches(['\'', '"']);
-    let one = !value.is_empty() && !value.contains([',', '*', '?', '!', '+', '%']);
-    one.then_some(value)
+    let mut rest = rest.trim_start_matches('+').strip_prefix(' ')?;
+    let mut is_maven = false;
+    loop {
+        let end = memchr::memchr(b' ', rest.as_bytes());
+        let word = &rest[..end.unwrap_or(rest.len())];
+        if is_maven {
+            let word = word.trim_matches(['\'', '"']);
+            if let Some(value) = word.strip_prefix("-Dtest=") {
+                let value = value.trim_matches(['\'', '"']);
+                let several = |byte| matches!(byte, b',' | b'*' | b'?' | b'!' | b'+' | b'%');
+                return (!value.is_empty() && !value.bytes().any(several)).then_some(value);
+            }
+        } else {
+            let name = memchr::memrchr(b'/', word.as_bytes()).map_or(0, |at| at + 1);
+            is_maven = matches!(&word[name..], "mvn" | "mvnw" | "mvnd");
+        }
+        rest = &rest[end? + 1..];
+    }
 }

@@ -219,8 +219,8 @@ impl State {
         self.ended = true;
         if let Some(single) = &mut self.single {
             single.add(counts);
-            self.run = Run::default();
-            self.tree = Tree::default();
+            self.run.clear();
+            self.tree.clear();
             return;
         }
         self.log.add_totals(Totals {
@@ -239,11 +239,14 @@ impl State {
     }
 
     fn close_run(&mut self, declared: Option<Counts>) {
-        let run = std::mem::take(&mut self.run);
-        let tree = std::mem::take(&mut self.tree);
-        if self.single.is_some() {
+        let nothing = declared.is_none() && self.run.is_empty() && self.tree.is_empty();
+        if self.single.is_some() || nothing {
+            self.run.clear();
+            self.tree.clear();
             return;
         }
+        let run = std::mem::take(&mut self.run);
+        let tree = std::mem::take(&mut self.tree);
         let module = self.module().to_owned();
         let (log, mut qualified, mut any) = (&mut self.log, format!("{module}::"), false);
         let front = qualified.len();
@@ -304,7 +307,9 @@ impl State {
         let text = logged.text;
         match text.first() {
             Some(b'-') => {
-                if let Some(artifact) = line::header(text) {
+                if !text.starts_with(b"--- ")
+                    && let Some(artifact) = line::header(text)
+                {
                     if self.part != Part::Outside && !self.parallel && !self.run.has_open() {
                         self.close_run(None);
                         self.part = Part::Outside;
@@ -472,9 +477,10 @@ impl LineState for State {
         {
             logged = line::logged(&line[at..]);
         }
-        self.dashes = logged
-            .text
-            .starts_with(b"------------------------------------------------------");
+        self.dashes = logged.text.first() == Some(&b'-')
+            && logged
+                .text
+                .starts_with(b"------------------------------------------------------");
         if self.dashes {
             return;
         }

@@ -69,6 +69,32 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Whether no class was seen.
+    pub(super) fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// Forgets everything; its room is used again.
+    pub(super) fn clear(&mut self) {
+        let Self {
+            classes,
+            names,
+            last,
+            open,
+            listing,
+            may_name,
+            flaky,
+            tries,
+            merged,
+        } = self;
+        classes.clear();
+        names.clear();
+        last.clear();
+        flaky.clear();
+        (*open, *listing, *may_name, *merged) = (0, None, false, 0);
+        *tries = Tries::default();
+    }
+
     pub(super) fn has_open(&self) -> bool {
         self.open > 0
     }
@@ -173,10 +199,15 @@ impl Run {
 
     /// A line below a class's totals. Returns whether it names a test, which it can only if
     /// `may_name`.
+    #[inline]
     pub(super) fn listed(&mut self, text: &[u8], may_name: bool) -> bool {
-        let Some(at) = self.listing else {
-            return false;
-        };
+        match self.listing {
+            Some(at) => self.listed_of(at, text, may_name),
+            None => false,
+        }
+    }
+
+    fn listed_of(&mut self, at: usize, text: &[u8], may_name: bool) -> bool {
         let Some(class) = self.classes.get_mut(at) else {
             return false;
         };

@@ -30,6 +30,11 @@ impl Tree {
         self.found.is_empty()
     }
 
+    pub(super) fn clear(&mut self) {
+        self.classes.clear();
+        self.found.clear();
+    }
+
     /// A line with a level. Returns whether it was the reporter's, which it cannot be where classes
     /// are announced: the reporter announces none.
     pub(super) fn line(&mut self, text: &[u8], announced: bool) -> bool {

@@ -51,6 +51,8 @@ pub(super) struct Run {
     rules: usize,
     /// Titles of failures, and what looks like one.
     headings: HashSet<String>,
+    /// Those between the last two rules: of a run that ends as it should, the list of failures.
+    listed_between: HashSet<String>,
     /// The same in order, of the mini reporter only.
     listed: Vec<String>,
     /// Known failures that the list begins with.
@@ -141,10 +143,7 @@ impl Run {
             self.rules += 1;
             self.due = true;
             self.error = None;
-            if self.rules.is_multiple_of(2) {
-                return;
-            }
-            self.headings.clear();
+            self.listed_between = std::mem::take(&mut self.headings);
             return;
         }
         if let Some((count, n, short)) = line::count(text)
@@ -380,6 +379,10 @@ impl Run {
             log.still_running(title);
         }
         sum.timed_out |= self.timed_out;
+        if self.rules > 0 {
+            let between = std::mem::take(&mut self.listed_between);
+            self.headings.extend(between);
+        }
         let Some(counts) = self.counts.take() else {
             if self
                 .found

@@ -22,7 +22,7 @@ use crate::javascript::json::{Mixed, TakesDocuments};
 use crate::javascript::report::Report;
 
 use crate::runner::{About, Mark, Place, Runner};
-use crate::text::clean;
+use crate::text::{clean, lossy};
 use atlas_core::{
     Evidence, LineState, LogParser, LogReader, LostReason, Names, ParsedLog, ParsedLogBuilder,
     RunOutcome, TestResults, TestStatus, Totals,
@@ -338,15 +338,19 @@ impl LineState for State {
         self.clean_line(&clean(line));
     }
 
+    fn text_line(&mut self, line: &str) {
+        if self.is_in_tree(line.as_bytes()) {
+            self.line += 1;
+            self.tree_line(line);
+        } else {
+            self.clean_line(line.as_bytes());
+        }
+    }
+
     fn clean_line(&mut self, line: &[u8]) {
         self.line += 1;
-        // Most lines of a tree: no heading and no summary begins or ends so.
-        if self.at == At::Tree
-            && self.glued.is_none()
-            && line.starts_with(b"  ")
-            && !matches!(line.last(), Some(b'l' | b's' | b'x'))
-        {
-            self.body(line);
+        if self.is_in_tree(line) {
+            self.tree_line(&lossy(line));
             return;
         }
         if let Some((file, failed)) = self.glued.take()
@@ -442,6 +446,22 @@ impl LineState for State {
 }
 
 impl State {
+    /// Whether the line goes on with a tree, as most do: no heading and no summary begins or ends
+    /// so.
+    fn is_in_tree(&self, line: &[u8]) -> bool {
+        self.at == At::Tree
+            && self.glued.is_none()
+            && line.starts_with(b"  ")
+            && !matches!(line.last(), Some(b'l' | b's' | b'x'))
+    }
+
+    fn tree_line(&mut self, line: &str) {
+        if self.tree.line(line) == Entry::Foreign {
+            self.end_tree();
+            self.at = At::Details;
+        }
+    }
+
     /// A line that is neither a heading of a file nor of the summary.
     fn body(&mut self, line: &[u8]) {
         match self.at {
@@ -457,10 +477,7 @@ impl State {
                     self.heading(&title, line);
                 } else {
                     self.at = At::Tree;
-                    if self.tree.line(line) == Entry::Foreign {
-                        self.end_tree();
-                        self.at = At::Details;
-                    }
+                    self.tree_line(&lossy(line));
                 }
             }
             At::Details => {

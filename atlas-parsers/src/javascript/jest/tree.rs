@@ -1,6 +1,5 @@
 //! The verbose reporter's tree of one file.
 
-use crate::text::lossy;
 use atlas_core::{Names, TestStatus};
 
 /// What a line was.
@@ -59,8 +58,7 @@ impl Counts {
 const BETWEEN: &str = " > ";
 
 impl Tree {
-    pub(super) fn line(&mut self, line: &[u8]) -> Entry {
-        let text = lossy(line);
+    pub(super) fn line(&mut self, text: &str) -> Entry {
         let blanks = text.bytes().take_while(|byte| *byte == b' ').count();
         if blanks < 2 {
             return Entry::Foreign;
@@ -150,7 +148,8 @@ impl Tree {
 
 /// Reads `✓ title (5 ms)`: how far from the end the title begins, how long it is, and the status.
 fn test(text: &str) -> Option<((usize, usize), TestStatus)> {
-    let (mark, title) = text.split_once(' ')?;
+    let blank = memchr::memchr(b' ', text.as_bytes())?;
+    let (mark, title) = (&text[..blank], &text[blank + 1..]);
     let (title, name, status) = match mark {
         "✓" | "√" => (title, without_time(title), TestStatus::Passed),
         "✕" | "×" => (title, without_time(title), TestStatus::Failed),
@@ -188,7 +187,8 @@ fn without_time(title: &str) -> &str {
         return title;
     };
     let number = time.strip_suffix('m').unwrap_or(time).trim_end();
-    let numeric = number.starts_with(|c: char| c.is_ascii_digit())
-        && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let number = number.as_bytes();
+    let numeric = number.first().is_some_and(u8::is_ascii_digit)
+        && number.iter().all(|b| b.is_ascii_digit() || *b == b'.');
     if numeric { head } else { title }
 }

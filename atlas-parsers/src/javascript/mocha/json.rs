@@ -14,6 +14,7 @@ const DEEPEST: usize = 512;
 /// One test of the document.
 #[derive(Debug, Default)]
 struct Test {
+    title: Option<String>,
     full_title: String,
     file: String,
 }
@@ -272,6 +273,7 @@ impl Reading {
         if self.open.len() == 3 {
             let text = || String::from_utf8_lossy(&self.text).into_owned();
             match self.field.as_slice() {
+                b"title" => self.test.title = Some(text()),
                 b"fullTitle" => self.test.full_title = text(),
                 b"file" => self.test.file = text(),
                 _ => {}
@@ -325,7 +327,9 @@ impl Reading {
                     _ => return None,
                 };
                 let test = std::mem::take(&mut self.test);
-                self.document.push(&test.file, &test.full_title, status);
+                let title = test.title.as_deref();
+                self.document
+                    .push_titled(&test.file, &test.full_title, title, status);
             }
             _ => {}
         }
@@ -345,8 +349,10 @@ mod tests {
             cut.feed(&[byte]);
         }
         let list = |scanner: &Scanner| -> Vec<String> {
-            let tests = scanner.documents.iter().flat_map(|d| &d.tests);
-            tests.map(|(_, name, s)| format!("{name} {s}")).collect()
+            let tests = scanner.documents.iter().flat_map(Told::named);
+            tests
+                .map(|(test, name)| format!("{name} {}", test.status))
+                .collect()
         };
         assert_eq!(list(&whole), list(&cut));
         list(&whole)
@@ -356,6 +362,11 @@ mod tests {
     fn a_document_may_be_one_line_or_many() {
         let one = r#"x{"stats":{"tests":1,"passes":1},"tests":[{"fullTitle":"a"}],"pending":[],"failures":[{"fullTitle":"b","err":{"fullTitle":"no","x":[{}]}}],"passes":[{"title":"a","fullTitle":"\u00e9 \"a\" \ud83d\ude00"}]}"#;
         assert_eq!(read(one), ["b FAILED", "é \"a\" 😀 PASSED"]);
+        let split = r#"{"stats":{"tests":1},"passes":[{"title":"c d","fullTitle":"a b c d"},{"title":"e","fullTitle":"a e"},{"title":"a b","fullTitle":"a b"}]}"#;
+        assert_eq!(
+            read(split),
+            ["a > b > c d PASSED", "a > e PASSED", "a b PASSED"]
+        );
         let many = "{ {\n  \"stats\": {\n    \"tests\": 1\n  },\n  \"passes\": [\n    {\n      \"fullTitle\": \"a b\"\n    }\n  ]\n}\ntail";
         assert_eq!(read(many), ["a b PASSED"]);
     }

@@ -1,13 +1,25 @@
 //! Mocha's line-wise machine formats: json-stream, TAP and Markdown.
 
+use crate::javascript::junit::Cases;
 use atlas_core::{ParsedLogBuilder, TestStatus, Totals};
 use memchr::memmem;
 use serde::Deserialize;
+use std::collections::{HashMap, HashSet};
+
+/// A test that one of the formats named.
+#[derive(Debug)]
+pub(super) struct Named {
+    file: String,
+    /// The titles of the suites in one text, where the format tells them from the test's title.
+    suites: Option<String>,
+    title: String,
+    pub(super) status: TestStatus,
+}
 
 /// What one of the formats told.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    pub(super) tests: Vec<(String, String, TestStatus)>,
+    pub(super) tests: Vec<Named>,
     pub(super) totals: Totals,
     /// It began.
     pub(super) begun: bool,
@@ -16,10 +28,77 @@ pub(super) struct Told {
 }
 
 impl Told {
+    /// A test whose suites and title are one text.
     pub(super) fn push(&mut self, file: &str, name: &str, status: TestStatus) {
+        self.push_titled(file, name, None, status);
+    }
+
+    /// A test whose own title may be known besides the text of suites and title.
+    pub(super) fn push_titled(
+        &mut self,
+        file: &str,
+        full: &str,
+        title: Option<&str>,
+        status: TestStatus,
+    ) {
         // Before Mocha 4 the blank behind the root suite's empty title stands there.
-        let name = name.strip_prefix(' ').unwrap_or(name);
-        self.tests.push((file.to_owned(), name.to_owned(), status));
+        let full = full.strip_prefix(' ').unwrap_or(full);
+        let suites = title.and_then(|title| full.strip_suffix(title)?.strip_suffix(' '));
+        self.tests.push(Named {
+            file: file.to_owned(),
+            suites: suites.map(str::to_owned),
+            title: title
+                .filter(|_| suites.is_some())
+                .unwrap_or(full)
+                .to_owned(),
+            status,
+        });
+    }
+
+    /// The xunit reporter's document: a case's class is the text of its suites.
+    pub(super) fn of_cases(cases: &Cases) -> Self {
+        let mut told = Self {
+            begun: true,
+            ended: !cases.cut,
+            totals: Totals {
+                failed: cases.failing,
+                ..Totals::default()
+            },
+            ..Self::default()
+        };
+        for case in &cases.found {
+            // Its totals count failures and what is skipped, and hooks only as failures.
+            told.tests.push(Named {
+                file: case.file.clone(),
+                suites: (!case.class.is_empty()).then(|| case.class.clone()),
+                title: case.name.clone(),
+                status: case.status,
+            });
+        }
+        told
+    }
+
+    /// The tests with their ids.
+    ///
+    /// A suite's text that goes on behind that of another suite of the same file is taken for a
+    /// suite in it. So a suite that holds nothing but suites is one with each of them, and `A b` beside
+    /// `A` looks like `b` in it.
+    pub(super) fn named(&self) -> impl Iterator<Item = (&Named, String)> {
+        let known: HashSet<(&str, &str)> = self
+            .tests
+            .iter()
+            .filter_map(|test| Some((test.file.as_str(), test.suites.as_deref()?)))
+            .collect();
+        let mut paths: HashMap<(&str, &str), String> = HashMap::new();
+        self.tests.iter().map(move |test| {
+            let Some(suites) = test.suites.as_deref() else {
+                return (test, test.title.clone());
+            };
+            let path = paths
+                .entry((&test.file, suites))
+                .or_insert_with(|| path(suites, |outer| known.contains(&(&test.file, outer))));
+            (test, format!("{path} > {}", test.title))
+        })
     }
 
     /// Whether the results bear the declared counts out.
@@ -30,20 +109,40 @@ impl Told {
             (self.totals.skipped, TestStatus::Skipped),
         ];
         declared.into_iter().all(|(declared, status)| {
-            let counted = self.tests.iter().filter(|test| test.2 == status).count();
+            let counted = self
+                .tests
+                .iter()
+                .filter(|test| test.status == status)
+                .count();
             declared.is_none_or(|declared| declared == counted as u64)
         })
     }
 
     pub(super) fn record(&self, log: &mut ParsedLogBuilder) {
-        for (file, name, status) in &self.tests {
-            if file.is_empty() {
-                log.record("", name, name, *status);
+        for (test, name) in self.named() {
+            if test.file.is_empty() {
+                log.record("", &name, &name, test.status);
             } else {
-                log.record(file, &format!("{file} > {name}"), name, *status);
+                let qualified = format!("{} > {name}", test.file);
+                log.record(&test.file, &qualified, &name, test.status);
             }
         }
     }
+}
+
+/// The suites of a text, joined by ` > `: it is cut behind each suite that is known.
+fn path(suites: &str, known: impl Fn(&str) -> bool) -> String {
+    let mut path = String::with_capacity(suites.len());
+    let mut start = 0;
+    for (blank, _) in suites.match_indices(' ') {
+        if known(&suites[..blank]) {
+            path.push_str(&suites[start..blank]);
+            path.push_str(" > ");
+            start = blank + 1;
+        }
+    }
+    path.push_str(&suites[start..]);
+    path
 }
 
 /// `["pass",{"title":…}]`
@@ -55,6 +154,8 @@ pub(super) struct Stream {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Event {
+    #[serde(default)]
+    title: Option<String>,
     #[serde(default)]
     full_title: Option<String>,
     #[serde(default)]
@@ -97,7 +198,8 @@ impl Stream {
                 };
                 let file = event.file.unwrap_or_default();
                 if let Some(name) = event.full_title {
-                    self.told.push(&file, &name, status);
+                    let title = event.title.as_deref();
+                    self.told.push_titled(&file, &name, title, status);
                 }
             }
             ("end", event) if event.passes.is_some() => {

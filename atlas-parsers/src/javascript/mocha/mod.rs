@@ -6,8 +6,9 @@
 //! their numbers, a suite's tests before its inner suites. The counts of the last page and the
 //! list of failures, which has whole paths, tell the rest. See `tree.rs` for the titles.
 //!
-//! An id joins suites and test by ` > `; list, TAP, json and json-stream print suites and test in
-//! one text, which is the id there. dot, min, nyan, progress and landing name failures only.
+//! An id joins suites and test by ` > `. list and TAP print suites and test in one text, which is
+//! the id there; json and json-stream print the suites in one text, which is cut where it goes on
+//! behind that of another suite, and xunit likewise. dot, min, nyan, progress and landing name failures only.
 //!
 //! A page of counts in the middle of a tree that goes on is a test's.
 
@@ -18,6 +19,7 @@ mod machine;
 mod run;
 mod tree;
 
+use crate::javascript::junit::Reports;
 use crate::javascript::load::Load;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
@@ -54,12 +56,14 @@ impl Runner for Mocha {
                 "p5js",
             ],
             commands: &[&["mocha"], &["_mocha"], &["cypress", "run"]],
+            contains: &["junit"],
             ..About::new(
-                "the spec, list, dot, min, nyan, progress, landing, tap, json, json-stream and \
-                 markdown reporters of Mocha 1 to 11",
+                "the spec, list, dot, min, nyan, progress, landing, tap, json, json-stream, \
+                 xunit and markdown reporters of Mocha 1 to 11",
                 "passing tests of dot, min, nyan, progress and landing; pending tests of \
                  json-stream; all but passing tests of markdown; where suites end and a title \
-                 begins in list, tap and json; whether `(12ms)` belongs to a title without colours",
+                 begins in list and tap; suites of json and xunit that \
+                 hold nothing but suites; whether `(12ms)` belongs to a title without colours",
             )
         };
         &ABOUT
@@ -76,6 +80,9 @@ impl Runner for Mocha {
             b'[' if line.starts_with(b"[\"start\",{\"total\":") => {
                 Some(Mark::certain(Place::Start, "a json-stream `start` event"))
             }
+            b'<' if line.starts_with(XML) => {
+                Some(Mark::certain(Place::Start, "a report named `Mocha Tests`"))
+            }
             b'{' if line.starts_with(b"{\"stats\":{\"suites\":") => {
                 Some(Mark::certain(Place::Within, "a Mocha JSON report"))
             }
@@ -83,6 +90,9 @@ impl Runner for Mocha {
         }
     }
 }
+
+/// How a report of the xunit reporter begins.
+const XML: &[u8] = b"<testsuite name=\"Mocha Tests\"";
 
 /// The files in which Mocha loads test files.
 const LOADERS: &[&str] = &[
@@ -152,6 +162,7 @@ struct State {
     stream: machine::Stream,
     tap: machine::Tap,
     markdown: machine::Markdown,
+    xml: Reports,
     load: Load,
 }
 
@@ -165,6 +176,7 @@ impl Default for State {
             stream: machine::Stream::default(),
             tap: machine::Tap::default(),
             markdown: machine::Markdown::default(),
+            xml: Reports::default(),
             load: Load::new("mocha", LOADERS),
         }
     }
@@ -173,6 +185,9 @@ impl Default for State {
 impl State {
     fn line(&mut self, raw: &[u8]) {
         self.line += 1;
+        if self.xml.line(raw, XML) {
+            return;
+        }
         let line = clean(raw);
         let idle = self.run.is_idle();
         self.run.line(&line, raw, &mut self.ended);
@@ -197,6 +212,10 @@ impl State {
             // TAP may also be what a test prints.
             let counts = |told: &Told| told.ended && !proven || told.begun && runs.is_empty();
             formats.extend(told.into_iter().find(counts));
+            let xml = self.xml.finish();
+            let reads = |_: &_| formats.is_empty() && !proven;
+            let report = xml.filter(reads).map(|cases| Told::of_cases(&cases));
+            formats.extend(report);
         }
         if !formats.is_empty() {
             // Of a page that the tree above it does not prove, the tests are to blame.

@@ -1,24 +1,29 @@
-//! Node's own test runner: its spec reporter and its TAP.
+//! Node's own test runner: its spec reporter, its TAP and its JUnit report.
 //!
-//! Both are told apart line by line. TAP escapes names and states in a block under each result
+//! They are told apart line by line. TAP escapes names and states in a block under each result
 //! whether it is a suite; what tests print is commented out there, and a result counts only where
 //! `# Subtest: name` announced it. The spec reporter prints what tests print as it stands, and
 //! its results at once or, for anything that has children, twice: `▶ name` before them and
 //! `✔ name (1.5ms)` after them.
 //!
-//! Suites are no tests, a test with subtests is one. The spec reporter prints both alike; where
-//! its totals do not settle which they are, such parents are left out and a warning says so.
+//! Suites are no tests, a test with subtests is one. The spec reporter and the report print both
+//! alike; where neither the totals nor a failing subtest's stack settle which they are, such parents
+//! are left out and a warning says so. The dot reporter's list of failures names no parents: what
+//! failed for its children alone is left out there.
 //! A test file that cannot be loaded, or whose process ends early, is a module without results.
 
+mod report;
 mod spec;
 mod tap;
 
+use crate::javascript::junit::Reports;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
     RunOutcome, TestStatus, Totals,
 };
+use std::collections::BTreeSet;
 
 /// `node --test`.
 #[derive(Debug)]
@@ -40,9 +45,10 @@ impl Runner for NodeTest {
             languages: &["javascript", "typescript"],
             aliases: &["node_test"],
             commands: &[&["node", "--test"]],
+            contains: &["junit"],
             ..About::new(
-                "node:test's spec and tap reporters",
-                "passing tests of the dot reporter",
+                "node:test's spec, tap, dot and junit reporters",
+                "passing tests of the dot reporter, and suites of its failing ones",
             )
         };
         &ABOUT
@@ -55,6 +61,15 @@ impl Runner for NodeTest {
             }
             b'#' if line.starts_with(b"# cancelled ") && before.starts_with(b"# fail ") => {
                 Some(Mark::certain(Place::End, "`# fail`, `# cancelled`"))
+            }
+            b'\t'
+                if line.starts_with(b"\t<!-- cancelled ")
+                    && before.starts_with(b"\t<!-- fail ") =>
+            {
+                Some(Mark::certain(
+                    Place::End,
+                    "`fail` and `cancelled` in comments",
+                ))
             }
             0xe2 if line.starts_with("ℹ cancelled ".as_bytes())
                 && before.starts_with("ℹ fail ".as_bytes()) =>
@@ -95,6 +110,9 @@ struct State {
     tap: tap::Tap,
     spec: spec::Spec,
     totals: TotalsBlock,
+    xml: Reports,
+    /// Elements of the report that are tests, for the stack of a failing child says so.
+    parents: BTreeSet<Vec<String>>,
     /// Errors at the line start since the last result: why a file was lost.
     errors: Vec<Evidence>,
 }
@@ -171,6 +189,11 @@ fn is_file(name: &str) -> bool {
         && !name.contains(" (")
 }
 
+/// Whether a line of a stack is the frame in which a test begins a subtest.
+fn is_subtest_frame(line: &[u8]) -> bool {
+    line.starts_with(b"at TestContext.test (node:internal/")
+}
+
 /// `SyntaxError: …`, `Error [ERR_MODULE_NOT_FOUND]: …` at the line start.
 fn is_error(text: &str) -> bool {
     let Some((head, _)) = text.split_once(':') else {
@@ -185,6 +208,17 @@ fn is_error(text: &str) -> bool {
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
         self.line += 1;
+        if self.xml.line(line, b"<testsuites>") {
+            if let Some(count) = report::count(line) {
+                self.totals.line(count);
+            } else if is_subtest_frame(line.trim_ascii_start())
+                && let Some(parent) = self.xml.around()
+                && !parent.is_empty()
+            {
+                self.parents.insert(parent.to_vec());
+            }
+            return;
+        }
         let line = clean(line);
         let text = String::from_utf8_lossy(&line);
         let said = text.strip_prefix("# ").unwrap_or(&text);
@@ -212,10 +246,14 @@ impl LineState for State {
         let mut log = ParsedLogBuilder::new("nodetest");
         let declared = self.totals.declared;
         let tap = self.tap.finish();
-        let found = if tap.any {
-            tap
-        } else {
-            self.spec.finish(declared)
+        let spec = |spec: spec::Spec| spec.finish(declared);
+        let found = match self.xml.finish() {
+            _ if tap.any => tap,
+            Some(cases) => match spec(self.spec) {
+                found if found.any => found,
+                _ => report::read(cases, declared, &self.parents),
+            },
+            None => spec(self.spec),
         };
         let mut tests = 0;
         for test in &found.results {

@@ -1,7 +1,8 @@
 //! The spec reporter.
 
-use super::{Declared, FileLost, Found, TestFound, is_file};
+use super::{Declared, FileLost, Found, TestFound, is_file, is_subtest_frame};
 use atlas_core::{Evidence, TestStatus};
+use std::collections::BTreeSet;
 
 /// Reads the reporter's lines.
 #[derive(Debug, Default)]
@@ -18,6 +19,11 @@ pub(super) struct Spec {
     failed_file: Option<FileLost>,
     /// A name with a newline in it: its first line.
     unfinished: Option<(usize, Mark, String)>,
+    /// Parents that are tests, for the stack of a failing child says so.
+    tests: BTreeSet<Vec<String>>,
+    /// The dot reporter's list of failures is being read, and its last entry may be a parent's.
+    dots: bool,
+    entry: bool,
     ended: bool,
     any: bool,
 }
@@ -71,6 +77,10 @@ impl Spec {
             self.ended = true;
             return;
         }
+        if text == "Failed tests:" && !self.any {
+            self.dots = true;
+            return;
+        }
         let blanks = text.bytes().take_while(|byte| *byte == b' ').count();
         if let Some(depth) = self.details {
             let message = !text.is_empty() && blanks >= 2 * depth + 2;
@@ -84,6 +94,15 @@ impl Spec {
                 self.files.push(file);
             }
             if message {
+                if is_subtest_frame(text.trim_start().as_bytes())
+                    && depth > 0
+                    && depth <= self.stack.len()
+                {
+                    self.tests.insert(self.stack[..depth].to_vec());
+                }
+                if std::mem::take(&mut self.entry) && only_children(text.trim()) {
+                    self.results.pop();
+                }
                 return;
             }
             self.details = None;
@@ -204,6 +223,7 @@ impl Spec {
             return;
         }
         self.seen(name, status, false, false);
+        self.entry = self.dots && mark == Mark::Fail;
     }
 
     fn seen(&mut self, name: &str, status: TestStatus, parent: bool, doubtful: bool) {
@@ -224,6 +244,8 @@ impl Spec {
         let parents = count(|seen| seen.parent);
         let doubtful = count(|seen| seen.doubtful);
         let leaves = count(|seen| !seen.parent && !seen.doubtful) + self.files.len() as u64;
+        let proven = |seen: &Seen| seen.parent && self.tests.contains(&seen.names);
+        let mut all_proven = false;
         let mut warnings = Vec::new();
         let mut parents_are_tests = false;
         let mut doubtful_counts = false;
@@ -235,6 +257,10 @@ impl Spec {
             if declared.tests == leaves + parents {
                 parents_are_tests = true;
             } else if declared.tests != leaves {
+                let proven = self.results.iter().filter(|seen| proven(seen)).count();
+                all_proven = declared.tests == leaves + proven as u64;
+            }
+            if !parents_are_tests && !all_proven && declared.tests != leaves {
                 warnings.push(format!(
                     "{parents} results have children and the totals ({} tests, {suites} suites) \
                      do not tell which of them are tests; they are left out",
@@ -244,7 +270,8 @@ impl Spec {
         }
         let mut results = Vec::new();
         for seen in self.results {
-            if seen.doubtful && !doubtful_counts || seen.parent && !parents_are_tests {
+            let test = parents_are_tests || all_proven && self.tests.contains(&seen.names);
+            if seen.doubtful && !doubtful_counts || seen.parent && !test {
                 continue;
             }
             let (file, names) = match seen.names.split_first() {
@@ -264,6 +291,16 @@ impl Spec {
             any: self.any,
         }
     }
+}
+
+/// Whether a failure's message says no more than that something in it failed.
+fn only_children(message: &str) -> bool {
+    let number = message
+        .strip_prefix('\'')
+        .and_then(|text| text.split_once(' '));
+    number.is_some_and(|(number, rest)| {
+        number.parse::<u64>().is_ok() && matches!(rest, "subtest failed'" | "subtests failed'")
+    })
 }
 
 /// The mark of a line and where it stands: at the start, or else the last one behind other text.

@@ -1,5 +1,5 @@
 //! Vitest, versions 0.x to 4: `verbose`, `default`, `basic`, `dot`, `tree`, `tap`, `tap-flat`,
-//! `json`.
+//! `json`, `junit`.
 //!
 //! `verbose` prints ` ✓ file > suite > test` for each test. The other text reporters print a
 //! summary line a file with its failing, its slow or all of its tests below it, and all of them
@@ -17,6 +17,7 @@ mod reading;
 mod tap;
 
 use crate::javascript::json::{Mixed, TakesDocuments};
+use crate::javascript::junit::Reports;
 use crate::javascript::report::Report;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
@@ -49,8 +50,9 @@ impl Runner for Vitest {
         const ABOUT: About = About {
             languages: &["javascript", "typescript"],
             commands: &[&["vitest"]],
+            contains: &["junit"],
             ..About::new(
-                "the reporters verbose, default, basic, dot, tree, tap, tap-flat and json, versions 0.x to 4",
+                "the reporters verbose, default, basic, dot, tree, tap, tap-flat, json and junit, versions 0.x to 4",
                 "passing tests of the default, basic and dot reporters; the folder that the names of a json report are relative to, which is guessed from the names; benchmarks",
             )
         };
@@ -83,6 +85,9 @@ impl Runner for Vitest {
                     "a TAP result that names a test file and a time",
                 ))
             }
+            b'<' if line.starts_with(XML) => {
+                Some(Mark::certain(Place::Start, "a report named `vitest tests`"))
+            }
             b'{' if line.starts_with(b"{\"numTotalTestSuites\":") => {
                 Some(Mark::hint(Place::Within, "a Vitest-shaped JSON report"))
             }
@@ -90,6 +95,9 @@ impl Runner for Vitest {
         }
     }
 }
+
+/// How a report of the junit reporter begins.
+const XML: &[u8] = b"<testsuites name=\"vitest tests\"";
 
 /// Where the reader stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -174,6 +182,7 @@ struct State {
     unhandled: bool,
     tap: Option<Tap>,
     report: Option<Report>,
+    xml: Reports,
     warnings: Vec<(usize, String)>,
 }
 
@@ -482,6 +491,9 @@ fn printed(line: &str) -> bool {
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
         self.lines += 1;
+        if self.xml.line(line, XML) {
+            return;
+        }
         let line = clean(line);
         match std::str::from_utf8(&line) {
             Ok(line) => self.read(line),

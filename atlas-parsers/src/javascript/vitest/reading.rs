@@ -1,11 +1,52 @@
 //! What a log of Vitest says, once it has been read to its end.
 
 use super::{Found, State};
+use crate::javascript::junit::Cases;
 use crate::javascript::report::Report;
 use atlas_core::{
     Evidence, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The report of the junit reporter, whose classes are files; a case named as its file stands for
+/// one that did not load.
+fn of_cases(cases: &Cases, mut log: ParsedLogBuilder) -> ParsedLog {
+    let mut lost = 0;
+    for case in &cases.found {
+        if case.name == case.class && case.status.is_failing() {
+            lost += 1;
+            let text = format!("test case `{}`", case.name);
+            let line = usize::try_from(case.line).unwrap_or(usize::MAX);
+            let proof = vec![Evidence::at("log", line, text)];
+            log.lose(&case.class, LostReason::LoadFailed, proof);
+            continue;
+        }
+        let name = format!("{} > {}", case.class, case.name);
+        log.record(&case.class, &name, &name, case.status);
+    }
+    if let Some(total) = cases.total {
+        log.add_totals(Totals {
+            total: Some(total),
+            failed: cases.failing,
+            ..Totals::default()
+        });
+        log.set_consistent(total == cases.found.len() as u64 && cases.agrees(0) != Some(false));
+    }
+    let outcome = if cases.cut {
+        RunOutcome::Truncated
+    } else if log.recorded() > 0 {
+        RunOutcome::Completed
+    } else if lost > 0 {
+        RunOutcome::BuildFailed
+    } else {
+        RunOutcome::NothingRan
+    };
+    let mut log = log.finish(outcome);
+    for lost in &mut log.modules_not_loaded {
+        lost.reported_as = Some(lost.module.clone());
+    }
+    log
+}
 
 /// How many results of each kind were named.
 #[derive(Default)]
@@ -34,6 +75,12 @@ impl State {
             && let Some(report) = self.report.take()
         {
             return self.of_report(&report, log);
+        }
+        if let (true, Some(cases)) = (
+            totals.is_none() && self.results.is_empty(),
+            std::mem::take(&mut self.xml).finish(),
+        ) {
+            return of_cases(&cases, log);
         }
         if self.messages {
             self.drop_echoes();

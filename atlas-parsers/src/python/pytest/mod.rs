@@ -195,6 +195,21 @@ impl LineState for State {
         }
     }
 
+    fn text_line(&mut self, line: &str) {
+        if self.phase == Phase::Running
+            && self.sugar.is_none()
+            && let Some((id, status, progress)) = grammar::plain(line.as_bytes(), &mut self.file)
+            && let Some(session) = self.session.as_mut()
+            && let Some(id) = line.get(..id.len())
+            && let Some(module) = id.get(..self.file.len())
+        {
+            self.line += 1;
+            session.plain_result(module, id, status, progress);
+        } else {
+            self.clean_line(line.as_bytes());
+        }
+    }
+
     fn finish(mut self) -> ParsedLog {
         self.end_conftest();
         self.end_session();

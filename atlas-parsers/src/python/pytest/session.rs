@@ -15,6 +15,8 @@ pub(super) struct Session {
     distributed: bool,
     /// Whether lines of results end in a percentage, once one was seen.
     percent: Option<bool>,
+    /// How many lines of results ended in none.
+    unmarked: u32,
     done: bool,
     tally: Tally,
     letters: bool,
@@ -116,15 +118,31 @@ impl Session {
         }
     }
 
+    /// Whether the lines of this run, a few of which were seen, end in no percentage, as without
+    /// capturing: what looks like a result and has one was printed by a test.
+    fn bare(&self) -> bool {
+        const FEW: u32 = 3;
+        self.percent == Some(false) && self.unmarked >= FEW
+    }
+
     fn saw(&mut self, progress: Progress) {
         match progress {
-            Progress::None => self.percent = self.percent.or(Some(false)),
+            Progress::None => {
+                self.unmarked = self.unmarked.saturating_add(1);
+                self.percent = self.percent.or(Some(false));
+            }
             Progress::Some => self.percent = Some(true),
             Progress::Done => {
                 self.percent = Some(true);
                 self.done = true;
             }
         }
+    }
+
+    /// Whether no line of this run begins with a test that it gives a result to: letters stand for
+    /// results, or workers name theirs. What looks like such a line was printed by a test.
+    pub(super) fn names_no_results(&self) -> bool {
+        self.distributed || self.letters && self.pending.is_none() && self.tests.is_empty()
     }
 
     /// Whether letters on a line can be progress: once percentages are printed, each line of
@@ -150,12 +168,18 @@ impl Session {
     pub(super) fn result(&mut self, result: &Verbose<'_>, progress: Progress, open: bool) {
         // Tests still run: a final line before was printed by one.
         self.end = None;
+        if self.names_no_results() {
+            return;
+        }
         let reasoned = matches!(
             result.word,
             Word::Result(TestStatus::Skipped | TestStatus::Xfail | TestStatus::Xpass)
         );
         if progress == Progress::None && self.percent == Some(true) && !(reasoned && open) {
             // A test printed it: lines of this run end in a percentage.
+            return;
+        }
+        if progress != Progress::None && self.bare() {
             return;
         }
         let id = lossy(result.id);
@@ -192,6 +216,7 @@ impl Session {
 
     /// A line that gives a result to the test it names, and a percentage; `module` is the file that
     /// begins the id. As [`result`](Self::result), and quicker.
+    #[inline]
     pub(super) fn plain_result(
         &mut self,
         module: &str,
@@ -200,6 +225,9 @@ impl Session {
         progress: Progress,
     ) {
         self.end = None;
+        if self.bare() || self.names_no_results() {
+            return;
+        }
         if let Some(pending) = &self.pending {
             if pending.id != id {
                 self.settle();

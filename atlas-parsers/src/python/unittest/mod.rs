@@ -6,6 +6,10 @@
 //! again below, each under its own heading, and those headings decide: a test that prints `FAIL`
 //! has none.
 //!
+//! Without `-v` no test has a line, and what looks like one was printed by a test: the line above the
+//! first rule, which is empty in a verbose run, ends in a letter, or too few tests have a line. Nor do results stand behind the end of a
+//! run, where standard output that was kept back may be.
+//!
 //! Ids are `test_x (module.Class.test_x)` as printed, without docstring and without the label of
 //! a subtest; a failed subtest fails its test, a skipped one skips it.
 
@@ -101,6 +105,10 @@ pub(in crate::python) struct State {
     builder: ParsedLogBuilder,
     consistent: Option<bool>,
     loaded: bool,
+    /// The last byte of the last line of the run, a line end if that was empty.
+    tail: u8,
+    /// The same of the line above the first rule below the results, once that was seen.
+    above: Option<u8>,
 }
 
 impl State {
@@ -123,6 +131,8 @@ impl State {
             builder: ParsedLogBuilder::new(parser),
             consistent: None,
             loaded: false,
+            tail: b'\n',
+            above: None,
         }
     }
 }
@@ -159,6 +169,7 @@ impl LineState for State {
             && let Some(number) = grammar::ran(line)
         {
             self.end_report();
+            self.end_results();
             self.ran = Some(number);
             self.phase = Phase::Ran;
             return;
@@ -203,6 +214,13 @@ impl LineState for State {
             self.ran = Some(ran);
             self.end_run(verdict);
         }
+        if self.outcome.is_some() && self.headings.is_empty() && !self.test_is_open() {
+            // Standard output that was kept until the process ended.
+            if !std::mem::take(&mut self.tests).is_empty() {
+                let text = "results behind the end of the run were passed over";
+                self.builder.warn(Some(self.line), text);
+            }
+        }
         let unfinished = !self.tests.is_empty() || !self.headings.is_empty();
         if unfinished {
             self.end_report();
@@ -239,6 +257,12 @@ impl State {
         self.outcome.is_some()
     }
 
+    /// The results are over. A verbose run leaves an empty line below them; of any other, the line
+    /// ends in the letter of its last test.
+    fn end_results(&mut self) {
+        self.above.get_or_insert(self.tail);
+    }
+
     /// Whether a test still runs: an end that comes now is its output. Failing subtests leave their
     /// test open before Python 3.11, but then reports follow.
     fn test_is_open(&self) -> bool {
@@ -248,8 +272,12 @@ impl State {
 
     fn running(&mut self, line: &[u8]) {
         if is_rule(line, b'=') {
+            self.end_results();
             self.phase = Phase::Rule;
             return;
+        }
+        if !self.dashes {
+            self.tail = line.last().copied().unwrap_or(b'\n');
         }
         if line.starts_with(b"Fatal Python error: ") {
             self.fatal = Some(RunOutcome::Crashed);
@@ -429,12 +457,23 @@ impl State {
         });
         self.phase = Phase::Running;
         self.current = None;
+        self.tail = b'\n';
+        self.above = None;
     }
 
     /// Decides every status of the run and records it. Returns whether it agrees with the verdict.
     fn settle(&mut self, end: Option<(Option<u64>, &grammar::Verdict)>) -> Option<bool> {
         let mut tests = std::mem::take(&mut self.tests);
         let mut headings = std::mem::take(&mut self.headings);
+        if let Some((Some(ran), _)) = end {
+            // Without -v no test has a line of its own: those are what tests printed.
+            let few = (tests.len() + self.glued.len()) as u64 <= ran / 2;
+            let above = self.above.unwrap_or(b'\n');
+            if b".FEsxu".contains(&above) || few && !matches!(above, b' ' | b'\n') {
+                tests.clear();
+                self.glued.clear();
+            }
+        }
         let verbose = !tests.is_empty();
         if let Some((_, verdict)) = end {
             let forged = judge::drop_forged(&tests, &mut headings, verdict.totals);

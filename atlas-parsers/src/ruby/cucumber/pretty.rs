@@ -227,7 +227,9 @@ fn keyword<'a>(text: &'a [u8], words: &[&str]) -> Option<&'a str> {
 
 /// Takes `adds two # features/a.feature:5` apart.
 fn located(text: &str) -> (String, String, u64) {
-    if let Some((name, place)) = text.rsplit_once(" # ")
+    // A scenario need not have a name.
+    let nameless = text.strip_prefix("# ").map(|place| ("", place));
+    if let Some((name, place)) = text.rsplit_once(" # ").or(nameless)
         && let Some((file, line)) = place.trim_end().rsplit_once(':')
         && let Ok(line) = line.parse()
     {

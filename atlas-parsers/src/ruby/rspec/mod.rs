@@ -161,15 +161,17 @@ impl Session {
             return;
         }
         match line[0] {
-            b'P' if line == b"Pending:"
-                || line.starts_with(b"Pending: (Failures listed here are expected") =>
+            // An empty line stands in front of the lists' headings.
+            b'P' if empty
+                && (line == b"Pending:"
+                    || line.starts_with(b"Pending: (Failures listed here are expected")) =>
             {
                 self.pending.clear();
                 self.failures.clear();
                 self.turn(Part::Pending);
                 return;
             }
-            b'F' if line == b"Failures:" => {
+            b'F' if empty && line == b"Failures:" => {
                 self.failures.clear();
                 self.turn(Part::Failures);
                 return;

@@ -71,12 +71,9 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// The name in `test NAME ... ok`, which nearly every line of a run is; none with a blank in it.
-pub(super) fn plain_pass(line: &[u8]) -> Option<&str> {
-    let name = line.strip_prefix(b"test ")?.strip_suffix(b" ... ok")?;
-    if name.is_empty() || memchr::memchr(b' ', name).is_some() {
-        return None;
-    }
-    std::str::from_utf8(name).ok()
+pub(super) fn plain_pass(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("test ")?.strip_suffix(" ... ok")?;
+    (!name.is_empty() && memchr::memchr(b' ', name.as_bytes()).is_none()).then_some(name)
 }
 
 /// Splits `test NAME ... REST`.

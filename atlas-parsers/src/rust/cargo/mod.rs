@@ -24,13 +24,13 @@ mod section;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome,
+    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, Names, ParsedLog,
+    ParsedLogBuilder, RunOutcome,
 };
 use build::Build;
 use line::Binary;
 use section::{Room, Section};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// `cargo test`.
 #[derive(Debug)]
@@ -93,8 +93,12 @@ struct State {
     /// the announcements, was written in front of standard output.
     announced: VecDeque<Binary>,
     last_was_announcement: bool,
-    /// Every binary seen: its name, and the files of that name with their numbers.
-    binaries: HashMap<String, HashMap<String, usize>>,
+    /// Every binary seen by its file, and its number among those of its name.
+    files: Names,
+    numbers: Vec<u32>,
+    /// The names of the binaries, and how many bear each.
+    binaries: Names,
+    bearers: Vec<u32>,
     /// The name of the last one that was new.
     last_binary: String,
     section: Option<Section>,
@@ -118,7 +122,10 @@ impl State {
             line: 0,
             announced: VecDeque::new(),
             last_was_announcement: false,
-            binaries: HashMap::new(),
+            files: Names::default(),
+            numbers: Vec::new(),
+            binaries: Names::default(),
+            bearers: Vec::new(),
             last_binary: String::new(),
             section: None,
             ended: None,
@@ -134,13 +141,18 @@ impl State {
 
     /// The module of a binary: its name, numbered where another binary bears the same.
     fn module(&mut self, binary: &Binary) -> String {
-        let files = self.binaries.entry(binary.name.clone()).or_default();
-        let next = files.len() + 1;
-        let number = *files.entry(binary.file.clone()).or_insert(next);
-        if number == next {
+        // The file's name holds the binary's.
+        let (file, new) = self.files.add(&binary.file);
+        if new {
+            let (name, new) = self.binaries.add(&binary.name);
+            if new {
+                self.bearers.push(0);
+            }
+            self.bearers[name] += 1;
+            self.numbers.push(self.bearers[name]);
             self.last_binary.clone_from(&binary.name);
         }
-        numbered(&binary.name, number)
+        numbered(&binary.name, self.numbers[file])
     }
 
     fn begin(&mut self, tests: u64) {
@@ -269,7 +281,7 @@ impl State {
     }
 }
 
-fn numbered(name: &str, number: usize) -> String {
+fn numbered(name: &str, number: u32) -> String {
     if number == 1 {
         name.to_owned()
     } else {
@@ -296,14 +308,21 @@ fn may_be_cargo(line: &[u8]) -> bool {
 }
 
 impl LineState for State {
-    fn clean_line(&mut self, line: &[u8]) {
+    fn text_line(&mut self, line: &str) {
         if let Some(section) = &mut self.section
             && section.plain_line(line)
         {
             self.line += 1;
             self.last_was_announcement = false;
         } else {
-            self.line(line);
+            self.line(line.as_bytes());
+        }
+    }
+
+    fn clean_line(&mut self, line: &[u8]) {
+        match std::str::from_utf8(line) {
+            Ok(text) => self.text_line(text),
+            Err(_) => self.line(line),
         }
     }
 

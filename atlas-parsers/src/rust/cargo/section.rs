@@ -136,7 +136,7 @@ impl Section {
 
     /// Takes the line that nearly every line is, `test NAME ... ok`, where the section can have one.
     /// What it takes, [`line`](Self::line) takes alike, and slower.
-    pub(super) fn plain_line(&mut self, line: &[u8]) -> bool {
+    pub(super) fn plain_line(&mut self, line: &str) -> bool {
         if self.in_list || self.list_may_begin || self.pending.is_some() || self.complete() {
             return false;
         }
@@ -158,7 +158,8 @@ impl Section {
         }
         if self.pending.is_none()
             && !self.complete()
-            && let Some(name) = line::plain_pass(line)
+            && line.starts_with(b"test ")
+            && let Some(name) = std::str::from_utf8(line).ok().and_then(line::plain_pass)
         {
             self.pretty = true;
             self.push(name, TestStatus::Passed);
