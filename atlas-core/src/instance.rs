@@ -1,6 +1,6 @@
 //! A task as a dataset row.
 
-use crate::{InstanceId, Patch};
+use crate::{InstanceId, Patch, TestIds};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -9,15 +9,18 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestList {
     /// The ids.
-    pub ids: Vec<String>,
+    pub ids: TestIds,
     /// Whether the row holds a JSON-encoded string, as the classic SWE-bench rows do.
     pub encoded: bool,
 }
 
 impl TestList {
     /// A list that is written as a JSON-encoded string, the form every harness reads.
-    pub fn encoded(ids: Vec<String>) -> Self {
-        Self { ids, encoded: true }
+    pub fn encoded(ids: impl Into<TestIds>) -> Self {
+        Self {
+            ids: ids.into(),
+            encoded: true,
+        }
     }
 
     /// Reads either form. A column may hold thousands of ids, so nothing is copied on the way.
@@ -25,14 +28,13 @@ impl TestList {
         let is_wrong = || "a list of test ids or a JSON-encoded string of one expected".to_owned();
         match value {
             Value::Array(items) => {
-                let ids = items.iter().map(|item| item.as_str().map(str::to_owned));
-                let ids: Option<Vec<String>> = ids.collect();
+                let ids: Option<TestIds> = items.iter().map(Value::as_str).collect();
                 Ok(Self {
                     ids: ids.ok_or_else(is_wrong)?,
                     encoded: false,
                 })
             }
-            Value::String(text) => serde_json::from_str(text)
+            Value::String(text) => TestIds::from_json(text)
                 .map(|ids| Self { ids, encoded: true })
                 .map_err(|why| format!("list inside a string: {why}")),
             _ => Err(is_wrong()),

@@ -11,6 +11,7 @@ mod patch;
 mod plan;
 mod reader;
 mod status;
+mod test_ids;
 
 mod applier;
 mod context;
@@ -63,6 +64,7 @@ pub use sandbox::{
 };
 pub use state::State;
 pub use status::{TestStatus, UnknownStatus};
+pub use test_ids::{TestIds, TestIdsBuilder, TestIdsIter};
 pub use validator::{Candidate, Decision, Finding, Severity, Validator, Verdict};
 
 mod state;

@@ -126,33 +126,31 @@ impl RowFault {
     }
 }
 
-/// Reads an item as an object; `extra` gets faults that leave it usable.
+/// Reads an item's body as an object; `extra` gets faults that leave it usable.
 pub(crate) fn object(
-    item: &Item,
+    body: &[u8],
+    broken: Option<&'static str>,
     place: &Place,
     extra: &mut Vec<RowFault>,
 ) -> Result<Map<String, Value>, Box<RowFault>> {
-    let text = match std::str::from_utf8(&item.body) {
+    let text = match std::str::from_utf8(body) {
         Ok(text) => text,
         Err(why) => {
             let at = why.valid_up_to();
             let fault = RowFault::new(
                 FaultKind::NotUtf8,
                 place,
-                format!(
-                    "byte {} of the row, 0x{:02x}, is no UTF-8",
-                    at, item.body[at]
-                ),
+                format!("byte {} of the row, 0x{:02x}, is no UTF-8", at, body[at]),
                 "save the file as UTF-8, or escape the character as \\uXXXX",
             );
-            let column = column_around(&String::from_utf8_lossy(&item.body[..at]));
+            let column = column_around(&String::from_utf8_lossy(&body[..at]));
             return Err(Box::new(match column {
                 Some(column) => fault.in_column(column),
                 None => fault,
             }));
         }
     };
-    if let Some(why) = item.broken {
+    if let Some(why) = broken {
         return Err(Box::new(RowFault::new(
             FaultKind::NotJson,
             place,

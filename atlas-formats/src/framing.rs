@@ -7,6 +7,7 @@ use crate::json;
 use crate::json::{ScanError, Style, blank_end, value_end};
 use crate::row::Place;
 use memchr::memmem;
+use std::ops::Range;
 use std::path::Path;
 
 /// How a file holds its rows.
@@ -122,14 +123,9 @@ fn cut_lines(bytes: &[u8], start: usize) -> Framed {
     let mut at = start;
     while at < bytes.len() {
         let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
-        let first = blank_end(&bytes[..end], at);
-        if first < end {
-            let mut last = end;
-            while matches!(bytes[last - 1], b' ' | b'\t' | b'\r') {
-                last -= 1;
-            }
-            items.push(item(bytes, lead_from, first, last));
-            lead_from = last;
+        if let Some(body) = body_of(bytes, at, end) {
+            items.push(item(bytes, lead_from, body.start, body.end));
+            lead_from = body.end;
         }
         at = end + 1;
     }
@@ -139,6 +135,67 @@ fn cut_lines(bytes: &[u8], start: usize) -> Framed {
         tail: bytes[lead_from..].to_vec(),
         made: false,
     }
+}
+
+/// What of a line is not blank.
+fn body_of(bytes: &[u8], from: usize, end: usize) -> Option<Range<usize>> {
+    let first = blank_end(&bytes[..end], from);
+    let mut last = end;
+    while last > first && matches!(bytes[last - 1], b' ' | b'\t' | b'\r') {
+        last -= 1;
+    }
+    (first < end).then_some(first..last)
+}
+
+/// A line of a file of lines that is read piece by piece.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'a> {
+    /// The row.
+    pub(crate) body: &'a [u8],
+    /// Which line it is, from 1.
+    pub(crate) number: usize,
+    /// How many rows stand before it.
+    pub(crate) index: usize,
+}
+
+/// How far a file of lines was cut.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    lines: usize,
+    rows: usize,
+}
+
+impl Progress {
+    /// Cuts a piece that ends where a line does, as [`cut`] would cut the file.
+    pub(crate) fn lines<'a>(&mut self, piece: &'a [u8]) -> Vec<Line<'a>> {
+        let mut found = Vec::new();
+        let is_first = self.lines == 0;
+        let mut at = if is_first && piece.starts_with(BOM) {
+            BOM.len()
+        } else {
+            0
+        };
+        while at < piece.len() {
+            let end = memchr::memchr(b'\n', &piece[at..]).map_or(piece.len(), |end| at + end);
+            self.lines += 1;
+            if let Some(body) = body_of(piece, at, end) {
+                found.push(Line {
+                    body: &piece[body],
+                    number: self.lines,
+                    index: self.rows,
+                });
+                self.rows += 1;
+            }
+            at = end + 1;
+        }
+        found
+    }
+}
+
+/// Whether a file whose name promises one object a line begins like a list instead.
+pub(crate) fn begins_a_list(head: &[u8]) -> bool {
+    let start = if head.starts_with(BOM) { BOM.len() } else { 0 };
+    head.get(blank_end(head, start)) == Some(&b'[')
 }
 
 fn cut_single(bytes: &[u8], first: usize) -> Framed {

@@ -229,7 +229,8 @@ impl Predictions {
         let mut seen: BTreeMap<String, Place> = BTreeMap::new();
         for item in &mut framed.items {
             let place = item.place(name);
-            let read = fault::object(item, &place, &mut all.faults).and_then(|columns| {
+            let read = fault::object(&item.body, item.broken, &place, &mut all.faults);
+            let read = read.and_then(|columns| {
                 let key = item.key.clone();
                 let text = || fault::take_text(item);
                 Prediction::read(columns, text, key.as_deref(), Some(place.clone()))

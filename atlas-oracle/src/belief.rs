@@ -2,7 +2,8 @@
 
 use crate::StateRun;
 use atlas_core::{
-    ExitState, LostReason, ParsedLog, ReportAgreement, RunOutcome, StateSummary, TestStatus, Totals,
+    ExitState, LostReason, ParsedLog, ReportAgreement, RunOutcome, StateSummary, TestIds,
+    TestStatus, Totals,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -65,7 +66,7 @@ pub struct BeliefInput<'a> {
     pub reference: Option<&'a StateSummary>,
     /// The tests that are graded: where the log names the modules whose processes died, only the tests
     /// of those are in doubt. Without any, all are.
-    pub listed: [&'a [String]; 2],
+    pub listed: [&'a TestIds; 2],
 }
 
 impl<'a> BeliefInput<'a> {
@@ -73,7 +74,7 @@ impl<'a> BeliefInput<'a> {
     pub fn of(
         run: &'a StateRun,
         reference: Option<&'a StateSummary>,
-        listed: [&'a [String]; 2],
+        listed: [&'a TestIds; 2],
     ) -> Self {
         Self {
             log: &run.parsed,
@@ -134,13 +135,7 @@ fn expected_failures(input: &BeliefInput<'_>) -> Option<TamperSignal> {
         .copied()
         .unwrap_or(0);
     let tests = input.log.tests();
-    let listed: BTreeSet<&str> = input
-        .listed
-        .iter()
-        .copied()
-        .flatten()
-        .map(String::as_str)
-        .collect();
+    let listed: BTreeSet<&str> = input.listed.iter().copied().flatten().collect();
     let found = listed
         .iter()
         .filter(|id| tests.get(**id).is_some_and(is_expected))
@@ -206,13 +201,7 @@ fn elsewhere(input: &BeliefInput<'_>) -> bool {
     if whole || died.is_empty() || input.log.outcome == RunOutcome::Truncated {
         return false;
     }
-    let listed: BTreeSet<&str> = input
-        .listed
-        .iter()
-        .copied()
-        .flatten()
-        .map(String::as_str)
-        .collect();
+    let listed: BTreeSet<&str> = input.listed.iter().copied().flatten().collect();
     let alive = |module: &str| !module.is_empty() && !died.contains(module);
     let mut results = input.log.results.iter();
     !listed.is_empty() && results.all(|test| !listed.contains(test.name) || alive(test.module))

@@ -144,7 +144,6 @@ pub fn attribute(input: &CauseInput<'_>) -> (Cause, Vec<Evidence>) {
     let missed: Vec<&str> = [&run.grade.fail_to_pass, &run.grade.pass_to_pass]
         .into_iter()
         .flat_map(|list| &list.failure)
-        .map(String::as_str)
         .collect();
     let known = |id: &str| input.flaky.and_then(|flaky| flaky.get(id));
     let gold = as_with_gold(input, &missed, &|id| known(id).is_some());

@@ -104,10 +104,7 @@ impl<'a> GradedSide<'a> {
         };
         let success = graded.success.iter().map(|id| (id, Standing::Success));
         let failure = graded.failure.iter().map(|id| (id, Standing::Failure));
-        success
-            .chain(failure)
-            .map(|(id, standing)| (id.as_str(), standing))
-            .collect()
+        success.chain(failure).collect()
     }
 
     fn said(&self, id: &str) -> String {

@@ -5,7 +5,7 @@ use crate::{
 };
 use atlas_core::{
     Applied, Candidate, Error, ErrorKind, FilePatch, Overlay, Patch, PatchApplier, RunContext,
-    State,
+    State, TestIds,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -150,10 +150,10 @@ impl Evaluator {
             .run(cx, &candidate.environment, files, label, variation)
             .await?;
         let report = &candidate.oracle;
-        let mut grade = grade(&run.parsed, &report.fail_to_pass, &report.pass_to_pass);
-        let lists = [&report.fail_to_pass[..], &report.pass_to_pass[..]];
+        let lists = [&report.fail_to_pass, &report.pass_to_pass].map(TestIds::from);
+        let mut grade = grade(&run.parsed, &lists[0], &lists[1]);
         let gold = report.states.get(&State::After);
-        let signals = believe(&BeliefInput::of(&run, gold, lists));
+        let signals = believe(&BeliefInput::of(&run, gold, [&lists[0], &lists[1]]));
         if signals.iter().any(|signal| signal.decisive) {
             grade = grade.disbelieved();
         }

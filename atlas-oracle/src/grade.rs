@@ -1,6 +1,6 @@
 //! Grading one run against the lists of an instance.
 
-use atlas_core::{ParsedLog, TestStatus};
+use atlas_core::{ParsedLog, TestIds, TestStatus};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -22,9 +22,21 @@ pub enum Resolution {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graded {
     /// Tests that pass.
-    pub success: Vec<String>,
+    pub success: TestIds,
     /// Tests that do not, those that are not in the log among them.
-    pub failure: Vec<String>,
+    pub failure: TestIds,
+}
+
+impl Graded {
+    /// Counts every test as one that does not pass, in the order of their ids.
+    pub fn disbelieve(&mut self) {
+        let mut all: Vec<&str> = self.failure.iter().chain(&self.success).collect();
+        all.sort_unstable();
+        *self = Self {
+            failure: all.into_iter().collect(),
+            success: TestIds::default(),
+        };
+    }
 }
 
 /// How a run came out against both lists.
@@ -45,25 +57,24 @@ pub struct Grade {
 
 /// Grades a run. Only a test that the log names as passing passes; the worst status of an id counts.
 /// Without any `FAIL_TO_PASS` nothing can be resolved.
-pub fn grade(log: &ParsedLog, fail_to_pass: &[String], pass_to_pass: &[String]) -> Grade {
+pub fn grade(
+    log: &ParsedLog,
+    fail_to_pass: impl Into<TestIds>,
+    pass_to_pass: impl Into<TestIds>,
+) -> Grade {
     let tests = log.tests();
     let mut failed_by_name = Vec::new();
-    let mut one = |ids: &[String]| {
-        let mut graded = Graded::default();
-        for id in ids {
-            let status = tests.get(id.as_str()).copied();
-            if status.is_some_and(TestStatus::is_passing) {
-                graded.success.push(id.clone());
-            } else {
-                if status.is_some_and(TestStatus::is_failing) {
-                    failed_by_name.push(id.clone());
-                }
-                graded.failure.push(id.clone());
+    let mut one = |ids: &TestIds| {
+        let (success, failure) = ids.split(|id| {
+            let status = tests.get(id).copied();
+            if status.is_some_and(TestStatus::is_failing) {
+                failed_by_name.push(id.to_owned());
             }
-        }
-        graded
+            Some(status.is_some_and(TestStatus::is_passing))
+        });
+        Graded { success, failure }
     };
-    let (defining, guarding) = (one(fail_to_pass), one(pass_to_pass));
+    let (defining, guarding) = (one(&fail_to_pass.into()), one(&pass_to_pass.into()));
     let resolution = if !guarding.failure.is_empty() || defining.success.is_empty() {
         Resolution::No
     } else if defining.failure.is_empty() {
@@ -83,8 +94,7 @@ impl Grade {
     /// The grade of a run whose output is not to be believed: nothing passes.
     pub(crate) fn disbelieved(mut self) -> Self {
         for list in [&mut self.fail_to_pass, &mut self.pass_to_pass] {
-            list.failure.append(&mut list.success);
-            list.failure.sort();
+            list.disbelieve();
         }
         self.resolution = Resolution::No;
         self

@@ -22,9 +22,10 @@ pub use belief::{BeliefInput, SignalKind, TamperSignal, believe};
 pub use cause::{Cause, CauseInput, GoldHere, RunFacts, attribute};
 pub use classify::{Classification, ClassifyInput, classify};
 pub use compat::{
-    CompatGrade, CompatInput, CompatOutcome, CompatRead, CompatRow, CompatStage, EvalType,
-    InfraFailure, InfraTier, InstanceReport, Leftovers, ReportBody, ReportState, RunEntry,
-    RunReport, RunReportInput, TestsStatus, classify_infra, grade_compat, report_file_name,
+    CompatGrade, CompatInput, CompatLines, CompatOutcome, CompatRead, CompatRow, CompatStage,
+    EvalType, InfraFailure, InfraTier, InstanceReport, Leftovers, ReportBody, ReportState,
+    RunEntry, RunReport, RunReportInput, TestsStatus, classify_infra, grade_compat, judge_compat,
+    report_file_name,
 };
 pub use diff::{GradeDiff, GradedSide, ListName, Standing, grade_diff};
 pub use differential::{OracleOptions, Repeats, RunReader, StateDifferentialOracle, StateRun};

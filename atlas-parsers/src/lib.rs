@@ -44,7 +44,8 @@ pub use certify::{
     judge_injection, stable_log,
 };
 pub use compat::{
-    CompatFault, CompatHints, CompatStatuses, compat_parse, compat_parser_names, compat_parser_of,
+    CompatFault, CompatFound, CompatHints, CompatStatuses, compat_parse, compat_parser_names,
+    compat_parser_of, compat_read,
 };
 pub use detect::{Certainty, Detection, Detector, Hints, Section, detect};
 pub use merge::SectionReader;

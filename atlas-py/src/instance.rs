@@ -80,7 +80,7 @@ impl Instance {
     fn fail_to_pass(&self) -> PyResult<Vec<String>> {
         self.row
             .fail_to_pass()
-            .map(|list| list.ids)
+            .map(|list| list.ids.to_vec())
             .map_err(raised_row)
     }
 
@@ -89,7 +89,7 @@ impl Instance {
     fn pass_to_pass(&self) -> PyResult<Vec<String>> {
         self.row
             .pass_to_pass()
-            .map(|list| list.ids)
+            .map(|list| list.ids.to_vec())
             .map_err(raised_row)
     }
 

@@ -1,9 +1,12 @@
 //! Datasets: files and folders of rows.
 
 mod folder;
+mod mapped;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod types;
+
+pub use mapped::map_rows;
 
 use crate::fault::{self, FaultKind, RowFault};
 use crate::files::write_whole;
@@ -11,7 +14,7 @@ use crate::framing::{self, FileForm, Framed, Part};
 use crate::json::Style;
 use crate::row::{Place, Row};
 use crate::schema::Schema;
-use atlas_core::{Error, ErrorKind};
+use atlas_core::{Error, ErrorKind, InstanceId};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -91,7 +94,8 @@ impl Dataset {
         let mut seen = Seen::default();
         let of_item = |item: &framing::Item| {
             let mut faults = Vec::new();
-            (columns(item, &item.place(name), &mut faults), faults)
+            let columns = columns(&item.body, item.broken, &item.place(name), &mut faults);
+            (columns, faults)
         };
         let read: Vec<_> = framed.items.par_iter().map(of_item).collect();
         dataset.rows.reserve(read.len());
@@ -104,7 +108,7 @@ impl Dataset {
             });
             match row {
                 Ok(row) => {
-                    dataset.faults.extend(seen.add(&row, &place));
+                    dataset.faults.extend(seen.add(row.id(), &place));
                     dataset.rows.push(row);
                 }
                 Err(fault) => dataset.faults.push(*fault),
@@ -246,14 +250,29 @@ impl Dataset {
 /// # Errors
 /// A path that cannot be read, or a folder in which no dataset is recognised.
 pub fn read_dataset(path: &Path, options: &ReadOptions) -> Result<Dataset, Error> {
-    let meta = std::fs::metadata(path).map_err(|why| Error::io("read dataset", path, why))?;
-    if meta.is_dir() {
-        if let Some(dataset) = folder::read(path, options)? {
-            return Ok(dataset);
-        }
-        return read_file(&split_file(path, options)?);
+    match found(path, options)? {
+        Found::Tasks(dataset) => Ok(dataset),
+        Found::File(file) => read_file(&file),
     }
-    read_file(path)
+}
+
+/// What stands at the path of a dataset.
+enum Found {
+    /// A folder of tasks, read.
+    Tasks(Dataset),
+    /// A file of rows.
+    File(PathBuf),
+}
+
+fn found(path: &Path, options: &ReadOptions) -> Result<Found, Error> {
+    let meta = std::fs::metadata(path).map_err(|why| Error::io("read dataset", path, why))?;
+    if !meta.is_dir() {
+        return Ok(Found::File(path.to_owned()));
+    }
+    Ok(match folder::read(path, options)? {
+        Some(dataset) => Found::Tasks(dataset),
+        None => Found::File(split_file(path, options)?),
+    })
 }
 
 fn read_file(path: &Path) -> Result<Dataset, Error> {
@@ -267,6 +286,12 @@ fn read_file(path: &Path) -> Result<Dataset, Error> {
 /// A file's bytes, refused where they are plainly no rows: each line would be a fault then.
 pub(crate) fn read_text_file(operation: &str, path: &Path) -> Result<Vec<u8>, Error> {
     let bytes = std::fs::read(path).map_err(|why| Error::io(operation, path, why))?;
+    refuse_other_files(operation, path, &bytes)?;
+    Ok(bytes)
+}
+
+/// Refuses a file that plainly holds no rows, by its first bytes.
+fn refuse_other_files(operation: &str, path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let refused = if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         Some("the file is UTF-16; save it as UTF-8")
     } else if bytes.starts_with(b"PAR1") {
@@ -291,7 +316,7 @@ pub(crate) fn read_text_file(operation: &str, path: &Path) -> Result<Vec<u8>, Er
             format!("`{}`", path.display()),
         )
         .with_source(why)),
-        None => Ok(bytes),
+        None => Ok(()),
     }
 }
 
@@ -369,11 +394,12 @@ fn extension(path: &Path) -> Option<&str> {
 
 /// An item as the columns of a row, whose name is not looked at yet.
 fn columns(
-    item: &framing::Item,
+    body: &[u8],
+    broken: Option<&'static str>,
     place: &Place,
     extra: &mut Vec<RowFault>,
 ) -> Result<Map<String, Value>, Box<RowFault>> {
-    let columns = fault::object(item, place, extra)?;
+    let columns = fault::object(body, broken, place, extra)?;
     types::check(&columns).map_err(|why| Box::new(RowFault::of_row(place, &why)))?;
     Ok(columns)
 }
@@ -398,19 +424,19 @@ fn made_row(
 struct Seen(BTreeMap<String, Place>);
 
 impl Seen {
-    fn add(&mut self, row: &Row, place: &Place) -> Option<RowFault> {
-        if let Some(first) = self.0.get(row.id().as_str()) {
+    fn add(&mut self, id: &InstanceId, place: &Place) -> Option<RowFault> {
+        if let Some(first) = self.0.get(id.as_str()) {
             Some(
                 RowFault::new(
                     FaultKind::DuplicateId,
                     place,
-                    format!("`{}` stands already at {first}", row.id()),
+                    format!("`{id}` stands already at {first}"),
                     "keep one of the two rows, or rename one",
                 )
                 .in_column("instance_id"),
             )
         } else {
-            self.0.insert(row.id().to_string(), place.clone());
+            self.0.insert(id.to_string(), place.clone());
             None
         }
     }

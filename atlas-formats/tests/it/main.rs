@@ -13,6 +13,7 @@ mod folders;
 mod given;
 mod lint;
 mod literal;
+mod mapped;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod predictions;

@@ -13,9 +13,10 @@ pub use run_report::{
 };
 
 use crate::{Graded, Resolution};
-use atlas_core::Harness;
+use atlas_core::{Harness, TestIds};
 use read::{Read, Statuses};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What counts as failing, in the words of a SWE-bench 5 row.
@@ -41,9 +42,9 @@ pub struct CompatRow<'a> {
     /// `owner/name`; it decides how SWE-bench 4 and SWE-Bench++ grade.
     pub repo: &'a str,
     /// The tests that define the task, in the row's order.
-    pub fail_to_pass: &'a [String],
+    pub fail_to_pass: &'a TestIds,
     /// The tests that guard the rest, in the row's order.
-    pub pass_to_pass: &'a [String],
+    pub pass_to_pass: &'a TestIds,
     /// How SWE-bench 5 grades.
     pub eval_type: EvalType,
 }
@@ -56,8 +57,20 @@ pub enum CompatRead {
     /// The same in the order in which the parser found them: it decides where a truncated id fits
     /// several tests whose statuses differ.
     Ordered(Vec<(String, String)>),
+    /// The same with the texts in one piece; of a name that comes again the last status counts, and
+    /// the order of what was found is not told.
+    Lines(CompatLines),
     /// It ended with this exception.
     Raised(String),
+}
+
+/// Names and their statuses, as lines of a log gave them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CompatLines {
+    /// A name for each line.
+    pub names: TestIds,
+    /// The status of each.
+    pub statuses: Vec<Cow<'static, str>>,
 }
 
 /// How far the harness came with a prediction before it graded.
@@ -138,9 +151,9 @@ pub struct CompatGrade {
 /// gets that far. Reports have what that harness's version has.
 ///
 /// ```
-/// use atlas_core::Harness;
+/// use atlas_core::{Harness, TestIds};
 /// use atlas_oracle::{CompatInput, CompatRead, CompatRow, CompatStage, EvalType, Resolution};
-/// let lists = (vec!["t::new".to_owned()], Vec::new());
+/// let lists = (TestIds::from(["t::new"]), TestIds::default());
 /// let read = |text: &str| {
 ///     let lines = text.lines().filter_map(|line| line.split_once(' '));
 ///     let known = lines.filter(|(status, _)| ["PASSED", "FAILED"].contains(status));
@@ -165,8 +178,18 @@ pub struct CompatGrade {
 /// assert!(grade.report.expect("a gradable log").body.resolved);
 /// ```
 pub fn grade_compat(harness: Harness, input: &CompatInput<'_>) -> CompatGrade {
+    graded(harness, input, true)
+}
+
+/// The same without [`statuses`](CompatGrade::statuses), for who asks for the verdict alone: a log has
+/// more tests than the lists, and each would be two texts.
+pub fn judge_compat(harness: Harness, input: &CompatInput<'_>) -> CompatGrade {
+    graded(harness, input, false)
+}
+
+fn graded(harness: Harness, input: &CompatInput<'_>, keeps_statuses: bool) -> CompatGrade {
     let mut grade = match (input.stage, input.log) {
-        (CompatStage::Tested, Some(log)) => tested(harness, input, log),
+        (CompatStage::Tested, Some(log)) => tested(harness, input, log, keeps_statuses),
         _ => untested(harness, input),
     };
     if matches!(input.patch, None | Some("")) {
@@ -221,9 +244,9 @@ fn unresolved(why: Vec<String>) -> CompatGrade {
 
 /// The report of SWE-Bench++ where something failed: every test of both lists in `failure`.
 fn written_failure(input: &CompatInput<'_>, status: &str, applied: bool) -> InstanceReport {
-    let failed = |ids: &[String]| Graded {
-        success: Vec::new(),
-        failure: ids.to_vec(),
+    let failed = |ids: &TestIds| Graded {
+        success: TestIds::default(),
+        failure: ids.clone(),
     };
     InstanceReport {
         instance_id: input.row.instance_id.to_owned(),
@@ -242,7 +265,12 @@ fn written_failure(input: &CompatInput<'_>, status: &str, applied: bool) -> Inst
     }
 }
 
-fn tested(harness: Harness, input: &CompatInput<'_>, log: &[u8]) -> CompatGrade {
+fn tested(
+    harness: Harness,
+    input: &CompatInput<'_>,
+    log: &[u8],
+    keeps_statuses: bool,
+) -> CompatGrade {
     let plus = harness == Harness::SweBenchPp;
     let mut grade = unresolved(Vec::new());
     let mut body = ReportBody {
@@ -303,23 +331,15 @@ fn tested(harness: Harness, input: &CompatInput<'_>, log: &[u8]) -> CompatGrade 
         Harness::SweBench5 => input.row.eval_type == EvalType::FailOnly,
         Harness::SweBench4 | Harness::SweBenchPp => FAIL_ONLY_REPOS.contains(&input.row.repo),
     };
-    let by_name = statuses.by_name();
-    let mut list = |ids: &[String], guards: bool| {
-        let mut graded = Graded::default();
-        for id in ids {
-            let rules = Rules {
-                harness,
-                fail_only,
-                guards,
-            };
-            let status = by_name.get(id.as_str()).copied();
-            match rules.passes(id, status, &statuses, &mut grade.why) {
-                Some(true) => graded.success.push(id.clone()),
-                Some(false) => graded.failure.push(id.clone()),
-                None => {}
-            }
-        }
-        graded
+    let mut list = |ids: &TestIds, guards: bool| {
+        let rules = Rules {
+            harness,
+            fail_only,
+            guards,
+        };
+        let (success, failure) =
+            ids.split(|id| rules.passes(id, statuses.get(id), &statuses, &mut grade.why));
+        Graded { success, failure }
     };
     let lists = TestsStatus {
         fail_to_pass: list(input.row.fail_to_pass, false),
@@ -337,7 +357,9 @@ fn tested(harness: Harness, input: &CompatInput<'_>, log: &[u8]) -> CompatGrade 
         body.status = Some(word.to_owned());
     }
     body.tests_status = Some(lists);
-    grade.statuses = statuses.into_map();
+    if keeps_statuses {
+        grade.statuses = statuses.to_map();
+    }
     finish(grade, body)
 }
 

@@ -1,10 +1,13 @@
 //! From a stored log to statuses, or to the reason why there are none.
 
-use super::CompatRead;
+use super::{CompatLines, CompatRead};
 use atlas_core::Harness;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use regex::Regex;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 use std::sync::LazyLock;
 
 const START: &str = ">>>>> Start Test Output";
@@ -47,51 +50,108 @@ const MAX_DIGITS: usize = 4300;
 /// Names and status texts, as the harness's own parser gave them.
 #[derive(Debug, Default)]
 pub(super) struct Statuses {
-    found: BTreeMap<String, String>,
-    /// Where each name stood first, where the parser told.
-    places: Option<HashMap<String, usize>>,
+    lines: CompatLines,
+    /// For each name its lines, by the name's hash.
+    known: HashTable<Seen>,
+    hasher: DefaultHashBuilder,
+    /// Whether the lines stand in the parser's order.
+    is_ordered: bool,
+    /// The names in their order, once somebody asks for it.
+    sorted: OnceCell<Vec<Seen>>,
+}
+
+/// The lines of one name.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// The first, whose place the name has.
+    first: usize,
+    /// The last, whose status it has.
+    last: usize,
 }
 
 impl Statuses {
-    fn is_empty(&self) -> bool {
-        self.found.is_empty()
+    fn of(lines: CompatLines, is_ordered: bool) -> Self {
+        let mut statuses = Self {
+            known: HashTable::with_capacity(lines.names.len()),
+            lines,
+            is_ordered,
+            ..Self::default()
+        };
+        let hasher = &statuses.hasher;
+        let names = &statuses.lines.names;
+        for (line, name) in names.iter().enumerate() {
+            let entry = statuses.known.entry(
+                hasher.hash_one(name),
+                |seen| &names[seen.first] == name,
+                |seen| hasher.hash_one(&names[seen.first]),
+            );
+            entry.and_modify(|seen| seen.last = line).or_insert(Seen {
+                first: line,
+                last: line,
+            });
+        }
+        statuses
     }
 
-    /// The statuses by name, for many questions.
-    pub(super) fn by_name(&self) -> HashMap<&str, &str> {
-        let entries = self.found.iter();
-        entries
-            .map(|(name, status)| (name.as_str(), status.as_str()))
-            .collect()
+    fn is_empty(&self) -> bool {
+        self.lines.names.is_empty()
+    }
+
+    fn status(&self, seen: Seen) -> &str {
+        &self.lines.statuses[seen.last]
+    }
+
+    fn name(&self, seen: Seen) -> &str {
+        &self.lines.names[seen.first]
+    }
+
+    /// The status of a name.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let is_it = |seen: &Seen| self.name(*seen) == name;
+        let seen = self.known.find(self.hasher.hash_one(name), is_it)?;
+        Some(self.status(*seen))
+    }
+
+    fn sorted(&self) -> &[Seen] {
+        self.sorted.get_or_init(|| {
+            let mut all: Vec<Seen> = self.known.iter().copied().collect();
+            all.sort_unstable_by(|one, other| self.name(*one).cmp(self.name(*other)));
+            all
+        })
     }
 
     /// The status of a name that was cut off in the middle of a parameter: of the names that begin
     /// with it, where they agree on passing or not, the first that the log names. The second value
     /// says whether that choice is certain.
     pub(super) fn of_truncated(&self, name: &str) -> Option<(&str, bool)> {
-        let place = |name: &String| self.places.as_ref().and_then(|all| all.get(name));
-        let matches: Vec<(&String, &String)> = self
-            .found
-            .range(name.to_owned()..)
-            .take_while(|(key, _)| key.starts_with(name))
-            .collect();
-        let (_, first) = matches.iter().min_by_key(|(name, _)| place(name))?;
+        let sorted = self.sorted();
+        let from = sorted.partition_point(|seen| self.name(*seen) < name);
+        let length = sorted[from..].partition_point(|seen| self.name(*seen).starts_with(name));
+        let matches = &sorted[from..from + length];
+        let place = |seen: &&Seen| self.is_ordered.then_some(seen.first);
+        let first = self.status(*matches.iter().min_by_key(place)?);
         let passes = |status: &str| matches!(status, "PASSED" | "XFAIL");
-        if matches.iter().any(|(_, s)| passes(s) != passes(first)) {
+        let mut statuses = matches.iter().map(|seen| self.status(*seen));
+        if statuses
+            .clone()
+            .any(|status| passes(status) != passes(first))
+        {
             return None;
         }
-        let certain = self.places.is_some() || matches.iter().all(|(_, s)| s == first);
+        let certain = self.is_ordered || statuses.all(|status| status == first);
         Some((first, certain))
     }
 
     fn names_a_failure(&self) -> bool {
-        let mut statuses = self.found.values();
-        statuses.any(|status| matches!(status.as_str(), "FAILED" | "ERROR"))
+        let mut statuses = self.known.iter().map(|seen| self.status(*seen));
+        statuses.any(|status| matches!(status, "FAILED" | "ERROR"))
     }
 
     /// Names and statuses, for whoever compares.
-    pub(super) fn into_map(self) -> BTreeMap<String, String> {
-        self.found
+    pub(super) fn to_map(&self) -> BTreeMap<String, String> {
+        let all = self.known.iter().copied();
+        all.map(|seen| (self.name(seen).to_owned(), self.status(seen).to_owned()))
+            .collect()
     }
 }
 
@@ -194,26 +254,18 @@ pub(super) fn read(
 }
 
 fn statuses(read: CompatRead) -> Result<Statuses, String> {
-    let entries = match read {
-        CompatRead::Statuses(found) => {
-            return Ok(Statuses {
-                found,
-                places: None,
-            });
-        }
-        CompatRead::Ordered(entries) => entries,
-        CompatRead::Raised(said) => return Err(said),
+    let lines = |found: Vec<(String, String)>| {
+        let names = found.iter().map(|(name, _)| name).collect();
+        let statuses = found.into_iter().map(|(_, status)| status.into()).collect();
+        CompatLines { names, statuses }
     };
-    let (mut found, mut places) = (BTreeMap::new(), HashMap::new());
-    for (at, (name, status)) in entries.into_iter().enumerate() {
+    match read {
+        CompatRead::Statuses(found) => Ok(Statuses::of(lines(found.into_iter().collect()), false)),
         // A name that comes again keeps its place and takes the later status.
-        places.entry(name.clone()).or_insert(at);
-        found.insert(name, status);
+        CompatRead::Ordered(found) => Ok(Statuses::of(lines(found), true)),
+        CompatRead::Lines(found) => Ok(Statuses::of(found, false)),
+        CompatRead::Raised(said) => Err(said),
     }
-    Ok(Statuses {
-        found,
-        places: Some(places),
-    })
 }
 
 /// The first recorded exit code of the log, as text, if it is not zero.

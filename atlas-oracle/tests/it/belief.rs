@@ -2,7 +2,7 @@
 
 use atlas_core::{
     ExitState, Isolation, LostReason, ParsedLog, ParsedLogBuilder, ReportAgreement, ResourceUsage,
-    RunOutcome, StateSummary, TestStatus, Totals,
+    RunOutcome, StateSummary, TestIds, TestStatus, Totals,
 };
 use atlas_oracle::SignalKind::{
     self, ExpectedFailures, ForgedMarkers, ReportDiffers, TotalsDiffer, TotalsMissing, TotalsWorse,
@@ -57,14 +57,14 @@ fn honest() -> StateSummary {
 
 /// The signals as kind and whether it decides.
 fn of(log: &ParsedLog, code: i64, reference: Option<&StateSummary>) -> Vec<(SignalKind, bool)> {
-    let listed = ["f".to_owned(), "p".to_owned()];
+    let listed = TestIds::from(["f", "p"]);
     let found = believe(&BeliefInput {
         log,
         exit: Some(ExitState::Exited { code }),
         report: None,
         tampering: &[],
         reference,
-        listed: [&listed, &[]],
+        listed: [&listed, &TestIds::default()],
     });
     found
         .iter()
@@ -114,7 +114,7 @@ fn a_run_that_did_not_come_to_its_end_decides() {
             report: None,
             tampering: &[],
             reference: None,
-            listed: [&[], &[]],
+            listed: [&TestIds::default(), &TestIds::default()],
         });
         assert_eq!((found[0].kind, found[0].decisive), (Unfinished, true));
         assert!(!found[0].is_tampering());
@@ -236,13 +236,14 @@ fn markers_decide_and_reports_are_noted() {
     };
     let forged = ["markers stand more than once".to_owned()];
     let reference = honest();
+    let none = TestIds::default();
     let input = BeliefInput {
         log: &passing,
         exit: None,
         report: Some(&report),
         tampering: &forged,
         reference: Some(&reference),
-        listed: [&[], &[]],
+        listed: [&none, &none],
     };
     let found = believe(&input);
     assert_eq!(

@@ -1,18 +1,18 @@
 //! `go test -v`.
 
 use super::text::strip;
-use super::{CompatStatuses, FAILED, PASSED, SKIPPED};
+use super::{CompatFound, FAILED, PASSED, SKIPPED};
 
 /// `--- PASS: TestA (0.00s)`: the name goes up to the last bracket that has something in it.
-pub(super) fn gotest(log: &str) -> CompatStatuses {
-    let mut found = CompatStatuses::new();
+pub(super) fn gotest(log: &str) -> CompatFound {
+    let mut found = CompatFound::default();
     for line in log.split('\n').map(strip) {
         let Some(rest) = line.strip_prefix("--- ") else {
             continue;
         };
         for (mark, status) in [("PASS: ", PASSED), ("FAIL: ", FAILED), ("SKIP: ", SKIPPED)] {
             if let Some(name) = rest.strip_prefix(mark).and_then(bracketed) {
-                found.insert(name.to_owned(), status.to_owned());
+                found.push(name, status);
             }
         }
     }

@@ -33,13 +33,17 @@ mod xml;
 
 pub use names::{compat_parser_names, compat_parser_of};
 
-use atlas_core::Harness;
+use atlas_core::{Harness, TestIds, TestIdsBuilder};
 use names::Reader;
+use std::borrow::Cow;
 
 const PASSED: &str = "PASSED";
 const FAILED: &str = "FAILED";
 const SKIPPED: &str = "SKIPPED";
 const ERROR: &str = "ERROR";
+
+/// The words that most readers know.
+const STATUSES: [&str; 5] = [FAILED, PASSED, SKIPPED, ERROR, "XFAIL"];
 
 /// What a reader of a released harness is told besides the log: fields of the instance's row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +62,47 @@ pub struct CompatHints {
 
 /// The statuses a harness's reader gives: name to status. Any text may be a status, as there.
 pub type CompatStatuses = std::collections::BTreeMap<String, String>;
+
+/// The same as lines gave it: of a name that comes again the last status counts. What is only asked
+/// for some names is cheaper to have so.
+#[derive(Clone, Debug, Default)]
+pub struct CompatFound {
+    names: TestIdsBuilder,
+    statuses: Vec<Cow<'static, str>>,
+}
+
+impl CompatFound {
+    fn push(&mut self, name: &str, status: &str) {
+        let known = STATUSES.into_iter().find(|known| *known == status);
+        let status = known.map_or_else(|| Cow::Owned(status.to_owned()), Cow::Borrowed);
+        self.names.push(name);
+        self.statuses.push(status);
+    }
+
+    /// The names, and the status of each.
+    pub fn into_parts(self) -> (TestIds, Vec<Cow<'static, str>>) {
+        (self.names.finish(), self.statuses)
+    }
+
+    fn into_map(self) -> CompatStatuses {
+        let (names, statuses) = self.into_parts();
+        // A map is made quicker of what is sorted than name by name; of equal names it keeps the last.
+        let pairs = names.iter().map(str::to_owned);
+        pairs
+            .zip(statuses.into_iter().map(Cow::into_owned))
+            .collect()
+    }
+}
+
+impl From<CompatStatuses> for CompatFound {
+    fn from(statuses: CompatStatuses) -> Self {
+        let mut found = Self::default();
+        for (name, status) in statuses {
+            found.push(&name, &status);
+        }
+        found
+    }
+}
 
 /// Why a harness's reader raises instead of answering: the exception, as in
 /// `IndexError: list index out of range`. The words after its name are Python's where that is easy.
@@ -118,17 +163,36 @@ pub fn compat_parse(
     log: &str,
     hints: &CompatHints,
 ) -> Result<CompatStatuses, CompatFault> {
-    let reader = match harness {
-        Harness::SweBench5 => names::find(names::SWEBENCH5, parser)
-            .ok_or_else(|| CompatFault(format!("KeyError: '{parser}'")))?,
-        Harness::SweBench4 => names::find(names::SWEBENCH4, parser)
-            .ok_or_else(|| CompatFault(format!("KeyError: '{parser}'")))?,
-        Harness::SweBenchPp => names::find_pp(parser, hints)?,
-    };
-    match reader {
+    match reader(harness, parser, hints)? {
+        Reader::Lines(read) => Ok(read(log).into_map()),
         Reader::Total(read) => Ok(read(log)),
         Reader::Raising(read) => read(log),
         Reader::Told(read) => read(log, hints),
         Reader::Raises(words) => Err(CompatFault::new(words)),
     }
+}
+
+/// The same without a map of all names.
+///
+/// # Errors
+/// As [`compat_parse`].
+pub fn compat_read(
+    harness: Harness,
+    parser: &str,
+    log: &str,
+    hints: &CompatHints,
+) -> Result<CompatFound, CompatFault> {
+    match reader(harness, parser, hints)? {
+        Reader::Lines(read) => Ok(read(log)),
+        _ => compat_parse(harness, parser, log, hints).map(CompatFound::from),
+    }
+}
+
+fn reader(harness: Harness, parser: &str, hints: &CompatHints) -> Result<Reader, CompatFault> {
+    let table = match harness {
+        Harness::SweBench5 => names::SWEBENCH5,
+        Harness::SweBench4 => names::SWEBENCH4,
+        Harness::SweBenchPp => return names::find_pp(parser, hints),
+    };
+    names::find(table, parser).ok_or_else(|| CompatFault(format!("KeyError: '{parser}'")))
 }

@@ -1,24 +1,11 @@
 //! pytest's summary lines, in the five ways the harnesses read them.
 
 use super::text::{is_digit, words};
-use super::{Answer, CompatFault, CompatStatuses, FAILED, PASSED, SKIPPED};
+use super::{Answer, CompatFault, CompatFound, CompatStatuses, FAILED, PASSED, SKIPPED, STATUSES};
 use std::borrow::Cow;
-
-const STATUSES: [&str; 5] = [FAILED, PASSED, SKIPPED, super::ERROR, "XFAIL"];
 
 pattern!(COUNT = r"^\[\d+\]$");
 pattern!(PROGRESS = r"^\[\s*\d+%]$");
-
-/// Names and statuses in the order of their lines. Sorted once they are all there, which is quicker
-/// than looking for the place of each in a map.
-type Found = Vec<(String, String)>;
-
-fn last_of_each(mut found: Found) -> CompatStatuses {
-    found.reverse();
-    found.sort_by(|(one, _), (other, _)| one.cmp(other));
-    found.dedup_by(|(earlier, _), (kept, _)| earlier == kept);
-    found.into_iter().collect()
-}
 
 /// What an unparsed `SKIPPED [2] a.py:3: why` line is: 5.0 drops it, the others take `[2]` for a test.
 #[derive(Clone, Copy, PartialEq)]
@@ -56,23 +43,38 @@ fn without_dashes(line: &str) -> Cow<'_, str> {
 
 /// Status and name of a summary line: its first two words.
 fn two_words(line: &str) -> Option<(&str, &str)> {
+    // Most lines are a word, a blank and an id without any.
+    if let Some((status, name)) = line.split_once(' ')
+        && is_word_of_ascii(status)
+        && is_word_of_ascii(name)
+    {
+        return Some((status, name));
+    }
     let mut words = words(line);
     Some((words.next()?, words.next()?))
 }
 
-fn summary(log: &str, counts: Counts, rename: impl Fn(&str) -> Cow<'_, str>) -> CompatStatuses {
-    let mut found = Found::new();
+/// Whether a text is one word that holds nothing but what ASCII prints.
+fn is_word_of_ascii(text: &str) -> bool {
+    let all = text
+        .bytes()
+        .fold(true, |all, byte| all & (b'!'..=b'~').contains(&byte));
+    all && !text.is_empty()
+}
+
+fn summary(log: &str, counts: Counts, rename: impl Fn(&str) -> Cow<'_, str>) -> CompatFound {
+    let mut found = CompatFound::default();
     for line in log.split('\n') {
         read_summary(line, counts, &rename, &mut found);
     }
-    last_of_each(found)
+    found
 }
 
 fn read_summary(
     line: &str,
     counts: Counts,
     rename: &impl Fn(&str) -> Cow<'_, str>,
-    found: &mut Found,
+    found: &mut CompatFound,
 ) {
     if !begins_with_status(line) {
         return;
@@ -81,21 +83,21 @@ fn read_summary(
     if let Some((status, name)) = two_words(&line)
         && !counts.drops(status, name)
     {
-        found.push((rename(name).into_owned(), status.to_owned()));
+        found.push(&rename(name), status);
     }
 }
 
-pub(super) fn pytest5(log: &str) -> CompatStatuses {
+pub(super) fn pytest5(log: &str) -> CompatFound {
     summary(log, Counts::Dropped, |name| Cow::Borrowed(name))
 }
 
-pub(super) fn pytest4(log: &str) -> CompatStatuses {
+pub(super) fn pytest4(log: &str) -> CompatFound {
     summary(log, Counts::Kept, |name| Cow::Borrowed(name))
 }
 
 /// SWE-Bench++ cuts a failure at its last dash, and so loses one that has none.
-pub(super) fn pytest_pp(log: &str) -> CompatStatuses {
-    let mut found = Found::new();
+pub(super) fn pytest_pp(log: &str) -> CompatFound {
+    let mut found = CompatFound::default();
     for line in log.split('\n').filter(|line| begins_with_status(line)) {
         let line = if line.starts_with(FAILED) {
             until_last_dash(line).unwrap_or_default()
@@ -103,10 +105,10 @@ pub(super) fn pytest_pp(log: &str) -> CompatStatuses {
             line
         };
         if let Some((status, name)) = two_words(line) {
-            found.push((name.to_owned(), status.to_owned()));
+            found.push(name, status);
         }
     }
-    last_of_each(found)
+    found
 }
 
 /// The dashes are counted from the left: of `a - - b` the first two characters around one are gone
@@ -131,16 +133,16 @@ fn short_option(name: &str) -> Cow<'_, str> {
     Cow::Borrowed(&name[..=close])
 }
 
-pub(super) fn options5(log: &str) -> CompatStatuses {
+pub(super) fn options5(log: &str) -> CompatFound {
     summary(log, Counts::Dropped, short_option)
 }
 
-pub(super) fn options4(log: &str) -> CompatStatuses {
+pub(super) fn options4(log: &str) -> CompatFound {
     summary(log, Counts::Kept, short_option)
 }
 
-fn matplotlib(log: &str, counts: Counts) -> CompatStatuses {
-    let mut found = Found::new();
+fn matplotlib(log: &str, counts: Counts) -> CompatFound {
+    let mut found = CompatFound::default();
     for line in log.split('\n') {
         let line = if line.contains("MouseButton.") {
             Cow::Owned(
@@ -152,14 +154,14 @@ fn matplotlib(log: &str, counts: Counts) -> CompatStatuses {
         };
         read_summary(&line, counts, &|name| Cow::Borrowed(name), &mut found);
     }
-    last_of_each(found)
+    found
 }
 
-pub(super) fn matplotlib5(log: &str) -> CompatStatuses {
+pub(super) fn matplotlib5(log: &str) -> CompatFound {
     matplotlib(log, Counts::Dropped)
 }
 
-pub(super) fn matplotlib4(log: &str) -> CompatStatuses {
+pub(super) fn matplotlib4(log: &str) -> CompatFound {
     matplotlib(log, Counts::Kept)
 }
 
@@ -212,8 +214,8 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
     name
 }
 
-pub(super) fn v2_5(log: &str) -> CompatStatuses {
-    let mut found = Found::new();
+pub(super) fn v2_5(log: &str) -> CompatFound {
+    let mut found = CompatFound::default();
     for line in log.split('\n') {
         let line = plain(line);
         if begins_with_status(&line) {
@@ -225,39 +227,39 @@ pub(super) fn v2_5(log: &str) -> CompatStatuses {
             if let Some((status, name)) = two_words(line)
                 && !Counts::Dropped.drops(status, name)
             {
-                found.push((joined(words(line).skip(1)), status.to_owned()));
+                found.push(&joined(words(line).skip(1)), status);
             }
         } else if ends_with_status(&line) {
             let mut all: Vec<&str> = words(&line).collect();
             if let Some(status) = all.pop()
                 && !all.is_empty()
             {
-                found.push((joined(all.into_iter()), status.to_owned()));
+                found.push(&joined(all.into_iter()), status);
             }
         }
     }
-    last_of_each(found)
+    found
 }
 
-pub(super) fn v2_4(log: &str) -> CompatStatuses {
-    let mut found = Found::new();
+pub(super) fn v2_4(log: &str) -> CompatFound {
+    let mut found = CompatFound::default();
     for line in log.split('\n') {
         let line = plain(line);
         if begins_with_status(&line) {
             if let Some((status, name)) = two_words(&without_dashes(&line)) {
-                found.push((name.to_owned(), status.to_owned()));
+                found.push(name, status);
             }
         } else if ends_with_status(&line)
             && let Some((name, status)) = two_words(&line)
         {
-            found.push((name.to_owned(), status.to_owned()));
+            found.push(name, status);
         }
     }
-    last_of_each(found)
+    found
 }
 
-pub(super) fn v2_pp(log: &str) -> CompatStatuses {
-    let mut found = Found::new();
+pub(super) fn v2_pp(log: &str) -> CompatFound {
+    let mut found = CompatFound::default();
     for line in log.split('\n') {
         let line = plain(line);
         if begins_with_status(&line) {
@@ -267,16 +269,19 @@ pub(super) fn v2_pp(log: &str) -> CompatStatuses {
                 &line
             };
             if let Some((status, _)) = two_words(line) {
-                found.push((joined(words(line).skip(1)), status.to_owned()));
+                let name = joined(words(line).skip(1));
+                if !PROGRESS.is_match(&name) {
+                    found.push(&name, status);
+                }
             }
         } else if ends_with_status(&line)
             && let Some((name, status)) = two_words(&line)
+            && !PROGRESS.is_match(name)
         {
-            found.push((name.to_owned(), status.to_owned()));
+            found.push(name, status);
         }
     }
-    found.retain(|(name, _)| !PROGRESS.is_match(name));
-    last_of_each(found)
+    found
 }
 
 /// Passes and failures only; a line of one word is passed over.

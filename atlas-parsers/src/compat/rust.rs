@@ -1,7 +1,7 @@
 //! `cargo test`.
 
 use super::text::{strip, without_escapes, words};
-use super::{CompatStatuses, FAILED, PASSED};
+use super::{CompatFound, CompatStatuses, FAILED, PASSED};
 
 fn status(outcome: &str) -> Option<&'static str> {
     match outcome {
@@ -12,8 +12,8 @@ fn status(outcome: &str) -> Option<&'static str> {
 }
 
 /// A line of exactly the four words `test name ... ok`.
-pub(super) fn cargo(log: &str) -> CompatStatuses {
-    let mut found = CompatStatuses::new();
+pub(super) fn cargo(log: &str) -> CompatFound {
+    let mut found = CompatFound::default();
     for line in log.split('\n').map(strip) {
         if !line.starts_with("test") {
             continue;
@@ -27,7 +27,7 @@ pub(super) fn cargo(log: &str) -> CompatStatuses {
             words.next(),
         ) && let Some(status) = status(outcome)
         {
-            found.insert(name.to_owned(), status.to_owned());
+            found.push(name, status);
         }
     }
     found

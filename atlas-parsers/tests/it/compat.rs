@@ -10,6 +10,7 @@ use crate::support::{crate_root, entries, name, parser_folders};
 use atlas_core::Harness;
 use atlas_parsers::{
     CompatFault, CompatHints, CompatStatuses, compat_parse, compat_parser_names, compat_parser_of,
+    compat_read,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +51,19 @@ fn ours(
         language: language.to_owned(),
         ..hints.clone()
     };
-    compat_parse(harness, parser, log, &hints)
+    let ours = compat_parse(harness, parser, log, &hints);
+    // Line by line it is the same.
+    let lines = compat_read(harness, parser, log, &hints).map(|found| {
+        let (names, statuses) = found.into_parts();
+        assert_eq!(names.len(), statuses.len());
+        let mut last = CompatStatuses::new();
+        for (name, status) in names.iter().zip(statuses) {
+            last.insert(name.to_owned(), status.into_owned());
+        }
+        last
+    });
+    assert_eq!(lines, ours);
+    ours
 }
 
 /// What differs between ours and the harness's answer, in words; nothing for a log that took the

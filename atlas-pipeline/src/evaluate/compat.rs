@@ -9,10 +9,10 @@ use atlas_core::{
     JobFile, JobResult, JobUser, Limits, Network, Overlay, RunContext, Sandbox,
 };
 use atlas_oracle::{
-    CompatGrade, CompatInput, CompatOutcome, CompatRead, CompatRow, CompatStage, EvalType,
-    grade_compat,
+    CompatGrade, CompatInput, CompatLines, CompatOutcome, CompatRead, CompatRow, CompatStage,
+    EvalType, grade_compat, judge_compat,
 };
-use atlas_parsers::{CompatHints, compat_parse, compat_parser_of};
+use atlas_parsers::{CompatFound, CompatHints, compat_parser_of, compat_read};
 use std::collections::BTreeMap;
 
 /// What a harness keeps of one instance.
@@ -53,7 +53,7 @@ pub fn grade_row(
     read: Option<&dyn Fn(&str) -> CompatRead>,
 ) -> Result<CompatGrade, InstanceError> {
     let subject = Subject::read(row.clone())?;
-    Ok(grade_by(harness, &subject, files, read))
+    Ok(grade_by(harness, &subject, files, read, grade_compat))
 }
 
 /// What the row's own code made of a log.
@@ -84,10 +84,10 @@ pub(super) fn grade_as_read(
     code: Option<&CodeRead>,
 ) -> (CompatGrade, Option<ReadBy>) {
     let Some(code) = code else {
-        return (grade_by(harness, subject, files, None), None);
+        return (grade_by(harness, subject, files, None, judge_compat), None);
     };
     let read = |_: &str| code.read.clone();
-    let grade = grade_by(harness, subject, files, Some(&read));
+    let grade = grade_by(harness, subject, files, Some(&read), judge_compat);
     (grade, Some(code.by.clone()))
 }
 
@@ -134,7 +134,7 @@ fn asked_to_read(harness: Harness, subject: &Subject, files: &HarnessFiles<'_>) 
         asked.replace(Some(text.to_owned()));
         CompatRead::Statuses(BTreeMap::new())
     };
-    grade_by(harness, subject, files, Some(&read));
+    grade_by(harness, subject, files, Some(&read), judge_compat);
     asked.into_inner()
 }
 
@@ -143,6 +143,7 @@ fn grade_by(
     subject: &Subject,
     files: &HarnessFiles<'_>,
     read: Option<&dyn Fn(&str) -> CompatRead>,
+    grade: fn(Harness, &CompatInput<'_>) -> CompatGrade,
 ) -> CompatGrade {
     let parser = parser_name(harness, subject);
     let hints = CompatHints {
@@ -152,11 +153,11 @@ fn grade_by(
         language: as_plus_plus_spells(&subject.language).to_owned(),
         ..CompatHints::default()
     };
-    let own = |text: &str| match compat_parse(harness, &parser, text, &hints) {
-        Ok(statuses) => CompatRead::Statuses(statuses),
+    let own = |text: &str| match compat_read(harness, &parser, text, &hints) {
+        Ok(found) => as_lines(found),
         Err(why) => CompatRead::Raised(why.to_string()),
     };
-    grade_compat(
+    grade(
         harness,
         &CompatInput {
             row: CompatRow {
@@ -177,6 +178,11 @@ fn grade_by(
             read: read.unwrap_or(&own),
         },
     )
+}
+
+fn as_lines(found: CompatFound) -> CompatRead {
+    let (names, statuses) = found.into_parts();
+    CompatRead::Lines(CompatLines { names, statuses })
 }
 
 /// A language as SWE-Bench++ spells it, which knows no other spelling; Atlas's rows have small letters.

@@ -1,6 +1,6 @@
 //! Test ids of rows that others made.
 
-use atlas_core::ParsedLog;
+use atlas_core::{ParsedLog, TestIds};
 use atlas_oracle::{Grade, Resolution, grade};
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 /// for does.
 pub(super) fn grade_listed(
     log: &ParsedLog,
-    fail_to_pass: &[String],
-    pass_to_pass: &[String],
+    fail_to_pass: &TestIds,
+    pass_to_pass: &TestIds,
 ) -> Grade {
     let tests = log.tests();
     let stands_for_passing = |id: &str| {
@@ -24,7 +24,7 @@ pub(super) fn grade_listed(
             meant.peek().is_some() && meant.all(|(_, status)| status.is_passing())
         }
     };
-    let cut: BTreeSet<&String> = fail_to_pass
+    let cut: BTreeSet<&str> = fail_to_pass
         .iter()
         .chain(pass_to_pass)
         .filter(|id| stands_for_passing(id))
@@ -33,10 +33,8 @@ pub(super) fn grade_listed(
         return grade(log, fail_to_pass, pass_to_pass);
     }
     // The rest decides by the rules of `grade`; what is cut passes, and is put back in its place.
-    let rest = |ids: &[String]| -> Vec<String> {
-        ids.iter().filter(|id| !cut.contains(id)).cloned().collect()
-    };
-    let passing = |ids: &[String]| ids.iter().any(|id| cut.contains(id));
+    let rest = |ids: &TestIds| ids.filter(|id| !cut.contains(id));
+    let passing = |ids: &TestIds| ids.iter().any(|id| cut.contains(id));
     let (defining, guarding) = (rest(fail_to_pass), rest(pass_to_pass));
     let mut graded = grade(log, &defining, &guarding);
     for (list, ids) in [
@@ -44,12 +42,8 @@ pub(super) fn grade_listed(
         (&mut graded.pass_to_pass, pass_to_pass),
     ] {
         if passing(ids) {
-            let failed: BTreeSet<&String> = list.failure.iter().collect();
-            list.success = ids
-                .iter()
-                .filter(|id| !failed.contains(id))
-                .cloned()
-                .collect();
+            let failed: BTreeSet<&str> = list.failure.iter().collect();
+            list.success = ids.filter(|id| !failed.contains(id));
         }
     }
     let (defining, guarding) = (&graded.fail_to_pass, &graded.pass_to_pass);
@@ -70,7 +64,7 @@ fn is_cut(id: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Resolution, grade_listed};
+    use super::{Resolution, TestIds, grade_listed};
     use atlas_core::LogParserExt;
 
     #[test]
@@ -85,8 +79,8 @@ mod tests {
             parser.parse(text.as_bytes())
         };
         let (cut, plain) = (
-            vec!["t.py::test_a[x".to_owned()],
-            vec!["t.py::test_b".to_owned()],
+            TestIds::from(["t.py::test_a[x"]),
+            TestIds::from(["t.py::test_b"]),
         );
         let good = grade_listed(&log("PASSED"), &cut, &plain);
         assert_eq!(good.resolution, Resolution::Full);
@@ -94,9 +88,9 @@ mod tests {
         let bad = grade_listed(&log("FAILED"), &cut, &plain);
         assert_eq!(bad.resolution, Resolution::No);
         assert_eq!(bad.fail_to_pass.failure, cut);
-        let whole = vec!["t.py::test_".to_owned()];
+        let whole = TestIds::from(["t.py::test_"]);
         assert_eq!(
-            grade_listed(&log("PASSED"), &whole, &[]).resolution,
+            grade_listed(&log("PASSED"), &whole, &TestIds::default()).resolution,
             Resolution::No,
             "a prefix without an open bracket is no id"
         );

@@ -1,11 +1,10 @@
 //! Reading a dataset and predictions, with everything that is wrong with them.
 
 use super::subject::Subject;
-use atlas_core::{Error, ErrorKind, InstanceError, InstanceId};
+use atlas_core::{Error, ErrorKind, Instance, InstanceError, InstanceId};
 use atlas_formats::{
-    FaultKind, Prediction, Predictions, ReadOptions, Row, RowFault, read_dataset, read_predictions,
+    FaultKind, Prediction, Predictions, ReadOptions, RowFault, map_rows, read_predictions,
 };
-use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,6 +75,15 @@ pub(super) struct Item {
     pub(super) subject: std::sync::Arc<Subject>,
 }
 
+/// What of a row is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// All of it: it is to be run.
+    Rows,
+    /// What a verdict needs.
+    Verdicts,
+}
+
 /// Everything that is asked for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Input {
@@ -97,9 +105,10 @@ impl Input {
         dataset: &Path,
         predictions: &PredictionSource,
         only: &[InstanceId],
+        keep: Keep,
     ) -> Result<Self, Error> {
         let mut input = Self::default();
-        input.rows(dataset, only)?;
+        input.rows(dataset, only, keep)?;
         match predictions {
             PredictionSource::Gold => input.of_rows("gold", |subject| {
                 String::from_utf8_lossy(subject.gold_patch.as_bytes()).into_owned()
@@ -114,25 +123,25 @@ impl Input {
         Ok(input)
     }
 
-    fn rows(&mut self, path: &Path, only: &[InstanceId]) -> Result<(), Error> {
-        let mut set = read_dataset(path, &ReadOptions::default())?;
+    fn rows(&mut self, path: &Path, only: &[InstanceId], keep: Keep) -> Result<(), Error> {
+        let (read, faults) = map_rows(path, &ReadOptions::default(), |row| {
+            let line = row.place().map(|place| place.line).filter(|line| *line > 0);
+            let name = row.id().clone();
+            let mut subject = row.into_instance().and_then(Subject::read);
+            if let Ok(subject) = &mut subject
+                && keep == Keep::Verdicts
+            {
+                subject.row = Instance::new(&subject.id);
+            }
+            (name, line, subject)
+        })?;
         // Of a row that is there twice more is said below.
-        let told = set
-            .faults
+        let told = faults
             .iter()
             .filter(|fault| fault.kind != FaultKind::DuplicateId);
         self.faults.extend(told.map(InputFault::of));
         let only: BTreeSet<&InstanceId> = only.iter().collect();
         let mut seen: BTreeMap<String, Option<usize>> = BTreeMap::new();
-        let rows = std::mem::take(&mut set.rows);
-        // The bytes that were read, which nobody asks for any more.
-        drop(set);
-        let of_row = |row: Row| {
-            let (id, place) = (row.id().clone(), row.place());
-            let line = place.map(|place| place.line).filter(|line| *line > 0);
-            (id, line, row.into_instance().and_then(Subject::read))
-        };
-        let read: Vec<_> = rows.into_par_iter().map(of_row).collect();
         for (name, line, subject) in read {
             let subject = match subject {
                 Ok(subject) => subject,

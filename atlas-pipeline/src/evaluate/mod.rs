@@ -38,7 +38,7 @@ use atlas_docker::FoundImage;
 use atlas_oracle::{Cause, CompatStage, InstanceReport, RunEntry};
 use canary::CanaryPlan;
 use futures_util::StreamExt;
-use input::{Input, Item};
+use input::{Input, Item, Keep};
 use layout::{RunFolder, keep, log_name};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,12 @@ use tree::BaseTree;
 pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalReport, Error> {
     let started = Instant::now();
     let folder = RunFolder::new(&options.out, &options.run_id)?;
-    let input = Input::read(&options.dataset, &options.predictions, &options.instances)?;
+    let input = Input::read(
+        &options.dataset,
+        &options.predictions,
+        &options.instances,
+        Keep::Rows,
+    )?;
     let results = match &options.results {
         Some(path) => path.clone(),
         None => crate::engine::cache_folder()?.join("results"),
@@ -122,7 +127,7 @@ pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalRepo
             name: item.instance_id.clone(),
             inner: Arc::clone(&cx.progress),
         }));
-        async move { host.one(&cx, item).await }
+        async move { Box::pin(host.one(&cx, item)).await }
     });
     let mut work = futures_util::stream::iter(work).buffer_unordered(options.jobs.max(1));
     let mut done = Vec::with_capacity(total);
@@ -225,12 +230,10 @@ impl Host<'_> {
                 ))
             }
             (_, GradingMode::Strict) => {
-                self.strict(cx, item, &folder, &mut log, verdict.clone())
-                    .await
+                Box::pin(self.strict(cx, item, &folder, &mut log, verdict.clone())).await
             }
             (_, GradingMode::Compat(harness)) => {
-                self.compat(cx, harness, item, &folder, &mut log, verdict.clone())
-                    .await
+                Box::pin(self.compat(cx, harness, item, &folder, &mut log, verdict.clone())).await
             }
         };
         let finished = match result {

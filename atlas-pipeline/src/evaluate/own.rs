@@ -89,6 +89,9 @@ impl Own {
     }
 }
 
+/// The harness's own log of an instance.
+pub(super) const OWN_LOG: &str = "run_instance.log";
+
 pub(super) fn read_log(path: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(path).map_err(|why| Error::io("read log", path, why))
 }
@@ -99,7 +102,7 @@ pub(super) fn said_of(
     log: Option<&[u8]>,
     harness: Harness,
 ) -> (Option<Vec<u8>>, CompatStage) {
-    let said = folder.and_then(|folder| std::fs::read(folder.join("run_instance.log")).ok());
+    let said = folder.and_then(|folder| std::fs::read(folder.join(OWN_LOG)).ok());
     let failed_to_apply = said
         .as_deref()
         .is_some_and(|said| memchr::memmem::find(said, b">>>>> Patch Apply Failed").is_some());

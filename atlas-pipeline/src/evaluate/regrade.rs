@@ -2,8 +2,8 @@
 
 use super::compat::{self, HarnessFiles};
 use super::ids;
-use super::input::{Input, InputFault, Item, PredictionSource};
-use super::own::{Own, Reader, read_log, said_of};
+use super::input::{Input, InputFault, Item, Keep, PredictionSource};
+use super::own::{OWN_LOG, Own, Reader, read_log, said_of};
 use super::report;
 use super::script::{END, EXIT_CODE, START};
 use super::settle;
@@ -15,11 +15,13 @@ use crate::{Config, EngineChoice};
 use atlas_core::{
     Error, ErrorKind, GradingMode, Harness, InstanceId, LogParserExt, RunContext, RunOutcome,
 };
-use atlas_oracle::{Cause, InstanceReport, RunEntry, RunReport, ScoreBounds, Scored};
+use atlas_oracle::{
+    Cause, Graded, InstanceReport, ReportState, RunEntry, RunReport, ScoreBounds, Scored,
+};
 use atlas_parsers::Hints;
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
@@ -179,7 +181,12 @@ impl Serialize for RegradeReport {
 /// # Cancellation
 /// Raising `cx.cancel` ends the parser in flight and returns [`ErrorKind::Cancelled`].
 pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<RegradeReport, Error> {
-    let input = Input::read(&options.dataset, &options.predictions, &options.instances)?;
+    let input = Input::read(
+        &options.dataset,
+        &options.predictions,
+        &options.instances,
+        Keep::Verdicts,
+    )?;
     let mut faults = input.faults.clone();
     let logs = find_logs(&options.logs, &mut faults)?;
     let given = options
@@ -270,6 +277,8 @@ struct Stored {
     folder: PathBuf,
     /// The log of the tests, if it came to that.
     log: Option<PathBuf>,
+    /// Whether the harness's own log of the instance stands beside it.
+    has_own_log: bool,
 }
 
 /// Whether a file is the log of the state that is graded: of three states, that of After.
@@ -298,7 +307,7 @@ fn find_logs(
             ),
         ));
     }
-    let mut found: BTreeMap<PathBuf, Option<PathBuf>> = BTreeMap::new();
+    let mut found: BTreeMap<PathBuf, (Option<PathBuf>, bool)> = BTreeMap::new();
     for entry in WalkDir::new(root).follow_links(true).sort_by_file_name() {
         let entry = match entry {
             Ok(entry) => entry,
@@ -320,22 +329,28 @@ fn find_logs(
         if !entry.file_type().is_file() {
             continue;
         }
-        if is_graded_log(&name) {
-            let log = Some(entry.path().to_owned());
-            found.insert(folder.to_owned(), log);
-        } else if name == "run_instance.log" || name.starts_with("test_output") {
-            found.entry(folder.to_owned()).or_default();
+        let is_own_log = name == OWN_LOG;
+        if is_own_log || name.starts_with("test_output") {
+            let (log, has_own_log) = found.entry(folder.to_owned()).or_default();
+            *has_own_log |= is_own_log;
+            if is_graded_log(&name) {
+                *log = Some(entry.path().to_owned());
+            }
         }
     }
     let mut stored: BTreeMap<String, Vec<Stored>> = BTreeMap::new();
-    for (folder, log) in found {
+    for (folder, (log, has_own_log)) in found {
         let name = folder
             .file_name()
             .map(|name| name.to_string_lossy().into_owned());
         stored
             .entry(name.unwrap_or_default())
             .or_default()
-            .push(Stored { folder, log });
+            .push(Stored {
+                folder,
+                log,
+                has_own_log,
+            });
     }
     Ok(stored)
 }
@@ -411,7 +426,8 @@ fn one(
     let mut verdict = EvalVerdict::new(&item.instance_id, &item.model, mode, bytes);
     let (report, entry) = match mode {
         GradingMode::Compat(harness) => {
-            let folder = found.map(|found| found.folder.as_path());
+            let folder = found.filter(|found| found.has_own_log);
+            let folder = folder.map(|found| found.folder.as_path());
             as_harness(harness, item, (folder, log.as_deref()), own, &mut verdict)
         }
         GradingMode::Strict => strictly(item, log.as_deref(), own, &mut verdict)?,
@@ -526,21 +542,20 @@ fn strictly(
             );
             verdict.outcome = EvalOutcome::Graded;
             verdict.notes.extend(region.notes);
-            let lists = [
-                subject.fail_to_pass.ids.as_slice(),
-                subject.pass_to_pass.ids.as_slice(),
-            ];
+            let lists = [&subject.fail_to_pass.ids, &subject.pass_to_pass.ids];
             settle::stored(verdict, &parsed, &graded, region.code, lists);
             if let Some((_, by)) = own {
                 verdict.is_read_by(by.clone());
             }
             let report = report::instance_report(verdict);
-            let entry = RunEntry::stored(
-                &item.instance_id,
-                patch,
-                Some(&report.to_json_bytes()),
-                None,
-            );
+            let entry = RunEntry {
+                report: if report.body.resolved {
+                    ReportState::Resolved
+                } else {
+                    ReportState::Unresolved
+                },
+                ..RunEntry::stored(&item.instance_id, patch, None, None)
+            };
             Ok((Some(report), entry))
         }
     }
@@ -622,29 +637,23 @@ fn differences(
             &after.verdict.pass_to_pass,
         ),
     ] {
-        let of = |graded: &atlas_oracle::Graded, id: &String| {
-            if graded.success.contains(id) {
-                "success"
-            } else if graded.failure.contains(id) {
-                "failure"
-            } else {
-                "in neither list"
-            }
-        };
-        let mut all: Vec<&String> = old
-            .success
-            .iter()
-            .chain(&old.failure)
-            .chain(&new.success)
-            .chain(&new.failure)
-            .collect();
-        all.sort();
-        all.dedup();
+        let (before, after) = (standings(old), standings(new));
+        let all: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
         for id in all {
-            let (from, to) = (of(old, id), of(new, id));
+            let of = |all: &HashMap<&str, &'static str>| {
+                all.get(id).copied().unwrap_or("in neither list")
+            };
+            let (from, to) = (of(&before), of(&after));
             if from != to {
                 note(list, id, from, to);
             }
         }
     }
+}
+
+/// In which part of its list each test is.
+fn standings(graded: &Graded) -> HashMap<&str, &'static str> {
+    let failure = graded.failure.iter().map(|id| (id, "failure"));
+    let success = graded.success.iter().map(|id| (id, "success"));
+    failure.chain(success).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::canary::{CanaryPlan, SeenCanary};
 use super::verdict::{EvalOutcome, EvalVerdict};
-use atlas_core::{Blame, Error, Evidence, ExitState, JobResult, ParsedLog};
+use atlas_core::{Blame, Error, Evidence, ExitState, JobResult, ParsedLog, TestIds};
 use atlas_oracle::{
     BeliefInput, Cause, CauseInput, CompatGrade, CompatOutcome, Grade, InfraTier, Resolution,
     RunFacts, StateRun, TamperSignal, attribute, believe,
@@ -15,7 +15,7 @@ pub(super) fn strict(
     graded: &Grade,
     seen: Option<&SeenCanary>,
     plan: &CanaryPlan,
-    [defining, guarding]: [&[String]; 2],
+    [defining, guarding]: [&TestIds; 2],
 ) {
     let input = BeliefInput::of(run, plan.reference.as_ref(), [defining, guarding]);
     let signals = believe(&input);
@@ -40,7 +40,7 @@ pub(super) fn stored(
     parsed: &ParsedLog,
     graded: &Grade,
     code: Option<i64>,
-    [defining, guarding]: [&[String]; 2],
+    [defining, guarding]: [&TestIds; 2],
 ) {
     let exit = code.map(|code| ExitState::Exited { code });
     let signals = believe(&BeliefInput {
@@ -72,8 +72,7 @@ fn decide(
     let is_believed = lies.is_empty() && !signals.iter().any(|signal| signal.decisive);
     if !is_believed {
         for list in [&mut grade.fail_to_pass, &mut grade.pass_to_pass] {
-            list.failure.append(&mut list.success);
-            list.failure.sort();
+            list.disbelieve();
         }
         grade.resolution = Resolution::No;
     }
@@ -124,7 +123,7 @@ fn reasons(grade: &Grade) -> Vec<String> {
             "{name}: {} of {} do not pass, {} first",
             list.failure.len(),
             list.failure.len() + list.success.len(),
-            list.failure[0]
+            &list.failure[0]
         )
     })
     .collect()

@@ -12,7 +12,7 @@ use crate::retry::Patience;
 use crate::store::{Key, Workplace};
 use atlas_core::{
     Candidate, Environment, EnvironmentLock, EnvironmentPlan, Error, FileContent, ImageRef,
-    JobUser, Limits, OracleReport, OracleTask, Overlay, Patch, RunContext, Sandbox,
+    JobUser, Limits, OracleReport, OracleTask, Overlay, Patch, RunContext, Sandbox, TestIds,
 };
 use atlas_docker::{DockerEngine, FoundImage};
 use atlas_guard::{GuardInput, SignalAction, guard, suspicious_code};
@@ -136,8 +136,8 @@ pub(super) fn from_image(
                 modified_tests: Vec::new(),
             },
             oracle: OracleReport::of_lists(
-                subject.fail_to_pass.ids.clone(),
-                subject.pass_to_pass.ids.clone(),
+                subject.fail_to_pass.ids.to_vec(),
+                subject.pass_to_pass.ids.to_vec(),
             ),
         },
         evaluator: Evaluator::new(oracle, tree.applier()),
@@ -196,8 +196,8 @@ impl Prepared {
         verdict.outcome = EvalOutcome::Graded;
         verdict.run = Some(run.summary.clone());
         verdict.usage = run.summary.usage;
-        let lists = self.lists();
-        let graded = grade_listed(&run.parsed, lists[0], lists[1]);
+        let [defining, guarding] = &self.lists();
+        let graded = grade_listed(&run.parsed, defining, guarding);
         let seen = canary.map(|canary| canary::look(&run, &canary, plan.twin_ids()));
         if let Some(seen) = &seen {
             verdict.canaries = seen.report(plan);
@@ -207,7 +207,14 @@ impl Prepared {
                 .absent_because
                 .clone_from(&plan.absent_because);
         }
-        settle::strict(&mut verdict, &run, &graded, seen.as_ref(), plan, lists);
+        settle::strict(
+            &mut verdict,
+            &run,
+            &graded,
+            seen.as_ref(),
+            plan,
+            [defining, guarding],
+        );
         Ok(Strict {
             verdict,
             log: Some(run.log),
@@ -290,7 +297,7 @@ impl Prepared {
 
     /// The listed tests that do not pass in a run; without any test that defines the task, what says so.
     pub(super) fn misses(&self, run: &StateRun) -> BTreeSet<String> {
-        let [defining, guarding] = self.lists();
+        let [defining, guarding] = &self.lists();
         let graded = grade_listed(&run.parsed, defining, guarding);
         let mut missed: BTreeSet<String> = graded.fail_to_pass.failure.into_iter().collect();
         missed.extend(graded.pass_to_pass.failure);
@@ -302,11 +309,11 @@ impl Prepared {
 
     /// The tests that define the task.
     pub(super) fn defining(&self) -> &[String] {
-        self.lists()[0]
+        &self.candidate.oracle.fail_to_pass
     }
 
-    fn lists(&self) -> [&[String]; 2] {
+    fn lists(&self) -> [TestIds; 2] {
         let report = &self.candidate.oracle;
-        [&report.fail_to_pass, &report.pass_to_pass]
+        [&report.fail_to_pass, &report.pass_to_pass].map(TestIds::from)
     }
 }

@@ -3,13 +3,14 @@
 use super::script;
 use crate::own_parser::{ParserOrigin, parser_of_row};
 use crate::synth::ParserFile;
-use atlas_core::{Instance, InstanceError, InstanceId, Patch, TestList};
+use atlas_core::{Instance, InstanceError, InstanceId, Patch, TestIds, TestList};
 use atlas_formats::read_literal;
 
 /// What of a row an evaluation needs.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     pub(super) id: InstanceId,
+    /// The row; where nothing is to be run, its name alone.
     pub(super) row: Instance,
     pub(super) repo: String,
     pub(super) version: String,
@@ -162,8 +163,9 @@ fn tests(row: &Instance, column: &str) -> Result<TestList, InstanceError> {
     let literal = row.text(column).ok().flatten().map(read_literal);
     let ids = literal.and_then(Result::ok).and_then(|value| {
         let items = value.as_array()?.iter();
-        let texts = items.map(|item| item.as_str().map(str::to_owned));
-        texts.collect::<Option<Vec<String>>>()
+        items
+            .map(serde_json::Value::as_str)
+            .collect::<Option<TestIds>>()
     });
     ids.map(TestList::encoded).ok_or(why)
 }

@@ -182,7 +182,7 @@ async fn prepare(
     let mut tests = Vec::new();
     if let Some(test_patch) = &test_patch {
         let ids = |list: Result<atlas_core::TestList, atlas_core::InstanceError>| {
-            list.map(|list| list.ids)
+            list.map(|list| list.ids.to_vec())
                 .map_err(|why| wrong(why.to_string()))
         };
         let (fail, pass) = (ids(row.fail_to_pass())?, ids(row.pass_to_pass())?);

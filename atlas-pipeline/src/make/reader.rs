@@ -1,6 +1,6 @@
 //! Which parser of the SWE-bench harness reads a row, shown on the row's own runs.
 
-use atlas_core::{ExitState, Harness, InstanceId, State};
+use atlas_core::{ExitState, Harness, InstanceId, State, TestIds};
 use atlas_oracle::{
     CompatInput, CompatRead, CompatRow, CompatStage, EvalType, Resolution, StateRun, grade_compat,
 };
@@ -33,7 +33,7 @@ pub(super) fn reader_of(
     parser: &str,
     (id, repo): (&InstanceId, &str),
     runs: &BTreeMap<State, Vec<StateRun>>,
-    [defining, guarding]: [&[String]; 2],
+    lists: [&[String]; 2],
 ) -> Option<Reader> {
     let log = |state: State| Some(marked(runs.get(&state)?.first()?));
     let (before, after) = (log(State::Before)?, log(State::After)?);
@@ -54,7 +54,7 @@ pub(super) fn reader_of(
         Ok(statuses) => CompatRead::Statuses(statuses),
         Err(why) => CompatRead::Raised(why.to_string()),
     };
-    let graded = |log: &[u8], [defining, guarding]: [&[String]; 2]| {
+    let graded = |log: &[u8], [defining, guarding]: [&TestIds; 2]| {
         grade_compat(
             Harness::SweBench5,
             &CompatInput {
@@ -73,17 +73,18 @@ pub(super) fn reader_of(
             },
         )
     };
-    let tells_apart = |lists: [&[String]; 2]| {
+    let tells_apart = |lists: [&TestIds; 2]| {
         let is_resolved = |log: &[u8]| graded(log, lists).resolution == Resolution::Full;
         is_resolved(&after) && !is_resolved(&before)
     };
-    let agrees = tells_apart([defining, guarding]);
+    let [defining, guarding] = lists.map(TestIds::from);
+    let agrees = tells_apart([&defining, &guarding]);
     let lists = if agrees {
         Some([defining.to_vec(), guarding.to_vec()])
     } else {
-        let states = [&after, &before].map(|log| graded(log, [defining, guarding]).statuses);
+        let states = [&after, &before].map(|log| graded(log, [&defining, &guarding]).statuses);
         Some(own_lists(&states)).filter(|[defining, guarding]| {
-            !defining.is_empty() && tells_apart([defining, guarding])
+            !defining.is_empty() && tells_apart([&defining.into(), &guarding.into()])
         })
     };
     Some(Reader {

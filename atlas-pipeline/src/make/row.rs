@@ -46,7 +46,7 @@ pub(super) fn row(
         ImageRef::Local { .. } | ImageRef::Other { .. } => String::new(),
     };
     let lists = |ids: &[String]| -> Result<Value, Error> {
-        serde_json::to_value(TestList::encoded(ids.to_vec())).map_err(internal)
+        serde_json::to_value(TestList::encoded(ids)).map_err(internal)
     };
     let config = json!({
         "docker_specs": plan.docker_specs,

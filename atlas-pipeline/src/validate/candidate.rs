@@ -110,7 +110,7 @@ impl Prospect<'_> {
         let synthesizer: Box<dyn EnvSynthesizer> =
             match planned.filter(|_| config.plan.file.is_none()) {
                 Some(plan) => Box::new(fixed(plan, self.engines)?),
-                None => synthesizer(config, self.engines, &id, seed.clone(), &reading)?,
+                None => synthesizer(config, self.engines, (&id, None), seed.clone(), &reading)?,
             };
         let mut environment = match synthesizer.synthesize(cx, &repository).await? {
             SynthesisOutcome::Ready(environment) => *environment,
@@ -154,8 +154,8 @@ impl Prospect<'_> {
             OracleReport::of_lists(Vec::new(), Vec::new())
         };
         // The row decides which tests count, however they were found.
-        report.fail_to_pass = row.fail_to_pass().map_err(unreadable)?.ids;
-        report.pass_to_pass = row.pass_to_pass().map_err(unreadable)?.ids;
+        report.fail_to_pass = row.fail_to_pass().map_err(unreadable)?.ids.to_vec();
+        report.pass_to_pass = row.pass_to_pass().map_err(unreadable)?.ids.to_vec();
         Ok(Prepared::Ready(Box::new(Ready {
             plan: environment.plan.clone(),
             candidate: Candidate {

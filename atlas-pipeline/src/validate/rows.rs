@@ -95,7 +95,7 @@ pub(crate) fn repaired(
         .map_err(unreadable)?;
         if old.ids != *ids {
             let list = TestList {
-                ids: ids.clone(),
+                ids: ids.into(),
                 ..old
             };
             let value = serde_json::to_value(list).map_err(|why| {

@@ -84,7 +84,7 @@ impl Validator for GoldPatch {
             .take(20)
             .map(|(list, id)| {
                 let status = statuses
-                    .get(id.as_str())
+                    .get(id)
                     .map_or_else(|| "not in the log".to_owned(), ToString::to_string);
                 Evidence::of(list, format!("{id}: {status}"))
             })

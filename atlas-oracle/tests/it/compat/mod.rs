@@ -6,7 +6,7 @@ mod reports;
 mod rules;
 mod written;
 
-use atlas_core::Harness;
+use atlas_core::{Harness, TestIds};
 use atlas_oracle::{
     CompatGrade, CompatInput, CompatRead, CompatRow, CompatStage, EvalType, grade_compat,
 };
@@ -18,17 +18,16 @@ pub(crate) const END: &str = "+ : '>>>>> End Test Output'\n";
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) repo: String,
-    pub(crate) fail_to_pass: Vec<String>,
-    pub(crate) pass_to_pass: Vec<String>,
+    pub(crate) fail_to_pass: TestIds,
+    pub(crate) pass_to_pass: TestIds,
     pub(crate) eval_type: EvalType,
 }
 
 pub(crate) fn row(fail_to_pass: &[&str], pass_to_pass: &[&str]) -> Row {
-    let own = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
     Row {
         repo: "o/r".to_owned(),
-        fail_to_pass: own(fail_to_pass),
-        pass_to_pass: own(pass_to_pass),
+        fail_to_pass: fail_to_pass.into(),
+        pass_to_pass: pass_to_pass.into(),
         eval_type: EvalType::PassAndFail,
     }
 }

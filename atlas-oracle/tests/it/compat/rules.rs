@@ -2,6 +2,7 @@
 
 use super::{END, Row, START, grade_log, grade_with, marked, row};
 use atlas_core::Harness::{self, SweBench4, SweBench5, SweBenchPp};
+use atlas_core::TestIds;
 use atlas_oracle::Resolution::{Full, No, Partial};
 use atlas_oracle::{
     CompatInput, CompatOutcome, CompatRead, CompatRow, CompatStage, EvalType, Resolution,
@@ -60,7 +61,7 @@ fn a_skipped_guarding_test_fails_in_plus_plus_alone() {
     let lists = four.report.unwrap().body.tests_status.unwrap();
     assert_eq!(
         (lists.pass_to_pass.success, lists.pass_to_pass.failure),
-        (vec![], vec![])
+        (TestIds::default(), TestIds::default())
     );
     assert!(four.why[0].contains("t::p"), "{:?}", four.why);
 }
@@ -247,7 +248,7 @@ fn of_several_matches_the_first_in_the_log_speaks() {
 
 #[test]
 fn an_order_that_is_not_known_is_said_to_be_unknown() {
-    let lists = (vec!["t::f".to_owned()], vec!["t::p[a".to_owned()]);
+    let lists = (TestIds::from(["t::f"]), TestIds::from(["t::p[a"]));
     let read = |_: &str| {
         let status = [
             ("t::f", "PASSED"),
@@ -267,7 +268,7 @@ fn an_order_that_is_not_known_is_said_to_be_unknown() {
 }
 
 fn input<'a>(
-    lists: &'a (Vec<String>, Vec<String>),
+    lists: &'a (TestIds, TestIds),
     read: &'a dyn Fn(&str) -> CompatRead,
 ) -> CompatInput<'a> {
     CompatInput {
@@ -359,7 +360,7 @@ fn bytes_that_are_no_text_raise() {
 
 #[test]
 fn a_parser_that_raises_leaves_no_report() {
-    let lists = (vec!["t::f".to_owned()], Vec::new());
+    let lists = (TestIds::from(["t::f"]), TestIds::default());
     let read = |_: &str| CompatRead::Raised("KeyError: 'x'".to_owned());
     for harness in Harness::ALL {
         let grade = grade_compat(harness, &input(&lists, &read));
@@ -371,7 +372,7 @@ fn a_parser_that_raises_leaves_no_report() {
 #[test]
 fn the_parser_gets_the_part_and_then_the_whole() {
     let seen = std::cell::RefCell::new(Vec::new());
-    let lists = (vec!["t::f".to_owned()], Vec::new());
+    let lists = (TestIds::from(["t::f"]), TestIds::default());
     let read = |text: &str| {
         seen.borrow_mut().push(text.to_owned());
         CompatRead::Statuses(BTreeMap::new())

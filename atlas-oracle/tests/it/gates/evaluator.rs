@@ -2,10 +2,10 @@
 
 use super::support::Case;
 use super::{GOLD, LIB, OLD, new_test};
-use atlas_core::{Patch, RunContext};
+use atlas_core::{Patch, RunContext, TestIds};
 use atlas_oracle::{Evaluated, Resolution, SignalKind, TamperSignal, Variation};
 
-async fn evaluate(case: &Case, prediction: &str) -> (Resolution, Vec<String>, Vec<TamperSignal>) {
+async fn evaluate(case: &Case, prediction: &str) -> (Resolution, TestIds, Vec<TamperSignal>) {
     let (cx, plain) = (RunContext::new("t"), Variation::plain(0));
     let prediction = Patch::new(prediction);
     let evaluated =

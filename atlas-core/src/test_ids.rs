@@ -1,0 +1,395 @@
+//! Lists of test ids.
+
+use serde::de::{DeserializeSeed, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Test ids in their order.
+///
+/// A suite has thousands of ids and a dataset thousands of suites, so a list is one text with the
+/// places where its ids end. Copies of a list and parts of it share that text.
+///
+/// ```
+/// use atlas_core::TestIds;
+/// let ids = TestIds::from(["t::a", "t::b"]);
+/// let (passing, rest) = ids.split(|id| Some(id == "t::b"));
+/// assert_eq!(passing, ["t::b"]);
+/// assert_eq!(rest, ["t::a"]);
+/// ```
+#[derive(Clone, Default)]
+pub struct TestIds {
+    all: Arc<TestIdsBuilder>,
+    /// Which of the text's ids, where it is not all of them.
+    chosen: Option<Arc<[usize]>>,
+}
+
+/// A [`TestIds`] in the making.
+#[derive(Clone, Debug, Default)]
+pub struct TestIdsBuilder {
+    text: String,
+    /// Where each id ends, and so where the next begins.
+    ends: Vec<usize>,
+}
+
+impl TestIdsBuilder {
+    /// Adds an id at the end.
+    pub fn push(&mut self, id: &str) {
+        self.text.push_str(id);
+        self.ends.push(self.text.len());
+    }
+
+    /// The list.
+    pub fn finish(mut self) -> TestIds {
+        self.text.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        TestIds {
+            all: Arc::new(self),
+            chosen: None,
+        }
+    }
+
+    fn at(&self, index: usize) -> &str {
+        let start = match index {
+            0 => 0,
+            _ => self.ends[index - 1],
+        };
+        &self.text[start..self.ends[index]]
+    }
+}
+
+impl TestIds {
+    /// The list that a JSON text holds.
+    ///
+    /// # Errors
+    /// A text that is no list of texts.
+    pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
+        let mut text = TestIdsBuilder::default();
+        // No id is longer than its spelling.
+        text.text.reserve(json.len());
+        let mut reader = serde_json::Deserializer::from_str(json);
+        reader.deserialize_seq(ListVisitor(&mut text))?;
+        reader.end()?;
+        Ok(text.finish())
+    }
+
+    /// How many ids there are.
+    pub fn len(&self) -> usize {
+        self.chosen
+            .as_ref()
+            .map_or(self.all.ends.len(), |chosen| chosen.len())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The ids in their order.
+    pub fn iter(&self) -> TestIdsIter<'_> {
+        TestIdsIter {
+            ids: self,
+            left: 0..self.len(),
+        }
+    }
+
+    /// An id by its place, from 0.
+    pub fn get(&self, index: usize) -> Option<&str> {
+        (index < self.len()).then(|| self.at(index))
+    }
+
+    /// The first id.
+    pub fn first(&self) -> Option<&str> {
+        self.get(0)
+    }
+
+    /// Whether an id is in the list. All are looked at: for many questions collect them into a set.
+    pub fn contains(&self, id: &str) -> bool {
+        self.iter().any(|known| known == id)
+    }
+
+    /// Each id as a text of its own.
+    pub fn to_vec(&self) -> Vec<String> {
+        self.iter().map(str::to_owned).collect()
+    }
+
+    /// Two parts of the list: the ids for which `is_first` says yes, and those for which it says no.
+    /// Those of which it says nothing are in neither.
+    #[must_use]
+    pub fn split(&self, mut is_first: impl FnMut(&str) -> Option<bool>) -> (Self, Self) {
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        for index in 0..self.len() {
+            let part = match is_first(self.at(index)) {
+                Some(true) => &mut first,
+                Some(false) => &mut second,
+                None => continue,
+            };
+            if part.capacity() == 0 {
+                part.reserve_exact(self.len() - index);
+            }
+            part.push(self.place(index));
+        }
+        (self.part(&first), self.part(&second))
+    }
+
+    /// The ids that `keep` says yes to.
+    #[must_use]
+    pub fn filter(&self, mut keep: impl FnMut(&str) -> bool) -> Self {
+        self.split(|id| keep(id).then_some(true)).0
+    }
+
+    fn part(&self, places: &[usize]) -> Self {
+        match places.len() {
+            0 => Self::default(),
+            length if length == self.len() => self.clone(),
+            _ => Self {
+                all: Arc::clone(&self.all),
+                chosen: Some(places.into()),
+            },
+        }
+    }
+
+    /// The place in the whole text of an id of this list.
+    fn place(&self, index: usize) -> usize {
+        self.chosen.as_ref().map_or(index, |chosen| chosen[index])
+    }
+
+    fn at(&self, index: usize) -> &str {
+        self.all.at(self.place(index))
+    }
+}
+
+/// The ids of a [`TestIds`].
+#[derive(Clone, Debug)]
+pub struct TestIdsIter<'a> {
+    ids: &'a TestIds,
+    left: Range<usize>,
+}
+
+impl<'a> Iterator for TestIdsIter<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let ids = self.ids;
+        self.left.next().map(|index| ids.at(index))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for TestIdsIter<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let ids = self.ids;
+        self.left.next_back().map(|index| ids.at(index))
+    }
+}
+
+impl ExactSizeIterator for TestIdsIter<'_> {}
+
+impl<'a> IntoIterator for &'a TestIds {
+    type Item = &'a str;
+    type IntoIter = TestIdsIter<'a>;
+
+    fn into_iter(self) -> TestIdsIter<'a> {
+        self.iter()
+    }
+}
+
+impl IntoIterator for TestIds {
+    type Item = String;
+    type IntoIter = std::vec::IntoIter<String>;
+
+    /// Each id as a text of its own.
+    fn into_iter(self) -> Self::IntoIter {
+        self.to_vec().into_iter()
+    }
+}
+
+impl std::ops::Index<usize> for TestIds {
+    type Output = str;
+
+    /// # Panics
+    /// Where there are not so many ids.
+    fn index(&self, index: usize) -> &str {
+        self.at(index)
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for TestIds {
+    fn from_iter<I: IntoIterator<Item = S>>(ids: I) -> Self {
+        let mut text = TestIdsBuilder::default();
+        for id in ids {
+            text.push(id.as_ref());
+        }
+        text.finish()
+    }
+}
+
+impl From<&Self> for TestIds {
+    fn from(ids: &Self) -> Self {
+        ids.clone()
+    }
+}
+
+impl<S: AsRef<str>> From<&[S]> for TestIds {
+    fn from(ids: &[S]) -> Self {
+        ids.iter().collect()
+    }
+}
+
+impl<S: AsRef<str>> From<&Vec<S>> for TestIds {
+    fn from(ids: &Vec<S>) -> Self {
+        ids.iter().collect()
+    }
+}
+
+impl<S: AsRef<str>> From<Vec<S>> for TestIds {
+    fn from(ids: Vec<S>) -> Self {
+        ids.iter().collect()
+    }
+}
+
+impl<S: AsRef<str>, const N: usize> From<[S; N]> for TestIds {
+    fn from(ids: [S; N]) -> Self {
+        ids.iter().collect()
+    }
+}
+
+impl<S: AsRef<str>, const N: usize> From<&[S; N]> for TestIds {
+    fn from(ids: &[S; N]) -> Self {
+        ids.iter().collect()
+    }
+}
+
+impl PartialEq for TestIds {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other)
+    }
+}
+
+impl Eq for TestIds {}
+
+impl<S: AsRef<str>> PartialEq<[S]> for TestIds {
+    fn eq(&self, other: &[S]) -> bool {
+        self.iter().eq(other.iter().map(AsRef::as_ref))
+    }
+}
+
+impl<S: AsRef<str>> PartialEq<Vec<S>> for TestIds {
+    fn eq(&self, other: &Vec<S>) -> bool {
+        *self == **other
+    }
+}
+
+impl<S: AsRef<str>, const N: usize> PartialEq<[S; N]> for TestIds {
+    fn eq(&self, other: &[S; N]) -> bool {
+        *self == other[..]
+    }
+}
+
+impl fmt::Debug for TestIds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}
+
+impl Serialize for TestIds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for TestIds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut text = TestIdsBuilder::default();
+        deserializer.deserialize_seq(ListVisitor(&mut text))?;
+        Ok(text.finish())
+    }
+}
+
+struct ListVisitor<'a>(&'a mut TestIdsBuilder);
+
+impl<'de> Visitor<'de> for ListVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of test ids")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while items.next_element_seed(Pushed(self.0))?.is_some() {}
+        Ok(())
+    }
+}
+
+/// Reads one id to the end of a text, without a text of its own.
+struct Pushed<'a>(&'a mut TestIdsBuilder);
+
+impl<'de> DeserializeSeed<'de> for Pushed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Pushed<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, id: &str) -> Result<(), E> {
+        self.0.push(id);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TestIds;
+
+    #[test]
+    fn parts_keep_the_order_and_share_nothing_that_shows() {
+        let ids = TestIds::from(["a", "", "b", "ä", "b"]);
+        assert_eq!(ids.len(), 5);
+        let (first, second) = ids.split(|id| match id {
+            "" => None,
+            id => Some(id == "b"),
+        });
+        assert_eq!(first, ["b", "b"]);
+        assert_eq!(second, ["a", "ä"]);
+        assert_eq!(second.filter(|id| id != "a"), ["ä"]);
+        assert_eq!(
+            first.split(|_| Some(true)),
+            (first.clone(), TestIds::default())
+        );
+        assert_eq!(ids.get(4), Some("b"));
+        assert_eq!(ids.get(5), None);
+        assert_eq!(second.get(2), None);
+        assert_eq!(&ids[3], "ä");
+        assert_eq!(ids.iter().next_back(), Some("b"));
+        assert!(ids.contains("ä") && !first.contains("a"));
+        assert_ne!(first, TestIds::from(["b"]));
+    }
+
+    #[test]
+    fn it_is_a_list_of_texts_in_json() {
+        let text = r#"["a\n\"b","","ü"]"#;
+        let ids: TestIds = serde_json::from_str(text).unwrap();
+        assert_eq!(ids, ["a\n\"b", "", "ü"]);
+        assert_eq!(serde_json::to_string(&ids).unwrap(), text);
+        let part = ids.filter(str::is_empty);
+        assert_eq!(serde_json::to_string(&part).unwrap(), r#"[""]"#);
+        for wrong in ["[1]", "[null]", "{}", r#""a""#, r#"["a""#] {
+            assert!(serde_json::from_str::<TestIds>(wrong).is_err(), "{wrong}");
+        }
+        let known = serde_json::from_str::<Vec<String>>("[1]").unwrap_err();
+        let ours = serde_json::from_str::<TestIds>("[1]").unwrap_err();
+        assert_eq!(ours.to_string(), known.to_string());
+    }
+}
