@@ -43,7 +43,7 @@ pub enum JobUser {
 }
 
 /// One script to run in a fresh copy of an environment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// What it is, for names and labels: `before`.
     pub label: String,
@@ -167,7 +167,8 @@ pub struct SandboxInfo {
 /// - Bounded: the job's limits hold; what cannot be enforced is named in [`Isolation::missing`].
 ///   Reaching the time or memory limit is an [`ExitState`], not an [`Error`].
 /// - Complete: output is drained to the end; bytes are kept as bytes.
-/// - Clean: when `run` returns, nothing of the job is left, whatever happened.
+/// - Clean: when `run` returns, nothing of the job is left, whatever happened. Of a job that was
+///   expected nothing is left when [`settle`](Self::settle) returns.
 ///
 /// # Cancellation
 /// Raising `cx.cancel` kills the job, cleans up and returns
@@ -189,6 +190,29 @@ pub trait Sandbox: fmt::Debug + Send + Sync {
         environment: &Environment,
         job: &Job,
     ) -> Result<JobResult, Error>;
+
+    /// Hears that this very job will be run soon, so that fresh copies for several jobs may be got ready
+    /// together. Returns at once; no job begins while a copy is being made. Nothing of the environment or of the job runs before `run` is called,
+    /// and a job that nobody runs leaves no more than one that was never expected. Who calls it calls
+    /// [`settle`](Self::settle) in the end. Does nothing by itself.
+    ///
+    /// # Cancellation
+    /// Dropping the future is harmless.
+    async fn expect(&self, cx: &RunContext, environment: &Environment, job: &Job) {
+        let _ = (cx, environment, job);
+    }
+
+    /// Gives up what was made ready for expected jobs that were not run, and waits until nothing of
+    /// expected jobs is left. Not for jobs that are running. Does nothing by itself.
+    ///
+    /// # Errors
+    /// What could not be removed; a sweep at the next start tries again.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves the rest to the implementation's sweep.
+    async fn settle(&self) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 macro_rules! forward_sandbox {
@@ -206,6 +230,12 @@ macro_rules! forward_sandbox {
                 job: &Job,
             ) -> Result<JobResult, Error> {
                 (**self).run(cx, environment, job).await
+            }
+            async fn expect(&self, cx: &RunContext, environment: &Environment, job: &Job) {
+                (**self).expect(cx, environment, job).await;
+            }
+            async fn settle(&self) -> Result<(), Error> {
+                (**self).settle().await
             }
         }
     )+};

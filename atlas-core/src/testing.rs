@@ -187,6 +187,33 @@ pub async fn sandbox_contract(sandbox: &dyn Sandbox, environment: &Environment) 
         "and the script still ends by itself"
     );
 
+    let expected = job(
+        "expected",
+        "test ! -e left-behind && test \"$(<\"$ATLAS_IN/given\")\" = given; echo $?; echo x > left-behind",
+    );
+    let expected = Job {
+        files: vec![crate::JobFile {
+            name: "given".to_owned(),
+            bytes: b"given".to_vec(),
+        }],
+        ..expected
+    };
+    sandbox.expect(&cx, environment, &expected).await;
+    let never = job("never run", "exit 9");
+    sandbox.expect(&cx, environment, &never).await;
+    let meanwhile = run(job("meanwhile", "echo x > left-behind")).await;
+    assert_eq!(meanwhile.exit, ExitState::Exited { code: 0 });
+    for _ in 0..2 {
+        let expected = run(expected.clone()).await;
+        assert_eq!(
+            expected.output, b"0\n",
+            "an expected job runs as any other, and fresh each time"
+        );
+    }
+    if let Err(why) = sandbox.settle().await {
+        panic!("nothing is left of expected jobs: {}", why.chain());
+    }
+
     let stopped = RunContext::new("conformance");
     stopped.cancel.cancel();
     let refused = sandbox

@@ -10,7 +10,7 @@ use atlas_core::{
     StateSummary,
 };
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -196,20 +196,29 @@ impl StateDifferentialOracle {
         state: State,
         repeat: u32,
     ) -> Result<StateRun, Error> {
-        let empty = Overlay::default();
-        let overlay = match state {
-            State::Base => &empty,
-            State::Before => &task.before,
-            State::After => &task.after,
-        };
-        let named = if repeat == 0 {
-            state.to_string()
-        } else {
-            format!("{state}, repeat {repeat}")
-        };
-        let files = (&task.instance_id, overlay);
+        let (files, named) = named(task, state, repeat);
         self.run(cx, environment, files, &named, &Variation::plain(repeat))
             .await
+    }
+
+    /// Tells the sandbox that this run comes soon ([`Sandbox::expect`]). Who does so settles the sandbox
+    /// in the end.
+    ///
+    /// # Cancellation
+    /// Dropping the future is harmless.
+    pub async fn expect_state(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        task: &OracleTask,
+        state: State,
+        repeat: u32,
+    ) {
+        let (files, named) = named(task, state, repeat);
+        let job = self.job(environment, files, &named, &Variation::plain(repeat));
+        if let Ok((job, _)) = job {
+            self.sandbox.expect(cx, environment, &job).await;
+        }
     }
 
     /// Runs the plan's tests once over the base commit with these files laid on it. The same files
@@ -231,6 +240,37 @@ impl StateDifferentialOracle {
     ) -> Result<StateRun, Error> {
         cx.check("run state")?;
         cx.progress.phase(&format!("run {label}"));
+        let (job, nonce) = self.job(environment, (instance, overlay), label, variation)?;
+        let result = self.sandbox.run(cx, environment, &job).await?;
+        if result.exit == (ExitState::Exited { code: NOT_STARTED })
+            && cut(&result.output, &nonce).never_started()
+        {
+            let said = String::from_utf8_lossy(&result.output);
+            return Err(Error::new(
+                ErrorKind::EngineFailed,
+                format!("start the tests of {label}:"),
+                said.trim()
+                    .lines()
+                    .next_back()
+                    .unwrap_or("the sandbox says nothing"),
+            ));
+        }
+        let marked = cut(&result.output, &nonce);
+        let parsed = match &self.console {
+            ConsoleReader::Parser(parser) => parser.parse(marked.log),
+            ConsoleReader::Reader(reader) => reader.read_run(cx, marked.log).await?,
+        };
+        Ok(self.conclude(environment, &result, &marked, parsed))
+    }
+
+    /// The job of a run, and the nonce of its markers.
+    fn job(
+        &self,
+        environment: &Environment,
+        (instance, overlay): (&InstanceId, &Overlay),
+        label: &str,
+        variation: &Variation,
+    ) -> Result<(Job, String), Error> {
         overlay.check_paths().map_err(|path| {
             Error::new(
                 ErrorKind::InvalidInput,
@@ -266,26 +306,7 @@ impl StateDifferentialOracle {
             network: variation.network,
             user: self.options.user,
         };
-        let result = self.sandbox.run(cx, environment, &job).await?;
-        if result.exit == (ExitState::Exited { code: NOT_STARTED })
-            && cut(&result.output, &nonce).never_started()
-        {
-            let said = String::from_utf8_lossy(&result.output);
-            return Err(Error::new(
-                ErrorKind::EngineFailed,
-                format!("start the tests of {label}:"),
-                said.trim()
-                    .lines()
-                    .next_back()
-                    .unwrap_or("the sandbox says nothing"),
-            ));
-        }
-        let marked = cut(&result.output, &nonce);
-        let parsed = match &self.console {
-            ConsoleReader::Parser(parser) => parser.parse(marked.log),
-            ConsoleReader::Reader(reader) => reader.read_run(cx, marked.log).await?,
-        };
-        Ok(self.conclude(environment, &result, &marked, parsed))
+        Ok((job, nonce))
     }
 
     /// A run of what its sandbox and its reader say.
@@ -467,6 +488,25 @@ impl StateDifferentialOracle {
                 text
             })
     }
+}
+
+/// A state's files, and the name of one of its runs.
+fn named(task: &OracleTask, state: State, repeat: u32) -> ((&InstanceId, &Overlay), String) {
+    static EMPTY: Overlay = Overlay {
+        write: BTreeMap::new(),
+        remove: BTreeSet::new(),
+    };
+    let overlay = match state {
+        State::Base => &EMPTY,
+        State::Before => &task.before,
+        State::After => &task.after,
+    };
+    let name = if repeat == 0 {
+        state.to_string()
+    } else {
+        format!("{state}, repeat {repeat}")
+    };
+    ((&task.instance_id, overlay), name)
 }
 
 /// The name under which a failed rebuild stands among the modules that did not build.

@@ -110,6 +110,14 @@ impl Sandbox for RetrySandbox {
         let attempt = || self.inner.run(cx, environment, job);
         self.patience.run(cx, &job.label, attempt).await
     }
+
+    async fn expect(&self, cx: &RunContext, environment: &Environment, job: &Job) {
+        self.inner.expect(cx, environment, job).await;
+    }
+
+    async fn settle(&self) -> Result<(), Error> {
+        self.inner.settle().await
+    }
 }
 
 #[cfg(test)]

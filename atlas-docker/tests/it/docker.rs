@@ -174,6 +174,59 @@ fn shell_word(text: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_expected_job_waits_for_its_turn() {
+    for engine in Engine::all("expected").await {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = DockerBuilder::new(engine.connection.clone());
+        let (environment, ..) = built(
+            &builder,
+            &repository(folder.path()),
+            &plan(&[]),
+            &dockerfile(&engine.label),
+        )
+        .await;
+        let cx = RunContext::new("engine-tests");
+        let sandbox = DockerSandbox::new(engine.connection.clone());
+        let next = job("next", "date +%s%N; sleep 0.2");
+        sandbox.expect(&cx, &environment, &next).await;
+        sandbox.expect(&cx, &environment, &next).await;
+        let is_podman = engine.is_podman();
+        let running = || {
+            let filter = format!("label=atlas.test={}", engine.label);
+            engine.docker(&["ps", "-q", "--filter", &filter]).len()
+        };
+        if !is_podman {
+            wait_until("it is made ready, once", || running() == 1);
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let told = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+        let seen = run(&sandbox, &environment, &next).await;
+        let began: u128 = text(&seen).trim().parse().unwrap();
+        assert!(began > told.as_nanos(), "nothing runs before its turn");
+        assert!(seen.seconds >= 0.2, "{}", seen.seconds);
+        sandbox.settle().await.unwrap();
+        assert_eq!(engine.containers(), Vec::<String>::new());
+
+        // Of another environment, and never run.
+        let mut other = environment.clone();
+        other.plan.env.insert("OTHER".to_owned(), "yes".to_owned());
+        sandbox.expect(&cx, &other, &next).await;
+        let script = job("other", "echo ${OTHER:-no}");
+        assert_eq!(text(&run(&sandbox, &environment, &script).await), "no\n");
+        sandbox.settle().await.unwrap();
+        assert_eq!(engine.containers(), Vec::<String>::new());
+
+        // A sandbox that is dropped leaves nothing either.
+        sandbox.expect(&cx, &environment, &next).await;
+        if !is_podman {
+            wait_until("it is made ready again", || running() == 1);
+        }
+        drop(sandbox);
+        wait_until("it is gone", || engine.containers().is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_failed_build_is_data() {
     for engine in Engine::all("failures").await {
         let folder = tempfile::tempdir().unwrap();
@@ -356,8 +409,11 @@ async fn victim_of_a_kill() {
     let builder = DockerBuilder::new(engine.clone());
     let repository = repository(folder.path());
     let (environment, ..) = built(&builder, &repository, &plan(&[]), &dockerfile(label)).await;
-    let job = job("victim", "sleep 54321");
-    run(&DockerSandbox::new(engine), &environment, &job).await;
+    let sandbox = DockerSandbox::new(engine);
+    let cx = RunContext::new("engine-tests");
+    let next = job("next", "true");
+    sandbox.expect(&cx, &environment, &next).await;
+    run(&sandbox, &environment, &job("victim", "sleep 54321")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -366,8 +422,13 @@ async fn a_killed_process_is_swept_up() {
         let told = format!("{} {}", engine.label, engine.host().unwrap_or_default());
         let mut child = victim("docker::victim_of_a_kill", VICTIM, told.as_ref());
         wait_until("the victim runs", || runs("54321"));
+        // Docker's container of the job that is expected next is there too, and waits.
+        let count = if engine.is_podman() { 1 } else { 2 };
+        let filter = format!("label=atlas.test={}", engine.label);
+        let running = || engine.docker(&["ps", "-q", "--filter", &filter]).len();
+        wait_until("both run", || running() == count);
         let mine = engine.containers();
-        assert_eq!(mine.len(), 1);
+        assert_eq!(mine.len(), count);
         let other = engine.docker(&[
             "create",
             "--label",
@@ -376,9 +437,12 @@ async fn a_killed_process_is_swept_up() {
             "true",
         ]);
         engine.connection.sweep().await.unwrap();
-        assert!(engine.containers().contains(&mine[0]), "its owner lives");
+        let all = engine.containers();
+        let has = |name: &String| all.contains(name);
+        assert!(mine.iter().all(has), "their owner lives");
         child.kill().unwrap();
         child.wait().unwrap();
+        wait_until("who waits stops waiting", || running() == 1);
         let removed = engine.connection.sweep().await.unwrap();
         assert!(
             removed.iter().any(|name| name.starts_with("atlas-")),

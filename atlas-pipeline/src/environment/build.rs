@@ -133,9 +133,15 @@ pub async fn build(
     };
     let clock = Instant::now();
     let reading = Arc::new(reading(options, &id)?);
-    let made = synthesizer(&options.config, &engines, &id, place.seed()?, &reading)?
-        .synthesize(cx, &repository)
-        .await?;
+    let made = synthesizer(
+        &options.config,
+        &engines,
+        (&id, None),
+        place.seed()?,
+        &reading,
+    )?
+    .synthesize(cx, &repository)
+    .await?;
     report.build_seconds = clock.elapsed().as_secs_f64();
     match made {
         SynthesisOutcome::Ready(environment) => {
@@ -226,6 +232,7 @@ async fn run_base(
         instance: id.clone(),
         seed: place.seed()?,
         reading: Arc::clone(reading),
+        before: None,
     };
     let mut run = trial.state(cx, environment).await?;
     if run.parsed.results.is_empty()

@@ -15,7 +15,7 @@ use crate::own_parser::{Isolated, OwnParser};
 use crate::{CachedSandbox, Config, EngineChoice, Engines};
 use atlas_core::{
     EnvSynthesizer, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, InstanceId, LanguageModel,
-    Limits,
+    Limits, Overlay,
 };
 use atlas_docker::{AnalysisOptions, FixedPlan, RefineOptions, RefiningSynthesizer, pin};
 use atlas_oracle::{OracleOptions, RunReader, StateDifferentialOracle};
@@ -113,11 +113,12 @@ pub(crate) fn fixed(plan: EnvironmentPlan, engines: &Engines) -> Result<FixedPla
 }
 
 /// What makes environments by this configuration. The trial run is Base's run of the instance: with
-/// the same seed it is the same job, and a cached sandbox does it once.
+/// the same seed it is the same job, and a cached sandbox does it once. With the files of Before, that
+/// run is expected next: the sandbox is to be settled then.
 pub(crate) fn synthesizer(
     config: &Config,
     engines: &Engines,
-    instance: &InstanceId,
+    (instance, before): (&InstanceId, Option<&Overlay>),
     seed: String,
     reading: &Arc<LogReading>,
 ) -> Result<Box<dyn EnvSynthesizer>, Error> {
@@ -137,6 +138,7 @@ pub(crate) fn synthesizer(
             instance: instance.clone(),
             seed,
             reading: Arc::clone(reading),
+            before: before.cloned(),
         })),
         options: analysis_options(config)?,
         refine: RefineOptions::default(),

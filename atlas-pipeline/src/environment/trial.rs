@@ -19,6 +19,9 @@ pub(super) struct BaseTrial {
     pub(super) instance: InstanceId,
     pub(super) seed: String,
     pub(super) reading: Arc<LogReading>,
+    /// What Before lays on Base, where it runs next if the environment is accepted. Who says so settles
+    /// the sandbox.
+    pub(super) before: Option<Overlay>,
 }
 
 impl BaseTrial {
@@ -39,10 +42,17 @@ impl BaseTrial {
             instance_id: self.instance.clone(),
             test_patch: Patch::default(),
             gold_patch: Patch::default(),
-            before: Overlay::default(),
+            before: self.before.clone().unwrap_or_default(),
             after: Overlay::default(),
             modified_tests: Vec::new(),
         };
+        if self.before.is_some() {
+            // What was made ready for a plan that did not do is of no use for this one.
+            self.engines.sandbox.settle().await?;
+            for state in [State::Base, State::Before] {
+                oracle.expect_state(cx, environment, &task, state, 0).await;
+            }
+        }
         oracle
             .run_state(cx, environment, &task, State::Base, 0)
             .await

@@ -3,6 +3,7 @@
 mod anew;
 mod certificate;
 mod inject;
+mod prepare;
 pub(crate) mod pull_request;
 mod reader;
 mod row;
@@ -18,7 +19,7 @@ use atlas_core::{
     Repository, RunContext, State, SynthesisOutcome,
 };
 use atlas_oracle::StateRun;
-use atlas_source::{Side, SplitPullRequest};
+use prepare::Prepared;
 use pull_request::PullRequest;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -291,66 +292,7 @@ struct Work {
     isolation: Option<Isolation>,
 }
 
-/// What a pull request comes to before anything is built.
-struct Prepared {
-    split: SplitPullRequest,
-    before: Overlay,
-    after: Overlay,
-}
-
 impl Work {
-    /// The pull request as patches and states, and a checkout of Base, or the verdict that it is none
-    /// to make an instance of.
-    async fn prepare(
-        &mut self,
-        cx: &RunContext,
-        request: &PullRequest,
-        checkout: &Path,
-    ) -> Result<Result<Prepared, Verdict>, Error> {
-        let split = request.split(cx).await?;
-        self.warnings.extend(split.notes.iter().cloned());
-        self.write("test.patch", split.test_patch.as_bytes())?;
-        self.write("gold.patch", split.gold_patch.as_bytes())?;
-        write_json(&self.artefacts.join("split.json"), &split.decisions)?;
-        if split.test_patch.is_empty() || split.gold_patch.is_empty() {
-            let what = if split.test_patch.is_empty() {
-                "changes no test"
-            } else {
-                "changes only tests"
-            };
-            let evidence = split
-                .decisions
-                .iter()
-                .take(20)
-                .map(|d| Evidence::of(&d.path, format!("{:?}: {}", d.side, d.rule)))
-                .collect();
-            return Ok(Err(Verdict::without_oracle(
-                MakeOutcome::RejectNothingToTest,
-                format!("the pull request {what}, so there is nothing to test a solution with"),
-                evidence,
-            )));
-        }
-        let ((before, after, remarks, fits), sealed) =
-            tokio::try_join!(request.overlays(&split), request.seal(checkout))?;
-        self.warnings.extend(remarks);
-        if !fits {
-            let mixed = split.decisions.iter().filter(|d| d.side == Side::Both);
-            return Ok(Err(Verdict::without_oracle(
-                MakeOutcome::RejectEntangled,
-                "solution and tests touch the same lines: applied in a grader's order, solution \
-                 first, the two patches do not give the pull request"
-                    .to_owned(),
-                mixed.map(|d| Evidence::of(&d.path, &d.rule)).collect(),
-            )));
-        }
-        self.warnings.extend(sealed);
-        Ok(Ok(Prepared {
-            split,
-            before,
-            after,
-        }))
-    }
-
     async fn run(
         &mut self,
         cx: &RunContext,
@@ -369,18 +311,38 @@ impl Work {
                 options.trust
             ))
         );
-        let Prepared {
-            split,
-            before,
-            after,
-        } = match prepared? {
+        let prepared = match prepared? {
             Ok(prepared) => prepared,
             Err(verdict) => return Ok(verdict),
         };
         self.seconds.prepare = clock.elapsed().as_secs_f64();
+        let engines = engines?;
+        let sandbox = Arc::clone(&engines.sandbox);
+        let verdict =
+            Box::pin(self.verify(cx, options, request, place, (prepared, checkout), engines));
+        let verdict = verdict.await;
+        let settled = sandbox.settle().await;
+        let verdict = verdict?;
+        settled?;
+        Ok(verdict)
+    }
 
+    /// The environment, the three states, the row.
+    async fn verify(
+        &mut self,
+        cx: &RunContext,
+        options: &MakeOptions,
+        request: &PullRequest,
+        place: &Workplace,
+        (prepared, checkout): (Prepared, PathBuf),
+        mut engines: Engines,
+    ) -> Result<Verdict, Error> {
+        let Prepared {
+            split,
+            before,
+            after,
+        } = prepared;
         let clock = Instant::now();
-        let mut engines = engines?;
         engines.builder.engine().clone_into(&mut self.engine);
         engines.sandbox = Arc::new(CachedSandbox::new(
             Arc::clone(&engines.sandbox),
@@ -400,7 +362,7 @@ impl Work {
                 cx,
                 options,
                 &engines,
-                &repository,
+                (&repository, &before),
                 (request, place),
                 &reading,
             )
@@ -492,11 +454,11 @@ impl Work {
         cx: &RunContext,
         options: &MakeOptions,
         engines: &Engines,
-        repository: &Repository,
+        (repository, before): (&Repository, &Overlay),
         (request, place): (&PullRequest, &Workplace),
         reading: &Arc<LogReading>,
     ) -> Result<Result<Environment, Verdict>, Error> {
-        let (instance, seed) = (&request.instance_id, place.seed()?);
+        let (instance, seed) = ((&request.instance_id, Some(before)), place.seed()?);
         let synthesizer =
             crate::environment::synthesizer(&options.config, engines, instance, seed, reading)?;
         match synthesizer.synthesize(cx, repository).await? {
@@ -545,14 +507,23 @@ impl Work {
         let limits = &options.config.limits;
         let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?, reading)?;
         let mut runs: BTreeMap<State, Vec<StateRun>> = BTreeMap::new();
-        for state in State::ALL {
-            for repeat in 0..options.repeats.max(1) {
-                let run = oracle
-                    .run_state(cx, &environment, task, state, repeat)
-                    .await?;
-                self.keep(state, repeat, &run, plan)?;
-                runs.entry(state).or_default().push(run);
+        let repeats = 0..options.repeats.max(1);
+        let order: Vec<(State, u32)> = State::ALL
+            .into_iter()
+            .flat_map(|state| repeats.clone().map(move |repeat| (state, repeat)))
+            .collect();
+        for (at, (state, repeat)) in order.iter().copied().enumerate() {
+            // Copies are got ready together, before a state runs and not beside it.
+            for (state, repeat) in order.iter().skip(at).take(State::ALL.len()).copied() {
+                oracle
+                    .expect_state(cx, &environment, task, state, repeat)
+                    .await;
             }
+            let run = oracle
+                .run_state(cx, &environment, task, state, repeat)
+                .await?;
+            self.keep(state, repeat, &run, plan)?;
+            runs.entry(state).or_default().push(run);
         }
         let report = oracle.report(task, &runs).ok_or_else(|| {
             Error::new(ErrorKind::Internal, "classify", "without all three states")

@@ -43,7 +43,7 @@ pub(super) async fn remove_given_up(engine: &DockerEngine) {
 }
 
 /// A container that must not outlive its job.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Container {
     pub(super) name: Option<String>,
     pub(super) host: Option<String>,

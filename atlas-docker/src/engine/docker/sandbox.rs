@@ -1,53 +1,54 @@
 //! One container per job.
 
 use super::collect::{collect, exists};
-use super::container::{Container, remove, remove_given_up};
-use super::context::USER;
+use super::container::remove_given_up;
+use super::layout::{OOM_NOTE, begin_script, end_mark, uid};
+use super::ready::{Expected, Ready, give_up};
 use super::{DockerEngine, JOB_LABEL, OWNER_LABEL, RUN_LABEL, disk_full, fault};
 use crate::engine::capture::{Head, UpTo};
 use crate::engine::owner::Owner;
-use crate::engine::prelude::{OWN_FOLDER, Places, single_quoted};
 use crate::engine::{check_job, usage};
 use async_trait::async_trait;
 use atlas_core::{
-    Environment, Error, ErrorKind, ExitState, FileMode, ImageRef, Isolation, Job, JobResult,
-    JobUser, Network, ResourceUsage, RunContext, Sandbox, SandboxInfo,
+    Environment, Error, ErrorKind, ExitState, ImageRef, Isolation, Job, JobResult, JobUser,
+    Network, ResourceUsage, RunContext, Sandbox, SandboxInfo,
 };
 use bollard::Docker;
+use bollard::container::AttachContainerResults;
 use bollard::errors::Error as Fault;
 use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig, ResourcesUlimits};
 use bollard::query_parameters::{
-    AttachContainerOptionsBuilder, CreateContainerOptionsBuilder, InspectContainerOptions,
-    KillContainerOptionsBuilder, StartContainerOptions, StatsOptionsBuilder,
-    UploadToContainerOptionsBuilder, WaitContainerOptionsBuilder,
+    InspectContainerOptions, KillContainerOptionsBuilder, StatsOptionsBuilder,
+    WaitContainerOptionsBuilder,
 };
 use futures_util::StreamExt;
 use rustix::process::Resource;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tar::{EntryType, Header};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt as _;
 
 /// With less than this free, a failed run tells nothing.
 const FULL_BYTES: u64 = 4 << 20;
 
-/// Where a container of Podman notes that its memory limit killed something.
-const OOM_NOTE: &str = "/opt/atlas/out/.atlas-out-of-memory";
-
 /// Runs each job in a fresh container of the environment's image.
 ///
-/// A container ends in four ways, one behind the other: `run` removes it when it returns; a
-/// dropped `run` hands it to a thread that removes it; [`DockerEngine::sweep`] at the next start
+/// A container ends in four ways, one behind the other: `run` removes it when it returns, or `settle`
+/// where its job was expected; a dropped `run` hands it to a thread that removes it; [`DockerEngine::sweep`] at the next start
 /// removes what a killed process left; and its own main process ends shortly after the time limit.
 #[derive(Clone, Debug)]
 pub struct DockerSandbox {
     engine: DockerEngine,
+    expected: Arc<Expected>,
 }
 
 impl DockerSandbox {
     /// A sandbox on this engine.
     pub fn new(engine: DockerEngine) -> Self {
-        Self { engine }
+        Self {
+            engine,
+            expected: Arc::default(),
+        }
     }
 
     fn isolation(&self, job: &Job) -> Isolation {
@@ -139,19 +140,11 @@ impl DockerSandbox {
             }),
             ..HostConfig::default()
         };
-        let script = format!("/opt/atlas/in/{OWN_FOLDER}/run.sh");
         ContainerCreateBody {
             image: Some(image.to_owned()),
             user: Some(format!("{user}:{user}")),
-            // Last line of defence: it ends by itself where nobody is left to kill it.
-            entrypoint: Some(
-                ["timeout", "-s", "KILL"]
-                    .map(str::to_owned)
-                    .into_iter()
-                    .chain([(limits.seconds.saturating_add(30)).to_string()])
-                    .collect(),
-            ),
-            cmd: Some(vec!["bash".to_owned(), script]),
+            entrypoint: Some(vec!["bash".to_owned()]),
+            cmd: Some(vec![begin_script()]),
             attach_stdin: Some(!self.engine.is_podman()),
             open_stdin: Some(!self.engine.is_podman()),
             stdin_once: Some(!self.engine.is_podman()),
@@ -163,28 +156,24 @@ impl DockerSandbox {
         }
     }
 
-    async fn within(&self, name: &str, archive: Vec<u8>, job: &Job) -> Result<JobResult, Error> {
+    /// Lets the job of a ready container begin and waits for its end.
+    async fn within(&self, ready: Ready, job: &Job) -> Result<JobResult, Error> {
         let docker = self.engine.docker();
+        let name = ready.name.as_str();
         let failed = |operation: &'static str| move |why| fault(operation, name, why);
-        let upload = UploadToContainerOptionsBuilder::default().path("/").build();
-        let attach = AttachContainerOptionsBuilder::default()
-            .stream(true)
-            .stdin(!self.engine.is_podman())
-            .stdout(true)
-            .stderr(true)
-            .build();
-        let (uploaded, attached) = tokio::join!(
-            docker.upload_to_container(name, Some(upload), bollard::body_full(archive.into())),
-            docker.attach_container(name, Some(attach)),
-        );
-        uploaded.map_err(failed("lay out files in container"))?;
-        let attached = attached.map_err(failed("attach to container"))?;
-        let (mut console, mut input) = (attached.output, attached.input);
-        docker
-            .start_container(name, None::<StartContainerOptions>)
-            .await
-            .map_err(failed("start container"))?;
-
+        let AttachContainerResults {
+            output: mut console,
+            mut input,
+        } = ready.attached;
+        if !self.engine.is_podman() {
+            let begun = async {
+                input.write_all(b"\n").await?;
+                input.flush().await
+            };
+            begun
+                .await
+                .map_err(|why| failed("begin the job of container")(why.into()))?;
+        }
         let started = Instant::now();
         let mut output = Head::new(job.limits.output_bytes);
         let mut up_to = UpTo::new(end_mark(name).into_bytes());
@@ -349,62 +338,66 @@ impl Sandbox for DockerSandbox {
         check_job(job)?;
         self.engine.touch(image);
         remove_given_up(&self.engine).await;
-        let name = Owner::current().unique_name();
-        let archive = layout(environment, job, &name, self.engine.is_podman())?;
-        let mut container = Container {
-            name: Some(name.clone()),
-            host: self.engine.options().host.clone(),
-        };
-        let named = CreateContainerOptionsBuilder::default().name(&name).build();
-        let created = self
-            .engine
-            .docker()
-            .create_container(Some(named), self.body(cx, image, job))
-            .await;
-        if let Err(why) = created {
-            // After a call that broke off the engine may still make it: left to the thread then.
-            if matches!(why, Fault::DockerResponseServerError { .. }) {
-                container.name = None;
+        let taken = self.expected.take(&self.engine, image, environment, job);
+        let taken = taken.await;
+        let is_expected = taken.is_some();
+        let mut ready = match taken {
+            Some(Ok(ready)) => ready,
+            other => {
+                if let Some(Err(why)) = other {
+                    tracing::debug!(job = job.label, why = why.chain(), "made ready anew");
+                }
+                let name = Owner::current().unique_name();
+                let body = self.body(cx, image, job);
+                Ready::make(&self.engine, (image, body), environment, job, name).await?
             }
-            return Err(not_created(image, why));
-        }
+        };
+        self.expected.quiet().await;
+        let mut container = std::mem::take(&mut ready.container);
         let result = tokio::select! {
             biased;
             () = cx.cancel.cancelled() => {
                 Err(Error::new(ErrorKind::Cancelled, "run", format!("`{}`", job.label)))
             }
-            result = self.within(&name, archive, job) => result,
+            result = self.within(ready, job) => result,
         };
-        let removed = remove(self.engine.docker(), &name).await;
-        if removed.is_ok() {
-            container.name = None;
+        if is_expected {
+            self.expected.let_go(container);
+        } else {
+            let removed = give_up(&self.engine, &mut container).await;
+            if result.is_ok() {
+                removed?;
+            }
         }
         let mut result = result?;
-        removed.map_err(|why| fault("remove container", &name, why))?;
         result.overhead_seconds = (begun.elapsed().as_secs_f64() - result.seconds).max(0.0);
         Ok(result)
     }
-}
 
-fn not_created(image: &str, why: Fault) -> Error {
-    let way = match &why {
-        Fault::DockerResponseServerError {
-            status_code: 404, ..
-        } => "the image is gone: the same command builds it again",
-        Fault::DockerResponseServerError { message, .. }
-            if message.contains("container-init binary not found") =>
+    async fn expect(&self, cx: &RunContext, environment: &Environment, job: &Job) {
+        let ImageRef::Docker { id: image, .. } = &environment.image else {
+            return;
+        };
+        // A container of Podman cannot be told to begin.
+        if self.engine.is_podman()
+            || check_job(job).is_err()
+            || self.expected.has(image, environment, job)
         {
-            "the engine has no init program: install Debian's package `catatonit`"
+            return;
         }
-        _ => return fault("create container of", image, why),
-    };
-    let kind = match &why {
-        Fault::DockerResponseServerError {
-            status_code: 404, ..
-        } => ErrorKind::NotFound,
-        _ => ErrorKind::EngineFailed,
-    };
-    Error::new(kind, "create container of", format!("`{image}`: {way}")).with_source(why)
+        let (engine, job_of, environment_of) =
+            (self.engine.clone(), job.clone(), environment.clone());
+        let (name, image_of) = (Owner::current().unique_name(), image.clone());
+        let body = self.body(cx, image, job);
+        let making = tokio::spawn(async move {
+            Ready::make(&engine, (&image_of, body), &environment_of, &job_of, name).await
+        });
+        self.expected.keep(image, environment, job, making);
+    }
+
+    async fn settle(&self) -> Result<(), Error> {
+        self.expected.settle(&self.engine).await
+    }
 }
 
 /// A limit that a container may have. An engine without the right to raise limits refuses more
@@ -432,142 +425,6 @@ fn nano_cpus(cpus: f64) -> i64 {
     nanos
 }
 
-/// What is put into the container before it starts: the state's files, the job's files, the script.
-///
-/// With `is_podman` the container itself notes a process lost to the memory limit, which that engine
-/// misses, and ends without waiting for its reader, whom that engine waits for.
-fn layout(
-    environment: &Environment,
-    job: &Job,
-    name: &str,
-    is_podman: bool,
-) -> Result<Vec<u8>, Error> {
-    let mut places = Places::container();
-    if job.user != JobUser::Tests {
-        "/root".clone_into(&mut places.home);
-    }
-    let exports = places.exports(&[&environment.plan.env, &job.env])?;
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
-    let mut archive = Archive {
-        tar: tar::Builder::new(Vec::new()),
-        now,
-        folders: BTreeSet::new(),
-        owner: uid(job.user),
-    };
-    let own = format!("opt/atlas/in/{OWN_FOLDER}");
-    let write = |archive: &mut Archive| -> std::io::Result<Vec<u8>> {
-        archive.folder("opt/atlas/in")?;
-        archive.folder("opt/atlas/out")?;
-        for (path, content) in &job.overlay.write {
-            // Folders are named one by one: the engine would make them as root, and a symbolic
-            // link or a file in the place of a folder gives way to it.
-            for (at, _) in path.match_indices('/') {
-                archive.folder(&format!("testbed/{}", &path[..at]))?;
-            }
-            let path = format!("testbed/{path}");
-            match content.mode {
-                FileMode::Regular => archive.file(&path, 0o644, &content.bytes)?,
-                FileMode::Executable => archive.file(&path, 0o755, &content.bytes)?,
-                FileMode::Symlink => archive.link(&path, &content.bytes)?,
-            }
-        }
-        for file in &job.files {
-            let path = format!("opt/atlas/in/{}", file.name);
-            archive.file(&path, 0o644, &file.bytes)?;
-        }
-        // Writing came first, so what was written stays: neither it nor a folder above it goes.
-        let stays = |gone: &str| {
-            let below = format!("{gone}/");
-            job.overlay
-                .write
-                .range(gone.to_owned()..)
-                .take_while(|(path, _)| path.starts_with(gone))
-                .any(|(path, _)| path == gone || path.starts_with(&below))
-        };
-        let mut gone: Vec<u8> = Vec::new();
-        for path in job.overlay.remove.iter().filter(|path| !stays(path)) {
-            gone.extend_from_slice(path.as_bytes());
-            gone.push(0);
-        }
-        // What runs the job belongs to another user than the job: it can be read, not rewritten.
-        archive.owner = if job.user == JobUser::Tests { 0 } else { USER };
-        archive.folder(&own)?;
-        archive.file(&format!("{own}/remove"), 0o644, &gone)?;
-        archive.file(&format!("{own}/script.sh"), 0o644, job.script.as_bytes())?;
-        let run = run_script(&places, &exports, !gone.is_empty(), name, is_podman);
-        archive.file(&format!("{own}/run.sh"), 0o644, run.as_bytes())?;
-        archive.tar.finish()?;
-        Ok(std::mem::take(archive.tar.get_mut()))
-    };
-    write(&mut archive).map_err(|why| {
-        Error::new(
-            ErrorKind::InvalidInput,
-            "lay out job",
-            format!("`{}`", job.label),
-        )
-        .with_source(why)
-    })
-}
-
-/// The number of a job's user. Environments of Atlas belong to [`USER`], those of others to root.
-fn uid(user: JobUser) -> u64 {
-    match user {
-        JobUser::Tests => USER,
-        JobUser::BareRoot | JobUser::Root => 0,
-    }
-}
-
-/// What a container prints when its job is done.
-fn end_mark(name: &str) -> String {
-    format!("\u{1}atlas: the end of {name}\n")
-}
-
-/// Seconds that a container whose job is done waits to be told that all it printed was read.
-const READ_SECONDS: u32 = 300;
-
-/// One pipe for both streams keeps the order in which they were written.
-///
-/// Docker waits two seconds for its readers once a container has ended and then drops what is on its
-/// way, so the container ends when it is told on its standard input that its last line was read.
-fn run_script(
-    places: &Places,
-    exports: &str,
-    removes: bool,
-    name: &str,
-    is_podman: bool,
-) -> String {
-    let repo = single_quoted(&places.repo);
-    let own = format!("{}/{OWN_FOLDER}", places.input);
-    let removal = if removes {
-        format!("while IFS= read -r -d '' path; do rm -rf -- \"$path\"; done <'{own}/remove'\n")
-    } else {
-        String::new()
-    };
-    let (open, ending) = if is_podman {
-        // Files of control groups, version 1 and 2.
-        let note = format!(
-            "test $code = 0 || ! grep -qs '^oom_kill [1-9]' \
-             /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events || \
-             : > {OOM_NOTE}\n"
-        );
-        ("exec 9</dev/null", note)
-    } else {
-        let mark = end_mark(name);
-        let mark = mark.trim_start_matches('\u{1}').trim_end();
-        let wait = format!(
-            "{}printf '\\001%s\\n%s\\n' '{mark}' \"$used\"\nread -r -t {READ_SECONDS} -u 9 _\n",
-            usage::measure()
-        );
-        ("exec 9<&0", wait)
-    };
-    format!(
-        "{open} 2>&1 </dev/null\n{exports}cd -- {repo} || exit 125\n{removal}\
-         bash '{own}/script.sh' 9<&-\ncode=$?\n{ending}exit $code\n"
-    )
-}
-
 /// What a container that still runs has taken. The engine does not know peaks of control groups of version
 /// 2; and nobody waits long for an answer that decides nothing.
 async fn used_so_far(docker: &Docker, name: &str) -> ResourceUsage {
@@ -585,46 +442,5 @@ async fn used_so_far(docker: &Docker, name: &str) -> ResourceUsage {
     ResourceUsage {
         peak_memory_bytes: memory.filter(|peak| *peak > 0),
         cpu_seconds: cpu.filter(|used| *used > 0).map(usage::seconds),
-    }
-}
-
-struct Archive {
-    tar: tar::Builder<Vec<u8>>,
-    now: u64,
-    folders: BTreeSet<String>,
-    owner: u64,
-}
-
-impl Archive {
-    /// Files are as new as the job, so that tools which compare times see them as changed.
-    fn header(&self, kind: EntryType, mode: u32, size: usize) -> Header {
-        let mut header = Header::new_gnu();
-        header.set_entry_type(kind);
-        header.set_mode(mode);
-        header.set_uid(self.owner);
-        header.set_gid(self.owner);
-        header.set_mtime(self.now);
-        header.set_size(size as u64);
-        header
-    }
-
-    fn folder(&mut self, path: &str) -> std::io::Result<()> {
-        if !self.folders.insert(path.to_owned()) {
-            return Ok(());
-        }
-        let mut header = self.header(EntryType::Directory, 0o755, 0);
-        self.tar.append_data(&mut header, path, std::io::empty())
-    }
-
-    fn file(&mut self, path: &str, mode: u32, bytes: &[u8]) -> std::io::Result<()> {
-        let mut header = self.header(EntryType::Regular, mode, bytes.len());
-        self.tar.append_data(&mut header, path, bytes)
-    }
-
-    fn link(&mut self, path: &str, target: &[u8]) -> std::io::Result<()> {
-        use std::os::unix::ffi::OsStrExt;
-        let mut header = self.header(EntryType::Symlink, 0o777, 0);
-        let target = std::path::Path::new(std::ffi::OsStr::from_bytes(target));
-        self.tar.append_link(&mut header, path, target)
     }
 }
