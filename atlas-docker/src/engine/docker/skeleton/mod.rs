@@ -17,13 +17,17 @@ const MOST: u64 = 4 << 20;
 const DEPTH: usize = 5;
 
 /// Files that tools read to know what to install.
-const MANIFESTS: [&str; 44] = [
+const MANIFESTS: [&str; 48] = [
     "package.json",
     "package-lock.json",
     "npm-shrinkwrap.json",
     "yarn.lock",
     "pnpm-lock.yaml",
     "pnpm-workspace.yaml",
+    "bun.lock",
+    "bun.lockb",
+    ".pnpmfile.cjs",
+    "pnpmfile.js",
     ".npmrc",
     ".yarnrc",
     ".yarnrc.yml",
@@ -109,7 +113,11 @@ pub(super) fn skeleton(checkout: &Path) -> BTreeMap<String, Vec<u8>> {
             || ends(".gemspec")
             || path.contains(".cargo/config")
             || path.contains(".mvn/")
-            || path.starts_with(".yarn/releases/")
+            || [".yarn/releases/", ".yarn/plugins/"]
+                .iter()
+                .any(|folder| path.starts_with(folder))
+            // Of dependencies; lockfiles name them.
+            || ends(".patch") && path.contains("patches/")
             || name == "__init__.py" && entry.depth() <= 3;
         if name == "Cargo.toml" {
             crates.push(path.to_owned());
@@ -185,6 +193,9 @@ mod tests {
             ("README.md", "words"),
             ("requirements/test.txt", "pytest\n"),
             (".git/config", "[core]"),
+            (".yarn/plugins/@yarnpkg/plugin-x.cjs", "module.exports = {}"),
+            (".yarn/patches/y-npm-1.patch", "diff"),
+            (".yarn/cache/y.zip", "PK"),
         ] {
             write(path, text);
         }
@@ -193,6 +204,8 @@ mod tests {
         assert_eq!(
             names,
             [
+                ".yarn/patches/y-npm-1.patch",
+                ".yarn/plugins/@yarnpkg/plugin-x.cjs",
                 "Cargo.toml",
                 "README.md",
                 "b/c.rs",
