@@ -58,3 +58,38 @@ pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
         Err(_) => String::from_utf8_lossy(bytes),
     }
 }
+
+/// Whether a blank is in a text as short as a test's name, for which a call of `memchr` costs as much as
+/// its look.
+#[inline]
+pub(crate) fn has_blank(text: &[u8]) -> bool {
+    // Without a way out of the loop this is one comparison of 16 bytes at once.
+    let is_in = |piece: &[u8; 16]| {
+        let blanks = piece.iter().map(|byte| u8::from(*byte == b' '));
+        blanks.fold(0, |found, blank| found | blank) != 0
+    };
+    match text.split_last_chunk() {
+        Some((_, last)) => is_in(last) || text.as_chunks().0.iter().any(is_in),
+        None => text.contains(&b' '),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_blank;
+
+    #[test]
+    fn a_blank_is_found_wherever_it_stands() {
+        for length in 0..40 {
+            for byte in [b'!', b'x', 0, 0x1f, 0x7f, 0x80, 0xa0, 0xff] {
+                let mut text = vec![byte; length];
+                assert!(!has_blank(&text), "{length} of {byte}");
+                for at in 0..length {
+                    text[at] = b' ';
+                    assert!(has_blank(&text), "{length} of {byte}, {at}");
+                    text[at] = byte;
+                }
+            }
+        }
+    }
+}

@@ -95,7 +95,7 @@ impl ParsedLogBuilder {
             *recorded += u64::from(*seen);
             true
         });
-        self.results.add_all(module, separator, named);
+        self.results.add_named(module, separator, named);
         for (status, seen) in nameless {
             for _ in 0..seen.min(Self::MOST_NAMELESS) {
                 self.record(module, "", "", status);

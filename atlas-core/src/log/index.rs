@@ -6,15 +6,11 @@
 //! results there are. An id that comes back to an earlier group ends that: then there is one table
 //! of all ids. Both give the same answers.
 
-use super::names::{Names, short, spread};
+use super::names::Names;
 use super::results::Store;
-use hashbrown::hash_table::Entry;
-use hashbrown::{DefaultHashBuilder, HashTable};
-use std::hash::BuildHasher;
+use super::table::{Table, hash};
+use hashbrown::DefaultHashBuilder;
 use std::sync::OnceLock;
-
-/// The hash of a qualified id, and the number of its result.
-type Table = HashTable<(u32, u32)>;
 
 #[derive(Clone)]
 pub(super) struct Index {
@@ -24,13 +20,13 @@ pub(super) struct Index {
     /// The groups in their order, and the number of the first result of each.
     groups: Names,
     firsts: Vec<usize>,
-    /// The ids of the last group, unless it was added as a whole.
+    /// The results of the last group by their ids' hashes, unless it was added as a whole.
     last: Table,
     open: bool,
     /// Whether what begins with the last group's name and the separator is in that group: not so
     /// for `a:`, since `a:::b` is in `a`.
     plain: bool,
-    /// All ids, once groups are not enough.
+    /// All results, once groups are not enough.
     all: OnceLock<Table>,
 }
 
@@ -44,7 +40,7 @@ impl Default for Index {
             separator: "::".to_owned(),
             groups: Names::default(),
             firsts: Vec::new(),
-            last: Table::new(),
+            last: Table::default(),
             open: false,
             plain: false,
             all: OnceLock::new(),
@@ -64,6 +60,15 @@ impl Index {
         end.map_or(id, |end| &id[..end])
     }
 
+    /// Whether every id that begins with a group's name and the separator is in that group.
+    fn is_plain(&self, group: &str) -> bool {
+        if self.separator == "::" {
+            !group.ends_with(':')
+        } else {
+            self.group(&[group, &self.separator].concat()) == group
+        }
+    }
+
     /// The group of an id, if it is not the last one, or that one was added as a whole.
     #[inline]
     fn group_beside_last<'a>(&self, id: &'a str) -> Option<&'a str> {
@@ -80,18 +85,13 @@ impl Index {
 
     #[inline]
     fn hash(&self, id: &str) -> u32 {
-        short(self.hasher.hash_one(id))
+        hash(&self.hasher, id)
     }
 
     fn table(&self, store: &Store) -> Table {
-        let mut table = Table::with_capacity(store.len() + store.len() / 4);
+        let mut table = Table::with_room(store.len() + store.len() / 4);
         for at in 0..store.len() {
-            // Beyond four thousand million tests, ids are no longer compared.
-            let Ok(number) = u32::try_from(at) else {
-                break;
-            };
-            let hash = self.hash(store.qualified(at));
-            table.insert_unique(spread(hash), (hash, number), |(hash, _)| spread(*hash));
+            table.add(self.hash(store.qualified(at)), at);
         }
         table
     }
@@ -136,31 +136,22 @@ impl Index {
                     return Some(found);
                 }
                 self.gather(store);
-            } else if store.len() > 4096 && store.len() / 4 < self.firsts.len() {
+            } else if store.len() >= 512 && store.len() / 4 < self.firsts.len() {
                 // Groups of a few results each are no help.
                 self.gather(store);
             } else {
                 self.groups.add(group);
                 self.firsts.push(store.len());
-                empty(&mut self.last);
+                self.last.clear();
                 self.open = true;
-                self.plain = self.group(&[group, &self.separator].concat()) == group;
+                self.plain = self.is_plain(group);
             }
         }
         let table = match self.all.get_mut() {
             Some(all) => all,
             None => &mut self.last,
         };
-        let same = |(known, at): &(u32, u32)| *known == hash && store.is(*at as usize, id);
-        match table.entry(spread(hash), same, |(hash, _)| spread(*hash)) {
-            Entry::Occupied(found) => Some(found.get().1 as usize),
-            Entry::Vacant(place) => {
-                if let Ok(number) = u32::try_from(store.len()) {
-                    place.insert((hash, number));
-                }
-                None
-            }
-        }
+        table.enter(hash, store.len(), |at| store.is(at, id))
     }
 
     /// Begins a module whose results are added without asking for each: its ids begin with `front`,
@@ -197,7 +188,7 @@ impl Index {
         }
         self.groups = Names::default();
         self.firsts = Vec::new();
-        self.last = Table::new();
+        self.last = Table::default();
     }
 }
 
@@ -205,16 +196,5 @@ impl Index {
 struct Long;
 
 fn look(table: &Table, store: &Store, hash: u32, id: &str) -> Option<usize> {
-    let same = |(known, at): &(u32, u32)| *known == hash && store.is(*at as usize, id);
-    table.find(spread(hash), same).map(|found| found.1 as usize)
-}
-
-/// Forgets what a table holds. One that was made for far more than it holds is let go: emptying it
-/// again and again would cost its size each time.
-pub(super) fn empty(table: &mut HashTable<(u32, u32)>) {
-    if table.capacity() > 256 && table.len() < table.capacity() / 16 {
-        *table = HashTable::new();
-    } else {
-        table.clear();
-    }
+    table.find(hash, |at| store.is(at, id))
 }

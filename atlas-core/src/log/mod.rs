@@ -11,6 +11,7 @@ mod builder;
 mod index;
 mod names;
 mod results;
+mod table;
 
 pub use builder::ParsedLogBuilder;
 pub use names::Names;

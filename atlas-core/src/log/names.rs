@@ -1,24 +1,9 @@
 //! Many names, each kept once.
 
 use super::blocks::{Blocks, Place};
-use super::index::empty;
-use hashbrown::hash_table::Entry;
-use hashbrown::{DefaultHashBuilder, HashTable};
+use super::table::{Table, hash};
+use hashbrown::DefaultHashBuilder;
 use std::fmt;
-use std::hash::BuildHasher;
-
-/// What a table keeps of a hash, half of it: names are compared anyway.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "half of it is kept")]
-pub(super) fn short(hash: u64) -> u32 {
-    (hash ^ (hash >> 32)) as u32
-}
-
-/// Spreads a kept hash over the bits that a table looks at.
-#[inline]
-pub(super) fn spread(short: u32) -> u64 {
-    u64::from(short).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
 
 /// A set of names that numbers them from 0 in the order of their coming: what a parser keeps of
 /// tests that are announced before they have a result, at the cost of one copy each.
@@ -35,7 +20,7 @@ pub(super) fn spread(short: u32) -> u64 {
 pub struct Names {
     blocks: Blocks,
     entries: Vec<Place>,
-    index: HashTable<(u32, u32)>,
+    index: Table,
     hasher: DefaultHashBuilder,
 }
 
@@ -44,22 +29,12 @@ impl Names {
     #[inline]
     pub fn add(&mut self, name: &str) -> (usize, bool) {
         let name = Blocks::cut(name);
-        let hash = short(self.hasher.hash_one(name));
+        let hash = hash(&self.hasher, name);
         let (blocks, entries) = (&self.blocks, &self.entries);
-        let same =
-            |(known, at): &(u32, u32)| *known == hash && blocks.is(&entries[*at as usize], name);
         let at = entries.len();
-        match self
-            .index
-            .entry(spread(hash), same, |(hash, _)| spread(*hash))
-        {
-            Entry::Occupied(found) => return (found.get().1 as usize, false),
-            Entry::Vacant(room) => {
-                // Four thousand million names and more are numbered, but no longer found.
-                if let Ok(number) = u32::try_from(at) {
-                    room.insert((hash, number));
-                }
-            }
+        let same = |known: usize| blocks.is(&entries[known], name);
+        if let Some(known) = self.index.enter(hash, at, same) {
+            return (known, false);
         }
         let place = self.blocks.push(name);
         self.entries.push(place);
@@ -73,11 +48,8 @@ impl Names {
         if self.entries.is_empty() {
             return None;
         }
-        let hash = short(self.hasher.hash_one(name));
-        let found = self.index.find(spread(hash), |(known, at)| {
-            *known == hash && self.blocks.is(&self.entries[*at as usize], name)
-        });
-        found.map(|(_, at)| *at as usize)
+        let same = |known: usize| self.blocks.is(&self.entries[known], name);
+        self.index.find(hash(&self.hasher, name), same)
     }
 
     /// Whether it was added.
@@ -115,7 +87,7 @@ impl Names {
     pub fn clear(&mut self) {
         self.blocks.clear();
         self.entries.clear();
-        empty(&mut self.index);
+        self.index.clear();
     }
 }
 

@@ -59,18 +59,27 @@ impl Entries {
         self.pieces.len().saturating_sub(1) * Self::PIECE + last
     }
 
+    /// The piece that the next entry goes to. It is given out so that an entry is written where it is
+    /// to stay: one that is handed over is written twice, and the second time waits for the first.
     #[inline]
-    fn push(&mut self, entry: Entry) {
-        match self.pieces.last_mut() {
-            Some(last) if last.len() < Self::PIECE => last.push(entry),
-            last => {
-                // Most logs do not fill the first one.
-                let size = if last.is_some() { Self::PIECE } else { 4 };
-                let mut piece = Vec::with_capacity(size);
-                piece.push(entry);
-                self.pieces.push(piece);
-            }
+    fn room(&mut self) -> &mut Vec<Entry> {
+        if self
+            .pieces
+            .last()
+            .is_none_or(|last| last.len() >= Self::PIECE)
+        {
+            self.grow();
         }
+        let last = self.pieces.len() - 1;
+        &mut self.pieces[last]
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        // Most logs do not fill the first one.
+        let first = self.pieces.is_empty();
+        let size = if first { 4 } else { Self::PIECE };
+        self.pieces.push(Vec::with_capacity(size));
     }
 
     #[inline]
@@ -102,15 +111,6 @@ struct Entry {
     packed: u32,
 }
 
-const STATUSES: [TestStatus; 6] = [
-    TestStatus::Passed,
-    TestStatus::Failed,
-    TestStatus::Skipped,
-    TestStatus::Error,
-    TestStatus::Xfail,
-    TestStatus::Xpass,
-];
-
 impl Entry {
     const STATUS: u32 = 29;
     const NAME_INSIDE: u32 = 1 << 28;
@@ -119,7 +119,7 @@ impl Entry {
 
     #[inline]
     fn status(&self) -> TestStatus {
-        STATUSES[(self.packed >> Self::STATUS) as usize % STATUSES.len()]
+        TestStatus::ALL[(self.packed >> Self::STATUS) as usize % TestStatus::ALL.len()]
     }
 
     #[inline]
@@ -129,16 +129,14 @@ impl Entry {
 
     #[inline]
     fn set(&mut self, status: TestStatus, seen: u32) {
-        let status = match status {
-            TestStatus::Passed => 0,
-            TestStatus::Failed => 1,
-            TestStatus::Skipped => 2,
-            TestStatus::Error => 3,
-            TestStatus::Xfail => 4,
-            TestStatus::Xpass => 5,
-        };
         let flags = self.packed & (Self::NAME_INSIDE | Self::MODULE_INSIDE);
-        self.packed = status << Self::STATUS | flags | seen.min(Self::MOST_SEEN);
+        self.packed = Self::pack(status, seen) | flags;
+    }
+
+    /// Status and number of reports, by the status's place in [`TestStatus::ALL`].
+    #[inline]
+    fn pack(status: TestStatus, seen: u32) -> u32 {
+        (status as u32) << Self::STATUS | seen.min(Self::MOST_SEEN)
     }
 }
 
@@ -201,16 +199,14 @@ impl Store {
         } else {
             text.push_str(module);
         }
-        let mut entry = Entry {
+        self.entries.room().push(Entry {
             block,
             start: place.start,
             qualified: place.end - place.start,
             name: span(0, name.len()).end,
             module: span(0, module.len()).end,
-            packed: inside,
-        };
-        entry.set(status, 1);
-        self.entries.push(entry);
+            packed: Entry::pack(status, 1) | inside,
+        });
     }
 
     /// The same for an id that is `front` and the name, where a module begins the front.
@@ -222,16 +218,14 @@ impl Store {
         let place = span(text.len(), len);
         text.push_str(front);
         text.push_str(name);
-        let mut entry = Entry {
+        self.entries.room().push(Entry {
             block,
             start: place.start,
             qualified: place.end - place.start,
             name: span(0, name.len()).end,
             module: span(0, module).end,
-            packed: Entry::NAME_INSIDE | Entry::MODULE_INSIDE,
-        };
-        entry.set(status, seen);
-        self.entries.push(entry);
+            packed: Entry::pack(status, seen) | Entry::NAME_INSIDE | Entry::MODULE_INSIDE,
+        });
     }
 
     fn view(&self, entry: &Entry) -> TestResult<'_> {
@@ -371,16 +365,31 @@ impl TestResults {
         separator: &str,
         results: impl IntoIterator<Item = (&'a str, TestStatus, u32)>,
     ) {
+        let mut blank = false;
+        let results = results
+            .into_iter()
+            .inspect(|(name, ..)| blank |= is_blank(name));
+        self.add_named(module, separator, results);
+        self.blank |= blank;
+    }
+
+    /// The same for results of which none has a name of nothing but blanks.
+    pub(super) fn add_named<'a>(
+        &mut self,
+        module: &str,
+        separator: &str,
+        results: impl Iterator<Item = (&'a str, TestStatus, u32)>,
+    ) {
         let mut front = String::with_capacity(module.len() + separator.len() + 64);
         if !module.is_empty() {
             front.push_str(module);
             front.push_str(separator);
         }
         if self.index.begin(&self.store, &front, module, separator) {
-            for (name, status, seen) in results {
-                self.blank |= is_blank(name);
+            // Unlike a loop, this is one loop for iterators that are put together of several.
+            results.for_each(|(name, status, seen)| {
                 self.store.push_in(module.len(), &front, name, status, seen);
-            }
+            });
             return;
         }
         let len = front.len();
@@ -509,6 +518,21 @@ impl<'de> Deserialize<'de> for TestResults {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_status_is_kept() {
+        let mut results = TestResults::default();
+        for status in TestStatus::ALL {
+            let name = status.to_string();
+            results.add("m", &name, &name, status);
+            assert_eq!(results.get(&name).unwrap().status, status);
+            for other in TestStatus::ALL {
+                results.set(results.len() - 1, other, 7);
+                let result = results.get(&name).unwrap();
+                assert_eq!((result.status, result.seen), (other, 7));
+            }
+        }
+    }
 
     #[test]
     fn texts_are_kept_wherever_they_stand() {

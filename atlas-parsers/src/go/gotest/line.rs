@@ -1,5 +1,6 @@
 //! The lines that `go test` and the test binary print of themselves.
 
+use crate::text::has_blank;
 use atlas_core::{Evidence, Names, TestStatus};
 use memchr::memmem::Finder;
 
@@ -81,7 +82,7 @@ impl Finders {
 pub(super) fn announced(line: &str) -> Option<&str> {
     let name = line.strip_prefix("=== RUN   ")?;
     let bytes = name.as_bytes();
-    (bytes.first()?.is_ascii_graphic() && memchr::memchr(b' ', bytes).is_none()).then_some(name)
+    (bytes.first()?.is_ascii_graphic() && !has_blank(bytes)).then_some(name)
 }
 
 /// The result that is the whole of a line, but for the indentation of a subtest: what nearly every
@@ -96,18 +97,24 @@ pub(super) fn plain_result(line: &[u8]) -> Option<(&str, TestStatus)> {
 
 /// The status in a line that [`plain_result`] reads as a result of this test.
 pub(super) fn result_of(name: &str, line: &[u8]) -> Option<TestStatus> {
-    let indent = line.iter().take_while(|b| **b == b' ').count();
-    let (mark, rest) = line[indent..].split_at_checked(10)?;
+    let mut text = line;
+    while let Some(inner) = text.strip_prefix(b"    ") {
+        text = inner;
+    }
+    let (mark, rest) = text.split_first_chunk::<10>()?;
     let status = match mark {
         b"--- PASS: " => TestStatus::Passed,
         b"--- FAIL: " => TestStatus::Failed,
         b"--- SKIP: " => TestStatus::Skipped,
         _ => return None,
     };
-    let time = rest.strip_prefix(name.as_bytes())?.strip_prefix(b" (")?;
-    let time = time.strip_suffix(b"s)")?;
+    let time = rest.strip_prefix(name.as_bytes())?;
+    if time == b" (0.00s)" {
+        return Some(status);
+    }
+    let time = time.strip_prefix(b" (")?.strip_suffix(b"s)")?;
     let numeric = !time.is_empty() && time.iter().all(|b| b.is_ascii_digit() || *b == b'.');
-    (numeric && indent.is_multiple_of(4)).then_some(status)
+    numeric.then_some(status)
 }
 
 /// Reads `PASS: TestName (0.00s)` to the line's end.

@@ -94,7 +94,7 @@ struct Stream {
 impl Stream {
     fn section(mut self) -> Section {
         if !self.text.verbose() && self.text.unannounced.is_empty() {
-            self.events.bare_fail |= self.text.bare_fail || !self.events.results.is_empty();
+            self.events.bare_fail |= self.text.bare_fail || self.events.has_results();
             self.events.timed_out |= self.text.timed_out;
             self.events.death = self.text.death;
             return self.events;
@@ -171,6 +171,8 @@ impl State {
                     || line::plain_result(line)
                         .is_some_and(|(name, status)| self.section.end(name, status))
             }
+            // Says nothing that the package's end does not.
+            Some(b'P') if line == b"PASS" && !self.compiler.is_open() => return true,
             _ => false,
         };
         if taken {
@@ -273,14 +275,15 @@ impl State {
         let spare = std::mem::take(&mut self.spare);
         let section = std::mem::replace(&mut self.section, spare);
         self.mode = Mode::Unknown;
-        let evidence = self.evidence(line);
         let mut section = section;
         self.strays.append(&mut section.strays);
         match package.verdict {
             PackageVerdict::NotBuilt => {
+                let evidence = self.evidence(line);
                 self.unbuilt.push((package.name.to_owned(), evidence));
             }
             PackageVerdict::Failed => {
+                let evidence = self.evidence(line);
                 self.ran = true;
                 // A test that prints its package's end takes the results behind it out of their
                 // section. The go command itself says at last that the package failed.

@@ -11,8 +11,10 @@ pub(super) struct Section {
     /// was started and has ended.
     pub(super) started: Names,
     runs: Vec<Runs>,
-    /// Results of announced tests, each test once; the index is kept in `Runs`.
-    pub(super) results: Vec<Ended>,
+    /// How many of them have a result.
+    ended: usize,
+    /// Their numbers in the order of the first results, once that is not the order of the log.
+    order: Vec<usize>,
     /// The number of the test that most likely ends next.
     next: usize,
     /// Failures of tests that were not announced: they count only in a run without `-v`.
@@ -30,16 +32,10 @@ pub(super) struct Section {
     pub(super) death: Vec<Evidence>,
 }
 
-#[derive(Default)]
+/// What became of one test: its result stands there from the first end on.
 struct Runs {
     starts: u32,
     ends: u32,
-    result: usize,
-}
-
-/// What the runs of one test ended with.
-pub(super) struct Ended {
-    test: usize,
     status: TestStatus,
     seen: u32,
 }
@@ -48,9 +44,15 @@ impl Section {
     pub(super) fn start(&mut self, name: &str) {
         let (test, new) = self.started.add(name);
         if new {
-            self.runs.push(Runs::default());
+            self.runs.push(Runs {
+                starts: 1,
+                ends: 0,
+                status: TestStatus::Passed,
+                seen: 0,
+            });
+        } else {
+            self.runs[test].starts += 1;
         }
-        self.runs[test].starts += 1;
         self.open += 1;
     }
 
@@ -84,19 +86,41 @@ impl Section {
             runs.ends += 1;
             self.open -= 1;
             if runs.ends == 1 {
-                runs.result = self.results.len();
-                self.results.push(Ended {
-                    test,
-                    status,
-                    seen: 1,
-                });
+                (runs.status, runs.seen) = (status, 1);
+                if !self.order.is_empty() || test != self.ended {
+                    if self.order.is_empty() {
+                        self.order.extend(0..self.ended);
+                    }
+                    self.order.push(test);
+                }
+                self.ended += 1;
                 return;
             }
         }
         // A second result for one start: one of the two was printed by the test itself.
-        let known = &mut self.results[runs.result];
-        known.status = known.status.worst(status);
-        known.seen = known.seen.saturating_add(u32::from(new));
+        runs.status = runs.status.worst(status);
+        runs.seen = runs.seen.saturating_add(u32::from(new));
+    }
+
+    /// Whether an announced test has a result.
+    pub(super) fn has_results(&self) -> bool {
+        self.ended > 0
+    }
+
+    /// The results, where the tests ended in the order of the log.
+    fn ordered(&self) -> Option<impl Iterator<Item = (&str, TestStatus, u32)>> {
+        self.order.is_empty().then(|| {
+            let results = self.started.iter().zip(&self.runs[..self.ended]);
+            results.map(|(name, runs)| (name, runs.status, runs.seen))
+        })
+    }
+
+    /// The results, where the tests ended in an order of their own.
+    fn turned(&self) -> impl Iterator<Item = (&str, TestStatus, u32)> {
+        self.order.iter().map(|test| {
+            let runs = &self.runs[*test];
+            (self.started.name(*test), runs.status, runs.seen)
+        })
     }
 
     pub(super) fn verbose(&self) -> bool {
@@ -105,7 +129,7 @@ impl Section {
 
     /// Whether this is a run without `-v`: nothing is announced but by a test that prints it.
     pub(super) fn is_plain(&self) -> bool {
-        !self.verbose() || self.results.is_empty() && self.bare_fail && !self.unannounced.is_empty()
+        !self.verbose() || !self.has_results() && self.bare_fail && !self.unannounced.is_empty()
     }
 
     pub(super) fn in_flight(&self) -> impl Iterator<Item = &str> {
@@ -117,19 +141,21 @@ impl Section {
     /// Adds the results to the log, and all tests to those of earlier sections.
     pub(super) fn record(&self, package: &str, log: &mut ParsedLogBuilder, earlier: &mut Earlier) {
         let before = log.results().len();
-        let name = |ended: &Ended| self.started.name(ended.test);
-        let results = self.results.iter();
-        let results = results.map(|ended| (name(ended), ended.status, ended.seen));
-        log.record_all(package, "::", results);
+        match self.ordered() {
+            Some(results) => log.record_all(package, "::", results),
+            None => log.record_all(package, "::", self.turned()),
+        }
         let after = log.results().len();
-        if after - before == self.results.len() {
+        if after - before == self.ended {
             earlier.add(before..after);
         } else {
-            for ended in &self.results {
-                earlier.names.add(name(ended));
+            for (name, runs) in self.started.iter().zip(&self.runs) {
+                if runs.ends > 0 {
+                    earlier.names.add(name);
+                }
             }
         }
-        if self.results.len() < self.runs.len() {
+        if self.ended < self.runs.len() {
             let silent = self.started.iter().zip(&self.runs);
             for (name, _) in silent.filter(|(_, runs)| runs.ends == 0) {
                 earlier.names.add(name);
@@ -141,11 +167,11 @@ impl Section {
     pub(super) fn emptied(mut self) -> Self {
         self.started.clear();
         self.runs.clear();
-        self.results.clear();
+        self.order.clear();
         Self {
             started: self.started,
             runs: self.runs,
-            results: self.results,
+            order: self.order,
             ..Self::default()
         }
     }

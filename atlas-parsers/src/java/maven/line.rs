@@ -127,18 +127,18 @@ pub(super) struct TotalsLine<'a> {
 /// Reads `Tests run: 9, Failures: 2, Errors: 2, Skipped: 2, Time elapsed: 1 s <<< FAILURE! - in C`.
 pub(super) fn totals(text: &[u8]) -> Option<TotalsLine<'_>> {
     let rest = text.strip_prefix(b"Tests run:")?;
-    let rest = std::str::from_utf8(rest).ok()?;
     let (run, rest) = number(rest)?;
-    let (failures, rest) = number(rest.strip_prefix(", Failures:")?)?;
-    let (errors, rest) = number(rest.strip_prefix(", Errors:")?)?;
-    let (skipped, rest) = match rest.strip_prefix(", Skipped:") {
+    let (failures, rest) = number(rest.strip_prefix(b", Failures:")?)?;
+    let (errors, rest) = number(rest.strip_prefix(b", Errors:")?)?;
+    let (skipped, rest) = match rest.strip_prefix(b", Skipped:") {
         Some(rest) => number(rest)?,
         None => (0, rest),
     };
-    let (flakes, rest) = match rest.strip_prefix(", Flakes:") {
+    let (flakes, rest) = match rest.strip_prefix(b", Flakes:") {
         Some(rest) => number(rest)?,
         None => (0, rest),
     };
+    let rest = std::str::from_utf8(rest).ok()?;
     let counts = Counts {
         run,
         failures,
@@ -172,11 +172,19 @@ pub(super) fn totals(text: &[u8]) -> Option<TotalsLine<'_>> {
     })
 }
 
-fn number(text: &str) -> Option<(u64, &str)> {
-    let text = text.strip_prefix(' ')?;
-    let end = text.bytes().position(|byte| !byte.is_ascii_digit());
-    let (number, rest) = text.split_at(end.unwrap_or(text.len()));
-    Some((number.parse().ok()?, rest))
+fn number(text: &[u8]) -> Option<(u64, &[u8])> {
+    let mut rest = text.strip_prefix(b" ")?;
+    if !rest.first()?.is_ascii_digit() {
+        return None;
+    }
+    let mut number = 0_u64;
+    while let [digit @ b'0'..=b'9', behind @ ..] = rest {
+        number = number
+            .checked_mul(10)?
+            .checked_add(u64::from(digit - b'0'))?;
+        rest = behind;
+    }
+    Some((number, rest))
 }
 
 /// What follows `0.07 s`, `0.07 sec` or `(unknown)`.
@@ -273,7 +281,9 @@ pub(super) fn inner_class<'a>(frame: &'a [u8], outer: &str, method: &str) -> Opt
 /// The artifact in `--- maven-surefire-plugin:3.2.5:test (default-test) @ artifact ---`.
 pub(super) fn goal(text: &[u8]) -> Option<(&str, &str)> {
     let text = std::str::from_utf8(text.strip_prefix(b"--- ")?).ok()?;
-    let text = text.trim_end().strip_suffix(" ---")?;
+    let text = text
+        .strip_suffix(" ---")
+        .or_else(|| text.trim_end().strip_suffix(" ---"))?;
     let at = memchr::memrchr_iter(b'@', text.as_bytes())
         .find(|at| text[..*at].ends_with(' ') && text[at + 1..].starts_with(' '))?;
     let (goal, artifact) = (&text[..at - 1], &text[at + 2..]);
@@ -312,6 +322,18 @@ pub(super) fn refusal(text: &[u8]) -> Option<Refusal<'_>> {
     Some(Refusal { goal, project, why })
 }
 
+/// A word without the quotes around it.
+fn unquoted(word: &str) -> &str {
+    const QUOTES: [u8; 2] = *b"'\"";
+    let is_quote = |byte: Option<&u8>| byte.is_some_and(|byte| QUOTES.contains(byte));
+    let bytes = word.as_bytes();
+    if is_quote(bytes.first()) || is_quote(bytes.last()) {
+        word.trim_matches(['\'', '"'])
+    } else {
+        word
+    }
+}
+
 /// The test of `+ mvn … -Dtest=CalcTest#adds …`, as a shell that traces its commands prints it.
 pub(super) fn traced(line: &[u8]) -> Option<&str> {
     let rest = line.strip_prefix(b"+")?;
@@ -322,9 +344,8 @@ pub(super) fn traced(line: &[u8]) -> Option<&str> {
         let end = memchr::memchr(b' ', rest.as_bytes());
         let word = &rest[..end.unwrap_or(rest.len())];
         if is_maven {
-            let word = word.trim_matches(['\'', '"']);
-            if let Some(value) = word.strip_prefix("-Dtest=") {
-                let value = value.trim_matches(['\'', '"']);
+            if let Some(value) = unquoted(word).strip_prefix("-Dtest=") {
+                let value = unquoted(value);
                 let several = |byte| matches!(byte, b',' | b'*' | b'?' | b'!' | b'+' | b'%');
                 return (!value.is_empty() && !value.bytes().any(several)).then_some(value);
             }

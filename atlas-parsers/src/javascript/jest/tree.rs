@@ -186,7 +186,11 @@ fn without_time(title: &str) -> &str {
     let Some(time) = time.strip_suffix("s)") else {
         return title;
     };
-    let number = time.strip_suffix('m').unwrap_or(time).trim_end();
+    let mut number = time.strip_suffix('m').unwrap_or(time);
+    number = number.strip_suffix(' ').unwrap_or(number);
+    if !number.ends_with(|last: char| last.is_ascii_digit()) {
+        number = number.trim_end();
+    }
     let number = number.as_bytes();
     let numeric = number.first().is_some_and(u8::is_ascii_digit)
         && number.iter().all(|b| b.is_ascii_digit() || *b == b'.');

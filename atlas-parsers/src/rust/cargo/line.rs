@@ -1,5 +1,6 @@
 //! The lines that cargo and libtest print of themselves.
 
+use crate::text::has_blank;
 use atlas_core::{TestStatus, Totals};
 
 /// What stands after `test name ... `.
@@ -73,7 +74,7 @@ pub(super) fn is_name(name: &str) -> bool {
 /// The name in `test NAME ... ok`, which nearly every line of a run is; none with a blank in it.
 pub(super) fn plain_pass(line: &str) -> Option<&str> {
     let name = line.strip_prefix("test ")?.strip_suffix(" ... ok")?;
-    (!name.is_empty() && memchr::memchr(b' ', name.as_bytes()).is_none()).then_some(name)
+    (!name.is_empty() && !has_blank(name.as_bytes())).then_some(name)
 }
 
 /// Splits `test NAME ... REST`.
@@ -106,14 +107,19 @@ pub(super) fn summary(line: &str) -> Option<(Totals, u64)> {
         .or_else(|| rest.strip_prefix("FAILED. "))?;
     let mut totals = Totals::default();
     let mut all = 0;
-    for part in rest.split("; ") {
-        let Some((number, word)) = part.split_once(' ') else {
+    let mut left = Some(rest);
+    while let Some(text) = left {
+        let mut ends = memchr::memchr_iter(b';', text.as_bytes());
+        let end = ends.find(|at| text.as_bytes().get(at + 1) == Some(&b' '));
+        let part = &text[..end.unwrap_or(text.len())];
+        left = end.map(|end| &text[end + 2..]);
+        let Some(blank) = part.bytes().position(|byte| byte == b' ') else {
             continue;
         };
-        let Ok(number) = number.parse::<u64>() else {
+        let Ok(number) = part[..blank].parse::<u64>() else {
             continue;
         };
-        match word {
+        match &part[blank + 1..] {
             "passed" => totals.passed = Some(number),
             "failed" => totals.failed = Some(number),
             "ignored" => totals.skipped = Some(number),
@@ -148,14 +154,17 @@ pub(super) fn binary(line: &str) -> Option<Binary> {
         });
     }
     let rest = text.strip_prefix("Running ")?;
-    let path = match rest.rsplit_once('(') {
-        Some((_, path)) => path.strip_suffix(')')?,
+    let path = match memchr::memrchr(b'(', rest.as_bytes()) {
+        Some(open) => rest[open + 1..].strip_suffix(')')?,
         None => rest, // cargo before 1.56 prints the path alone
     };
-    let path = path.trim_matches('`').split(' ').next()?;
-    let file = path.rsplit(['/', '\\']).next()?;
+    let path = path.trim_matches('`');
+    let path = &path[..memchr::memchr(b' ', path.as_bytes()).unwrap_or(path.len())];
+    let folder = memchr::memrchr2(b'/', b'\\', path.as_bytes())?;
+    let file = &path[folder + 1..];
     let file = file.strip_suffix(".exe").unwrap_or(file);
-    let name = match file.rsplit_once('-') {
+    let dash = memchr::memrchr(b'-', file.as_bytes());
+    let name = match dash.map(|dash| (&file[..dash], &file[dash + 1..])) {
         Some((stem, hash))
             if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
         {
@@ -163,7 +172,7 @@ pub(super) fn binary(line: &str) -> Option<Binary> {
         }
         _ => file,
     };
-    (!name.is_empty() && path.contains(['/', '\\'])).then(|| Binary {
+    (!name.is_empty()).then(|| Binary {
         name: name.to_owned(),
         file: file.to_owned(),
     })

@@ -22,7 +22,7 @@ mod line;
 mod section;
 
 use crate::runner::{About, Mark, Place, Runner};
-use crate::text::clean;
+use crate::text::{clean, lossy};
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, Names, ParsedLog,
     ParsedLogBuilder, RunOutcome,
@@ -231,6 +231,37 @@ impl State {
         self.room = section.room();
     }
 
+    /// A line of any kind, cleaned.
+    fn any_line(&mut self, line: &[u8]) {
+        self.line += 1;
+        let announcement = self.last_was_announcement;
+        if !line.is_empty() {
+            self.last_was_announcement = false;
+        }
+        let quotes = self.section.as_ref().is_some_and(Section::quotes);
+        if may_be_cargo(line) && !quotes {
+            self.last_was_announcement = announcement;
+            if self.cargo_line(&lossy(line)) {
+                return;
+            }
+            self.last_was_announcement = false;
+        }
+        if let Some(section) = &mut self.section {
+            section.line(line, self.line);
+            if section.ended {
+                self.ended = self.section.take();
+            }
+            return;
+        }
+        if line.starts_with(b"running ")
+            && let Some(tests) = std::str::from_utf8(line).ok().and_then(line::running)
+        {
+            self.begin(tests);
+            return;
+        }
+        self.build.line(line, self.line);
+    }
+
     /// Lines of cargo itself. Returns whether this was one.
     fn cargo_line(&mut self, text: &str) -> bool {
         if let Some(binary) = line::binary(text) {
@@ -315,7 +346,7 @@ impl LineState for State {
             self.line += 1;
             self.last_was_announcement = false;
         } else {
-            self.line(line.as_bytes());
+            self.any_line(line.as_bytes());
         }
     }
 
@@ -327,35 +358,7 @@ impl LineState for State {
     }
 
     fn line(&mut self, line: &[u8]) {
-        self.line += 1;
-        let line = clean(line);
-        let announcement = self.last_was_announcement;
-        if !line.is_empty() {
-            self.last_was_announcement = false;
-        }
-        let quotes = self.section.as_ref().is_some_and(Section::quotes);
-        if may_be_cargo(&line) && !quotes {
-            let text = String::from_utf8_lossy(&line);
-            self.last_was_announcement = announcement;
-            if self.cargo_line(&text) {
-                return;
-            }
-            self.last_was_announcement = false;
-        }
-        if let Some(section) = &mut self.section {
-            section.line(&line, self.line);
-            if section.ended {
-                self.ended = self.section.take();
-            }
-            return;
-        }
-        if line.starts_with(b"running ")
-            && let Some(tests) = std::str::from_utf8(&line).ok().and_then(line::running)
-        {
-            self.begin(tests);
-            return;
-        }
-        self.build.line(&line, self.line);
+        self.any_line(&clean(line));
     }
 
     fn finish(mut self) -> ParsedLog {

@@ -1,6 +1,7 @@
 //! One test binary's output, from `running N tests` to `test result:`.
 
 use super::line::{self, Outcome};
+use crate::text::lossy;
 use atlas_core::{Evidence, Names, TestStatus, Totals};
 use memchr::memmem;
 use std::collections::{BTreeMap, BTreeSet};
@@ -167,7 +168,7 @@ impl Section {
         }
         if line.starts_with(b"test ") {
             // A test that writes past libtest may put anything behind its own name.
-            let text = &*String::from_utf8_lossy(line);
+            let text = &*lossy(line);
             if let Some((totals, all)) = line::summary(text) {
                 if all == self.expected {
                     self.commit(true);
