@@ -73,43 +73,6 @@ pub fn feed_lines<'a>(state: &mut impl LineState, bytes: &'a [u8], until: Option
     }
 }
 
-/// Where the line ends that starts at `from`. Most lines are so short that a call of `memchr` for each
-/// costs more than its look, so it is called for longer ones only.
-#[inline]
-fn line_end(lines: &[u8], from: usize) -> Option<usize> {
-    const NEAR: usize = 128;
-    let mut at = from;
-    while at < from + NEAR
-        && let Some(piece) = lines.get(at..).and_then(<[u8]>::first_chunk::<32>)
-    {
-        // Without a way out of the loop this is a few comparisons of 16 bytes at once.
-        let ends = |found, byte: &u8| found | u8::from(*byte == b'\n');
-        if piece.iter().fold(0, ends) != 0 {
-            let (words, _) = piece.as_chunks::<8>();
-            for word in words {
-                if let Some(place) = end_in(*word) {
-                    return Some(at + place);
-                }
-                at += word.len();
-            }
-        }
-        at += piece.len();
-    }
-    let far = memchr::memchr(b'\n', lines.get(at..)?)?;
-    Some(at + far)
-}
-
-/// Where in eight bytes the first line end stands.
-#[inline]
-fn end_in(word: [u8; 8]) -> Option<usize> {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const ENDS: u64 = u64::from_ne_bytes([b'\n'; 8]);
-    let turned = u64::from_le_bytes(word) ^ ENDS;
-    // The lowest bit that is set is that of the first byte that is nought.
-    let noughts = turned.wrapping_sub(ONES) & !turned & (ONES << 7);
-    (noughts != 0).then_some(noughts.trailing_zeros() as usize / 8)
-}
-
 /// Feeds whole lines that fit into the cache, or one that does not.
 fn feed_whole(state: &mut impl LineState, lines: &[u8]) {
     let mut start = 0;
@@ -117,7 +80,7 @@ fn feed_whole(state: &mut impl LineState, lines: &[u8]) {
         && memchr::memchr3(0x1b, b'\r', MARK, lines).is_none()
         && let Ok(text) = simdutf8::basic::from_utf8(lines)
     {
-        while let Some(end) = line_end(lines, start) {
+        for end in memchr::memchr_iter(b'\n', lines) {
             state.text_line(&text[start..end]);
             start = end + 1;
         }
@@ -275,25 +238,6 @@ mod tests {
                     }
                 }
                 assert_eq!(seen.0, lines, "{nth}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_line_end_is_found_wherever_it_stands() {
-        for length in 0..300 {
-            for byte in [0, 9, 11, b'x', 0x8a, 0xff] {
-                let mut lines = vec![byte; 300];
-                assert_eq!(line_end(&lines, length), None);
-                lines[length] = b'\n';
-                for from in 0..=length {
-                    assert_eq!(line_end(&lines, from), Some(length));
-                }
-                if length > 0 {
-                    lines[length - 1] = b'\n';
-                    assert_eq!(line_end(&lines, 0), Some(length - 1));
-                }
-                assert_eq!(line_end(&lines, length + 1), None);
             }
         }
     }
