@@ -23,6 +23,32 @@ impl TestList {
         }
     }
 
+    /// The list that a JSON text begins with, in either form, and what follows it. Nothing where none
+    /// stands there, or where its ids hold characters that JSON escapes: such a list is to be read with
+    /// its row.
+    ///
+    /// A row is little else than its lists, and this reads one in one pass.
+    ///
+    /// ```
+    /// use atlas_core::TestList;
+    /// let (list, rest) = TestList::leading(r#""[\"t::a\", \"t::b\"]", "n": 1}"#).expect("a plain list");
+    /// assert_eq!(list.ids, ["t::a", "t::b"]);
+    /// assert_eq!(rest, r#", "n": 1}"#);
+    /// ```
+    pub fn leading(json: &str) -> Option<(Self, &str)> {
+        let (ids, rest, encoded) = match json.strip_prefix('"') {
+            None => {
+                let (ids, rest) = TestIds::plain(json, "\"")?;
+                (ids, rest, false)
+            }
+            Some(inner) => {
+                let (ids, rest) = TestIds::plain(inner, "\\\"")?;
+                (ids, rest.strip_prefix('"')?, true)
+            }
+        };
+        Some((Self { ids, encoded }, rest))
+    }
+
     /// Reads either form. A column may hold thousands of ids, so nothing is copied on the way.
     fn of(value: &Value) -> Result<Self, String> {
         let is_wrong = || "a list of test ids or a JSON-encoded string of one expected".to_owned();

@@ -25,6 +25,9 @@ pub struct TestIds {
     chosen: Option<Arc<[usize]>>,
 }
 
+/// The most that is set aside for a list whose length is not known.
+const MOST_AT_FIRST: usize = 256 << 10;
+
 /// A [`TestIds`] in the making.
 #[derive(Clone, Debug, Default)]
 pub struct TestIdsBuilder {
@@ -34,7 +37,16 @@ pub struct TestIdsBuilder {
 }
 
 impl TestIdsBuilder {
+    /// A list in the making with room for ids of so many bytes together.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self {
+            text: String::with_capacity(bytes),
+            ends: Vec::new(),
+        }
+    }
+
     /// Adds an id at the end.
+    #[inline]
     pub fn push(&mut self, id: &str) {
         self.text.push_str(id);
         self.ends.push(self.text.len());
@@ -50,6 +62,7 @@ impl TestIdsBuilder {
         }
     }
 
+    #[inline]
     fn at(&self, index: usize) -> &str {
         let start = match index {
             0 => 0,
@@ -65,16 +78,43 @@ impl TestIds {
     /// # Errors
     /// A text that is no list of texts.
     pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
-        let mut text = TestIdsBuilder::default();
         // No id is longer than its spelling.
-        text.text.reserve(json.len());
+        let mut text = TestIdsBuilder::with_capacity(json.len());
         let mut reader = serde_json::Deserializer::from_str(json);
         reader.deserialize_seq(ListVisitor(&mut text))?;
         reader.end()?;
         Ok(text.finish())
     }
 
+    /// The list that stands at the beginning of a text, and what follows it. `quote` is what each id
+    /// stands in. Nothing where an id holds a backslash or a quote: that is for a reader of JSON.
+    pub(crate) fn plain<'a>(json: &'a str, quote: &str) -> Option<(Self, &'a str)> {
+        let blank = |text: &'a str| text.trim_start_matches(' ');
+        let mut rest = blank(json.strip_prefix('[')?);
+        if let Some(rest) = rest.strip_prefix(']') {
+            return Some((Self::default(), rest));
+        }
+        let mut ids = TestIdsBuilder::with_capacity(json.len().min(MOST_AT_FIRST));
+        loop {
+            rest = rest.strip_prefix(quote)?;
+            let end = memchr::memchr2(b'"', b'\\', rest.as_bytes())?;
+            ids.push(&rest[..end]);
+            rest = blank(rest[end..].strip_prefix(quote)?);
+            if let Some(more) = rest.strip_prefix(',') {
+                rest = blank(more);
+            } else {
+                rest = rest.strip_prefix(']')?;
+                break;
+            }
+        }
+        // JSON has these in a text only as escapes.
+        let lowest = ids.text.bytes().min();
+        let is_plain = lowest.is_none_or(|byte| byte >= b' ');
+        is_plain.then(|| (ids.finish(), rest))
+    }
+
     /// How many ids there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.chosen
             .as_ref()
@@ -87,6 +127,7 @@ impl TestIds {
     }
 
     /// The ids in their order.
+    #[inline]
     pub fn iter(&self) -> TestIdsIter<'_> {
         TestIdsIter {
             ids: self,
@@ -95,6 +136,7 @@ impl TestIds {
     }
 
     /// An id by its place, from 0.
+    #[inline]
     pub fn get(&self, index: usize) -> Option<&str> {
         (index < self.len()).then(|| self.at(index))
     }
@@ -118,19 +160,15 @@ impl TestIds {
     /// Those of which it says nothing are in neither.
     #[must_use]
     pub fn split(&self, mut is_first: impl FnMut(&str) -> Option<bool>) -> (Self, Self) {
-        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let (mut first, mut second) = (Part::default(), Part::default());
         for index in 0..self.len() {
-            let part = match is_first(self.at(index)) {
-                Some(true) => &mut first,
-                Some(false) => &mut second,
-                None => continue,
-            };
-            if part.capacity() == 0 {
-                part.reserve_exact(self.len() - index);
+            match is_first(self.at(index)) {
+                Some(true) => first.push(self, index),
+                Some(false) => second.push(self, index),
+                None => {}
             }
-            part.push(self.place(index));
         }
-        (self.part(&first), self.part(&second))
+        (first.of(self), second.of(self))
     }
 
     /// The ids that `keep` says yes to.
@@ -139,24 +177,56 @@ impl TestIds {
         self.split(|id| keep(id).then_some(true)).0
     }
 
-    fn part(&self, places: &[usize]) -> Self {
-        match places.len() {
-            0 => Self::default(),
-            length if length == self.len() => self.clone(),
-            _ => Self {
-                all: Arc::clone(&self.all),
-                chosen: Some(places.into()),
-            },
-        }
-    }
-
     /// The place in the whole text of an id of this list.
+    #[inline]
     fn place(&self, index: usize) -> usize {
         self.chosen.as_ref().map_or(index, |chosen| chosen[index])
     }
 
+    #[inline]
     fn at(&self, index: usize) -> &str {
         self.all.at(self.place(index))
+    }
+}
+
+/// Some ids of a list in the making. Most lists pass as a whole, so places are only noted once an id of
+/// the beginning is left out.
+#[derive(Debug, Default)]
+struct Part {
+    /// How many ids of the list's beginning there are.
+    leading: usize,
+    /// The places of all, once there is one behind a gap.
+    places: Vec<usize>,
+}
+
+impl Part {
+    fn push(&mut self, ids: &TestIds, index: usize) {
+        if self.places.is_empty() {
+            if self.leading == index {
+                self.leading += 1;
+                return;
+            }
+            self.places.reserve(self.leading + 1);
+            self.places
+                .extend((0..self.leading).map(|place| ids.place(place)));
+        }
+        self.places.push(ids.place(index));
+    }
+
+    fn of(self, ids: &TestIds) -> TestIds {
+        let chosen: Arc<[usize]> = if !self.places.is_empty() {
+            self.places.into()
+        } else if self.leading == ids.len() {
+            return ids.clone();
+        } else if self.leading == 0 {
+            return TestIds::default();
+        } else {
+            (0..self.leading).map(|place| ids.place(place)).collect()
+        };
+        TestIds {
+            all: Arc::clone(&ids.all),
+            chosen: Some(chosen),
+        }
     }
 }
 
@@ -170,6 +240,7 @@ pub struct TestIdsIter<'a> {
 impl<'a> Iterator for TestIdsIter<'a> {
     type Item = &'a str;
 
+    #[inline]
     fn next(&mut self) -> Option<&'a str> {
         let ids = self.ids;
         self.left.next().map(|index| ids.at(index))
@@ -213,6 +284,7 @@ impl std::ops::Index<usize> for TestIds {
 
     /// # Panics
     /// Where there are not so many ids.
+    #[inline]
     fn index(&self, index: usize) -> &str {
         self.at(index)
     }
@@ -375,6 +447,24 @@ mod tests {
         assert_eq!(ids.iter().next_back(), Some("b"));
         assert!(ids.contains("ä") && !first.contains("a"));
         assert_ne!(first, TestIds::from(["b"]));
+    }
+
+    #[test]
+    fn a_part_is_noted_by_its_places_from_the_first_gap() {
+        let ids: TestIds = (0..6).map(|number| number.to_string()).collect();
+        for bits in 0..64_u32 {
+            let chosen = |id: &str| bits >> id.parse::<u32>().unwrap() & 1 == 1;
+            let (first, second) = ids.split(|id| Some(chosen(id)));
+            let expected = |wanted| -> Vec<String> {
+                let all = ids.iter().filter(|id| chosen(id) == wanted);
+                all.map(str::to_owned).collect()
+            };
+            assert_eq!(first, expected(true));
+            assert_eq!(second, expected(false));
+            let (even, odd) = first.split(|id| Some(id.parse::<u32>().unwrap() % 2 == 0));
+            assert_eq!(even.len() + odd.len(), first.len());
+            assert!(even.iter().all(|id| ["0", "2", "4"].contains(&id)));
+        }
     }
 
     #[test]

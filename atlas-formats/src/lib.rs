@@ -20,7 +20,7 @@ mod literal;
 mod record;
 
 pub use convert::{ConvertOptions, Field, Loss, LossKind, convert};
-pub use dataset::{Dataset, ReadOptions, map_rows, read_dataset};
+pub use dataset::{Dataset, ReadOptions, RowLists, map_rows, map_rows_and_lists, read_dataset};
 pub use diff::{DatasetDiff, PatchDiff, RowDiff, TestsDiff, diff_datasets};
 pub use fault::{FaultKind, RowFault};
 pub use framing::FileForm;

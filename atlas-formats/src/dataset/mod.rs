@@ -1,12 +1,14 @@
 //! Datasets: files and folders of rows.
 
 mod folder;
+mod lists;
 mod mapped;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod types;
 
-pub use mapped::map_rows;
+pub use lists::RowLists;
+pub use mapped::{map_rows, map_rows_and_lists};
 
 use crate::fault::{self, FaultKind, RowFault};
 use crate::files::write_whole;
@@ -17,7 +19,7 @@ use crate::schema::Schema;
 use atlas_core::{Error, ErrorKind, InstanceId};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// How to read a dataset.
@@ -421,7 +423,7 @@ fn made_row(
 
 /// Names seen so far, each with its place.
 #[derive(Default)]
-struct Seen(BTreeMap<String, Place>);
+struct Seen(HashMap<String, Place>);
 
 impl Seen {
     fn add(&mut self, id: &InstanceId, place: &Place) -> Option<RowFault> {

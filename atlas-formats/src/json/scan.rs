@@ -54,12 +54,12 @@ pub(crate) fn value_end(text: &[u8], at: usize) -> Result<usize, ScanError> {
 
 fn string_end(text: &[u8], at: usize) -> Result<usize, ScanError> {
     let mut next = at + 1;
-    while let Some(byte) = text.get(next) {
-        match byte {
-            b'"' => return Ok(next + 1),
-            b'\\' => next += 2,
-            _ => next += 1,
+    while let Some(rest) = text.get(next..) {
+        let found = memchr::memchr2(b'"', b'\\', rest).ok_or(ScanError::Open)?;
+        if rest[found] == b'"' {
+            return Ok(next + found + 1);
         }
+        next += found + 2;
     }
     Err(ScanError::Open)
 }

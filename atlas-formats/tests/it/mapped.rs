@@ -1,6 +1,6 @@
 //! Rows that are read for what is made of them are those of the dataset.
 
-use atlas_formats::{ReadOptions, Row, map_rows, read_dataset};
+use atlas_formats::{ReadOptions, Row, map_rows, map_rows_and_lists, read_dataset};
 use std::path::Path;
 
 /// Checks that a file gives the same rows, places and faults either way; how many rows there are.
@@ -21,6 +21,32 @@ fn check(name: &str, content: &[u8]) -> usize {
     let (made, faults) = map_rows(&path, &options, |row| of(&row)).unwrap();
     let rows: Vec<_> = whole.rows.iter().map(of).collect();
     assert!(made == rows, "{} rows, not {}", made.len(), rows.len());
+    assert_eq!(faults, whole.faults);
+    let columns = ["FAIL_TO_PASS", "PASS_TO_PASS"];
+    let (apart, faults) = map_rows_and_lists(&path, &options, &columns, |row, lists| {
+        let mut row = of(&row);
+        for column in columns {
+            if let Some(list) = lists.get(column) {
+                let value = serde_json::to_value(list).unwrap();
+                assert!(row.2.insert(column.to_owned(), value).unwrap().is_null());
+            }
+        }
+        row
+    })
+    .unwrap();
+    // A list that is a text in the row may have other blanks there.
+    let compact = |(id, place, mut columns): (_, _, serde_json::Map<_, _>)| {
+        for value in columns.values_mut() {
+            let list = value.as_str().map(serde_json::from_str::<Vec<String>>);
+            if let Some(Ok(list)) = list {
+                *value = serde_json::to_string(&list).unwrap().into();
+            }
+        }
+        (id, place, columns)
+    };
+    let rows: Vec<_> = rows.into_iter().map(compact).collect();
+    let apart: Vec<_> = apart.into_iter().map(compact).collect();
+    assert!(apart == rows, "{} rows, not {}", apart.len(), rows.len());
     assert_eq!(faults, whole.faults);
     made.len()
 }
@@ -91,4 +117,24 @@ fn what_is_no_dataset_is_refused_in_the_same_words() {
         std::fs::write(&path, content).unwrap();
         refused(&path);
     }
+}
+
+#[test]
+fn lists_beside_their_row_change_nothing_in_it() {
+    let rows = [
+        r#"{"instance_id":"a__b-1","FAIL_TO_PASS":"[\"t::a\", \"t::ä [x]\"]","PASS_TO_PASS":["u"],"n":1}"#,
+        r#"{"instance_id":"a__b-2","FAIL_TO_PASS":"[\"a\\n\", \"b\\\\\"]","PASS_TO_PASS":["\u00e4"]}"#,
+        r#"{"instance_id":"a__b-3","FAIL_TO_PASS":"['a', 'b']","PASS_TO_PASS":null}"#,
+        r#"{"instance_id":"a__b-4","FAIL_TO_PASS":["a",1],"PASS_TO_PASS":["b"]}"#,
+        r#"{"instance_id":"a__b-5","FAIL_TO_PASS":["a"],"n":1,"n":2,"PASS_TO_PASS":["b"],"FAIL_TO_PASS":["c"]}"#,
+        r#"{"instance_id":"a__b-6","FAIL_TO_PASS":["a"],"FAIL_TO_PASS":"x","FAIL_TO_PASS":null}"#,
+        r#"{"FAIL_TO_PASS":["a"],"instance_id":"a__b-7","patch":"\ud800"}"#,
+        r#"{"FAIL_TO_PASS":["a"],"instance_id":"a__b-8","patch":NaN}"#,
+        r#"{"FAIL_TO_PASS":["a"],"instance_id":"a__b-9""#,
+        r#"{"FAIL_TO_PASS":["a"],"repo":"a"}"#,
+        r#"{"FAIL_TO_PASS":["a"],"instance_id":"a__b-10","patch":1}"#,
+        r#"{"FAIL_TO_PASS":["a"],"instance_id":"a__b-1"}"#,
+        r#"{"FAIL_TO_PASS":["a"],"rows":[{"instance_id":"a__b-11"}]}"#,
+    ];
+    assert_eq!(check("rows.jsonl", rows.join("\n").as_bytes()), 6);
 }

@@ -75,6 +75,20 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         .collect()
 });
 
+/// What every sign begins with, as plain text: most logs have none of it, and for texts alone one quick
+/// search is enough.
+static ANY: LazyLock<Regex> = LazyLock::new(|| {
+    let signs = SIGNS.iter().flat_map(|(_, _, pattern)| pattern.split('|'));
+    let texts: Vec<&str> = signs.map(beginning).collect();
+    Regex::new(&texts.join("|")).expect("plain texts compile")
+});
+
+/// What a sign begins with before it is more than plain text.
+fn beginning(sign: &str) -> &str {
+    let sign = sign.trim_start_matches("(?m)").trim_start_matches('^');
+    sign.split(['\\', '$']).next().unwrap_or_default()
+}
+
 /// The first sign of the table that stands in any of these logs, read as SWE-bench 5 reads them: one
 /// after the other, bytes that are no text replaced.
 ///
@@ -85,6 +99,9 @@ pub fn classify_infra(logs: &[&[u8]]) -> Option<InfraFailure> {
         [one] => std::mem::take(one),
         _ => texts.join("\n").into(),
     };
+    if !ANY.is_match(&text) {
+        return None;
+    }
     let (reason, tier, _) = SIGNS
         .iter()
         .zip(PATTERNS.iter())
@@ -94,4 +111,30 @@ pub fn classify_infra(logs: &[&[u8]]) -> Option<InfraFailure> {
         reason: (*reason).to_owned(),
         tier: *tier,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SIGNS, beginning, classify_infra};
+
+    #[test]
+    fn every_sign_is_found_by_what_it_begins_with() {
+        for (reason, _, pattern) in SIGNS {
+            for sign in pattern.split('|') {
+                let start = beginning(sign);
+                assert!(start.len() > 5, "{sign}");
+                let plain = |c: char| c.is_ascii_alphanumeric() || c == ' ' || c == '_' || c == ':';
+                assert!(start.chars().all(plain), "{start}");
+                let number = if sign.contains('\\') {
+                    "60 seconds exceeded"
+                } else {
+                    ""
+                };
+                let log = format!("a\n{start}{number}\nb");
+                let found = classify_infra(&[log.as_bytes()]);
+                assert_eq!(found.map(|found| found.reason).as_deref(), Some(reason));
+            }
+        }
+        assert_eq!(classify_infra(&[b"the process was Killed twice"]), None);
+    }
 }

@@ -2,10 +2,11 @@
 
 use super::{CompatLines, CompatRead};
 use atlas_core::Harness;
+use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use regex::Regex;
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::sync::LazyLock;
@@ -40,81 +41,95 @@ static SUITE_RAN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern).expect("the pattern is a constant")
 });
 
+/// What an exit code stands behind.
+const CODE: &str = ">>>>> Test Exit Code:";
+
 static EXIT_CODE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r">>>>> Test Exit Code:[\s\x1c-\x1f]*(-?\d+)").expect("the pattern is a constant")
+    Regex::new(&format!(r"{CODE}[\s\x1c-\x1f]*(-?\d+)")).expect("the pattern is a constant")
 });
 
 /// The longest number that Python turns into an integer; a longer one raises.
 const MAX_DIGITS: usize = 4300;
 
-/// Names and status texts, as the harness's own parser gave them.
+/// Names and status texts, as the harness's own parser gave them. A name is known by the first of its
+/// lines.
 #[derive(Debug, Default)]
 pub(super) struct Statuses {
     lines: CompatLines,
-    /// For each name its lines, by the name's hash.
-    known: HashTable<Seen>,
+    /// The names, by their hash.
+    known: HashTable<usize>,
     hasher: DefaultHashBuilder,
+    /// The last line of a name that has several: it has the status.
+    last: BTreeMap<usize, usize>,
     /// Whether the lines stand in the parser's order.
     is_ordered: bool,
+    /// The line behind the one that was asked for last: lists mostly have the order of the log.
+    next: Cell<usize>,
     /// The names in their order, once somebody asks for it.
-    sorted: OnceCell<Vec<Seen>>,
-}
-
-/// The lines of one name.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    /// The first, whose place the name has.
-    first: usize,
-    /// The last, whose status it has.
-    last: usize,
+    sorted: OnceCell<Vec<usize>>,
 }
 
 impl Statuses {
     fn of(lines: CompatLines, is_ordered: bool) -> Self {
-        let mut statuses = Self {
-            known: HashTable::with_capacity(lines.names.len()),
+        let hasher = DefaultHashBuilder::default();
+        let names = &lines.names;
+        let mut known = HashTable::with_capacity(names.len());
+        let mut last = BTreeMap::new();
+        for (line, name) in names.iter().enumerate() {
+            let entry = known.entry(
+                hasher.hash_one(name),
+                |first| &names[*first] == name,
+                |first| hasher.hash_one(&names[*first]),
+            );
+            match entry {
+                Entry::Vacant(entry) => {
+                    entry.insert(line);
+                }
+                Entry::Occupied(entry) => {
+                    last.insert(*entry.get(), line);
+                }
+            }
+        }
+        Self {
             lines,
+            known,
+            hasher,
+            last,
             is_ordered,
             ..Self::default()
-        };
-        let hasher = &statuses.hasher;
-        let names = &statuses.lines.names;
-        for (line, name) in names.iter().enumerate() {
-            let entry = statuses.known.entry(
-                hasher.hash_one(name),
-                |seen| &names[seen.first] == name,
-                |seen| hasher.hash_one(&names[seen.first]),
-            );
-            entry.and_modify(|seen| seen.last = line).or_insert(Seen {
-                first: line,
-                last: line,
-            });
         }
-        statuses
     }
 
     fn is_empty(&self) -> bool {
         self.lines.names.is_empty()
     }
 
-    fn status(&self, seen: Seen) -> &str {
-        &self.lines.statuses[seen.last]
+    fn status(&self, first: usize) -> &str {
+        let last = self.last.get(&first).copied();
+        &self.lines.statuses[last.unwrap_or(first)]
     }
 
-    fn name(&self, seen: Seen) -> &str {
-        &self.lines.names[seen.first]
+    fn name(&self, first: usize) -> &str {
+        &self.lines.names[first]
     }
 
     /// The status of a name.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        let is_it = |seen: &Seen| self.name(*seen) == name;
-        let seen = self.known.find(self.hasher.hash_one(name), is_it)?;
-        Some(self.status(*seen))
+        let next = self.next.get();
+        let is_next = self.last.is_empty() && self.lines.names.get(next) == Some(name);
+        let first = if is_next {
+            next
+        } else {
+            let is_it = |first: &usize| self.name(*first) == name;
+            *self.known.find(self.hasher.hash_one(name), is_it)?
+        };
+        self.next.set(first + 1);
+        Some(self.status(first))
     }
 
-    fn sorted(&self) -> &[Seen] {
+    fn sorted(&self) -> &[usize] {
         self.sorted.get_or_init(|| {
-            let mut all: Vec<Seen> = self.known.iter().copied().collect();
+            let mut all: Vec<usize> = self.known.iter().copied().collect();
             all.sort_unstable_by(|one, other| self.name(*one).cmp(self.name(*other)));
             all
         })
@@ -125,13 +140,13 @@ impl Statuses {
     /// says whether that choice is certain.
     pub(super) fn of_truncated(&self, name: &str) -> Option<(&str, bool)> {
         let sorted = self.sorted();
-        let from = sorted.partition_point(|seen| self.name(*seen) < name);
-        let length = sorted[from..].partition_point(|seen| self.name(*seen).starts_with(name));
+        let from = sorted.partition_point(|first| self.name(*first) < name);
+        let length = sorted[from..].partition_point(|first| self.name(*first).starts_with(name));
         let matches = &sorted[from..from + length];
-        let place = |seen: &&Seen| self.is_ordered.then_some(seen.first);
+        let place = |first: &&usize| self.is_ordered.then_some(**first);
         let first = self.status(*matches.iter().min_by_key(place)?);
         let passes = |status: &str| matches!(status, "PASSED" | "XFAIL");
-        let mut statuses = matches.iter().map(|seen| self.status(*seen));
+        let mut statuses = matches.iter().map(|first| self.status(*first));
         if statuses
             .clone()
             .any(|status| passes(status) != passes(first))
@@ -143,14 +158,14 @@ impl Statuses {
     }
 
     fn names_a_failure(&self) -> bool {
-        let mut statuses = self.known.iter().map(|seen| self.status(*seen));
+        let mut statuses = self.known.iter().map(|first| self.status(*first));
         statuses.any(|status| matches!(status, "FAILED" | "ERROR"))
     }
 
     /// Names and statuses, for whoever compares.
     pub(super) fn to_map(&self) -> BTreeMap<String, String> {
         let all = self.known.iter().copied();
-        all.map(|seen| (self.name(seen).to_owned(), self.status(seen).to_owned()))
+        all.map(|first| (self.name(first).to_owned(), self.status(first).to_owned()))
             .collect()
     }
 }
@@ -238,7 +253,7 @@ pub(super) fn read(
     if statuses.is_empty() && !SUITE_RAN.is_match(&text) {
         return Read::Ungradable("no test in the log and no sign that a suite ran".to_owned());
     }
-    let code = match exit_code(&text) {
+    let code = match exit_code(&arrows) {
         Ok(code) => code,
         Err(said) => return Read::Raised(said),
     };
@@ -269,8 +284,10 @@ fn statuses(read: CompatRead) -> Result<Statuses, String> {
 }
 
 /// The first recorded exit code of the log, as text, if it is not zero.
-fn exit_code(text: &str) -> Result<Option<&str>, String> {
-    let Some(found) = EXIT_CODE.captures(text).and_then(|found| found.get(1)) else {
+fn exit_code<'a>(arrows: &Arrows<'a>) -> Result<Option<&'a str>, String> {
+    let from = arrows.first(CODE, 0);
+    let found = from.and_then(|from| EXIT_CODE.captures(&arrows.text[from..]));
+    let Some(found) = found.and_then(|found| found.get(1)) else {
         return Ok(None);
     };
     let digits = found.as_str().trim_start_matches('-');
@@ -283,22 +300,75 @@ fn exit_code(text: &str) -> Result<Option<&str>, String> {
 
 /// A file's text as Python's `open` reads it: UTF-8 or an exception, every line end a `\n`.
 fn strict_text(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
-    let text = std::str::from_utf8(bytes).map_err(|why| {
-        let at = why.valid_up_to();
-        format!("UnicodeDecodeError: byte {at} of the log is no UTF-8")
-    })?;
-    Ok(newlines(Cow::Borrowed(text)))
+    if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
+        return Ok(newlines(Cow::Borrowed(text)));
+    }
+    let at = bytes
+        .utf8_chunks()
+        .next()
+        .map_or(0, |chunk| chunk.valid().len());
+    Err(format!(
+        "UnicodeDecodeError: byte {at} of the log is no UTF-8"
+    ))
 }
 
 /// The same with bytes that are no text replaced.
 pub(super) fn lenient_text(bytes: &[u8]) -> Cow<'_, str> {
-    newlines(String::from_utf8_lossy(bytes))
+    let text = simdutf8::basic::from_utf8(bytes).map(Cow::Borrowed);
+    newlines(text.unwrap_or_else(|_| String::from_utf8_lossy(bytes)))
 }
 
 fn newlines(text: Cow<'_, str>) -> Cow<'_, str> {
-    if text.contains('\r') {
+    if memchr::memchr(b'\r', text.as_bytes()).is_some() {
         Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
     } else {
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CompatLines, Statuses};
+    use std::collections::BTreeMap;
+
+    /// Every question in this order gets the answer of a map that the lines were put into.
+    #[track_caller]
+    fn check(lines: &[(&str, &'static str)], questions: &[&str]) {
+        let statuses = Statuses::of(
+            CompatLines {
+                names: lines.iter().map(|(name, _)| name).collect(),
+                statuses: lines.iter().map(|(_, status)| (*status).into()).collect(),
+            },
+            false,
+        );
+        let known: BTreeMap<&str, &str> = lines.iter().copied().collect();
+        for name in questions {
+            assert_eq!(statuses.get(name), known.get(name).copied(), "{name}");
+        }
+        let map = statuses.to_map();
+        let map = map.iter().map(|(name, status)| (&**name, &**status));
+        assert_eq!(map.collect::<BTreeMap<_, _>>(), known);
+    }
+
+    #[test]
+    fn a_name_has_the_status_of_its_last_line_in_whatever_order_it_is_asked_for() {
+        let questions = ["a", "b", "c", "d", "d", "a", "c", "b", "e", "a", "b"];
+        check(
+            &[("a", "1"), ("b", "2"), ("c", "3"), ("d", "4")],
+            &questions,
+        );
+        check(&[("d", "1"), ("c", "2"), ("a", "3")], &questions);
+        check(
+            &[
+                ("a", "1"),
+                ("b", "2"),
+                ("a", "3"),
+                ("c", "4"),
+                ("b", "5"),
+                ("a", "6"),
+            ],
+            &questions,
+        );
+        check(&[], &questions);
     }
 }

@@ -71,12 +71,27 @@ pub struct CompatFound {
     statuses: Vec<Cow<'static, str>>,
 }
 
+/// The most that is set aside for names before any is found.
+const MOST_AT_FIRST: usize = 256 << 10;
+
 impl CompatFound {
+    /// With room for what lines of this log may name.
+    fn of(log: &str) -> Self {
+        Self {
+            names: TestIdsBuilder::with_capacity(log.len().min(MOST_AT_FIRST)),
+            statuses: Vec::new(),
+        }
+    }
+
     fn push(&mut self, name: &str, status: &str) {
-        let known = STATUSES.into_iter().find(|known| *known == status);
-        let status = known.map_or_else(|| Cow::Owned(status.to_owned()), Cow::Borrowed);
         self.names.push(name);
-        self.statuses.push(status);
+        self.statuses.push(match status {
+            PASSED => Cow::Borrowed(PASSED),
+            _ => match STATUSES.into_iter().find(|known| *known == status) {
+                Some(known) => Cow::Borrowed(known),
+                None => Cow::Owned(status.to_owned()),
+            },
+        });
     }
 
     /// The names, and the status of each.

@@ -1,6 +1,6 @@
 //! pytest's summary lines, in the five ways the harnesses read them.
 
-use super::text::{is_digit, words};
+use super::text::{is_digit, lines, words};
 use super::{Answer, CompatFault, CompatFound, CompatStatuses, FAILED, PASSED, SKIPPED, STATUSES};
 use std::borrow::Cow;
 
@@ -21,10 +21,11 @@ impl Counts {
 }
 
 fn begins_with_status(line: &str) -> bool {
-    matches!(
-        line.as_bytes().first(),
-        Some(b'F' | b'P' | b'S' | b'E' | b'X')
-    ) && STATUSES.iter().any(|status| line.starts_with(status))
+    match line.as_bytes().first() {
+        Some(b'P') => line.starts_with(PASSED),
+        Some(b'F' | b'S' | b'E' | b'X') => STATUSES.iter().any(|status| line.starts_with(status)),
+        _ => false,
+    }
 }
 
 fn ends_with_status(line: &str) -> bool {
@@ -44,7 +45,8 @@ fn without_dashes(line: &str) -> Cow<'_, str> {
 /// Status and name of a summary line: its first two words.
 fn two_words(line: &str) -> Option<(&str, &str)> {
     // Most lines are a word, a blank and an id without any.
-    if let Some((status, name)) = line.split_once(' ')
+    if let Some(blank) = memchr::memchr(b' ', line.as_bytes())
+        && let (status, name) = (&line[..blank], &line[blank + 1..])
         && is_word_of_ascii(status)
         && is_word_of_ascii(name)
     {
@@ -56,15 +58,16 @@ fn two_words(line: &str) -> Option<(&str, &str)> {
 
 /// Whether a text is one word that holds nothing but what ASCII prints.
 fn is_word_of_ascii(text: &str) -> bool {
-    let all = text
-        .bytes()
-        .fold(true, |all, byte| all & (b'!'..=b'~').contains(&byte));
-    all && !text.is_empty()
+    let is_printed = |byte: &u8| (b'!'..=b'~').contains(byte);
+    let (wide, rest) = text.as_bytes().as_chunks::<16>();
+    let mut wide = wide.iter();
+    let all = wide.all(|chunk| chunk.iter().fold(true, |all, byte| all & is_printed(byte)));
+    all && rest.iter().all(is_printed) && !text.is_empty()
 }
 
 fn summary(log: &str, counts: Counts, rename: impl Fn(&str) -> Cow<'_, str>) -> CompatFound {
-    let mut found = CompatFound::default();
-    for line in log.split('\n') {
+    let mut found = CompatFound::of(log);
+    for line in lines(log) {
         read_summary(line, counts, &rename, &mut found);
     }
     found
@@ -98,7 +101,7 @@ pub(super) fn pytest4(log: &str) -> CompatFound {
 /// SWE-Bench++ cuts a failure at its last dash, and so loses one that has none.
 pub(super) fn pytest_pp(log: &str) -> CompatFound {
     let mut found = CompatFound::default();
-    for line in log.split('\n').filter(|line| begins_with_status(line)) {
+    for line in lines(log).filter(|line| begins_with_status(line)) {
         let line = if line.starts_with(FAILED) {
             until_last_dash(line).unwrap_or_default()
         } else {
@@ -143,7 +146,7 @@ pub(super) fn options4(log: &str) -> CompatFound {
 
 fn matplotlib(log: &str, counts: Counts) -> CompatFound {
     let mut found = CompatFound::default();
-    for line in log.split('\n') {
+    for line in lines(log) {
         let line = if line.contains("MouseButton.") {
             Cow::Owned(
                 line.replace("MouseButton.LEFT", "1")
@@ -216,7 +219,7 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
 
 pub(super) fn v2_5(log: &str) -> CompatFound {
     let mut found = CompatFound::default();
-    for line in log.split('\n') {
+    for line in lines(log) {
         let line = plain(line);
         if begins_with_status(&line) {
             let line = if line.starts_with(FAILED) {
@@ -243,7 +246,7 @@ pub(super) fn v2_5(log: &str) -> CompatFound {
 
 pub(super) fn v2_4(log: &str) -> CompatFound {
     let mut found = CompatFound::default();
-    for line in log.split('\n') {
+    for line in lines(log) {
         let line = plain(line);
         if begins_with_status(&line) {
             if let Some((status, name)) = two_words(&without_dashes(&line)) {
@@ -260,7 +263,7 @@ pub(super) fn v2_4(log: &str) -> CompatFound {
 
 pub(super) fn v2_pp(log: &str) -> CompatFound {
     let mut found = CompatFound::default();
-    for line in log.split('\n') {
+    for line in lines(log) {
         let line = plain(line);
         if begins_with_status(&line) {
             let line = if line.starts_with(FAILED) {
@@ -287,7 +290,7 @@ pub(super) fn v2_pp(log: &str) -> CompatFound {
 /// Passes and failures only; a line of one word is passed over.
 pub(super) fn seaborn5(log: &str) -> CompatStatuses {
     let mut found = CompatStatuses::new();
-    for line in log.split('\n') {
+    for line in lines(log) {
         if two_words(line).is_some() {
             // Two words are all that the reading can miss.
             let _ = read_seaborn(line, &mut found);
@@ -299,7 +302,7 @@ pub(super) fn seaborn5(log: &str) -> CompatStatuses {
 /// As [`seaborn5`], but a line of one word raises.
 pub(super) fn seaborn4(log: &str) -> Answer {
     let mut found = CompatStatuses::new();
-    for line in log.split('\n') {
+    for line in lines(log) {
         read_seaborn(line, &mut found)?;
     }
     Ok(found)

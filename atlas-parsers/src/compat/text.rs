@@ -37,6 +37,17 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).filter(|word| !word.is_empty())
 }
 
+/// `str.split("\n")`.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut from = 0;
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    ends.map(move |end| {
+        let line = &text[from..end];
+        from = end + 1;
+        line
+    })
+}
+
 /// `str.splitlines()`.
 pub(super) fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;

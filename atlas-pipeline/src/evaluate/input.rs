@@ -3,11 +3,11 @@
 use super::subject::Subject;
 use atlas_core::{Error, ErrorKind, Instance, InstanceError, InstanceId};
 use atlas_formats::{
-    FaultKind, Prediction, Predictions, ReadOptions, RowFault, map_rows, read_predictions,
+    FaultKind, Prediction, Predictions, ReadOptions, RowFault, map_rows_and_lists, read_predictions,
 };
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -89,7 +89,7 @@ pub(super) enum Keep {
 pub(super) struct Input {
     /// The instances that are asked for, in the dataset's order.
     pub(super) ids: Vec<String>,
-    pub(super) subjects: BTreeMap<String, std::sync::Arc<Subject>>,
+    pub(super) subjects: HashMap<String, std::sync::Arc<Subject>>,
     pub(super) items: Vec<Item>,
     /// Predictions of instances outside the dataset.
     pub(super) unknown: Vec<String>,
@@ -124,10 +124,16 @@ impl Input {
     }
 
     fn rows(&mut self, path: &Path, only: &[InstanceId], keep: Keep) -> Result<(), Error> {
-        let (read, faults) = map_rows(path, &ReadOptions::default(), |row| {
+        let apart: &[&str] = match keep {
+            Keep::Rows => &[],
+            Keep::Verdicts => &Subject::LISTS,
+        };
+        let options = ReadOptions::default();
+        let (read, faults) = map_rows_and_lists(path, &options, apart, |row, lists| {
             let line = row.place().map(|place| place.line).filter(|line| *line > 0);
             let name = row.id().clone();
-            let mut subject = row.into_instance().and_then(Subject::read);
+            let subject = row.into_instance();
+            let mut subject = subject.and_then(|row| Subject::read_beside(row, &lists));
             if let Ok(subject) = &mut subject
                 && keep == Keep::Verdicts
             {
@@ -141,7 +147,7 @@ impl Input {
             .filter(|fault| fault.kind != FaultKind::DuplicateId);
         self.faults.extend(told.map(InputFault::of));
         let only: BTreeSet<&InstanceId> = only.iter().collect();
-        let mut seen: BTreeMap<String, Option<usize>> = BTreeMap::new();
+        let mut seen: HashMap<String, Option<usize>> = HashMap::with_capacity(read.len());
         for (name, line, subject) in read {
             let subject = match subject {
                 Ok(subject) => subject,

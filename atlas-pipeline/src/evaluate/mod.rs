@@ -11,6 +11,7 @@ mod regrade;
 mod report;
 mod script;
 mod settle;
+mod stored;
 mod strict;
 mod subject;
 mod tree;

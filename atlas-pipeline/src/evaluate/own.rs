@@ -7,6 +7,8 @@ use crate::own_parser::{Isolated, OwnParser, ParserOrigin, ReadBy};
 use crate::synth::ParserFile;
 use atlas_core::{Error, ErrorKind, GradingMode, Harness, ParsedLog, RunContext};
 use atlas_oracle::CompatStage;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// What reads the log of one prediction in the place of a shipped parser.
@@ -92,7 +94,34 @@ impl Own {
 /// The harness's own log of an instance.
 pub(super) const OWN_LOG: &str = "run_instance.log";
 
-pub(super) fn read_log(path: &Path) -> Result<Vec<u8>, Error> {
+/// Room for one log after the other.
+#[derive(Debug, Default)]
+pub(super) struct LogBuffer(Vec<u8>);
+
+impl LogBuffer {
+    /// The bytes of a log.
+    pub(super) fn read(&mut self, path: &Path) -> Result<&[u8], Error> {
+        let failed = |why| Error::io("read log", path, why);
+        let mut file = File::open(path).map_err(failed)?;
+        let mut length = 0;
+        loop {
+            if length == self.0.len() {
+                self.0.resize((2 * length).max(FIRST_ROOM), 0);
+            }
+            match file.read(&mut self.0[length..]) {
+                Ok(0) => return Ok(&self.0[..length]),
+                Ok(read) => length += read,
+                Err(why) if why.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(why) => return Err(failed(why)),
+            }
+        }
+    }
+}
+
+/// Bytes for a first log: most are no longer.
+const FIRST_ROOM: usize = 128 << 10;
+
+fn read_log(path: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(path).map_err(|why| Error::io("read log", path, why))
 }
 

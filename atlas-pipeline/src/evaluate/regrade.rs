@@ -3,18 +3,17 @@
 use super::compat::{self, HarnessFiles};
 use super::ids;
 use super::input::{Input, InputFault, Item, Keep, PredictionSource};
-use super::own::{OWN_LOG, Own, Reader, read_log, said_of};
+use super::own::{LogBuffer, Own, Reader, said_of};
 use super::report;
 use super::script::{END, EXIT_CODE, START};
 use super::settle;
+use super::stored::{Stored, choose, find_logs};
 use super::verdict::{EvalOutcome, EvalVerdict};
 use crate::own_parser::Isolated;
 use crate::reading::parse_bytes;
 use crate::synth::ParserFile;
 use crate::{Config, EngineChoice};
-use atlas_core::{
-    Error, ErrorKind, GradingMode, Harness, InstanceId, LogParserExt, RunContext, RunOutcome,
-};
+use atlas_core::{Error, GradingMode, Harness, InstanceId, LogParserExt, RunContext, RunOutcome};
 use atlas_oracle::{
     Cause, Graded, InstanceReport, ReportState, RunEntry, RunReport, ScoreBounds, Scored,
 };
@@ -23,7 +22,6 @@ use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use walkdir::WalkDir;
 
 /// What to grade again, and how.
 #[derive(Clone, Debug)]
@@ -179,16 +177,23 @@ impl Serialize for RegradeReport {
 /// A dataset, predictions or a folder that cannot be read at all.
 ///
 /// # Cancellation
-/// Raising `cx.cancel` ends the parser in flight and returns [`ErrorKind::Cancelled`].
+/// Raising `cx.cancel` ends the parser in flight and returns [`Cancelled`](atlas_core::ErrorKind::Cancelled).
 pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<RegradeReport, Error> {
-    let input = Input::read(
-        &options.dataset,
-        &options.predictions,
-        &options.instances,
-        Keep::Verdicts,
-    )?;
+    let mut out_of_reach = Vec::new();
+    let (input, logs) = rayon::join(
+        || {
+            Input::read(
+                &options.dataset,
+                &options.predictions,
+                &options.instances,
+                Keep::Verdicts,
+            )
+        },
+        || find_logs(&options.logs, &mut out_of_reach),
+    );
+    let (input, logs) = (input?, logs?);
     let mut faults = input.faults.clone();
-    let logs = find_logs(&options.logs, &mut faults)?;
+    faults.append(&mut out_of_reach);
     let given = options
         .parser
         .as_deref()
@@ -214,11 +219,12 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         cx.check("regrade")?;
         work.push((item, chosen, own));
     }
-    let graded = work.into_par_iter().map(|(item, chosen, own)| {
-        let graded = |mode| {
+    let graded = work.into_par_iter();
+    let graded = graded.map_init(LogBuffer::default, |buffer, (item, chosen, own)| {
+        let mut graded = |mode| {
             let found = chosen.as_ref().map_err(|(_, why)| why.clone())?;
             let own = own.as_ref().map_err(Clone::clone)?;
-            one(mode, item, *found, own.as_ref()).map_err(|why| why.chain())
+            one(mode, item, *found, own.as_ref(), buffer).map_err(|why| why.chain())
         };
         let mut fault = None;
         let (regraded, entry) = graded(options.mode).unwrap_or_else(|why| {
@@ -271,122 +277,6 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
     })
 }
 
-/// What a run left of one instance.
-#[derive(Clone, Debug)]
-struct Stored {
-    folder: PathBuf,
-    /// The log of the tests, if it came to that.
-    log: Option<PathBuf>,
-    /// Whether the harness's own log of the instance stands beside it.
-    has_own_log: bool,
-}
-
-/// Whether a file is the log of the state that is graded: of three states, that of After.
-fn is_graded_log(name: &str) -> bool {
-    let is_log = name.starts_with("test_output")
-        && Path::new(name).extension().is_some_and(|end| end == "txt");
-    is_log && !name.contains("_base") && !name.contains("_before")
-}
-
-/// The folders of instances below a folder, by their names. A part of it that cannot be read is a
-/// fault.
-fn find_logs(
-    root: &Path,
-    faults: &mut Vec<InputFault>,
-) -> Result<BTreeMap<String, Vec<Stored>>, Error> {
-    let is_folder = std::fs::metadata(root)
-        .map_err(|why| Error::io("read the folder of logs", root, why))?
-        .is_dir();
-    if !is_folder {
-        return Err(Error::new(
-            ErrorKind::InvalidInput,
-            "read the folder of logs",
-            format!(
-                "`{}`: it is a file; name the folder that holds `<instance>/test_output.txt`",
-                root.display()
-            ),
-        ));
-    }
-    let mut found: BTreeMap<PathBuf, (Option<PathBuf>, bool)> = BTreeMap::new();
-    for entry in WalkDir::new(root).follow_links(true).sort_by_file_name() {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(why) => {
-                let path = why.path().unwrap_or(root).display().to_string();
-                faults.push(InputFault {
-                    file: path,
-                    line: None,
-                    field: None,
-                    message: format!("{why}; what lies below it is not graded"),
-                });
-                continue;
-            }
-        };
-        let name = entry.file_name().to_string_lossy();
-        let Some(folder) = entry.path().parent() else {
-            continue;
-        };
-        if !entry.file_type().is_file() {
-            continue;
-        }
-        let is_own_log = name == OWN_LOG;
-        if is_own_log || name.starts_with("test_output") {
-            let (log, has_own_log) = found.entry(folder.to_owned()).or_default();
-            *has_own_log |= is_own_log;
-            if is_graded_log(&name) {
-                *log = Some(entry.path().to_owned());
-            }
-        }
-    }
-    let mut stored: BTreeMap<String, Vec<Stored>> = BTreeMap::new();
-    for (folder, (log, has_own_log)) in found {
-        let name = folder
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
-        stored
-            .entry(name.unwrap_or_default())
-            .or_default()
-            .push(Stored {
-                folder,
-                log,
-                has_own_log,
-            });
-    }
-    Ok(stored)
-}
-
-/// What is stored of a prediction; of several runs below one folder, that of its model. Where two fit
-/// there is no telling: the first folder, and the reason.
-fn choose<'a>(
-    stored: &'a BTreeMap<String, Vec<Stored>>,
-    item: &Item,
-) -> Result<Option<&'a Stored>, (&'a Path, String)> {
-    let Some(found) = stored.get(&item.instance_id) else {
-        return Ok(None);
-    };
-    let model = super::layout::part(&item.model);
-    let is_of_model = |one: &Stored| {
-        let parent = one.folder.parent().and_then(Path::file_name);
-        parent.is_some_and(|name| *name == *model)
-    };
-    let mut fit: Vec<&Stored> = found.iter().collect();
-    if fit.iter().any(|one| is_of_model(one)) {
-        fit.retain(|one| is_of_model(one));
-    }
-    match fit.as_slice() {
-        [] => Ok(None),
-        [one] => Ok(Some(one)),
-        [one, another, ..] => Err((
-            &one.folder,
-            format!(
-                "there is another log of `{}` in `{}`; name the folder of one run",
-                item.instance_id,
-                another.folder.display()
-            ),
-        )),
-    }
-}
-
 /// A prediction whose log could not be read.
 fn lost(mode: GradingMode, item: &Item, why: String) -> (RegradedInstance, RunEntry) {
     let patch = item.patch.as_deref();
@@ -419,18 +309,19 @@ fn one(
     item: &Item,
     found: Option<&Stored>,
     own: Option<&Own>,
+    buffer: &mut LogBuffer,
 ) -> Result<(RegradedInstance, RunEntry), Error> {
     let path = found.and_then(|found| found.log.as_deref());
-    let log = path.map(read_log).transpose()?;
+    let log = path.map(|path| buffer.read(path)).transpose()?;
     let bytes = item.patch.as_deref().unwrap_or_default().as_bytes();
     let mut verdict = EvalVerdict::new(&item.instance_id, &item.model, mode, bytes);
     let (report, entry) = match mode {
         GradingMode::Compat(harness) => {
             let folder = found.filter(|found| found.has_own_log);
             let folder = folder.map(|found| found.folder.as_path());
-            as_harness(harness, item, (folder, log.as_deref()), own, &mut verdict)
+            as_harness(harness, item, (folder, log), own, &mut verdict)
         }
-        GradingMode::Strict => strictly(item, log.as_deref(), own, &mut verdict)?,
+        GradingMode::Strict => strictly(item, log, own, &mut verdict)?,
     };
     Ok((
         RegradedInstance {

@@ -4,7 +4,7 @@ use super::script;
 use crate::own_parser::{ParserOrigin, parser_of_row};
 use crate::synth::ParserFile;
 use atlas_core::{Instance, InstanceError, InstanceId, Patch, TestIds, TestList};
-use atlas_formats::read_literal;
+use atlas_formats::{RowLists, read_literal};
 
 /// What of a row an evaluation needs.
 #[derive(Clone, Debug)]
@@ -33,8 +33,21 @@ pub(super) struct Subject {
 }
 
 impl Subject {
+    /// Columns that hold lists of tests.
+    pub(super) const LISTS: [&'static str; 4] = [
+        "FAIL_TO_PASS",
+        "fail_to_pass",
+        "PASS_TO_PASS",
+        "pass_to_pass",
+    ];
+
     /// Reads a row of any schema of the SWE-bench family.
     pub(super) fn read(row: Instance) -> Result<Self, InstanceError> {
+        Self::read_beside(row, &RowLists::default())
+    }
+
+    /// The same of a row whose lists of tests may stand beside it.
+    pub(super) fn read_beside(row: Instance, lists: &RowLists) -> Result<Self, InstanceError> {
         let id = row.id()?;
         let first = |columns: &[&str]| -> Result<Option<String>, InstanceError> {
             for column in columns {
@@ -74,11 +87,14 @@ impl Subject {
                     .to_owned(),
             ),
         };
-        let list = |names: [&str; 2]| -> Result<TestList, InstanceError> {
+        let list = |names: &[&str]| -> Result<TestList, InstanceError> {
             let mut found = TestList::default();
             for name in names {
                 if found.ids.is_empty() {
-                    found = tests(&row, name)?;
+                    found = match lists.get(name) {
+                        Some(list) => list.clone(),
+                        None => tests(&row, name)?,
+                    };
                 }
             }
             Ok(found)
@@ -95,8 +111,8 @@ impl Subject {
             })?,
             fails_only: first(&["eval_type"])?.as_deref() == Some("fail_only"),
             gold_patch: Patch::new(first(&["patch", "gold_patch"])?.unwrap_or_default()),
-            fail_to_pass: list(["FAIL_TO_PASS", "fail_to_pass"])?,
-            pass_to_pass: list(["PASS_TO_PASS", "pass_to_pass"])?,
+            fail_to_pass: list(&Self::LISTS[..2])?,
+            pass_to_pass: list(&Self::LISTS[2..])?,
             row,
             id,
             language,
