@@ -128,6 +128,8 @@ struct State {
     lost: Vec<Lost>,
     /// The last entry was that of a package.
     in_lost: bool,
+    /// The last end that was printed, unless more came behind it: a failing test may print one, and
+    /// each but the last of several runs does.
     done: Option<Done>,
 }
 
@@ -161,6 +163,7 @@ impl State {
         let said = line::result(line);
         let package = line::package(line);
         if let Some(package) = package {
+            self.done = None;
             self.packages[package as usize] += 1;
         }
         if package == Some(Package::Compact) && self.results.is_empty() {
@@ -172,12 +175,14 @@ impl State {
                 && said.status == TestStatus::Failed
                 && said.test == test
             {
+                self.done = None;
                 self.results.push(Said::new(&said));
                 self.output_of = None;
             }
             return;
         }
         if let Some(said) = said {
+            self.done = None;
             self.group = line.starts_with("::group::");
             self.results.push(Said::new(&said));
         } else if let Some(test) = line.strip_prefix("=== RUN   ") {
@@ -212,6 +217,7 @@ impl State {
         if said.status != expected {
             return;
         }
+        self.done = None;
         self.in_lost = said.test.is_empty();
         if self.in_lost {
             self.lost.push(Lost {
