@@ -35,6 +35,7 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::java::maven::Maven,
     // Go
     &crate::go::gotest::GoTest,
+    &crate::go::gotestsum::GoTestSum,
     // Rust
     &crate::rust::cargo::Cargo,
     &crate::rust::nextest::Nextest,

@@ -1,3 +1,4 @@
 //! Go.
 
 pub(crate) mod gotest;
+pub(crate) mod gotestsum;

@@ -20,6 +20,7 @@ impl<'a> TestLine<'a> {
         let (all, rest) = number(rest.strip_prefix(b"/")?)?;
         let rest = std::str::from_utf8(rest.strip_prefix(b" ")?).ok()?;
         let mut from = 0;
+        let mut found = None;
         while let Some(space) = rest.get(from..).and_then(|tail| tail.find(' ')) {
             let at = from + space + 1;
             from = at;
@@ -27,15 +28,18 @@ impl<'a> TestLine<'a> {
                 continue;
             };
             let name = rest.get(..at)?.trim();
-            return (!name.is_empty()).then_some(Self {
-                place,
-                all,
-                name,
-                column: line.len() - rest.len() + rest.get(..at)?.chars().count(),
-                status,
-            });
+            if !name.is_empty() {
+                // The last one: a name may hold words that look like a verdict.
+                found = Some(Self {
+                    place,
+                    all,
+                    name,
+                    column: line.len() - rest.len() + rest.get(..at)?.chars().count(),
+                    status,
+                });
+            }
         }
-        None
+        found
     }
 }
 

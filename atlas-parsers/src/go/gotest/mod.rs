@@ -8,8 +8,7 @@
 //! in front of a result, the result is looked for inside the line.
 //!
 //! Benchmarks are not tests. Passing tests are not named without `-v`, so a plain run yields only
-//! failures. Formats that gotestsum makes up itself (`testname`, `dots`) are not read; its
-//! `standard-verbose` is.
+//! failures.
 
 mod event;
 mod line;
@@ -44,11 +43,11 @@ impl Runner for GoTest {
     fn about(&self) -> &'static About {
         const ABOUT: About = About {
             languages: &["go"],
-            aliases: &["gotestsum", "go"],
-            commands: &[&["go", "test"], &["gotestsum"]],
+            aliases: &["go"],
+            commands: &[&["go", "test"]],
             usual_for: &["go"],
             ..About::new(
-                "`go test` plain, -v and -json; gotestsum's standard-quiet and standard-verbose",
+                "`go test` plain, -v and -json",
                 "passing tests without -v; the package of a run that dies before its last line",
             )
         };

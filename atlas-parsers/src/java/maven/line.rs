@@ -246,6 +246,17 @@ pub(super) fn method(text: &[u8]) -> Option<MethodLine<'_>> {
     })
 }
 
+/// How many brackets the text opens and does not close; below nothing if it closes more.
+pub(super) fn open_brackets(text: &[u8]) -> i64 {
+    text.iter()
+        .map(|byte| match byte {
+            b'(' | b'[' | b'{' => 1,
+            b')' | b']' | b'}' => -1,
+            _ => 0,
+        })
+        .sum()
+}
+
 fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with([' ', '\t'])
 }

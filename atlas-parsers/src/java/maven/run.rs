@@ -61,6 +61,8 @@ pub(super) struct Run {
     listing: Option<usize>,
     /// A test may be named by the next line.
     may_name: bool,
+    /// The first lines of a test's name that has several: a parameter may hold line ends.
+    begun: String,
     /// The summary's tests that passed in another try.
     flaky: HashSet<String>,
     tries: Tries,
@@ -83,6 +85,7 @@ impl Run {
             open,
             listing,
             may_name,
+            begun,
             flaky,
             tries,
             merged,
@@ -91,6 +94,7 @@ impl Run {
         names.clear();
         last.clear();
         flaky.clear();
+        begun.clear();
         (*open, *listing, *may_name, *merged) = (0, None, false, 0);
         *tries = Tries::default();
     }
@@ -189,12 +193,14 @@ impl Run {
         }
         self.listing = Some(at);
         self.may_name = true;
+        self.begun.clear();
         true
     }
 
     /// The list of a class's tests has ended.
     pub(super) fn close_list(&mut self) {
         self.listing = None;
+        self.begun.clear();
     }
 
     /// A line below a class's totals. Returns whether it names a test, which it can only if
@@ -213,15 +219,40 @@ impl Run {
         };
         if text.is_empty() {
             self.may_name = true;
+            self.begun.clear();
             return false;
         }
-        if self.may_name
-            && may_name
-            && let Some(found) = line::method(text)
-        {
-            let name = self.names.name(class.name);
-            class.methods.push(Method::new(&found, name));
-            return true;
+        if self.may_name && may_name {
+            if let Some(found) = line::method(text) {
+                let name = self.names.name(class.name);
+                class.methods.push(Method::new(&found, name));
+                // Below stands what was thrown, whose message may look like a result.
+                self.may_name = !found.status.is_failing();
+                return true;
+            }
+            if line::open_brackets(text) > 0 {
+                self.begun = String::from_utf8_lossy(text).into_owned();
+            }
+        } else if !self.begun.is_empty() {
+            if let Some(found) = line::method(text)
+                && line::open_brackets(found.name.as_bytes()) < 0
+            {
+                let whole = std::mem::take(&mut self.begun) + "\n" + found.name;
+                if line::open_brackets(whole.as_bytes()) == 0 {
+                    let found = MethodLine {
+                        name: &whole,
+                        ..found
+                    };
+                    let name = self.names.name(class.name);
+                    class.methods.push(Method::new(&found, name));
+                    return true;
+                }
+            } else if text.first() != Some(&b'\t') && self.begun.len() < 1000 {
+                self.begun.push('\n');
+                self.begun.push_str(&String::from_utf8_lossy(text));
+            } else {
+                self.begun.clear();
+            }
         }
         self.may_name = false;
         if text.first() == Some(&b'\t') || text.starts_with(b"    ") {

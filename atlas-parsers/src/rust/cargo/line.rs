@@ -89,6 +89,18 @@ pub(super) fn test_line(line: &str) -> Option<(&str, &str)> {
     is_name(name).then_some((name, rest))
 }
 
+/// `test some words ... ok`, as harnesses that imitate libtest print it.
+pub(super) fn spaced_test(line: &[u8]) -> Option<(&str, TestStatus)> {
+    let rest = line.strip_prefix(b"test ")?;
+    let (name, rest) = std::str::from_utf8(rest).ok()?.rsplit_once(" ... ")?;
+    match outcome(rest)? {
+        Outcome::Status(status) if !name.trim().is_empty() && !is_name(name) => {
+            Some((name, status))
+        }
+        _ => None,
+    }
+}
+
 /// `running 17 tests`
 pub(super) fn running(line: &str) -> Option<u64> {
     let rest = line.strip_prefix("running ")?;

@@ -51,6 +51,8 @@ pub(super) struct Section {
     remarks: BTreeMap<String, &'static str>,
     measured: u64,
     doubtful: Vec<Doubtful>,
+    /// Results whose names have blanks: those of a harness that is not libtest, or sentences.
+    spaced: Vec<(String, TestStatus)>,
     pending: Option<Pending>,
     /// Failures of the terse format.
     terse: Vec<String>,
@@ -82,6 +84,7 @@ impl Section {
             remarks: BTreeMap::new(),
             measured: 0,
             doubtful: Vec::new(),
+            spaced: Vec::new(),
             pending: None,
             terse: Vec::new(),
             pretty: false,
@@ -288,6 +291,10 @@ impl Section {
     /// Looks for a result behind a test's own output (several threads, `--nocapture`), and for the
     /// terse format's failures.
     fn inside(&mut self, line: &[u8]) {
+        if let Some((name, status)) = line::spaced_test(line) {
+            self.spaced.push((name.to_owned(), status));
+            return;
+        }
         self.threaded = true;
         if let Some(name) = line.strip_suffix(b" --- FAILED") {
             let name = String::from_utf8_lossy(name);
@@ -338,6 +345,13 @@ impl Section {
         {
             self.in_flight.push(pending.name);
         }
+        if self.is_terse() {
+            // Tests have no lines then: what looks like one was printed by a test.
+            self.names.clear();
+            self.results.clear();
+            self.doubtful.clear();
+            self.pretty = false;
+        }
         let missing = self.expected.saturating_sub(self.count());
         let names = &self.names;
         self.doubtful
@@ -349,6 +363,13 @@ impl Section {
             for doubtful in std::mem::take(&mut self.doubtful) {
                 let name = self.plain(&doubtful.name);
                 self.push(name, doubtful.outcome);
+            }
+        }
+        let missing = self.expected.saturating_sub(self.count());
+        if self.totals.is_some() && self.spaced.len() as u64 == missing {
+            for (name, status) in std::mem::take(&mut self.spaced) {
+                self.pretty = true;
+                self.push(&name, status);
             }
         }
         if self.totals.is_none() || self.failures.is_empty() {
@@ -383,6 +404,16 @@ impl Section {
                 self.push(name, TestStatus::Failed);
             }
         }
+    }
+
+    /// Whether the section is one of the terse format: its lines of failures are those that the
+    /// list at the end has, and as many as the totals count.
+    fn is_terse(&self) -> bool {
+        let failed = self.totals.and_then(|totals| totals.failed);
+        !self.terse.is_empty()
+            && failed == Some(self.terse.len() as u64)
+            && self.terse.len() == self.failures.len()
+            && self.terse.iter().all(|name| self.failures.contains(name))
     }
 
     /// Whether no name has two results.
