@@ -91,9 +91,11 @@ impl Test {
 }
 
 /// Drops headings that stood inside a message, where there are more than the verdict counts.
-/// Returns whether there were any.
+/// Returns whether there were any. `is_earlier` knows the tests in front of an end that was printed
+/// before the headings, which cut the run in two.
 pub(super) fn drop_forged(
     tests: &[Test],
+    is_earlier: impl Fn(&Name) -> bool,
     headings: &mut Vec<(Heading, String, Option<Name>)>,
     verdict: Totals,
 ) -> bool {
@@ -112,8 +114,10 @@ pub(super) fn drop_forged(
             // A verbose run names every test.
             headings.retain(|(k, id, name)| {
                 *k != kind
-                    || name.as_ref().is_some_and(Name::is_fixture)
                     || named.contains(id.as_str())
+                    || name
+                        .as_ref()
+                        .is_some_and(|name| name.is_fixture() || is_earlier(name))
             });
         }
         if !tests.is_empty() && more(headings) {
