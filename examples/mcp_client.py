@@ -74,6 +74,16 @@ async def plan(repository):
         runner = await repository.lines(r"\bpytest\b", glob="*.{toml,cfg,ini,txt,yml,py}")
         unittest = not runner and await repository.lines("import unittest", glob="*.py")
         install = "-e ." if root & {"pyproject.toml", "setup.py", "setup.cfg"} else "-r requirements.txt"
+        # What the tests need besides: a file of requirements that names their runner, or an extra.
+        listed = sorted(
+            {line["source"] for line in await repository.lines(r"^pytest\b", glob="*.txt")},
+            key=lambda path: ("test" not in path, "dev" not in path, path),
+        )
+        extra = await repository.lines(r"^(tests?|testing|dev) *= *\[", path="pyproject.toml") if not listed else []
+        if listed:
+            install += f" -r {listed[0]}"
+        elif extra and install == "-e .":
+            install += f"[{extra[0]['text'].split('=')[0].strip()}]"
         made = {
             "language": "python", "base_image": f"python:{version}-slim-bookworm",
             "docker_specs": {"python_version": version},

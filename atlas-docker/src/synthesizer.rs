@@ -3,8 +3,10 @@
 use crate::analysis::{Analysis, AnalysisOptions, analyse};
 use crate::build::{BuildOutcome, Builder};
 use crate::languages::inventory_script;
+use crate::refine::{TrialRun, Verification, of_tests, verify};
 use crate::render::render;
 use crate::sealed;
+use crate::tree::Tree;
 use async_trait::async_trait;
 use atlas_core::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error,
@@ -25,7 +27,7 @@ pub struct SymbolicSynthesizer {
     pub options: AnalysisOptions,
 }
 
-/// Builds one given plan for whatever repository it is asked for.
+/// Builds one given plan for whatever repository it is asked for. Nothing in it is repaired.
 #[derive(Clone, Debug)]
 pub struct FixedPlan {
     /// The plan.
@@ -34,6 +36,9 @@ pub struct FixedPlan {
     pub builder: Arc<dyn Builder>,
     /// Runs the inventory; of the same engine as `builder`.
     pub sandbox: Arc<dyn Sandbox>,
+    /// Runs Base's tests in what was built. An environment in which they cannot run is refused, as it is
+    /// in [`RefiningSynthesizer`](crate::RefiningSynthesizer); without this, what builds is accepted.
+    pub trial: Option<Arc<dyn TrialRun>>,
 }
 
 #[async_trait]
@@ -91,7 +96,7 @@ impl EnvSynthesizer for FixedPlan {
         repository: &Repository,
     ) -> Result<SynthesisOutcome, Error> {
         cx.check("synthesize environment")?;
-        make(
+        let made = make(
             cx,
             repository,
             self.plan.clone(),
@@ -99,7 +104,54 @@ impl EnvSynthesizer for FixedPlan {
             &*self.sandbox,
             ErrorKind::InvalidInput,
         )
-        .await
+        .await?;
+        match (made, &self.trial) {
+            (SynthesisOutcome::Ready(environment), Some(trial)) => {
+                tried(cx, repository, *environment, &**trial).await
+            }
+            (made, _) => Ok(made),
+        }
+    }
+}
+
+/// The environment if Base's tests can run in it.
+async fn tried(
+    cx: &RunContext,
+    repository: &Repository,
+    mut environment: Environment,
+    trial: &dyn TrialRun,
+) -> Result<SynthesisOutcome, Error> {
+    cx.progress.phase("trial run");
+    let trial = trial.run(cx, &environment).await?;
+    let checkout = repository.checkout.clone();
+    let (trial, verification) = tokio::task::spawn_blocking(move || {
+        let tree = Tree::open(&checkout)?;
+        let verification = verify(&trial, &tree);
+        Ok::<_, Error>((trial, verification))
+    })
+    .await
+    .map_err(|why| {
+        let name = repository.name.clone();
+        Error::new(ErrorKind::Internal, "read the trial run", name).with_source(why)
+    })??;
+    match verification {
+        Verification::Accepted(notes) => {
+            environment.plan.drift.extend(notes);
+            Ok(SynthesisOutcome::Ready(Box::new(environment)))
+        }
+        Verification::Rejected { reason, evidence } => {
+            let failure = of_tests(trial.exit, &String::from_utf8_lossy(&trial.log));
+            Ok(SynthesisOutcome::NotBuildable {
+                reason,
+                attempts: vec![Attempt {
+                    plan: environment.plan,
+                    origin: AttemptOrigin::Analysis,
+                    failure: Some(failure),
+                }],
+                dockerfile: Some(environment.dockerfile),
+                evidence,
+            })
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use atlas_core::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use trial::{Verification, verify};
+pub(crate) use trial::{Verification, verify};
 
 /// Bounds of the loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -281,11 +281,7 @@ impl Loop<'_> {
                 Ok(Ok((candidate, log)))
             }
             Verification::Rejected { reason, evidence } => {
-                let code = match trial.exit {
-                    ExitState::Exited { code } => Some(code),
-                    ExitState::TimedOut | ExitState::OutOfMemory => None,
-                };
-                let failure = failure("tests", code, &log);
+                let failure = of_tests(trial.exit, &log);
                 self.attempts
                     .push(attempt(&environment.plan, Some(failure)));
                 Ok(Err(Trouble {
@@ -458,6 +454,15 @@ impl Trouble {
 }
 
 /// A failure with the end of what was printed.
+/// The tests as the step that failed.
+pub(crate) fn of_tests(exit: ExitState, log: &str) -> BuildFailure {
+    let code = match exit {
+        ExitState::Exited { code } => Some(code),
+        ExitState::TimedOut | ExitState::OutOfMemory => None,
+    };
+    failure("tests", code, log)
+}
+
 fn failure(step: &str, exit_code: Option<i64>, text: &str) -> BuildFailure {
     const KEPT: usize = 64 << 10;
     let mut from = text.len().saturating_sub(KEPT);

@@ -37,7 +37,7 @@ pub struct Trial {
 
 /// Whether a trial run speaks for the environment (paper 001, section 3.2.2, phase 3).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verification {
+pub(crate) enum Verification {
     /// Tests run. The notes say what does not, where that is the environment's fault.
     Accepted(Vec<String>),
     /// They do not, for want of something that the environment should have.
@@ -118,7 +118,7 @@ fn blames(line: &str, tree: &Tree) -> bool {
 /// Reads a trial run. Tests that fail by themselves are accepted; a run is rejected where nothing
 /// ran, where no test passes, or where at least half of the test modules are missing and their own
 /// lines blame the environment.
-pub(super) fn verify(trial: &Trial, tree: &Tree) -> Verification {
+pub(crate) fn verify(trial: &Trial, tree: &Tree) -> Verification {
     let text = String::from_utf8_lossy(&trial.log);
     let signs = || -> Vec<Evidence> {
         text.lines()

@@ -68,6 +68,7 @@ async fn make(
         },
         builder: Arc::new(DockerBuilder::new(engine.connection.clone())),
         sandbox: Arc::new(DockerSandbox::new(engine.connection.clone())),
+        trial: None,
     };
     let cx = RunContext::new("engine-tests");
     synthesizer.synthesize(&cx, repository).await

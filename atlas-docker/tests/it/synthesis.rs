@@ -4,10 +4,13 @@ use crate::analysis::repository;
 use async_trait::async_trait;
 use atlas_core::{
     BuildFailure, EnvSynthesizer, Environment, EnvironmentLock, EnvironmentPlan, Error, ErrorKind,
-    ExitState, ImageRef, Isolation, Job, JobResult, Repository, ResourceUsage, RunContext, Sandbox,
-    SandboxInfo, SynthesisOutcome,
+    Evidence, ExitState, ImageRef, Isolation, Job, JobResult, LostReason, ParsedLogBuilder,
+    Repository, ResourceUsage, RunContext, RunOutcome, Sandbox, SandboxInfo, SynthesisOutcome,
+    TestStatus,
 };
-use atlas_docker::{AnalysisOptions, BuildOutcome, Builder, FixedPlan, SymbolicSynthesizer};
+use atlas_docker::{
+    AnalysisOptions, BuildOutcome, Builder, FixedPlan, SymbolicSynthesizer, Trial, TrialRun,
+};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -109,6 +112,7 @@ fn rust_like(build: &str) -> FixedPlan {
         },
         builder: Arc::new(InPlace),
         sandbox: Arc::new(InPlace),
+        trial: None,
     }
 }
 
@@ -200,4 +204,69 @@ async fn analysis_without_a_plan_is_a_verdict_and_a_bad_fixed_plan_an_error() {
         .unwrap_err();
     assert_eq!(why.kind(), ErrorKind::InvalidInput);
     assert!(why.chain().contains("cobol"), "{}", why.chain());
+}
+
+/// A trial run of this log.
+#[derive(Debug)]
+struct Recorded(&'static str);
+
+#[async_trait]
+impl TrialRun for Recorded {
+    async fn run(&self, _: &RunContext, _: &Environment) -> Result<Trial, Error> {
+        let mut log = ParsedLogBuilder::new("cargo");
+        for line in self.0.lines() {
+            if let Some(name) = line.strip_prefix("ok ") {
+                log.record(name, name, name, TestStatus::Passed);
+            }
+            if let Some(name) = line.strip_prefix("lost ") {
+                let proof = vec![Evidence::at("log", 1, "linker `cc` not found")];
+                log.lose(name, LostReason::BuildFailed, proof);
+            }
+        }
+        Ok(Trial {
+            log: self.0.as_bytes().to_vec(),
+            parsed: log.finish(RunOutcome::Completed),
+            exit: ExitState::Exited { code: 101 },
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_fixed_plan_in_which_no_test_can_run_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = async |log| {
+        let plan = FixedPlan {
+            trial: Some(Arc::new(Recorded(log))),
+            ..rust_like("true")
+        };
+        plan.synthesize(&RunContext::new("test"), &repository(folder.path()))
+            .await
+            .unwrap()
+    };
+    let SynthesisOutcome::Ready(environment) = made("ok a\nok b\nlost c").await else {
+        panic!("refused");
+    };
+    let note = "`c` does not load in Base: linker `cc` not found";
+    let drift = &environment.plan.drift;
+    assert!(drift.iter().any(|line| line == note), "{drift:?}");
+
+    for log in ["", "ok a\nlost b\nerror: linker `cc` not found"] {
+        let SynthesisOutcome::NotBuildable {
+            reason,
+            attempts,
+            evidence,
+            ..
+        } = made(log).await
+        else {
+            panic!("accepted: {log}");
+        };
+        let failure = attempts[0].failure.as_ref().unwrap();
+        assert_eq!((&*failure.step, failure.exit_code), ("tests", Some(101)));
+        if log.is_empty() {
+            assert_eq!(reason, "no test was seen to run");
+        } else {
+            assert!(reason.contains("do not load"), "{reason}");
+            assert_eq!(evidence[0].text, "error: linker `cc` not found");
+        }
+    }
 }

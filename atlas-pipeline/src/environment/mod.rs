@@ -109,6 +109,7 @@ pub(crate) fn fixed(plan: EnvironmentPlan, engines: &Engines) -> Result<FixedPla
         plan,
         builder: Arc::clone(&engines.builder),
         sandbox: Arc::new(CachedSandbox::new(Arc::clone(&engines.sandbox), known)),
+        trial: None,
     })
 }
 
@@ -126,20 +127,24 @@ pub(crate) fn synthesizer(
     let known = crate::engine::cache_folder()?.join("inventory");
     let builder = Arc::clone(&engines.builder);
     let sandbox = Arc::new(CachedSandbox::new(Arc::clone(&engines.sandbox), known));
+    let trial = Arc::new(BaseTrial {
+        engines: engines.clone(),
+        limits: config.limits.clone(),
+        instance: instance.clone(),
+        seed,
+        reading: Arc::clone(reading),
+        before: before.cloned(),
+    });
     if let Some(plan) = fixed_plan(config)? {
-        return Ok(Box::new(fixed(plan, engines)?));
+        return Ok(Box::new(FixedPlan {
+            trial: Some(trial),
+            ..fixed(plan, engines)?
+        }));
     }
     Ok(Box::new(RefiningSynthesizer {
         builder,
         sandbox,
-        trial: Some(Arc::new(BaseTrial {
-            engines: engines.clone(),
-            limits: config.limits.clone(),
-            instance: instance.clone(),
-            seed,
-            reading: Arc::clone(reading),
-            before: before.cloned(),
-        })),
+        trial: Some(trial),
         options: analysis_options(config)?,
         refine: RefineOptions::default(),
         model: model(config)?,

@@ -26,6 +26,7 @@ impl ScratchSynthesizer {
                 plan,
                 builder,
                 sandbox,
+                trial: None,
             },
             last: Mutex::new(None),
         }
