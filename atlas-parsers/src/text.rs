@@ -16,75 +16,70 @@ use std::borrow::Cow;
 /// ```
 pub fn clean(line: &[u8]) -> Cow<'_, [u8]> {
     let line = without_mark(line);
-    if is_clean(line) {
+    if memchr::memchr2(0x1b, b'\r', line).is_none() {
         return Cow::Borrowed(line);
     }
-    let mut room = Vec::with_capacity(line.len());
-    clean_into(line, &mut room);
-    Cow::Owned(room)
-}
-
-/// The same for a reader of many lines that need it, who has room for them.
-pub(crate) fn clean_in<'a>(line: &'a [u8], room: &'a mut Vec<u8>) -> &'a [u8] {
-    let line = without_mark(line);
-    if is_clean(line) {
-        return line;
+    let mut room = String::new();
+    if uncoloured(line, &mut room).is_some() {
+        return Cow::Owned(room.into_bytes());
     }
-    clean_into(line, room);
-    room
+    let mut clean: Vec<u8> = anstream::adapter::strip_bytes(&closed(line)).into_vec();
+    while clean.last() == Some(&b'\r') {
+        clean.pop();
+    }
+    if let Some(last) = memchr::memrchr(b'\r', &clean) {
+        clean.drain(..=last);
+    }
+    Cow::Owned(clean)
 }
 
 fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
 }
 
-fn is_clean(line: &[u8]) -> bool {
-    memchr::memchr2(0x1b, b'\r', line).is_none()
-}
-
-fn clean_into(line: &[u8], clean: &mut Vec<u8>) {
-    clean.clear();
-    if uncoloured(line, clean) {
-        return;
-    }
-    clean.clear();
-    for printed in anstream::adapter::strip_bytes(&closed(line)) {
-        clean.extend_from_slice(printed);
-    }
-    while clean.last() == Some(&b'\r') {
-        clean.pop();
-    }
-    if let Some(last) = memchr::memrchr(b'\r', clean) {
-        clean.drain(..=last);
-    }
-}
-
-/// Copies a line without its escape sequences where these are all of the kind that sets colours (CSI)
-/// and nothing else in it is for the terminal; false where it is not so.
-fn uncoloured(line: &[u8], plain: &mut Vec<u8>) -> bool {
-    let (mut odd, mut high) = (0, 0);
-    for byte in line {
+/// What [`clean`] makes of a line, where that is text, its escape sequences are all of the kind that
+/// sets colours (CSI) and nothing else in it is for the terminal; many lines may share the room.
+pub(crate) fn uncoloured<'a>(line: &[u8], room: &'a mut String) -> Option<&'a str> {
+    let text = std::str::from_utf8(without_mark(line)).ok()?;
+    let mut odd = 0;
+    for byte in text.as_bytes() {
         odd |= u8::from((*byte < b' ' && *byte != 0x1b && *byte != b'\t') || *byte == 0x7f);
-        high |= *byte & 0x80;
     }
-    if odd != 0 || high != 0 && std::str::from_utf8(line).is_err() {
-        return false;
+    if odd != 0 {
+        return None;
     }
-    let mut rest = line;
-    while let Some(at) = memchr::memchr(0x1b, rest) {
-        plain.extend_from_slice(&rest[..at]);
-        let Some(sequence) = rest[at + 1..].strip_prefix(b"[") else {
-            return false;
-        };
-        let is_part = |byte: &&u8| byte.is_ascii_digit() || **byte == b';';
-        let parts = sequence.iter().take_while(is_part).count();
-        match sequence.get(parts) {
-            Some(0x40..=0x7e) => rest = &sequence[parts + 1..],
-            _ => return false,
+    room.clear();
+    room.reserve(text.len());
+    let mut rest = text;
+    while let Some(at) = escape(rest.as_bytes()) {
+        room.push_str(&rest[..at]);
+        let sequence = rest[at + 1..].strip_prefix('[')?;
+        let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b';';
+        let parts = sequence.bytes().take_while(is_part).count();
+        if !matches!(sequence.as_bytes().get(parts)?, 0x40..=0x7e) {
+            return None;
+        }
+        rest = &sequence[parts + 1..];
+    }
+    room.push_str(rest);
+    Some(room)
+}
+
+/// Where the next escape stands, which is not far: a call of `memchr` would cost more than its look.
+#[inline]
+fn escape(text: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let (pieces, tail) = text.as_chunks::<8>();
+    for (nth, piece) in pieces.iter().enumerate() {
+        // The byte that is the escape is zero here, and the lowest zero is marked for certain.
+        let zero = u64::from_le_bytes(*piece) ^ (ONES * 0x1b);
+        let marks = zero.wrapping_sub(ONES) & !zero & (ONES << 7);
+        if marks != 0 {
+            return Some(nth * 8 + marks.trailing_zeros() as usize / 8);
         }
     }
-    plain.extend_from_slice(rest);
-    true
+    let at = tail.iter().position(|byte| *byte == 0x1b)?;
+    Some(pieces.len() * 8 + at)
 }
 
 /// The line without the beginnings of strings for the terminal (OSC, DCS, SOS, PM, APC) that do not
@@ -117,18 +112,23 @@ pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// Without a way out of the loop this is one comparison of all bytes at once.
+#[inline]
+fn is_blank_in<const LEN: usize>(piece: &[u8; LEN]) -> bool {
+    let blanks = piece.iter().map(|byte| u8::from(*byte == b' '));
+    blanks.fold(0, |found, blank| found | blank) != 0
+}
+
 /// Whether a blank is in a text as short as a test's name, for which a call of `memchr` costs as much as
 /// its look.
 #[inline]
 pub(crate) fn has_blank(text: &[u8]) -> bool {
-    // Without a way out of the loop this is one comparison of 16 bytes at once.
-    let is_in = |piece: &[u8; 16]| {
-        let blanks = piece.iter().map(|byte| u8::from(*byte == b' '));
-        blanks.fold(0, |found, blank| found | blank) != 0
-    };
-    match text.split_last_chunk() {
-        Some((_, last)) => is_in(last) || text.as_chunks().0.iter().any(is_in),
-        None => text.contains(&b' '),
+    match text.last_chunk::<16>() {
+        Some(last) => is_blank_in(last) || text.as_chunks::<16>().0.iter().any(is_blank_in),
+        None => match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+            (Some(first), Some(last)) => is_blank_in(first) || is_blank_in(last),
+            _ => text.contains(&b' '),
+        },
     }
 }
 
@@ -176,6 +176,20 @@ mod tests {
                 for third in parts {
                     let line = [b"\x1b[1m" as &[u8], first, second, b"x", third].concat();
                     assert_eq!(*clean(&line), slowly(&line), "{}", line.escape_ascii());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_escape_is_found_wherever_it_stands() {
+        for length in 0..30 {
+            for byte in [b'x', 0, 0x1a, 0x1c, 0x9b, 0xff] {
+                let mut text = vec![byte; length];
+                assert_eq!(super::escape(&text), None);
+                for at in (0..length).rev() {
+                    text[at] = 0x1b;
+                    assert_eq!(super::escape(&text), Some(at));
                 }
             }
         }

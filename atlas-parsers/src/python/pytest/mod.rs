@@ -15,10 +15,9 @@ mod plain;
 mod reports;
 mod session;
 mod sugar;
-mod texts;
 
 use crate::runner::{About, Mark, Place, Runner};
-use crate::text::clean_in;
+use crate::text::{clean, uncoloured};
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
     RunOutcome,
@@ -151,7 +150,7 @@ struct State {
     /// The file of the last plain line.
     file: Vec<u8>,
     /// Room for a line without its escapes.
-    room: Vec<u8>,
+    room: String,
 }
 
 struct Conftest {
@@ -178,7 +177,7 @@ impl Default for State {
             fatal: false,
             fatal_error: memmem::Finder::new(b"Fatal Python error: "),
             file: Vec::new(),
-            room: Vec::new(),
+            room: String::new(),
         }
     }
 }
@@ -189,11 +188,15 @@ fn text(line: &[u8]) -> String {
 
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
-        if !self.is_of_sugar(line) {
-            let mut room = std::mem::take(&mut self.room);
-            self.cleaned(clean_in(line, &mut room));
-            self.room = room;
+        let mut room = std::mem::take(&mut self.room);
+        if self.sugar.is_none()
+            && let Some(text) = uncoloured(line, &mut room)
+        {
+            self.text_line(text);
+        } else if !self.is_of_sugar(line) {
+            self.cleaned(&clean(line));
         }
+        self.room = room;
     }
 
     fn clean_line(&mut self, line: &[u8]) {

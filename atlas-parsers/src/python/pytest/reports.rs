@@ -1,8 +1,8 @@
 //! What follows the tests: reports, and the short summary.
 
 use super::grammar::{self, Summary};
-use super::texts::{Place, Texts};
 use crate::text::lossy;
+use crate::texts::{Place, Texts};
 use atlas_core::{Evidence, TestStatus};
 use std::collections::{BTreeMap, BTreeSet};
 

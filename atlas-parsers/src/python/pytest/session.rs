@@ -4,8 +4,8 @@ use super::grammar::{self, Collected, Final, Progress, Tally, Verbose, Word};
 use super::plain::{self, Plain};
 use super::reports::{Reports, Section};
 use super::status_of;
-use super::texts::{Place, Texts};
 use crate::text::lossy;
+use crate::texts::{Place, Texts};
 use atlas_core::{LostReason, ParsedLogBuilder, RunOutcome, TestResults, TestStatus};
 use std::collections::BTreeSet;
 

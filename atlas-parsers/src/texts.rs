@@ -1,14 +1,14 @@
-//! Ids that are kept until a session ends.
+//! Texts that are kept until a run ends.
 
 /// Texts, one after the other; none is moved when there are more of them.
 #[derive(Debug, Default)]
-pub(super) struct Texts {
+pub(crate) struct Texts {
     pieces: Vec<String>,
 }
 
 /// Where a text stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     piece: u32,
     start: u32,
     len: u32,
@@ -18,11 +18,12 @@ impl Texts {
     /// The size of a piece, once there are several. A longer text gets one of its own.
     const PIECE: usize = 128 << 10;
 
+    #[inline]
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a line that is read has at most 4 MiB, and so has a piece"
     )]
-    pub(super) fn push(&mut self, text: &str) -> Place {
+    pub(crate) fn push(&mut self, text: &str) -> Place {
         let room = self.pieces.last().map_or(0, |p| p.capacity() - p.len());
         if room < text.len() || self.pieces.is_empty() {
             self.grow(text.len());
@@ -44,7 +45,7 @@ impl Texts {
         self.pieces.push(String::with_capacity(size.max(len)));
     }
 
-    pub(super) fn text(&self, place: Place) -> &str {
+    pub(crate) fn text(&self, place: Place) -> &str {
         let start = place.start as usize;
         &self.pieces[place.piece as usize][start..start + place.len as usize]
     }
