@@ -41,44 +41,49 @@ fn without_mark(line: &[u8]) -> &[u8] {
 /// sets colours (CSI) and nothing else in it is for the terminal; many lines may share the room.
 pub(crate) fn uncoloured<'a>(line: &[u8], room: &'a mut String) -> Option<&'a str> {
     let text = std::str::from_utf8(without_mark(line)).ok()?;
-    let mut odd = 0;
-    for byte in text.as_bytes() {
-        odd |= u8::from((*byte < b' ' && *byte != 0x1b && *byte != b'\t') || *byte == 0x7f);
-    }
-    if odd != 0 {
+    let is_odd = |byte: u8| byte.is_ascii_control() && byte != 0x1b && byte != b'\t';
+    if has(text.as_bytes(), is_odd) {
         return None;
     }
     room.clear();
     room.reserve(text.len());
-    let mut rest = text;
-    while let Some(at) = escape(rest.as_bytes()) {
-        room.push_str(&rest[..at]);
-        let sequence = rest[at + 1..].strip_prefix('[')?;
-        let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b';';
-        let parts = sequence.bytes().take_while(is_part).count();
-        if !matches!(sequence.as_bytes().get(parts)?, 0x40..=0x7e) {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    while let Some(at) = near(0x1b, &bytes[from..]) {
+        let at = from + at;
+        if at > from {
+            room.push_str(&text[from..at]);
+        }
+        if bytes.get(at + 1) != Some(&b'[') {
             return None;
         }
-        rest = &sequence[parts + 1..];
+        let mut end = at + 2;
+        while let Some(b'0'..=b'9' | b';') = bytes.get(end) {
+            end += 1;
+        }
+        if !matches!(bytes.get(end)?, 0x40..=0x7e) {
+            return None;
+        }
+        from = end + 1;
     }
-    room.push_str(rest);
+    room.push_str(&text[from..]);
     Some(room)
 }
 
-/// Where the next escape stands, which is not far: a call of `memchr` would cost more than its look.
+/// Where a byte stands that is most often near: a call of `memchr` would cost more than its look.
 #[inline]
-fn escape(text: &[u8]) -> Option<usize> {
+pub(crate) fn near(byte: u8, text: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     let (pieces, tail) = text.as_chunks::<8>();
     for (nth, piece) in pieces.iter().enumerate() {
-        // The byte that is the escape is zero here, and the lowest zero is marked for certain.
-        let zero = u64::from_le_bytes(*piece) ^ (ONES * 0x1b);
+        // The byte that is looked for is zero here, and the lowest zero is marked for certain.
+        let zero = u64::from_le_bytes(*piece) ^ (ONES * u64::from(byte));
         let marks = zero.wrapping_sub(ONES) & !zero & (ONES << 7);
         if marks != 0 {
             return Some(nth * 8 + marks.trailing_zeros() as usize / 8);
         }
     }
-    let at = tail.iter().position(|byte| *byte == 0x1b)?;
+    let at = tail.iter().position(|known| *known == byte)?;
     Some(pieces.len() * 8 + at)
 }
 
@@ -112,24 +117,37 @@ pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Without a way out of the loop this is one comparison of all bytes at once.
-#[inline]
-fn is_blank_in<const LEN: usize>(piece: &[u8; LEN]) -> bool {
-    let blanks = piece.iter().map(|byte| u8::from(*byte == b' '));
-    blanks.fold(0, |found, blank| found | blank) != 0
-}
-
 /// Whether a blank is in a text as short as a test's name, for which a call of `memchr` costs as much as
 /// its look.
 #[inline]
 pub(crate) fn has_blank(text: &[u8]) -> bool {
+    has(text, |byte| byte == b' ')
+}
+
+/// Whether such a byte is in a short text.
+#[inline]
+pub(crate) fn has(text: &[u8], is_it: impl Fn(u8) -> bool + Copy) -> bool {
     match text.last_chunk::<16>() {
-        Some(last) => is_blank_in(last) || text.as_chunks::<16>().0.iter().any(is_blank_in),
+        Some(last) => {
+            any_of(last, is_it)
+                || text
+                    .as_chunks::<16>()
+                    .0
+                    .iter()
+                    .any(|part| any_of(part, is_it))
+        }
         None => match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
-            (Some(first), Some(last)) => is_blank_in(first) || is_blank_in(last),
-            _ => text.contains(&b' '),
+            (Some(first), Some(last)) => any_of(first, is_it) || any_of(last, is_it),
+            _ => text.iter().any(|byte| is_it(*byte)),
         },
     }
+}
+
+/// Without a way out of the loop this is one comparison of all bytes at once.
+#[inline]
+fn any_of<const LEN: usize>(part: &[u8; LEN], is_it: impl Fn(u8) -> bool) -> bool {
+    let found = part.iter().map(|byte| u8::from(is_it(*byte)));
+    found.fold(0, |any, found| any | found) != 0
 }
 
 #[cfg(test)]
@@ -186,10 +204,10 @@ mod tests {
         for length in 0..30 {
             for byte in [b'x', 0, 0x1a, 0x1c, 0x9b, 0xff] {
                 let mut text = vec![byte; length];
-                assert_eq!(super::escape(&text), None);
+                assert_eq!(super::near(0x1b, &text), None);
                 for at in (0..length).rev() {
                     text[at] = 0x1b;
-                    assert_eq!(super::escape(&text), Some(at));
+                    assert_eq!(super::near(0x1b, &text), Some(at));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! One line of TAP.
 
+use crate::text::has;
 use atlas_core::TestStatus;
 use std::borrow::Cow;
 
@@ -64,7 +65,7 @@ pub(super) fn plain(line: &str) -> Option<(bool, u64, &str)> {
     let rest = &rest[digits..];
     let title = rest.strip_prefix(" - ")?.as_bytes();
     let is_plain =
-        !title.last()?.is_ascii_whitespace() && memchr::memchr2(b'#', b'\\', title).is_none();
+        !title.last()?.is_ascii_whitespace() && !has(title, |byte| byte == b'#' || byte == b'\\');
     is_plain.then(|| (passed, number, &rest[" - ".len()..]))
 }
 
