@@ -86,12 +86,11 @@ fn feed_whole(state: &mut impl LineState, lines: &[u8]) {
         }
         return;
     }
-    let mut strange = memchr::memchr2_iter(0x1b, b'\r', lines);
-    let mut next = strange.next();
+    let mut next = memchr::memchr2(0x1b, b'\r', lines);
     for end in memchr::memchr_iter(b'\n', lines) {
         let line = &lines[start..end];
-        while next.is_some_and(|at| at < start) {
-            next = strange.next();
+        if next.is_some_and(|at| at < start) {
+            next = memchr::memchr2(0x1b, b'\r', &lines[start..]).map(|at| start + at);
         }
         let clean = next.is_none_or(|at| at > end);
         if clean && line.first() != Some(&MARK) && line.len() <= MAX_LINE {

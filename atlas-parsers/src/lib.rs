@@ -36,6 +36,7 @@ mod script;
 mod shell;
 mod synth;
 pub mod text;
+mod texts;
 mod xml;
 
 pub use certify::{

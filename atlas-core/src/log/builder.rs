@@ -227,13 +227,8 @@ impl ParsedLogBuilder {
     }
 
     fn agrees(&self, totals: Totals) -> bool {
-        let count = |status| -> u64 {
-            self.results
-                .iter()
-                .filter(|result| result.status == status)
-                .map(|result| u64::from(result.seen))
-                .sum()
-        };
+        let counts = self.results.reports_by_status();
+        let count = |status: TestStatus| counts[status as usize];
         let same = |declared: Option<u64>, counted: u64| declared.is_none_or(|d| d == counted);
         let failures = count(TestStatus::Failed);
         let errors = count(TestStatus::Error);
@@ -245,9 +240,6 @@ impl ParsedLogBuilder {
                 Some(_) => same(totals.failed, failures) && same(totals.errors, errors),
                 None => same(totals.failed, failures + errors),
             }
-            && same(
-                totals.total,
-                self.results.iter().map(|r| u64::from(r.seen)).sum(),
-            )
+            && same(totals.total, counts.iter().sum())
     }
 }

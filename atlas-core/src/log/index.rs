@@ -136,8 +136,7 @@ impl Index {
                     return Some(found);
                 }
                 self.gather(store);
-            } else if store.len() >= 512 && store.len() / 4 < self.firsts.len() {
-                // Groups of a few results each are no help.
+            } else if self.is_scattered(store.len()) {
                 self.gather(store);
             } else {
                 self.groups.add(group);
@@ -152,6 +151,16 @@ impl Index {
             None => &mut self.last,
         };
         table.enter(hash, store.len(), |at| store.is(at, id))
+    }
+
+    /// Whether groups are of a few results each, or of one, and so no help.
+    fn is_scattered(&self, results: usize) -> bool {
+        let few = match results {
+            0..64 => return false,
+            64..512 => 2,
+            _ => 4,
+        };
+        results / few < self.firsts.len()
     }
 
     /// Begins a module whose results are added without asking for each: its ids begin with `front`,

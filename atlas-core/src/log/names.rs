@@ -25,6 +25,12 @@ pub struct Names {
 }
 
 impl Names {
+    /// Makes room for so many names more, so that adding them need not.
+    pub fn reserve(&mut self, names: usize) {
+        self.entries.reserve(names);
+        self.index.reserve(names);
+    }
+
     /// The number of a name, and whether it is new.
     #[inline]
     pub fn add(&mut self, name: &str) -> (usize, bool) {

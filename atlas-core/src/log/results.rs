@@ -66,7 +66,7 @@ impl Entries {
         if self
             .pieces
             .last()
-            .is_none_or(|last| last.len() >= Self::PIECE)
+            .is_none_or(|last| last.len() == last.capacity())
         {
             self.grow();
         }
@@ -74,12 +74,22 @@ impl Entries {
         &mut self.pieces[last]
     }
 
+    /// Makes room for so many more, as far as one piece goes.
+    fn reserve(&mut self, more: usize) {
+        let room = self.room();
+        room.reserve_exact(more.min(Self::PIECE - room.len()));
+    }
+
     #[cold]
     fn grow(&mut self) {
         // Most logs do not fill the first one.
-        let first = self.pieces.is_empty();
-        let size = if first { 4 } else { Self::PIECE };
-        self.pieces.push(Vec::with_capacity(size));
+        match self.pieces.last_mut() {
+            None => self.pieces.push(Vec::with_capacity(4)),
+            Some(last) if last.len() < Self::PIECE => {
+                last.reserve_exact((3 * last.len()).min(Self::PIECE - last.len()));
+            }
+            Some(_) => self.pieces.push(Vec::with_capacity(Self::PIECE)),
+        }
     }
 
     #[inline]
@@ -276,6 +286,15 @@ impl TestResults {
         seen.sum()
     }
 
+    /// How many reports there were of each status, by its place in [`TestStatus::ALL`].
+    pub(super) fn reports_by_status(&self) -> [u64; TestStatus::ALL.len()] {
+        let mut counts = [0; TestStatus::ALL.len()];
+        for entry in self.store.entries.iter() {
+            counts[entry.status() as usize] += u64::from(entry.seen());
+        }
+        counts
+    }
+
     /// Whether some name is nothing but blanks.
     pub(super) fn has_blank(&self) -> bool {
         self.blank
@@ -386,6 +405,9 @@ impl TestResults {
             front.push_str(separator);
         }
         if self.index.begin(&self.store, &front, module, separator) {
+            self.store
+                .entries
+                .reserve(results.size_hint().1.unwrap_or_default());
             // Unlike a loop, this is one loop for iterators that are put together of several.
             results.for_each(|(name, status, seen)| {
                 self.store.push_in(module.len(), &front, name, status, seen);

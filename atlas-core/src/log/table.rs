@@ -27,11 +27,20 @@ fn spread(half: u32) -> u64 {
 }
 
 impl Table {
+    /// Up to so many numbers a table grows in long steps.
+    const SMALL: usize = 1 << 13;
+
     /// A table in which so many find room.
     pub(super) fn with_room(numbers: usize) -> Self {
         Self {
             numbers: HashTable::with_capacity(numbers),
         }
+    }
+
+    /// Makes room for so many numbers more.
+    pub(super) fn reserve(&mut self, numbers: usize) {
+        let again = |(hash, _): &(u32, u32)| spread(*hash);
+        self.numbers.reserve(numbers, again);
     }
 
     /// The number with this hash that `is_it` says yes to.
@@ -52,6 +61,11 @@ impl Table {
     ) -> Option<usize> {
         let same = |(known, at): &(u32, u32)| *known == hash && is_it(*at as usize);
         let again = |(hash, _): &(u32, u32)| spread(*hash);
+        let len = self.numbers.len();
+        if len == self.numbers.capacity() && len <= Self::SMALL {
+            // Growing in fewer steps moves less.
+            self.numbers.reserve(3 * len + 1, again);
+        }
         match self.numbers.entry(spread(hash), same, again) {
             Entry::Occupied(found) => Some(found.get().1 as usize),
             Entry::Vacant(place) => {

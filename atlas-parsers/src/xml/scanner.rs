@@ -123,6 +123,8 @@ impl<S: Sink> Scanner<S> {
         let mut at = 0;
         loop {
             let rest = &buffer[at..];
+            // A tag's lines are counted where it ends.
+            let tag = self.state == State::Tag;
             let used = match self.state {
                 State::Text => self.text(rest, end),
                 State::Tag => self.tag(rest, end),
@@ -131,7 +133,9 @@ impl<S: Sink> Scanner<S> {
             let Some(used) = used else {
                 break;
             };
-            self.count(&rest[..used]);
+            if !tag {
+                self.count(&rest[..used]);
+            }
             at += used;
         }
         self.buffer = buffer;
@@ -154,7 +158,8 @@ impl<S: Sink> Scanner<S> {
 
     /// Passes text. `None` where more bytes are needed.
     fn text(&mut self, rest: &[u8], end: bool) -> Option<usize> {
-        let Some(at) = memchr(b'<', rest) else {
+        let first = rest.first() == Some(&b'<');
+        let Some(at) = first.then_some(0).or_else(|| memchr(b'<', rest)) else {
             self.prolog = self.prolog && rest.iter().all(u8::is_ascii_whitespace);
             return (!rest.is_empty()).then_some(rest.len());
         };
@@ -256,6 +261,7 @@ impl<S: Sink> Scanner<S> {
                     return None;
                 } else if root::<S>(&left[at..]) {
                     self.state = State::Text;
+                    self.count(&rest[..self.scanned]);
                     return Some(self.scanned);
                 }
                 self.scanned += 1;
@@ -273,12 +279,14 @@ impl<S: Sink> Scanner<S> {
                 b'>' => {
                     self.state = State::Text;
                     let empty = rest[self.scanned - 1] == b'/';
-                    self.last = self.line.saturating_add(lines(&rest[..self.scanned]));
+                    self.count(&rest[..self.scanned]);
+                    self.last = self.line;
                     self.emit(&rest[1..self.scanned.min(MAX_TAG)], empty);
                     return Some(self.scanned + 1);
                 }
                 b'<' => {
                     self.state = State::Text;
+                    self.count(&rest[..self.scanned]);
                     return Some(self.scanned);
                 }
                 quote => self.quote = Some(quote),

@@ -1,7 +1,7 @@
 //! One tag, and what stands in it.
 
-use crate::text::{clean, lossy};
-use memchr::{memchr, memchr_iter};
+use crate::text::{clean, has, lossy, near};
+use memchr::memchr;
 use std::borrow::Cow;
 
 /// How an element stands there.
@@ -100,7 +100,7 @@ impl<'a> Iterator for Attributes<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let rest = self.rest.trim_ascii_start();
-            let equals = memchr(b'=', rest)?;
+            let equals = near(b'=', rest)?;
             let key = rest[..equals].trim_ascii();
             let after = rest[equals + 1..].trim_ascii_start();
             let quote = *after.first()?;
@@ -124,18 +124,21 @@ impl<'a> Iterator for Attributes<'a> {
 /// Where a value ends. Some writers leave quotes inside as they are: the one that ends a value has
 /// nothing but a blank or the end of the tag behind it.
 fn closing(value: &[u8], quote: u8) -> Option<usize> {
-    memchr_iter(quote, value).find(|at| {
-        value
-            .get(at + 1)
-            .is_none_or(|next| next.is_ascii_whitespace() || matches!(next, b'/' | b'?'))
-    })
+    let mut from = 0;
+    loop {
+        let at = from + near(quote, &value[from..])?;
+        from = at + 1;
+        let next = value.get(from);
+        if next.is_none_or(|next| next.is_ascii_whitespace() || matches!(next, b'/' | b'?')) {
+            return Some(at);
+        }
+    }
 }
 
 /// The text of an attribute's value, as [`Tag::attribute`] gives it.
 pub(crate) fn text(value: &[u8]) -> Cow<'_, str> {
-    // Without a way out of the loop, which is quicker for short values.
-    let strange = |byte: &u8| matches!(byte, b'&' | 0x1b | b'\r' | b'\n' | b'\t');
-    if !value.iter().fold(false, |any, byte| any | strange(byte)) {
+    let is_strange = |byte| matches!(byte, b'&' | 0x1b | b'\r' | b'\n' | b'\t');
+    if !has(value, is_strange) {
         return lossy(value);
     }
     // Line ends and tabs inside a value are blanks, unless they are written as references.

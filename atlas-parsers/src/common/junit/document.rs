@@ -61,7 +61,7 @@ impl Counts {
 }
 
 /// A case that is open.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Case {
     name: String,
     class: String,
@@ -82,6 +82,8 @@ pub(super) struct Documents {
     log: ParsedLogBuilder,
     suites: Vec<Suite>,
     case: Option<Case>,
+    /// The case before: its texts' room is the next one's.
+    spare: Case,
     /// Open elements that are of no interest.
     other: usize,
     totals: Totals,
@@ -101,6 +103,7 @@ impl Default for Documents {
             log: ParsedLogBuilder::new("junit"),
             suites: Vec::new(),
             case: None,
+            spare: Case::default(),
             other: 0,
             totals: Totals::default(),
             begun: 0,
@@ -165,6 +168,7 @@ impl Sink for Documents {
             b"testcase" => {
                 if let Some(case) = self.case.take() {
                     self.record(&case);
+                    self.spare = case;
                 }
             }
             b"testsuites" | b"testsuite" if self.case.is_none() => {
@@ -242,14 +246,19 @@ impl Documents {
             ("", "TestMain") => self.suites.last().is_some_and(unnamed),
             _ => repeated && self.suites.last().is_some_and(|suite| suite.name == name),
         };
+        let mut room = std::mem::take(&mut self.spare);
+        for (room, text) in [
+            (&mut room.class, if repeated { "" } else { &*class }),
+            (&mut room.name, &*name),
+            (&mut room.file, &*text(file)),
+        ] {
+            room.clear();
+            room.push_str(text);
+        }
         self.case = Some(Case {
-            class: if repeated {
-                String::new()
-            } else {
-                class.into_owned()
-            },
-            name: name.into_owned(),
-            file: text(file).into_owned(),
+            class: room.class,
+            name: room.name,
+            file: room.file,
             status: idle.then_some(TestStatus::Skipped),
             verdict: false,
             may_fail: false,

@@ -1,5 +1,6 @@
 //! One line of TAP.
 
+use crate::text::has;
 use atlas_core::TestStatus;
 use std::borrow::Cow;
 
@@ -39,6 +40,33 @@ pub(crate) fn point(line: &[u8]) -> Option<Point<'_>> {
         number,
         rest: rest.trim_ascii(),
     })
+}
+
+/// Passed, number and title of `ok 3 - title`, which nearly every point is: with a number, a dash, and
+/// neither escapes nor a directive. What is read here, [`point`], [`title`] and [`name`] read alike,
+/// and slower.
+pub(super) fn plain(line: &str) -> Option<(bool, u64, &str)> {
+    let (passed, rest) = match line.as_bytes().first()? {
+        b'o' => (true, line.strip_prefix("ok ")?),
+        b'n' => (false, line.strip_prefix("not ok ")?),
+        _ => return None,
+    };
+    let (mut number, mut digits) = (0, 0);
+    while let Some(digit @ b'0'..=b'9') = rest.as_bytes().get(digits) {
+        number = number * 10 + u64::from(digit - b'0');
+        digits += 1;
+        if digits > 18 {
+            return None;
+        }
+    }
+    if digits == 0 {
+        return None;
+    }
+    let rest = &rest[digits..];
+    let title = rest.strip_prefix(" - ")?.as_bytes();
+    let is_plain =
+        !title.last()?.is_ascii_whitespace() && !has(title, |byte| byte == b'#' || byte == b'\\');
+    is_plain.then(|| (passed, number, &rest[" - ".len()..]))
 }
 
 /// The number that the digits are, and nothing else.
@@ -230,6 +258,30 @@ mod tests {
             read("not ok").map(|p| (p.passed, p.number)),
             Some((false, None))
         );
+    }
+
+    #[test]
+    fn a_plain_point_is_read_as_any() {
+        let mut read = 0;
+        for head in ["ok ", "not ok ", "ok", "not ok  ", "okay "] {
+            for number in ["1", "17", "", "3rd", "99999999999999999999"] {
+                for between in [" - ", " ", "  - ", " -", " - - "] {
+                    for tail in [
+                        "a b", "a # b", "a \\\\ b", "", " ", "a ", " a", "#", "\u{e4}", "a\t",
+                    ] {
+                        let line = [head, number, between, tail].concat();
+                        let Some(found) = plain(&line) else { continue };
+                        read += 1;
+                        let point = point(line.as_bytes()).expect("a point");
+                        let (title, directive) = title(point.rest);
+                        let slow = (point.passed, point.number, name(title));
+                        assert_eq!((found.0, Some(found.1), found.2.into()), slow, "{line}");
+                        assert_eq!(directive, None, "{line}");
+                    }
+                }
+            }
+        }
+        assert!(read > 10, "{read}");
     }
 
     #[test]

@@ -214,15 +214,14 @@ impl Default for State {
     }
 }
 
-impl LineState for State {
-    fn line(&mut self, line: &[u8]) {
-        let line = clean(line);
-        if self.block.holds(&line) {
+impl State {
+    fn cleaned(&mut self, line: &[u8]) {
+        if self.block.holds(line) {
             return;
         }
         match line.first() {
             Some(b'o' | b'n') => {
-                let Some(point) = line::point(&line) else {
+                let Some(point) = line::point(line) else {
                     return;
                 };
                 let (title, directive) = line::title(point.rest);
@@ -235,17 +234,42 @@ impl LineState for State {
                 self.block.point();
             }
             Some(b'1') => {
-                if let Some(plan) = line::plan(&line) {
+                if let Some(plan) = line::plan(line) {
                     self.run.plan(plan);
                 }
             }
-            Some(b'T' | b't') if line::version(&line) => self.run.begin(),
+            Some(b'T' | b't') if line::version(line) => self.run.begin(),
             Some(b'B' | b' ' | b'\t') if line.trim_ascii_start().starts_with(b"Bail out!") => {
                 self.run.bail();
             }
-            Some(b'#') if exited(&line) && !self.run.document.complete() => self.run.died = true,
+            Some(b'#') if exited(line) && !self.run.document.complete() => self.run.died = true,
             _ => {}
         }
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        self.cleaned(&clean(line));
+    }
+
+    fn clean_line(&mut self, line: &[u8]) {
+        self.cleaned(line);
+    }
+
+    fn text_line(&mut self, line: &str) {
+        let Some((passed, number, name)) = line::plain(line) else {
+            self.cleaned(line.as_bytes());
+            return;
+        };
+        // It stands further out than any block.
+        self.block.point();
+        self.run.point(Seen {
+            number: Some(number),
+            name,
+            group: "",
+            status: line::status(passed, None),
+        });
     }
 
     fn finish(self) -> ParsedLog {

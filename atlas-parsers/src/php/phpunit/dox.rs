@@ -1,13 +1,17 @@
 //! `--testdox`: class headings with marked sentences below them.
 
+use crate::text::lossy;
+use crate::texts::{Place, Texts};
 use atlas_core::TestStatus;
+use std::borrow::Cow;
 
 /// One sentence.
 #[derive(Debug)]
 pub(super) struct Sentence {
     /// Index into [`Dox::classes`].
     pub(super) class: usize,
-    pub(super) title: String,
+    /// Its place in [`Dox::titles`].
+    pub(super) title: Place,
     pub(super) status: TestStatus,
     /// How much it may be believed: the lowest are dropped first where there are too many.
     rank: u8,
@@ -29,6 +33,7 @@ pub(super) struct Class {
 pub(super) struct Dox {
     pub(super) classes: Vec<Class>,
     pub(super) sentences: Vec<Sentence>,
+    pub(super) titles: Texts,
     /// The line before: a possible heading where the one before it was empty.
     heading: Vec<u8>,
     before: Before,
@@ -63,6 +68,7 @@ impl Dox {
     pub(super) fn line(
         &mut self,
         line: &[u8],
+        text: Option<&str>,
         coloured: bool,
         early: bool,
         has_times: bool,
@@ -103,9 +109,13 @@ impl Dox {
             self.other(line);
             return false;
         };
-        let Some(title) = clean_title(title, coloured, has_times) else {
+        // It ends the line.
+        let known = text.and_then(|text| text.get(text.len() - title.len()..));
+        let title = known.map_or_else(|| lossy(title), Cow::Borrowed);
+        let title = clean_title(&title, coloured, has_times);
+        if title.is_empty() {
             return false;
-        };
+        }
         if glued {
             self.rank = 2;
         } else {
@@ -129,7 +139,7 @@ impl Dox {
         }
         self.sentences.push(Sentence {
             class: self.classes.len() - 1,
-            title,
+            title: self.titles.push(title),
             status,
             rank: self.rank,
             message: false,
@@ -242,26 +252,25 @@ fn glued_mark(line: &[u8]) -> Option<(TestStatus, &[u8])> {
 
 /// The title without the time that `--verbose` appends before `PHPUnit` 10: ` [0.12 ms]`, in colours
 /// `  12 ms`.
-fn clean_title(title: &[u8], coloured: bool, timed: bool) -> Option<String> {
-    let title = String::from_utf8_lossy(title);
+fn clean_title(title: &str, coloured: bool, timed: bool) -> &str {
     let title = title.trim_end();
     let mut name = title;
     if timed {
-        if let Some((head, time)) = title.rsplit_once(" [")
-            && let Some(time) = time.strip_suffix(" ms]")
+        if let Some(timed) = title.strip_suffix(" ms]")
+            && let Some((head, time)) = timed.rsplit_once(" [")
             && time.bytes().all(|b| b.is_ascii_digit() || b == b'.')
         {
             name = head;
         } else if coloured
-            && let Some((head, time)) = title.rsplit_once("  ")
-            && let Some(time) = time.strip_suffix(" ms")
+            && let Some(timed) = title.strip_suffix(" ms")
+            && let Some((head, time)) = timed.rsplit_once("  ")
             && !time.is_empty()
             && time.bytes().all(|b| b.is_ascii_digit())
         {
             name = head;
         }
     }
-    (!name.is_empty()).then(|| name.to_owned())
+    name
 }
 
 /// Takes `Nasty (App\Tests\Nasty)` apart.

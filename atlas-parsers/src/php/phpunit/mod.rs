@@ -229,21 +229,35 @@ fn file_of(text: &str) -> Option<String> {
         .then(|| path.to_owned())
 }
 
-impl LineState for State {
-    fn line(&mut self, line: &[u8]) {
+impl State {
+    /// `text` is the line where it is known to be text.
+    fn cleaned(&mut self, line: &[u8], text: Option<&str>, coloured: bool) {
         self.line += 1;
-        let coloured = memchr::memchr(0x1b, line).is_some();
-        let line = clean(line);
-        if line.first() == Some(&b'P') && is_header(&line) {
+        if line.first() == Some(&b'P') && is_header(line) {
             if self.session.has_header() || !self.session.only_events() {
                 self.close();
             }
-            self.session.header(&line);
+            self.session.header(line);
             return;
         }
-        if !self.session.line(&line, coloured, self.line) {
-            self.death(&line);
+        if !self.session.line(line, text, coloured, self.line) {
+            self.death(line);
         }
+    }
+}
+
+impl LineState for State {
+    fn line(&mut self, line: &[u8]) {
+        let coloured = memchr::memchr(0x1b, line).is_some();
+        self.cleaned(&clean(line), None, coloured);
+    }
+
+    fn clean_line(&mut self, line: &[u8]) {
+        self.cleaned(line, None, false);
+    }
+
+    fn text_line(&mut self, line: &str) {
+        self.cleaned(line.as_bytes(), Some(line), false);
     }
 
     fn finish(mut self) -> ParsedLog {

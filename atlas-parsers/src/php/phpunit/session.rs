@@ -1,6 +1,6 @@
 //! One run of the runner, from its first line to its totals.
 
-use super::dox::{Declared, Dox};
+use super::dox::{Class, Declared, Dox};
 use super::lists::{Kind, List, Lists};
 use super::named::{Form, NamedTests};
 use super::pest::Pest;
@@ -79,7 +79,13 @@ impl Session {
     }
 
     /// Takes a line. Returns whether it was the runner's.
-    pub(super) fn line(&mut self, line: &[u8], coloured: bool, number: usize) -> bool {
+    pub(super) fn line(
+        &mut self,
+        line: &[u8],
+        text: Option<&str>,
+        coloured: bool,
+        number: usize,
+    ) -> bool {
         let verdict = std::mem::take(&mut self.verdict);
         let steps = self.named.steps;
         if self.names(line, number) {
@@ -146,7 +152,7 @@ impl Session {
         let place = self.live() || self.after_time;
         if !self.again && place && (told || self.lists.all.is_empty()) {
             let timed = self.major.is_none_or(|major| major < 10 && self.runtime);
-            if self.dox.line(line, coloured, self.live(), timed) {
+            if self.dox.line(line, text, coloured, self.live(), timed) {
                 self.ran |= self.has_header;
                 return true;
             }
@@ -294,12 +300,6 @@ impl Session {
     }
 
     fn record_dox(&mut self, log: &mut ParsedLogBuilder) -> Option<bool> {
-        let pseudo = |dox: &Dox, class: usize| {
-            matches!(
-                dox.classes[class].qualified.as_str(),
-                "PHPUnit\\Framework\\ErrorTestCase" | "PHPUnit\\Framework\\WarningTestCase"
-            )
-        };
         if let Some(counts) = self.counts {
             let warned = if self.live() { 0 } else { counts.warnings };
             self.dox.settle(Declared {
@@ -309,15 +309,20 @@ impl Session {
             });
         }
         let mut lost = 0_u64;
+        let mut front = None;
         for sentence in &self.dox.sentences {
             let class = &self.dox.classes[sentence.class];
-            if pseudo(&self.dox, sentence.class) {
+            let front = match &mut front {
+                Some((of, front)) if *of == sentence.class => front,
+                _ => &mut front.insert((sentence.class, Front::new(class))).1,
+            };
+            if front.is_pseudo {
                 lost += 1;
                 continue;
             }
-            let name = format!("{} > {}", class.name, sentence.title);
-            let qualified = format!("{} > {}", class.qualified, sentence.title);
-            log.record(&class.qualified, &qualified, &name, sentence.status);
+            let title = self.dox.titles.text(sentence.title);
+            let (qualified, name) = front.ids(title);
+            log.record(&class.qualified, qualified, name, sentence.status);
         }
         if lost > 0 {
             log.warn(
@@ -467,6 +472,43 @@ impl Session {
             }
             None => self.named.announced.map(|announced| all <= announced),
         }
+    }
+}
+
+/// What begins the ids of a class's sentences, and room for the sentences.
+struct Front {
+    qualified: String,
+    /// Where it differs from the qualified one.
+    name: Option<String>,
+    lens: [usize; 2],
+    is_pseudo: bool,
+}
+
+impl Front {
+    fn new(class: &Class) -> Self {
+        let before = |class: &str| format!("{class} > ");
+        let differs = class.name != class.qualified;
+        Self {
+            qualified: before(&class.qualified),
+            name: differs.then(|| before(&class.name)),
+            lens: [&class.qualified, &class.name].map(|class| class.len() + " > ".len()),
+            is_pseudo: matches!(
+                class.qualified.as_str(),
+                "PHPUnit\\Framework\\ErrorTestCase" | "PHPUnit\\Framework\\WarningTestCase"
+            ),
+        }
+    }
+
+    /// The qualified id of a sentence, and the SWE-bench id.
+    fn ids(&mut self, title: &str) -> (&str, &str) {
+        self.qualified.truncate(self.lens[0]);
+        self.qualified.push_str(title);
+        let Some(name) = &mut self.name else {
+            return (&self.qualified, &self.qualified);
+        };
+        name.truncate(self.lens[1]);
+        name.push_str(title);
+        (&self.qualified, name)
     }
 }
 

@@ -67,12 +67,18 @@ fn is_file(text: &[u8]) -> bool {
     {
         return false;
     }
-    // One pass for the three bytes that matter; `C:` may begin a path.
-    let (mut blank, mut strange) = (false, false);
-    for (at, byte) in text.iter().enumerate() {
-        blank |= *byte == b' ';
-        strange |= byte.is_ascii_control() || (*byte == b':' && at != 1);
+    // Without a way out of the loop, 16 bytes are compared at once; `C:` may begin a path.
+    let (mut blank, mut strange) = (0, 0);
+    for byte in text {
+        blank |= u8::from(*byte == b' ');
+        strange |= u8::from(byte.is_ascii_control());
     }
+    let drive = text.get(1) == Some(&b':');
+    let rest = text.get(if drive { 2 } else { 1 }..).unwrap_or_default();
+    for byte in rest {
+        strange |= u8::from(*byte == b':');
+    }
+    let (blank, strange) = (blank != 0, strange != 0);
     if strange {
         return false;
     }
@@ -108,15 +114,25 @@ fn is_closed(id: &[u8]) -> bool {
     memchr(b'[', name).is_none() || name.ends_with(b"]")
 }
 
+/// The text without ` <- base.py` at its end, which names the file that an inherited test came from.
+fn without_origin(text: &[u8]) -> &[u8] {
+    let mut end = text.len();
+    while let Some(at) = memrchr(b'<', &text[..end]) {
+        if at > 0 && text[at - 1] == b' ' && text[at..].starts_with(b"<- ") {
+            let is_origin = is_file(&text[at + 3..]);
+            return if is_origin { &text[..at - 1] } else { text };
+        }
+        end = at;
+    }
+    text
+}
+
 /// The node id at the start of the text, and whether something stood behind it.
 ///
 /// Names of Python tests have no blanks outside their parameters; what follows one is output of the
-/// test, or the label of a subtest. ` <- base.py` names the file that an inherited test came from.
+/// test, or the label of a subtest.
 pub(super) fn cut_id(text: &[u8], sub: bool) -> (&[u8], bool) {
-    let text = match memmem::rfind(text, b" <- ") {
-        Some(at) if is_file(&text[at + 4..]) => &text[..at],
-        _ => text,
-    };
+    let text = without_origin(text);
     let Some(file) = file_len(text) else {
         return (text, false);
     };
@@ -292,47 +308,6 @@ pub(super) fn verbose(rest: &[u8]) -> Option<Verbose<'_>> {
     }
 }
 
-/// Reads the line that nearly every line of a verbose run is: an id without blanks, a word, and a
-/// percentage. What it reads, [`split_progress`] and [`verbose`] read alike, and slower. `file` is
-/// the file of the last such line, which is most often that of the next; afterwards it is the file
-/// that begins the id.
-pub(super) fn plain<'a>(
-    line: &'a [u8],
-    file: &mut Vec<u8>,
-) -> Option<(&'a [u8], TestStatus, Progress)> {
-    let (id, percent) = line.split_last_chunk::<6>()?;
-    let progress = match percent {
-        b"[100%]" => Progress::Done,
-        [b'[', b' ', tens, ones, b'%', b']']
-            if ones.is_ascii_digit() && (tens.is_ascii_digit() || *tens == b' ') =>
-        {
-            Progress::Some
-        }
-        _ => return None,
-    };
-    let blank = memchr(b' ', id)?;
-    let (id, rest) = id.split_at(blank);
-    let (status, rest) = match rest.get(1)? {
-        b'P' => (TestStatus::Passed, rest.strip_prefix(b" PASSED ")?),
-        b'F' => (TestStatus::Failed, rest.strip_prefix(b" FAILED ")?),
-        b'S' => (TestStatus::Skipped, rest.strip_prefix(b" SKIPPED ")?),
-        b'E' => (TestStatus::Error, rest.strip_prefix(b" ERROR ")?),
-        _ => return None,
-    };
-    if rest.iter().any(|byte| *byte != b' ') {
-        return None;
-    }
-    let same = id
-        .strip_prefix(&file[..])
-        .is_some_and(|name| !file.is_empty() && name.starts_with(b"::"));
-    if !same {
-        let end = file_len(id)?;
-        file.clear();
-        file.extend_from_slice(&id[..end]);
-    }
-    Some((id, status, progress))
-}
-
 /// The word of a line that only ends a test whose id was printed before; the second value is
 /// whether the word begins the line, as it does unless output stands before it.
 pub(super) fn word_alone(rest: &[u8]) -> Option<(Word, bool)> {
@@ -370,10 +345,7 @@ pub(super) fn worker(line: &[u8]) -> Option<(Verbose<'_>, Progress)> {
     };
     let id = id.strip_suffix(b" ").unwrap_or(id);
     file_len(id)?;
-    let id = match memmem::rfind(id, b" <- ") {
-        Some(at) if is_file(&id[at + 4..]) => &id[..at],
-        _ => id,
-    };
+    let id = without_origin(id);
     Some((Verbose { id, word }, progress))
 }
 

@@ -11,12 +11,13 @@
 //! fails its test. Summary lines `SKIPPED [2] a.py:7` name places and give no ids.
 
 mod grammar;
+mod plain;
 mod reports;
 mod session;
 mod sugar;
 
 use crate::runner::{About, Mark, Place, Runner};
-use crate::text::clean;
+use crate::text::{clean, uncoloured};
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
     RunOutcome,
@@ -148,6 +149,8 @@ struct State {
     fatal_error: memmem::Finder<'static>,
     /// The file of the last plain line.
     file: Vec<u8>,
+    /// Room for a line without its escapes.
+    room: String,
 }
 
 struct Conftest {
@@ -174,6 +177,7 @@ impl Default for State {
             fatal: false,
             fatal_error: memmem::Finder::new(b"Fatal Python error: "),
             file: Vec::new(),
+            room: String::new(),
         }
     }
 }
@@ -184,9 +188,15 @@ fn text(line: &[u8]) -> String {
 
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
-        if !self.is_of_sugar(line) {
+        let mut room = std::mem::take(&mut self.room);
+        if self.sugar.is_none()
+            && let Some(text) = uncoloured(line, &mut room)
+        {
+            self.text_line(text);
+        } else if !self.is_of_sugar(line) {
             self.cleaned(&clean(line));
         }
+        self.room = room;
     }
 
     fn clean_line(&mut self, line: &[u8]) {
@@ -196,18 +206,21 @@ impl LineState for State {
     }
 
     fn text_line(&mut self, line: &str) {
-        if self.phase == Phase::Running
-            && self.sugar.is_none()
-            && let Some((id, status, progress)) = grammar::plain(line.as_bytes(), &mut self.file)
+        if self.sugar.is_none()
             && let Some(session) = self.session.as_mut()
-            && let Some(id) = line.get(..id.len())
-            && let Some(module) = id.get(..self.file.len())
         {
-            self.line += 1;
-            session.plain_result(module, id, status, progress);
-        } else {
-            self.clean_line(line.as_bytes());
+            let file = &mut self.file;
+            let is_taken = match self.phase {
+                Phase::Running => session.plain_line(line, file),
+                Phase::Report => session.plain_summary(line, file, self.line + 1),
+                Phase::Outside => false,
+            };
+            if is_taken {
+                self.line += 1;
+                return;
+            }
         }
+        self.clean_line(line.as_bytes());
     }
 
     fn finish(mut self) -> ParsedLog {
@@ -473,12 +486,9 @@ impl State {
     }
 
     fn running(&mut self, line: &[u8], first: u8) {
-        if let Some((id, status, progress)) = grammar::plain(line, &mut self.file)
-            && let Some(session) = self.session.as_mut()
-            && let Ok(id) = std::str::from_utf8(id)
-            && let Some(module) = id.get(..self.file.len())
+        if let Some(session) = self.session.as_mut()
+            && session.plain_result(line, &mut self.file)
         {
-            session.plain_result(module, id, status, progress);
             return;
         }
         if matches!(first, b'I' | b'E' | b'F') && self.refusal(line) {
@@ -617,6 +627,7 @@ impl State {
                 Some(title) => session.stopped(&text(title)),
                 None => session.report_line(line, number),
             },
+            b'P' if session.plain_pass(line, &mut self.file, number) => {}
             _ => session.report_line(line, number),
         }
     }

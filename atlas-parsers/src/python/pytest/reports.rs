@@ -1,6 +1,8 @@
 //! What follows the tests: reports, and the short summary.
 
 use super::grammar::{self, Summary};
+use crate::text::lossy;
+use crate::texts::{Place, Texts};
 use atlas_core::{Evidence, TestStatus};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,19 +59,32 @@ pub(super) struct Reports {
 #[derive(Debug, Default)]
 pub(super) struct SummaryLines {
     pub(super) seen: bool,
+    ids: Texts,
     /// Lines of the same word stand together.
-    groups: Vec<(TestStatus, Vec<(String, u64)>)>,
+    groups: Vec<(TestStatus, Vec<Entry>)>,
     pub(super) sub_failed: Vec<String>,
     /// Lines that stood inside another group, as lines of a message do.
     pub(super) dropped: Vec<u64>,
 }
 
+/// A line of the summary.
+#[derive(Debug)]
+struct Entry {
+    id: Place,
+    /// How long the file is that begins the id.
+    module: u32,
+    line: u64,
+}
+
 impl SummaryLines {
-    /// All ids with their status.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (&str, TestStatus)> {
-        self.groups
-            .iter()
-            .flat_map(|(status, entries)| entries.iter().map(|(id, _)| (id.as_str(), *status)))
+    /// The file and the id of all, with their status.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&str, &str, TestStatus)> {
+        self.groups.iter().flat_map(|(status, entries)| {
+            entries.iter().map(|entry| {
+                let id = self.ids.text(entry.id);
+                (&id[..entry.module as usize], id, *status)
+            })
+        })
     }
 
     /// How many lines bear this word; none where the word was not listed at all.
@@ -80,14 +95,36 @@ impl SummaryLines {
             .map(|(_, entries)| entries.len() as u64)
     }
 
-    fn add(&mut self, status: TestStatus, id: String, line: u64) {
-        let last = self.groups.len().wrapping_sub(1);
+    /// A test that passed, and how long the file is that begins its id.
+    #[inline]
+    pub(super) fn passed(&mut self, id: &str, module: usize, line: u64) {
+        self.add(TestStatus::Passed, id, module, line);
+    }
+
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a line that is read has at most 4 MiB"
+    )]
+    fn add(&mut self, status: TestStatus, id: &str, module: usize, line: u64) {
+        let entry = Entry {
+            id: self.ids.push(id),
+            module: module as u32,
+            line,
+        };
+        match self.groups.last_mut() {
+            Some((last, entries)) if *last == status => entries.push(entry),
+            _ => self.add_apart(status, entry),
+        }
+    }
+
+    /// A line whose word is not that of the line before.
+    fn add_apart(&mut self, status: TestStatus, entry: Entry) {
         match self.groups.iter().position(|(word, _)| *word == status) {
-            None => self.groups.push((status, vec![(id, line)])),
-            Some(at) if at == last => self.groups[at].1.push((id, line)),
+            None => self.groups.push((status, vec![entry])),
             // Lines of one word stand together, and only failures have messages of several lines:
             // a pass behind another group is a line of a message,
-            Some(_) if status == TestStatus::Passed => self.dropped.push(line),
+            Some(_) if status == TestStatus::Passed => self.dropped.push(entry.line),
             Some(at) => {
                 // and so is one between two failures. Failures are kept in any case.
                 while let Some(group) = self.groups[at + 1..]
@@ -95,9 +132,9 @@ impl SummaryLines {
                     .position(|(word, _)| *word == TestStatus::Passed)
                 {
                     let (_, entries) = self.groups.remove(at + 1 + group);
-                    self.dropped.extend(entries.iter().map(|(_, line)| *line));
+                    self.dropped.extend(entries.iter().map(|entry| entry.line));
                 }
-                self.groups[at].1.push((id, line));
+                self.groups[at].1.push(entry);
             }
         }
     }
@@ -105,10 +142,10 @@ impl SummaryLines {
     /// Keeps only the entries for which this holds; the others are dropped.
     pub(super) fn retain(&mut self, holds: impl Fn(&str, TestStatus) -> bool) {
         for (status, entries) in &mut self.groups {
-            entries.retain(|(id, line)| {
-                let holds = holds(id, *status);
+            entries.retain(|entry| {
+                let holds = holds(self.ids.text(entry.id), *status);
                 if !holds {
-                    self.dropped.push(*line);
+                    self.dropped.push(entry.line);
                 }
                 holds
             });
@@ -128,6 +165,11 @@ impl Reports {
                 ..SummaryLines::default()
             };
         }
+    }
+
+    /// Whether lines of the summary are read.
+    pub(super) fn is_in_summary(&self) -> bool {
+        self.section == Some(Section::Summary)
     }
 
     pub(super) fn line(&mut self, line: &[u8], number: u64, known: impl Fn(&[u8]) -> bool) {
@@ -179,14 +221,15 @@ impl Reports {
             Some(Summary::Test(status, rest)) => {
                 let id = grammar::split_message(rest, known);
                 if grammar::is_id(id, status) {
-                    let id = String::from_utf8_lossy(id).into_owned();
-                    if status == TestStatus::Error && self.modules.contains_key(&id) {
-                        self.note_line(&id, line, number);
-                    } else if status == TestStatus::Error && !id.contains("::") {
-                        self.modules.entry(id.clone()).or_default();
-                        self.note_line(&id, line, number);
+                    let id = &*lossy(id);
+                    if status == TestStatus::Error {
+                        if !self.modules.contains_key(id) && !id.contains("::") {
+                            self.modules.entry(id.to_owned()).or_default();
+                        }
+                        self.note_line(id, line, number);
                     }
-                    self.summary.add(status, id, number);
+                    let module = grammar::module_of(id).len();
+                    self.summary.add(status, id, module, number);
                 }
             }
             Some(Summary::Sub(TestStatus::Failed | TestStatus::Error, rest)) => {
@@ -233,8 +276,8 @@ impl Reports {
             self.summary.count(TestStatus::Error).is_some().then(|| {
                 self.summary
                     .entries()
-                    .filter(|(_, status)| *status == TestStatus::Error)
-                    .map(|(id, _)| id.to_owned())
+                    .filter(|(.., status)| *status == TestStatus::Error)
+                    .map(|(_, id, _)| id.to_owned())
                     .collect()
             });
         self.modules

@@ -1,9 +1,11 @@
 //! One run of pytest inside a log.
 
 use super::grammar::{self, Collected, Final, Progress, Tally, Verbose, Word};
+use super::plain::{self, Plain};
 use super::reports::{Reports, Section};
 use super::status_of;
 use crate::text::lossy;
+use crate::texts::{Place, Texts};
 use atlas_core::{LostReason, ParsedLogBuilder, RunOutcome, TestResults, TestStatus};
 use std::collections::BTreeSet;
 
@@ -25,7 +27,9 @@ pub(super) struct Session {
     /// Tests with a failed subtest, by their place.
     sub_failed: BTreeSet<usize>,
     pending: Option<Pending>,
-    started: Vec<String>,
+    /// Tests that began, and their names.
+    started: Vec<Place>,
+    names: Texts,
     reports: Reports,
     end: Option<Final>,
     end_agrees: bool,
@@ -214,19 +218,57 @@ impl Session {
         self.record(&id, result.word);
     }
 
-    /// A line that gives a result to the test it names, and a percentage; `module` is the file that
-    /// begins the id. As [`result`](Self::result), and quicker.
+    /// Takes a line that gives a result to the test it names, and a percentage, where it is as plain
+    /// as nearly all are: as [`result`](Self::result), and quicker. `file` is the file of the last
+    /// such line.
+    pub(super) fn plain_result(&mut self, line: &[u8], file: &mut Vec<u8>) -> bool {
+        let Some(found) = plain::result(line, file) else {
+            return false;
+        };
+        let Ok(id) = std::str::from_utf8(found.id) else {
+            return false;
+        };
+        self.take_plain(&found, id, file.len())
+    }
+
+    /// Takes a line of the running tests where it is as plain as nearly all are.
     #[inline]
-    pub(super) fn plain_result(
-        &mut self,
-        module: &str,
-        id: &str,
-        status: TestStatus,
-        progress: Progress,
-    ) {
+    pub(super) fn plain_line(&mut self, line: &str, file: &mut Vec<u8>) -> bool {
+        let bytes = line.as_bytes();
+        if self.distributed {
+            if let Some(found) = plain::worker(bytes, file) {
+                let start = line.len() - usize::from(bytes.ends_with(b" ")) - found.id.len();
+                let id = line.get(start..start + found.id.len());
+                let Some((id, module)) = id.and_then(|id| Some((id, id.get(..file.len())?))) else {
+                    return false;
+                };
+                self.end = None;
+                self.pending = None;
+                self.saw(found.progress);
+                self.record_in(module, id, Word::Result(found.status));
+                return true;
+            }
+            let id = plain::start(bytes, file).and_then(|id| line.get(..id.len()));
+            if let Some(id) = id {
+                self.began(id);
+                return true;
+            }
+        }
+        let found = plain::result(bytes, file);
+        found.is_some_and(|found| match line.get(..found.id.len()) {
+            Some(id) => self.take_plain(&found, id, file.len()),
+            None => false,
+        })
+    }
+
+    #[inline]
+    fn take_plain(&mut self, found: &Plain<'_>, id: &str, file: usize) -> bool {
+        let Some(module) = id.get(..file) else {
+            return false;
+        };
         self.end = None;
         if self.bare() || self.names_no_results() {
-            return;
+            return true;
         }
         if let Some(pending) = &self.pending {
             if pending.id != id {
@@ -234,8 +276,38 @@ impl Session {
             }
             self.pending = None;
         }
-        self.saw(progress);
-        self.record_in(module, id, Word::Result(status));
+        if !found.open {
+            self.saw(found.progress);
+        }
+        self.record_in(module, id, Word::Result(found.status));
+        true
+    }
+
+    /// Takes a line of the summary that names a passing test and nothing else.
+    #[inline]
+    pub(super) fn plain_summary(&mut self, line: &str, file: &mut Vec<u8>, number: u64) -> bool {
+        if !self.reports.is_in_summary() {
+            return false;
+        }
+        let id = plain::pass(line.as_bytes(), file);
+        let Some(id) = id.and_then(|id| line.get(line.len() - id.len()..)) else {
+            return false;
+        };
+        self.reports.summary.passed(id, file.len(), number);
+        true
+    }
+
+    /// The same for a line that may be no text.
+    pub(super) fn plain_pass(&mut self, line: &[u8], file: &mut Vec<u8>, number: u64) -> bool {
+        if !self.reports.is_in_summary() {
+            return false;
+        }
+        let id = plain::pass(line, file);
+        let Some(id) = id.and_then(|id| std::str::from_utf8(id).ok()) else {
+            return false;
+        };
+        self.reports.summary.passed(id, file.len(), number);
+        true
     }
 
     /// A line of an xdist worker.
@@ -254,18 +326,23 @@ impl Session {
         if more && self.percent == Some(true) {
             return false;
         }
-        let id = lossy(id).into_owned();
+        let id = lossy(id);
         if self.distributed {
-            self.started.push(id);
+            self.began(&id);
             return true;
         }
         self.settle();
         self.pending = Some(Pending {
-            id,
+            id: id.into_owned(),
             word: None,
             loose: None,
         });
         true
+    }
+
+    fn began(&mut self, id: &str) {
+        let place = self.names.push(id);
+        self.started.push(place);
     }
 
     /// A word that ends the test whose id was printed before.
@@ -301,7 +378,7 @@ impl Session {
             if let Some(word) = pending.word.or(pending.loose) {
                 self.record(&pending.id, word);
             } else if self.tests.find(&pending.id).is_none() {
-                self.started.push(pending.id);
+                self.began(&pending.id);
             }
         }
     }
@@ -488,12 +565,11 @@ impl Session {
         let mut lost = false;
         let end = self.end;
         let tests = std::mem::take(&mut self.tests);
-        let unfinished: BTreeSet<String> = self
-            .started
-            .iter()
-            .filter(|id| tests.find(id).is_none())
-            .cloned()
-            .collect();
+        let mut unfinished = BTreeSet::new();
+        if end.is_none() || self.killed.is_some() {
+            let started = self.started.iter().map(|place| self.names.text(*place));
+            unfinished.extend(started.filter(|id| tests.find(id).is_none()));
+        }
         let modules: Vec<_> = self
             .reports
             .lost()
@@ -515,10 +591,8 @@ impl Session {
         if let Some(end) = end {
             log.add_totals(end.totals);
         }
-        if end.is_none() || self.killed.is_some() {
-            for id in unfinished {
-                log.still_running(id);
-            }
+        for id in unfinished {
+            log.still_running(id);
         }
         let silent = self.quiet && self.done && end.is_none();
         if silent {
@@ -567,8 +641,8 @@ impl Session {
         for line in &summary.dropped {
             log.warn(Some(*line), "a line of a message, not of the summary");
         }
-        for (id, status) in summary.entries() {
-            let (at, new) = self.enter(id, status, 1);
+        for (module, id, status) in summary.entries() {
+            let (at, new) = self.enter_in(module, id, status, 1);
             if !new {
                 let test = self.tests.at(at);
                 let (status, seen) = (test.status.worst(status), test.seen);

@@ -22,7 +22,7 @@ mod line;
 mod section;
 
 use crate::runner::{About, Mark, Place, Runner};
-use crate::text::{clean, lossy};
+use crate::text::{clean, lossy, uncoloured};
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, Names, ParsedLog,
     ParsedLogBuilder, RunOutcome,
@@ -106,6 +106,8 @@ struct State {
     ended: Option<Section>,
     /// Room for the next section.
     room: Room,
+    /// Room for a line without its colours.
+    text: String,
     build: Build,
     sections: u64,
     consistent: bool,
@@ -130,6 +132,7 @@ impl State {
             section: None,
             ended: None,
             room: Room::default(),
+            text: String::new(),
             build: Build::default(),
             sections: 0,
             consistent: true,
@@ -358,7 +361,12 @@ impl LineState for State {
     }
 
     fn line(&mut self, line: &[u8]) {
-        self.any_line(&clean(line));
+        let mut text = std::mem::take(&mut self.text);
+        match uncoloured(line, &mut text) {
+            Some(text) => self.text_line(text),
+            None => self.any_line(&clean(line)),
+        }
+        self.text = text;
     }
 
     fn finish(mut self) -> ParsedLog {

@@ -75,7 +75,12 @@ pub(super) struct Section {
 
 impl Section {
     /// A section with the room of an earlier one.
-    pub(super) fn new(module: Option<String>, expected: u64, room: Room) -> Self {
+    pub(super) fn new(module: Option<String>, expected: u64, mut room: Room) -> Self {
+        /// A line may promise any number.
+        const MOST: u64 = 1 << 13;
+        let tests = usize::try_from(expected.min(MOST)).unwrap_or_default();
+        room.names.reserve(tests);
+        room.results.reserve(tests);
         Self {
             module,
             expected,
