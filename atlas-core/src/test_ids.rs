@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Test ids in their order.
 ///
 /// A suite has thousands of ids and a dataset thousands of suites, so a list is one text with the
-/// places where its ids end. Copies of a list and parts of it share that text.
+/// places of its ids. Copies of a list and parts of it share that text.
 ///
 /// ```
 /// use atlas_core::TestIds;
@@ -20,55 +20,62 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Default)]
 pub struct TestIds {
-    all: Arc<TestIdsBuilder>,
+    /// The text; none of a list that is empty, of which there are many.
+    all: Option<Arc<TestIdsBuilder>>,
     /// Which of the text's ids, where it is not all of them.
     chosen: Option<Arc<[usize]>>,
 }
 
-/// The most that is set aside for a list whose length is not known.
-const MOST_AT_FIRST: usize = 256 << 10;
+/// The most ids for which room is set aside where it is not known how many there are.
+const MOST_AT_FIRST: usize = 4 << 10;
 
 /// A [`TestIds`] in the making.
 #[derive(Clone, Debug, Default)]
 pub struct TestIdsBuilder {
+    /// The ids, and between them whatever stood there where the list was read as a whole.
     text: String,
-    /// Where each id ends, and so where the next begins.
-    ends: Vec<usize>,
+    /// Where each id stands.
+    places: Vec<Range<usize>>,
 }
+
+/// A guess at the bytes of an id and what stands around it.
+const BYTES_OF_AN_ID: usize = 64;
 
 impl TestIdsBuilder {
     /// A list in the making with room for ids of so many bytes together.
     pub fn with_capacity(bytes: usize) -> Self {
         Self {
             text: String::with_capacity(bytes),
-            ends: Vec::new(),
+            places: Vec::with_capacity(bytes / BYTES_OF_AN_ID),
         }
     }
 
     /// Adds an id at the end.
     #[inline]
     pub fn push(&mut self, id: &str) {
+        let from = self.text.len();
         self.text.push_str(id);
-        self.ends.push(self.text.len());
+        self.places.push(from..self.text.len());
     }
 
-    /// The list.
+    /// The list, in no more memory than it needs.
     pub fn finish(mut self) -> TestIds {
         self.text.shrink_to_fit();
-        self.ends.shrink_to_fit();
+        self.places.shrink_to_fit();
+        self.finish_in_place()
+    }
+
+    /// The list with the room that was set aside for it, for one that is soon dropped.
+    pub fn finish_in_place(self) -> TestIds {
         TestIds {
-            all: Arc::new(self),
+            all: (!self.places.is_empty()).then(|| Arc::new(self)),
             chosen: None,
         }
     }
 
     #[inline]
     fn at(&self, index: usize) -> &str {
-        let start = match index {
-            0 => 0,
-            _ => self.ends[index - 1],
-        };
-        &self.text[start..self.ends[index]]
+        &self.text[self.places[index].clone()]
     }
 }
 
@@ -89,36 +96,51 @@ impl TestIds {
     /// The list that stands at the beginning of a text, and what follows it. `quote` is what each id
     /// stands in. Nothing where an id holds a backslash or a quote: that is for a reader of JSON.
     pub(crate) fn plain<'a>(json: &'a str, quote: &str) -> Option<(Self, &'a str)> {
-        let blank = |text: &'a str| text.trim_start_matches(' ');
-        let mut rest = blank(json.strip_prefix('[')?);
-        if let Some(rest) = rest.strip_prefix(']') {
-            return Some((Self::default(), rest));
+        let bytes = json.as_bytes();
+        let is_quote = |at: usize| bytes[at..].starts_with(quote.as_bytes());
+        if bytes.first() != Some(&b'[') {
+            return None;
         }
-        let mut ids = TestIdsBuilder::with_capacity(json.len().min(MOST_AT_FIRST));
+        let mut at = blank_end(bytes, 1);
+        if bytes.get(at) == Some(&b']') {
+            return Some((Self::default(), &json[at + 1..]));
+        }
+        let first = at;
+        let guess = (json.len() / BYTES_OF_AN_ID).min(MOST_AT_FIRST);
+        let mut places: Vec<Range<usize>> = Vec::with_capacity(guess);
         loop {
-            rest = rest.strip_prefix(quote)?;
-            let end = memchr::memchr2(b'"', b'\\', rest.as_bytes())?;
-            ids.push(&rest[..end]);
-            rest = blank(rest[end..].strip_prefix(quote)?);
-            if let Some(more) = rest.strip_prefix(',') {
-                rest = blank(more);
-            } else {
-                rest = rest.strip_prefix(']')?;
-                break;
+            if !is_quote(at) {
+                return None;
+            }
+            let from = at + quote.len();
+            let end = plain_end(bytes, from);
+            if !is_quote(end) {
+                return None;
+            }
+            places.push(from - first..end - first);
+            at = blank_end(bytes, end + quote.len());
+            match bytes.get(at) {
+                Some(b',') => at = blank_end(bytes, at + 1),
+                Some(b']') => break,
+                _ => return None,
             }
         }
-        // JSON has these in a text only as escapes.
-        let lowest = ids.text.bytes().min();
-        let is_plain = lowest.is_none_or(|byte| byte >= b' ');
-        is_plain.then(|| (ids.finish(), rest))
+        places.shrink_to_fit();
+        let ids = TestIdsBuilder {
+            text: json[first..at].to_owned(),
+            places,
+        };
+        Some((ids.finish_in_place(), &json[at + 1..]))
     }
 
     /// How many ids there are.
     #[inline]
     pub fn len(&self) -> usize {
-        self.chosen
-            .as_ref()
-            .map_or(self.all.ends.len(), |chosen| chosen.len())
+        match (&self.chosen, &self.all) {
+            (Some(chosen), _) => chosen.len(),
+            (None, Some(all)) => all.places.len(),
+            (None, None) => 0,
+        }
     }
 
     /// Whether there are none.
@@ -161,8 +183,8 @@ impl TestIds {
     #[must_use]
     pub fn split(&self, mut is_first: impl FnMut(&str) -> Option<bool>) -> (Self, Self) {
         let (mut first, mut second) = (Part::default(), Part::default());
-        for index in 0..self.len() {
-            match is_first(self.at(index)) {
+        for (index, id) in self.iter().enumerate() {
+            match is_first(id) {
                 Some(true) => first.push(self, index),
                 Some(false) => second.push(self, index),
                 None => {}
@@ -185,8 +207,39 @@ impl TestIds {
 
     #[inline]
     fn at(&self, index: usize) -> &str {
-        self.all.at(self.place(index))
+        let all = self.all.as_ref();
+        all.expect("a list that has this id has a text")
+            .at(self.place(index))
     }
+}
+
+/// The first byte at or behind `at` that is no blank.
+fn blank_end(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at) == Some(&b' ') {
+        at += 1;
+    }
+    at
+}
+
+/// The first byte at or behind `at` that JSON spells in a way of its own in a text: a quote, a backslash,
+/// a control character.
+fn plain_end(bytes: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGHEST: u64 = ONES << 7;
+    // Of each byte below `limit` the highest bit, and of bytes above the lowest of them maybe, too.
+    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
+    let is = |word: u64, byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*word);
+        let found = (is(word, b'"') | is(word, b'\\') | below(word, u64::from(b' '))) & HIGHEST;
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..b' ');
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().position(is_special).unwrap_or(rest.len())
 }
 
 /// Some ids of a list in the making. Most lists pass as a whole, so places are only noted once an id of
@@ -200,6 +253,7 @@ struct Part {
 }
 
 impl Part {
+    #[inline]
     fn push(&mut self, ids: &TestIds, index: usize) {
         if self.places.is_empty() {
             if self.leading == index {
@@ -224,7 +278,7 @@ impl Part {
             (0..self.leading).map(|place| ids.place(place)).collect()
         };
         TestIds {
-            all: Arc::clone(&ids.all),
+            all: ids.all.clone(),
             chosen: Some(chosen),
         }
     }
@@ -464,6 +518,38 @@ mod tests {
             let (even, odd) = first.split(|id| Some(id.parse::<u32>().unwrap() % 2 == 0));
             assert_eq!(even.len() + odd.len(), first.len());
             assert!(even.iter().all(|id| ["0", "2", "4"].contains(&id)));
+        }
+    }
+
+    #[test]
+    fn what_json_spells_in_its_own_way_is_found_at_every_place() {
+        for length in 0..40_usize {
+            for at in 0..length {
+                for (byte, is_special) in [
+                    (b'"', true),
+                    (b'\\', true),
+                    (0, true),
+                    (0x1f, true),
+                    (b' ', false),
+                    (b'!', false),
+                    (b'#', false),
+                    (b'[', false),
+                    (b']', false),
+                    (0x7f, false),
+                    (0xc3, false),
+                    (0xff, false),
+                ] {
+                    let mut bytes = vec![0x80; length];
+                    bytes[at] = byte;
+                    let end = if is_special { at } else { length };
+                    assert_eq!(
+                        super::plain_end(&bytes, 0),
+                        end,
+                        "{byte} at {at} of {length}"
+                    );
+                    assert_eq!(super::plain_end(&bytes, at), end);
+                }
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use crate::json;
 use crate::row::{Place, RowError};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::map::Entry;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -245,6 +246,9 @@ impl<'de> Deserialize<'de> for Columns {
     }
 }
 
+/// As many columns as rows of the field have, or a few more.
+const USUAL_COLUMNS: usize = 24;
+
 /// Reads an object's members one after the other, which sees a name that comes again.
 struct ColumnsVisitor;
 
@@ -257,15 +261,22 @@ impl<'de> Visitor<'de> for ColumnsVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Columns, A::Error> {
         let mut found = Columns {
-            columns: Map::new(),
+            columns: Map::with_capacity(USUAL_COLUMNS),
             twice: None,
         };
         while let Some(name) = members.next_key::<String>()? {
             let value = members.next_value()?;
-            if found.twice.is_none() && found.columns.contains_key(&name) {
-                found.twice = Some(name.clone());
+            match found.columns.entry(name) {
+                Entry::Vacant(free) => {
+                    free.insert(value);
+                }
+                Entry::Occupied(mut known) => {
+                    if found.twice.is_none() {
+                        found.twice = Some(known.key().clone());
+                    }
+                    known.insert(value);
+                }
             }
-            found.columns.insert(name, value);
         }
         Ok(found)
     }

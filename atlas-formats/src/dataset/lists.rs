@@ -2,6 +2,10 @@
 
 use crate::json::{blank_end, value_end};
 use atlas_core::TestList;
+use std::ops::Range;
+
+/// What stands in the place of a list that was taken out.
+const NULL: &str = "null";
 
 /// Lists of test ids that were taken out of a row, by their columns.
 ///
@@ -25,8 +29,8 @@ impl RowLists {
 pub(super) fn take_out(text: &str, columns: &[&'static str]) -> Option<(String, RowLists)> {
     let bytes = text.as_bytes();
     let mut lists = Vec::new();
-    let mut left = String::new();
-    let mut copied = 0;
+    // Where lists stand.
+    let mut cuts: Vec<Range<usize>> = Vec::new();
     let mut at = blank_end(bytes, 0);
     if bytes.get(at) != Some(&b'{') {
         return None;
@@ -52,11 +56,10 @@ pub(super) fn take_out(text: &str, columns: &[&'static str]) -> Option<(String, 
         }
         let end = match list {
             Some((column, list, rest)) => {
-                left.push_str(&text[copied..value]);
-                left.push_str("null");
-                copied = text.len() - rest.len();
+                let end = text.len() - rest.len();
+                cuts.push(value..end);
                 lists.push((column, list));
-                copied
+                end
             }
             None => value_end(bytes, value).ok()?,
         };
@@ -64,6 +67,14 @@ pub(super) fn take_out(text: &str, columns: &[&'static str]) -> Option<(String, 
     }
     if lists.is_empty() {
         return None;
+    }
+    let cut: usize = cuts.iter().map(Range::len).sum();
+    let mut left = String::with_capacity(text.len() - cut + cuts.len() * NULL.len());
+    let mut copied = 0;
+    for cut in cuts {
+        left.push_str(&text[copied..cut.start]);
+        left.push_str(NULL);
+        copied = cut.end;
     }
     left.push_str(&text[copied..]);
     Some((left, RowLists(lists)))

@@ -1,6 +1,7 @@
 //! Signs in a log that the environment broke, as SWE-bench 5 looks for them.
 
 use super::read::lenient_text;
+use aho_corasick::packed::Searcher;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -75,12 +76,11 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What every sign begins with, as plain text: most logs have none of it, and for texts alone one quick
-/// search is enough.
-static ANY: LazyLock<Regex> = LazyLock::new(|| {
+/// What every sign begins with, as plain text: most logs have none of it, and one quick search tells.
+/// Absent on processors that have no quick one.
+static ANY: LazyLock<Option<Searcher>> = LazyLock::new(|| {
     let signs = SIGNS.iter().flat_map(|(_, _, pattern)| pattern.split('|'));
-    let texts: Vec<&str> = signs.map(beginning).collect();
-    Regex::new(&texts.join("|")).expect("plain texts compile")
+    Searcher::new(signs.map(beginning))
 });
 
 /// What a sign begins with before it is more than plain text.
@@ -99,7 +99,9 @@ pub fn classify_infra(logs: &[&[u8]]) -> Option<InfraFailure> {
         [one] => std::mem::take(one),
         _ => texts.join("\n").into(),
     };
-    if !ANY.is_match(&text) {
+    if let Some(any) = &*ANY
+        && any.find(text.as_bytes()).is_none()
+    {
         return None;
     }
     let (reason, tier, _) = SIGNS

@@ -285,17 +285,30 @@ fn statuses(read: CompatRead) -> Result<Statuses, String> {
 
 /// The first recorded exit code of the log, as text, if it is not zero.
 fn exit_code<'a>(arrows: &Arrows<'a>) -> Result<Option<&'a str>, String> {
-    let from = arrows.first(CODE, 0);
-    let found = from.and_then(|from| EXIT_CODE.captures(&arrows.text[from..]));
-    let Some(found) = found.and_then(|found| found.get(1)) else {
+    let Some(from) = arrows.first(CODE, 0) else {
         return Ok(None);
     };
-    let digits = found.as_str().trim_start_matches('-');
+    let from = &arrows.text[from..];
+    let found = plain_code(from).or_else(|| EXIT_CODE.captures(from)?.get(1).map(|it| it.as_str()));
+    let Some(found) = found else {
+        return Ok(None);
+    };
+    let digits = found.trim_start_matches('-');
     if digits.chars().count() > MAX_DIGITS {
         return Err("ValueError: the exit code in the log has too many digits".to_owned());
     }
     let zero = digits.chars().all(|digit| digit == '0');
-    Ok((!zero).then_some(found.as_str()))
+    Ok((!zero).then_some(found))
+}
+
+/// The code behind a [`CODE`] as scripts print it: blanks, digits, and no further character that could be
+/// a digit of some script.
+fn plain_code(text: &str) -> Option<&str> {
+    let rest = text[CODE.len()..].trim_start_matches(' ');
+    let unsigned = rest.strip_prefix('-').unwrap_or(rest);
+    let length = unsigned.bytes().take_while(u8::is_ascii_digit).count();
+    let is_whole = unsigned.as_bytes().get(length).is_none_or(u8::is_ascii);
+    (length > 0 && is_whole).then(|| &rest[..rest.len() - unsigned.len() + length])
 }
 
 /// A file's text as Python's `open` reads it: UTF-8 or an exception, every line end a `\n`.

@@ -41,9 +41,10 @@ const PASSED: &str = "PASSED";
 const FAILED: &str = "FAILED";
 const SKIPPED: &str = "SKIPPED";
 const ERROR: &str = "ERROR";
+const XFAIL: &str = "XFAIL";
 
 /// The words that most readers know.
-const STATUSES: [&str; 5] = [FAILED, PASSED, SKIPPED, ERROR, "XFAIL"];
+const STATUSES: [&str; 5] = [FAILED, PASSED, SKIPPED, ERROR, XFAIL];
 
 /// What a reader of a released harness is told besides the log: fields of the instance's row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,15 +72,19 @@ pub struct CompatFound {
     statuses: Vec<Cow<'static, str>>,
 }
 
-/// The most that is set aside for names before any is found.
+/// The most bytes of names for which room is set aside before any is found.
 const MOST_AT_FIRST: usize = 256 << 10;
+
+/// A guess at the bytes of a line that names a test.
+const BYTES_OF_A_LINE: usize = 64;
 
 impl CompatFound {
     /// With room for what lines of this log may name.
     fn of(log: &str) -> Self {
+        let bytes = log.len().min(MOST_AT_FIRST);
         Self {
-            names: TestIdsBuilder::with_capacity(log.len().min(MOST_AT_FIRST)),
-            statuses: Vec::new(),
+            names: TestIdsBuilder::with_capacity(bytes),
+            statuses: Vec::with_capacity(bytes / BYTES_OF_A_LINE),
         }
     }
 
@@ -94,9 +99,16 @@ impl CompatFound {
         });
     }
 
+    /// The same for a word that most readers know.
+    #[inline]
+    fn push_known(&mut self, name: &str, status: &'static str) {
+        self.names.push(name);
+        self.statuses.push(Cow::Borrowed(status));
+    }
+
     /// The names, and the status of each.
     pub fn into_parts(self) -> (TestIds, Vec<Cow<'static, str>>) {
-        (self.names.finish(), self.statuses)
+        (self.names.finish_in_place(), self.statuses)
     }
 
     fn into_map(self) -> CompatStatuses {

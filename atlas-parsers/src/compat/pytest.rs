@@ -1,7 +1,10 @@
 //! pytest's summary lines, in the five ways the harnesses read them.
 
-use super::text::{is_digit, lines, words};
-use super::{Answer, CompatFault, CompatFound, CompatStatuses, FAILED, PASSED, SKIPPED, STATUSES};
+use super::text::{is_digit, lines, printed_end, words};
+use super::{
+    Answer, CompatFault, CompatFound, CompatStatuses, ERROR, FAILED, PASSED, SKIPPED, STATUSES,
+    XFAIL,
+};
 use std::borrow::Cow;
 
 pattern!(COUNT = r"^\[\d+\]$");
@@ -20,12 +23,22 @@ impl Counts {
     }
 }
 
+/// The status that a text begins with.
+fn status_of(text: &[u8]) -> Option<&'static str> {
+    // They differ in their first letters.
+    let status = match text.first()? {
+        b'P' => PASSED,
+        b'F' => FAILED,
+        b'S' => SKIPPED,
+        b'E' => ERROR,
+        b'X' => XFAIL,
+        _ => return None,
+    };
+    text.starts_with(status.as_bytes()).then_some(status)
+}
+
 fn begins_with_status(line: &str) -> bool {
-    match line.as_bytes().first() {
-        Some(b'P') => line.starts_with(PASSED),
-        Some(b'F' | b'S' | b'E' | b'X') => STATUSES.iter().any(|status| line.starts_with(status)),
-        _ => false,
-    }
+    status_of(line.as_bytes()).is_some()
 }
 
 fn ends_with_status(line: &str) -> bool {
@@ -44,31 +57,51 @@ fn without_dashes(line: &str) -> Cow<'_, str> {
 
 /// Status and name of a summary line: its first two words.
 fn two_words(line: &str) -> Option<(&str, &str)> {
-    // Most lines are a word, a blank and an id without any.
-    if let Some(blank) = memchr::memchr(b' ', line.as_bytes())
-        && let (status, name) = (&line[..blank], &line[blank + 1..])
-        && is_word_of_ascii(status)
-        && is_word_of_ascii(name)
-    {
-        return Some((status, name));
+    // Mostly there are no blanks but ` ` and only one of it.
+    let bytes = line.as_bytes();
+    let blank = printed_end(bytes, 0);
+    if blank > 0 && bytes.get(blank) == Some(&b' ') {
+        let end = printed_end(bytes, blank + 1);
+        if end > blank + 1 && matches!(bytes.get(end), None | Some(b' ')) {
+            return Some((&line[..blank], &line[blank + 1..end]));
+        }
     }
     let mut words = words(line);
     Some((words.next()?, words.next()?))
 }
 
-/// Whether a text is one word that holds nothing but what ASCII prints.
-fn is_word_of_ascii(text: &str) -> bool {
-    let is_printed = |byte: &u8| (b'!'..=b'~').contains(byte);
-    let (wide, rest) = text.as_bytes().as_chunks::<16>();
-    let mut wide = wide.iter();
-    let all = wide.all(|chunk| chunk.iter().fold(true, |all, byte| all & is_printed(byte)));
-    all && rest.iter().all(is_printed) && !text.is_empty()
+/// Status, name and end of the line that begins at `at`, where it is a status, a blank and an id of
+/// nothing but what ASCII prints, as most lines of a summary are.
+#[inline]
+fn plain_line(log: &str, at: usize) -> Option<(&'static str, &str, usize)> {
+    let bytes = log.as_bytes();
+    let status = status_of(&bytes[at..])?;
+    let blank = at + status.len();
+    if bytes.get(blank) != Some(&b' ') {
+        return None;
+    }
+    let end = printed_end(bytes, blank + 1);
+    let is_line = matches!(bytes.get(end), None | Some(b'\n'));
+    let name = &log[blank + 1..end];
+    (is_line && !name.is_empty()).then_some((status, name, end))
 }
 
 fn summary(log: &str, counts: Counts, rename: impl Fn(&str) -> Cow<'_, str>) -> CompatFound {
     let mut found = CompatFound::of(log);
-    for line in lines(log) {
-        read_summary(line, counts, &rename, &mut found);
+    let mut at = 0;
+    while at <= log.len() {
+        let end = if let Some((status, name, end)) = plain_line(log, at) {
+            if !counts.drops(status, name) {
+                found.push_known(&rename(name), status);
+            }
+            end
+        } else {
+            let rest = &log[at..];
+            let length = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+            read_summary(&rest[..length], counts, &rename, &mut found);
+            at + length
+        };
+        at = end + 1;
     }
     found
 }

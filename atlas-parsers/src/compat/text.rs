@@ -48,6 +48,29 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The first byte at or behind `at` that is not one of those that ASCII prints, blanks not among them.
+pub(super) fn printed_end(bytes: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGHEST: u64 = ONES << 7;
+    const FIRST: u64 = ONES * b'!' as u64;
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*word);
+        // The highest bit of each byte that is too small or too large; what a sum or a difference carries
+        // over reaches only bytes above the first of them.
+        let found = (word.wrapping_sub(FIRST) | word.wrapping_add(ONES) | word) & HIGHEST;
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    let is_printed = |byte: &u8| (b'!'..=b'~').contains(byte);
+    at + rest
+        .iter()
+        .position(|byte| !is_printed(byte))
+        .unwrap_or(rest.len())
+}
+
 /// `str.splitlines()`.
 pub(super) fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
@@ -173,4 +196,23 @@ pub(super) fn compile(pattern: &str) -> Regex {
         }
     }
     Regex::new(&text).expect("the patterns of this module are constants that its tests compile")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printed_end;
+
+    #[test]
+    fn the_first_byte_that_is_not_printed_is_found_at_every_place() {
+        for byte in 0..=u8::MAX {
+            let is_printed = (b'!'..=b'~').contains(&byte);
+            for at in 0..20 {
+                let mut bytes = *b"a!~b!~c!~d!~e!~f!~g!";
+                bytes[at] = byte;
+                let end = if is_printed { bytes.len() } else { at };
+                assert_eq!(printed_end(&bytes, 0), end, "{byte} at {at}");
+                assert_eq!(printed_end(&bytes, at), end, "{byte} at {at}");
+            }
+        }
+    }
 }
