@@ -126,6 +126,7 @@ enum Phase {
     Report,
 }
 
+#[derive(Clone)]
 struct State {
     line: u64,
     phase: Phase,
@@ -150,6 +151,7 @@ struct State {
     file: Vec<u8>,
 }
 
+#[derive(Clone)]
 struct Conftest {
     path: String,
     lines: Vec<Evidence>,

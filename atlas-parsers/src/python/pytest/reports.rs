@@ -35,7 +35,7 @@ impl Section {
 }
 
 /// A module that could not be collected, and what its report says of it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Module {
     exception: Vec<Evidence>,
     body: Vec<Evidence>,
@@ -43,7 +43,7 @@ struct Module {
 }
 
 /// The reports read so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reports {
     section: Option<Section>,
     collecting: Option<String>,
@@ -54,7 +54,7 @@ pub(super) struct Reports {
 }
 
 /// The short test summary: the last one, as far as it was read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SummaryLines {
     pub(super) seen: bool,
     /// Lines of the same word stand together.

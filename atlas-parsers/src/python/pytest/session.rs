@@ -8,7 +8,7 @@ use atlas_core::{LostReason, ParsedLogBuilder, RunOutcome, TestResults, TestStat
 use std::collections::BTreeSet;
 
 /// What was read of one session.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Session {
     quiet: bool,
     maybe: bool,
@@ -35,7 +35,7 @@ pub(super) struct Session {
 }
 
 /// A test whose id was printed and whose result was not.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Pending {
     id: String,
     /// A word at the start of its line; the last one counts.
