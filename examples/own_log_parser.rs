@@ -49,6 +49,7 @@ impl LogParser for Tally {
 }
 
 /// What is known after some lines. Lines that are not the runner's own say nothing.
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     began: bool,

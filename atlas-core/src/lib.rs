@@ -57,7 +57,7 @@ pub use overlay::{FileContent, FileMode, Overlay};
 pub use pass_at_k::pass_at_k;
 pub use patch::{FilePatch, Hunk, HunkLine, HunkLineKind, Patch, PatchError, PatchKind, PatchPart};
 pub use plan::{BuildStep, EnvironmentPlan, PlanError, ReportSpec};
-pub use reader::{ByLine, LineState, WholeLog, feed_lines};
+pub use reader::{ByLine, LineState, WholeLog, feed_lines, finish_unended};
 pub use sandbox::{
     ExitState, Isolation, Job, JobFile, JobResult, JobUser, Network, ResourceUsage, Sandbox,
     SandboxInfo,

@@ -1,10 +1,12 @@
 //! Building blocks for log readers.
 
-use crate::{LogReader, ParsedLog};
+use crate::{LogReader, LostModule, ParsedLog, TestResult};
+use std::collections::BTreeSet;
 
 /// A parser's state machine, fed one line at a time.
 pub trait LineState: Send {
-    /// Takes the next line, without its line end (`\n` or `\r\n`). The last line may be cut off.
+    /// Takes the next line, without its line end (`\n` or `\r\n`). Of a last line without an end the
+    /// reader takes no name that may go on: [`finish_unended`].
     fn line(&mut self, line: &[u8]);
     /// Takes the next line where it is known to need no cleaning: no escape, no carriage return and
     /// no byte order mark is in it. The default is [`line`](Self::line).
@@ -102,11 +104,150 @@ fn feed_whole(state: &mut impl LineState, lines: &[u8]) {
     }
 }
 
+/// What an unended line may go on with: more of a word, more of a number, another word.
+const ONWARDS: [(&str, &str); 3] = [("", "zq7Xzq"), ("", "7040907"), (" ", "zq7Xzq")];
+
+/// Ends a log whose last line has no end: it was written without one, or the log was cut in it.
+///
+/// Which of the two cannot be seen, but what comes of it can be tried. Where the line names a test
+/// that is called otherwise if the line goes on, that name may be the begin of a longer one, and is
+/// none of the results. A line whose names stand in front of something else, such as a status or a
+/// duration, is read as any other.
+///
+/// ```
+/// use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, finish_unended};
+/// #[derive(Clone)]
+/// struct Words(ParsedLogBuilder);
+/// impl LineState for Words {
+///     fn line(&mut self, line: &[u8]) {
+///         let line = String::from_utf8_lossy(line);
+///         let name = line.strip_prefix("ok ").or_else(|| line.strip_suffix(": ok"));
+///         if let Some(name) = name {
+///             self.0.record("", name, name, TestStatus::Passed);
+///         }
+///     }
+///     fn finish(self) -> ParsedLog {
+///         self.0.finish(RunOutcome::Completed)
+///     }
+/// }
+/// let words = Words(ParsedLogBuilder::new("words"));
+/// assert_eq!(finish_unended(words.clone(), b"TestNew: ok").results.len(), 1);
+/// assert_eq!(finish_unended(words, b"ok TestNe").results.len(), 0);
+/// ```
+pub fn finish_unended<S: LineState + Clone>(state: S, line: &[u8]) -> ParsedLog {
+    let line = without_open_escape(line);
+    let read = |line: &[u8]| {
+        let mut state = state.clone();
+        emit(&mut state, line);
+        state.finish()
+    };
+    let mut log = read(line);
+    let line = &line[..line.len().min(MAX_LINE - 16)];
+    for (blank, onwards) in ONWARDS {
+        let longer = read(&[line, blank.as_bytes(), onwards.as_bytes()].concat());
+        let begins = Begins::of(&longer, onwards);
+        if begins.any_in(&log) {
+            begins.take_out(&mut log, &state.finish());
+            break;
+        }
+    }
+    log
+}
+
+/// What the names of a log begin with where they hold what a line went on with.
+#[derive(Default)]
+struct Begins {
+    names: BTreeSet<String>,
+    /// What stands in front of a number that a test has in place of a name.
+    numbered: BTreeSet<String>,
+}
+
+impl Begins {
+    fn of(longer: &ParsedLog, onwards: &str) -> Self {
+        let mut begins = Self::default();
+        for result in &longer.results {
+            begins.note(result.qualified, onwards);
+            begins.note(result.name, onwards);
+        }
+        for lost in &longer.modules_not_loaded {
+            begins.note(&lost.module, onwards);
+            begins.note(lost.reported_as.as_deref().unwrap_or(""), onwards);
+        }
+        begins
+    }
+
+    fn note(&mut self, name: &str, onwards: &str) {
+        if let Some((front, rest)) = name.split_once(onwards) {
+            self.names.insert(format!("{}{rest}", front.trim_end()));
+            self.numbered.insert(front.to_owned());
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let front = name.trim_end_matches(|char: char| char.is_ascii_digit());
+        self.names.contains(name.trim_end()) || front != name && self.numbered.contains(front)
+    }
+
+    fn has_result(&self, result: &TestResult<'_>) -> bool {
+        self.has(result.qualified) || self.has(result.name)
+    }
+
+    fn has_module(&self, lost: &LostModule) -> bool {
+        self.has(&lost.module) || lost.reported_as.as_deref().is_some_and(|id| self.has(id))
+    }
+
+    fn any_in(&self, log: &ParsedLog) -> bool {
+        !self.names.is_empty()
+            && (log.results.iter().any(|result| self.has_result(&result))
+                || log
+                    .modules_not_loaded
+                    .iter()
+                    .any(|lost| self.has_module(lost)))
+    }
+
+    /// Takes such names out of a log, as far as they are not in what was read before the line.
+    fn take_out(&self, log: &mut ParsedLog, before: &ParsedLog) {
+        let all = std::mem::take(&mut log.results);
+        for mut result in &all {
+            if self.has_result(&result) {
+                let Some(known) = before.results.get(result.qualified) else {
+                    continue;
+                };
+                result = known;
+            }
+            log.results.merge(result);
+        }
+        log.modules_not_loaded.retain(|lost| {
+            !self.has_module(lost)
+                || before
+                    .modules_not_loaded
+                    .iter()
+                    .any(|known| known.module == lost.module)
+        });
+        if log.consistent == Some(true) {
+            log.consistent = before.consistent;
+        }
+    }
+}
+
+/// The line without an escape sequence at its end that is not whole.
+fn without_open_escape(line: &[u8]) -> &[u8] {
+    let Some(at) = memchr::memrchr(0x1b, line) else {
+        return line;
+    };
+    let open = match &line[at + 1..] {
+        [] => true,
+        [b'[', parameters @ ..] => parameters.iter().all(|byte| (0x20..0x40).contains(byte)),
+        _ => false,
+    };
+    if open { &line[..at] } else { line }
+}
+
 /// Cuts a stream into lines and feeds them to a [`LineState`].
 ///
 /// A line longer than [`MAX_LINE`](Self::MAX_LINE) is cut there and the rest of it dropped, so
 /// that memory stays bounded on any input.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ByLine<S> {
     state: S,
     partial: Vec<u8>,
@@ -131,7 +272,7 @@ impl<S: LineState> ByLine<S> {
     }
 }
 
-impl<S: LineState> LogReader for ByLine<S> {
+impl<S: LineState + Clone> LogReader for ByLine<S> {
     fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         if !self.partial.is_empty() {
@@ -148,12 +289,11 @@ impl<S: LineState> LogReader for ByLine<S> {
         self.keep(tail);
     }
 
-    fn finish(mut self: Box<Self>) -> ParsedLog {
-        if !self.partial.is_empty() {
-            let line = std::mem::take(&mut self.partial);
-            emit(&mut self.state, &line);
+    fn finish(self: Box<Self>) -> ParsedLog {
+        if self.partial.is_empty() {
+            return self.state.finish();
         }
-        self.state.finish()
+        finish_unended(self.state, &self.partial)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Texts that are kept until a run ends.
 
 /// Texts, one after the other; none is moved when there are more of them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Texts {
     pieces: Vec<String>,
 }

@@ -8,6 +8,7 @@ use atlas_core::{
 #[derive(Debug)]
 pub(crate) struct Lines;
 
+#[derive(Clone)]
 struct Reading(ParsedLogBuilder, bool);
 
 impl LineState for Reading {

@@ -7,6 +7,7 @@ use memchr::memmem::{self, Finder};
 ///
 /// Fed only with lines that no test can have printed. A complaint alone is nothing: it counts when
 /// the build tool says that it stops.
+#[derive(Clone)]
 pub(super) struct Builds {
     error: Finder<'static>,
     undefined: Finder<'static>,

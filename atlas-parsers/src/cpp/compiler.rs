@@ -6,7 +6,7 @@ use memchr::memmem;
 /// Collects complaints of GCC, Clang, MSVC and their linkers, by source file.
 ///
 /// Only lines outside of test runs are to be fed: a test of a compiler prints such lines too.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Build {
     complaints: Vec<(String, Vec<Evidence>)>,
     lines: usize,

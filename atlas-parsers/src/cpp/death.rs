@@ -47,7 +47,7 @@ pub(super) fn is_death(line: &[u8]) -> bool {
 }
 
 /// The last lines of a process's output, kept for the case that it dies.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tail {
     lines: [(u64, Vec<u8>); Tail::KEPT],
     next: usize,

@@ -4,13 +4,13 @@ use crate::xml::{Kind, Tag};
 use atlas_core::TestStatus;
 
 /// Reads test cases from elements.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Junit {
     open: Option<Case>,
 }
 
 /// A `<testcase>`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Case {
     pub(super) name: String,
     pub(super) class: String,

@@ -8,7 +8,7 @@ use atlas_core::TestStatus;
 /// A real test ends before the next one starts. So what starts inside an open test waits: when the
 /// open one ends, its test had printed all that; when it never does, its program had died and the
 /// others are another program's.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Nest {
     outer: Option<String>,
     inner: Option<String>,

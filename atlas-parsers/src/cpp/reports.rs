@@ -20,7 +20,7 @@ pub(super) trait Document: Sized {
 }
 
 /// One document after another.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Reports<D> {
     tags: Tags,
     root: Option<D>,

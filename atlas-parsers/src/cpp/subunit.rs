@@ -4,6 +4,7 @@ use crate::cpp::nest::Nest;
 use atlas_core::TestStatus;
 
 /// Reads `test: name`, then what became of it: `success: name`, `failure: name [`…`]`.
+#[derive(Clone)]
 pub(super) struct Subunit {
     pub(super) nest: Nest,
     /// What `error:` says.

@@ -3,7 +3,7 @@
 use atlas_core::{ParsedLogBuilder, TestStatus, Totals};
 
 /// What one form of output says.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Tally {
     results: Vec<Found>,
     totals: Totals,
@@ -11,6 +11,7 @@ pub(super) struct Tally {
 }
 
 /// One result; the module may be empty.
+#[derive(Clone)]
 struct Found {
     module: String,
     name: String,

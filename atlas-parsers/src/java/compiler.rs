@@ -8,7 +8,7 @@ use memchr::memmem;
 ///
 /// Tests of a compiler print such lines too, so they say something only of a log in which no
 /// test ran.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Compiler {
     complaints: Vec<(String, Vec<Evidence>)>,
     lines: usize,

@@ -3,7 +3,7 @@
 //! A document may be one line of any length or spread over many; only what is asked of it is kept.
 //! It begins with `{` at the start of a line, and its first key says whether it is one.
 
-use atlas_core::{LineState, LogReader, ParsedLog, feed_lines};
+use atlas_core::{LineState, LogReader, ParsedLog, feed_lines, finish_unended};
 
 /// What a reader takes of a document.
 pub(super) trait Document: Default + Send {
@@ -341,7 +341,7 @@ impl<S: TakesDocuments> Mixed<S> {
     }
 }
 
-impl<S: TakesDocuments> LogReader for Mixed<S> {
+impl<S: TakesDocuments + Clone> LogReader for Mixed<S> {
     fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some(&first) = rest.first() {
@@ -366,11 +366,10 @@ impl<S: TakesDocuments> LogReader for Mixed<S> {
 
     fn finish(mut self: Box<Self>) -> ParsedLog {
         self.end_scan();
-        if !self.partial.is_empty() {
-            let line = std::mem::take(&mut self.partial);
-            Self::emit(&mut self.state, &line);
+        if self.partial.is_empty() {
+            return self.state.finish();
         }
-        self.state.finish()
+        finish_unended(self.state, &self.partial)
     }
 }
 
@@ -401,6 +400,7 @@ mod tests {
     }
 
     /// Remarks each line and document.
+    #[derive(Clone)]
     struct Seen(ParsedLogBuilder);
 
     impl LineState for Seen {

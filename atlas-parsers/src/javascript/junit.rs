@@ -6,7 +6,7 @@ use atlas_core::TestStatus;
 use memchr::memmem;
 
 /// One `<testcase>`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Case {
     /// The names of the suites around it, without the document's own.
     pub(super) suites: Vec<String>,
@@ -19,7 +19,7 @@ pub(super) struct Case {
 }
 
 /// What the reports of a log hold.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Cases {
     pub(super) found: Vec<Case>,
     /// Suites in suites, or with cases, by the names down to them, and whether something in them
@@ -138,7 +138,7 @@ impl Cases {
 }
 
 /// Finds the documents of one writer between the lines of a log.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reports {
     scanner: Option<Scanner<Cases>>,
 }

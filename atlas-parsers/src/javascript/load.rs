@@ -7,7 +7,7 @@ const REACH: usize = 60;
 const KEPT: usize = 12;
 
 /// Errors outside of the tests.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Load {
     runner: &'static str,
     /// Parts of the paths of the files in which the runner loads test files.
@@ -20,7 +20,7 @@ pub(super) struct Load {
     settled: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Error {
     file: Option<String>,
     lines: Vec<Evidence>,

@@ -4,7 +4,7 @@ use super::json::Document;
 use atlas_core::TestStatus;
 
 /// One test of a document.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Test {
     /// Which of [`Report::files`].
     pub(super) file: usize,
@@ -14,7 +14,7 @@ pub(super) struct Test {
 }
 
 /// One test file of a document.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct File {
     pub(super) name: String,
     pub(super) message: String,
@@ -23,7 +23,7 @@ pub(super) struct File {
 }
 
 /// What a document says.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Report {
     pub(super) files: Vec<File>,
     pub(super) tests: Vec<Test>,

@@ -25,7 +25,7 @@ pub(super) fn is_telling(line: &[u8]) -> bool {
 }
 
 /// Reads such a message and the lines below it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Loading {
     open: Option<(String, Vec<Evidence>)>,
     /// Whether a file was lost.

@@ -32,7 +32,7 @@ impl<S: LineState> WithReport<S> {
     }
 }
 
-impl<S: LineState> LogReader for WithReport<S> {
+impl<S: LineState + Clone> LogReader for WithReport<S> {
     fn feed(&mut self, bytes: &[u8]) {
         self.lines.feed(bytes);
         self.kept.extend_from_slice(bytes);

@@ -95,7 +95,7 @@ enum Back {
 }
 
 /// What matching needs room for; one for all patterns.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     /// Start and end of each group of the last match.
     pub(super) slots: Vec<usize>,

@@ -43,6 +43,7 @@ struct Open {
     otherwise: Option<TestStatus>,
 }
 
+#[derive(Clone)]
 pub(super) struct State {
     by: Arc<Compiled>,
     log: ParsedLogBuilder,

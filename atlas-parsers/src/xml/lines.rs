@@ -7,7 +7,7 @@
 use super::tag::{Kind, Tag};
 
 /// Cuts a log into the elements of interest.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tags {
     /// An element whose end is on a later line.
     partial: Vec<u8>,

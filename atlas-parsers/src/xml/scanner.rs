@@ -46,7 +46,7 @@ const MAX_SECOND: usize = 8 << 20;
 const MAX_LOOKS: u32 = 16;
 
 /// Reads a stream of bytes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scanner<S> {
     pub(crate) sink: S,
     state: State,
@@ -64,7 +64,7 @@ pub(crate) struct Scanner<S> {
     looks: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Second {
     bytes: Vec<u8>,
     line: u64,

@@ -8,6 +8,7 @@ use atlas_parsers::Parsers;
 #[derive(Debug)]
 struct Lines(&'static str, TestStatus);
 
+#[derive(Clone)]
 struct State(ParsedLogBuilder, TestStatus);
 
 impl LogParser for Lines {

@@ -6,7 +6,7 @@ use atlas_core::{
 };
 
 /// A suite that is open.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Suite {
     name: String,
     file: String,
@@ -61,7 +61,7 @@ impl Counts {
 }
 
 /// A case that is open.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Case {
     name: String,
     class: String,
@@ -77,7 +77,7 @@ struct Case {
 }
 
 /// All documents of a log.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Documents {
     log: ParsedLogBuilder,
     suites: Vec<Suite>,

@@ -28,7 +28,7 @@ impl LogParser for Junit {
     }
 
     fn start(&self) -> Box<dyn LogReader> {
-        Box::new(Reader(Scanner::new(Documents::default())))
+        Box::new(Reader::default())
     }
 }
 
@@ -66,7 +66,15 @@ impl Runner for Junit {
     }
 }
 
-struct Reader(Scanner<Documents>);
+/// Reads the documents of a log.
+#[derive(Clone)]
+pub(crate) struct Reader(Scanner<Documents>);
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self(Scanner::new(Documents::default()))
+    }
+}
 
 impl LogReader for Reader {
     fn feed(&mut self, bytes: &[u8]) {

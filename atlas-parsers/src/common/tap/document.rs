@@ -17,7 +17,7 @@ pub(crate) struct Seen<'a> {
 }
 
 /// A point out of order, kept until it is clear whether it belongs to the document.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Held {
     number: Option<u64>,
     /// The number that a point without one has here.
@@ -33,7 +33,7 @@ struct Held {
 const MAX_HELD: usize = 1 << 20;
 
 /// One document that is being read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Document {
     plan: Option<u64>,
     /// A plan besides the first: that of the next document, if its first point follows.

@@ -59,7 +59,7 @@ impl Runner for Tap {
 }
 
 /// What the documents of a log come to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) log: ParsedLogBuilder,
     pub(crate) document: Document,
@@ -199,7 +199,7 @@ pub(crate) fn exited(line: &[u8]) -> bool {
         .is_some_and(|rest| rest.starts_with(b"exited with ") || rest.starts_with(b"died "))
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct State {
     run: Run,
     block: line::Block,

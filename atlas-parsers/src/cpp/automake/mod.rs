@@ -78,6 +78,7 @@ impl Runner for Automake {
 }
 
 /// What the lines belong to.
+#[derive(Clone)]
 enum Mode {
     Results,
     /// Below `Testsuite summary`, with what is counted there.
@@ -94,6 +95,7 @@ enum Mode {
     Counts(Totals),
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

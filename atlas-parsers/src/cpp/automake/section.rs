@@ -3,7 +3,7 @@
 use super::line::Counts;
 use atlas_core::TestStatus;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Section {
     pub(super) results: Vec<(String, TestStatus)>,
     /// The folder that make was in.

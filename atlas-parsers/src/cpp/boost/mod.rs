@@ -93,6 +93,7 @@ impl Runner for Boost {
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,

@@ -7,7 +7,7 @@ use crate::cpp::text::lossy;
 use atlas_core::{Evidence, ParsedLogBuilder, TestStatus, Totals};
 use std::collections::HashMap;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     pub(super) began: bool,
     /// `Running N test cases...` was read.
@@ -36,14 +36,14 @@ pub(super) struct Run {
     named: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Case {
     path: String,
     status: Option<TestStatus>,
     verdict: Option<TestStatus>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Open {
     path: String,
     name: Vec<u8>,

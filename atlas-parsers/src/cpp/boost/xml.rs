@@ -31,20 +31,20 @@ pub(super) enum Event {
     },
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reports {
     tags: Tags,
     root: Option<Root>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Root {
     /// `<TestLog>` or `<TestResult>`.
     Tree(Tree),
     Junit(Box<JunitLog>),
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Tree {
     report: bool,
     /// The names of the open suites; the first is the module's.
@@ -52,7 +52,7 @@ struct Tree {
     case: Option<(String, TestStatus)>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct JunitLog {
     cases: Junit,
     /// The open case tells where it failed, which it does not for expected failures.

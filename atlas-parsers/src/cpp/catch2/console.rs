@@ -5,7 +5,7 @@ use atlas_core::TestStatus;
 
 /// Reads the header in front of a test's output: a rule, the name and the sections, a rule, the
 /// place, a line of dots.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Header {
     step: Step,
     width: usize,

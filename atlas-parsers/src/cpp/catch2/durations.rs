@@ -9,7 +9,7 @@ use crate::cpp::text::lossy;
 use atlas_core::TestStatus;
 use std::collections::{HashMap, HashSet};
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Durations {
     ids: HashMap<String, u32>,
     names: Vec<String>,

@@ -97,6 +97,7 @@ impl Runner for Catch2 {
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,

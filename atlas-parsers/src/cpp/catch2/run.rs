@@ -7,7 +7,7 @@ use crate::cpp::text::{lossy, number};
 use atlas_core::{Evidence, ParsedLogBuilder, TestStatus};
 use std::collections::{HashMap, HashSet};
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     pub(super) binary: Option<String>,
     /// There was a sign of the runner.
@@ -35,7 +35,7 @@ pub(super) struct Run {
 }
 
 /// The TAP reporter: `# name`, then `ok 1 - expression`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Tap {
     name: Option<Vec<u8>>,
     count: u64,

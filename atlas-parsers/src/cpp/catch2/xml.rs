@@ -9,7 +9,7 @@ use atlas_core::{ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 pub(super) type Reports = crate::cpp::reports::Reports<Root>;
 
 /// An open document.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Root {
     binary: String,
     junit: Option<Junit>,
@@ -21,7 +21,7 @@ pub(super) struct Root {
 }
 
 /// A `<TestCase>`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Open {
     name: String,
     may_fail: bool,

@@ -81,7 +81,7 @@ impl Runner for Check {
 }
 
 /// The lines that may still follow a summary.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Expected {
     passed: u64,
     failures: u64,
@@ -95,7 +95,7 @@ impl Expected {
 }
 
 /// What stands on the console.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Console {
     /// `Running suite(s):` lines without their summary.
     open: u64,
@@ -160,7 +160,7 @@ impl Console {
 }
 
 /// libcheck's log, where results stand as they come and the summary below a heading.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Logged {
     open: bool,
     ending: bool,
@@ -194,7 +194,7 @@ impl Logged {
 }
 
 /// TAP, whose plan comes last.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Tap {
     results: Vec<(String, TestStatus)>,
     tally: Tally,
@@ -231,6 +231,7 @@ impl Tap {
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     console: Console,

@@ -3,7 +3,7 @@
 use atlas_core::TestStatus;
 
 /// A `<test>` that is open.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Xml {
     /// Between `<testsuites xmlns="…check…">` and its end.
     pub(super) open: bool,

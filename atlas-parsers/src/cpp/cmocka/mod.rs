@@ -86,7 +86,7 @@ impl Runner for Cmocka {
 }
 
 /// TAP: results of a group wait for its end, which names it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Tap {
     planned: Option<u64>,
     results: Vec<(String, TestStatus)>,
@@ -149,6 +149,7 @@ enum Form {
     Subunit,
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

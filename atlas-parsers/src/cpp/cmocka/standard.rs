@@ -6,7 +6,7 @@ use atlas_core::{Evidence, TestStatus, Totals};
 use memchr::memmem;
 
 /// `[ RUN      ] name` opens a test, and only an open test has a result.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Standard {
     pub(super) nest: Nest,
     /// Below `[==========] 3 test(s) run.`, where failures are listed again.

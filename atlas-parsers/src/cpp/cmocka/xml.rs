@@ -4,7 +4,7 @@ use crate::cpp::build::number;
 use atlas_core::{TestStatus, Totals};
 use memchr::memmem;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Xml {
     pub(super) group: Option<String>,
     pub(super) ended: bool,

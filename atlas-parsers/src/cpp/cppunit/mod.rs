@@ -80,6 +80,7 @@ impl Runner for CppUnit {
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,

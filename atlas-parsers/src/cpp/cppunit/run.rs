@@ -6,7 +6,7 @@ use atlas_core::{ParsedLogBuilder, TestStatus, Totals};
 use quick_xml::escape;
 use std::collections::BTreeMap;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     /// What the runner declares at its end.
     pub(super) end: Option<Totals>,
@@ -30,7 +30,7 @@ pub(super) struct Run {
     xml: Xml,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Open {
     line: Vec<u8>,
     /// How many results there were before.
@@ -39,7 +39,7 @@ struct Open {
 }
 
 /// The XML outputter's document.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Xml {
     open: bool,
     ended: bool,

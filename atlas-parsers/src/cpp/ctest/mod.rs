@@ -112,6 +112,7 @@ impl Runner for Ctest {
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

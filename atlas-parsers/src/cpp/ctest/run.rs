@@ -14,7 +14,7 @@ pub(super) enum List {
     NotRun,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Run {
     /// The build folder, which tells several runs of one log apart.
     pub(super) project: String,
@@ -34,6 +34,7 @@ pub(super) struct Run {
 }
 
 /// What was said of one test.
+#[derive(Clone)]
 struct Test {
     place: Option<u64>,
     status: TestStatus,

@@ -70,6 +70,7 @@ impl Runner for Cunit {
 }
 
 /// A test whose end is not yet known.
+#[derive(Clone)]
 struct Open {
     name: String,
     verdict: Option<TestStatus>,
@@ -77,6 +78,7 @@ struct Open {
     ended: bool,
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

@@ -2,7 +2,7 @@
 
 use atlas_core::TestStatus;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Xml {
     pub(super) open: bool,
     pub(super) ended: bool,

@@ -6,7 +6,7 @@ use atlas_core::{Evidence, ParsedLogBuilder, TestStatus, Totals};
 use std::collections::HashMap;
 
 /// One run of one binary.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     pub(super) began: bool,
     pub(super) versioned: bool,
@@ -21,7 +21,7 @@ pub(super) struct Run {
     verbose: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Case {
     suite: String,
     name: String,

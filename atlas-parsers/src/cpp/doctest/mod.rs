@@ -110,6 +110,7 @@ fn totals(line: &[u8]) -> Option<Totals> {
     totals.failed.is_some().then_some(totals)
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,

@@ -85,6 +85,7 @@ impl Runner for Gtest {
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,
@@ -103,7 +104,7 @@ struct State {
 }
 
 /// What the runs of the log came to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Ends {
     begun: u64,
     ended: u64,

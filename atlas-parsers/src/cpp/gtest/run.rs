@@ -4,7 +4,7 @@ use atlas_core::{Evidence, TestStatus, Totals};
 use std::collections::HashMap;
 
 /// A test with its result.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) name: Vec<u8>,
     /// How many bytes of the name are the suite's.
@@ -18,7 +18,7 @@ pub(super) struct Entry {
 }
 
 /// A test that was announced and has no result yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Open {
     pub(super) name: Vec<u8>,
     pub(super) suite: usize,

@@ -63,7 +63,7 @@ impl Runner for Handmade {
 }
 
 /// One line with a verdict.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Found {
     name: String,
     status: TestStatus,
@@ -78,7 +78,7 @@ enum Kind {
     Glued,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     line: usize,
     builds: Builds,

@@ -79,6 +79,7 @@ enum Tail {
 }
 
 /// The result of one test.
+#[derive(Clone)]
 struct Found {
     place: u64,
     name: String,
@@ -87,7 +88,7 @@ struct Found {
 }
 
 /// One `meson test`.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Run {
     /// How many tests each line says there are.
     all: u64,
@@ -152,6 +153,7 @@ impl Run {
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

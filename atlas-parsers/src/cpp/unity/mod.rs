@@ -60,6 +60,7 @@ impl Runner for Unity {
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     /// By the number that `ctest -V` puts in front; one without.

@@ -107,6 +107,7 @@ enum Numbers {
     Platform,
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

@@ -83,7 +83,7 @@ enum Phase {
     NotRun,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     line: usize,
     phase: Phase,

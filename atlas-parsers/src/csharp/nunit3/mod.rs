@@ -97,7 +97,7 @@ struct Declared {
     invalid: u64,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     line: usize,
     phase: Phase,

@@ -93,7 +93,7 @@ fn totals(line: &[u8]) -> Option<(String, Totals, u64)> {
     Some((name.trim().to_owned(), totals, errors))
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     line: u64,
     builder: Option<ParsedLogBuilder>,

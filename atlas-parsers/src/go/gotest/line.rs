@@ -5,6 +5,7 @@ use atlas_core::{Evidence, Names, TestStatus};
 use memchr::memmem::Finder;
 
 /// Looks for the two marks that may stand behind output without a newline.
+#[derive(Clone)]
 pub(super) struct Finders {
     run: Finder<'static>,
     result: Finder<'static>,
@@ -211,7 +212,7 @@ impl<'a> PackageLine<'a> {
 }
 
 /// What the compiler said, by package: a line `# pkg` and the complaints under it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct CompilerBlocks {
     blocks: Vec<(String, Vec<Evidence>)>,
     open: bool,

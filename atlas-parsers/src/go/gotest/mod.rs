@@ -83,7 +83,7 @@ impl Runner for GoTest {
 /// The events carry the whole text, and that is read rather than the results that test2json
 /// made of it: before Go 1.20 it took a test's own `--- FAIL: x` for a result, and missed results
 /// behind unfinished lines. A report without the text is read by its results.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Stream {
     text: Section,
     events: Section,
@@ -109,7 +109,9 @@ enum Mode {
     Json,
 }
 
-struct State {
+/// A run as it is read.
+#[derive(Clone)]
+pub(in crate::go) struct State {
     log: ParsedLogBuilder,
     line: usize,
     mode: Mode,
@@ -130,7 +132,7 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
+    pub(in crate::go) fn new() -> Self {
         Self {
             log: ParsedLogBuilder::new("gotest"),
             line: 0,

@@ -5,7 +5,7 @@ use atlas_core::{Evidence, Names, ParsedLogBuilder, TestStatus};
 use std::ops::Range;
 
 /// What one package has printed so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Section {
     /// Announced tests in the order of the log, for those in flight at a crash, and how often each
     /// was started and has ended.
@@ -33,6 +33,7 @@ pub(super) struct Section {
 }
 
 /// What became of one test: its result stands there from the first end on.
+#[derive(Clone)]
 struct Runs {
     starts: u32,
     ends: u32,
@@ -179,7 +180,7 @@ impl Section {
 
 /// Tests announced in sections that have ended: looked for when a failure comes too late, so put
 /// together only then.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Earlier {
     names: Names,
     /// The results in the log whose names are to be added.

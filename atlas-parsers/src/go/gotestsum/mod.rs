@@ -11,7 +11,7 @@
 
 mod line;
 
-use super::gotest::GoTest;
+use super::gotest;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
@@ -82,7 +82,7 @@ enum Part {
 }
 
 /// What was said of a test, once.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Said {
     package: String,
     test: String,
@@ -104,15 +104,17 @@ impl Said {
 }
 
 /// A package that failed though none of its tests did.
+#[derive(Clone)]
 struct Lost {
     package: String,
     reason: LostReason,
     proof: Vec<Evidence>,
 }
 
+#[derive(Clone)]
 struct State {
     /// Reads the log as one of `go test`.
-    plain: Box<dyn LogReader>,
+    plain: ByLine<gotest::State>,
     line: usize,
     part: Part,
     /// The failing test whose output is being printed.
@@ -136,7 +138,7 @@ struct State {
 impl State {
     fn new() -> Self {
         Self {
-            plain: GoTest.start(),
+            plain: ByLine::new(gotest::State::new()),
             line: 0,
             part: Part::Results,
             output_of: None,
@@ -305,7 +307,7 @@ impl LineState for State {
         let done = self.done;
         self.record(named, done.map_or(1, |done| done.runs), &mut log);
         if !named && !compact {
-            let plain = self.plain.finish();
+            let plain = Box::new(self.plain).finish();
             if !plain.results.is_empty() || log.recorded() == 0 && self.lost.is_empty() {
                 return ParsedLog {
                     parser: "gotestsum".to_owned(),

@@ -68,6 +68,7 @@ impl Runner for Ant {
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

@@ -4,7 +4,7 @@ use super::line::{self, Counts};
 use atlas_core::TestStatus;
 
 /// A suite: a class.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Suite {
     pub(super) class: String,
     /// Named by `Running C` alone: no formatter prints to the console.
@@ -16,7 +16,7 @@ pub(super) struct Suite {
 }
 
 /// A test of a suite.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Case {
     pub(super) id: String,
     pub(super) status: TestStatus,
@@ -63,7 +63,7 @@ impl Suite {
 }
 
 /// All suites so far. They are kept to the end, since a test may have printed some of them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Suites {
     pub(super) all: Vec<Suite>,
     /// Where captured output began: suites and cases before it.

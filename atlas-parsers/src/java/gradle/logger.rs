@@ -19,7 +19,7 @@ use super::line;
 use atlas_core::TestStatus;
 
 /// The results of a task, waiting for the plugin's summary.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Logger {
     suites: Vec<String>,
     /// Suites by indentation, of the `mocha` theme: it indents everything by two more.

@@ -80,7 +80,7 @@ impl Runner for Gradle {
 }
 
 /// What is below `* What went wrong:`.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Wrong {
     No,
     /// The next line says what failed.
@@ -90,7 +90,7 @@ enum Wrong {
 }
 
 /// Counts of one task, to compare.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Counted {
     all: u64,
     passed: u64,
@@ -98,6 +98,7 @@ struct Counted {
     skipped: u64,
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

@@ -5,7 +5,7 @@ use atlas_core::TestStatus;
 use std::collections::{HashMap, HashSet};
 
 /// A result. The first name is the engine's.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) path: Vec<String>,
     pub(super) status: TestStatus,
@@ -14,7 +14,7 @@ pub(super) struct Found {
 }
 
 /// `--details=tree`, printed when all tests have run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     path: Vec<(String, TestStatus)>,
     /// Whether the last node of the path has had a child.
@@ -75,7 +75,7 @@ impl Tree {
 const FINISHED: &str = "Finished:    ";
 
 /// `--details=flat`: a line for each start and end, with the unique id.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Flat {
     names: HashMap<String, String>,
     parents: HashSet<String>,
@@ -186,13 +186,13 @@ fn thrown(exception: &str) -> TestStatus {
 }
 
 /// `--details=verbose`: a tree that is printed while the tests run, with details below each node.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Verbose {
     path: Vec<Open>,
     pub(super) found: Vec<Found>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Open {
     name: String,
     unique: Option<String>,
@@ -307,7 +307,7 @@ pub(super) fn status_word(word: &str) -> Option<TestStatus> {
 }
 
 /// `--details=testfeed`: `engine > class > test :: STARTED`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Feed {
     started: HashMap<String, u32>,
     pub(super) found: Vec<Found>,

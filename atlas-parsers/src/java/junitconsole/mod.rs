@@ -86,7 +86,7 @@ enum Part {
     Counts,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Counts {
     any: bool,
     failed_containers: u64,
@@ -97,6 +97,7 @@ struct Counts {
     failed: u64,
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

@@ -5,7 +5,7 @@ use atlas_core::{Evidence, LostReason, ParsedLogBuilder};
 use memchr::memmem;
 
 /// The module being built, and what went wrong so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Build {
     module: String,
     /// The compiler's complaints of the module being built.

@@ -117,6 +117,7 @@ enum Part {
     Summary,
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

@@ -5,7 +5,7 @@ use atlas_core::{Names, TestStatus};
 use std::collections::HashSet;
 
 /// A class, or whatever Surefire runs as one: a suite, a run of `TestNG`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Class {
     /// The number of its name.
     name: usize,
@@ -20,7 +20,7 @@ struct Class {
     methods: Vec<Method>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Method {
     id: String,
     /// Its class, and the nested one that a stack frame shows.
@@ -29,7 +29,7 @@ struct Method {
 }
 
 /// The tries of one test, in the summary.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Tries {
     name: String,
     flakes: bool,
@@ -50,7 +50,7 @@ pub(super) struct Summary {
 }
 
 /// The tests of the module that runs.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     classes: Vec<Class>,
     /// The classes' names, and for each the place of the class that bore it last.

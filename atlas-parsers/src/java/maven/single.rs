@@ -4,7 +4,7 @@ use super::line::Counts;
 use atlas_core::{ParsedLogBuilder, TestStatus};
 
 /// The test of the command that runs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Single {
     test: String,
     /// Whether the build succeeded.

@@ -10,7 +10,7 @@
 use atlas_core::TestStatus;
 
 /// The trees of one module's run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     classes: Vec<String>,
     found: Vec<(String, TestStatus)>,

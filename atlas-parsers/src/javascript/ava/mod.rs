@@ -79,6 +79,7 @@ impl Runner for Ava {
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

@@ -10,7 +10,7 @@ const LONGEST: usize = 1 << 10;
 /// Lines of a file's error that are kept as proof.
 const PROOF: usize = 8;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Found {
     kind: Kind,
     title: String,
@@ -40,7 +40,7 @@ struct Counts {
 }
 
 /// The run that is being read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     found: Vec<Found>,
     kinds: [u64; 4],
@@ -66,7 +66,7 @@ pub(super) struct Run {
 }
 
 /// What the runs of a log come to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sum {
     pub(super) runs: u64,
     pub(super) totals: Totals,

@@ -31,7 +31,7 @@ pub(super) fn mark(line: &[u8]) -> Option<Mark> {
 }
 
 /// What the TAP of a log told.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tap {
     begun: bool,
     last: u64,

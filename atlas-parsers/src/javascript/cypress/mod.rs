@@ -87,6 +87,7 @@ struct Counts {
     skipped: u64,
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     lines: usize,

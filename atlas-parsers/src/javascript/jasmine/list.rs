@@ -12,7 +12,7 @@ pub(super) enum Follows {
 }
 
 /// A list that is being read: `1) full name`, and what follows it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct List {
     pub(super) names: Vec<String>,
     open: Vec<String>,

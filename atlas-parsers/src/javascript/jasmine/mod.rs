@@ -136,7 +136,7 @@ enum Section {
 }
 
 /// One run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Run {
     started: bool,
     /// jasmine-spec-reporter's.
@@ -154,6 +154,7 @@ struct Run {
     nothing: bool,
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

@@ -6,7 +6,7 @@
 use crate::text::clean;
 
 /// One result of the tree, as it was printed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Line {
     depth: usize,
     /// The titles right above it, with their depths.
@@ -31,7 +31,7 @@ pub(super) enum Mark {
 }
 
 /// The tree as far as it was read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     lines: Vec<Line>,
     /// Titles that stand right above the line, with their depths.

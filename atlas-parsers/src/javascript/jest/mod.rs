@@ -106,6 +106,7 @@ enum At {
     Repetition,
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

@@ -5,7 +5,7 @@
 //! its root in `app`. Ids are meant from there.
 
 /// What the frames said so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) enum Root {
     #[default]
     Unknown,

@@ -20,7 +20,7 @@ struct Waiting {
     test: Option<(usize, usize, TestStatus)>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     /// The titles of the open suites, joined, and where each of them ends.
     path: String,

@@ -91,6 +91,7 @@ enum At {
     Told,
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

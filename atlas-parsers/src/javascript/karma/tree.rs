@@ -12,7 +12,7 @@ pub(super) enum Mark {
 }
 
 /// One result in its place.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Spec {
     pub(super) path: Vec<String>,
     pub(super) title: String,
@@ -23,7 +23,7 @@ pub(super) struct Spec {
 const DEEPEST: usize = 200;
 
 /// The tree as far as it was read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     pub(super) specs: Vec<Spec>,
     open: Vec<String>,

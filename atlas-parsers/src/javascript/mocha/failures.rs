@@ -6,7 +6,7 @@ use super::line;
 const DEEPEST: usize = 200;
 
 /// The list as far as it was read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Failures {
     /// How many the runner announced.
     pub(super) declared: u64,

@@ -12,7 +12,7 @@ const LONGEST: usize = 64 << 10;
 const DEEPEST: usize = 512;
 
 /// One test of the document.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Test {
     title: Option<String>,
     full_title: String,
@@ -41,7 +41,7 @@ enum At {
 }
 
 /// A document that is being read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Reading {
     at: At,
     /// Whether each open bracket is an object's.
@@ -57,7 +57,7 @@ struct Reading {
 }
 
 /// Finds documents in a stream.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Scanner {
     reading: Option<Reading>,
     /// How much of `{ "stats": {` has been seen.

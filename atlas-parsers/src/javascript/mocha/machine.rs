@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 
 /// A test that one of the formats named.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Named {
     file: String,
     /// The titles of the suites in one text, where the format tells them from the test's title.
@@ -17,7 +17,7 @@ pub(super) struct Named {
 }
 
 /// What one of the formats told.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Told {
     pub(super) tests: Vec<Named>,
     pub(super) totals: Totals,
@@ -146,7 +146,7 @@ fn path(suites: &str, known: impl Fn(&str) -> bool) -> String {
 }
 
 /// `["pass",{"title":…}]`
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Stream {
     pub(super) told: Told,
 }
@@ -217,7 +217,7 @@ impl Stream {
 }
 
 /// `ok 3 Suite title`
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tap {
     pub(super) told: Told,
     last: u64,
@@ -284,7 +284,7 @@ impl Tap {
 }
 
 /// The markdown reporter names passing tests, each before its code.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Markdown {
     pub(super) told: Told,
     open: Vec<String>,

@@ -24,7 +24,8 @@ use crate::javascript::load::Load;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
-    LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, Totals,
+    LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, Totals,
+    finish_unended,
 };
 use machine::Told;
 use run::{Ended, Run};
@@ -110,7 +111,6 @@ const MAX_LINE: usize = 4 << 20;
 struct Reader {
     state: State,
     partial: Vec<u8>,
-    scanner: json::Scanner,
 }
 
 impl Reader {
@@ -128,7 +128,7 @@ impl Reader {
 
 impl LogReader for Reader {
     fn feed(&mut self, bytes: &[u8]) {
-        self.scanner.feed(bytes);
+        self.state.scanner.feed(bytes);
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', bytes) {
             let piece = &bytes[start..end];
@@ -145,17 +145,18 @@ impl LogReader for Reader {
     }
 
     fn finish(mut self: Box<Self>) -> ParsedLog {
-        if !self.partial.is_empty() {
-            let line = std::mem::take(&mut self.partial);
-            self.emit(&line);
+        self.state.scanner.finish();
+        if self.partial.is_empty() {
+            return self.state.finish();
         }
-        self.scanner.finish();
-        self.state.finish(self.scanner)
+        finish_unended(self.state, &self.partial)
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
+    scanner: json::Scanner,
     line: usize,
     run: Run,
     ended: Vec<Ended>,
@@ -170,6 +171,7 @@ impl Default for State {
     fn default() -> Self {
         Self {
             log: ParsedLogBuilder::new("mocha"),
+            scanner: json::Scanner::default(),
             line: 0,
             run: Run::new(),
             ended: Vec::new(),
@@ -182,7 +184,7 @@ impl Default for State {
     }
 }
 
-impl State {
+impl LineState for State {
     fn line(&mut self, raw: &[u8]) {
         self.line += 1;
         if self.xml.line(raw, XML) {
@@ -202,7 +204,8 @@ impl State {
         self.load.line(&line, self.line);
     }
 
-    fn finish(mut self, scanner: json::Scanner) -> ParsedLog {
+    fn finish(mut self) -> ParsedLog {
+        let scanner = std::mem::take(&mut self.scanner);
         let mut runs = std::mem::take(&mut self.ended);
         std::mem::replace(&mut self.run, Run::new()).finish(&mut runs);
         let mut formats: Vec<Told> = scanner.documents;

@@ -7,7 +7,7 @@ use crate::text::clean;
 use atlas_core::{TestStatus, Totals};
 
 /// What the last page declares.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Page {
     passing: u64,
     pending: u64,
@@ -23,7 +23,7 @@ struct Page {
 }
 
 /// The run that is being read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     found: Vec<Found>,
     /// How many of them passed, for each mark.
@@ -56,7 +56,7 @@ pub(super) struct Run {
 }
 
 /// A run that is over.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Ended {
     pub(super) results: Vec<(Vec<String>, TestStatus)>,
     pub(super) totals: Totals,

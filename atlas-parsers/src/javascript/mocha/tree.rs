@@ -24,7 +24,7 @@ struct Candidate {
 }
 
 /// The candidates since the last result: the first few and the last few.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Candidates {
     first: Vec<Candidate>,
     last: std::collections::VecDeque<Candidate>,
@@ -76,7 +76,7 @@ impl Candidates {
 }
 
 /// One result line of the run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) kind: Kind,
     pub(super) depth: usize,

@@ -82,7 +82,7 @@ impl Runner for NodeTest {
 }
 
 /// What one reporter found.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Found {
     results: Vec<TestFound>,
     files: Vec<FileLost>,
@@ -91,20 +91,20 @@ struct Found {
     any: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct TestFound {
     file: String,
     name: String,
     status: TestStatus,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct FileLost {
     file: String,
     lines: Vec<Evidence>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct State {
     line: usize,
     tap: tap::Tap,
@@ -118,7 +118,7 @@ struct State {
 }
 
 /// The block of counts that ends a run; the last whole one counts.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct TotalsBlock {
     open: Option<Declared>,
     declared: Option<Declared>,

@@ -5,7 +5,7 @@ use atlas_core::{Evidence, TestStatus};
 use std::collections::BTreeSet;
 
 /// Reads the reporter's lines.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Spec {
     /// Parents whose children are being printed.
     stack: Vec<String>,
@@ -28,7 +28,7 @@ pub(super) struct Spec {
     any: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Seen {
     names: Vec<String>,
     status: TestStatus,

@@ -3,7 +3,7 @@
 use super::{FileLost, Found, TestFound, is_file};
 use atlas_core::{Evidence, TestStatus};
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tap {
     /// Announced names by depth; the last at each depth is the one that runs.
     announced: Vec<String>,
@@ -15,7 +15,7 @@ pub(super) struct Tap {
     begun: Vec<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Result {
     depth: usize,
     names: Vec<String>,

@@ -70,7 +70,7 @@ impl Runner for Playwright {
 }
 
 /// What was seen of one test.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Seen {
     file: String,
     passed: bool,
@@ -81,7 +81,7 @@ struct Seen {
 }
 
 /// The closing part: counts and lists.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Closing {
     counts: BTreeMap<u8, u64>,
     listed: Option<Count>,
@@ -93,7 +93,7 @@ struct Closing {
     ended: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     lines: usize,
     declared: Option<u64>,

@@ -20,7 +20,7 @@ enum Place {
 }
 
 /// One test of a document.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Test {
     pub(super) file: String,
     pub(super) id: String,
@@ -28,7 +28,7 @@ pub(super) struct Test {
 }
 
 /// What a document says.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Report {
     pub(super) tests: Vec<Test>,
     /// Messages of errors that belong to no test.

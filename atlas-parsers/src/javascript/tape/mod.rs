@@ -60,7 +60,7 @@ fn counted(line: &[u8], words: &[u8]) -> Option<u64> {
     line::number(line.strip_prefix(words)?.trim_ascii())
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct State {
     run: Run,
     block: line::Block,

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Frames {
     file: String,
     todo: BTreeSet<(String, String)>,

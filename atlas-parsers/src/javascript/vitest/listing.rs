@@ -4,7 +4,7 @@
 use super::line::{Marked, Symbol, suite, title};
 use atlas_core::TestStatus;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     depth: usize,
     symbol: Symbol,
@@ -13,7 +13,7 @@ struct Entry {
 }
 
 /// The lines of one file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Listing {
     pub(super) project: String,
     pub(super) file: String,

@@ -119,7 +119,7 @@ enum Part {
 }
 
 /// A test named somewhere.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Found {
     run: usize,
     file: String,
@@ -135,21 +135,21 @@ struct Found {
 type Failing = (usize, String, String);
 
 /// One start of the runner; a log may hold several.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Run {
     folder: String,
     tests: Option<Counts>,
 }
 
 /// A file or suite that failed as a whole.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Broken {
     run: usize,
     file: String,
     proof: Vec<Evidence>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     lines: usize,
     at: At,

@@ -7,14 +7,14 @@
 use atlas_core::TestStatus;
 
 /// One level of the document.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Level {
     name: String,
     planned: u64,
     last: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tap {
     levels: Vec<Level>,
     /// The indentation at which a block of details ends.

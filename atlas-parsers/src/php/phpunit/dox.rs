@@ -6,7 +6,7 @@ use atlas_core::TestStatus;
 use std::borrow::Cow;
 
 /// One sentence.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Sentence {
     /// Index into [`Dox::classes`].
     pub(super) class: usize,
@@ -23,13 +23,13 @@ pub(super) struct Sentence {
 const TRUSTED: u8 = u8::MAX;
 
 /// A heading, as `Nasty (App\Tests\Nasty)` has it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Class {
     pub(super) name: String,
     pub(super) qualified: String,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Dox {
     pub(super) classes: Vec<Class>,
     pub(super) sentences: Vec<Sentence>,

@@ -18,7 +18,7 @@ pub(super) enum Kind {
 }
 
 /// One entry: its title and the first line below it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) title: String,
     pub(super) said: String,
@@ -27,7 +27,7 @@ pub(super) struct Item {
     framed: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct List {
     pub(super) kind: Kind,
     declared: u64,
@@ -41,7 +41,7 @@ impl List {
 }
 
 /// Reads the lists of one run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lists {
     pub(super) all: Vec<List>,
     /// The last line that was not empty: the list's head, a stack frame, `--`.

@@ -113,6 +113,7 @@ fn is_header(line: &[u8]) -> bool {
         && memchr::memmem::find(line, b" by Sebastian Bergmann").is_some()
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

@@ -5,7 +5,7 @@ use atlas_core::TestStatus;
 use std::collections::HashMap;
 
 /// A test and what was said of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Named {
     pub(super) id: String,
     /// `None` where only its end was reported, as `--debug` did before `PHPUnit` 10.
@@ -13,7 +13,7 @@ pub(super) struct Named {
     pub(super) seen: u32,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct NamedTests {
     pub(super) tests: Vec<Named>,
     by_id: HashMap<String, usize>,
@@ -41,7 +41,7 @@ pub(super) enum Form {
     Events,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Open {
     id: String,
     name: String,

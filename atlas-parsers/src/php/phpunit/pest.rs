@@ -3,14 +3,14 @@
 use super::title::{is_class, number};
 use atlas_core::{TestStatus, Totals};
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct PestTest {
     pub(super) class: String,
     pub(super) title: String,
     pub(super) status: TestStatus,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pest {
     class: Option<String>,
     pub(super) tests: Vec<PestTest>,

@@ -9,7 +9,7 @@ use super::title;
 use atlas_core::{Evidence, LostReason, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use std::collections::BTreeMap;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Session {
     has_header: bool,
     major: Option<u64>,

@@ -80,6 +80,7 @@ impl Runner for Django {
     }
 }
 
+#[derive(Clone)]
 struct State {
     run: Run,
     line: usize,

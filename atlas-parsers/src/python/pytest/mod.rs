@@ -127,6 +127,7 @@ enum Phase {
     Report,
 }
 
+#[derive(Clone)]
 struct State {
     line: u64,
     phase: Phase,
@@ -153,6 +154,7 @@ struct State {
     room: String,
 }
 
+#[derive(Clone)]
 struct Conftest {
     path: String,
     lines: Vec<Evidence>,

@@ -37,7 +37,7 @@ impl Section {
 }
 
 /// A module that could not be collected, and what its report says of it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Module {
     exception: Vec<Evidence>,
     body: Vec<Evidence>,
@@ -45,7 +45,7 @@ struct Module {
 }
 
 /// The reports read so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reports {
     section: Option<Section>,
     collecting: Option<String>,
@@ -56,7 +56,7 @@ pub(super) struct Reports {
 }
 
 /// The short test summary: the last one, as far as it was read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SummaryLines {
     pub(super) seen: bool,
     ids: Texts,
@@ -68,7 +68,7 @@ pub(super) struct SummaryLines {
 }
 
 /// A line of the summary.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     id: Place,
     /// How long the file is that begins the id.

@@ -10,7 +10,7 @@ use atlas_core::{LostReason, ParsedLogBuilder, RunOutcome, TestResults, TestStat
 use std::collections::BTreeSet;
 
 /// What was read of one session.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Session {
     quiet: bool,
     maybe: bool,
@@ -39,7 +39,7 @@ pub(super) struct Session {
 }
 
 /// A test whose id was printed and whose result was not.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Pending {
     id: String,
     /// A word at the start of its line; the last one counts.

@@ -27,7 +27,7 @@ enum Part {
 }
 
 /// A session in progress.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sugar {
     part: Part,
     /// What the drawn lines say of each test, in order, and whether each was drawn over another.

@@ -82,6 +82,7 @@ fn starts(line: &[u8]) -> bool {
         )
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

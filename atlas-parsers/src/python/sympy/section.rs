@@ -5,7 +5,7 @@ use atlas_core::{Evidence, LostReason, ParsedLogBuilder, RunOutcome, TestStatus,
 use std::collections::{HashMap, HashSet};
 
 /// A test of a verbose run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Named {
     name: String,
     /// The words that ended a line of it: the last, and how many.
@@ -14,7 +14,7 @@ struct Named {
 }
 
 /// A file whose results are being told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct File {
     path: String,
     tests: u64,
@@ -39,7 +39,7 @@ impl File {
 }
 
 /// A failure told below the results.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Told {
     file: String,
     name: String,
@@ -63,7 +63,7 @@ enum Place {
 }
 
 /// A run in progress.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Section {
     place: Place,
     file: Option<File>,

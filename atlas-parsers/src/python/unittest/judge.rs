@@ -5,7 +5,7 @@ use atlas_core::{TestStatus, Totals};
 use std::collections::{HashMap, HashSet};
 
 /// One test of the run, in the order of the log.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Test {
     pub(super) id: String,
     pub(super) name: Name,

@@ -75,7 +75,7 @@ enum Phase {
     Ran,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Report {
     id: String,
     name: Option<Name>,
@@ -85,6 +85,7 @@ struct Report {
 }
 
 /// A log being read. Django's runner prints the same and reads with it.
+#[derive(Clone)]
 pub(in crate::python) struct State {
     line: u64,
     phase: Phase,

@@ -116,6 +116,7 @@ impl Counts {
 }
 
 /// A line of the list: `cucumber features/a.feature:25 # Scenario Outline: table <n>, first (#2)`.
+#[derive(Clone)]
 struct Failing {
     file: String,
     line: u64,
@@ -156,7 +157,7 @@ fn without_row(name: &str) -> &str {
     head.rsplit_once(", ").map_or(head, |(name, _)| name)
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     pretty: Pretty,
     failing: Vec<Failing>,

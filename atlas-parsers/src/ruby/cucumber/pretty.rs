@@ -3,7 +3,7 @@
 use atlas_core::TestStatus;
 
 /// A scenario, or one row of an outline's examples.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Scenario {
     pub(super) feature: String,
     pub(super) name: String,
@@ -15,7 +15,7 @@ pub(super) struct Scenario {
     pub(super) said: Option<TestStatus>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pretty {
     pub(super) scenarios: Vec<Scenario>,
     feature: Option<String>,

@@ -79,13 +79,13 @@ impl Runner for Minitest {
 }
 
 /// Names that were printed, and the results behind them, until a line that is both whole.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Group {
     names: Vec<String>,
     results: Vec<TestStatus>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Session {
     began: bool,
     /// The options name `--verbose`, or are not known.
@@ -252,6 +252,7 @@ impl Session {
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

@@ -2,7 +2,7 @@
 
 use atlas_core::TestStatus;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Spec {
     /// `Started with run options` was printed.
     pub(super) allowed: bool,

@@ -5,7 +5,7 @@ use atlas_core::TestStatus;
 use std::collections::{HashMap, HashSet};
 
 /// An entry of the lists.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) description: String,
     /// Below a pending example: it ran and failed as expected.

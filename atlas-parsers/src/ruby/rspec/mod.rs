@@ -136,7 +136,7 @@ enum Part {
     Reruns,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Session {
     part: Part,
     tree: Tree,
@@ -245,6 +245,7 @@ fn is_duration(text: &[u8]) -> bool {
             || memchr::memmem::find(text, b" minute").is_some())
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

@@ -83,7 +83,7 @@ pub(super) fn may_join(parent: &str, child: &str) -> bool {
         })
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     pub(super) leaves: Vec<Leaf>,
     stack: Vec<String>,

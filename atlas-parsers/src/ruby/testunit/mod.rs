@@ -58,7 +58,7 @@ impl Runner for TestUnit {
 }
 
 /// A test of a verbose run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Test {
     id: String,
     class: String,
@@ -70,7 +70,7 @@ struct Test {
     mark: Option<TestStatus>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Session {
     began: bool,
     verbose: bool,
@@ -84,6 +84,7 @@ struct Session {
     finished: bool,
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     session: Session,

@@ -5,7 +5,7 @@ use atlas_core::Evidence;
 use std::collections::BTreeMap;
 
 /// Collects compiler errors until cargo says which target they belong to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::rust) struct Build {
     /// Errors that no target claims yet.
     errors: Vec<Evidence>,

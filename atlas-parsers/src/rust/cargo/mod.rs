@@ -86,6 +86,7 @@ impl Runner for Cargo {
     }
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

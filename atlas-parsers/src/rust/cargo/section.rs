@@ -7,7 +7,7 @@ use memchr::memmem;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A test whose outcome is still to come.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Pending {
     name: String,
     /// The outcome with which the last line ended, if it did.
@@ -23,7 +23,7 @@ struct Pending {
 }
 
 /// A result that stood behind other text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Doubtful {
     name: String,
     outcome: TestStatus,
@@ -32,13 +32,13 @@ struct Doubtful {
 }
 
 /// What a section of many tests allocates, to be used again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Room {
     names: Names,
     results: Vec<(usize, TestStatus)>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Section {
     /// The binary; absent until it is named.
     pub(super) module: Option<String>,

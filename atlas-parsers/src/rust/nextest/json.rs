@@ -31,7 +31,7 @@ struct Target<'a> {
 }
 
 /// Results from the events.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Json {
     /// Package and binary -> kind of the target.
     kinds: HashMap<(String, String), String>,

@@ -98,6 +98,7 @@ fn is_build_command(line: &[u8]) -> bool {
     memmem::find(line, b" --message-format json-render-diagnostics` ").is_some()
 }
 
+#[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,

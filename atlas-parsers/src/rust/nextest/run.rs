@@ -30,7 +30,7 @@ enum Doubt {
     Most,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Found {
     id: String,
     /// Length of the binary's part of the id.
@@ -49,7 +49,7 @@ struct Found {
 }
 
 /// A run in progress.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     region: Region,
     blank: bool,
@@ -83,7 +83,7 @@ pub(super) struct Run {
 }
 
 /// What came of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Settled {
     pub(super) outcome: RunOutcome,
     pub(super) consistent: Option<bool>,
@@ -92,7 +92,7 @@ pub(super) struct Settled {
 }
 
 /// The result of one test.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Outcome {
     id: String,
     module: usize,

@@ -8,7 +8,7 @@
 mod pretty;
 mod title;
 
-use crate::common::junit::Junit;
+use crate::common::junit;
 use crate::common::tap::{Document, Run, Seen, line};
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
@@ -99,13 +99,14 @@ impl Runner for Bats {
     }
 }
 
+#[derive(Clone)]
 struct State {
     number: usize,
     run: Run,
     block: line::Block,
     pretty: pretty::Pretty,
     /// The JUnit formatter writes to the console.
-    junit: Option<Box<dyn LogReader>>,
+    junit: Option<junit::Reader>,
     /// Whether titles end with a time, as their first one tells.
     timed: Option<bool>,
     /// `not ok 1 bats-gather-tests`: the proof lines, while they last.
@@ -228,7 +229,7 @@ impl LineState for State {
             }
             Some(b'<') if line.starts_with(b"<?xml ") || line.starts_with(b"<testsuites") => {
                 self.lose();
-                let mut junit = Junit.start();
+                let mut junit = junit::Reader::default();
                 junit.feed(raw);
                 junit.feed(b"\n");
                 self.junit = Some(junit);
@@ -259,7 +260,7 @@ impl LineState for State {
             return self.run.log.finish(RunOutcome::BuildFailed);
         }
         if let Some(junit) = self.junit {
-            return of_report(&junit.finish());
+            return of_report(&Box::new(junit).finish());
         }
         if self.pretty.any() {
             return self.pretty.finish(self.run.log);

@@ -12,7 +12,7 @@ const CLEAR: &[u8] = b"\x1b[K";
 /// A file's name comes in blue.
 const FILE: &[u8] = b"\x1b[34;1m";
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Announced {
     name: Vec<u8>,
     /// The title did not fit.
@@ -21,7 +21,7 @@ struct Announced {
     timed: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pretty {
     announced: Option<Announced>,
     file: String,

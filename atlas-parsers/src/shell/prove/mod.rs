@@ -71,7 +71,7 @@ impl Runner for Prove {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct State {
     number: usize,
     runs: Runs,

@@ -7,7 +7,7 @@ use atlas_core::{
 };
 
 /// A file whose line was read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Section {
     file: String,
     width: usize,
@@ -27,14 +27,14 @@ struct Section {
     broken: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Point {
     name: String,
     status: TestStatus,
 }
 
 /// A file that ended.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct File {
     name: String,
     width: usize,
@@ -47,7 +47,7 @@ struct File {
 }
 
 /// One run of the harness: to its `Result:`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Run {
     files: Vec<File>,
     /// `Files=`, `Tests=`.
@@ -65,7 +65,7 @@ struct Run {
     interrupted: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Runs {
     log: Option<Log>,
     run: Run,
@@ -74,7 +74,7 @@ pub(super) struct Runs {
     causes: Vec<Evidence>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Log {
     builder: ParsedLogBuilder,
     ended: u64,
