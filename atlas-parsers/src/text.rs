@@ -41,7 +41,10 @@ fn without_mark(line: &[u8]) -> &[u8] {
 /// sets colours (CSI) and nothing else in it is for the terminal; many lines may share the room.
 pub(crate) fn uncoloured<'a>(line: &[u8], room: &'a mut String) -> Option<&'a str> {
     let text = std::str::from_utf8(without_mark(line)).ok()?;
-    let is_odd = |byte: u8| byte.is_ascii_control() && byte != 0x1b && byte != b'\t';
+    let is_odd = |byte: u8| {
+        let is_control = u8::from(byte < b' ') & u8::from(byte != 0x1b) & u8::from(byte != b'\t');
+        is_control | u8::from(byte == 0x7f) != 0
+    };
     if has(text.as_bytes(), is_odd) {
         return None;
     }
@@ -124,7 +127,7 @@ pub(crate) fn has_blank(text: &[u8]) -> bool {
     has(text, |byte| byte == b' ')
 }
 
-/// Whether such a byte is in a short text.
+/// Whether such a byte is in a short text. To be quick, `is_it` must not branch.
 #[inline]
 pub(crate) fn has(text: &[u8], is_it: impl Fn(u8) -> bool + Copy) -> bool {
     match text.last_chunk::<16>() {

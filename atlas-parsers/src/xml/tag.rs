@@ -137,7 +137,10 @@ fn closing(value: &[u8], quote: u8) -> Option<usize> {
 
 /// The text of an attribute's value, as [`Tag::attribute`] gives it.
 pub(crate) fn text(value: &[u8]) -> Cow<'_, str> {
-    let is_strange = |byte| matches!(byte, b'&' | 0x1b | b'\r' | b'\n' | b'\t');
+    let is_strange = |byte| {
+        let is_end = u8::from(byte == b'\r') | u8::from(byte == b'\n') | u8::from(byte == b'\t');
+        is_end | u8::from(byte == b'&') | u8::from(byte == 0x1b) != 0
+    };
     if !has(value, is_strange) {
         return lossy(value);
     }
