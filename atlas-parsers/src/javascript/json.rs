@@ -243,6 +243,23 @@ impl<D: Document> Scan<D> {
     }
 }
 
+/// The document that ends a line behind text: what a test printed last had no line end. Where it
+/// begins, and the document.
+pub(super) fn behind_text<D: Document>(line: &[u8]) -> Option<(usize, D)> {
+    if line.last() != Some(&b'}') {
+        return None;
+    }
+    let at = memchr::memmem::find_iter(line, b"{\"").find(|at| {
+        let key = &line[at + 2..];
+        memchr::memchr(b'"', &key[..key.len().min(LONGEST_HEAD)])
+            .is_some_and(|end| D::begins_with(&key[..end]))
+    })?;
+    let mut scan = Scan::<D>::new();
+    let whole = matches!(scan.feed(&line[at..]), Fed::Ended(end) if at + end == line.len());
+    (at > 0 && whole && scan.objects.is_empty() && scan.head.is_none())
+        .then_some((at, scan.document))
+}
+
 /// The text between the quotes.
 fn decoded(raw: &[u8]) -> String {
     let text = String::from_utf8_lossy(raw);
@@ -369,7 +386,7 @@ impl<S: TakesDocuments + Clone> LogReader for Mixed<S> {
         if self.partial.is_empty() {
             return self.state.finish();
         }
-        finish_unended(self.state, &self.partial)
+        finish_unended(&self.state, &self.partial)
     }
 }
 

@@ -443,6 +443,15 @@ impl State {
 }
 
 impl LineState for State {
+    fn endings(&self) -> &'static [&'static str] {
+        &[
+            "  <<< FAILURE!",
+            " <<< FAILURE!",
+            "<<< FAILURE!",
+            "ec  <<< FAILURE!",
+        ]
+    }
+
     fn line(&mut self, line: &[u8]) {
         self.clean_line(&clean(line));
     }

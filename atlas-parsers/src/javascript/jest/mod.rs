@@ -18,7 +18,7 @@ mod report;
 mod root;
 mod tree;
 
-use crate::javascript::json::{Mixed, TakesDocuments};
+use crate::javascript::json::{Mixed, TakesDocuments, behind_text};
 use crate::javascript::report::Report;
 
 use crate::runner::{About, Mark, Place, Runner};
@@ -340,7 +340,9 @@ impl LineState for State {
     }
 
     fn text_line(&mut self, line: &str) {
-        if self.is_in_tree(line.as_bytes()) {
+        if line.ends_with('}') {
+            self.clean_line(line.as_bytes());
+        } else if self.is_in_tree(line.as_bytes()) {
             self.line += 1;
             self.tree_line(line);
         } else {
@@ -349,6 +351,11 @@ impl LineState for State {
     }
 
     fn clean_line(&mut self, line: &[u8]) {
+        if let Some((at, report)) = behind_text(line) {
+            self.clean_line(&line[..at]);
+            self.document(report, 0);
+            return;
+        }
         self.line += 1;
         if self.is_in_tree(line) {
             self.tree_line(&lossy(line));

@@ -149,7 +149,7 @@ impl LogReader for Reader {
         if self.partial.is_empty() {
             return self.state.finish();
         }
-        finish_unended(self.state, &self.partial)
+        finish_unended(&self.state, &self.partial)
     }
 }
 

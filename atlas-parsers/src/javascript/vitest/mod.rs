@@ -16,7 +16,7 @@ mod listing;
 mod reading;
 mod tap;
 
-use crate::javascript::json::{Mixed, TakesDocuments};
+use crate::javascript::json::{Mixed, TakesDocuments, behind_text};
 use crate::javascript::junit::Reports;
 use crate::javascript::report::Report;
 use crate::runner::{About, Mark, Place, Runner};
@@ -490,6 +490,11 @@ fn printed(line: &str) -> bool {
 
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
+        if let Some((at, report)) = behind_text(line) {
+            self.line(&line[..at]);
+            self.document(report, 0);
+            return;
+        }
         self.lines += 1;
         if self.xml.line(line, XML) {
             return;
