@@ -170,7 +170,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "{:>5} {:>6} {:>7} {:>16} {:>8} {:>8} {:>10} {:>9} {:>7} {:>7}",
         "logs", "tests", "kB", "mode", "logs/s", "us CPU", "swebench/s", "us CPU", "wall", "CPU"
     )?;
-    for tests in [100, 500, 2_000] {
+    for tests in [100, 200, 500, 2_000] {
         let folder = tempfile::tempdir()?;
         let bytes = lay_out(folder.path(), tests)?;
         for mode in [
