@@ -9,9 +9,10 @@
 //!
 //! The best of three rounds of reading the dataset, reading each log from the file cache and grading it, in
 //! wall time and in processor time, which other work on the machine does not change so much. Starting
-//! Python does not count. Ours use all cores, as the command does; the harness's threads would not help it,
-//! for they share one interpreter. Memory comes from mimalloc, as in the `atlas` command. Below stand the
-//! other modes, without a peer.
+//! either side does not count, nor does printing; ours also looks for the logs, says why a log is not
+//! resolved and makes the run's report. The harness reads each log from disk, too. Ours use all cores, as the
+//! command does; the harness's threads would not help it, for they share one interpreter. Memory comes from
+//! mimalloc, as in the `atlas` command. Below stand the other modes, without a peer.
 
 use atlas_core::{GradingMode, RunContext};
 use atlas_pipeline::{PredictionSource, RegradeOptions, RegradeReport, regrade};
