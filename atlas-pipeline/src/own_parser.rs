@@ -67,12 +67,11 @@ impl ReadBy {
 pub(crate) fn parser_of_row(
     row: &Map<String, Value>,
 ) -> Result<Option<(ParserFile, ParserOrigin)>, String> {
-    let ours = match row.get("atlas") {
-        // Columnar files keep objects as text.
-        Some(Value::String(text)) => serde_json::from_str::<Value>(text).ok(),
-        other => other.cloned(),
-    };
-    if let Some(parser) = ours.as_ref().and_then(|ours| ours.get("parser")) {
+    let ours = row.get("atlas");
+    // Columnar files keep objects as text.
+    let read = ours.and_then(Value::as_str);
+    let read = read.and_then(|text| serde_json::from_str::<Value>(text).ok());
+    if let Some(parser) = read.as_ref().or(ours).and_then(|ours| ours.get("parser")) {
         return ParserFile::from_json(&parser.to_string())
             .map(|parser| Some((parser, ParserOrigin::Row)))
             .map_err(|why| format!("parser: {why}"));

@@ -5,7 +5,6 @@ use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -108,13 +107,15 @@ impl Key {
     }
 
     pub(crate) fn finish(self) -> String {
-        self.0
-            .finalize()
-            .iter()
-            .fold(String::new(), |mut text, byte| {
-                let _ = write!(text, "{byte:02x}");
-                text
-            })
+        const DIGITS: [u8; 16] = *b"0123456789abcdef";
+        let bytes = self.0.finalize();
+        let mut text = String::with_capacity(2 * bytes.len());
+        for byte in bytes {
+            for bits in [byte >> 4, byte & 15] {
+                text.push(char::from(DIGITS[usize::from(bits)]));
+            }
+        }
+        text
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading a dataset and predictions, with everything that is wrong with them.
 
 use super::subject::Subject;
-use atlas_core::{Error, ErrorKind, Instance, InstanceError, InstanceId};
+use atlas_core::{Error, ErrorKind, InstanceError, InstanceId};
 use atlas_formats::{
     FaultKind, Prediction, Predictions, ReadOptions, RowFault, map_rows_and_lists, read_predictions,
 };
@@ -137,7 +137,7 @@ impl Input {
             if let Ok(subject) = &mut subject
                 && keep == Keep::Verdicts
             {
-                subject.row = Instance::new(&subject.id);
+                subject.forget_how_to_run();
             }
             (name, line, subject)
         })?;

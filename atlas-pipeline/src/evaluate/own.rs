@@ -119,7 +119,7 @@ impl LogBuffer {
 }
 
 /// Bytes for a first log: most are no longer.
-const FIRST_ROOM: usize = 128 << 10;
+const FIRST_ROOM: usize = 32 << 10;
 
 fn read_log(path: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(path).map_err(|why| Error::io("read log", path, why))

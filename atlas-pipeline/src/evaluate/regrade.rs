@@ -191,7 +191,7 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         },
         || find_logs(&options.logs, &mut out_of_reach),
     );
-    let (input, logs) = (input?, logs?);
+    let (mut input, logs) = (input?, logs?);
     let mut faults = input.faults.clone();
     faults.append(&mut out_of_reach);
     let given = options
@@ -200,10 +200,13 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         .map(ParserFile::read)
         .transpose()?;
     let isolated = Isolated::new(options.engine, &options.config, options.trust_parsers, None)?;
-    let mut work = Vec::with_capacity(input.items.len());
-    for item in &input.items {
+    let items = std::mem::take(&mut input.items);
+    // Each row goes with the last of its predictions, on the core that graded it.
+    input.subjects.clear();
+    let mut work = Vec::with_capacity(items.len());
+    for item in items {
         // Of a prediction without a patch there is no log to tell from those of others.
-        let chosen = match choose(&logs, item) {
+        let chosen = match choose(&logs, &item) {
             Err(_) if matches!(item.patch.as_deref(), None | Some("")) => Ok(None),
             chosen => chosen,
         };
@@ -211,7 +214,7 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         let own = match &chosen {
             Ok(Some(found)) => {
                 let place = (found.folder.as_path(), found.log.as_deref());
-                Own::of(cx, options, (&isolated, given.as_ref()), item, place).await
+                Own::of(cx, options, (&isolated, given.as_ref()), &item, place).await
             }
             _ => Ok(None),
         };
@@ -224,7 +227,7 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         let mut graded = |mode| {
             let found = chosen.as_ref().map_err(|(_, why)| why.clone())?;
             let own = own.as_ref().map_err(Clone::clone)?;
-            one(mode, item, *found, own.as_ref(), buffer).map_err(|why| why.chain())
+            one(mode, &item, *found, own.as_ref(), buffer).map_err(|why| why.chain())
         };
         let mut fault = None;
         let (regraded, entry) = graded(options.mode).unwrap_or_else(|why| {
@@ -238,7 +241,7 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
                 field: None,
                 message: why.clone(),
             });
-            lost(options.mode, item, why)
+            lost(options.mode, &item, why)
         });
         let mut changes = Vec::new();
         // Where the chosen rules have nothing to read, others have not either, and it is said already.
@@ -250,13 +253,13 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
         (regraded, entry, changes, fault)
     });
     let graded: Vec<_> = graded.collect();
-    let mut instances = Vec::with_capacity(input.items.len());
-    let mut entries = Vec::with_capacity(input.items.len());
+    let mut instances = Vec::with_capacity(graded.len());
+    let mut entries = Vec::with_capacity(graded.len());
     let mut changes = Vec::new();
-    for (item, (regraded, entry, mut seen_otherwise, fault)) in input.items.iter().zip(graded) {
+    for (regraded, entry, mut seen_otherwise, fault) in graded {
         faults.extend(fault);
         changes.append(&mut seen_otherwise);
-        if item.model == input.model() {
+        if regraded.model_name_or_path == input.model() {
             entries.push(entry);
         }
         instances.push(regraded);

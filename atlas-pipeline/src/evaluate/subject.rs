@@ -15,9 +15,10 @@ pub(super) struct Subject {
     pub(super) repo: String,
     pub(super) version: String,
     pub(super) language: String,
-    /// The image to run, by name; empty where the row names none.
+    /// The image to run, by name; empty where nothing is to be run.
     pub(super) image: String,
-    /// The whole script of the harness, and where it comes from; a reason where there is none.
+    /// The whole script of the harness, and where it comes from; a reason where there is none. Empty where
+    /// nothing is to be run.
     pub(super) script: Result<String, String>,
     /// The reader's name as the row has it.
     pub(super) log_parser: String,
@@ -122,6 +123,14 @@ impl Subject {
             plus_plus_parser,
             test_patch,
         })
+    }
+
+    /// Drops what only a run needs: of a dataset that is most of its memory.
+    pub(super) fn forget_how_to_run(&mut self) {
+        self.row = Instance::new(&self.id);
+        self.image = String::new();
+        self.script = Ok(String::new());
+        self.test_patch = Patch::default();
     }
 
     /// Atlas's own parser for the row's reader; `auto` where its name tells nothing.
