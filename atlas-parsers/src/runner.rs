@@ -93,6 +93,9 @@ pub enum Place {
     Within,
     /// The last thing the runner prints.
     End,
+    /// The same, of a line that proves nothing by itself: it ends what the runner's certain marks
+    /// began, as `</testsuites>` does.
+    Close,
 }
 
 /// A line that speaks for a runner.
@@ -112,6 +115,15 @@ impl Mark {
         Self {
             certain: true,
             place,
+            what,
+        }
+    }
+
+    /// A line that ends a report: what stands between its certain marks and this one is inside it.
+    pub const fn close(what: &'static str) -> Self {
+        Self {
+            certain: false,
+            place: Place::Close,
             what,
         }
     }

@@ -13,7 +13,7 @@ mod sections;
 
 use crate::inner;
 use crate::registry::BUILTIN;
-use crate::runner::Mark;
+use crate::runner::{Mark, Place};
 use crate::text::clean;
 use sections::Spans;
 use serde::Serialize;
@@ -196,6 +196,10 @@ impl Detector {
             let Some(mark) = runner.mark(&line, &self.before) else {
                 continue;
             };
+            if mark.place == Place::Close {
+                self.spans.close(number, start, self.offset, self.line);
+                continue;
+            }
             if !self.found.contains(&(number, mark)) {
                 self.found.push((number, mark));
             }

@@ -67,6 +67,16 @@ impl Spans {
         }
     }
 
+    /// Takes the end of a report that certain marks have proven before; not of one that a driver's
+    /// marks inside it claim for that driver.
+    pub(super) fn close(&mut self, runner: usize, start: u64, end: u64, line: u64) {
+        let begun = self.spans.iter().any(|span| span.runner == runner);
+        let claimed = |span: &Span| contains(span.runner, runner);
+        if begun && !self.spans.last().is_some_and(claimed) {
+            self.mark(runner, Place::End, start, end, line);
+        }
+    }
+
     /// The sections that these spans make, of the runners that count.
     pub(super) fn resolve(&self, counts: impl Fn(usize) -> bool) -> Vec<Span> {
         let mut sections: Vec<Span> = Vec::new();

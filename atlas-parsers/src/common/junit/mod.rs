@@ -62,7 +62,9 @@ impl Runner for Junit {
                 Mark::hint(Place::Start, "a `<testsuite` element")
             });
         }
-        None
+        // What tests printed may stand between the last case and this.
+        let ended = line.starts_with(b"</testsuite") || line.ends_with(b"</testsuites>");
+        ended.then_some(Mark::close("a `</testsuite>`"))
     }
 }
 

@@ -43,13 +43,37 @@ impl Runner for NunitXml {
         if line.first() != Some(&b'<') {
             return None;
         }
-        let document = line.starts_with(b"<test-run ")
-            || line.starts_with(b"<test-results ")
-            || line.starts_with(b"<assembl") && memmem::find(line, b"=\"xUnit.net").is_some();
-        document.then_some(Mark::certain(
-            Place::Start,
-            "the root of an NUnit or xUnit report",
-        ))
+        let line = prolog(line);
+        // Attributes may stand on lines of their own.
+        let is = |name: &[u8]| {
+            let rest = line
+                .strip_prefix(b"<")
+                .and_then(|line| line.strip_prefix(name));
+            rest.is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
+        };
+        let has = |part: &[u8]| memmem::find(line, part).is_some();
+        let assembly = line.starts_with(b"<assembl")
+            && (has(b"=\"xUnit.net") || has(b" test-framework=\"") || has(b" run-date=\""));
+        if is(b"test-run") || is(b"test-results") || assembly {
+            return Some(Mark::certain(
+                Place::Start,
+                "the root of an NUnit or xUnit report",
+            ));
+        }
+        if is(b"test-case") && has(b" name=\"") || is(b"test-suite") && has(b" type=\"") {
+            return Some(Mark::certain(
+                Place::Within,
+                "a `<test-case` or `<test-suite`",
+            ));
+        }
+        let ends: [&[u8]; 4] = [
+            b"</test-run>",
+            b"</test-results>",
+            b"</test-suite>",
+            b"</assemblies>",
+        ];
+        ends.contains(&line)
+            .then_some(Mark::close("the end of an NUnit or xUnit report"))
     }
 }
 
@@ -74,6 +98,8 @@ struct Documents {
     suites: u64,
     /// Cases of the document.
     cases: u64,
+    /// The case that is open: class, name, status as far as it is known.
+    case: Option<(String, String, TestStatus)>,
     declared: Totals,
     begun: u64,
     broken: u64,
@@ -89,6 +115,7 @@ impl Default for Documents {
             assembly: String::new(),
             suites: 0,
             cases: 0,
+            case: None,
             declared: Totals::default(),
             begun: 0,
             broken: 0,
@@ -96,6 +123,12 @@ impl Default for Documents {
             any: false,
         }
     }
+}
+
+/// A line without the `<?xml …?>` in front of an element.
+fn prolog(line: &[u8]) -> &[u8] {
+    let end = memmem::find(line, b"?>").filter(|_| line.starts_with(b"<?xml"));
+    end.map_or(line, |at| line[at + 2..].trim_ascii_start())
 }
 
 /// The last part of a path of either kind.
@@ -173,7 +206,8 @@ impl Sink for Documents {
                     .unwrap_or_default();
                 let module = tag.attribute("classname");
                 let module = module.as_deref().unwrap_or_else(|| class(&name));
-                self.record(module, &name, nunit(tag));
+                let module = module.to_owned();
+                self.begin(module, name.into_owned(), nunit(tag));
             }
             b"test" if matches!(self.root, Some("assemblies" | "assembly")) => {
                 let status = match tag.attribute("result").as_deref() {
@@ -183,13 +217,22 @@ impl Sink for Documents {
                 };
                 let name = tag.attribute("name").unwrap_or_default();
                 let module = tag.attribute("type").unwrap_or_default();
-                self.record(&module, &name, status);
+                self.begin(module.into_owned(), name.into_owned(), status);
+            }
+            // Some writers of the oldest form say it in no other way.
+            b"failure" => {
+                if let Some((_, _, status @ TestStatus::Passed)) = &mut self.case {
+                    *status = TestStatus::Failed;
+                }
             }
             _ => {}
         }
     }
 
     fn close(&mut self, name: &[u8]) {
+        if matches!(name, b"test-case" | b"test") {
+            self.record();
+        }
         if name == b"test-suite" {
             self.suites = self.suites.saturating_sub(1);
             if self.suites > 0 {
@@ -263,21 +306,31 @@ impl Documents {
         self.declared.add(totals);
     }
 
-    fn record(&mut self, module: &str, name: &str, status: TestStatus) {
+    fn begin(&mut self, module: String, name: String, status: TestStatus) {
+        self.record();
+        self.case = Some((module, name, status));
+    }
+
+    /// Records the case that is open.
+    fn record(&mut self) {
+        let Some((module, name, status)) = self.case.take() else {
+            return;
+        };
         self.cases += 1;
         if name.trim().is_empty() {
             self.log.warn(None, "a test case without a name");
             return;
         }
         if self.assembly.is_empty() {
-            self.log.record(module, name, name, status);
+            self.log.record(&module, &name, &name, status);
         } else {
-            let qualified = [self.assembly.as_str(), name].join("::");
-            self.log.record(module, &qualified, name, status);
+            let qualified = [self.assembly.as_str(), &name].join("::");
+            self.log.record(&module, &qualified, &name, status);
         }
     }
 
     fn end(&mut self) {
+        self.record();
         // A lone `<assembly>` may be anything else's.
         self.begun +=
             u64::from(!matches!(self.root, Some("assembly" | "test-suite")) || self.cases > 0);

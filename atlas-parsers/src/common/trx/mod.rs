@@ -39,9 +39,20 @@ impl Runner for Trx {
     }
 
     fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        let element = line.starts_with(b"<TestRun ")
+        let line = line.trim_ascii_start();
+        if line.first() != Some(&b'<') {
+            return None;
+        }
+        let root = line.starts_with(b"<TestRun ")
             || line.starts_with(b"<?xml") && memchr::memmem::find(line, b"<TestRun ").is_some();
-        element.then_some(Mark::certain(Place::Start, "a `<TestRun` element"))
+        if root {
+            Some(Mark::certain(Place::Start, "a `<TestRun` element"))
+        } else if line.starts_with(b"<UnitTestResult ") {
+            Some(Mark::certain(Place::Within, "a `<UnitTestResult` element"))
+        } else {
+            // What tests printed may stand between the last result and this.
+            (line == b"</TestRun>").then_some(Mark::close("a `</TestRun>`"))
+        }
     }
 }
 

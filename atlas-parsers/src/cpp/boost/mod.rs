@@ -53,8 +53,15 @@ impl Runner for Boost {
         &ABOUT
     }
 
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
         match line.first()? {
+            // Laid out by another program.
+            b' ' | b'\t' | b'<'
+                if matches!(before, b"<TestLog>" | b"<TestResult>")
+                    && line.trim_ascii_start().starts_with(b"<TestSuite ") =>
+            {
+                Some(Mark::certain(Place::Start, "Boost.Test's XML root"))
+            }
             b'*' | b'T' if line::end(line).is_some() => {
                 Some(Mark::certain(Place::End, "Boost.Test's confirmation"))
             }

@@ -9,6 +9,8 @@ pub(super) struct Xml {
     pub(super) open: bool,
     pub(super) ended: bool,
     pub(super) title: String,
+    /// How far the report's first element stands in: 2, or what a program that laid it out anew gave.
+    indent: usize,
     status: Option<TestStatus>,
     id: String,
     iteration: String,
@@ -27,12 +29,21 @@ impl Xml {
     /// Takes a line inside the report; the end of a test gives its result.
     pub(super) fn line(&mut self, line: &[u8]) -> Option<Found> {
         let text = line.trim_ascii();
+        // Tests may print elements, too: those stand elsewhere.
+        let depth = line.len() - line.trim_ascii_start().len();
+        let is_at = |level: usize| depth == self.indent * level;
+        if self.indent == 0 && text.starts_with(b"<datetime>") {
+            self.indent = depth;
+            return None;
+        }
         if text == b"</testsuites>" {
             self.open = false;
             self.ended = true;
-        } else if let Some(title) = element(line, b"    <title>", b"</title>") {
+        } else if let Some(title) = element(text, b"<title>", b"</title>").filter(|_| is_at(2)) {
             self.title = title;
-        } else if let Some(result) = line.strip_prefix(b"    <test result=\"") {
+        } else if let Some(result) = text.strip_prefix(b"<test result=\"")
+            && is_at(2)
+        {
             self.id.clear();
             self.case.clear();
             self.iteration.clear();
@@ -42,13 +53,17 @@ impl Xml {
                 b"error\">" => Some(TestStatus::Error),
                 _ => None,
             };
-        } else if let Some(id) = element(line, b"      <id>", b"</id>") {
+        } else if let Some(id) = element(text, b"<id>", b"</id>").filter(|_| is_at(3)) {
             self.id = id;
-        } else if let Some(iteration) = element(line, b"      <iteration>", b"</iteration>") {
+        } else if let Some(iteration) =
+            element(text, b"<iteration>", b"</iteration>").filter(|_| is_at(3))
+        {
             self.iteration = iteration;
-        } else if let Some(case) = element(line, b"      <description>", b"</description>") {
+        } else if let Some(case) =
+            element(text, b"<description>", b"</description>").filter(|_| is_at(3))
+        {
             self.case = case;
-        } else if line == b"    </test>" && !self.id.is_empty() {
+        } else if text == b"</test>" && is_at(2) && !self.id.is_empty() {
             let mut name = format!("{}:{}", self.case, self.id);
             if !self.iteration.is_empty() {
                 name.push(':');

@@ -68,15 +68,30 @@ impl Runner for Rspec {
             b'r' if rerun(line).is_some() => {
                 Some(Mark::certain(Place::End, "an `rspec ./file:line # …` line"))
             }
-            b'{' if line.starts_with(b"{\"version\":\"")
-                && memchr::memmem::find(&line[..line.len().min(80)], b",\"examples\":[")
-                    .is_some() =>
+            b'{' if is_report(line) => Some(Mark::certain(Place::End, "a JSON report of examples")),
+            // Laid out by another program.
+            b' ' | b'\t'
+                if line.ends_with(b"\"examples\": [")
+                    && [b"\"version\":" as &[u8], b"\"seed\":"]
+                        .iter()
+                        .any(|key| before.trim_ascii_start().starts_with(key)) =>
             {
-                Some(Mark::certain(Place::End, "a JSON report of examples"))
+                Some(Mark::certain(Place::Start, "a JSON report of examples"))
+            }
+            b'}' if line == b"}" && before.trim_ascii_start().starts_with(b"\"summary_line\":") => {
+                Some(Mark::close("the end of a JSON report of examples"))
             }
             _ => None,
         }
     }
+}
+
+/// `{"version":"3.13.0","examples":[`, with or without blanks; other tools name a seed in between.
+fn is_report(line: &[u8]) -> bool {
+    let has = |part: &[u8]| memchr::memmem::find(&line[..line.len().min(80)], part).is_some();
+    line.strip_prefix(b"{")
+        .is_some_and(|rest| rest.starts_with(b"\"version\":"))
+        && (has(b"\"examples\":[") || has(b"\"examples\": ["))
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
