@@ -66,7 +66,13 @@ impl Runner for DotNet {
             {
                 Some(Mark::hint(Place::Within, "a `Test Run` line"))
             }
-            b'T' if line.starts_with(b"Total time: ") && before.trim_ascii_start().len() > 8 => {
+            // Ant and Gradle write another: `Total time: 10 mins 16.009 secs`.
+            b'T' if line.starts_with(b"Total time: ")
+                && [b" Seconds" as &[u8], b" Minutes", b" Hours"]
+                    .iter()
+                    .any(|unit| line.ends_with(unit))
+                && before.trim_ascii_start().len() > 8 =>
+            {
                 Some(Mark::hint(Place::End, "a `Total time:` line"))
             }
             b'A' if line.starts_with(b"A total of ")

@@ -156,6 +156,8 @@ pub(super) fn status(text: &[u8]) -> Option<TestStatus> {
         b"expected failure" => TestStatus::Xfail,
         b"unexpected success" => TestStatus::Xpass,
         b"skipped" => TestStatus::Skipped,
+        text if is_noses(text, b"SKIP") => TestStatus::Skipped,
+        text if is_noses(text, b"KNOWNFAIL") => TestStatus::Xfail,
         text => {
             let reason = text.strip_prefix(b"skipped ")?;
             // Python 2 prints `skipped u'…'`.
@@ -164,6 +166,12 @@ pub(super) fn status(text: &[u8]) -> Option<TestStatus> {
             (quoted(b'\'') || quoted(b'"')).then_some(TestStatus::Skipped)?
         }
     })
+}
+
+/// `SKIP` or `SKIP: why`.
+fn is_noses(text: &[u8], word: &[u8]) -> bool {
+    text.strip_prefix(word)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(b": "))
 }
 
 /// A status behind output that has no line end.
@@ -231,7 +239,8 @@ pub(super) struct Verdict {
     pub(super) totals: Totals,
 }
 
-/// `OK (skipped=1)`, `FAILED (failures=2, errors=1)`, `NO TESTS RAN`.
+/// `OK (skipped=1)`, `FAILED (failures=2, errors=1)`, `NO TESTS RAN`; of nose also
+/// `FAILED (KNOWNFAIL=13, SKIP=3, TimeoutError=1)`, with words of its plugins.
 pub(super) fn verdict(line: &[u8]) -> Option<Verdict> {
     let text = std::str::from_utf8(line).ok()?.trim_end();
     let rest = ["OK", "FAILED", "NO TESTS RAN"]
@@ -243,13 +252,19 @@ pub(super) fn verdict(line: &[u8]) -> Option<Verdict> {
     }
     for part in rest.strip_prefix(" (")?.strip_suffix(')')?.split(", ") {
         let (name, number) = part.split_once('=')?;
-        let number = Some(number.parse().ok()?);
+        let count: u64 = number.parse().ok()?;
+        let number = Some(count);
+        let more = |known: Option<u64>| Some(known.unwrap_or(0).saturating_add(count));
         match name {
             "failures" => totals.failed = number,
             "errors" => totals.errors = number,
             "skipped" => totals.skipped = number,
             "expected failures" => totals.xfailed = number,
             "unexpected successes" => totals.xpassed = number,
+            "SKIP" | "TODO" | "DEPRECATED" => totals.skipped = more(totals.skipped),
+            "KNOWNFAIL" => totals.xfailed = more(totals.xfailed),
+            // A class of errors, by its name.
+            _ if is_path(name) && !name.contains(' ') => totals.errors = more(totals.errors),
             _ => return None,
         }
     }

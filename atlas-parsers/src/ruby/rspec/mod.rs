@@ -337,6 +337,9 @@ impl State {
         self.lose();
         let mut session = std::mem::take(&mut self.session);
         session.turn(Part::Other);
+        if let Some(summary) = session.summary {
+            session.tree.settle(summary.examples);
+        }
         let before = self.log.recorded();
         let ended = session.ended();
         let lists = !session.pending.is_empty() || !session.failures.is_empty();
@@ -447,8 +450,7 @@ impl State {
         let mut found = read_tree(leaves, &keys, &session.pending, &joint);
         if session.summary.is_some() {
             let all = usize::try_from(summary.examples).unwrap_or(usize::MAX);
-            let excess = found.len().saturating_sub(all);
-            tree::drop_excess(&mut found, excess);
+            tree::drop_foreign(&mut found, all);
         }
         for (_, name, status, _) in &found {
             self.log.record("", name, name, *status);

@@ -97,6 +97,10 @@ pub(super) struct Tree {
     groups: usize,
     /// Dots have been seen: there is no tree.
     pub(super) progress: bool,
+    /// How many dots and letters of a progress stand at the begin of lines.
+    marks: u64,
+    /// The same behind the last line that may be an example.
+    last_marks: u64,
 }
 
 /// Groups deeper than this are nobody's.
@@ -117,6 +121,9 @@ impl Tree {
             self.progress = true;
             return;
         }
+        let marks = line.iter().take_while(|b| b".F*".contains(b)).count() as u64;
+        self.marks += marks;
+        self.last_marks += marks;
         let blanks = line.iter().take_while(|b| **b == b' ').count();
         if blanks == line.len() || line.len() > 4000 {
             return;
@@ -166,6 +173,7 @@ impl Tree {
             return;
         }
         self.stack.truncate(depth);
+        self.last_marks = 0;
         self.leaves.push(Leaf {
             group: self.groups,
             path: self.stack.clone(),
@@ -173,6 +181,17 @@ impl Tree {
             follows,
             coloured,
         });
+    }
+
+    /// Takes the run's number of examples. Where a progress accounts for them, the lines that look like
+    /// a tree are what others have printed: in front of the run, as installers do, or amid the dots.
+    pub(super) fn settle(&mut self, examples: u64) {
+        let leaves = self.leaves.len() as u64;
+        let all = self.last_marks == examples;
+        let most = leaves < examples / 2 && self.marks > examples / 2;
+        if leaves != examples && (all || most) {
+            self.progress = true;
+        }
     }
 
     /// How many of the lines so far tell of a failure, by the numbers that rise from one on.
@@ -207,9 +226,34 @@ fn dots(line: &[u8]) -> bool {
         || count == 1 && line[0] == b'.' && !line[1].is_ascii_alphanumeric()
 }
 
+/// An example with its name, its status, and whether it may be what a test has printed.
+pub(super) type Found = (Leaf, String, TestStatus, bool);
+
+/// Drops what is too much by the totals: what tests have printed, or else what stands in front of
+/// the run, where without its groups all are there.
+pub(super) fn drop_foreign(found: &mut Vec<Found>, all: usize) {
+    let excess = found.len().saturating_sub(all);
+    if excess == 0 {
+        return;
+    }
+    let mut printed = found.clone();
+    drop_excess(&mut printed, excess);
+    let run = &found[excess..];
+    let in_front = run.first().is_some_and(|first| {
+        found[..excess]
+            .iter()
+            .all(|(leaf, _, status, _)| leaf.group < first.0.group && *status == TestStatus::Passed)
+    });
+    if printed.len() > all && in_front {
+        found.drain(..excess);
+    } else {
+        *found = printed;
+    }
+}
+
 /// Drops examples that were not run: those that tests have printed themselves, as far as the
 /// totals show that there are too many.
-pub(super) fn drop_excess(found: &mut Vec<(Leaf, String, TestStatus, bool)>, mut excess: usize) {
+fn drop_excess(found: &mut Vec<Found>, mut excess: usize) {
     // A title that ends like a failure whose number was another's is hardly a title; and what
     // stands directly in front of it came from the same test.
     let mut at = found.len();
