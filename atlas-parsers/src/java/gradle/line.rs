@@ -75,7 +75,11 @@ pub(super) fn test_path(path: &str) -> &str {
 /// `Outer > Outer$Inner.method` for what is `Outer$Inner > method` elsewhere.
 pub(super) fn id(path: &str) -> Option<String> {
     let (class, rest) = path.split_once(" > ")?;
-    if class.is_empty() || rest.is_empty() {
+    // A task behind what somebody put in front of each line, as the time.
+    let is_task = path
+        .rfind("> Task :")
+        .is_some_and(|at| task(&path[at..]).is_some());
+    if class.is_empty() || rest.is_empty() || is_task {
         return None;
     }
     if let Some(inner) = rest.strip_prefix(class)

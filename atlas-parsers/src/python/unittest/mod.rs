@@ -57,8 +57,15 @@ impl Runner for Unittest {
     fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
         let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
         let ruler = !before.is_empty() && before.iter().all(|byte| *byte == b'-');
-        (line.starts_with(b"Ran ") && has(b" test") && has(b" in ") && ruler)
-            .then_some(Mark::certain(Place::End, "unittest's `Ran N tests in`"))
+        if line.starts_with(b"Ran ") && has(b" test") && has(b" in ") && ruler {
+            return Some(Mark::certain(Place::End, "unittest's `Ran N tests in`"));
+        }
+        // All there is where the run was cut.
+        let result = [b") ... ok" as &[u8], b") ... FAIL", b") ... ERROR"]
+            .iter()
+            .any(|end| line.ends_with(end));
+        (result && grammar::test_name(line).is_some())
+            .then_some(Mark::hint(Place::Within, "a `test (Class) ... ok` line"))
     }
 }
 
