@@ -94,6 +94,11 @@ impl Document {
         self.version || self.plan.is_some() || self.next > 1 || !self.held.is_empty()
     }
 
+    /// Whether it announced itself by its version.
+    pub(crate) fn announced(&self) -> bool {
+        self.version
+    }
+
     /// Whether all points of a known plan were seen.
     pub(crate) fn complete(&self) -> bool {
         self.plan

@@ -113,6 +113,9 @@ struct State {
     disagrees: bool,
     /// A second confirmation, of the next run if one follows, or else a test's output.
     next: Option<Vec<u8>>,
+    /// `Running N test cases...` was the last line, while a test ran: printed by it, unless a module
+    /// begins.
+    announced: Option<u64>,
 }
 
 impl State {
@@ -128,6 +131,7 @@ impl State {
             declared: false,
             disagrees: false,
             next: None,
+            announced: None,
         }
     }
 
@@ -199,6 +203,7 @@ impl LineState for State {
         self.line += 1;
         let line = clean(line);
         let line = &*line;
+        let announced = self.announced.take();
         let mut begins = false;
         let run = &mut self.run;
         let log = &mut self.log;
@@ -225,6 +230,10 @@ impl LineState for State {
             return;
         }
         if let Some(tests) = line::running(line) {
+            if self.run.logged && self.run.is_inside() {
+                self.announced = Some(tests);
+                return;
+            }
             self.begin(self.run.counted || self.run.logged);
             self.run.counted = true;
             self.run.tests = Some(tests);
@@ -234,6 +243,8 @@ impl LineState for State {
             && self.run.logged
         {
             self.flush();
+            self.run.counted = announced.is_some();
+            self.run.tests = announced;
         }
         if self.run.confirmed {
             if line::end(line).is_some() {

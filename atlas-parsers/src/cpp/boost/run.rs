@@ -54,6 +54,11 @@ impl Run {
     const MAX_DEPTH: usize = 200;
     const MAX_PROOF: usize = 8;
 
+    /// Whether a test was entered and not left.
+    pub(super) fn is_inside(&self) -> bool {
+        self.open.is_some()
+    }
+
     pub(super) fn line(&mut self, line: &[u8], number: u64) {
         if let Some(end) = line::end(line) {
             self.began = true;

@@ -4,7 +4,11 @@
 //! the tests in the two lists at the end are. A test that was started and stands in neither list has
 //! passed, or was inconclusive, which the console does not tell apart. Once tests are named by
 //! labels, an entry of a list that no label named is a fixture whose set-up failed: no test, but a
-//! module whose tests failed with it (`Parent Failure`).
+//! module whose tests failed with it (`Parent Failure`). Without those lists nothing is known to have
+//! passed.
+//!
+//! Totals and lists may be printed by a test, or stand in the message of a failure. Those are believed
+//! whose lists are as long as they say, and that count as many tests as were named before them.
 
 use super::nunit::{Entry, counts};
 use crate::runner::{About, Mark, Place, Runner};
@@ -69,12 +73,8 @@ impl Runner for NUnit2 {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    #[default]
-    Outside,
-    /// The runner has begun.
-    Running,
     /// Totals were printed.
     Totals,
     /// `Errors and Failures:`
@@ -83,19 +83,108 @@ enum Phase {
     NotRun,
 }
 
+/// What stands in one entry of a list.
+#[derive(Clone, Debug)]
+struct Listed {
+    phase: Phase,
+    kind: String,
+    name: String,
+    proof: Evidence,
+}
+
+/// Totals and the lists below them.
+#[derive(Clone, Debug)]
+struct Closing {
+    phase: Phase,
+    /// The number of the list's next entry.
+    next: u64,
+    /// The declared numbers: run, errors, failures, inconclusive, not run.
+    run: [u64; 5],
+    finished: bool,
+    entries: Vec<Listed>,
+    /// How many tests had been named by labels.
+    labels: usize,
+}
+
+impl Closing {
+    fn failing(&self) -> u64 {
+        self.run[1].saturating_add(self.run[2])
+    }
+
+    fn all(&self) -> u64 {
+        self.run[0].saturating_add(self.run[4])
+    }
+
+    /// Whether the lists are as long as the totals say. Fixtures are in no totals.
+    fn agrees(&self) -> bool {
+        let (mut failing, mut fixtures, mut not_run) = (0_u64, 0_u64, 0_u64);
+        for entry in &self.entries {
+            let fixture = entry.kind.starts_with("SetUp") || entry.kind.starts_with("TearDown");
+            match entry.phase {
+                Phase::NotRun => not_run += 1,
+                _ => failing += 1,
+            }
+            fixtures += u64::from(entry.phase != Phase::NotRun && fixture);
+        }
+        let surplus = failing.checked_sub(self.failing());
+        self.finished
+            && surplus.is_some_and(|surplus| surplus <= fixtures)
+            && not_run == self.run[4]
+    }
+
+    /// How many tests it counts more or fewer than were named.
+    fn distance(&self) -> u64 {
+        self.all().abs_diff(self.labels as u64)
+    }
+
+    fn line(&mut self, line: &[u8], number: usize) {
+        match (self.phase, line.first()) {
+            (Phase::Totals, Some(b' ')) if line.starts_with(b"  Not run: ") => {
+                let text = lossy(line);
+                let not_run = counts(&text).find(|(label, _)| *label == "Not run");
+                self.run[4] = not_run.map_or(0, |(_, number)| number);
+                self.finished = true;
+            }
+            (Phase::Totals | Phase::Failures, Some(b'E' | b'T'))
+                if line == b"Errors and Failures:" || line == b"Tests Not Run:" =>
+            {
+                self.phase = if line[0] == b'E' {
+                    Phase::Failures
+                } else {
+                    Phase::NotRun
+                };
+                self.next = 1;
+            }
+            (Phase::Failures | Phase::NotRun, Some(b'0'..=b'9')) => {
+                if let Some(entry) = Entry::read(line)
+                    && entry.number == self.next
+                {
+                    self.next += 1;
+                    self.entries.push(Listed {
+                        phase: self.phase,
+                        kind: entry.kind.to_owned(),
+                        name: entry.name.to_owned(),
+                        proof: Evidence::at("log", number, lossy(line).into_owned()),
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Most totals that are kept in doubt at a time.
+const MAX_CLOSINGS: usize = 16;
+
 #[derive(Clone, Default)]
 struct State {
     line: usize,
-    phase: Phase,
+    began: bool,
+    labels: Vec<String>,
+    closings: Vec<Closing>,
     started: TestResults,
     last: Option<usize>,
-    /// The number of the list's next entry.
-    next: u64,
     builder: Option<ParsedLogBuilder>,
-    /// The declared numbers: run, errors, failures, inconclusive, not run.
-    run: Option<[u64; 5]>,
-    finished: bool,
-    listed: bool,
     /// Without labels, an entry that may be a fixture's.
     fixture: Option<(String, TestStatus, Evidence)>,
 }
@@ -115,20 +204,14 @@ impl State {
         self.last = Some(at);
     }
 
-    fn entry(&mut self, entry: &Entry<'_>, line: &[u8]) {
-        if entry.number != self.next {
-            return;
-        }
-        let status = match (self.phase, entry.kind) {
-            (Phase::Failures, kind) if kind.ends_with("Error") => TestStatus::Error,
-            (Phase::Failures, kind) if kind.ends_with("Failure") => TestStatus::Failed,
-            (Phase::Failures, _) => TestStatus::Error,
-            (_, "Ignored" | "Skipped" | "Explicit") => TestStatus::Skipped,
+    fn entry(&mut self, entry: Listed) {
+        let status = match (entry.phase, entry.kind.as_str()) {
+            (Phase::NotRun, "Ignored" | "Skipped" | "Explicit") => TestStatus::Skipped,
             // `NotRunnable`: a signature that no runner can call.
+            (Phase::NotRun, _) => TestStatus::Error,
+            (_, kind) if kind.ends_with("Failure") => TestStatus::Failed,
             _ => TestStatus::Error,
         };
-        self.next += 1;
-        self.listed = true;
         if let Some((fixture, failed, proof)) = self.fixture.take() {
             let inside = entry.name.strip_prefix(fixture.as_str());
             if entry.kind.starts_with("Parent") && inside.is_some_and(|rest| rest.starts_with('.'))
@@ -139,30 +222,28 @@ impl State {
                 self.started.add("", &fixture, &fixture, failed);
             }
         }
-        if let Some(at) = self.started.find(entry.name) {
+        if let Some(at) = self.started.find(&entry.name) {
             let known = self.started.at(at);
             let (status, seen) = (known.status.worst(status), known.seen);
             self.started.set(at, status, seen);
         } else if self.last.is_some() && status != TestStatus::Skipped {
             // Labels name every test that starts, so this is a fixture.
-            let text = lossy(line).into_owned();
             if entry.kind.starts_with("TearDown") {
-                let number = self.line as u64;
-                self.log().warn(Some(number), text);
+                let Evidence { line, text, .. } = entry.proof;
+                self.log().warn(line.map(|line| line as u64), text);
             } else {
-                let proof = Evidence::at("log", self.line, text);
-                let name = entry.name.to_owned();
-                self.log().lose(&name, LostReason::LoadFailed, vec![proof]);
+                self.log()
+                    .lose(&entry.name, LostReason::LoadFailed, vec![entry.proof]);
             }
         } else if entry.kind.starts_with("SetUp") {
             // A test's, or a fixture's: then its tests come next.
-            let proof = Evidence::at("log", self.line, lossy(line).into_owned());
-            self.fixture = Some((entry.name.to_owned(), status, proof));
+            self.fixture = Some((entry.name, status, entry.proof));
         } else {
-            self.started.add("", entry.name, entry.name, status);
+            self.started.add("", &entry.name, &entry.name, status);
         }
     }
 
+    /// `Tests run: 24, Errors: 4, …`.
     fn totals(&mut self, text: &str) {
         let mut run = [0; 5];
         for (label, number) in counts(text) {
@@ -174,8 +255,43 @@ impl State {
                 _ => {}
             }
         }
-        self.run = Some(run);
-        self.phase = Phase::Totals;
+        if self.closings.len() == MAX_CLOSINGS {
+            self.closings.remove(0);
+        }
+        self.closings.push(Closing {
+            phase: Phase::Totals,
+            next: 1,
+            run,
+            finished: false,
+            entries: Vec::new(),
+            labels: self.labels.len(),
+        });
+    }
+
+    /// The test that a line's label names, behind output without a line end too.
+    fn labelled(line: &[u8]) -> Option<&[u8]> {
+        let at = memchr::memmem::find(line, b"***** ")?;
+        // Ordinary sentences have blanks between words.
+        let glued = at > 0 && line[at - 1] != b' ' && line[at - 1] != b'*';
+        let name = &line[at + 6..];
+        let class = &name[..memchr::memchr(b'.', name)?];
+        let named = !class.is_empty() && !class.iter().any(u8::is_ascii_whitespace);
+        (named && (at == 0 || glued)).then_some(name)
+    }
+
+    /// The totals and lists that are the runner's own.
+    fn closing(&mut self) -> Option<Closing> {
+        let labels = !self.labels.is_empty();
+        let score = |closing: &Closing| {
+            let near = u64::MAX - if labels { closing.distance() } else { 0 };
+            (closing.agrees(), near, closing.entries.len())
+        };
+        let closing = std::mem::take(&mut self.closings)
+            .into_iter()
+            .max_by_key(score)?;
+        // Tests began behind it: one of those before had printed it.
+        let early = labels && closing.labels < self.labels.len() && closing.distance() > 0;
+        (!early).then_some(closing)
     }
 }
 
@@ -186,72 +302,65 @@ impl LineState for State {
         let Some(first) = line.first() else {
             return;
         };
-        match (self.phase, first) {
-            (_, b'N') if line.starts_with(b"NUnit-Console version ") => self.phase = Phase::Running,
-            (Phase::Outside, b'P') if line.starts_with(b"ProcessModel: ") => {
-                self.phase = Phase::Running;
-            }
-            (Phase::Running, b'*') => {
-                if let Some(name) = line.strip_prefix(b"***** ") {
-                    let name = lossy(name);
-                    self.label(name.trim_end());
-                }
-            }
-            (Phase::Running, b'T')
-                if line.starts_with(b"Tests run: ")
-                    && memchr::memmem::find(&line, b", Errors: ").is_some() =>
-            {
-                self.totals(&lossy(&line));
-            }
-            (Phase::Totals, b' ') => {
-                if line.starts_with(b"  Not run: ")
-                    && let Some(run) = &mut self.run
-                {
-                    let text = lossy(&line);
-                    let not_run = counts(&text).find(|(label, _)| *label == "Not run");
-                    run[4] = not_run.map_or(0, |(_, number)| number);
-                    self.finished = true;
-                }
-            }
-            (Phase::Totals | Phase::Failures, b'E' | b'T')
-                if *line == *b"Errors and Failures:" || *line == *b"Tests Not Run:" =>
-            {
-                self.phase = if *first == b'E' {
-                    Phase::Failures
-                } else {
-                    Phase::NotRun
-                };
-                self.next = 1;
-            }
-            (Phase::Failures | Phase::NotRun, b'0'..=b'9') => {
-                if let Some(entry) = Entry::read(&line) {
-                    self.entry(&entry, &line);
-                }
-            }
-            _ => {}
+        for closing in &mut self.closings {
+            closing.line(&line, self.line);
+        }
+        if !self.began {
+            self.began =
+                line.starts_with(b"NUnit-Console version ") || line.starts_with(b"ProcessModel: ");
+        } else if *first == b'T'
+            && line.starts_with(b"Tests run: ")
+            && memchr::memmem::find(&line, b", Errors: ").is_some()
+        {
+            self.totals(&lossy(&line));
+        } else if let Some(name) = Self::labelled(&line) {
+            self.labels.push(lossy(name).trim_end().to_owned());
         }
     }
 
     fn finish(mut self) -> ParsedLog {
+        let closing = self.closing();
+        if let Some(closing) = &closing
+            && (self.labels.len() as u64).saturating_mul(2) < closing.all()
+        {
+            // Labels name every test, so a test printed these.
+            self.labels.clear();
+        }
+        let named = match &closing {
+            Some(closing) => closing.labels,
+            None => self.labels.len(),
+        };
+        for name in std::mem::take(&mut self.labels).iter().take(named) {
+            self.label(name);
+        }
+        let agrees = closing.as_ref().is_some_and(Closing::agrees);
+        let finished = closing.as_ref().is_some_and(|closing| closing.finished);
+        let listed = closing
+            .as_ref()
+            .is_some_and(|closing| !closing.entries.is_empty());
+        let run = closing.as_ref().map(|closing| closing.run);
+        for entry in closing.into_iter().flat_map(|closing| closing.entries) {
+            self.entry(entry);
+        }
         if let Some((name, status, _)) = self.fixture.take() {
             self.started.add("", &name, &name, status);
         }
         let labels = self.last.is_some();
-        let began = self.phase != Phase::Outside;
+        let began = self.began;
         let mut started = std::mem::take(&mut self.started);
         let last = self.last;
-        let run = self.run;
-        let (finished, listed) = (self.finished, self.listed);
         let mut log = self
             .builder
             .take()
             .unwrap_or_else(|| ParsedLogBuilder::new("nunit2"));
         if let (None, Some(last)) = (run, last) {
             // The run stops here: the last test that started has no result.
-            let name = started.at(last).name.to_owned();
-            log.still_running(&name);
+            log.still_running(started.at(last).name.to_owned());
+        }
+        if !agrees {
+            // Who failed is told by the lists, and they are not whole.
             let mut kept = TestResults::default();
-            for result in started.iter().filter(|result| result.name != name) {
+            for result in started.iter().filter(|r| r.status != TestStatus::Passed) {
                 kept.add("", result.qualified, result.name, result.status);
             }
             started = kept;

@@ -123,6 +123,7 @@ impl State {
                 "(timeout)" => LostReason::TimedOut,
                 _ => return,
             };
+            self.suites.died(class);
             let evidence = self.evidence(text);
             self.lose(class.to_owned(), reason, evidence);
         } else if text.starts_with("Forked Java VM exited abnormally")

@@ -13,6 +13,8 @@ pub(super) struct Suite {
     pub(super) cases: Vec<Case>,
     /// Whether passing tests are named too.
     pub(super) plain: bool,
+    /// Its process died.
+    died: bool,
 }
 
 /// A test of a suite.
@@ -77,6 +79,8 @@ pub(super) struct Suites {
     failure: bool,
     /// How many cases the suite had when its last failure was named.
     failed: Option<usize>,
+    /// The last line was a suite's heading.
+    headed: bool,
 }
 
 const BLOCK_END: &str = "------------- ---------------- ---------------";
@@ -110,6 +114,7 @@ impl Suites {
 
     /// A line of the task. Returns whether it was the formatter's or the summary's.
     pub(super) fn line(&mut self, text: &str) -> bool {
+        let headed = std::mem::take(&mut self.headed);
         if text.ends_with(BLOCK_END) {
             if self.in_block {
                 self.in_block = false;
@@ -173,7 +178,7 @@ impl Suites {
             return false;
         }
         if text.starts_with("Test") {
-            return self.heading(text);
+            return self.heading(text, headed);
         }
         if let Some(class) = text.strip_prefix("Running ")
             && line::is_class(class.trim_end())
@@ -181,11 +186,52 @@ impl Suites {
             self.begin(class.trim_end(), true);
             return true;
         }
-        false
+        self.glued(text)
     }
 
-    fn heading(&mut self, text: &str) -> bool {
+    /// Totals behind output without a line end: `some textTests run: 3, …`.
+    fn glued(&mut self, text: &str) -> bool {
+        if self.last().is_none_or(|last| last.counts.is_some()) || !text.ends_with(" sec") {
+            return false;
+        }
+        let at = text.rfind("Tests run: ");
+        // Ordinary sentences have blanks between words.
+        let at = at.filter(|at| !text[..*at].ends_with(char::is_whitespace));
+        match at.and_then(|at| line::totals(&text[at..])) {
+            Some((counts, None)) => {
+                if let Some(suite) = self.ending(false) {
+                    suite.counts = Some(counts);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The suite whose totals have come. One suite ends before the next begins, so it is the first
+    /// that has none: a heading behind its own was printed by a test, unless its totals follow it at
+    /// once (`headed`). It becomes the last.
+    fn ending(&mut self, headed: bool) -> Option<&mut Suite> {
+        let open = |suite: &&Suite| suite.counts.is_none() && !suite.died;
+        let opened = self.all.iter().rev().take_while(open).count();
+        if opened > 1 && !headed {
+            let from = self.all.len() - opened;
+            self.all[from..].rotate_left(1);
+        }
+        self.all.last_mut()
+    }
+
+    /// The process of this class died: no totals of it come.
+    pub(super) fn died(&mut self, class: &str) {
+        let mut last = self.all.iter_mut().rev();
+        if let Some(suite) = last.find(|suite| suite.class == class) {
+            suite.died = true;
+        }
+    }
+
+    fn heading(&mut self, text: &str, headed: bool) -> bool {
         if let Some(class) = text.strip_prefix("Testsuite: ") {
+            self.headed = true;
             self.begin(class.trim_end(), false);
             return true;
         }
@@ -195,7 +241,7 @@ impl Suites {
         if let Some((counts, class)) = line::totals(text) {
             let suite = match class {
                 Some(class) => self.all.iter_mut().rev().find(|suite| suite.class == class),
-                None => self.all.last_mut(),
+                None => self.ending(headed),
             };
             if let Some(suite) = suite {
                 suite.counts = Some(counts);

@@ -17,7 +17,7 @@ use atlas_core::{
 };
 use line::Executed;
 use std::collections::BTreeMap;
-use tree::{Mark, Tree};
+use tree::{Mark, Spec, Tree};
 
 /// Karma.
 #[derive(Debug)]
@@ -75,8 +75,10 @@ impl Runner for Karma {
 const BROWSERS: usize = 100;
 
 /// What the SUMMARY of karma-mocha-reporter counts.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Summary {
+    /// The marks in front of its counts.
+    symbols: Vec<String>,
     completed: u64,
     skipped: u64,
     failed: u64,
@@ -98,7 +100,10 @@ struct State {
     at: At,
     /// Something that only Karma prints was seen.
     karma: bool,
-    tree: Tree,
+    /// karma-mocha-reporter began a run.
+    mocha: bool,
+    /// The results by the marks of karma-mocha-reporter, of karma-spec-reporter, and by any.
+    trees: [Tree; 3],
     /// `browser full name` of each `FAILED` line.
     failed: Vec<String>,
     browsers: BTreeMap<String, Option<Executed>>,
@@ -117,7 +122,12 @@ impl State {
             line: 0,
             at: At::Run,
             karma: false,
-            tree: Tree::default(),
+            mocha: false,
+            trees: [
+                Tree::new(tree::MOCHA),
+                Tree::new(tree::SPEC),
+                Tree::new(tree::ANY),
+            ],
             failed: Vec::new(),
             browsers: BTreeMap::new(),
             summary: None,
@@ -152,6 +162,7 @@ impl State {
         match text {
             "START:" => {
                 self.karma = true;
+                self.mocha = true;
                 self.at = At::Run;
                 return true;
             }
@@ -167,7 +178,7 @@ impl State {
             _ => {}
         }
         if text.starts_with("Finished in ") && text.contains(" @ ") {
-            self.tree.close();
+            self.trees.iter_mut().for_each(Tree::close);
             return true;
         }
         if self.at == At::Summary && self.summed(text) {
@@ -230,7 +241,8 @@ impl State {
         let Some(summary) = &mut self.summary else {
             return false;
         };
-        let mut words = text.split(' ').skip(1);
+        let mut words = text.split(' ');
+        let symbol = words.next().unwrap_or_default();
         let Some(number) = words.next().and_then(|n| n.parse::<u64>().ok()) else {
             return false;
         };
@@ -240,7 +252,22 @@ impl State {
             (Some("test" | "tests"), Some("failed"), None) => summary.failed = number,
             _ => return false,
         }
+        summary.symbols.push(symbol.to_owned());
         true
+    }
+
+    /// The results of the log's own reporter: it is told by its heading, and its marks by its summary.
+    fn specs(&mut self) -> Vec<Spec> {
+        let [mocha, spec, any] = &mut self.trees;
+        let symbols = self.summary.as_ref().map(|summary| &summary.symbols[..]);
+        let tree = match symbols {
+            Some(symbols) if mocha.knows(symbols) => mocha,
+            Some(symbols) if spec.knows(symbols) => spec,
+            Some(_) => any,
+            None if self.mocha || spec.specs.is_empty() => mocha,
+            None => spec,
+        };
+        std::mem::take(&mut tree.specs)
     }
 
     fn end_error(&mut self) {
@@ -251,7 +278,7 @@ impl State {
 
     /// The results of a tree. `None` where there is none.
     fn record_tree(&mut self) -> Option<[u64; 3]> {
-        let specs = std::mem::take(&mut self.tree.specs);
+        let specs = self.specs();
         if specs.is_empty() || !self.karma {
             return None;
         }
@@ -352,7 +379,7 @@ impl LineState for State {
             }
         }
         if self.at == At::Run {
-            self.tree.line(&line);
+            self.trees.iter_mut().for_each(|tree| tree.line(&line));
         }
     }
 
@@ -374,7 +401,7 @@ impl LineState for State {
         let mut agrees = None;
         if let Some([passed, failed, skipped]) = tree {
             // With several browsers karma-mocha-reporter prints one line for all of them.
-            if let Some(summary) = self.summary {
+            if let Some(summary) = &self.summary {
                 begun = true;
                 sum.failed = summary.failed;
                 sum.skipped = summary.skipped;

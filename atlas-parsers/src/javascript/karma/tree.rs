@@ -1,6 +1,6 @@
 //! The trees of karma-mocha-reporter and karma-spec-reporter.
 //!
-//! Both print a suite's title together with its first result, so a line is a title only if a
+//! Each has marks of its own, and a line with another's mark is printed by a test. Both print a suite's title together with its first result, so a line is a title only if a
 //! result or a deeper title follows it at once.
 
 /// What a mark says.
@@ -10,6 +10,40 @@ pub(super) enum Mark {
     Failed,
     Skipped,
 }
+
+/// The marks that a reporter puts in front of its results, and what they say.
+pub(super) type Marks = &'static [(&'static str, Mark)];
+
+/// Of karma-mocha-reporter; the last two where a terminal has no Unicode.
+pub(super) const MOCHA: Marks = &[
+    ("✔ ", Mark::Passed),
+    ("✖ ", Mark::Failed),
+    ("ℹ ", Mark::Skipped),
+    ("√ ", Mark::Passed),
+    ("× ", Mark::Failed),
+];
+
+/// Of karma-spec-reporter; `√` and `×` on Windows.
+pub(super) const SPEC: Marks = &[
+    ("✓ ", Mark::Passed),
+    ("✗ ", Mark::Failed),
+    ("- ", Mark::Skipped),
+    ("√ ", Mark::Passed),
+    ("× ", Mark::Failed),
+];
+
+/// Any of them: karma-mocha-reporter may be given marks of one's own.
+pub(super) const ANY: Marks = &[
+    ("✔ ", Mark::Passed),
+    ("✓ ", Mark::Passed),
+    ("√ ", Mark::Passed),
+    ("✖ ", Mark::Failed),
+    ("✗ ", Mark::Failed),
+    ("× ", Mark::Failed),
+    ("✘ ", Mark::Failed),
+    ("ℹ ", Mark::Skipped),
+    ("- ", Mark::Skipped),
+];
 
 /// One result in its place.
 #[derive(Clone, Debug)]
@@ -23,14 +57,33 @@ pub(super) struct Spec {
 const DEEPEST: usize = 200;
 
 /// The tree as far as it was read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Tree {
+    marks: Marks,
     pub(super) specs: Vec<Spec>,
     open: Vec<String>,
     titles: Vec<(usize, String)>,
 }
 
 impl Tree {
+    /// A tree whose results bear these marks.
+    pub(super) fn new(marks: Marks) -> Self {
+        Self {
+            marks,
+            specs: Vec::new(),
+            open: Vec::new(),
+            titles: Vec::new(),
+        }
+    }
+
+    /// Whether each of `symbols` is one of its marks.
+    pub(super) fn knows(&self, symbols: &[String]) -> bool {
+        symbols.iter().all(|symbol| {
+            let known = |mark: &(&str, Mark)| mark.0.trim_end() == symbol;
+            self.marks.iter().any(known)
+        })
+    }
+
     pub(super) fn line(&mut self, line: &[u8]) {
         let blanks = line.iter().take_while(|byte| **byte == b' ').count();
         if line.is_empty() {
@@ -43,7 +96,7 @@ impl Tree {
         }
         let depth = blanks / 2;
         let text = String::from_utf8_lossy(body);
-        if let Some((mark, title)) = marked(&text) {
+        if let Some((mark, title)) = marked(self.marks, &text) {
             self.result(depth - 1, mark, title);
             self.titles.clear();
         } else {
@@ -82,19 +135,8 @@ impl Tree {
     }
 }
 
-fn marked(text: &str) -> Option<(Mark, &str)> {
-    const MARKS: [(&str, Mark); 9] = [
-        ("✔ ", Mark::Passed),
-        ("✓ ", Mark::Passed),
-        ("√ ", Mark::Passed),
-        ("✖ ", Mark::Failed),
-        ("✗ ", Mark::Failed),
-        ("× ", Mark::Failed),
-        ("✘ ", Mark::Failed),
-        ("ℹ ", Mark::Skipped),
-        ("- ", Mark::Skipped),
-    ];
-    let (mark, title) = MARKS
+fn marked(marks: Marks, text: &str) -> Option<(Mark, &str)> {
+    let (mark, title) = marks
         .iter()
         .find_map(|(mark, means)| Some((*means, text.strip_prefix(mark)?)))?;
     let title = match title.rsplit_once(" (slow: ") {

@@ -76,6 +76,16 @@ pub(super) fn listed(line: &str) -> Option<Listed<'_>> {
     })
 }
 
+/// The number in `  ✓  12 a.spec.ts:5:5 › first line of a title`, whose time comes in another line.
+pub(super) fn opens(line: &str) -> Option<u64> {
+    let rest = ["  ✓ ", "  ✘ ", "  ok ", "  x "]
+        .iter()
+        .find_map(|mark| line.strip_prefix(mark))?;
+    let (index, text) = rest.trim_start_matches(' ').split_once(' ')?;
+    title(text)?;
+    index.parse().ok()
+}
+
 /// Reads `     12 title`, which a terminal gets when an attempt begins.
 pub(super) fn begins(line: &str) -> Option<(u64, &str)> {
     let rest = line.strip_prefix("    ")?.trim_start_matches(' ');
@@ -105,23 +115,29 @@ pub(super) fn without_retry(text: &str) -> (&str, bool) {
     retry().map_or((text, false), |head| (head, true))
 }
 
-/// Reads `[12/24] (retries) title` of the `line` reporter.
-pub(super) fn progress(line: &str) -> Option<&str> {
+/// Reads `[12/24] (retries) title` of the `line` reporter: the two numbers and the title.
+pub(super) fn progress(line: &str) -> Option<(u64, u64, &str)> {
     let (count, rest) = line.strip_prefix('[')?.split_once("] ")?;
     let (done, all) = count.split_once('/')?;
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    if !number(done) || !number(all) {
-        return None;
-    }
+    let number = |text: &str| {
+        let digits = text.bytes().all(|b| b.is_ascii_digit());
+        text.parse().ok().filter(|_| digits)
+    };
+    let (done, all) = (number(done)?, number(all)?);
     let rest = rest.strip_prefix("(retries) ").unwrap_or(rest);
-    Some(without_retry(rest).0)
+    Some((done, all, without_retry(rest).0))
 }
 
-/// Reads the heading of a failure, `  3) title ────`: its number and its title.
+/// Reads the heading of a failure, `  3) title ────`: its number, its title and the rule.
 pub(super) fn heading(line: &str) -> Option<(u64, &str)> {
     let (number, rest) = line.strip_prefix("  ")?.split_once(") ")?;
     let number = number.parse().ok()?;
-    rest.contains(" › ").then(|| (number, without_rule(rest)))
+    rest.contains(" › ").then_some((number, rest))
+}
+
+/// Whether a rule fills the line, as it does behind every title that is not too long.
+pub(super) fn has_rule(text: &str) -> bool {
+    text.ends_with('─')
 }
 
 /// Drops the rule that fills a heading's line.

@@ -93,13 +93,52 @@ struct Closing {
     ended: bool,
 }
 
+/// The numbers that the lines of one run bear.
+#[derive(Clone, Debug, Default)]
+struct Numbers {
+    tests: u64,
+    workers: u64,
+    printed: u64,
+    indices: BTreeSet<u64>,
+    /// The number of the test that the `line` reporter named last.
+    begun: u64,
+}
+
+impl Numbers {
+    /// Whether the next line may bear this number: as many attempts as there are workers may have
+    /// begun and not ended.
+    fn is_due(&self, index: u64) -> bool {
+        let due = self.printed.saturating_add(self.workers.max(1));
+        index <= due && !self.indices.contains(&index)
+    }
+
+    fn begins(&self, number: u64, of: u64) -> bool {
+        self.workers == 0 || number == self.begun + 1 && of == self.tests
+    }
+}
+
+impl Closing {
+    fn list(&mut self, count: Count) -> Option<&mut BTreeMap<Title, u32>> {
+        match count {
+            Count::Failed => Some(&mut self.failed),
+            Count::Interrupted => Some(&mut self.interrupted),
+            Count::Flaky => Some(&mut self.flaky),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Default)]
 struct State {
     lines: usize,
     declared: Option<u64>,
-    workers: u64,
-    printed: u64,
-    indices: BTreeSet<u64>,
+    run: Numbers,
+    /// Of the run before it: this one may have been printed by a test of that.
+    before: Option<Numbers>,
+    /// A result of `list` whose title goes on in the next line.
+    open: Option<String>,
+    /// The last line of a list or a heading, if its title may go on in the next line.
+    ruleless: Option<(Option<Count>, String)>,
     /// On a terminal, attempts that began, by number.
     running: BTreeMap<u64, Title>,
     tests: BTreeMap<String, Seen>,
@@ -112,19 +151,83 @@ struct State {
     several: bool,
 }
 
+/// The most bytes of a title with line ends.
+const LONGEST: usize = 2000;
+
 impl State {
-    /// A line of the `list` reporter.
+    /// `Running 24 tests using 1 worker`.
+    fn begin(&mut self, tests: u64, workers: u64) {
+        if self.declared.is_none() {
+            self.declared = Some(tests);
+        } else if self.closing.counts.is_empty() {
+            // The run has not ended: a test printed this.
+            return;
+        } else {
+            self.settle();
+            self.before = Some(std::mem::take(&mut self.run));
+        }
+        self.run.tests = tests;
+        self.run.workers = workers;
+        self.headings.clear();
+    }
+
+    /// The run that began last was a run.
+    fn settle(&mut self) {
+        if self.before.take().is_some() {
+            self.several = true;
+            let sum = self.declared.unwrap_or(0).saturating_add(self.run.tests);
+            self.declared = Some(sum);
+        }
+    }
+
+    /// The run for a line that `fits` one of the two; the other is forgotten.
+    fn run_of(&mut self, fits: impl Fn(&Numbers) -> bool) -> Option<&mut Numbers> {
+        if fits(&self.run) {
+            self.settle();
+        } else {
+            self.run = self.before.take_if(|run| fits(run))?;
+        }
+        Some(&mut self.run)
+    }
+
+    /// A line of the `list` reporter, whose title may go on in the next one.
+    fn list(&mut self, line: &str) -> bool {
+        if let Some(listed) = line::listed(line) {
+            if self.listed(&listed) {
+                self.open = None;
+                return true;
+            }
+        } else if let Some(index) = line::opens(line)
+            && (self.run.is_due(index) || self.before.as_ref().is_some_and(|run| run.is_due(index)))
+        {
+            self.open = Some(line.to_owned());
+            return true;
+        }
+        let Some(mut whole) = self.open.take() else {
+            return false;
+        };
+        whole.push('\n');
+        whole.push_str(line);
+        if let Some(listed) = line::listed(&whole) {
+            return self.listed(&listed);
+        }
+        if whole.len() < LONGEST {
+            self.open = Some(whole);
+        }
+        false
+    }
+
+    /// A result of the `list` reporter.
     fn listed(&mut self, listed: &Listed<'_>) -> bool {
         if listed.index.is_none() && line::title(listed.text).is_none() {
             return false;
         }
         if let Some(index) = listed.index {
-            // As many attempts as there are workers may have begun and not ended.
-            let due = self.printed.saturating_add(self.workers.max(1));
-            if index > due || !self.indices.insert(index) {
+            let Some(run) = self.run_of(|run| run.is_due(index)) else {
                 return false;
-            }
-            self.printed += 1;
+            };
+            run.indices.insert(index);
+            run.printed += 1;
         }
         // A narrow terminal gets the end of a long title, `…omium] › a.spec.ts:5:5 › test`.
         let begun = listed.index.and_then(|index| self.running.remove(&index));
@@ -171,35 +274,72 @@ impl State {
                 .strip_prefix("    ")
                 .and_then(|text| line::title(line::without_rule(text)))
         {
-            self.closing.due -= 1;
-            let list = match count {
-                Count::Failed => &mut self.closing.failed,
-                Count::Interrupted => &mut self.closing.interrupted,
-                Count::Flaky => &mut self.closing.flaky,
-                _ => return false,
+            let Some(list) = self.closing.list(count) else {
+                return false;
             };
             *list.entry(title).or_default() += 1;
+            self.closing.due -= 1;
+            if !line::has_rule(line) {
+                self.ruleless = Some((Some(count), line.trim_start().to_owned()));
+            }
             return true;
         }
         false
     }
 
+    /// Whether the line ends a title that the lines before it began: a rule stands behind it.
+    fn goes_on(&mut self, line: &str) -> bool {
+        let Some((list, begun)) = self.ruleless.take() else {
+            return false;
+        };
+        let ends = line::count(line).is_some() || line::title(line.trim_start()).is_some();
+        if line.is_empty() || ends || begun.len() > LONGEST {
+            return false;
+        }
+        let whole = format!("{begun}\n{line}");
+        if !line::has_rule(line) {
+            self.ruleless = Some((list, whole));
+            return false;
+        }
+        let first = begun.lines().next().and_then(line::title);
+        let (Some(first), Some(title)) = (first, line::title(line::without_rule(&whole))) else {
+            return false;
+        };
+        let Some(count) = list else {
+            self.headings.pop();
+            self.headings.push(title);
+            return true;
+        };
+        if let Some(list) = self.closing.list(count) {
+            if let Some(times) = list.get_mut(&first).filter(|times| **times > 1) {
+                *times -= 1;
+            } else {
+                list.remove(&first);
+            }
+            *list.entry(title).or_default() += 1;
+        }
+        true
+    }
+
     fn read(&mut self, line: &str) {
+        if self.ruleless.is_some() && self.goes_on(line) {
+            return;
+        }
+        if self.open.is_some() && !line.starts_with(' ') && self.list(line) {
+            return;
+        }
         match line.as_bytes().first() {
             Some(b'R') => {
                 if let Some((tests, workers)) = line::running(line) {
-                    if self.declared.is_some() {
-                        self.several = true;
-                    }
-                    self.declared = Some(self.declared.unwrap_or(0).saturating_add(tests));
-                    self.workers = self.workers.max(workers);
-                    self.printed = 0;
-                    self.indices.clear();
-                    self.headings.clear();
+                    self.begin(tests, workers);
                 }
             }
             Some(b'[') => {
-                if let Some(title) = line::progress(line).and_then(line::title) {
+                if let Some((number, of, text)) = line::progress(line)
+                    && let Some(title) = line::title(text)
+                    && let Some(run) = self.run_of(|run| run.begins(number, of))
+                {
+                    run.begun = number;
                     self.begun.insert(title.id, title.file);
                     self.closing = Closing::default();
                 }
@@ -209,23 +349,24 @@ impl State {
                     return;
                 }
                 if let Some((index, text)) = line::begins(line) {
-                    if self.running.len() as u64 <= self.workers
+                    if self.running.len() as u64 <= self.run.workers
                         && let Some(title) = line::title(text)
                     {
                         self.running.insert(index, title);
                     }
                     return;
                 }
-                if let Some(listed) = line::listed(line)
-                    && self.listed(&listed)
-                {
+                if self.list(line) {
                     return;
                 }
                 if let Some((number, text)) = line::heading(line)
                     && number == self.headings.len() as u64 + 1
-                    && let Some(title) = line::title(text)
+                    && let Some(title) = line::title(line::without_rule(text))
                 {
                     self.headings.push(title);
+                    if !line::has_rule(text) {
+                        self.ruleless = Some((None, text.to_owned()));
+                    }
                 }
             }
             Some(b'E')

@@ -33,6 +33,7 @@ impl State {
     }
 
     pub(super) fn into_log(mut self, mut log: ParsedLogBuilder) -> ParsedLog {
+        self.settle();
         let totals = self.totals();
         if let Some(report) = self.report.take() {
             let agrees =

@@ -3,6 +3,10 @@
 //! An assertion is a test; its name is its message. Headings do not tell which test encloses which,
 //! so the qualified id has the last heading in front. The totals at the end close a document, and
 //! what follows them belongs to none.
+//!
+//! Points are numbered one after the other, and a failing one has a block below it that begins with
+//! the operator. A point whose number was there, or that fails without a block and whose number comes
+//! again, was printed by a test.
 
 use crate::common::tap::{Run, Seen, line};
 use crate::runner::{About, Mark, Place, Runner};
@@ -75,6 +79,19 @@ struct State {
     /// The number of the plan, if it was the last line that was not empty.
     plan: Option<u64>,
     failed: u64,
+    /// A failing point whose block has not come.
+    bare: Option<Bare>,
+    /// A document began before another's end: several processes print, or a test does.
+    mixed: bool,
+}
+
+/// A failing point that has no block, or not yet.
+#[derive(Clone, Debug)]
+struct Bare {
+    number: u64,
+    name: String,
+    group: String,
+    status: TestStatus,
 }
 
 impl Default for State {
@@ -89,6 +106,8 @@ impl Default for State {
             tail: None,
             plan: None,
             failed: 0,
+            bare: None,
+            mixed: false,
         }
     }
 }
@@ -113,6 +132,12 @@ fn title(rest: &[u8]) -> (&[u8], Option<line::Directive>) {
 impl State {
     fn comment(&mut self, line: &[u8]) {
         let plan = self.plan.take();
+        if let Some(plan) = plan
+            && counted(line, b"# tests ") == Some(plan)
+            && self.bare.as_ref().is_some_and(|bare| bare.number == plan)
+        {
+            self.believe();
+        }
         if let Some(tests) = counted(line, b"# tests ")
             && plan == Some(tests)
             && self.run.document.points() == tests
@@ -122,6 +147,7 @@ impl State {
                 ..Totals::default()
             });
         } else if let Some(tail) = &mut self.tail {
+            self.bare = None;
             tail.add(Totals {
                 passed: counted(line, b"# pass  "),
                 failed: counted(line, b"# fail  "),
@@ -153,13 +179,45 @@ impl State {
             // Ordinary sentences have blanks between words.
             let before = from.checked_sub(1).map(|before| line[before])?;
             let point = line::point(&line[from..])?;
-            let next = point.number == Some(self.run.document.points() + 1);
-            (next && before != b' ').then_some(from)
+            (self.is_next(point.number?) && before != b' ').then_some(from)
         })
+    }
+
+    /// Whether a point of this number is the next, or the one behind a failure that has no block.
+    fn is_next(&self, number: u64) -> bool {
+        let next = self.run.document.points() + 1;
+        number == next
+            || self
+                .bare
+                .as_ref()
+                .is_some_and(|bare| number == bare.number + 1)
+    }
+
+    /// Takes the failure that has no block.
+    fn believe(&mut self) {
+        if let Some(bare) = self.bare.take() {
+            self.failed += u64::from(bare.status == TestStatus::Failed);
+            self.run.point(Seen {
+                number: Some(bare.number),
+                name: &bare.name,
+                group: &bare.group,
+                status: bare.status,
+            });
+        }
+    }
+
+    /// Whether a point was printed by a test: its number was there.
+    fn printed(&self, number: u64) -> bool {
+        let document = &self.run.document;
+        self.tail.is_none() && !self.mixed && document.announced() && number <= document.points()
     }
 
     /// Ends the document that is open, if its totals were read.
     fn close(&mut self) {
+        if self.tail.is_none() {
+            self.believe();
+        }
+        self.bare = None;
         if let Some(tail) = self.tail.take() {
             self.run.plan(tail.total.unwrap_or_default());
             self.run.end();
@@ -173,7 +231,11 @@ impl State {
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
         let line = clean(line);
-        if self.block.holds(&line) || line.is_empty() {
+        if self.block.holds(&line) {
+            self.believe();
+            return;
+        }
+        if line.is_empty() {
             return;
         }
         if line[0] == b'#' {
@@ -188,11 +250,19 @@ impl LineState for State {
             first if glued.is_some() || matches!(first, b'o' | b'n') => {
                 let point =
                     line::point(&line[glued.unwrap_or(0)..]).filter(|point| point.number.is_some());
-                let Some(point) = point else {
+                let Some((point, number)) = point.and_then(|point| Some((point, point.number?)))
+                else {
                     return;
                 };
-                if self.tail.is_some() && !self.run.document.expects(point.number) {
+                if self.tail.is_some() && !self.run.document.expects(point.number)
+                    || self.printed(number)
+                {
                     return;
+                }
+                match self.bare.as_ref().map(|bare| bare.number) {
+                    Some(bare) if bare == number => self.bare = None,
+                    Some(bare) if bare + 1 == number || number == 1 => self.believe(),
+                    _ => {}
                 }
                 self.tail = None;
                 if self.fresh {
@@ -200,13 +270,24 @@ impl LineState for State {
                 }
                 let (title, directive) = title(point.rest);
                 let status = line::status(point.passed, directive);
-                self.failed += u64::from(status == TestStatus::Failed);
-                self.run.point(Seen {
-                    number: point.number,
-                    name: &String::from_utf8_lossy(title),
-                    group: &self.heading,
-                    status,
-                });
+                let name = String::from_utf8_lossy(title);
+                let next = number == self.run.document.points() + 1;
+                if next && !point.passed && self.bare.is_none() {
+                    self.bare = Some(Bare {
+                        number,
+                        name: name.into_owned(),
+                        group: self.heading.clone(),
+                        status,
+                    });
+                } else {
+                    self.failed += u64::from(status == TestStatus::Failed);
+                    self.run.point(Seen {
+                        number: point.number,
+                        name: &name,
+                        group: &self.heading,
+                        status,
+                    });
+                }
                 self.fresh = false;
                 self.block.point();
             }
@@ -214,12 +295,16 @@ impl LineState for State {
                 self.plan = line::plan(&line);
             }
             b'T' if line::version(&line) => {
+                self.mixed |= self.tail.is_none() && self.run.document.any();
                 self.close();
                 self.run.begin();
                 self.heading.clear();
                 self.fresh = false;
             }
-            b'B' if line.starts_with(b"Bail out!") => self.run.bail(),
+            b'B' if line.starts_with(b"Bail out!") => {
+                self.believe();
+                self.run.bail();
+            }
             _ => {}
         }
     }

@@ -111,14 +111,19 @@ pub(super) fn result(line: &[u8]) -> Option<(usize, TestStatus)> {
 }
 
 /// The names in front of a result: `A#test_x = ` and, of tests at the same time, more of them.
-pub(super) fn names(head: &str) -> Vec<&str> {
+/// `open` says that the result comes in another line.
+pub(super) fn names(head: &str, open: bool) -> Vec<&str> {
     /// One line cannot announce more tests at once than threads would run.
     const MAX_NAMES: usize = 64;
     let mut names = Vec::new();
     let mut rest = head;
     if is_name(rest.trim_end()) && !rest.contains(" = ") {
-        // minitest-reporters puts a blank only.
-        return vec![rest.trim_end()];
+        // minitest-reporters puts a blank only, and what the test prints follows it.
+        return vec![if open {
+            first_words(rest)
+        } else {
+            rest.trim_end()
+        }];
     }
     while names.len() < MAX_NAMES {
         let mut from = 0;
@@ -143,6 +148,20 @@ pub(super) fn names(head: &str) -> Vec<&str> {
         rest = &rest[at + 3..];
     }
     names
+}
+
+/// A name without what a test printed behind it: only those of specs, `A b#test_0001_does it`, have
+/// blanks.
+fn first_words(text: &str) -> &str {
+    let (class, method) = text.split_once('#').unwrap_or(("", text));
+    let number = method.strip_prefix("test_").and_then(|rest| rest.get(..5));
+    let spec = number.is_some_and(|number| {
+        number.ends_with('_') && number[..4].bytes().all(|b| b.is_ascii_digit())
+    });
+    match method.find(' ') {
+        Some(blank) if !spec => &text[..class.len() + 1 + blank],
+        _ => text.trim_end(),
+    }
 }
 
 /// `TestCalc#test_unicode_é`, `Spec style::nested ctx#test_0001_deep: x`.

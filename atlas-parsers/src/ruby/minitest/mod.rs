@@ -146,7 +146,7 @@ impl Session {
                 return;
             }
         }
-        if self.spec.line(line) {
+        if self.spec.line(line, empty) {
             return;
         }
         self.verbose_line(line);
@@ -163,7 +163,7 @@ impl Session {
             Some((at, _)) => text.get(..at).unwrap_or(&text),
             None => &text,
         };
-        let names = line::names(head);
+        let names = line::names(head, result.is_none());
         // Names in the middle of a line count only behind one at its start.
         let waiting = !self.open.names.is_empty();
         if names.is_empty() {

@@ -16,24 +16,27 @@ pub(super) struct Spec {
 const NAMES: usize = 65;
 
 impl Spec {
-    /// Takes a line. Returns whether it was a result.
-    pub(super) fn line(&mut self, line: &[u8]) -> bool {
+    /// Takes a line, which may stand below an empty one. Returns whether it was a result.
+    pub(super) fn line(&mut self, line: &[u8], after_empty: bool) -> bool {
         if !self.allowed {
             return false;
         }
         let text = String::from_utf8_lossy(line);
         let Some(head) = timed(&text) else {
-            if !line[0].is_ascii_whitespace() && line.len() < 1000 {
+            // What a test prints stands below its suite's name.
+            if after_empty && !line[0].is_ascii_whitespace() && line.len() < 1000 {
                 self.suite = Some(text.into_owned());
             }
             return false;
         };
-        // ` FAIL Class#test_x (0.01s)` of the progress reporter.
-        for (word, status) in WORDS {
+        // ` FAIL Class#test_x (0.01s)` of the progress reporter, which names no passing tests, and none
+        // of which stands among the spec reporter's.
+        for (word, status) in WORDS.into_iter().filter(|(word, _)| *word != "PASS") {
             let short = head.trim_start().strip_prefix(word);
             if let Some(name) = short.and_then(|rest| rest.strip_prefix(' '))
                 && name.contains('#')
                 && !head.starts_with("  test")
+                && !self.whole
             {
                 self.tests.push((name.to_owned(), status));
                 return true;
@@ -42,6 +45,9 @@ impl Spec {
         let Some(suite) = &self.suite else {
             return false;
         };
+        // Output without a line end may stand in front.
+        let from = head.find("  test").unwrap_or(0);
+        let head = &head[from..];
         let Some(body) = head
             .strip_prefix("  ")
             .filter(|body| !body.starts_with(' '))

@@ -149,7 +149,32 @@ impl Run {
         {
             return;
         }
+        if let Some(status) = self.glued(line) {
+            self.text = true;
+            if self.take_status(status, line, blank) {
+                return;
+            }
+        }
         self.output();
+    }
+
+    /// The end of the running test, behind output of it that has no line end.
+    fn glued<'a>(&self, line: &'a [u8]) -> Option<StatusLine<'a>> {
+        const TRIES: usize = 16;
+        let id = self.running.as_ref()?;
+        if self.region != Region::Running || !line.ends_with(id.as_bytes()) {
+            return None;
+        }
+        let mut ends = memchr::memchr_iter(b'[', line)
+            .take(TRIES)
+            .filter_map(|at| {
+                let status = line::status_line(line.get(at.checked_sub(13)?..)?)?;
+                matches!(status.word, Word::Ended(_)).then_some(status)
+            });
+        ends.find(|status| {
+            let rest = id.strip_prefix(status.binary);
+            rest.and_then(|rest| rest.strip_prefix(' ')) == Some(status.test)
+        })
     }
 
     /// A line that is not nextest's: what stood before it was not, either.
