@@ -410,7 +410,7 @@ impl State {
     }
 
     fn record(&mut self, session: &mut Session) -> Option<bool> {
-        let failing: Vec<String> = session
+        let mut failing: Vec<String> = session
             .failures
             .iter()
             .map(|entry| match entry.description.strip_suffix(" FIXED") {
@@ -418,6 +418,10 @@ impl State {
                 _ => entry.description.clone(),
             })
             .collect();
+        if failing.is_empty() {
+            // The list of failures may have been left out; the commands name them, too.
+            failing.extend(session.reruns.iter().map(|(_, name)| name.clone()));
+        }
         let mut leaves = std::mem::take(&mut session.tree.leaves);
         let keys = Keys::of(&failing, &session.pending);
         rejoin(&mut leaves, &keys);
@@ -433,7 +437,7 @@ impl State {
             .iter()
             .map(|(file, name)| (tree::key(name), file.as_str()))
             .collect();
-        let listed_agree = (session.failures.len() as u64) == summary.failures
+        let listed_agree = (failing.len() as u64) == summary.failures
             && session.pending.len() as u64 == summary.pending;
         if !has_tree {
             for name in &failing {
