@@ -87,9 +87,16 @@ pub fn render(plan: &EnvironmentPlan) -> Result<String, RenderError> {
             build => plan.build[own..].to_vec(),
             prefetch => &plan.prefetch,
             warm => warm(plan),
+            objects => keeps_objects(plan),
             env => &plan.env,
         } })
         .map_err(RenderError::Template)
+}
+
+/// Whether compilers keep what they make, for the next commit's build. Where a pull request adds
+/// dependencies the image has no stage between the base and the sources.
+fn keeps_objects(plan: &EnvironmentPlan) -> bool {
+    matches!(plan.language.as_str(), "c" | "cpp") && plan.prefetch.is_empty()
 }
 
 /// A word for a POSIX shell; unquoted where that is the same.

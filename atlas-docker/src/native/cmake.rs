@@ -355,7 +355,8 @@ fn fetched(call: &Call) -> Option<(&str, &str)> {
         .then(|| (call.words.first().map_or("", String::as_str), url))
 }
 
-/// Debian's packages of a library, only where its own sources cannot be reached.
+/// Debian's packages of a library, only where its own sources cannot be reached; the script reads
+/// that they could not.
 fn fallback(url: &str, packages: &[&str]) -> String {
     let archive = [".tar.gz", ".tgz", ".tar.xz", ".zip"]
         .iter()
@@ -370,9 +371,10 @@ fn fallback(url: &str, packages: &[&str]) -> String {
     };
     let names = packages.join(" ");
     format!(
-        "{probe} > /dev/null 2>&1 || {{ echo {}; apt-get update && apt-get install -y --no-install-recommends {names} && rm -rf /var/lib/apt/lists/*; }}",
+        "{probe} > /dev/null 2>&1 || {{ echo {}; apt-get update && apt-get install -y --no-install-recommends {names} && rm -rf /var/lib/apt/lists/* && echo {} >> /var/lib/atlas-unreachable; }}",
         shell_quote(&format!(
             "atlas: {url} cannot be reached, Debian's {names} instead"
-        ))
+        )),
+        shell_quote(url)
     )
 }

@@ -91,6 +91,88 @@ async fn builds_once_and_keeps_scripts_apart() {
     }
 }
 
+/// A template that keeps objects, with a note in the place of each.
+const OBJECTS: &str = r#"ARG BASE=debian:bookworm-slim
+ARG EARLIER=dependencies
+
+FROM ${BASE} AS base
+SHELL ["/bin/bash", "-eo", "pipefail", "-c"]
+RUN mkdir -p /testbed /opt/atlas/objects
+
+FROM base AS dependencies
+RUN echo TOOLCHAIN
+
+FROM ${EARLIER} AS earlier
+
+FROM dependencies AS build
+COPY --from=earlier /opt/atlas/objects/ /opt/atlas/objects/
+COPY repo/ /testbed/
+RUN echo "found $(ls /opt/atlas/objects | tr '\n' ' ')"; touch "/opt/atlas/objects/$(cat /testbed/name)"
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_build_takes_objects_of_an_ancestor_and_of_no_other() {
+    for engine in Engine::all("objects").await {
+        let folder = tempfile::tempdir().unwrap();
+        let mut repository = repository(folder.path());
+        let checkout = repository.checkout.clone();
+        let git = |script: &str| {
+            let script =
+                format!("git config user.name a && git config user.email a@b.c && {script}");
+            let done = std::process::Command::new("bash")
+                .args(["-ec", &format!("[ -d .git ] || git init -q .; {script}")])
+                .current_dir(&checkout)
+                .env("GIT_CONFIG_GLOBAL", "/dev/null")
+                .output()
+                .unwrap();
+            assert!(done.status.success(), "{script}: {done:?}");
+            String::from_utf8(done.stdout).unwrap().trim().to_owned()
+        };
+        let commit = |name: &str, parent: &str| {
+            git(&format!(
+                "{{ [ -z '{parent}' ] || git checkout -q '{parent}'; }} && echo {name} > name && \
+                 git add . && git commit -q -m {name} && git rev-parse HEAD"
+            ))
+        };
+        let first = commit("first", "");
+        let second = commit("second", &first);
+        let third = commit("third", &second);
+        let beside = commit("beside", &first);
+        let dockerfile = format!("# {}\n{OBJECTS}", engine.label);
+        let other = dockerfile.replace("TOOLCHAIN", "another");
+        let builder = DockerBuilder::new(engine.connection.clone());
+        let anew = DockerBuilder::from_scratch(engine.connection.clone());
+        let rows: [(&DockerBuilder, &str, &str, &str); 7] = [
+            (&builder, &third, &dockerfile, ""),
+            // What is younger is not taken.
+            (&builder, &first, &dockerfile, ""),
+            (&builder, &second, &dockerfile, "first "),
+            (&builder, &beside, &dockerfile, "first "),
+            (&builder, &third, &other, ""),
+            (
+                &builder,
+                &third,
+                &dockerfile.replace("found", "once more: found"),
+                "third ",
+            ),
+            (&anew, &second, &dockerfile, ""),
+        ];
+        for (builder, at, dockerfile, expected) in rows {
+            git(&format!("git checkout -q {at}"));
+            repository.base = at.parse().unwrap();
+            let (environment, _, log) = built(builder, &repository, &plan(&[]), dockerfile).await;
+            let line = log
+                .lines()
+                .rfind(|line| line.contains("found ") && !line.contains("RUN"));
+            let found = line.and_then(|line| line.split_once("found ")).unwrap().1;
+            assert_eq!(found.trim_end(), expected.trim_end(), "{at}: {log}");
+            if std::ptr::eq(builder, &raw const anew) {
+                builder.discard(&environment.image).await.unwrap();
+            }
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn bombs_are_bounded_and_daemons_die() {
     for engine in Engine::all("bombs").await {

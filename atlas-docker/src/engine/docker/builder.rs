@@ -2,7 +2,8 @@
 
 use super::base::{self, Base};
 use super::context::{self, Context};
-use super::{DockerEngine, FULL, KEY_LABEL, OWNER_LABEL, disk_full, dockerfile, fault};
+use super::{COMMIT_LABEL, FULL, KEY_LABEL, OBJECTS_LABEL, OWNER_LABEL};
+use super::{DockerEngine, disk_full, dockerfile, earlier, fault};
 use crate::build::{BuildOutcome, Builder};
 use crate::engine::capture::Tail;
 use crate::engine::owner::Owner;
@@ -10,8 +11,8 @@ use crate::engine::scratch::Scratch;
 use crate::engine::{LOG_BYTES, STEP_BYTES, hex};
 use async_trait::async_trait;
 use atlas_core::{
-    BuildFailure, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, ImageRef, Repository,
-    RunContext,
+    BuildFailure, CommitSha, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, ImageRef,
+    Repository, RunContext,
 };
 use bollard::errors::Error as Fault;
 use bollard::query_parameters::BuildImageOptionsBuilder;
@@ -95,7 +96,7 @@ impl DockerBuilder {
 
     /// The image's labels as one instruction: the engine makes one of each label that it is given,
     /// and an image for each of them.
-    fn labels(&self, key: &str) -> String {
+    fn labels(&self, key: &str, objects: Option<(&CommitSha, &str)>) -> String {
         let quoted = |text: &str| {
             let mut quoted = String::from("\"");
             for c in text.chars() {
@@ -111,12 +112,30 @@ impl DockerBuilder {
         let mut labels = self.engine.options().labels.clone();
         labels.insert(KEY_LABEL.to_owned(), key.to_owned());
         labels.insert(OWNER_LABEL.to_owned(), Owner::current().to_string());
+        if let Some((commit, toolchain)) = objects {
+            labels.insert(COMMIT_LABEL.to_owned(), commit.to_string());
+            labels.insert(OBJECTS_LABEL.to_owned(), toolchain.to_owned());
+        }
         let mut line = String::from("LABEL");
         for (name, value) in &labels {
             line.extend([" ", &quoted(name), "=", &quoted(value)]);
         }
         line.push('\n');
         line
+    }
+
+    /// An image whose objects are taken again.
+    async fn earlier(
+        &self,
+        repository: &Repository,
+        toolchain: Option<&str>,
+    ) -> Result<Option<String>, Error> {
+        match toolchain {
+            Some(toolchain) if self.scratch.is_none() => {
+                earlier::find(&self.engine, repository, toolchain).await
+            }
+            _ => Ok(None),
+        }
     }
 
     fn lock(&self, plan: &EnvironmentPlan, base: &Base, made: &Made) -> EnvironmentLock {
@@ -170,8 +189,10 @@ impl Builder for DockerBuilder {
             (made, 0.0, format!("reused {tag}\n").into_bytes())
         } else {
             self.engine.make_room().await?;
-            let labelled = format!("{sent}{}", self.labels(&key));
-            let build = Build {
+            let toolchain = earlier::toolchain(&base.id, &sent);
+            let objects = toolchain.as_deref().map(|of| (&repository.base, of));
+            let labelled = format!("{sent}{}", self.labels(&key, objects));
+            let mut build = Build {
                 engine: &self.engine,
                 cx,
                 tag: &tag,
@@ -179,18 +200,18 @@ impl Builder for DockerBuilder {
                 dockerfile,
                 sent: &sent,
                 anew: self.scratch.is_some(),
+                earlier: self.earlier(repository, toolchain.as_deref()).await?,
                 steps: Mutex::default(),
             };
             let context = self.pack(repository, &labelled).await?;
-            let ended = match build.run(context).await {
-                Err(why) if lost_a_layer(&why) => {
-                    cx.progress
-                        .detail("a layer was removed by somebody; building again");
-                    build.run(self.pack(repository, &labelled).await?).await?
-                }
-                other => other?,
-            };
-            match ended {
+            let mut ended = build.run(context).await;
+            if lost_a_layer(&ended) {
+                cx.progress
+                    .detail("a layer was removed by somebody; building again");
+                build.earlier = None;
+                ended = build.run(self.pack(repository, &labelled).await?).await;
+            }
+            match ended? {
                 Ok(log) => {
                     let made = self.existing(&tag, &key).await?.ok_or_else(|| {
                         let missing = format!("`{tag}`: built, but not there");
@@ -241,10 +262,17 @@ struct Made {
     bytes: Option<u64>,
 }
 
-/// Whether a build failed because an image of an earlier step, which it had taken from the cache, was
-/// removed meanwhile: by a prune, or by whoever removed the last image that stood on it.
-fn lost_a_layer(why: &Error) -> bool {
-    why.kind() == ErrorKind::EngineFailed && why.chain().contains("unknown parent image ID")
+/// Whether a build failed because an image of an earlier step, which it had taken from the cache, or
+/// that of an earlier commit was removed meanwhile: by a prune, or by whoever removed the last image
+/// that stood on it.
+fn lost_a_layer(ended: &Result<Result<Vec<u8>, BuildFailure>, Error>) -> bool {
+    match ended {
+        Err(why) => {
+            why.kind() == ErrorKind::EngineFailed && why.chain().contains("unknown parent image ID")
+        }
+        Ok(Err(failure)) => earlier::is_its_step(&failure.step),
+        Ok(Ok(_)) => false,
+    }
 }
 
 /// A repository's name as part of an image's name.
@@ -274,6 +302,8 @@ struct Build<'a> {
     sent: &'a str,
     /// Whether layers of earlier builds are left alone.
     anew: bool,
+    /// The image whose objects are taken again.
+    earlier: Option<String>,
     /// The images of the steps so far, as the engine names them.
     steps: Mutex<Vec<String>>,
 }
@@ -292,7 +322,10 @@ impl Build<'_> {
     /// Dropping the response ends the build: the engine stops and removes its container.
     async fn run(&self, context: Context) -> Result<Result<Vec<u8>, BuildFailure>, Error> {
         let options = self.engine.options();
-        let arguments = HashMap::from([("BASE".to_owned(), self.base.reference.clone())]);
+        let mut arguments = HashMap::from([("BASE".to_owned(), self.base.reference.clone())]);
+        if let Some(image) = &self.earlier {
+            arguments.insert(earlier::ARGUMENT.to_owned(), image.clone());
+        }
         let request = BuildImageOptionsBuilder::default()
             .dockerfile("Dockerfile")
             .t(self.tag)

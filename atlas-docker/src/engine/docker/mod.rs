@@ -7,6 +7,7 @@ mod container;
 mod context;
 mod disk;
 mod dockerfile;
+mod earlier;
 mod image;
 mod layout;
 mod names;
@@ -33,6 +34,10 @@ use std::time::Duration;
 const KEY_LABEL: &str = "atlas.key";
 /// Label: a stage of a build, which the next build may start from. Set by the templates.
 const STAGE_LABEL: &str = "atlas.stage";
+/// Label: the commit that an image was made of.
+const COMMIT_LABEL: &str = "atlas.commit";
+/// Label: hash of the toolchain whose objects an image holds.
+const OBJECTS_LABEL: &str = "atlas.objects";
 /// Label: the process that made it.
 const OWNER_LABEL: &str = "atlas.owner";
 /// Label: the run it belongs to.

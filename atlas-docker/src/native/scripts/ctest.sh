@@ -14,6 +14,14 @@ configure() {
 }
 # Each try with less of what others may not have.
 try() {
+  local place=(-DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=ALWAYS)
+  [ ! -d /usr/src/googletest ] || place+=(-DFETCHCONTENT_SOURCE_DIR_GOOGLETEST=/usr/src/googletest)
+  # What could not be reached when packages were installed is not waited for again.
+  if [ -s /var/lib/atlas-unreachable ]; then
+    configure "${place[@]}" "${wished[@]}" && return
+    echo 'atlas: CMake fails with installed libraries in place of fetched ones'
+    rm -rf "$build"
+  fi
   configure "${wished[@]}" && return
   if [ ${#wished[@]} -gt 0 ]; then
     echo 'atlas: CMake refuses what CI sets, it gets none of it'
@@ -22,11 +30,11 @@ try() {
   fi
   echo 'atlas: CMake fails; once more with installed libraries in place of fetched ones'
   rm -rf "$build"
-  local place=(-DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=ALWAYS)
-  [ ! -d /usr/src/googletest ] || place+=(-DFETCHCONTENT_SOURCE_DIR_GOOGLETEST=/usr/src/googletest)
   configure "${place[@]}"
 }
 if [ "$what" = build ]; then
+  # Objects of an earlier commit, where the image has them.
+  unset CCACHE_DISABLE
   try || exit
   ninja -C "$build" -k 0 || echo 'atlas: not every target compiles'
   exit 0
