@@ -5,6 +5,9 @@
 //! and with `-s` all assertions. With `--durations yes` every test and section is named. The
 //! compact reporter names no test at all. Ids are the names of test cases, without sections.
 //!
+//! The name of the binary stands in front of a run's first header. So a header that follows totals
+//! without it shows that a test printed those.
+//!
 //! In XML, and only there, a failure of a test that may or should fail can be told from others.
 
 mod console;
@@ -106,6 +109,8 @@ struct State {
     rule: bool,
     /// The compact reporter's totals, which the next line must confirm.
     pending: Option<End>,
+    /// The console reporter's totals were read, unless the run goes on.
+    ended: Option<End>,
     tail: Tail,
     build: Build,
 }
@@ -119,13 +124,31 @@ impl State {
             run: Run::default(),
             rule: false,
             pending: None,
+            ended: None,
             tail: Tail::default(),
             build: Build::default(),
         }
     }
 
-    /// The run that was read came to its end.
+    /// The run that was read came to its end, as it seems.
     fn end(&mut self, end: End) {
+        self.flush();
+        if self.run.binary.is_some() {
+            self.run.end();
+            self.ended = Some(end);
+        } else {
+            self.record(&end);
+        }
+    }
+
+    /// Records a run that has ended.
+    fn flush(&mut self) {
+        if let Some(end) = self.ended.take() {
+            self.record(&end);
+        }
+    }
+
+    fn record(&mut self, end: &End) {
         let run = std::mem::take(&mut self.run);
         let fatal = !run.fatal.is_empty();
         if fatal {
@@ -133,7 +156,7 @@ impl State {
             self.log
                 .lose(&binary, LostReason::Crashed, run.fatal.clone());
         }
-        let agrees = run.record(Some(&end), &mut self.log);
+        let agrees = run.record(Some(end), &mut self.log);
         if end.exact && agrees.is_some() {
             self.log.add_totals(end.totals);
             self.reports.declared = true;
@@ -151,6 +174,7 @@ impl State {
 
     /// The run that was read stops without its end.
     fn cut(&mut self, died: bool) {
+        self.flush();
         let mut run = std::mem::take(&mut self.run);
         if !run.began {
             return;
@@ -205,6 +229,7 @@ impl LineState for State {
                 return;
             }
             if let Some((name, _)) = run::host(line) {
+                self.flush();
                 if self.run.binary.is_some() {
                     self.cut(true);
                 }
@@ -221,6 +246,9 @@ impl LineState for State {
         let seed = line.starts_with(b"Randomness seeded to: ")
             || line.starts_with(b"RNG seed: ")
             || line.starts_with(b"# rng-seed: ");
+        if seed {
+            self.flush();
+        }
         if seed && (self.run.binary.is_none() || self.run.seeded) {
             // Catch2 v2 prints it behind the name of the binary, v3 first of all.
             if self.run.has_results() {
@@ -230,7 +258,11 @@ impl LineState for State {
             self.run.seeded = true;
             return;
         }
+        let headers = self.run.headers;
         self.run.line(line, self.line);
+        if self.run.headers > headers && self.ended.take().is_some() {
+            self.run.compact = false;
+        }
         if self.run.tap_ended {
             self.end(End::default());
             return;

@@ -20,6 +20,10 @@ pub(super) struct Run {
     pub(super) closed: bool,
     /// What tells that the process died of a signal.
     pub(super) fatal: Vec<Evidence>,
+    /// How many headers were read.
+    pub(super) headers: u64,
+    /// Test cases of the Automake reporter, which prints nothing else.
+    automake: Vec<(String, TestStatus)>,
     /// Test cases that were named, in order.
     cases: Vec<(String, Option<TestStatus>)>,
     index: HashMap<String, usize>,
@@ -88,7 +92,7 @@ fn tap_assertion(line: &[u8]) -> Option<(u64, Option<TestStatus>)> {
 
 impl Run {
     pub(super) fn has_results(&self) -> bool {
-        !self.cases.is_empty() || !self.durations.is_empty()
+        !self.cases.is_empty() || !self.durations.is_empty() || !self.automake.is_empty()
     }
 
     pub(super) fn line(&mut self, line: &[u8], number: u64) {
@@ -96,8 +100,10 @@ impl Run {
             self.signal = false;
             self.prove(line.trim_ascii(), number);
         }
-        if let Some(heading) = self.header.line(line) {
+        // In front of the first header of a run stands the binary's name.
+        if let Some(heading) = self.header.line(line).filter(|_| self.binary.is_some()) {
             self.began = true;
+            self.headers += 1;
             self.current = Some(self.case(heading.test));
             self.sections.extend(heading.sections);
             return;
@@ -119,9 +125,8 @@ impl Run {
             Some(b':') => {
                 if let Some((status, name)) = automake(line) {
                     self.began = true;
-                    self.closed = true;
-                    let case = self.case(lossy(name));
-                    self.set(case, status);
+                    self.closed |= self.binary.is_none();
+                    self.automake.push((lossy(name), status));
                 }
             }
             _ => {}
@@ -301,6 +306,12 @@ impl Run {
         }
     }
 
+    /// The run seems to have ended.
+    pub(super) fn end(&mut self) {
+        self.current = None;
+        self.header = Header::default();
+    }
+
     /// The process died or the log ends in the test whose header was printed last.
     pub(super) fn interrupted(&mut self, died: bool, log: &mut ParsedLogBuilder) {
         let Some(current) = self.current.take() else {
@@ -317,6 +328,12 @@ impl Run {
     /// Records the tests. Returns whether they agree with the totals, where that can be told.
     pub(super) fn record(mut self, end: Option<&End>, log: &mut ParsedLogBuilder) -> Option<bool> {
         let totals = end.map(|end| end.totals).unwrap_or_default();
+        if end.is_none() && self.binary.is_none() {
+            for (name, status) in std::mem::take(&mut self.automake) {
+                let case = self.case(name);
+                self.set(case, status);
+            }
+        }
         let mut complete = false;
         let mut durations = std::mem::take(&mut self.durations);
         // With durations every test has its line: where no headed test has one, they were printed.

@@ -226,6 +226,7 @@ impl State {
         } else if self.failed
             && !self.told
             && title != "Console"
+            && !title.starts_with("process.exit called with \"")
             && self.headings.insert(title.to_owned())
         {
             let name = title.split(" › ").collect::<Vec<_>>().join(" > ");

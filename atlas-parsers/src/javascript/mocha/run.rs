@@ -78,7 +78,7 @@ impl Run {
 
     /// Takes a clean line; `raw` is the line as it came.
     pub(super) fn line(&mut self, line: &[u8], raw: &[u8], ended: &mut Vec<Ended>) {
-        if let Some(passing) = line::passing(line) {
+        if let Some(passing) = line::passing(line).filter(|_| !self.in_message()) {
             self.go_on(ended);
             // Between two runs stand empty lines; without, the first page was a test's.
             let proven = |page: &Page| page.trusted && !self.found.is_empty();
@@ -111,6 +111,19 @@ impl Run {
         }
         self.take(line, raw, ended);
         self.blanks = 0;
+    }
+
+    /// Whether the line stands in the message of a failure: below a page that counts what stands
+    /// above it, before its list is whole or right below another line. A page follows an empty one.
+    fn in_message(&self) -> bool {
+        let page = self.page.as_ref().filter(|page| page.trusted);
+        page.is_some_and(|page| {
+            !page.counting
+                && page.failures.declared > 0
+                && page.results == self.found.len()
+                && !self.found.is_empty()
+                && (self.blanks == 0 || !page.failures.all_begun())
+        })
     }
 
     /// Keeps a line below a page that does not count what stands above it.

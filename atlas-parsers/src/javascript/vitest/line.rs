@@ -45,6 +45,22 @@ pub(super) fn marked(line: &str) -> Option<Marked<'_>> {
     })
 }
 
+/// A result behind output without a line end: `some text ✓ file > test 3ms`, from its blank on.
+pub(super) fn glued(line: &str) -> Option<&str> {
+    if line.starts_with(' ') {
+        return None;
+    }
+    let at = [" ✓ ", " × ", " ↓ ", " ❯ "]
+        .iter()
+        .filter_map(|symbol| line.rfind(symbol))
+        .max()?;
+    let rest = &line[at..];
+    let text = rest.trim_start_matches([' ', '✓', '×', '↓', '❯']);
+    let (_, text) = badges(text);
+    let known = full_name(text).is_some() || file_summary(text).is_some();
+    (known && !line[..at].ends_with(char::is_whitespace)).then_some(rest)
+}
+
 /// A project's name in front of a file: `|name| file` without colour, ` name  file` with it, and
 /// ` TS  file` for a file whose types are checked.
 pub(super) fn badges(text: &str) -> (Option<&str>, &str) {

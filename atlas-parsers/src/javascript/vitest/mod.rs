@@ -129,6 +129,9 @@ struct Found {
     hash: u64,
     /// It stood below its file's summary line.
     listed: bool,
+    /// It is named in full behind such a line, or behind output without a line end: by a message or
+    /// a test, unless all such names make up the total.
+    held: bool,
 }
 
 /// Run, project and id of a failing test.
@@ -205,9 +208,41 @@ impl State {
         }
     }
 
+    /// Some reporters name tests in full, the others list files: where one of the two makes up the
+    /// run's total and the other does not, the other was printed by tests.
+    fn choose(&mut self) {
+        let mut sums = vec![(0_u64, 0_u64); self.runs.len().max(1)];
+        for found in self.results.iter().filter(|found| !found.listed) {
+            sums[found.run].0 += 1;
+        }
+        for ((run, _), listing) in &self.listings {
+            sums[*run].1 = sums[*run].1.saturating_add(listing.declared());
+        }
+        let runs = self.runs.iter().map(|run| run.tests).chain([None]);
+        let whole: Vec<(bool, bool)> = sums
+            .into_iter()
+            .zip(runs)
+            .map(|((named, declared), counts)| {
+                let counts = counts.unwrap_or_default();
+                let unnamed = counts.total.saturating_sub(named);
+                let all = named > 0 && named <= counts.total && [0, counts.todo].contains(&unnamed);
+                (all, declared > 0 && declared == counts.total)
+            })
+            .collect();
+        self.listings
+            .retain(|(run, _), _| !matches!(whole[*run], (true, false)));
+        self.results.retain(|found| match whole[found.run] {
+            (true, false) => true,
+            (false, true) => found.listed,
+            _ => !found.held,
+        });
+        self.verbose = self.results.iter().any(|found| !found.listed);
+    }
+
     /// Takes the listings' tests to the other results.
     fn take_listings(&mut self) {
         self.end_listing();
+        self.choose();
         for ((run, _), listing) in std::mem::take(&mut self.listings) {
             let (tests, complete) = listing.tests(self.version());
             self.untold |= !complete && listing.declared() > 0;
@@ -220,6 +255,7 @@ impl State {
                     status: test.status,
                     hash: test.hash,
                     listed: true,
+                    held: false,
                 });
             }
         }
@@ -254,12 +290,11 @@ impl State {
                 Symbol::Skipped => TestStatus::Skipped,
                 Symbol::Pointer | Symbol::Waiting => return,
             };
-            if self.listing.is_some() && !self.verbose {
-                // The reporter that lists files has no such lines: it is a failure's message.
-                return;
+            let held = self.listing.is_some() && !self.verbose;
+            if !held {
+                self.end_listing();
+                self.verbose = true;
             }
-            self.end_listing();
-            self.verbose = true;
             let name = line::title(name, marked.symbol, self.version(), false);
             let hash = self.hash(line);
             self.results.push(Found {
@@ -270,6 +305,7 @@ impl State {
                 status,
                 hash,
                 listed: false,
+                held,
             });
         } else if let Some((file, tests)) = line::file_summary(text) {
             self.end_listing();
@@ -423,6 +459,7 @@ impl State {
                     status,
                     hash: 0,
                     listed: false,
+                    held: false,
                 });
             }
             tap::Line::File(file) => {
@@ -475,6 +512,14 @@ impl State {
                     self.at = At::Printed;
                 } else if line.starts_with("No test files found") {
                     self.nothing_found = true;
+                } else if let Some(behind) = line::glued(line)
+                    && let Some(marked) = line::marked(behind)
+                {
+                    let named = self.results.len();
+                    self.marked(behind, marked);
+                    for found in self.results.iter_mut().skip(named) {
+                        found.held = true;
+                    }
                 }
             }
         }

@@ -109,6 +109,7 @@ impl State {
                     status: TestStatus::Skipped,
                     hash: 0,
                     listed: false,
+                    held: false,
                 });
             }
         }
@@ -167,6 +168,7 @@ impl State {
                     status: TestStatus::Failed,
                     hash: 0,
                     listed: false,
+                    held: false,
                 });
             }
         }

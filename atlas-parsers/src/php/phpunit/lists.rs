@@ -100,6 +100,18 @@ impl Lists {
         false
     }
 
+    /// Whether the last list has all its entries.
+    pub(super) fn is_whole(&self) -> bool {
+        self.all.last().is_none_or(List::is_complete)
+    }
+
+    /// Takes a line behind the counts. Returns whether another list begins there.
+    pub(super) fn goes_on(&mut self, line: &[u8], number: usize) -> bool {
+        let lists = self.all.len();
+        self.line(line, number);
+        self.all.len() > lists
+    }
+
     fn item(&mut self, line: &[u8], number: usize) -> bool {
         let Some(list) = self.all.last_mut() else {
             return false;

@@ -25,8 +25,12 @@ pub(super) struct Session {
     /// The verdict's line was the last one.
     verdict: bool,
     counts: Option<Counts>,
+    /// Counts that stand among the entries of a list: in a message, if others follow.
+    doubted: Option<Counts>,
     no_tests: bool,
     progress: bool,
+    /// The number of tests in the last line of progress.
+    expected: Option<u64>,
     /// A line of results in the form of dots, or of sentences, was seen.
     ran: bool,
     died: Option<(usize, String)>,
@@ -93,6 +97,7 @@ impl Session {
                 // The run goes on: a test has printed what looked like its end.
                 self.lists = Lists::default();
                 self.counts = None;
+                self.doubted = None;
                 self.after_time = false;
             }
             return true;
@@ -140,12 +145,21 @@ impl Session {
             }
             _ => {}
         }
-        if !self.after_time && line.last() == Some(&b')') && summary::is_progress(line) {
+        if !self.after_time
+            && line.last() == Some(&b')')
+            && let Some(expected) = summary::progress(line)
+        {
             self.progress = true;
+            self.expected = Some(expected);
         }
         // Before PHPUnit 10 a testdox run has neither lists nor an end before its last sentence.
         let told = self.live() && self.named.form.is_none() && !self.dox.sentences.is_empty();
         if self.counts.is_some() && !told {
+            if !self.lists.all.is_empty() && self.lists.goes_on(line, number) {
+                // Another list: the counts stood in a message.
+                self.doubted = self.counts.take();
+                return true;
+            }
             return false;
         }
         // Behind the first list, a mark belongs to a message.
@@ -200,6 +214,7 @@ impl Session {
         // What stood behind an earlier time line was printed by a test.
         self.lists = Lists::default();
         self.counts = None;
+        self.doubted = None;
         self.again = false;
         self.after_time = true;
         let before = self.live() && !self.dox.sentences.is_empty();
@@ -209,13 +224,19 @@ impl Session {
     }
 
     fn count(&mut self, counts: Counts) {
-        if self.counts.is_none() && self.after_time {
-            self.counts = Some(counts);
+        if !self.after_time {
+            return;
+        }
+        if self.lists.is_whole() {
+            self.counts.get_or_insert(counts);
+        } else {
+            self.doubted = Some(counts);
         }
     }
 
     /// Writes the run into the log; nothing where there was no run.
     pub(super) fn close(mut self, log: &mut ParsedLogBuilder) -> Option<Closed> {
+        self.counts = self.counts.or(self.doubted);
         if !self.began() && !self.after_time && self.dox.sentences.is_empty() {
             return None;
         }
@@ -271,7 +292,9 @@ impl Session {
             return self.record_named(log);
         }
         // Before PHPUnit 10 a testdox run has neither lists nor a progress.
-        let plain = self.live() && (self.progress || !self.lists.all.is_empty());
+        let tests = self.counts.map(|counts| counts.tests);
+        let progress = self.progress && tests.is_none_or(|tests| self.expected == Some(tests));
+        let plain = self.live() && (progress || !self.lists.all.is_empty());
         if !self.dox.sentences.is_empty() && !plain {
             return self.record_dox(log);
         }

@@ -83,20 +83,15 @@ pub(super) fn is_time(line: &[u8]) -> bool {
         && memchr::memmem::find(line, b", Memory: ").is_some()
 }
 
-/// Whether the line ends with the progress' ` 61 / 5200 (  1%)`.
-pub(super) fn is_progress(line: &[u8]) -> bool {
-    let Some(rest) = line.trim_ascii_end().strip_suffix(b"%)") else {
-        return false;
-    };
-    let Some(at) = memchr::memrchr(b'(', rest) else {
-        return false;
-    };
-    let Some(done) = rest[..at].strip_suffix(b" ") else {
-        return false;
-    };
-    rest[at + 1..].trim_ascii().iter().all(u8::is_ascii_digit)
-        && done.last().is_some_and(u8::is_ascii_digit)
-        && done.contains(&b'/')
+/// The number of tests in the progress' ` 61 / 5200 (  1%)` at the end of a line.
+pub(super) fn progress(line: &[u8]) -> Option<u64> {
+    let rest = line.trim_ascii_end().strip_suffix(b"%)")?;
+    let at = memchr::memrchr(b'(', rest)?;
+    let done = rest[..at].strip_suffix(b" ")?;
+    let known = rest[at + 1..].trim_ascii().iter().all(u8::is_ascii_digit)
+        && done.last().is_some_and(u8::is_ascii_digit);
+    let slash = memchr::memrchr(b'/', done).filter(|_| known)?;
+    number(done[slash + 1..].trim_ascii())
 }
 
 fn leading(text: &[u8]) -> Option<(u64, &[u8])> {

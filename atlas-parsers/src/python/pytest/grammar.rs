@@ -408,13 +408,13 @@ pub(super) fn letters(rest: &[u8]) -> Option<(Tally, bool)> {
     for letter in letters {
         match letter {
             b'.' => tally.passed += 1,
-            b'F' | b'u' => tally.failed += 1,
+            b'F' => tally.failed += 1,
             b'E' => tally.errors += 1,
             b's' => tally.skipped += 1,
-            b'x' => tally.xfailed += 1,
+            b'x' | b'y' => tally.xfailed += 1,
             b'X' => tally.xpassed += 1,
-            // A rerun, and passed or skipped subtests of the plugin.
-            b'R' | b',' | b'-' => {}
+            // A rerun, and subtests: a `u` failed, or with `-q` of pytest 9 passed.
+            b'R' | b',' | b'-' | b'u' => {}
             _ => return None,
         }
     }

@@ -98,6 +98,34 @@ fn is_path(text: &str) -> bool {
 
 /// The test name at the start of a text, and where it ends.
 pub(super) fn test_name(text: &[u8]) -> Option<(Name, usize)> {
+    plain_name(text).or_else(|| odd_name(text))
+}
+
+/// A name whose method was set by code and holds blanks or brackets: `test_a b (m.C.test_a b)`. Only
+/// since Python 3.11, where the parentheses hold the method once more.
+fn odd_name(text: &[u8]) -> Option<(Name, usize)> {
+    const LONGEST: usize = 1000;
+    const TRIES: usize = 4;
+    let text = &text[..text.len().min(LONGEST)];
+    memmem::find_iter(text, b" (").take(TRIES).find_map(|open| {
+        let method = std::str::from_utf8(&text[..open]).ok()?;
+        let rest = &text[open + 2..];
+        let again = memmem::find(rest, format!(".{method})").as_bytes())?;
+        let class = std::str::from_utf8(&rest[..again]).ok()?;
+        let plain = !class.contains(|c: char| c.is_whitespace() || matches!(c, '(' | ')'));
+        if !begins_name(method) || !plain || !class.contains('.') || !is_path(class) {
+            return None;
+        }
+        let name = Name {
+            method: method.to_owned(),
+            place: format!("{class}.{method}"),
+            full: true,
+        };
+        Some((name, open + 2 + again + 1 + method.len() + 1))
+    })
+}
+
+fn plain_name(text: &[u8]) -> Option<(Name, usize)> {
     let open = memmem::find(text, b" (")?;
     let close = open + memchr(b')', &text[open..])?;
     let method = std::str::from_utf8(&text[..open]).ok()?;

@@ -18,7 +18,7 @@ use atlas_core::{
     TestStatus, Totals,
 };
 use lists::{Entry, Joints, Keys, entry, pending_status, read_tree, rejoin};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tree::{Tail, Tree};
 
 /// `RSpec`'s console output.
@@ -45,7 +45,7 @@ impl Runner for Rspec {
             ..About::new(
                 "progress with its lists of failed and pending examples, --format documentation, \
                  --format json on stdout",
-                "passing examples of a progress run; in a tree, whether `Foo` above `#bar` is a class \
+                "--format html; passing examples of a progress run; in a tree, whether `Foo` above `#bar` is a class \
                  (and joined to it without a blank) unless a list has one of its examples; output of a \
                  test that looks like an example, where nothing tells it apart",
             )
@@ -452,16 +452,26 @@ impl State {
         }
         let joint = Joints::of(&failing, &session.pending);
         let mut found = read_tree(leaves, &keys, &session.pending, &joint);
+        // Failures whose lines stand behind output without a line end.
+        let told: HashSet<String> = found.iter().map(|leaf| tree::key(&leaf.1)).collect();
+        let untold = failing
+            .iter()
+            .filter(|name| !told.contains(&tree::key(name)));
+        let untold: Vec<&String> = untold.collect();
         if session.summary.is_some() {
             let all = usize::try_from(summary.examples).unwrap_or(usize::MAX);
-            tree::drop_foreign(&mut found, all);
+            tree::drop_foreign(&mut found, all.saturating_sub(untold.len()));
         }
         for (_, name, status, _) in &found {
             self.log.record("", name, name, *status);
         }
+        for name in &untold {
+            self.log.record("", name, name, TestStatus::Failed);
+        }
+        let named = (found.len() + untold.len()) as u64;
         session
             .summary
-            .map(|summary| found.len() as u64 == summary.examples && listed_agree)
+            .map(|summary| named == summary.examples && listed_agree)
     }
 }
 

@@ -37,7 +37,7 @@ impl Runner for TestUnit {
             commands: &[&["test-unit"], &["testrb"]],
             ..About::new(
                 "--verbose=verbose, and the failures, errors, omissions and pending tests of other runs",
-                "passing tests without --verbose=verbose",
+                "--runner=xml; passing tests without --verbose=verbose",
             )
         };
         &ABOUT
