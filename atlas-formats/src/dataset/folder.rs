@@ -44,7 +44,7 @@ pub(super) fn read(root: &Path, options: &ReadOptions) -> Result<Option<Dataset>
         match task(folder, &place, options)? {
             Ok((row, faults)) => {
                 dataset.faults.extend(faults);
-                dataset.faults.extend(seen.add(row.id(), &place));
+                dataset.faults.extend(seen.add(row.id().clone(), place));
                 dataset.rows.push(row);
             }
             Err(fault) => dataset.faults.push(*fault),

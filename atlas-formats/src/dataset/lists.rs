@@ -20,6 +20,28 @@ impl RowLists {
         let found = self.0.iter().find(|(name, _)| *name == column);
         found.map(|(_, list)| list)
     }
+
+    /// Adds the list of a column that has none yet.
+    pub(super) fn push(&mut self, column: &'static str, list: TestList) {
+        self.0.push((column, list));
+    }
+}
+
+/// The name of the member that follows the bracket or comma at `at`, and where its value begins. Nothing
+/// where none does, or where the name has escapes.
+pub(super) fn member(text: &str, at: usize) -> Option<(&str, usize)> {
+    let bytes = text.as_bytes();
+    let name = blank_end(bytes, at + 1);
+    if bytes.get(name) != Some(&b'"') {
+        return None;
+    }
+    let name_end = value_end(bytes, name).ok()?;
+    let name = &text[name + 1..name_end - 1];
+    let colon = blank_end(bytes, name_end);
+    if bytes.get(colon) != Some(&b':') || name.contains('\\') {
+        return None;
+    }
+    Some((name, blank_end(bytes, colon + 1)))
 }
 
 /// The text of an object with `null` for the lists of these columns, and those lists. Nothing where that
@@ -36,17 +58,7 @@ pub(super) fn take_out(text: &str, columns: &[&'static str]) -> Option<(String, 
         return None;
     }
     while matches!(bytes.get(at), Some(b'{' | b',')) {
-        let name = blank_end(bytes, at + 1);
-        if bytes.get(name) != Some(&b'"') {
-            return None;
-        }
-        let name_end = value_end(bytes, name).ok()?;
-        let name = &text[name + 1..name_end - 1];
-        let colon = blank_end(bytes, name_end);
-        if bytes.get(colon) != Some(&b':') || name.contains('\\') {
-            return None;
-        }
-        let value = blank_end(bytes, colon + 1);
+        let (name, value) = member(text, at)?;
         let column = columns.iter().find(|column| **column == name);
         let mut list = None;
         if let Some(column) = column {

@@ -1,6 +1,7 @@
 //! Reading rows for what is made of them, without keeping them.
 
 use super::lists::{RowLists, take_out};
+use super::plain::PlainRow;
 use super::{Found, ReadOptions, Seen, columns, extension, found, read_file, refuse_other_files};
 use crate::fault::RowFault;
 use crate::framing::{Line, Progress, begins_a_list};
@@ -44,9 +45,37 @@ pub fn map_rows_and_lists<T: Send>(
     lists: &[&'static str],
     make: impl Fn(Row, RowLists) -> T + Send + Sync,
 ) -> Result<Rows<T>, Error> {
+    map_any_rows(path, options, lists, None, &make)
+}
+
+/// The same, asking `plain` first for what it makes of a row of a file of lines that is a [`PlainRow`].
+/// Where it makes nothing of it, it is `make` that is asked.
+///
+/// # Errors
+/// As [`read_dataset`](crate::read_dataset).
+pub fn map_plain_rows<T: Send>(
+    path: &Path,
+    options: &ReadOptions,
+    lists: &[&'static str],
+    plain: impl Fn(&PlainRow<'_>) -> Option<T> + Send + Sync,
+    make: impl Fn(Row, RowLists) -> T + Send + Sync,
+) -> Result<Rows<T>, Error> {
+    map_any_rows(path, options, lists, Some(&plain), &make)
+}
+
+/// What makes something of a plain row.
+type OfPlain<'a, T> = &'a (dyn Fn(&PlainRow<'_>) -> Option<T> + Send + Sync);
+
+fn map_any_rows<T: Send>(
+    path: &Path,
+    options: &ReadOptions,
+    lists: &[&'static str],
+    plain: Option<OfPlain<'_, T>>,
+    make: &(impl Fn(Row, RowLists) -> T + Send + Sync),
+) -> Result<Rows<T>, Error> {
     let dataset = match found(path, options)? {
         Found::Tasks(dataset) => dataset,
-        Found::File(file) => match by_lines(&file, lists, &make)? {
+        Found::File(file) => match by_lines(&file, lists, plain, make)? {
             Some(rows) => return Ok(rows),
             None => read_file(&file)?,
         },
@@ -60,6 +89,7 @@ pub fn map_rows_and_lists<T: Send>(
 fn by_lines<T: Send>(
     path: &Path,
     lists: &[&'static str],
+    plain: Option<OfPlain<'_, T>>,
     make: &(impl Fn(Row, RowLists) -> T + Send + Sync),
 ) -> Result<Option<Rows<T>>, Error> {
     if !matches!(extension(path), Some("jsonl" | "ndjson")) {
@@ -87,7 +117,10 @@ fn by_lines<T: Send>(
         next.clear();
         next.extend_from_slice(&piece[whole..]);
         let lines = progress.lines(&piece[..whole]);
-        let of_line = |line: &Line<'_>| read_line(path, *line, lists, make);
+        let of_line = |line: &Line<'_>| {
+            let plain = plain.and_then(|plain| read_plain(path, *line, lists, plain));
+            plain.unwrap_or_else(|| read_line(path, *line, lists, make))
+        };
         // The next piece comes in while this one is worked on.
         let (read, done) = rayon::join(
             || {
@@ -103,7 +136,7 @@ fn by_lines<T: Send>(
             faults.extend(line_faults);
             match row {
                 Ok((id, place, one)) => {
-                    faults.extend(seen.add(&id, &place));
+                    faults.extend(seen.add(id, place));
                     all.push(one);
                 }
                 Err(fault) => faults.push(*fault),
@@ -125,19 +158,39 @@ fn fill(file: &mut File, bytes: &mut Vec<u8>) -> std::io::Result<bool> {
     Ok(read == wanted)
 }
 
-type Made<T> = Result<(InstanceId, Place, T), Box<RowFault>>;
+/// What was made of a line, and what is odd about it.
+type Made<T> = (Vec<RowFault>, Result<(InstanceId, Place, T), Box<RowFault>>);
+
+fn place_of(path: &Path, line: Line<'_>) -> Place {
+    Place {
+        file: path.to_owned(),
+        line: line.number,
+        index: line.index,
+    }
+}
+
+fn read_plain<T>(
+    path: &Path,
+    line: Line<'_>,
+    lists: &[&'static str],
+    plain: OfPlain<'_, T>,
+) -> Option<Made<T>> {
+    let text = simdutf8::basic::from_utf8(line.body).ok()?;
+    let row = PlainRow::read(text, line.number, lists)?;
+    let made = plain(&row)?;
+    Some((
+        Vec::new(),
+        Ok((row.id().clone(), place_of(path, line), made)),
+    ))
+}
 
 fn read_line<T>(
     path: &Path,
     line: Line<'_>,
     lists: &[&'static str],
     make: impl Fn(Row, RowLists) -> T,
-) -> (Vec<RowFault>, Made<T>) {
-    let place = Place {
-        file: path.to_owned(),
-        line: line.number,
-        index: line.index,
-    };
+) -> Made<T> {
+    let place = place_of(path, line);
     let read = |body: &[u8], faults: &mut Vec<RowFault>| {
         let columns = columns(body, None, &place, faults)?;
         Row::read(columns, String::new, Some(place.clone()))

@@ -5,10 +5,12 @@ mod lists;
 mod mapped;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod plain;
 mod types;
 
 pub use lists::RowLists;
-pub use mapped::{map_rows, map_rows_and_lists};
+pub use mapped::{map_plain_rows, map_rows, map_rows_and_lists};
+pub use plain::PlainRow;
 
 use crate::fault::{self, FaultKind, RowFault};
 use crate::files::write_whole;
@@ -19,6 +21,7 @@ use crate::schema::Schema;
 use atlas_core::{Error, ErrorKind, InstanceId};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -110,7 +113,7 @@ impl Dataset {
             });
             match row {
                 Ok(row) => {
-                    dataset.faults.extend(seen.add(row.id(), &place));
+                    dataset.faults.extend(seen.add(row.id().clone(), place));
                     dataset.rows.push(row);
                 }
                 Err(fault) => dataset.faults.push(*fault),
@@ -423,23 +426,21 @@ fn made_row(
 
 /// Names seen so far, each with its place.
 #[derive(Default)]
-struct Seen(HashMap<String, Place>);
+struct Seen(HashMap<InstanceId, Place>);
 
 impl Seen {
-    fn add(&mut self, id: &InstanceId, place: &Place) -> Option<RowFault> {
-        if let Some(first) = self.0.get(id.as_str()) {
-            Some(
-                RowFault::new(
-                    FaultKind::DuplicateId,
-                    place,
-                    format!("`{id}` stands already at {first}"),
-                    "keep one of the two rows, or rename one",
-                )
-                .in_column("instance_id"),
-            )
-        } else {
-            self.0.insert(id.to_string(), place.clone());
-            None
+    fn add(&mut self, id: InstanceId, place: Place) -> Option<RowFault> {
+        match self.0.entry(id) {
+            Entry::Occupied(first) => {
+                let what = format!("`{}` stands already at {}", first.key(), first.get());
+                let way_out = "keep one of the two rows, or rename one";
+                let fault = RowFault::new(FaultKind::DuplicateId, &place, what, way_out);
+                Some(fault.in_column("instance_id"))
+            }
+            Entry::Vacant(new) => {
+                new.insert(place);
+                None
+            }
         }
     }
 }

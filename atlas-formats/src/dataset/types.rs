@@ -23,15 +23,24 @@ const LISTS: &[&str] = &[
     "pass_to_pass",
 ];
 
+/// Whether a column holds text wherever it occurs.
+pub(super) fn is_text(column: &str) -> bool {
+    TEXTS.contains(&column)
+}
+
+/// Whether a column holds a list of texts.
+pub(super) fn is_list(column: &str) -> bool {
+    LISTS.contains(&column)
+}
+
 /// Checks the columns that are there; null counts as absent.
 pub(super) fn check(columns: &Map<String, Value>) -> Result<(), RowError> {
     // One look at each column is cheaper than a search for each name. Which name comes first matters only
     // where something is wrong.
-    let is_named = |names: &[&str], name: &str| names.contains(&name);
     let is_right = |(name, value): (&String, &Value)| match value {
         Value::Null | Value::String(_) => true,
-        Value::Array(items) if is_named(LISTS, name) => items.iter().all(Value::is_string),
-        _ => !is_named(LISTS, name) && !is_named(TEXTS, name),
+        Value::Array(items) if is_list(name) => items.iter().all(Value::is_string),
+        _ => !is_list(name) && !is_text(name),
     };
     if columns.iter().all(is_right) {
         return Ok(());

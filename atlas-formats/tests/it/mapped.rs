@@ -1,6 +1,6 @@
 //! Rows that are read for what is made of them are those of the dataset.
 
-use atlas_formats::{ReadOptions, Row, map_rows, map_rows_and_lists, read_dataset};
+use atlas_formats::{ReadOptions, Row, map_plain_rows, map_rows, map_rows_and_lists, read_dataset};
 use std::path::Path;
 
 /// Checks that a file gives the same rows, places and faults either way; how many rows there are.
@@ -47,6 +47,18 @@ fn check(name: &str, content: &[u8]) -> usize {
     let rows: Vec<_> = rows.into_iter().map(compact).collect();
     let apart: Vec<_> = apart.into_iter().map(compact).collect();
     assert!(apart == rows, "{} rows, not {}", apart.len(), rows.len());
+    assert_eq!(faults, whole.faults);
+    let (plain, faults) = map_plain_rows(
+        &path,
+        &options,
+        &columns,
+        |row| Some((row.id().clone(), Some(row.line()))),
+        |row, _| (row.id().clone(), row.place().map(|place| place.line)),
+    )
+    .unwrap();
+    let named =
+        |(id, place, _): (_, Option<atlas_formats::Place>, _)| (id, place.map(|it| it.line));
+    assert!(plain == rows.into_iter().map(named).collect::<Vec<_>>());
     assert_eq!(faults, whole.faults);
     made.len()
 }

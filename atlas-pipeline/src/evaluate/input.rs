@@ -3,7 +3,8 @@
 use super::subject::Subject;
 use atlas_core::{Error, ErrorKind, InstanceError, InstanceId};
 use atlas_formats::{
-    FaultKind, Prediction, Predictions, ReadOptions, RowFault, map_rows_and_lists, read_predictions,
+    FaultKind, PlainRow, Prediction, Predictions, ReadOptions, Row, RowFault, RowLists,
+    map_plain_rows, map_rows, read_predictions,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -124,30 +125,31 @@ impl Input {
     }
 
     fn rows(&mut self, path: &Path, only: &[InstanceId], keep: Keep) -> Result<(), Error> {
-        let apart: &[&str] = match keep {
-            Keep::Rows => &[],
-            Keep::Verdicts => &Subject::LISTS,
-        };
         let options = ReadOptions::default();
-        let (read, faults) = map_rows_and_lists(path, &options, apart, |row, lists| {
+        let plain = |row: &PlainRow<'_>| {
+            let subject = Subject::read_plain(row)?;
+            Some((row.id().clone(), Some(row.line()), Ok(subject)))
+        };
+        let any = |row: Row, lists: RowLists| {
             let line = row.place().map(|place| place.line).filter(|line| *line > 0);
             let name = row.id().clone();
             let subject = row.into_instance();
-            let mut subject = subject.and_then(|row| Subject::read_beside(row, &lists));
-            if let Ok(subject) = &mut subject
-                && keep == Keep::Verdicts
-            {
-                subject.forget_how_to_run();
-            }
+            let subject = subject.and_then(|row| Subject::read_beside(row, &lists, keep));
             (name, line, subject)
-        })?;
+        };
+        let (read, faults) = match keep {
+            Keep::Rows => map_rows(path, &options, |row| any(row, RowLists::default()))?,
+            Keep::Verdicts => map_plain_rows(path, &options, &Subject::LISTS, plain, any)?,
+        };
         // Of a row that is there twice more is said below.
         let told = faults
             .iter()
             .filter(|fault| fault.kind != FaultKind::DuplicateId);
         self.faults.extend(told.map(InputFault::of));
         let only: BTreeSet<&InstanceId> = only.iter().collect();
-        let mut seen: HashMap<String, Option<usize>> = HashMap::with_capacity(read.len());
+        self.ids.reserve(read.len());
+        self.subjects.reserve(read.len());
+        let mut seen: HashMap<InstanceId, Option<usize>> = HashMap::with_capacity(read.len());
         for (name, line, subject) in read {
             let subject = match subject {
                 Ok(subject) => subject,
@@ -171,26 +173,26 @@ impl Input {
                     continue;
                 }
             };
-            let id = subject.id.to_string();
-            if let Some(first) = seen.get(&id) {
+            if let Some(first) = seen.get(&name) {
                 let place = first.map_or_else(String::new, |line| format!(" (line {line})"));
                 self.faults.push(InputFault {
                     file: path.display().to_string(),
                     line,
                     field: Some("instance_id".to_owned()),
                     message: format!(
-                        "`{id}` stands in an earlier row{place}, which counts; take one of them out"
+                        "`{name}` stands in an earlier row{place}, which counts; take one of them out"
                     ),
                 });
                 continue;
             }
-            seen.insert(id.clone(), line);
-            if only.is_empty() || only.contains(&subject.id) {
-                self.ids.push(id.clone());
-                self.subjects.insert(id, std::sync::Arc::new(subject));
+            if only.is_empty() || only.contains(&name) {
+                self.ids.push(name.to_string());
+                self.subjects
+                    .insert(name.to_string(), std::sync::Arc::new(subject));
             }
+            seen.insert(name, line);
         }
-        if let Some(missing) = only.iter().find(|id| !seen.contains_key(id.as_str())) {
+        if let Some(missing) = only.iter().find(|id| !seen.contains_key(**id)) {
             return Err(Error::new(
                 ErrorKind::NotFound,
                 format!("find `{missing}` in"),

@@ -2,6 +2,8 @@
 
 mod canary;
 mod compat;
+#[cfg(target_os = "linux")]
+mod folders;
 mod ids;
 mod input;
 mod layout;

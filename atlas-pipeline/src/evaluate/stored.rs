@@ -1,5 +1,7 @@
 //! What runs left of instances below a folder.
 
+#[cfg(target_os = "linux")]
+use super::folders::plain_folders;
 use super::input::{InputFault, Item};
 use super::own::OWN_LOG;
 use atlas_core::{Error, ErrorKind};
@@ -22,20 +24,35 @@ pub(super) struct Stored {
 
 impl Stored {
     /// Nothing yet.
-    fn of(folder: PathBuf) -> Self {
+    pub(super) fn of(folder: PathBuf) -> Self {
         Self {
             folder,
             log: None,
             has_own_log: false,
         }
     }
+
+    /// Takes in a file of the folder.
+    pub(super) fn add(&mut self, name: &str, path: PathBuf) {
+        self.has_own_log |= name == OWN_LOG;
+        if is_graded_log(name) && self.log.as_ref().is_none_or(|known| *known < path) {
+            self.log = Some(path);
+        }
+    }
+}
+
+/// What the names of logs of tests begin with.
+const LOG: &str = "test_output";
+
+/// Whether a file tells of an instance.
+pub(super) fn is_known(name: &str) -> bool {
+    name == OWN_LOG || name.starts_with(LOG)
 }
 
 /// Whether a file is the log of the state that is graded: of three states, that of After.
 fn is_graded_log(name: &str) -> bool {
-    let is_log = name.starts_with("test_output")
-        && Path::new(name).extension().is_some_and(|end| end == "txt");
-    is_log && !name.contains("_base") && !name.contains("_before")
+    let has_end = name.rsplit_once('.').is_some_and(|(_, end)| end == "txt");
+    has_end && name.starts_with(LOG) && !name.contains("_base") && !name.contains("_before")
 }
 
 /// The folders of instances below a folder, by their names and of one name in their order. A part of it
@@ -54,6 +71,28 @@ pub(super) fn find_logs(root: &Path, faults: &mut Vec<InputFault>) -> Result<Log
             ),
         ));
     }
+    let found = plain_folders(root).unwrap_or_else(|| any_folders(root, faults));
+    let mut stored: Logs = HashMap::with_capacity(found.len());
+    for (name, one) in found {
+        stored.entry(name).or_default().push(one);
+    }
+    for fit in stored.values_mut().filter(|fit| fit.len() > 1) {
+        fit.sort_by(|one, other| one.folder.cmp(&other.folder));
+    }
+    Ok(stored)
+}
+
+/// Folders with something of an instance in them, by their names.
+pub(super) type Folders = Vec<(String, Stored)>;
+
+/// Elsewhere than on Linux all folders are looked through as any are.
+#[cfg(not(target_os = "linux"))]
+fn plain_folders(_: &Path) -> Option<Folders> {
+    None
+}
+
+/// The folders below a folder, whatever lies there. A part of it that cannot be read is a fault.
+fn any_folders(root: &Path, faults: &mut Vec<InputFault>) -> Folders {
     let mut found: Vec<Stored> = Vec::new();
     // Which of them is the folder that the walk is in at each depth, once it has something.
     let mut current: Vec<Option<usize>> = Vec::new();
@@ -73,30 +112,23 @@ pub(super) fn find_logs(root: &Path, faults: &mut Vec<InputFault>) -> Result<Log
             continue;
         }
         let name = entry.file_name().to_string_lossy();
-        let is_own_log = name == OWN_LOG;
-        if !is_own_log && !name.starts_with("test_output") {
+        if !is_known(&name) {
             continue;
         }
         let Some(folder) = depth.checked_sub(1) else {
             continue;
         };
-        let is_graded = is_graded_log(&name);
-        let path = entry.into_path();
         let known = current.get(folder).copied().flatten();
         let at = known.unwrap_or(found.len());
         if known.is_none() {
-            let Some(parent) = path.parent() else {
+            let Some(parent) = entry.path().parent() else {
                 continue;
             };
             current.resize(depth, None);
             current[folder] = Some(at);
             found.push(Stored::of(parent.to_owned()));
         }
-        let stored = &mut found[at];
-        stored.has_own_log |= is_own_log;
-        if is_graded && stored.log.as_ref().is_none_or(|known| *known < path) {
-            stored.log = Some(path);
-        }
+        found[at].add(&name, entry.path().to_owned());
     }
     unread.sort_by(|(one, _), (other, _)| one.cmp(other));
     faults.extend(unread.into_iter().map(|(path, why)| InputFault {
@@ -105,19 +137,11 @@ pub(super) fn find_logs(root: &Path, faults: &mut Vec<InputFault>) -> Result<Log
         field: None,
         message: format!("{why}; what lies below it is not graded"),
     }));
-    let mut stored: Logs = HashMap::with_capacity(found.len());
-    for one in found {
-        let name = one.folder.file_name();
-        let name = name.map(|name| name.to_string_lossy().into_owned());
-        stored
-            .entry(name.unwrap_or_default())
-            .or_default()
-            .push(one);
-    }
-    for fit in stored.values_mut().filter(|fit| fit.len() > 1) {
-        fit.sort_by(|one, other| one.folder.cmp(&other.folder));
-    }
-    Ok(stored)
+    let named = |one: Stored| {
+        let name = one.folder.file_name().unwrap_or_default();
+        (name.to_string_lossy().into_owned(), one)
+    };
+    found.into_iter().map(named).collect()
 }
 
 /// What is stored of a prediction; of several runs below one folder, that of its model. Where two fit
@@ -151,5 +175,55 @@ pub(super) fn choose<'a>(
                 another.folder.display()
             ),
         )),
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::{Folders, any_folders, plain_folders};
+    use std::fs;
+    use std::path::Path;
+
+    fn any(root: &Path) -> Folders {
+        let mut faults = Vec::new();
+        let mut found = any_folders(root, &mut faults);
+        assert!(faults.is_empty());
+        found.sort_by(|(_, one), (_, other)| one.folder.cmp(&other.folder));
+        found
+    }
+
+    #[test]
+    fn folders_without_links_are_found_the_same_either_way() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("logs");
+        for file in [
+            "test_output.txt",
+            "a__b-1/test_output.txt",
+            "a__b-1/run_instance.log",
+            "a__b-1/report.json",
+            "a__b-1/inner/test_output_after.txt",
+            "a__b-1/inner/test_output_base.txt",
+            "run/model/a__b-2/test_output.txt",
+            "run/model/a__b-2/test_output_2.txt",
+            "run/other/a__b-2/test_output.log",
+            "run/other/a__b-3/patch.diff",
+            "run/other/ä b/run_instance.log",
+        ] {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        fs::create_dir_all(root.join("test_output.txt.d/empty")).unwrap();
+        let mut found = plain_folders(&root).unwrap();
+        found.sort_by(|(_, one), (_, other)| one.folder.cmp(&other.folder));
+        assert_eq!(found.len(), 6);
+        assert_eq!(format!("{found:?}"), format!("{:?}", any(&root)));
+        // A root that is a link is as good as a folder.
+        let link = place.path().join("link");
+        std::os::unix::fs::symlink(&root, &link).unwrap();
+        assert_eq!(plain_folders(&link).unwrap().len(), 6);
+        std::os::unix::fs::symlink("a__b-1", root.join("again")).unwrap();
+        assert!(plain_folders(&root).is_none());
+        assert_eq!(any(&root).len(), 8);
     }
 }

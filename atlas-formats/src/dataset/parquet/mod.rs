@@ -97,7 +97,7 @@ fn read_whole(path: &Path) -> Result<Dataset, Error> {
             .and_then(|columns| made_row(columns, &place));
         match row {
             Ok(row) => {
-                dataset.faults.extend(seen.add(row.id(), &place));
+                dataset.faults.extend(seen.add(row.id().clone(), place));
                 dataset.rows.push(row);
             }
             Err(fault) => dataset.faults.push(*fault),
