@@ -39,6 +39,7 @@ impl Xml {
         if text == b"</testsuites>" {
             self.open = false;
             self.ended = true;
+            self.indent = 0;
         } else if let Some(title) = element(text, b"<title>", b"</title>").filter(|_| is_at(2)) {
             self.title = title;
         } else if let Some(result) = text.strip_prefix(b"<test result=\"")
