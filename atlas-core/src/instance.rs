@@ -38,11 +38,11 @@ impl TestList {
     pub fn leading(json: &str) -> Option<(Self, &str)> {
         let (ids, rest, encoded) = match json.strip_prefix('"') {
             None => {
-                let (ids, rest) = TestIds::plain(json, "\"")?;
+                let (ids, rest) = TestIds::plain::<false>(json)?;
                 (ids, rest, false)
             }
             Some(inner) => {
-                let (ids, rest) = TestIds::plain(inner, "\\\"")?;
+                let (ids, rest) = TestIds::plain::<true>(inner)?;
                 (ids, rest.strip_prefix('"')?, true)
             }
         };

@@ -50,6 +50,26 @@ impl TestIdsBuilder {
         }
     }
 
+    /// A list in the making whose ids mostly stand in this text, which is kept as a whole:
+    /// [`push_within`](Self::push_within).
+    pub fn of_text(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            places: Vec::with_capacity((text.len() / BYTES_OF_AN_ID).min(MOST_AT_FIRST)),
+        }
+    }
+
+    /// Adds the id that stands at this place of what the list has of text.
+    ///
+    /// # Panics
+    /// Where no text of that place can be: behind the end, or in the middle of a character.
+    #[inline]
+    pub fn push_within(&mut self, place: Range<usize>) {
+        let is_whole = self.text.get(place.clone()).is_some();
+        assert!(is_whole, "an id stands in the list's text");
+        self.places.push(place);
+    }
+
     /// Adds an id at the end.
     #[inline]
     pub fn push(&mut self, id: &str) {
@@ -72,11 +92,6 @@ impl TestIdsBuilder {
             chosen: None,
         }
     }
-
-    #[inline]
-    fn at(&self, index: usize) -> &str {
-        &self.text[self.places[index].clone()]
-    }
 }
 
 impl TestIds {
@@ -93,11 +108,16 @@ impl TestIds {
         Ok(text.finish())
     }
 
-    /// The list that stands at the beginning of a text, and what follows it. `quote` is what each id
-    /// stands in. Nothing where an id holds a backslash or a quote: that is for a reader of JSON.
-    pub(crate) fn plain<'a>(json: &'a str, quote: &str) -> Option<(Self, &'a str)> {
+    /// The list that stands at the beginning of a text, and what follows it. Each id stands in quotes, with
+    /// a backslash before each where the list is `ENCODED` in a text. Nothing where an id holds a backslash or
+    /// a quote: that is for a reader of JSON.
+    pub(crate) fn plain<const ENCODED: bool>(json: &str) -> Option<(Self, &str)> {
+        let quote = if ENCODED { "\\\"" } else { "\"" };
         let bytes = json.as_bytes();
-        let is_quote = |at: usize| bytes[at..].starts_with(quote.as_bytes());
+        let is_quote = |at: usize| {
+            let is_marked = !ENCODED || bytes.get(at) == Some(&b'\\');
+            is_marked && bytes.get(at + quote.len() - 1) == Some(&b'"')
+        };
         if bytes.first() != Some(&b'[') {
             return None;
         }
@@ -125,6 +145,9 @@ impl TestIds {
                 _ => return None,
             }
         }
+        if has_control(&bytes[first..at]) {
+            return None;
+        }
         places.shrink_to_fit();
         let ids = TestIdsBuilder {
             text: json[first..at].to_owned(),
@@ -151,16 +174,28 @@ impl TestIds {
     /// The ids in their order.
     #[inline]
     pub fn iter(&self) -> TestIdsIter<'_> {
+        let (text, places) = match self.all.as_deref() {
+            Some(all) => (all.text.as_str(), all.places.as_slice()),
+            None => ("", [].as_slice()),
+        };
         TestIdsIter {
-            ids: self,
-            left: 0..self.len(),
+            text,
+            left: match &self.chosen {
+                Some(chosen) => Left::Chosen(chosen.iter(), places),
+                None => Left::All(places.iter()),
+            },
         }
     }
 
     /// An id by its place, from 0.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&str> {
-        (index < self.len()).then(|| self.at(index))
+        let all = self.all.as_deref()?;
+        let place = match &self.chosen {
+            Some(chosen) => *chosen.get(index)?,
+            None => index,
+        };
+        all.places.get(place).map(|place| &all.text[place.clone()])
     }
 
     /// The first id.
@@ -204,13 +239,6 @@ impl TestIds {
     fn place(&self, index: usize) -> usize {
         self.chosen.as_ref().map_or(index, |chosen| chosen[index])
     }
-
-    #[inline]
-    fn at(&self, index: usize) -> &str {
-        let all = self.all.as_ref();
-        all.expect("a list that has this id has a text")
-            .at(self.place(index))
-    }
 }
 
 /// The first byte at or behind `at` that is no blank.
@@ -221,25 +249,16 @@ fn blank_end(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The first byte at or behind `at` that JSON spells in a way of its own in a text: a quote, a backslash,
-/// a control character.
-fn plain_end(bytes: &[u8], mut at: usize) -> usize {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    const HIGHEST: u64 = ONES << 7;
-    // Of each byte below `limit` the highest bit, and of bytes above the lowest of them maybe, too.
-    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
-    let is = |word: u64, byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let word = u64::from_le_bytes(*word);
-        let found = (is(word, b'"') | is(word, b'\\') | below(word, u64::from(b' '))) & HIGHEST;
-        if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
-        }
-        at += 8;
-    }
-    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..b' ');
+/// The first quote or backslash at or behind `at`.
+#[inline]
+fn plain_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
-    at + rest.iter().position(is_special).unwrap_or(rest.len())
+    at + memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())
+}
+
+/// Whether there is a character in it that JSON takes in no text as it is.
+fn has_control(bytes: &[u8]) -> bool {
+    bytes.iter().fold(u8::MAX, |least, byte| least.min(*byte)) < b' '
 }
 
 /// Some ids of a list in the making. Most lists pass as a whole, so places are only noted once an id of
@@ -287,8 +306,16 @@ impl Part {
 /// The ids of a [`TestIds`].
 #[derive(Clone, Debug)]
 pub struct TestIdsIter<'a> {
-    ids: &'a TestIds,
-    left: Range<usize>,
+    text: &'a str,
+    left: Left<'a>,
+}
+
+/// The places of ids that are still to come.
+#[derive(Clone, Debug)]
+enum Left<'a> {
+    All(std::slice::Iter<'a, Range<usize>>),
+    /// Which of these places.
+    Chosen(std::slice::Iter<'a, usize>, &'a [Range<usize>]),
 }
 
 impl<'a> Iterator for TestIdsIter<'a> {
@@ -296,19 +323,29 @@ impl<'a> Iterator for TestIdsIter<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<&'a str> {
-        let ids = self.ids;
-        self.left.next().map(|index| ids.at(index))
+        let place = match &mut self.left {
+            Left::All(places) => places.next()?,
+            Left::Chosen(chosen, places) => &places[*chosen.next()?],
+        };
+        Some(&self.text[place.clone()])
     }
 
+    #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.left.size_hint()
+        match &self.left {
+            Left::All(places) => places.size_hint(),
+            Left::Chosen(chosen, _) => chosen.size_hint(),
+        }
     }
 }
 
 impl DoubleEndedIterator for TestIdsIter<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let ids = self.ids;
-        self.left.next_back().map(|index| ids.at(index))
+        let place = match &mut self.left {
+            Left::All(places) => places.next_back()?,
+            Left::Chosen(chosen, places) => &places[*chosen.next_back()?],
+        };
+        Some(&self.text[place.clone()])
     }
 }
 
@@ -340,7 +377,7 @@ impl std::ops::Index<usize> for TestIds {
     /// Where there are not so many ids.
     #[inline]
     fn index(&self, index: usize) -> &str {
-        self.at(index)
+        self.get(index).expect("the list has so many ids")
     }
 }
 
@@ -477,7 +514,7 @@ impl Visitor<'_> for Pushed<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::TestIds;
+    use super::{TestIds, TestIdsBuilder};
 
     #[test]
     fn parts_keep_the_order_and_share_nothing_that_shows() {
@@ -525,32 +562,50 @@ mod tests {
     fn what_json_spells_in_its_own_way_is_found_at_every_place() {
         for length in 0..40_usize {
             for at in 0..length {
-                for (byte, is_special) in [
-                    (b'"', true),
-                    (b'\\', true),
-                    (0, true),
-                    (0x1f, true),
-                    (b' ', false),
-                    (b'!', false),
-                    (b'#', false),
-                    (b'[', false),
-                    (b']', false),
-                    (0x7f, false),
-                    (0xc3, false),
-                    (0xff, false),
+                for (char, is_special) in [
+                    ('"', true),
+                    ('\\', true),
+                    ('\0', true),
+                    ('\u{1f}', true),
+                    (' ', false),
+                    ('!', false),
+                    ('#', false),
+                    ('[', false),
+                    (']', false),
+                    ('\u{7f}', false),
+                    ('ü', false),
+                    ('\u{1f600}', false),
                 ] {
-                    let mut bytes = vec![0x80; length];
-                    bytes[at] = byte;
-                    let end = if is_special { at } else { length };
-                    assert_eq!(
-                        super::plain_end(&bytes, 0),
-                        end,
-                        "{byte} at {at} of {length}"
-                    );
-                    assert_eq!(super::plain_end(&bytes, at), end);
+                    let mut chars = vec!['x'; length];
+                    chars[at] = char;
+                    let id: String = chars.into_iter().collect();
+                    let plain = TestIds::plain::<false>(&format!(r#"["a", "{id}","b"]rest"#))
+                        .map(|(ids, rest)| (ids, rest.to_owned()));
+                    let text = format!(r#"["a", "{id}","b"]rest"#).replace('"', r#"\""#);
+                    let encoded =
+                        TestIds::plain::<true>(&text).map(|(ids, rest)| (ids, rest.to_owned()));
+                    let ids = TestIds::from(["a", &id, "b"]);
+                    let wanted = (!is_special).then(|| (ids, "rest".to_owned()));
+                    assert_eq!(plain, wanted, "{char:?} at {at} of {length}");
+                    assert_eq!(encoded, wanted, "{char:?} at {at} of {length}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn ids_stand_in_a_text_or_behind_it() {
+        let mut made = TestIdsBuilder::of_text("PASSED t::ä");
+        made.push_within(7..12);
+        made.push("t::b");
+        made.push_within(0..6);
+        assert_eq!(made.finish(), ["t::ä", "t::b", "PASSED"]);
+    }
+
+    #[test]
+    #[should_panic(expected = "an id stands in the list's text")]
+    fn an_id_ends_where_a_character_does() {
+        TestIdsBuilder::of_text("tä").push_within(0..2);
     }
 
     #[test]

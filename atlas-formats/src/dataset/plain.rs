@@ -5,11 +5,12 @@ use super::types;
 use crate::json::{blank_end, value_end};
 use atlas_core::{InstanceId, TestList};
 use serde_json::Number;
-use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// A row on its line: texts, numbers and the like, and lists of test ids beside them.
 ///
-/// Most rows are that, and nothing of one is copied but its lists and texts with escapes.
+/// Most rows are that, and nothing of one is copied but its lists, and of texts with escapes those that are
+/// asked for.
 #[derive(Clone, Debug)]
 pub struct PlainRow<'a> {
     id: InstanceId,
@@ -22,7 +23,9 @@ pub struct PlainRow<'a> {
 #[derive(Clone, Debug)]
 enum Cell<'a> {
     Null,
-    Text(Cow<'a, str>),
+    Text(&'a str),
+    /// A text as JSON spells it, quotes included, and what it says.
+    Spelled(&'a str, OnceLock<String>),
     /// A number, or true or false.
     Scalar,
 }
@@ -70,11 +73,9 @@ impl<'a> PlainRow<'a> {
             }
         }
         let id = columns.iter().find(|(name, _)| *name == "instance_id");
-        let Some((_, Cell::Text(id))) = id else {
-            return None;
-        };
+        let (_, id) = id?;
         Some(Self {
-            id: id.parse().ok()?,
+            id: id.text()?.parse().ok()?,
             line,
             columns,
             lists: found,
@@ -105,7 +106,17 @@ impl<'a> PlainRow<'a> {
         let found = self.columns.iter().find(|(name, _)| *name == column);
         match found {
             None | Some((_, Cell::Null)) => Some(None),
-            Some((_, Cell::Text(text))) => Some(Some(text)),
+            Some((_, cell)) => cell.text().map(Some),
+        }
+    }
+
+    /// Whether there is text in a column; nothing for a column that holds something else.
+    #[must_use]
+    pub fn has_text(&self, column: &str) -> Option<bool> {
+        let found = self.columns.iter().find(|(name, _)| *name == column);
+        match found {
+            None | Some((_, Cell::Null)) => Some(false),
+            Some((_, Cell::Text(_) | Cell::Spelled(..))) => Some(true),
             Some((_, Cell::Scalar)) => None,
         }
     }
@@ -117,6 +128,36 @@ impl<'a> PlainRow<'a> {
     }
 }
 
+impl Cell<'_> {
+    /// The text, if it is one.
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Spelled(spelled, said) => {
+                // It is one: `is_spelled_well`.
+                let said = said.get_or_init(|| serde_json::from_str(spelled).unwrap_or_default());
+                Some(said)
+            }
+            Self::Null | Self::Scalar => None,
+        }
+    }
+}
+
+/// Whether a text between quotes, in which no quote stands by itself, has only escapes that JSON knows.
+fn is_spelled_well(spelled: &str) -> bool {
+    let bytes = spelled.as_bytes();
+    let mut at = 1;
+    while let Some(next) = memchr::memchr(b'\\', &bytes[at..]) {
+        at += next + 2;
+        match bytes.get(at - 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
+            // Four digits, and half of a pair is none: that is for the reader of JSON.
+            _ => return serde_json::from_str::<String>(spelled).is_ok(),
+        }
+    }
+    true
+}
+
 /// What this text says in a column, if it may stand there.
 fn cell<'a>(column: &str, value: &'a str) -> Option<Cell<'a>> {
     let cell = match value {
@@ -126,10 +167,9 @@ fn cell<'a>(column: &str, value: &'a str) -> Option<Cell<'a>> {
             .strip_prefix('"')
             .and_then(|text| text.strip_suffix('"'))
         {
-            Some(plain) if memchr::memchr(b'\\', plain.as_bytes()).is_none() => {
-                Cell::Text(plain.into())
-            }
-            Some(_) => Cell::Text(serde_json::from_str::<String>(value).ok()?.into()),
+            Some(plain) if memchr::memchr(b'\\', plain.as_bytes()).is_none() => Cell::Text(plain),
+            Some(_) if is_spelled_well(value) => Cell::Spelled(value, OnceLock::new()),
+            Some(_) => return None,
             None => {
                 serde_json::from_str::<Number>(value).ok()?;
                 Cell::Scalar
@@ -138,7 +178,7 @@ fn cell<'a>(column: &str, value: &'a str) -> Option<Cell<'a>> {
     };
     let fits = match cell {
         Cell::Null => true,
-        Cell::Text(_) => !types::is_list(column),
+        Cell::Text(_) | Cell::Spelled(..) => !types::is_list(column),
         Cell::Scalar => !types::is_list(column) && !types::is_text(column),
     };
     fits.then_some(cell)

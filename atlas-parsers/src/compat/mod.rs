@@ -70,7 +70,12 @@ pub type CompatStatuses = std::collections::BTreeMap<String, String>;
 pub struct CompatFound {
     names: TestIdsBuilder,
     statuses: Vec<Cow<'static, str>>,
+    /// Whether the names' text begins with the whole log.
+    keeps_log: bool,
 }
+
+/// The longest log whose text is kept for the names in it: of a longer one they are less than that.
+const MOST_KEPT: usize = 1 << 20;
 
 /// The most bytes of names for which room is set aside before any is found.
 const MOST_AT_FIRST: usize = 256 << 10;
@@ -79,12 +84,18 @@ const MOST_AT_FIRST: usize = 256 << 10;
 const BYTES_OF_A_LINE: usize = 64;
 
 impl CompatFound {
-    /// With room for what lines of this log may name.
+    /// For what lines of this log may name.
     fn of(log: &str) -> Self {
         let bytes = log.len().min(MOST_AT_FIRST);
+        let keeps_log = log.len() <= MOST_KEPT;
         Self {
-            names: TestIdsBuilder::with_capacity(bytes),
+            names: if keeps_log {
+                TestIdsBuilder::of_text(log)
+            } else {
+                TestIdsBuilder::with_capacity(bytes)
+            },
             statuses: Vec::with_capacity(bytes / BYTES_OF_A_LINE),
+            keeps_log,
         }
     }
 
@@ -99,10 +110,15 @@ impl CompatFound {
         });
     }
 
-    /// The same for a word that most readers know.
+    /// The same for a name that stands at this place of the log that this was made [of](Self::of), and a
+    /// word that most readers know.
     #[inline]
-    fn push_known(&mut self, name: &str, status: &'static str) {
-        self.names.push(name);
+    fn push_place(&mut self, log: &str, place: std::ops::Range<usize>, status: &'static str) {
+        if self.keeps_log {
+            self.names.push_within(place);
+        } else {
+            self.names.push(&log[place]);
+        }
         self.statuses.push(Cow::Borrowed(status));
     }
 

@@ -25,16 +25,15 @@ impl Counts {
 
 /// The status that a text begins with.
 fn status_of(text: &[u8]) -> Option<&'static str> {
-    // They differ in their first letters.
-    let status = match text.first()? {
-        b'P' => PASSED,
-        b'F' => FAILED,
-        b'S' => SKIPPED,
-        b'E' => ERROR,
-        b'X' => XFAIL,
-        _ => return None,
-    };
-    text.starts_with(status.as_bytes()).then_some(status)
+    // They differ in their first letters, and to compare with a text that is known is quicker.
+    match text.first()? {
+        b'P' => text.starts_with(b"PASSED").then_some(PASSED),
+        b'F' => text.starts_with(b"FAILED").then_some(FAILED),
+        b'S' => text.starts_with(b"SKIPPED").then_some(SKIPPED),
+        b'E' => text.starts_with(b"ERROR").then_some(ERROR),
+        b'X' => text.starts_with(b"XFAIL").then_some(XFAIL),
+        _ => None,
+    }
 }
 
 fn begins_with_status(line: &str) -> bool {
@@ -70,29 +69,50 @@ fn two_words(line: &str) -> Option<(&str, &str)> {
     Some((words.next()?, words.next()?))
 }
 
-/// Status, name and end of the line that begins at `at`, where it is a status, a blank and an id of
+/// What counts of a name.
+enum Part {
+    /// So many of its first bytes.
+    First(usize),
+    /// Another text.
+    Other(String),
+}
+
+impl Part {
+    fn all(name: &str) -> Self {
+        Self::First(name.len())
+    }
+}
+
+/// Status, the name's place and the end of the line that begins at `at`, where it is a status, a blank and an id of
 /// nothing but what ASCII prints, as most lines of a summary are.
 #[inline]
-fn plain_line(log: &str, at: usize) -> Option<(&'static str, &str, usize)> {
+fn plain_line(log: &str, at: usize) -> Option<(&'static str, usize, usize)> {
     let bytes = log.as_bytes();
     let status = status_of(&bytes[at..])?;
     let blank = at + status.len();
     if bytes.get(blank) != Some(&b' ') {
         return None;
     }
-    let end = printed_end(bytes, blank + 1);
+    let name = blank + 1;
+    let end = printed_end(bytes, name);
     let is_line = matches!(bytes.get(end), None | Some(b'\n'));
-    let name = &log[blank + 1..end];
-    (is_line && !name.is_empty()).then_some((status, name, end))
+    (is_line && end > name).then_some((status, name, end))
 }
 
-fn summary(log: &str, counts: Counts, rename: impl Fn(&str) -> Cow<'_, str>) -> CompatFound {
+fn summary(log: &str, counts: Counts, rename: impl Fn(&str) -> Part) -> CompatFound {
     let mut found = CompatFound::of(log);
     let mut at = 0;
     while at <= log.len() {
         let end = if let Some((status, name, end)) = plain_line(log, at) {
+            let place = name..end;
+            let name = &log[place.clone()];
             if !counts.drops(status, name) {
-                found.push_known(&rename(name), status);
+                match rename(name) {
+                    Part::First(length) => {
+                        found.push_place(log, place.start..place.start + length, status);
+                    }
+                    Part::Other(name) => found.push(&name, status),
+                }
             }
             end
         } else {
@@ -109,7 +129,7 @@ fn summary(log: &str, counts: Counts, rename: impl Fn(&str) -> Cow<'_, str>) -> 
 fn read_summary(
     line: &str,
     counts: Counts,
-    rename: &impl Fn(&str) -> Cow<'_, str>,
+    rename: &impl Fn(&str) -> Part,
     found: &mut CompatFound,
 ) {
     if !begins_with_status(line) {
@@ -119,16 +139,19 @@ fn read_summary(
     if let Some((status, name)) = two_words(&line)
         && !counts.drops(status, name)
     {
-        found.push(&rename(name), status);
+        match rename(name) {
+            Part::First(length) => found.push(&name[..length], status),
+            Part::Other(name) => found.push(&name, status),
+        }
     }
 }
 
 pub(super) fn pytest5(log: &str) -> CompatFound {
-    summary(log, Counts::Dropped, |name| Cow::Borrowed(name))
+    summary(log, Counts::Dropped, Part::all)
 }
 
 pub(super) fn pytest4(log: &str) -> CompatFound {
-    summary(log, Counts::Kept, |name| Cow::Borrowed(name))
+    summary(log, Counts::Kept, Part::all)
 }
 
 /// SWE-Bench++ cuts a failure at its last dash, and so loses one that has none.
@@ -154,19 +177,19 @@ fn until_last_dash(line: &str) -> Option<&str> {
 }
 
 /// `t[/tmp/x/b.py]` as `t[/b.py]`; what follows the last bracket is dropped.
-fn short_option(name: &str) -> Cow<'_, str> {
+fn short_option(name: &str) -> Part {
     let (Some(open), Some(close)) = (name.find('['), name.rfind(']')) else {
-        return Cow::Borrowed(name);
+        return Part::all(name);
     };
     if close < open {
-        return Cow::Borrowed(name);
+        return Part::all(name);
     }
     let (main, option) = (&name[..open], &name[open + 1..close]);
     if option.starts_with('/') && !option.starts_with("//") && !option.contains('*') {
         let last = option.rsplit('/').next().unwrap_or_default();
-        return Cow::Owned(format!("{main}[/{last}]"));
+        return Part::Other(format!("{main}[/{last}]"));
     }
-    Cow::Borrowed(&name[..=close])
+    Part::First(close + 1)
 }
 
 pub(super) fn options5(log: &str) -> CompatFound {
@@ -188,7 +211,7 @@ fn matplotlib(log: &str, counts: Counts) -> CompatFound {
         } else {
             Cow::Borrowed(line)
         };
-        read_summary(&line, counts, &|name| Cow::Borrowed(name), &mut found);
+        read_summary(&line, counts, &Part::all, &mut found);
     }
     found
 }

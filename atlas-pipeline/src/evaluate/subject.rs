@@ -98,21 +98,22 @@ impl Subject {
             }
             Ok(None)
         };
-        let required = |column: &str| {
-            let text = row.text(column)?;
-            text.ok_or_else(|| InstanceError::Missing(column.to_owned()))
+        let require = |column: &str| {
+            let is_there = row.has_text(column)?;
+            let missing = || InstanceError::Missing(column.to_owned());
+            is_there.then_some(()).ok_or_else(missing)
         };
         let owned = |text: Option<&str>| text.unwrap_or_default().to_owned();
-        let base = required("base_commit")?;
+        require("base_commit")?;
         let language = owned(first(&["language"])?);
-        let test_patch = required("test_patch")?;
+        require("test_patch")?;
         let config = row.map().and_then(script::plus_plus_config);
         let named = config
             .as_ref()
             .and_then(|config| config["log_parser_name"].as_str());
         let log_parser = first(&["log_parser"])?.or(named);
         let image = first(&["image", "image_name", "docker_image"])?;
-        let script = first(&["eval_script"])?;
+        row.has_text("eval_script")?;
         let mut subject = Self {
             repo: owned(first(&["repo"])?),
             version: match first(&["version"])? {
@@ -141,8 +142,9 @@ impl Subject {
         };
         if keep == Keep::Rows {
             subject.image = image.map_or_else(|| usual_image(&subject.id), str::to_owned);
-            subject.test_patch = Patch::new(test_patch);
-            subject.script = match (script, &config) {
+            subject.test_patch = Patch::new(first(&["test_patch"])?.unwrap_or_default());
+            let base = first(&["base_commit"])?.unwrap_or_default();
+            subject.script = match (first(&["eval_script"])?, &config) {
                 (Some(script), _) if !script.trim().is_empty() => Ok(script.to_owned()),
                 (_, Some(config)) => {
                     script::plus_plus_script(config, &subject.language, base, &subject.test_patch)
@@ -215,10 +217,26 @@ impl<'a> Columns<'a> {
     fn text(self, column: &str) -> Result<Option<&'a str>, InstanceError> {
         match self {
             Self::Any(row) => row.text(column),
-            Self::Plain(row) => row.text(column).ok_or_else(|| InstanceError::Wrong {
-                column: column.to_owned(),
-                why: "text expected".to_owned(),
-            }),
+            Self::Plain(row) => row
+                .text(column)
+                .ok_or_else(|| Self::no_text(column.to_owned())),
+        }
+    }
+
+    /// Whether there is text in a column, which costs less to say than what it says.
+    fn has_text(self, column: &str) -> Result<bool, InstanceError> {
+        match self {
+            Self::Any(row) => Ok(row.text(column)?.is_some()),
+            Self::Plain(row) => row
+                .has_text(column)
+                .ok_or_else(|| Self::no_text(column.to_owned())),
+        }
+    }
+
+    fn no_text(column: String) -> InstanceError {
+        InstanceError::Wrong {
+            column,
+            why: "text expected".to_owned(),
         }
     }
 
