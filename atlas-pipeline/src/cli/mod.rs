@@ -4,6 +4,7 @@ mod attempts;
 mod baseline;
 mod critic;
 mod dataset;
+mod document;
 mod eval;
 mod judging;
 mod leaderboard;

@@ -1,6 +1,6 @@
 //! Reports as text for people or JSON for programs.
 
-use super::Format;
+use super::{Format, document};
 use atlas_core::{Error, ErrorKind, Evidence, TestStatus};
 use atlas_oracle::Classification;
 use atlas_parsers::{About, BUILTIN};
@@ -15,19 +15,21 @@ use std::io::Write as _;
 
 /// Writes to standard output. A reader that has gone away is no error.
 pub(super) fn print(text: &str) -> Result<(), Error> {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
+    written(std::io::stdout().lock().write_all(text.as_bytes()))
+}
+
+/// Writes a document to standard output. A reader that has gone away is no error.
+pub(super) fn json<T: Serialize>(value: &T) -> Result<(), Error> {
+    written(document::write(std::io::stdout().lock(), value)?)
+}
+
+fn written(done: std::io::Result<()>) -> Result<(), Error> {
+    match done {
         Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Error::new(ErrorKind::Io, "write to standard output", "").with_source(why))
         }
         _ => Ok(()),
     }
-}
-
-pub(super) fn json<T: Serialize>(value: &T) -> Result<(), Error> {
-    let mut text = serde_json::to_string_pretty(value)
-        .map_err(|why| Error::new(ErrorKind::Internal, "encode the result", "").with_source(why))?;
-    text.push('\n');
-    print(&text)
 }
 
 /// What is wrong with inputs, a line each.
