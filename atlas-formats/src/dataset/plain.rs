@@ -97,27 +97,30 @@ impl<'a> PlainRow<'a> {
     /// Whether there is such a column, and it is no list.
     #[must_use]
     pub fn has(&self, column: &str) -> bool {
-        self.columns.iter().any(|(name, _)| *name == column)
+        self.cell(column).is_some()
+    }
+
+    fn cell(&self, column: &str) -> Option<&Cell<'a>> {
+        let found = self.columns.iter().find(|(name, _)| *name == column);
+        found.map(|(_, cell)| cell)
     }
 
     /// A text column; absent or null is `None` in it. Nothing for a column that holds something else.
     #[must_use]
     pub fn text(&self, column: &str) -> Option<Option<&str>> {
-        let found = self.columns.iter().find(|(name, _)| *name == column);
-        match found {
-            None | Some((_, Cell::Null)) => Some(None),
-            Some((_, cell)) => cell.text().map(Some),
+        match self.cell(column) {
+            None | Some(Cell::Null) => Some(None),
+            Some(cell) => cell.text().map(Some),
         }
     }
 
     /// Whether there is text in a column; nothing for a column that holds something else.
     #[must_use]
     pub fn has_text(&self, column: &str) -> Option<bool> {
-        let found = self.columns.iter().find(|(name, _)| *name == column);
-        match found {
-            None | Some((_, Cell::Null)) => Some(false),
-            Some((_, Cell::Text(_) | Cell::Spelled(..))) => Some(true),
-            Some((_, Cell::Scalar)) => None,
+        match self.cell(column) {
+            None | Some(Cell::Null) => Some(false),
+            Some(Cell::Text(_) | Cell::Spelled(..)) => Some(true),
+            Some(Cell::Scalar) => None,
         }
     }
 
@@ -134,7 +137,7 @@ impl Cell<'_> {
         match self {
             Self::Text(text) => Some(text),
             Self::Spelled(spelled, said) => {
-                // It is one: `is_spelled_well`.
+                // It is one: `spelled`.
                 let said = said.get_or_init(|| serde_json::from_str(spelled).unwrap_or_default());
                 Some(said)
             }
@@ -143,19 +146,22 @@ impl Cell<'_> {
     }
 }
 
-/// Whether a text between quotes, in which no quote stands by itself, has only escapes that JSON knows.
-fn is_spelled_well(spelled: &str) -> bool {
-    let bytes = spelled.as_bytes();
+/// A text with escapes, in which no quote stands by itself. Nothing where JSON knows one of them not.
+fn spelled(text: &str) -> Option<Cell<'_>> {
+    let bytes = text.as_bytes();
     let mut at = 1;
     while let Some(next) = memchr::memchr(b'\\', &bytes[at..]) {
         at += next + 2;
-        match bytes.get(at - 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
-            // Four digits, and half of a pair is none: that is for the reader of JSON.
-            _ => return serde_json::from_str::<String>(spelled).is_ok(),
+        if !matches!(
+            bytes.get(at - 1),
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')
+        ) {
+            // Four digits, and half of a pair is none: that is for the reader of JSON, and what it said is kept.
+            let said: String = serde_json::from_str(text).ok()?;
+            return Some(Cell::Spelled(text, said.into()));
         }
     }
-    true
+    Some(Cell::Spelled(text, OnceLock::new()))
 }
 
 /// What this text says in a column, if it may stand there.
@@ -168,8 +174,7 @@ fn cell<'a>(column: &str, value: &'a str) -> Option<Cell<'a>> {
             .and_then(|text| text.strip_suffix('"'))
         {
             Some(plain) if memchr::memchr(b'\\', plain.as_bytes()).is_none() => Cell::Text(plain),
-            Some(_) if is_spelled_well(value) => Cell::Spelled(value, OnceLock::new()),
-            Some(_) => return None,
+            Some(_) => spelled(value)?,
             None => {
                 serde_json::from_str::<Number>(value).ok()?;
                 Cell::Scalar
