@@ -189,6 +189,13 @@ fn is_file(name: &str) -> bool {
         && !name.contains(" (")
 }
 
+/// Whether a top-level parent is a test file, which Node 18 reports as a test around its tests: always by its
+/// whole path. `describe('index.js')` is a suite.
+fn is_file_around(name: &str) -> bool {
+    let is_drive = name.as_bytes().get(1..3) == Some(b":\\");
+    (name.starts_with('/') || is_drive) && is_file(name)
+}
+
 /// Whether a line of a stack is the frame in which a test begins a subtest.
 fn is_subtest_frame(line: &[u8]) -> bool {
     line.starts_with(b"at TestContext.test (node:internal/")

@@ -1,6 +1,6 @@
 //! The spec reporter.
 
-use super::{Declared, FileLost, Found, TestFound, is_file, is_subtest_frame};
+use super::{Declared, FileLost, Found, TestFound, is_file, is_file_around, is_subtest_frame};
 use atlas_core::{Evidence, TestStatus};
 use std::collections::BTreeSet;
 
@@ -275,7 +275,9 @@ impl Spec {
                 continue;
             }
             let (file, names) = match seen.names.split_first() {
-                Some((first, rest)) if !rest.is_empty() && is_file(first) => (first.clone(), rest),
+                Some((first, rest)) if !rest.is_empty() && is_file_around(first) => {
+                    (first.clone(), rest)
+                }
                 _ => (String::new(), &seen.names[..]),
             };
             results.push(TestFound {

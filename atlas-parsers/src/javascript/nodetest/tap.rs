@@ -1,6 +1,6 @@
 //! The TAP reporter.
 
-use super::{FileLost, Found, TestFound, is_file};
+use super::{FileLost, Found, TestFound, is_file, is_file_around};
 use atlas_core::{Evidence, TestStatus};
 
 #[derive(Clone, Debug, Default)]
@@ -116,7 +116,8 @@ impl Tap {
             return;
         };
         let own = last.names.last().map(String::as_str).unwrap_or_default();
-        if last.depth == 0 && is_file(own) && (last.exited || last.children > 0) {
+        let is_around = last.children > 0 && is_file_around(own);
+        if last.depth == 0 && (is_around || last.exited && is_file(own)) {
             if last.status == TestStatus::Failed && last.children == 0 {
                 let mut lines = last.errors;
                 lines.push(Evidence::at("log", last.line, last.text));
@@ -132,7 +133,9 @@ impl Tap {
         }
         let (file, names) = match last.names.split_first() {
             // Node 18 reports each file as a test around its tests.
-            Some((first, rest)) if !rest.is_empty() && is_file(first) => (first.clone(), rest),
+            Some((first, rest)) if !rest.is_empty() && is_file_around(first) => {
+                (first.clone(), rest)
+            }
             _ => (String::new(), &last.names[..]),
         };
         self.found.results.push(TestFound {
