@@ -99,7 +99,16 @@ pub(super) fn switches_tests_on(option: &str, project: &str) -> bool {
         .chars()
         .filter(char::is_ascii_alphanumeric)
         .collect();
-    rest.is_empty() || (!project.is_empty() && (project.contains(&rest) || rest.contains(&project)))
+    // An option that says more than that (`FOO_TEST_INSTALLED_VERSION`) asks for another kind of tests.
+    let says_no_more = |rest: &str| {
+        matches!(
+            rest,
+            "" | "c" | "cpp" | "cxx" | "lib" | "opt" | "option" | "project"
+        )
+    };
+    rest.is_empty()
+        || (!project.is_empty()
+            && (project.contains(&rest) || says_no_more(&rest.replacen(&project, "", 1))))
 }
 
 /// Whether an option is for a special build, that tests do without.
@@ -143,6 +152,9 @@ mod tests {
             ("LIBUV_BUILD_TESTS", "libuv", true),
             ("FOO_WITH_TESTS", "libfoo", true),
             ("tests", "x", true),
+            ("MAGIC_ENUM_OPT_BUILD_TESTS", "magic_enum", true),
+            ("MAGIC_ENUM_OPT_TEST_INSTALLED_VERSION", "magic_enum", false),
+            ("FOO_TEST_INSTALLED_VERSION", "foo", false),
             ("ENABLE_SSL_TESTS", "hiredis", false),
             ("FOO_CUDA_TEST", "foo", false),
             ("DISABLE_TESTS", "foo", false),
