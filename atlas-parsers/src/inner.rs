@@ -1,7 +1,7 @@
 //! Test programs inside a driver's output: `ctest -V` puts the number of its test in front of each
 //! line that the test's program prints, so that every program's log can be taken out of the driver's.
 
-use crate::detect::{Detector, Hints};
+use crate::detect::{Hints, Marks};
 use crate::registry::BUILTIN;
 use crate::runner::{Inner, Runner};
 use crate::text::clean;
@@ -182,7 +182,7 @@ fn parser_of<'a>(
         return Some(only);
     }
     let ids: Vec<&str> = inside.iter().map(|(id, _)| *id).collect();
-    let mut detector = Detector::only(&ids);
+    let mut detector = Marks::only(&ids);
     detector.feed(log);
     let found = detector.finish(&Hints::default()).parser?;
     let parser = inside.iter().find(|(id, _)| **id == *found);

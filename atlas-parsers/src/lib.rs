@@ -20,6 +20,7 @@ mod compat;
 mod cpp;
 mod csharp;
 mod detect;
+mod front;
 mod go;
 mod inner;
 mod java;

@@ -1,6 +1,7 @@
 //! A log of several runners, each section read by its own parser.
 
-use crate::detect::{Detector, Hints, Section};
+use crate::detect::{Hints, Marks, Section};
+use crate::front::{At, Feeding, Front, Lines, Take};
 use crate::inner;
 use crate::registry::{Parsers, UnknownParser};
 use atlas_core::{
@@ -14,11 +15,22 @@ use std::sync::Arc;
 /// time, piece by piece.
 pub struct SectionReader {
     id: String,
+    front: Front,
+    log: Sections,
+}
+
+struct Sections {
     /// Sections that are still to come, the next one last.
     rest: Vec<(Section, Arc<dyn LogParser>)>,
-    open: Option<(Section, Box<dyn LogReader>)>,
+    open: Option<(Section, Open)>,
     offset: u64,
-    read: Vec<(u64, ParsedLog)>,
+    read: Vec<ParsedLog>,
+}
+
+/// A section that is being read: as it is in the log, or line by line.
+enum Open {
+    Plain(Box<dyn LogReader>),
+    Lines(Feeding),
 }
 
 impl std::fmt::Debug for SectionReader {
@@ -37,67 +49,101 @@ impl SectionReader {
     pub fn new(parsers: &Parsers, id: &str, sections: &[Section]) -> Result<Self, UnknownParser> {
         let mut rest = Vec::with_capacity(sections.len());
         for section in sections.iter().rev() {
-            rest.push((section.clone(), parsers.get(&section.parser)?));
+            rest.push((section.clone(), parsers.bare(&section.parser)?));
         }
         Ok(Self {
             id: id.to_owned(),
-            rest,
-            open: None,
-            offset: 0,
-            read: Vec::new(),
+            front: Front::default(),
+            log: Sections {
+                rest,
+                open: None,
+                offset: 0,
+                read: Vec::new(),
+            },
         })
+    }
+}
+
+impl Sections {
+    /// The section at this place: the next one where the open one ends.
+    fn at(
+        &mut self,
+        offset: u64,
+        open: fn(Box<dyn LogReader>) -> Open,
+    ) -> Option<&mut (Section, Open)> {
+        let ended = |(section, _): &(Section, Open)| offset >= section.end;
+        if !self.rest.is_empty() && self.open.as_ref().is_none_or(ended) {
+            self.close();
+            let (section, parser) = self.rest.pop()?;
+            self.open = Some((section, open(parser.start())));
+        }
+        self.open.as_mut()
     }
 
     fn close(&mut self) {
-        if let Some((section, reader)) = self.open.take() {
-            self.read.push((section.first_line, reader.finish()));
+        match self.open.take() {
+            Some((section, Open::Plain(reader))) => {
+                let mut log = reader.finish();
+                Lines::from(section.first_line).place(&mut log);
+                self.read.push(log);
+            }
+            Some((_, Open::Lines(feeding))) => self.read.push(feeding.finish()),
+            None => {}
+        }
+    }
+}
+
+impl Take for Sections {
+    fn plain(&mut self, bytes: &[u8]) {
+        let mut bytes = bytes;
+        while !bytes.is_empty() {
+            let offset = self.offset;
+            let is_last = self.rest.is_empty();
+            let Some((section, Open::Plain(reader))) = self.at(offset, Open::Plain) else {
+                return;
+            };
+            // The last section has whatever there is.
+            let left = usize::try_from(section.end.saturating_sub(offset));
+            let left = left.ok().filter(|_| !is_last).unwrap_or(bytes.len());
+            let (now, later) = bytes.split_at(bytes.len().min(left));
+            reader.feed(now);
+            self.offset += now.len() as u64;
+            bytes = later;
+        }
+    }
+
+    fn line(&mut self, _: usize, text: &[u8], at: At, more: bool) {
+        let open = |reader| Open::Lines(Feeding::new(reader));
+        if let Some((_, Open::Lines(feeding))) = self.at(at.start, open) {
+            feeding.line(text, at, more);
+        }
+    }
+
+    fn ended(&mut self, _: usize) {
+        if let Some((_, Open::Lines(feeding))) = &mut self.open {
+            feeding.ended();
         }
     }
 }
 
 impl LogReader for SectionReader {
     fn feed(&mut self, bytes: &[u8]) {
-        let mut bytes = bytes;
-        while !bytes.is_empty() {
-            if self.open.is_none() {
-                let Some((section, parser)) = self.rest.pop() else {
-                    return;
-                };
-                self.open = Some((section, parser.start()));
-            }
-            let Some((section, reader)) = &mut self.open else {
-                return;
-            };
-            if self.rest.is_empty() {
-                // The last section has whatever there is.
-                reader.feed(bytes);
-                return;
-            }
-            let left = usize::try_from(section.end.saturating_sub(self.offset));
-            let (now, later) = bytes.split_at(bytes.len().min(left.unwrap_or(usize::MAX)));
-            reader.feed(now);
-            self.offset += now.len() as u64;
-            if self.offset >= section.end {
-                self.close();
-            }
-            bytes = later;
-        }
+        self.front.feed(bytes, &mut self.log);
     }
 
     fn finish(mut self: Box<Self>) -> ParsedLog {
-        self.close();
-        merge(&self.id, self.read)
+        self.front.finish(&mut self.log);
+        self.log.close();
+        merge(&self.id, self.log.read)
     }
 }
 
-/// One log out of several that stand below each other, each with the number of its first line.
-fn merge(id: &str, logs: Vec<(u64, ParsedLog)>) -> ParsedLog {
+/// One log out of several.
+pub(crate) fn merge(id: &str, logs: Vec<ParsedLog>) -> ParsedLog {
     let mut merged = ParsedLogBuilder::new(id);
     let mut consistent = Some(true);
     let mut outcomes = Vec::with_capacity(logs.len());
-    for (first_line, log) in logs {
-        let before = first_line.saturating_sub(1);
-        let lines = usize::try_from(before).unwrap_or(usize::MAX);
+    for log in logs {
         consistent = match (consistent, log.consistent) {
             (Some(false), _) | (_, Some(false)) => Some(false),
             (Some(true), Some(true)) => Some(true),
@@ -107,20 +153,14 @@ fn merge(id: &str, logs: Vec<(u64, ParsedLog)>) -> ParsedLog {
         if let Some(totals) = log.totals {
             merged.add_totals(totals);
         }
-        for mut lost in log.modules_not_loaded {
-            for proof in &mut lost.lines {
-                proof.line = proof.line.map(|line| line.saturating_add(lines));
-            }
+        for lost in log.modules_not_loaded {
             merged.lose(&lost.module, lost.reason, lost.lines);
         }
         for name in log.in_flight {
             merged.still_running(name);
         }
         for warning in log.warnings {
-            merged.warn(
-                warning.line.map(|line| line.saturating_add(before)),
-                format!("{}: {}", log.parser, warning.text),
-            );
+            merged.warn(warning.line, format!("{}: {}", log.parser, warning.text));
         }
         merged.append(log.results);
     }
@@ -153,7 +193,7 @@ impl Several {
     /// The parser of this name, if each part of it is a parser's.
     pub(crate) fn named(id: &str, parsers: &Parsers) -> Option<Self> {
         let parts: Vec<&str> = id.split('+').collect();
-        (parts.len() > 1 && parts.iter().all(|part| parsers.get(part).is_ok())).then(|| Self {
+        (parts.len() > 1 && parts.iter().all(|part| parsers.bare(part).is_ok())).then(|| Self {
             id: id.to_owned(),
             parsers: parsers.clone(),
         })
@@ -161,7 +201,7 @@ impl Several {
 
     fn read(&self, log: &[u8]) -> ParsedLog {
         let parts: Vec<&str> = self.id.split('+').collect();
-        let mut detector = Detector::only(&parts);
+        let mut detector = Marks::only(&parts);
         detector.feed(log);
         let found = detector.finish(&Hints::default());
         if !found.sections.is_empty()
@@ -175,9 +215,9 @@ impl Several {
         if found.parser.as_deref().is_none_or(outer)
             && let [outer, inside @ ..] = &parts[..]
             && let Some(driver) = inner::driver(outer, inside)
-            && let Ok(outer) = self.parsers.get(outer)
+            && let Ok(outer) = self.parsers.bare(outer)
         {
-            let named = |id: &&'static str| Some((*id, self.parsers.get(id).ok()?));
+            let named = |id: &&'static str| Some((*id, self.parsers.bare(id).ok()?));
             let inside = driver.about().contains.iter();
             let inside: Vec<_> = inside
                 .filter(|id| parts.contains(*id))
@@ -189,7 +229,7 @@ impl Several {
         let one = found.parser.as_deref().unwrap_or(parts[0]);
         let mut read = self
             .parsers
-            .get(one)
+            .bare(one)
             .map(|parser| parser.parse(log))
             .unwrap_or_default();
         read.parser.clone_from(&self.id);

@@ -1,5 +1,6 @@
 //! The table of parsers.
 
+use crate::front::Fronted;
 use crate::merge::Several;
 use crate::runner::Runner;
 use atlas_core::LogParser;
@@ -74,6 +75,8 @@ pub const BUILTIN: &[&dyn Runner] = &[
 #[derive(Clone, Debug)]
 pub struct Parsers {
     parsers: Vec<Arc<dyn LogParser>>,
+    /// The ids of those that are not shipped.
+    own: Vec<String>,
 }
 
 /// A parser id that no parser of the set bears.
@@ -94,12 +97,14 @@ impl Parsers {
                 .iter()
                 .map(|runner| Arc::new(*runner as &dyn LogParser) as Arc<dyn LogParser>)
                 .collect(),
+            own: Vec::new(),
         }
     }
 
     /// The same set with one more; the same id replaces.
     #[must_use]
     pub fn with(mut self, parser: impl LogParser + 'static) -> Self {
+        self.own.push(parser.id().to_owned());
         self.parsers.retain(|known| known.id() != parser.id());
         self.parsers.push(Arc::new(parser));
         self
@@ -114,9 +119,21 @@ impl Parsers {
     /// or of that [alias](crate::About::aliases); `parse_log_gotest`, the original
     /// harness's name, is read as `gotest`.
     ///
+    /// A shipped parser reads raw logs of CI systems too, and those that were written on a terminal
+    /// (`docs/parsers.md`); a parser of yours is given the log as it is.
+    ///
     /// # Errors
     /// [`UnknownParser`] with the ids there are: an unknown name never falls back to another parser.
     pub fn get(&self, id: &str) -> Result<Arc<dyn LogParser>, UnknownParser> {
+        let parser = self.bare(id)?;
+        if self.own.iter().any(|own| own == parser.id()) {
+            return Ok(parser);
+        }
+        Ok(Arc::new(Fronted(parser)))
+    }
+
+    /// The parser of that name, for logs as its runner printed them.
+    pub(crate) fn bare(&self, id: &str) -> Result<Arc<dyn LogParser>, UnknownParser> {
         let short = id.strip_prefix("parse_log_").unwrap_or(id);
         let named = |id: &str| self.parsers.iter().find(|parser| parser.id() == id);
         let alias = || {

@@ -9,8 +9,10 @@
 //! does, lets their own results be read as well: its log is both runners', line by line.
 
 mod command;
+pub(crate) mod looks;
 mod sections;
 
+use crate::front::{At, Front, Take};
 use crate::inner;
 use crate::registry::BUILTIN;
 use crate::runner::{Mark, Place};
@@ -106,9 +108,88 @@ pub fn detect(log: &[u8], hints: &Hints<'_>) -> Detection {
 }
 
 /// Reads a log piece by piece and tells which runner printed it; what it keeps does not grow with
-/// the log.
+/// the log. Raw logs of CI systems are looked at as the parsers read them.
 #[derive(Debug, Default)]
 pub struct Detector {
+    front: Front,
+    channels: Channels,
+}
+
+/// What is seen in the lines of each job or service; of a log without such, of the log.
+#[derive(Debug, Default)]
+struct Channels(Vec<Marks>);
+
+impl Channels {
+    fn of(&mut self, channel: usize) -> &mut Marks {
+        while self.0.len() <= channel {
+            self.0.push(Marks::default());
+        }
+        &mut self.0[channel]
+    }
+}
+
+impl Take for Channels {
+    fn plain(&mut self, bytes: &[u8]) {
+        self.of(0).feed(bytes);
+    }
+
+    fn line(&mut self, channel: usize, text: &[u8], at: At, _: bool) {
+        self.of(channel).take(text, at);
+    }
+
+    fn ended(&mut self, _: usize) {}
+}
+
+impl Detector {
+    /// Takes the next bytes; pieces may be cut anywhere.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.front.feed(bytes, &mut self.channels);
+    }
+
+    /// Ends the log and decides.
+    pub fn finish(mut self, hints: &Hints<'_>) -> Detection {
+        self.front.finish(&mut self.channels);
+        let mut marks = self.channels.0;
+        if marks.len() <= 1 {
+            return marks.pop().unwrap_or_default().finish(hints);
+        }
+        let mut ids: Vec<String> = Vec::new();
+        let mut all =
+            Detection::unknown("no mark of a known runner in any job or service".to_owned());
+        for (channel, marks) in marks.into_iter().enumerate() {
+            // The command and the language are those of the whole.
+            let found = marks.finish(&Hints::default());
+            let Some(id) = found.parser else {
+                continue;
+            };
+            if found.confidence > all.confidence {
+                all.confidence = found.confidence;
+                all.reasons.clear();
+                ids.clear();
+            }
+            if found.confidence < all.confidence {
+                continue;
+            }
+            let name = String::from_utf8_lossy(self.front.name(channel));
+            let reason = format!("{name}: {id}: {}", found.reasons.join("; "));
+            all.reasons.push(reason);
+            for id in id.split('+') {
+                if !ids.iter().any(|known| known == id) {
+                    ids.push(id.to_owned());
+                }
+            }
+        }
+        if ids.is_empty() {
+            return Marks::default().finish(hints);
+        }
+        all.parser = Some(ids.join("+"));
+        all
+    }
+}
+
+/// What the lines of a log say of its runner.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
     /// Only these runners count; all of them where this is empty.
     only: Vec<usize>,
     found: Vec<Found>,
@@ -126,7 +207,7 @@ pub struct Detector {
     line: u64,
 }
 
-impl Detector {
+impl Marks {
     /// How much of a line is looked at: no mark is longer.
     const LINE: usize = 8 << 10;
 
@@ -145,18 +226,18 @@ impl Detector {
     }
 
     /// Takes the next bytes; pieces may be cut anywhere.
-    pub fn feed(&mut self, bytes: &[u8]) {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some(end) = memchr::memchr(b'\n', rest) {
             let (line, after) = rest.split_at(end);
             rest = &after[1..];
             if self.partial_len == 0 {
-                self.take(line, line.len() as u64 + 1);
+                self.next(line, line.len() as u64 + 1);
             } else {
                 self.keep(line);
                 let whole = std::mem::take(&mut self.partial);
                 let len = std::mem::take(&mut self.partial_len);
-                self.take(&whole, len + 1);
+                self.next(&whole, len + 1);
             }
         }
         self.keep(rest);
@@ -170,30 +251,39 @@ impl Detector {
     }
 
     /// Ends the log and decides.
-    pub fn finish(mut self, hints: &Hints<'_>) -> Detection {
+    pub(crate) fn finish(mut self, hints: &Hints<'_>) -> Detection {
         if self.partial_len > 0 {
             let line = std::mem::take(&mut self.partial);
-            self.take(&line, self.partial_len);
+            self.next(&line, self.partial_len);
         }
         let commands = hints.command.map(command::runners).unwrap_or_default();
         let by_language = hints.language.and_then(command::usual);
         self.decide(&commands, by_language)
     }
 
-    fn take(&mut self, line: &[u8], len: u64) {
-        let start = self.offset;
-        self.offset += len;
-        self.line += 1;
+    fn next(&mut self, line: &[u8], len: u64) {
+        let at = At {
+            line: self.line + 1,
+            start: self.offset,
+            end: self.offset + len,
+        };
+        self.take(line, at);
+    }
+
+    /// Takes a line that stands there in the log.
+    fn take(&mut self, line: &[u8], at: At) {
+        let At { start, .. } = at;
+        (self.offset, self.line) = (at.end, at.line);
         let line = &line[..line.len().min(Self::LINE)];
         let line = clean(line.strip_suffix(b"\r").unwrap_or(line));
         if line.is_empty() {
             return;
         }
-        for (number, runner) in BUILTIN.iter().enumerate() {
+        for number in looks::runners(&line) {
             if !self.only.is_empty() && !self.only.contains(&number) {
                 continue;
             }
-            let Some(mark) = runner.mark(&line, &self.before) else {
+            let Some(mark) = BUILTIN[number].mark(&line, &self.before) else {
                 continue;
             };
             if mark.place == Place::Close {
@@ -220,12 +310,13 @@ impl Detector {
 
     /// Takes a line of a program that a driver started.
     fn take_inside(&mut self, driver: usize, line: &[u8]) {
-        for (number, runner) in BUILTIN.iter().enumerate() {
+        for number in looks::runners(line) {
             let other = !self.only.is_empty() && !self.only.contains(&number);
             if other || !contains(driver, number) {
                 continue;
             }
-            if let Some(mark) = runner.mark(line, &self.before_inside).filter(|m| m.certain)
+            let mark = BUILTIN[number].mark(line, &self.before_inside);
+            if let Some(mark) = mark.filter(|mark| mark.certain)
                 && !self.inside.contains(&(driver, (number, mark)))
             {
                 self.inside.push((driver, (number, mark)));

@@ -10,7 +10,7 @@ mod line;
 mod tree;
 
 use crate::runner::{About, Mark as RunnerMark, Place, Runner};
-use crate::text::clean;
+use crate::text::{clean, has};
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
     RunOutcome, TestStatus, Totals,
@@ -53,11 +53,15 @@ impl Runner for Karma {
         match line.first()? {
             b' ' | b'\t' => None,
             _ => {
-                if line::executed(line).is_some() {
+                // Bytes that are rare in other runners' lines, for every line of a log comes here.
+                if has(line, |byte| byte == b'x') && line::executed(line).is_some() {
                     return Some(RunnerMark::certain(
                         Place::Within,
                         "a `browser: Executed N of N` line",
                     ));
+                }
+                if !has(line, |byte| byte == b'v') {
+                    return None;
                 }
                 memchr::memmem::find(line, b" [karma-server]: ")?;
                 let text = std::str::from_utf8(line).ok()?;

@@ -63,6 +63,11 @@ impl Runner for Prove {
                 Some(Mark::hint(Place::End, "`All tests successful.`"))
             }
             _ => {
+                // Every line of a log comes here: a look for the name's end first.
+                let mut dots = memchr::memchr_iter(b'.', line);
+                if !dots.any(|at| line[at + 1..].starts_with(b"t ..")) {
+                    return None;
+                }
                 let header = line::header(line)?;
                 let script = header.file.ends_with(b".t");
                 script.then_some(Mark::certain(Place::Within, "a `t/….t ..` line"))
