@@ -1,11 +1,49 @@
 //! The lines of bash that stand before every command of a plan and every script of a job.
 
-use atlas_core::{Error, ErrorKind};
+use atlas_core::{Error, ErrorKind, Overlay};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The folder below `$ATLAS_IN` that holds the engine's own files of a job.
 pub(super) const OWN_FOLDER: &str = ".atlas";
+
+/// The file below the engine's own folder that names what was laid over the repository, each path with a
+/// NUL behind it.
+pub(super) const LAID: &str = "laid";
+
+/// That file's content, if anything is laid.
+pub(super) fn laid(overlay: &Overlay) -> Option<Vec<u8>> {
+    let paths = overlay.write.keys();
+    let list: Vec<u8> = paths
+        .flat_map(|path| [path.as_bytes(), b"\0"].concat())
+        .collect();
+    (!list.is_empty()).then_some(list)
+}
+
+/// Lines of bash, for the repository's root, that make the files which `list` names newer than all that
+/// was built there and in the cache, by a whole second: image layers and some tools keep no more than
+/// seconds, and make and ninja take equal times for nothing changed.
+///
+/// It is the clock of the place where the products were made that counts, so it is read there. What was
+/// made by a clock ahead of it is set back to now, and nothing is set to a time to come: make would
+/// build it again and again. What is built from here on is as new as these files or newer.
+pub(super) fn newer(list: &str) -> String {
+    format!(
+        r#"laid_at() {{ xargs -0 touch -c -h "$@" -- <{list} 2>/dev/null; }}
+made_after() {{
+  find . "$ATLAS_CACHE" \( -name .git -o -name node_modules \) -prune -o -type f -newermt "@$1" "${{@:2}}" 2>/dev/null
+}}
+laid_at -d @1
+now=$(date +%s)
+if [ -n "$(made_after $((now - 1)) -print -quit)" ]; then
+  while [ "$(date +%s)" -le "$now" ]; do sleep 0.05; done
+  made_after "$(date +%s)" -exec touch -c -d "@$now" {{}} +
+fi
+laid_at
+"#,
+        list = single_quoted(list)
+    )
+}
 
 /// Variables that values of a plan may use.
 const REFERENCES: [&str; 7] = [

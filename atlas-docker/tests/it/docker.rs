@@ -1,7 +1,7 @@
 //! What every engine behind the Docker API does alike: Docker and Podman, one suite.
 
 use crate::engines::{Engine, options};
-use crate::local::overlay_check;
+use crate::local::{MAKE_PRODUCTS, newer_check, overlay_check};
 use crate::support::{
     DAEMON, FORK_BOMB, MEMORY_BOMB, WHO, built, failed, job, plan, repository, run, runs, text,
     victim, wait_until,
@@ -88,6 +88,22 @@ async fn builds_once_and_keeps_scripts_apart() {
         .await;
         assert_eq!(text(&head), "head\nbase\n");
         overlay_check(&sandbox, &environment).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_laid_is_newer_than_what_was_built() {
+    for engine in Engine::all("newer").await {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = DockerBuilder::new(engine.connection.clone());
+        let made = format!(
+            "{}RUN ATLAS_CACHE=/opt/atlas/cache; {MAKE_PRODUCTS}\n",
+            dockerfile(&engine.label)
+        );
+        let repository = repository(folder.path());
+        let (environment, ..) = built(&builder, &repository, &plan(&[]), &made).await;
+        let sandbox = DockerSandbox::new(engine.connection.clone());
+        newer_check(&sandbox, &environment).await;
     }
 }
 

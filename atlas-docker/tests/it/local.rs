@@ -389,6 +389,51 @@ async fn overlays_replace_what_was_there() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_laid_is_newer_than_what_was_built() {
+    for mode in MODES {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(engine) = engine(folder.path(), mode).await else {
+            continue;
+        };
+        let builder = LocalBuilder::new(engine.clone());
+        let made = plan(&[MAKE_PRODUCTS]);
+        let (environment, ..) = built(&builder, &repository(folder.path()), &made, "").await;
+        newer_check(&LocalSandbox::new(engine), &environment).await;
+    }
+}
+
+/// Products of a moment ago, and of a clock that was ahead.
+pub(crate) const MAKE_PRODUCTS: &str =
+    "touch made.o; touch -d '+40 minutes' ahead.o \"$ATLAS_CACHE/ahead.o\"";
+
+/// Laid files are newer than all products by a second at least, and no time is one to come.
+pub(crate) async fn newer_check(sandbox: &dyn Sandbox, environment: &atlas_core::Environment) {
+    let mut change = job(
+        "newer",
+        "for made in made.o ahead.o \"$ATLAS_CACHE/ahead.o\"; do
+           for laid in go.mod 'src/a b.c' -to; do
+             [ \"$(stat -c %Y -- \"$laid\")\" -gt \"$(stat -c %Y -- \"$made\")\" ] || echo \"$laid is as old as $made\"
+           done
+         done
+         touch later; [ -z \"$(find . -newer later)\" ] || echo 'a time to come'
+         [ ! later -ot 'src/a b.c' ] || echo 'what is made is older'",
+    );
+    for (path, mode, bytes) in [
+        ("go.mod", FileMode::Regular, &b"new\n"[..]),
+        ("src/a b.c", FileMode::Executable, b"new\n"),
+        ("-to", FileMode::Symlink, b"made.o"),
+    ] {
+        let bytes = bytes.to_vec();
+        let content = FileContent { mode, bytes };
+        change.overlay.write.insert(path.to_owned(), content);
+    }
+    change.overlay.remove.insert("src/old.txt".to_owned());
+    let seen = run(sandbox, environment, &change).await;
+    assert_eq!(text(&seen), "");
+    assert_eq!(seen.exit, ExitState::Exited { code: 0 });
+}
+
 /// A file gives way to a folder, a link to a folder, and what is removed is gone.
 pub(crate) async fn overlay_check(sandbox: &dyn Sandbox, environment: &atlas_core::Environment) {
     let mut change = job(

@@ -1,7 +1,7 @@
 //! What is put into a container before it starts.
 
 use super::context::USER;
-use crate::engine::prelude::{OWN_FOLDER, Places, single_quoted};
+use crate::engine::prelude::{LAID, OWN_FOLDER, Places, laid, newer, single_quoted};
 use crate::engine::usage;
 use atlas_core::{Environment, Error, ErrorKind, FileMode, Job, JobUser};
 use std::collections::BTreeSet;
@@ -93,7 +93,17 @@ pub(super) fn layout(
         archive.file(&format!("{own}/begin.sh"), 0o644, begin.as_bytes())?;
         archive.file(&format!("{own}/remove"), 0o644, &gone)?;
         archive.file(&format!("{own}/script.sh"), 0o644, job.script.as_bytes())?;
-        let run = run_script(&places, &exports, !gone.is_empty(), name, is_podman);
+        let mut changes = String::new();
+        if !gone.is_empty() {
+            let list = format!("{}/{OWN_FOLDER}/remove", places.input);
+            changes =
+                format!("while IFS= read -r -d '' path; do rm -rf -- \"$path\"; done <'{list}'\n");
+        }
+        if let Some(laid) = laid(&job.overlay) {
+            archive.file(&format!("{own}/{LAID}"), 0o644, &laid)?;
+            changes.push_str(&newer(&format!("{}/{OWN_FOLDER}/{LAID}", places.input)));
+        }
+        let run = run_script(&places, &exports, &changes, name, is_podman);
         archive.file(&format!("{own}/run.sh"), 0o644, run.as_bytes())?;
         archive.tar.finish()?;
         Ok(std::mem::take(archive.tar.get_mut()))
@@ -143,17 +153,12 @@ fn begin(job: &Job, is_podman: bool) -> String {
 fn run_script(
     places: &Places,
     exports: &str,
-    removes: bool,
+    changes: &str,
     name: &str,
     is_podman: bool,
 ) -> String {
     let repo = single_quoted(&places.repo);
     let own = format!("{}/{OWN_FOLDER}", places.input);
-    let removal = if removes {
-        format!("while IFS= read -r -d '' path; do rm -rf -- \"$path\"; done <'{own}/remove'\n")
-    } else {
-        String::new()
-    };
     let ending = if is_podman {
         // Files of control groups, version 1 and 2.
         format!(
@@ -170,7 +175,7 @@ fn run_script(
         )
     };
     format!(
-        "exec 2>&1\n{exports}cd -- {repo} || exit 125\n{removal}\
+        "exec 2>&1\n{exports}cd -- {repo} || exit 125\n{changes}\
          bash '{own}/script.sh' 9<&-\ncode=$?\n{ending}exit $code\n"
     )
 }
@@ -183,7 +188,6 @@ struct Archive {
 }
 
 impl Archive {
-    /// Files are as new as the job, so that tools which compare times see them as changed.
     fn header(&self, kind: EntryType, mode: u32, size: usize) -> Header {
         let mut header = Header::new_gnu();
         header.set_entry_type(kind);

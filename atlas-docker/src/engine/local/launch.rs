@@ -2,7 +2,7 @@
 
 use super::walls::{Real, TOOLS, Walls};
 use super::{LocalEngine, USUAL_PATH, process};
-use crate::engine::prelude::{OWN_FOLDER, Places, single_quoted};
+use crate::engine::prelude::{LAID, OWN_FOLDER, Places, newer, single_quoted};
 use atlas_core::{Error, Limits};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -74,6 +74,9 @@ impl Launch<'_> {
             None => places.repo.clone(),
         };
         let _ = writeln!(run, "cd -- {} || exit 125", single_quoted(&begin));
+        if own.join(LAID).exists() {
+            run.push_str(&newer(&format!("{}/{OWN_FOLDER}/{LAID}", places.input)));
+        }
         let script = format!("{}/{OWN_FOLDER}/script.sh", places.input);
         let strict = if self.strict { " -eo pipefail" } else { "" };
         let _ = writeln!(run, "exec bash{strict} {}", single_quoted(&script));

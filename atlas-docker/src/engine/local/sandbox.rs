@@ -1,7 +1,7 @@
 //! One fresh copy of an environment per job.
 
 use super::cgroup::Groups;
-use super::launch::Launch;
+use super::launch::{Launch, make_folders};
 use super::process::{Reached, Running, exit_code, watch};
 use super::store::{Finished, Store};
 use super::walls::{Real, Walls};
@@ -9,6 +9,7 @@ use super::workspace::Workspace;
 use super::{LocalEngine, blocking, files};
 use crate::engine::capture::Head;
 use crate::engine::check_job;
+use crate::engine::prelude::{LAID, OWN_FOLDER, laid};
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ErrorKind, ExitState, ImageRef, Isolation, Job, JobResult, Network,
@@ -272,6 +273,12 @@ async fn lay_out(real: &Real, job: &Job) -> Result<(), Error> {
     let (overlay, given) = (job.overlay.clone(), job.files.clone());
     blocking("lay out files", move || {
         files::lay_over(&repo, &overlay)?;
+        if let Some(laid) = laid(&overlay) {
+            let own = input.join(OWN_FOLDER);
+            make_folders(&[&own])?;
+            let path = own.join(LAID);
+            fs::write(&path, laid).map_err(|why| Error::io("write", &path, why))?;
+        }
         for file in &given {
             let path = input.join(&file.name);
             fs::write(&path, &file.bytes).map_err(|why| Error::io("write", &path, why))?;
