@@ -16,6 +16,9 @@ pub(super) struct Span {
     last: (u64, u64),
     last_place: Place,
     marks: u64,
+    /// First and last lines of runs among them.
+    starts: u64,
+    ends: u64,
 }
 
 impl Span {
@@ -53,6 +56,8 @@ impl Spans {
             span.last = (end, line + 1);
             span.last_place = place;
             span.marks += 1;
+            span.starts += u64::from(place == Place::Start);
+            span.ends += u64::from(place == Place::End);
             return;
         }
         if self.spans.len() < Self::MAX {
@@ -63,6 +68,8 @@ impl Spans {
                 last: (end, line + 1),
                 last_place: place,
                 marks: 1,
+                starts: u64::from(place == Place::Start),
+                ends: u64::from(place == Place::End),
             });
         }
     }
@@ -98,7 +105,8 @@ impl Spans {
                 open.extend(span);
                 continue;
             }
-            let ended = open.last_place == Place::End;
+            // A run that began inside another one ends before it.
+            let ended = open.last_place == Place::End && open.starts <= open.ends;
             // Where the open runner goes on later without having ended, what stands between is
             // its tests' output.
             let goes_on = !ended
@@ -146,6 +154,8 @@ impl Span {
         self.last = later.last;
         self.last_place = later.last_place;
         self.marks += later.marks;
+        self.starts += later.starts;
+        self.ends += later.ends;
     }
 
     fn absorb(&mut self, driver: &Self) {

@@ -68,6 +68,31 @@ const CARGO: &str = "     Running unittests src/lib.rs (target/debug/deps/a-0123
     0 measured; 0 filtered out; finished in 0.01s\n\nerror: test failed, to rerun pass `--lib`\n";
 
 #[test]
+fn what_a_test_starts_is_no_section() {
+    // A failing test's output: a run of the same runner, then one of another.
+    let inner = "=== test session starts ===\ncollected 1 item\n\nchild.py::test_child PASSED [100%]\n\n\
+        === 1 passed in 0.01s ===\ntest_in (inner.T.test_in) ... ok\n\n-----\nRan 1 test in 0.001s\n\nOK\n";
+    let log = format!(
+        "=== test session starts ===\ncollected 2 items\n\ntest_o.py::test_a PASSED [ 50%]\n\
+         test_o.py::test_b FAILED [100%]\n\n=== FAILURES ===\n___ test_b ___\n\n>   assert False\nE   assert False\n\n\
+         test_o.py:8: AssertionError\n--- Captured stdout call ---\n{inner}=== short test summary info ===\n\
+         FAILED test_o.py::test_b - assert False\n=== 1 failed, 1 passed in 0.40s ===\n"
+    );
+    let found = detect(log.as_bytes(), &Hints::default());
+    assert_eq!(found.parser.as_deref(), Some("pytest"), "{found:?}");
+    // A run that died leaves the next one its section.
+    let died =
+        "=== test session starts ===\ncollected 2 items\n\ntest_o.py::test_a PASSED [ 50%]\n";
+    let whole = format!("{died}\n=== 1 passed in 0.01s ===\n");
+    let found = detect(
+        format!("{died}{whole}{GO}{whole}").as_bytes(),
+        &Hints::default(),
+    );
+    let ids: Vec<_> = found.sections.iter().map(|s| s.parser.as_str()).collect();
+    assert_eq!(ids, ["pytest", "gotest", "pytest"]);
+}
+
+#[test]
 fn two_runners_below_each_other_are_read_each_by_its_own_parser() {
     let log = format!("building\n{GO}now the other one\n{CARGO}");
     let found = detect(log.as_bytes(), &Hints::default());
