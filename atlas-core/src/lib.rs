@@ -22,6 +22,7 @@ mod judge;
 mod mode;
 mod model;
 mod oracle;
+mod origin;
 mod sandbox;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -53,6 +54,7 @@ pub use oracle::{
     BeforeFailureExtent, BuildFailureClass, Kind, ModuleFailure, Oracle, OracleOutcome,
     OracleReport, OracleTask, ReportAgreement, StateSummary, Transition,
 };
+pub use origin::{TestOrigin, TestOrigins, stem, test_file, without_source_line};
 pub use overlay::{FileContent, FileMode, Overlay};
 pub use pass_at_k::pass_at_k;
 pub use patch::{FilePatch, Hunk, HunkLine, HunkLineKind, Patch, PatchError, PatchKind, PatchPart};

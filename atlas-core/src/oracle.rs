@@ -182,6 +182,11 @@ pub struct OracleReport {
     pub pass_to_fail: Vec<String>,
     /// Ids that differ between runs or hold a time, an address, a counter: in neither list.
     pub unstable: BTreeMap<String, String>,
+    /// Tests that pass in After and exist only through the gold patch, each with what shows it: inline tests
+    /// and examples of what it adds, parameters made from its data. No other solution can make them pass,
+    /// so they are in neither list.
+    #[serde(default)]
+    pub gold_only: BTreeMap<String, String>,
     /// What the plain SWE-bench rule would have given as `FAIL_TO_PASS`, where it differs.
     pub fail_to_pass_swebench_rule: Option<Vec<String>>,
     /// How `FAIL_TO_PASS` was found: `failed_before`, `new_tests` or `modified_tests`.
@@ -213,6 +218,7 @@ impl OracleReport {
             pass_to_pass,
             pass_to_fail: Vec::new(),
             unstable: BTreeMap::new(),
+            gold_only: BTreeMap::new(),
             fail_to_pass_swebench_rule: None,
             fail_to_pass_rule: String::new(),
             module_failures: Vec::new(),

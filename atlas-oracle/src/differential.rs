@@ -364,6 +364,7 @@ impl StateDifferentialOracle {
             }
             _ => None,
         };
+        let parsed = parsed.without_source_lines();
         let mut counts = BTreeMap::new();
         for test in &parsed.results {
             *counts.entry(test.status).or_insert(0) += 1;
@@ -416,6 +417,7 @@ impl StateDifferentialOracle {
             after: &after.parsed,
             gold_patch: Some(&task.gold_patch),
             test_patch: Some(&task.test_patch),
+            before_files: Some(&task.before),
             modified_tests: &task.modified_tests,
             flaky: &flaky,
         });
@@ -448,6 +450,7 @@ impl StateDifferentialOracle {
             pass_to_pass: found.pass_to_pass,
             pass_to_fail: found.pass_to_fail,
             unstable: found.unstable,
+            gold_only: found.gold_only,
             fail_to_pass_swebench_rule: found.fail_to_pass_swebench_rule,
             fail_to_pass_rule: found.fail_to_pass_rule,
             module_failures: found.module_failures,

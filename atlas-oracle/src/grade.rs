@@ -1,6 +1,6 @@
 //! Grading one run against the lists of an instance.
 
-use atlas_core::{ParsedLog, TestIds, TestStatus};
+use atlas_core::{ParsedLog, TestIds, TestStatus, without_source_line};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -56,6 +56,7 @@ pub struct Grade {
 }
 
 /// Grades a run. Only a test that the log names as passing passes; the worst status of an id counts.
+/// An id with a source line that the log does not have is looked for without it.
 /// Without any `FAIL_TO_PASS` nothing can be resolved.
 pub fn grade(
     log: &ParsedLog,
@@ -66,7 +67,8 @@ pub fn grade(
     let mut failed_by_name = Vec::new();
     let mut one = |ids: &TestIds| {
         let (success, failure) = ids.split(|id| {
-            let status = tests.get(id).copied();
+            let named = tests.get(id).or_else(|| tests.get(without_source_line(id)));
+            let status = named.copied();
             if status.is_some_and(TestStatus::is_failing) {
                 failed_by_name.push(id.to_owned());
             }

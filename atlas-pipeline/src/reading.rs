@@ -245,7 +245,7 @@ pub fn classify_files<P: AsRef<Path>>(
         let one = |log: &Vec<u8>| {
             let mut reader = chosen.start();
             reader.feed(log);
-            reader.finish()
+            reader.finish().without_source_lines()
         };
         logs.iter().map(one).collect()
     };

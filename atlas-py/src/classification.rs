@@ -67,6 +67,12 @@ impl Classification {
         self.0.field(py, "unstable")
     }
 
+    /// Tests that exist only through the gold patch, each with what shows it: in neither list.
+    #[getter]
+    fn gold_only<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "gold_only")
+    }
+
     /// What the plain SWE-bench rule would have given as FAIL_TO_PASS, where it differs.
     #[getter]
     fn fail_to_pass_swebench_rule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -68,6 +68,12 @@ impl MakeReport {
         self.0.field(py, "PASS_TO_PASS")
     }
 
+    /// Tests that exist only through the gold patch, each with what shows it: in neither list.
+    #[getter]
+    fn gold_only<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "gold_only")
+    }
+
     /// The dataset row's file; None for a rejected pull request.
     #[getter]
     fn row(&self) -> Option<PathBuf> {

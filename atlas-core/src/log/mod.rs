@@ -216,6 +216,25 @@ impl ParsedLog {
         map
     }
 
+    /// The same log with SWE-bench ids that hold no source line:
+    /// [`without_source_line`](crate::without_source_line). Qualified ids keep theirs.
+    #[must_use]
+    pub fn without_source_lines(mut self) -> Self {
+        use crate::without_source_line as bare;
+        if self.results.iter().all(|test| bare(test.name) == test.name) {
+            return self;
+        }
+        let mut results = TestResults::default();
+        for test in &self.results {
+            results.merge(TestResult {
+                name: bare(test.name),
+                ..test
+            });
+        }
+        self.results = results;
+        self
+    }
+
     /// Qualified id -> status, modules that the runner reports as an entry of their own included.
     pub fn qualified(&self) -> BTreeMap<&str, TestStatus> {
         let modules = self.modules_not_loaded.iter();

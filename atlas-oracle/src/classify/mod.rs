@@ -1,10 +1,11 @@
 //! Classification: three parsed logs in, a verdict out.
 
 mod failures;
+mod gold_only;
 mod unstable;
 
 use atlas_core::{
-    BeforeFailureExtent, Evidence, Kind, ModuleFailure, OracleOutcome, ParsedLog, Patch,
+    BeforeFailureExtent, Evidence, Kind, ModuleFailure, OracleOutcome, Overlay, ParsedLog, Patch,
     RunOutcome, State, TestStatus, Transition,
 };
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,8 @@ pub struct ClassifyInput<'a> {
     pub gold_patch: Option<&'a Patch>,
     /// The test patch, where it is known.
     pub test_patch: Option<&'a Patch>,
+    /// The files of Before as a whole, where known: what the test patch shows of them may be less.
+    pub before_files: Option<&'a Overlay>,
     /// Tests whose source the test patch changes (`Class::test`, `TestX`), where known.
     pub modified_tests: &'a [String],
     /// Tests that repeats of a state showed to be flaky, each with the reason: they enter neither
@@ -41,6 +44,7 @@ impl<'a> ClassifyInput<'a> {
             after,
             gold_patch: None,
             test_patch: None,
+            before_files: None,
             modified_tests: &[],
             flaky: &NONE,
         }
@@ -72,6 +76,7 @@ pub struct Classification {
     #[serde(rename = "PASS_TO_FAIL")]
     pub pass_to_fail: Vec<String>,
     pub unstable: BTreeMap<String, String>,
+    pub gold_only: BTreeMap<String, String>,
     pub fail_to_pass_swebench_rule: Option<Vec<String>>,
     pub fail_to_pass_rule: String,
     pub module_failures: Vec<ModuleFailure>,
@@ -119,6 +124,7 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
             unstable.extend(input.flaky.clone());
             unstable
         },
+        gold_only: BTreeMap::new(),
         fail_to_pass_swebench_rule: None,
         fail_to_pass_rule: String::new(),
         module_failures: module_failures.clone(),
@@ -190,6 +196,9 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
             fail_to_pass.insert(id)
         };
     }
+    let is_lost = feature || crashed;
+    found.gold_only = gold_only::find(input, (&base, &before), &fail_to_pass, &unseen, is_lost);
+    fail_to_pass.retain(|id| !found.gold_only.contains_key(*id));
     // A test program fails and passes with its own tests: where those say what the task is, the
     // program's name says nothing more.
     let programs: Vec<&str> = fail_to_pass
@@ -264,6 +273,11 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
             count_note(found.pass_to_fail.len(), "pass before and fail after"),
             count_note(found.unstable.len(), "are set aside as unstable"),
         );
+        if let Some((id, why)) = found.gold_only.first_key_value() {
+            let count = found.gold_only.len();
+            let note = format!("; {count} exist only through the gold patch, as `{id}`: {why}");
+            found.reason.push_str(&note);
+        }
         found.evidence.extend(
             found
                 .transition_counts

@@ -27,10 +27,6 @@ static SHAPES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     ]
 });
 
-/// A place in the source that every patch may shift: `(line 12)`.
-static SOURCE_LINE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\(line \d+\)").expect("a constant pattern"));
-
 /// Ids to set aside, each with the reason.
 ///
 /// A shape alone is no reason: a constant time in a parameter is stable. Set aside is an id that
@@ -56,13 +52,6 @@ pub(super) fn find(
         .collect();
     for state in states {
         for &id in state.keys() {
-            if SOURCE_LINE.is_match(id) {
-                unstable.insert(
-                    id.to_owned(),
-                    "named by a source line, which any patch may shift".to_owned(),
-                );
-                continue;
-            }
             // What stands in Before and in After is compared there, whatever Base calls it.
             if before.contains_key(id) && after.contains_key(id) {
                 continue;

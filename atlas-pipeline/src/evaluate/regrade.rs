@@ -429,6 +429,7 @@ fn strictly(
             if !region.ended && parsed.outcome == RunOutcome::Completed {
                 parsed.outcome = RunOutcome::Truncated;
             }
+            parsed = parsed.without_source_lines();
             let graded = ids::grade_listed(
                 &parsed,
                 &subject.fail_to_pass.ids,

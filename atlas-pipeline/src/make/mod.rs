@@ -162,6 +162,8 @@ pub struct MakeReport {
     /// Tests that must go on passing.
     #[serde(rename = "PASS_TO_PASS")]
     pub pass_to_pass: Vec<String>,
+    /// Tests that exist only through the gold patch, each with what shows it: in neither list.
+    pub gold_only: BTreeMap<String, String>,
     /// The dataset row's file; absent for a rejected pull request.
     pub row: Option<PathBuf>,
     /// The folder with everything that proves the verdict.
@@ -231,7 +233,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         }
     }
     work.seconds.total = started.elapsed().as_secs_f64();
-    let (kind, extent, fail_to_pass, pass_to_pass) = match oracle {
+    let (kind, extent, fail_to_pass, pass_to_pass, gold_only) = match oracle {
         Some(report) => {
             work.warnings.extend(report.warnings);
             (
@@ -239,9 +241,10 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
                 Some(report.before_failure_extent),
                 report.fail_to_pass,
                 report.pass_to_pass,
+                report.gold_only,
             )
         }
-        None => (None, None, Vec::new(), Vec::new()),
+        None => (None, None, Vec::new(), Vec::new(), BTreeMap::new()),
     };
     let report = MakeReport {
         schema_version: 1,
@@ -252,6 +255,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         before_failure_extent: extent,
         fail_to_pass,
         pass_to_pass,
+        gold_only,
         row,
         artefacts,
         engine: work.engine,

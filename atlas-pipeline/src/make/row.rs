@@ -62,6 +62,7 @@ pub(super) fn row(
         "fail_to_pass_rule": report.fail_to_pass_rule,
         "pass_to_fail": report.pass_to_fail,
         "unstable": report.unstable,
+        "gold_only": report.gold_only,
         "swebench_agrees": reader.is_some_and(|reader| reader.agrees),
         "engine": environment.lock.engine,
         "image_id": environment.lock.image_id,

@@ -21,6 +21,7 @@ mod eval_input;
 mod eval_runs;
 mod eval_support;
 mod evaluate;
+mod gold_only;
 mod golden;
 mod harness_rows;
 mod judging;
