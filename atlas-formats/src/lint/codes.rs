@@ -61,6 +61,10 @@ codes! {
     EmptyProblem = "empty_problem", Fatal;
     /// The problem statement quotes lines of the solution.
     SolutionInProblem = "solution_in_problem", Warning;
+    /// The problem statement links to the change that solves it (`atlas audit`).
+    LinkInProblem = "link_in_problem", Warning;
+    /// The problem statement holds a diff, or most of the solution's lines (`atlas audit`).
+    DiffInProblem = "diff_in_problem", Warning;
     /// No test must come to pass: every patch resolves the task.
     EmptyFailToPass = "empty_fail_to_pass", Fatal;
     /// A test is in both lists.
@@ -75,6 +79,12 @@ codes! {
     ProseAsTest = "prose_as_test", Warning;
     /// A test's name holds a duration, which no second run has.
     TimingInTest = "timing_in_test", Warning;
+    /// A test that must come to pass is defined by the solution alone: no other solution can make it pass.
+    UnsatisfiableTest = "unsatisfiable_test", Fatal;
+    /// A test's name holds an address or a temporary path, which no second run has.
+    UnstableTest = "unstable_test", Warning;
+    /// A test is in a file that neither the row's test files nor its test patch name: its run is not asked for.
+    UnselectedTest = "unselected_test", Warning;
     /// There is no solution.
     EmptyPatch = "empty_patch", Fatal;
     /// The pull request changes no tests.
@@ -111,6 +121,12 @@ codes! {
     SetsNotDisjoint = "sets_not_disjoint", Fatal;
     /// A count that is not the length of its list (Multi-SWE-bench).
     WrongCount = "wrong_count", Fatal;
+    /// The row's own solution does not resolve it (`atlas audit --run`).
+    GoldNotResolved = "gold_not_resolved", Fatal;
+    /// A test that must come to pass does so without any solution (`atlas audit --run`).
+    PassesWithoutGold = "passes_without_gold", Fatal;
+    /// Nothing could be found out by running the row (`atlas audit --run`).
+    NotRun = "not_run", Warning;
     /// `task.yaml` or `tests.json` that cannot be read, or a key that is not as it should be.
     TaskFile = "task_file", Fatal;
 }

@@ -2,8 +2,9 @@
 
 use super::columns::column_of;
 use super::{LintCode, Looked, shown};
-use crate::convert::{Field, list};
+use crate::convert::{Field, list, text};
 use crate::schema::Schema;
+use atlas_core::{Patch, TestOrigin, TestOrigins, test_file};
 use std::collections::BTreeSet;
 
 /// Words that are statuses, not names. In small letters alone they may be names: Rust has tests
@@ -34,6 +35,8 @@ pub(super) fn look(looked: &mut Looked<'_>) {
         let column = column_of(looked, field);
         names(looked, column, tests);
     }
+    origin(looked, &fail);
+    selected(looked, [&fail, &pass]);
     let both: Vec<&String> = {
         let pass: BTreeSet<&String> = pass.iter().collect();
         fail.iter().filter(|name| pass.contains(name)).collect()
@@ -54,11 +57,104 @@ pub(super) fn look(looked: &mut Looked<'_>) {
     }
 }
 
+/// Tests that only the solution defines.
+fn origin(looked: &mut Looked<'_>, fail: &[String]) {
+    let patch = |field| Patch::new(text(&looked.view, field).unwrap_or_default());
+    let (gold, test) = (patch(Field::GoldPatch), patch(Field::TestPatch));
+    if gold.is_empty() {
+        return;
+    }
+    let origins = TestOrigins::new(&test, &gold);
+    let found: Vec<_> = fail
+        .iter()
+        .filter_map(|id| match origins.of(id) {
+            TestOrigin::Gold(line) => Some((id, line)),
+            _ => None,
+        })
+        .collect();
+    if let Some((first, line)) = found.first() {
+        let message = format!(
+            "only the solution defines {} of {}, as `{}` ({}: `{}`)",
+            found.len(),
+            fail.len(),
+            shown(first),
+            line.source,
+            shown(&line.text)
+        );
+        let field = column_of(looked, Field::FailToPass);
+        let way_out = "take them out, or move their source to the test patch";
+        looked.add(LintCode::UnsatisfiableTest, field, message, way_out);
+    }
+}
+
+/// Tests of files that a harness does not run which runs the test patch's files, or those that the row
+/// names.
+fn selected(looked: &mut Looked<'_>, lists: [&[String]; 2]) {
+    let named = list(&looked.view, Field::TestFiles);
+    let runs_files = match looked.schema {
+        Schema::Pro => !named.is_empty(),
+        Schema::SwebenchV4 => true,
+        _ => false,
+    };
+    let test = Patch::new(text(&looked.view, Field::TestPatch).unwrap_or_default());
+    let Some(patched) = test
+        .files()
+        .ok()
+        .filter(|files| runs_files && !files.is_empty())
+    else {
+        return;
+    };
+    let known: Vec<&str> = patched
+        .iter()
+        .flat_map(atlas_core::FilePatch::paths)
+        .chain(named.iter().map(String::as_str))
+        .collect();
+    let is_known = |file: &str| {
+        known
+            .iter()
+            .any(|path| path.ends_with(file) || file.ends_with(path))
+    };
+    for (field, tests) in [Field::FailToPass, Field::PassToPass]
+        .into_iter()
+        .zip(lists)
+    {
+        let left: Vec<&String> = tests
+            .iter()
+            .filter(|id| test_file(id).is_some_and(|file| !is_known(file)))
+            .collect();
+        if let Some(first) = left.first() {
+            let message = format!(
+                "{} of {} are in files that are not run, as `{}`",
+                left.len(),
+                tests.len(),
+                shown(first)
+            );
+            let way_out = "take them out, or run their files";
+            let field = column_of(looked, field);
+            looked.add(LintCode::UnselectedTest, field, message, way_out);
+        }
+    }
+}
+
+/// An address of memory, a file below a folder for temporary ones.
+fn is_unstable(name: &str) -> bool {
+    let address = name.match_indices("0x").any(|(at, _)| {
+        let digits = name[at + 2..]
+            .bytes()
+            .take_while(u8::is_ascii_hexdigit)
+            .count();
+        let is_object = name[..at].ends_with(" at ") && digits >= 6;
+        is_object || (11..=16).contains(&digits)
+    });
+    let folders = ["/tmp/tmp", "/tmp/pytest-", "/var/folders/", "/private/var/"];
+    address || folders.iter().any(|folder| name.contains(folder))
+}
+
 /// One finding a kind and column: a list of thousands of bad names has one cause.
 fn names(looked: &mut Looked<'_>, column: &str, tests: &[String]) {
     let mut seen = BTreeSet::new();
     let twice: Vec<&String> = tests.iter().filter(|name| !seen.insert(*name)).collect();
-    let kinds: [(LintCode, Vec<&String>, &str, &str); 5] = [
+    let kinds: [(LintCode, Vec<&String>, &str, &str); 6] = [
         (
             LintCode::DuplicateTest,
             twice,
@@ -88,6 +184,12 @@ fn names(looked: &mut Looked<'_>, column: &str, tests: &[String]) {
             tests.iter().filter(|name| has_timing(name)).collect(),
             "hold a duration",
             "take the duration out: no second run prints the same",
+        ),
+        (
+            LintCode::UnstableTest,
+            tests.iter().filter(|name| is_unstable(name)).collect(),
+            "hold an address or a temporary path",
+            "leave them out: no second run prints the same",
         ),
     ];
     for (code, found, what, way_out) in kinds {

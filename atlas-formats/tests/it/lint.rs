@@ -194,10 +194,10 @@ fn tests_lists() {
         one(C::DuplicateTest, "PASS_TO_PASS")
     );
     for name in [
-        "t.py::test_p[a",
+        "tests/test_sum.py::test_p[a",
         "test_x(\"a",
         "test 'case",
-        "t.py::test[b-c[d]",
+        "tests/test_sum.py::test[b-c[d]",
     ] {
         assert_eq!(
             pass(&[name]),
@@ -248,12 +248,12 @@ fn tests_lists() {
     // Names that real runners print.
     assert_eq!(
         pass(&[
-            "tests/test_a.py::test_p[a b-[c]]",
-            "tests/test_a.py::TestX::test_it",
+            "tests/test_sum.py::test_p[a b-[c]]",
+            "tests/test_sum.py::TestX::test_it",
             "it's fine when it isn't",
             "should return 3 when 2 passed in",
             "TestSub/a_b/#01",
-            "src/a.test.ts > suite > renders 'x' (twice)",
+            "suite > renders 'x' (twice)",
             "com.acme.SumTest.testAll[1]",
             "mod::tests::adds_2",
             "test/sum_test.rb:12 adds",
@@ -268,6 +268,62 @@ fn tests_lists() {
         one(C::LocationAsTest, "PASS_TO_PASS"),
         "a name that begins with a place is the only finding"
     );
+}
+
+#[test]
+fn tests_that_only_the_solution_defines() {
+    use LintCode as C;
+    let inline = "diff --git a/src/sum.rs b/src/sum.rs\nnew file mode 100644\n--- /dev/null\n+++ b/src/sum.rs\n\
+                  @@ -0,0 +1,5 @@\n+pub fn sum() {}\n+#[cfg(test)]\n+mod tests {\n+#[test] fn adds() {}\n+}\n";
+    let with = |patch: String, test: &str| {
+        after(v4(), |r| {
+            r["patch"] = patch.into();
+            r["FAIL_TO_PASS"] = json!([test]).to_string().into();
+        })
+    };
+    let unsatisfiable = one(C::UnsatisfiableTest, "FAIL_TO_PASS");
+    for test in ["sum::tests::adds", "src/sum.rs - sum::sum (line 3)"] {
+        let found = with(inline.to_owned(), test);
+        assert!(found.contains(&unsatisfiable[0]), "{test}: {found:?}");
+    }
+    // An example in the documentation of a function that the solution adds.
+    let documented = format!(
+        "{GOLD}@@ -9 +10,4 @@\n x = 1\n+def mean(items):\n+    \"\"\"\n+    >>> mean([1])\n"
+    );
+    let found = with(documented, "lib/sum.py::lib.sum.mean");
+    assert!(found.contains(&unsatisfiable[0]), "{found:?}");
+    assert_eq!(with(inline.to_owned(), "tests/test_sum.py::test_all"), []);
+    assert_eq!(
+        with(inline.to_owned(), "it::total_is_right"),
+        [],
+        "neither patch names it"
+    );
+}
+
+#[test]
+fn tests_that_no_second_run_prints_or_that_no_run_asks_for() {
+    use LintCode as C;
+    let pass = |name: &str| {
+        after(v4(), |r| {
+            r["PASS_TO_PASS"] = json!([name]).to_string().into();
+        })
+    };
+    for name in [
+        "test_a[<X object at 0x7f3a1c>]",
+        "test_b[0x7ffd5e8c12a0]",
+        "reads /tmp/tmpab12/x",
+    ] {
+        assert_eq!(pass(name), one(C::UnstableTest, "PASS_TO_PASS"), "{name}");
+    }
+    for name in ["test_a[0xff]", "test_a[0xdeadbeef]", "writes to /tmp"] {
+        assert_eq!(pass(name), [], "{name}");
+    }
+    let other = "tests/test_other.py::test_x";
+    assert_eq!(pass(other), one(C::UnselectedTest, "PASS_TO_PASS"));
+    let whole = after(v5(), |r| {
+        r["PASS_TO_PASS"] = json!([other]).to_string().into();
+    });
+    assert_eq!(whole, [], "its script may run all");
 }
 
 #[test]
