@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod audit;
 mod cached;
 mod clones;
 mod config;
@@ -33,6 +34,7 @@ pub use atlas_oracle as oracle;
 pub use atlas_parsers as parsers;
 pub use atlas_source as source;
 
+pub use audit::{AuditCount, AuditReport, audit_dataset, audit_runs};
 pub use cached::CachedSandbox;
 pub use config::{Bytes, Config, EngineConfig, LocalConfig, ModelConfig, PlanConfig};
 pub use datasets::{

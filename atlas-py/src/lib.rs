@@ -9,6 +9,7 @@
     reason = "these are docstrings, which Python shows as they stand"
 )]
 
+mod audit;
 mod classification;
 mod columns;
 mod compat;
@@ -37,6 +38,8 @@ use pyo3::prelude::*;
 /// The native module of `swe_atlas`; import the package instead.
 #[pymodule]
 mod _swe_atlas {
+    #[pymodule_export]
+    use crate::audit::{AuditReport, audit};
     #[pymodule_export]
     use crate::classification::{Classification, classify};
     #[pymodule_export]

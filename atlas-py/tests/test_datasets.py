@@ -140,6 +140,20 @@ def test_faults_of_rows_are_found(pull_request: PullRequest) -> None:
         swe_atlas.lint(dataset, ignore=["no_such_code"])
 
 
+def test_rows_are_audited() -> None:
+    statement = "see https://github.com/example/sums/pull/2"
+    dataset = swe_atlas.Dataset.from_rows([row(1), row(2, problem_statement=statement)])
+    report = swe_atlas.audit(dataset)
+    codes = {(one["instance"], one["code"]) for one in report.findings}
+    assert ("example__sums-2", "link_in_problem") in codes
+    assert report.counts["link_in_problem"]["rows"] == 1
+    assert report.rows == 2 and report.rows_with_findings >= 1
+    assert pickle.loads(pickle.dumps(report)) == report
+    assert "link_in_problem" not in swe_atlas.audit(dataset, ignore=["link_in_problem"]).counts
+    with pytest.raises(swe_atlas.InvalidInputError, match="path"):
+        swe_atlas.audit(dataset, run=True)
+
+
 def test_patches_are_examined(pull_request: PullRequest) -> None:
     assert swe_atlas.examine_patch(PATCH) == swe_atlas.examine_patch(PATCH.encode())
     assert not any(fault["breaks"] for fault in swe_atlas.examine_patch(PATCH))

@@ -38,18 +38,18 @@ pub(super) struct ConvertArgs {
     format: Format,
 }
 
-fn read(path: &Path) -> Result<Dataset, Error> {
+pub(super) fn read(path: &Path) -> Result<Dataset, Error> {
     read_dataset(path, &ReadOptions::default())
 }
 
-fn faults_text(text: &mut String, faults: &[RowFault]) {
+pub(super) fn faults_text(text: &mut String, faults: &[RowFault]) {
     for fault in faults {
         let _ = writeln!(text, "{fault}");
     }
 }
 
 /// Whether rows are missing from what was read.
-fn lost_rows(faults: &[RowFault]) -> usize {
+pub(super) fn lost_rows(faults: &[RowFault]) -> usize {
     faults
         .iter()
         .filter(|fault| !fault.kind.keeps_row())
@@ -173,7 +173,7 @@ pub(super) fn lint_command(args: &LintArgs) -> Result<u8, Error> {
     })
 }
 
-fn word(severity: Severity) -> &'static str {
+pub(super) fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "note",
         Severity::Warning => "warning",

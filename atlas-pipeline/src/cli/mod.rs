@@ -1,6 +1,7 @@
 //! The command line: arguments in, reports out. All work is done by the library.
 
 mod attempts;
+mod audit;
 mod baseline;
 mod critic;
 mod dataset;
@@ -77,6 +78,8 @@ enum Command {
     Convert(dataset::ConvertArgs),
     /// Look for faults in a dataset's rows.
     Lint(dataset::LintArgs),
+    /// Say what is wrong with published rows, from their data, and by running them where asked.
+    Audit(Box<audit::AuditArgs>),
     /// Compare two datasets.
     Diff(dataset::DiffArgs),
     /// Tell why a patch does or does not apply, and what would mend it.
@@ -383,6 +386,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Eval(args) => with_runtime(|cx| async move { eval::eval(&cx, *args).await }),
         Command::Convert(args) => dataset::convert_command(&args),
         Command::Lint(args) => dataset::lint_command(&args),
+        Command::Audit(args) => with_runtime(|cx| async move { audit::command(&cx, *args).await }),
         Command::Diff(args) => dataset::diff_command(&args),
         Command::Patch(args) => with_runtime(|_| async move { dataset::patch_command(args).await }),
         Command::Leaderboard(args) => leaderboard::command(&args),

@@ -116,6 +116,42 @@ fn faults_of_rows_are_found_and_the_rest_goes_on() {
 }
 
 #[test]
+fn rows_are_audited_from_their_data() {
+    let place = Place::new();
+    let inline = "diff --git a/src/sum.rs b/src/sum.rs\nnew file mode 100644\n--- /dev/null\n+++ b/src/sum.rs\n\
+                  @@ -0,0 +1,4 @@\n+pub fn sum_of_all(numbers: &[i64]) -> i64 { numbers.iter().sum() }\n+#[cfg(test)]\n+mod tests {\n+#[test] fn adds() {} }\n";
+    let mut golds = row("me__calc-1");
+    golds["patch"] = json!(inline);
+    golds["FAIL_TO_PASS"] = json!("[\"sum::tests::adds\"]");
+    let mut leaked = row("me__calc-2");
+    leaked["problem_statement"] =
+        json!("as in https://github.com/me/calc/pull/2\n\ndiff --git a/x b/x\n");
+    write(&place, "rows.jsonl", &[golds, leaked]);
+    let done = place.run(&["audit", "rows.jsonl", "--format", "json"]);
+    assert_eq!(done.code(), 3, "{}", done.stderr());
+    let report = done.json();
+    let found: Vec<(&str, &str)> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| (f["instance"].as_str().unwrap(), f["code"].as_str().unwrap()))
+        .collect();
+    for expected in [
+        ("me__calc-1", "unsatisfiable_test"),
+        ("me__calc-2", "link_in_problem"),
+        ("me__calc-2", "diff_in_problem"),
+    ] {
+        assert!(found.contains(&expected), "{found:?}");
+    }
+    assert_eq!(report["counts"]["unsatisfiable_test"]["rows"], 1);
+    assert_eq!(report["rows_with_findings"], 2);
+    let text = place.run(&["audit", "rows.jsonl"]).stdout();
+    assert!(text.contains("2 of 2 rows have something wrong"), "{text}");
+    let unrelated = place.run(&["audit", "rows.jsonl", "--jobs", "2"]);
+    assert_eq!(unrelated.code(), 2, "--jobs is for --run");
+}
+
+#[test]
 fn differences_of_datasets_are_told_by_test() {
     let place = Place::new();
     let mut changed = row("me__calc-1");

@@ -6,7 +6,7 @@ rows through quality gates, and `grade` holds a run against a row's lists.
 
 `evaluate` runs and grades predictions, `regrade` grades stored logs again, `parse_log_compat` and
 `grade_compat` do single steps as a released harness does them. `read_dataset`, `read_predictions`,
-`convert`, `lint` and `diff_datasets` are for files, `examine_patch` and `diagnose_patch` for patches,
+`convert`, `lint`, `audit` and `diff_datasets` are for files, `examine_patch` and `diagnose_patch` for patches,
 `leaderboard` and `pass_at_k` for scores.
 
 `abstain`, `review`, `critic`, `judge`, `judge_attempts`, `hints` and `synth_parser` ask a language model, which may
@@ -36,6 +36,7 @@ from swe_atlas._swe_atlas import (
     AbstainReport,
     Analysis,
     AttemptReport,
+    AuditReport,
     Classification,
     Conversion,
     CriticReport,
@@ -56,6 +57,7 @@ from swe_atlas._swe_atlas import (
     ValidateReport,
     __version__,
     abstain,
+    audit,
     certify_parser,
     classify,
     convert,
@@ -90,6 +92,7 @@ __all__ = [
     "Analysis",
     "AtlasError",
     "AttemptReport",
+    "AuditReport",
     "BudgetExceededError",
     "CancelledError",
     "Classification",
@@ -124,6 +127,7 @@ __all__ = [
     "ValidateReport",
     "__version__",
     "abstain",
+    "audit",
     "certify_parser",
     "classify",
     "convert",

@@ -13,6 +13,7 @@ from swe_atlas.types import (
     AtK,
     AttemptResult,
     AttemptSummary,
+    AuditCount,
     BeforeFailureExtent,
     Beyond,
     BugRuns,
@@ -86,6 +87,7 @@ __all__ = [
     "AbstainReport",
     "Analysis",
     "AttemptReport",
+    "AuditReport",
     "Classification",
     "Conversion",
     "CriticReport",
@@ -108,6 +110,7 @@ __all__ = [
     "_error_kinds",
     "_raise",
     "abstain",
+    "audit",
     "aggregate_critic",
     "average_precision",
     "average_ranks",
@@ -292,6 +295,10 @@ class Classification:
         """Ids that hold a time, an address or a counter, each with why: in neither list."""
 
     @property
+    def gold_only(self) -> dict[str, str]:
+        """Tests that exist only through the gold patch, each with what shows it: in neither list."""
+
+    @property
     def fail_to_pass_swebench_rule(self) -> list[str] | None:
         """What the plain SWE-bench rule would have given as FAIL_TO_PASS, where it differs."""
 
@@ -370,6 +377,10 @@ class MakeReport:
     @property
     def pass_to_pass(self) -> list[str]:
         """Tests that must go on passing."""
+
+    @property
+    def gold_only(self) -> dict[str, str]:
+        """Tests that exist only through the gold patch, each with what shows it: in neither list."""
 
     @property
     def row(self) -> pathlib.Path | None:
@@ -914,6 +925,45 @@ class LintReport:
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
 
 @final
+class AuditReport:
+    """What is wrong with a dataset, row by row and kind by kind.
+
+    Made by `audit`. Immutable; every attribute gives fresh plain values.
+    """
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    @property
+    def rows(self) -> int:
+        """How many rows could be read."""
+
+    @property
+    def rows_with_findings(self) -> int:
+        """How many of them have a finding that is more than a note."""
+
+    @property
+    def counts(self) -> dict[str, AuditCount]:
+        """Code -> its severity, how many rows have it, and what it means."""
+
+    @property
+    def findings(self) -> list[LintFinding]:
+        """What is wrong with each, in the order of the rows."""
+
+    @property
+    def faults(self) -> list[RowFault]:
+        """Rows that could not be read, and what deserves a look."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, equal to what `atlas audit --format json` prints."""
+
+    def to_json(self) -> str:
+        """The same as one line of JSON."""
+
+    def __eq__(self, value: object, /) -> bool: ...
+    @classmethod
+    def _restore(cls: type[_T], state: str) -> _T: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+
+@final
 class Leaderboard:
     """Models side by side.
 
@@ -1121,6 +1171,36 @@ def lint(
     `repos` is a clone or a folder of clones: the patches are tried in them, which takes git.
 
     Each finding has a code, a severity (note, warning or fatal), the row, the column and the way out.
+    Raises InvalidInputError for an unknown schema or code.
+    """
+
+def audit(
+    dataset: Dataset | str | os.PathLike[str],
+    *,
+    schema: Schema | None = None,
+    ignore: Sequence[str] = (),
+    repos: str | os.PathLike[str] | None = None,
+    run: bool = False,
+    mode: Mode = "strict",
+    engine: Literal["auto", "docker", "local"] = "auto",
+    jobs: int = 1,
+    timeout: int | None = None,
+    run_id: str = "audit",
+    out: str | os.PathLike[str] = ".",
+    results: str | os.PathLike[str] | None = None,
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    trust: bool = False,
+) -> AuditReport:
+    """Says what is wrong with published rows: a dataset, or its path.
+
+    Beyond what `lint` finds it looks for statements that give the solution away. `schema` is that of all
+    rows, default told from each; `ignore` names codes that are not reported; with `repos`, a clone or a
+    folder of clones, the patches are tried in them.
+
+    With `run` each row is also built and run, with its own solution and without any; then `dataset` must be
+    a path, and `mode`, `engine`, `jobs`, `timeout` (seconds), `out`, `results`, `config` and `trust` are those
+    of `evaluate`.
+
     Raises InvalidInputError for an unknown schema or code.
     """
 

@@ -10,6 +10,7 @@ __all__ = [
     "AtK",
     "AttemptResult",
     "AttemptSummary",
+    "AuditCount",
     "BeforeFailureExtent",
     "Beyond",
     "BugRuns",
@@ -579,6 +580,14 @@ class LintFinding(TypedDict):
     line: int
     message: str
     way_out: str
+
+
+class AuditCount(TypedDict):
+    """How often a kind of fault occurs."""
+
+    severity: Literal["note", "warning", "fatal"]
+    rows: int
+    meaning: str
 
 
 class TestsDiff(TypedDict):

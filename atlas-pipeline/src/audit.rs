@@ -1,0 +1,258 @@
+//! What is wrong with anybody's rows: all that `lint` looks for, what their texts give away, and, where
+//! asked, what running them shows.
+
+use crate::datasets::lint_dataset;
+use crate::evaluate::{EvalOptions, EvalOutcome, EvalVerdict, PredictionSource, evaluate};
+use atlas_core::{Error, Patch, RunContext, Severity};
+use atlas_formats::{
+    ConvertOptions, Dataset, Finding, LintCode, LintOptions, RowFault, Schema, convert,
+};
+use atlas_oracle::leak_of;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// From this share of the solution's lines on, a statement that holds them gives the solution away: the
+/// integrity gate's own default.
+const QUOTED_SHARE: f64 = 0.5;
+
+/// One kind of fault, over the whole dataset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AuditCount {
+    /// How much it matters.
+    pub severity: Severity,
+    /// How many rows have it.
+    pub rows: usize,
+    /// What it means.
+    pub meaning: String,
+}
+
+/// What is wrong with a dataset.
+#[derive(Clone, Debug, Serialize)]
+pub struct AuditReport {
+    /// 1.
+    pub schema_version: u32,
+    /// How many rows could be read.
+    pub rows: usize,
+    /// How many of them have a finding that is more than a note.
+    pub rows_with_findings: usize,
+    /// Code -> how often.
+    pub counts: BTreeMap<&'static str, AuditCount>,
+    /// What is wrong with each, in the order of the rows.
+    pub findings: Vec<Finding>,
+    /// Rows that could not be read, and what deserves a look.
+    pub faults: Vec<RowFault>,
+}
+
+impl AuditReport {
+    fn new(set: &Dataset, findings: Vec<Finding>) -> Self {
+        let mut report = Self {
+            schema_version: 1,
+            rows: set.rows.len(),
+            rows_with_findings: 0,
+            counts: BTreeMap::new(),
+            findings,
+            faults: set.faults.clone(),
+        };
+        report.count();
+        report
+    }
+
+    fn count(&mut self) {
+        let mut rows: BTreeMap<LintCode, BTreeSet<&str>> = BTreeMap::new();
+        let mut bad: BTreeSet<&str> = BTreeSet::new();
+        for finding in &self.findings {
+            rows.entry(finding.code)
+                .or_default()
+                .insert(&finding.instance);
+            if finding.severity != Severity::Note {
+                bad.insert(&finding.instance);
+            }
+        }
+        self.rows_with_findings = bad.len();
+        let counts = rows.into_iter().map(|(code, rows)| {
+            let count = AuditCount {
+                severity: code.severity(),
+                rows: rows.len(),
+                meaning: code.doc().to_owned(),
+            };
+            (code.as_str(), count)
+        });
+        self.counts = counts.collect();
+    }
+
+    /// Whether anything is wrong that is more than a note, or a row could not be read.
+    pub fn is_clean(&self) -> bool {
+        self.rows_with_findings == 0 && self.faults.iter().all(|fault| fault.kind.keeps_row())
+    }
+}
+
+/// Says what is wrong with a dataset's rows from their data alone: the findings of [`lint`](atlas_formats::lint),
+/// and statements that give the solution away by the integrity gate's rules. With `repos`, a clone or a
+/// folder of clones, the patches are tried too.
+///
+/// Must not be called from asynchronous code, which it would block.
+///
+/// # Errors
+/// Those of [`lint_dataset`].
+pub fn audit_dataset(
+    cx: &RunContext,
+    set: &Dataset,
+    options: &LintOptions<'_>,
+    repos: Option<&Path>,
+) -> Result<AuditReport, Error> {
+    cx.progress.phase("look at the rows");
+    let mut findings = lint_dataset(cx, set, options, repos)?.findings;
+    cx.progress.phase("look at the statements");
+    for (at, row) in set.rows.iter().enumerate() {
+        cx.check("audit")?;
+        cx.progress
+            .detail(&format!("{} of {}", at + 1, set.rows.len()));
+        let Some(schema) = options.schema.or_else(|| Schema::detect(row)) else {
+            continue;
+        };
+        let (rows, _) = convert(
+            std::slice::from_ref(row),
+            schema,
+            Schema::SwebenchV4,
+            &ConvertOptions::default(),
+        );
+        let Some(plain) = rows.first() else { continue };
+        let text = |column: &str| plain.text(column).unwrap_or_default();
+        let (gold, test) = (Patch::new(text("patch")), Patch::new(text("test_patch")));
+        let leak = leak_of(text("problem_statement"), &gold, &test);
+        let repo = format!("/{}/", text("repo").to_ascii_lowercase());
+        let own = leak
+            .links
+            .iter()
+            .find(|link| link.to_ascii_lowercase().contains(&repo));
+        let line = row.place().map_or(0, |place| place.line);
+        let mut add = |code: LintCode, message: String, way_out: &str| {
+            findings.push(Finding {
+                code,
+                severity: code.severity(),
+                instance: row.id().to_string(),
+                field: "problem_statement".to_owned(),
+                line,
+                message,
+                way_out: way_out.to_owned(),
+            });
+        };
+        if let Some(link) = own {
+            let message = format!("it links to `{link}`");
+            add(LintCode::LinkInProblem, message, "take the link out");
+        }
+        if leak.has_diff {
+            let way_out = "take the diff out, or say that the task gives the answer";
+            add(
+                LintCode::DiffInProblem,
+                "it holds a diff".to_owned(),
+                way_out,
+            );
+        } else if leak
+            .quoted_share()
+            .is_some_and(|share| share >= QUOTED_SHARE)
+        {
+            let message = format!(
+                "it holds {} of the {} lines of the solution that say something",
+                leak.quoted_lines.len(),
+                leak.solution_lines
+            );
+            let way_out = "take the lines out, or say that the task gives the answer";
+            add(LintCode::DiffInProblem, message, way_out);
+        }
+    }
+    findings.retain(|finding| !options.ignored.contains(&finding.code));
+    in_order(set, &mut findings);
+    Ok(AuditReport::new(set, findings))
+}
+
+/// Builds and runs the rows: with their own solutions, which must resolve them, and without any, which must
+/// leave every test of `FAIL_TO_PASS` failing. What that shows is added to the report. The options'
+/// predictions are not looked at.
+///
+/// # Errors
+/// Those of [`evaluate`].
+///
+/// # Cancellation
+/// As [`evaluate`].
+pub async fn audit_runs(
+    cx: &RunContext,
+    set: &Dataset,
+    options: &EvalOptions,
+    report: &mut AuditReport,
+) -> Result<(), Error> {
+    let run_id = &options.run_id;
+    for (predictions, name) in [
+        (PredictionSource::Gold, "gold"),
+        (PredictionSource::Null, "null"),
+    ] {
+        let options = EvalOptions {
+            predictions,
+            run_id: format!("{run_id}.{name}"),
+            ..options.clone()
+        };
+        let found = evaluate(cx, &options).await?;
+        let is_gold = name == "gold";
+        report.findings.extend(
+            found
+                .verdicts
+                .iter()
+                .filter_map(|verdict| of_run(verdict, is_gold)),
+        );
+    }
+    in_order(set, &mut report.findings);
+    report.count();
+    Ok(())
+}
+
+/// What a run with the row's own solution, or without any, says against the row.
+fn of_run(verdict: &EvalVerdict, is_gold: bool) -> Option<Finding> {
+    let first = verdict
+        .reasons
+        .first()
+        .map_or("no reason is known", String::as_str);
+    let passing = &verdict.fail_to_pass.success;
+    let (code, message, way_out) = if verdict.outcome == EvalOutcome::NoEvidence {
+        let which = if is_gold { "with" } else { "without" };
+        let message = format!("nothing is known of the run {which} the solution: {first}");
+        (LintCode::NotRun, message, "see the run's verdict and log")
+    } else if is_gold && !verdict.resolved {
+        let missed = verdict.fail_to_pass.failure.len() + verdict.pass_to_pass.failure.len();
+        let message = format!("{missed} listed tests do not pass with the solution: {first}");
+        (
+            LintCode::GoldNotResolved,
+            message,
+            "run the states again, or leave the row out",
+        )
+    } else if !is_gold && !passing.is_empty() {
+        let message = format!(
+            "{} tests of FAIL_TO_PASS pass without a solution, as `{}`",
+            passing.len(),
+            passing.first().unwrap_or_default()
+        );
+        (
+            LintCode::PassesWithoutGold,
+            message,
+            "take them out of FAIL_TO_PASS",
+        )
+    } else {
+        return None;
+    };
+    Some(Finding {
+        code,
+        severity: code.severity(),
+        instance: verdict.instance_id.clone(),
+        field: "FAIL_TO_PASS".to_owned(),
+        line: 0,
+        message,
+        way_out: way_out.to_owned(),
+    })
+}
+
+/// Findings in the order of the rows.
+fn in_order(set: &Dataset, findings: &mut [Finding]) {
+    let rows = set.rows.iter().enumerate().rev();
+    let places: BTreeMap<&str, usize> = rows.map(|(at, row)| (row.id().as_str(), at)).collect();
+    findings.sort_by_key(|finding| places.get(finding.instance.as_str()).copied());
+}
