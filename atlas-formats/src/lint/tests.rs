@@ -205,13 +205,14 @@ fn names(looked: &mut Looked<'_>, column: &str, tests: &[String]) {
     }
 }
 
-/// A bracket of parameters that is not closed, or a quote within it: cut at a blank or a quote.
+/// A bracket of parameters that is not closed, or a quote within it: cut at a blank or a quote. Parameters
+/// hold any text, brackets and quotes too, so a name that ends with the closing bracket is whole.
 fn is_truncated(name: &str) -> bool {
-    if is_no_name(name) {
+    if is_no_name(name) || (name.contains('[') && name.ends_with(']')) {
         return false;
     }
-    // `not strip '['`: a test that is about brackets.
-    let name = ["'['", "\"[\"", "`[`"]
+    // `not strip '['`: a test that is about brackets. `\"` is within a quote.
+    let name = ["'['", "\"[\"", "`[`", "\\\""]
         .iter()
         .fold(name.to_owned(), |name, quoted| name.replace(quoted, ""));
     let count = |c: char| name.matches(c).count();

@@ -197,7 +197,8 @@ fn tests_lists() {
         "tests/test_sum.py::test_p[a",
         "test_x(\"a",
         "test 'case",
-        "tests/test_sum.py::test[b-c[d]",
+        "tests/test_sum.py::test[b-c[d",
+        "tests/test_sum.py::test[a] and [b",
     ] {
         assert_eq!(
             pass(&[name]),
@@ -263,6 +264,12 @@ fn tests_lists() {
             "waits in 3 places",
             "script name with '",
             "does not strip '%5B' => '[' from parameters",
+            // Values of parameters are any text.
+            "tests/test_sum.py::test_x[a b[c]]",
+            "tests/test_sum.py::test_x[arg1-[]",
+            "tests/test_sum.py::test_x[Usage: 'x [OPTIONS] \"]",
+            "tests/test_sum.py::test_x[['a]",
+            "Acme.CalcTests.Strings(\"a b\",\"c\\\"d\")",
             "parses \u{0}javascript: and /\t/x",
         ]),
         one(C::LocationAsTest, "PASS_TO_PASS"),
