@@ -2,6 +2,8 @@
 
 use crate::repository::{GitRepo, shas};
 use atlas_core::{CommitSha, Error, ErrorKind};
+use regex::Regex;
+use std::sync::LazyLock;
 
 /// The two ends of a pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,14 +154,56 @@ impl GitRepo {
 }
 
 /// A problem statement out of commit messages, for want of the pull request's own text: the
-/// messages one after another without sign-off lines, pull request numbers at the end of subjects
-/// and the subjects that hosts write for merges.
+/// messages one after another without what git and hosts add to them: sign-off lines, pull request numbers
+/// at the end of subjects, subjects of merges, lists of files in conflict and the rule before co-authors.
 ///
 /// ```
 /// let text = atlas_source::problem_statement(&["Fix it (#7)\n\nBody.\n\nSigned-off-by: Me <me@x>"]);
 /// assert_eq!(text, "Fix it\n\nBody.");
 /// ```
 pub fn problem_statement<S: AsRef<str>>(messages: &[S]) -> String {
+    let mut parts = Vec::new();
+    for message in messages {
+        let mut lines = Vec::new();
+        let mut in_conflicts = false;
+        for line in message.as_ref().lines().map(str::trim_end) {
+            if is_conflicts(line) {
+                in_conflicts = true;
+                continue;
+            }
+            // The files are indented, behind a `#` or not; anything else ends the list.
+            let file = line.trim_start_matches('#');
+            in_conflicts &= file.is_empty() || file.starts_with('\t') || file.starts_with("  ");
+            if in_conflicts && !line.is_empty() || is_added(line) {
+                continue;
+            }
+            // What was left out leaves blank lines behind. A rule below text makes it a heading.
+            let is_rule = line.len() >= 5 && line.bytes().all(|byte| byte == b'-');
+            let above = lines.last().is_none_or(|last: &&str| last.is_empty());
+            if !(above && (line.is_empty() || is_rule)) {
+                lines.push(line);
+            }
+        }
+        if let Some(subject) = lines.first_mut() {
+            *subject = without_number(subject);
+        }
+        let text = lines.join("\n");
+        let text = text.trim();
+        if !text.is_empty() {
+            parts.push(text.to_owned());
+        }
+    }
+    parts.join("\n\n")
+}
+
+/// `Conflicts:` or `# Conflicts:`, which git writes above the files of a merge that did not fit.
+fn is_conflicts(line: &str) -> bool {
+    let line = line.trim_start_matches(['#', ' ', '*', '-']);
+    line.eq_ignore_ascii_case("conflicts:")
+}
+
+/// A line that no author wrote: a trailer, the subject of a merge (squashing makes it an item of a list).
+fn is_added(line: &str) -> bool {
     const TRAILERS: &[&str] = &[
         "signed-off-by",
         "co-authored-by",
@@ -170,32 +214,21 @@ pub fn problem_statement<S: AsRef<str>>(messages: &[S]) -> String {
         "change-id",
         "cc",
     ];
-    let mut parts = Vec::new();
-    for message in messages {
-        let mut lines: Vec<&str> = message
-            .as_ref()
-            .lines()
-            .map(str::trim_end)
-            .filter(|line| {
-                let key = line
-                    .split_once(": ")
-                    .map(|(key, _)| key.to_ascii_lowercase());
-                !key.is_some_and(|key| TRAILERS.contains(&key.as_str()))
-            })
-            .collect();
-        if let Some(subject) = lines.first_mut() {
-            *subject = without_number(subject);
-            if subject.starts_with("Merge pull request #") || subject.starts_with("Merge branch ") {
-                *subject = "";
-            }
-        }
-        let text = lines.join("\n");
-        let text = text.trim();
-        if !text.is_empty() {
-            parts.push(text.to_owned());
-        }
-    }
-    parts.join("\n\n")
+    static MERGE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?x)^(?:[*-]\ +)?Merged?\ (?:
+                (?:remote(?:-tracking)?\ )?(?:branch|branches|tag|tags|commit)\ '[^']+'.*
+                | branch\ \S+(?:\ (?:of|from|into|in|to)\ \S+)*
+                | pull\ request\ \#\d+.*
+                | [0-9a-f]{7,40}\ into\ [0-9a-f]{7,40}
+            )$",
+        )
+        .expect("the pattern is tested")
+    });
+    let key = line
+        .split_once(": ")
+        .map(|(key, _)| key.to_ascii_lowercase());
+    key.is_some_and(|key| TRAILERS.contains(&key.as_str())) || MERGE.is_match(line)
 }
 
 /// The subject without `(#7)` at its end.

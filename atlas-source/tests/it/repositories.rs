@@ -198,6 +198,45 @@ fn problem_statements() {
     assert_eq!(problem_statement::<&str>(&[]), "");
 }
 
+/// What merging leaves in messages says nothing of the task, and names files that the solution changes.
+#[test]
+fn problem_statements_without_merge_noise() {
+    for (message, text) in [
+        (
+            "Merge branch 'main' into fix\n\n# Conflicts:\n#\tsrc/a.rs\n#\tsrc/b c.rs\n",
+            "",
+        ),
+        (
+            "Keep order (#4)\n\nConflicts:\n\tlib/a.rb\n\n\tlib/b.rb\n\nIt was lost.",
+            "Keep order\n\nIt was lost.",
+        ),
+        (
+            "Keep order (#4)\n\n* Keep it\n\n* Merge branch 'main' into fix\n\n# Conflicts:\n#   a.py\n\n\
+             * Say why\n\n---------\n\nCo-authored-by: X <x@x>",
+            "Keep order\n\n* Keep it\n\n* Say why",
+        ),
+        (
+            "Merge remote-tracking branch 'up/1.x' into fix\n\nReal text",
+            "Real text",
+        ),
+        ("Merge branch main of github.com:a/b into fix", ""),
+        ("Merge 0123abc into 4567def", ""),
+        ("Merge pull request #3 from a/b", ""),
+        // Words of an author.
+        (
+            "Merge branch lists before sorting",
+            "Merge branch lists before sorting",
+        ),
+        (
+            "Merge tags that repeat\n\nWhy\n-----\n\n# Conflicts of names",
+            "Merge tags that repeat\n\nWhy\n-----\n\n# Conflicts of names",
+        ),
+        ("Conflicts: say which", "Conflicts: say which"),
+    ] {
+        assert_eq!(problem_statement(&[message]), text, "{message}");
+    }
+}
+
 #[tokio::test]
 async fn a_log_ends_at_its_commit() {
     let lab = Lab::new();
