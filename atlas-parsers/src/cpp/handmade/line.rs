@@ -100,6 +100,15 @@ pub(super) fn valued(text: &str) -> Option<(&str, &str)> {
     (!name.is_empty()).then_some((name, text.get(at + 1..)?))
 }
 
+/// Whether the value behind a name goes on: its brackets are not closed, or the last does not end it.
+pub(super) fn is_open(text: &str) -> bool {
+    let Some((_, value)) = valued(text) else {
+        return false;
+    };
+    let count = |c: char| value.matches(c).count();
+    value.starts_with('[') && (count('[') > count(']') || !value.ends_with(']'))
+}
+
 /// What a program counts at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {

@@ -7,8 +7,8 @@
 //!
 //! Some programs print what they expected and found behind the name, `[true][false]`. In a log in
 //! which all checks that pass have equal halves there, brackets behind a name are values and no part
-//! of it: a failing check would otherwise have another id. A name that comes again is another check,
-//! `name #2`.
+//! of it: a failing check would otherwise have another id. Values may go on over several lines, and their
+//! line ends are written `\n` where they are kept in the id. A name that comes again is another check, `name #2`.
 
 mod line;
 
@@ -86,6 +86,8 @@ struct State {
     counted: Option<(u64, u64)>,
     /// Whether a process died behind the last count.
     died: bool,
+    /// The last name with the lines that followed, while a bracket in it is open.
+    open: Option<String>,
 }
 
 impl LineState for State {
@@ -109,11 +111,13 @@ impl LineState for State {
         }) = line::verdict(text)
         {
             let kind = if strong { Kind::Strong } else { Kind::Weak };
-            self.push(name, status, kind);
+            self.push(name, status, kind, text);
         } else if text.contains("] ")
             && let Some(found) = line::glued(text)
         {
-            self.push(found.name, found.status, Kind::Glued);
+            self.push(found.name, found.status, Kind::Glued, text);
+        } else if self.open.is_some() && line::count(text).is_none() {
+            self.go_on(text);
         } else if !self.found.is_empty() {
             if let Some(count) = line::count(text) {
                 let (passed, failed) = self.counted.get_or_insert((0, 0));
@@ -128,6 +132,7 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         let mut log = ParsedLogBuilder::new("handmade");
+        self.give_up();
         let consistent = self.choose();
         if let Some((passed, failed)) = self.counted.filter(|_| !self.found.is_empty()) {
             log.add_totals(Totals {
@@ -153,12 +158,43 @@ impl LineState for State {
 }
 
 impl State {
-    fn push(&mut self, name: &str, status: TestStatus, kind: Kind) {
+    fn push(&mut self, name: &str, status: TestStatus, kind: Kind, line: &str) {
+        self.give_up();
+        // Blanks at a line's end belong to a value that goes on.
+        let blanks = &line[line.trim_end().len()..];
+        self.open = line::is_open(name).then(|| format!("{name}{blanks}"));
         self.found.push(Found {
             name: name.to_owned(),
             status,
             kind,
         });
+    }
+
+    /// One more line of a value whose bracket is open.
+    fn go_on(&mut self, text: &str) {
+        const LONGEST: usize = 4096;
+        let Some(open) = &mut self.open else {
+            return;
+        };
+        open.push_str("\\n");
+        open.push_str(text);
+        if open.len() > LONGEST {
+            self.give_up();
+        } else if !line::is_open(open)
+            && let (Some(whole), Some(last)) = (self.open.take(), self.found.last_mut())
+        {
+            last.name = whole;
+        }
+    }
+
+    /// A value that has no end is none that belongs to a name.
+    fn give_up(&mut self) {
+        if self.open.take().is_some()
+            && let Some(last) = self.found.last_mut()
+            && let Some((name, _)) = line::valued(&last.name)
+        {
+            last.name = name.to_owned();
+        }
     }
 
     /// Whether the count is that of these kinds of verdicts.
