@@ -166,17 +166,47 @@ fn take_out_impossible(overlay: &mut Overlay, context: &Context<'_>, signals: &m
     }
     for (path, file) in &overlay.write {
         let target = String::from_utf8_lossy(&file.bytes);
-        let leaves = || crate::command::join(places::folder_of(path), &target).is_none();
-        if file.mode == FileMode::Symlink && leaves() {
+        if file.mode == FileMode::Symlink && leaves(overlay, path, &target) {
+            // A link that the instance's own patches write is part of its tree.
+            let is_upstream =
+                context.upstream.tests_touch(path) || context.upstream.gold_touches(path);
+            let (action, severity) = if is_upstream {
+                (SignalAction::Kept, SignalSeverity::Suspicious)
+            } else {
+                (SignalAction::Refused, SignalSeverity::Tamper)
+            };
             signals.push(Signal {
                 kind: SignalKind::Repository,
                 path: path.clone(),
                 message: format!("a symbolic link out of the repository, to `{target}`"),
-                action: SignalAction::Kept,
-                severity: SignalSeverity::Suspicious,
+                action,
+                severity,
             });
         }
     }
+}
+
+/// Whether a link leads out of the tree. Git keeps no file below a link, so its own folder is real; `..`
+/// behind another link of these files leads nobody knows where.
+fn leaves(overlay: &Overlay, path: &str, target: &str) -> bool {
+    if target.starts_with('/') {
+        return true;
+    }
+    let folder = places::folder_of(path);
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let is_link = |parts: &[&str]| {
+        let file = overlay.write.get(&parts.join("/"));
+        file.is_some_and(|file| file.mode == FileMode::Symlink)
+    };
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if is_link(&parts) || parts.pop().is_none() => return true,
+            ".." => {}
+            part => parts.push(part),
+        }
+    }
+    false
 }
 
 /// A file that is the instance's again needs its place: a folder or file that the prediction puts

@@ -69,6 +69,8 @@ pub enum SignalAction {
     Removed,
     /// Nothing: the change stays.
     Kept,
+    /// The prediction is not to be run: a run would reach what is not its own.
+    Refused,
 }
 
 /// How much it looks like cheating.

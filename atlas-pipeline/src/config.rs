@@ -24,6 +24,8 @@ pub struct Config {
     pub local: LocalConfig,
     /// What analysis would otherwise find out.
     pub plan: PlanConfig,
+    /// How long predictions may run.
+    pub grading: GradingConfig,
     /// The language model that is asked where rules do not help.
     pub model: ModelConfig,
     /// Models by name, `[models.NAME]`, for commands that take `--model NAME`.
@@ -141,6 +143,43 @@ pub struct LocalConfig {
     pub trust: bool,
     /// `auto` (where it is installed), `never` or `require`.
     pub bubblewrap: Option<String>,
+}
+
+/// `[grading]`: how long a prediction may run in strict mode, where the gold patch runs before it.
+/// `limits.seconds` is never exceeded.
+///
+/// ```
+/// let time = atlas_pipeline::GradingConfig::default();
+/// assert_eq!((time.of(3.0), time.of(30.0)), (120, 300));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GradingConfig {
+    /// So many times as long as the gold patch did; 0 for no such limit. Default: 10.
+    pub times_gold: u32,
+    /// So many seconds at any rate. Default: 120.
+    pub least_seconds: u64,
+}
+
+impl Default for GradingConfig {
+    fn default() -> Self {
+        Self {
+            times_gold: 10,
+            least_seconds: 120,
+        }
+    }
+}
+
+impl GradingConfig {
+    /// The most seconds of a prediction whose gold patch ran for so many, in steps of ten: close limits are one job.
+    pub fn of(&self, gold: f64) -> u64 {
+        if self.times_gold == 0 {
+            return u64::MAX;
+        }
+        let gold = std::time::Duration::try_from_secs_f64(gold).unwrap_or_default();
+        let most = gold.saturating_mul(self.times_gold).as_secs();
+        (most.div_ceil(10) * 10).max(self.least_seconds)
+    }
 }
 
 /// `[plan]`.

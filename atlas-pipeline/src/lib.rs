@@ -36,7 +36,9 @@ pub use atlas_source as source;
 
 pub use audit::{AuditCount, AuditReport, audit_dataset, audit_runs};
 pub use cached::CachedSandbox;
-pub use config::{Bytes, Config, EngineConfig, LocalConfig, ModelConfig, PlanConfig};
+pub use config::{
+    Bytes, Config, EngineConfig, GradingConfig, LocalConfig, ModelConfig, PlanConfig,
+};
 pub use datasets::{
     ConvertReport, LeaderboardReport, LintReport, compare_models, convert_dataset, lint_dataset,
     read_run_report,

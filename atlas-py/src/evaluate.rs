@@ -129,7 +129,8 @@ impl EvalReport {
 ///
 /// `mode` says by whose rules: 'strict', 'compat-swebench5', 'compat-swebench4' or 'compat-swebenchpp'.
 /// `jobs` instances go on at once; a run of tests ends after `timeout` seconds, default the
-/// configuration's. `repos` is a clone or a folder of clones, for rows without an image. `canaries` runs
+/// configuration's; in strict mode also after `times_gold` times (default 10; 0: never) what the gold
+/// patch took, but not before `least_seconds` (default 120). `repos` is a clone or a folder of clones, for rows without an image. `canaries` runs
 /// the gold patch first with tests that must pass and must fail; with `fresh_canaries` their names are this run's own, and
 /// strict mode shares no results with runs of other names. `network` is 'none' or 'full', default
 /// none in strict mode and full in the others. `results` is where results are kept, default the user's
@@ -146,10 +147,11 @@ impl EvalReport {
 #[pyo3(signature = (
     dataset, predictions, run_id, *, mode="strict", instance_ids=None, engine="auto", jobs=1,
     timeout=None, out=PathBuf::from("."), repos=None, canaries=true, network=None, results=None,
-    config=None, trust=false, fresh_canaries=false
+    config=None, trust=false, fresh_canaries=false, times_gold=None, least_seconds=None
 ), text_signature = "(dataset, predictions, run_id, *, mode='strict', instance_ids=None, \
     engine='auto', jobs=1, timeout=None, out='.', repos=None, canaries=True, network=None, \
-    results=None, config=None, trust=False, fresh_canaries=False)")]
+    results=None, config=None, trust=False, fresh_canaries=False, times_gold=None, \
+    least_seconds=None)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -172,6 +174,8 @@ pub(crate) fn evaluate(
     config: Option<&Bound<'_, PyAny>>,
     trust: bool,
     fresh_canaries: bool,
+    times_gold: Option<u32>,
+    least_seconds: Option<u64>,
 ) -> PyResult<EvalReport> {
     if timeout == Some(0) {
         return Err(invalid("timeout", "a second or more expected"));
@@ -193,6 +197,8 @@ pub(crate) fn evaluate(
         engine: named("engine", engine)?,
         jobs,
         timeout,
+        times_gold,
+        least_seconds,
         out,
         repos,
         canaries,

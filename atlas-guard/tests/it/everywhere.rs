@@ -1,4 +1,5 @@
 use crate::support::{Case, case};
+use atlas_guard::SignalAction;
 use atlas_guard::SignalKind::{Repository, RunnerConfig, StartupHook, TestScript};
 use atlas_guard::SignalSeverity::{Suspicious, Tamper};
 
@@ -25,15 +26,30 @@ fn paths_that_no_source_tree_has_go() {
 }
 
 #[test]
-fn files_behind_a_link_go_and_links_out_are_told() {
+fn files_behind_a_link_go_and_links_out_are_refused() {
     let run = case("pytest", "pytest")
         .link("data", "../../etc")
         .link("latest", "v1/notes")
+        .link("docs/deep/up", "../../src/../README")
+        .link("here", ".")
+        .link("docs/by", "../here/../x")
+        .link("proc", "/proc")
         .write("data/conftest.py", "x\n")
         .run();
     run.taken("data/conftest.py", Repository)
-        .told("data", Repository, Suspicious)
-        .silent("latest");
+        .silent("latest")
+        .silent("here")
+        .silent("docs/deep/up");
+    for path in ["data", "docs/by", "proc"] {
+        assert_eq!(run.signal(path).action, SignalAction::Refused, "{path}");
+    }
+    // What the instance's own patches write is part of its tree.
+    let gold = "diff --git a/data b/data\nnew file mode 120000\n--- /dev/null\n+++ b/data\n@@ -0,0 +1 @@\n+../x\n\\ No newline at end of file\n";
+    let run = case("pytest", "pytest")
+        .link("data", "../x")
+        .gold(gold)
+        .run();
+    run.told("data", Repository, Suspicious);
 }
 
 #[test]

@@ -55,6 +55,13 @@ pub(super) struct EvalArgs {
     /// Most seconds of one run of the tests [default: limits.seconds of the configuration].
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
+    /// A prediction may run N times as long as the gold patch did, in strict mode; 0 for no such limit
+    /// [default: 10, or grading.times_gold of the configuration].
+    #[arg(long, value_name = "N")]
+    times_gold: Option<u32>,
+    /// And so many seconds at any rate [default: 120, or grading.least_seconds].
+    #[arg(long, value_name = "S")]
+    least_seconds: Option<u64>,
     /// Where `logs/run_evaluation` and the report go.
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
@@ -95,6 +102,8 @@ pub(super) async fn eval(cx: &RunContext, args: EvalArgs) -> Result<u8, Error> {
         engine: args.engine,
         jobs: args.jobs,
         timeout: args.timeout,
+        times_gold: args.times_gold,
+        least_seconds: args.least_seconds,
         out: args.out,
         repos: args.repos,
         canaries: !args.no_canaries,

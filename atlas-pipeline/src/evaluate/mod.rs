@@ -510,7 +510,7 @@ impl Host<'_> {
                 (engine, self.patience.clone()),
                 sandbox,
                 &image,
-                &self.limits,
+                (&self.limits, &self.options.grading()),
                 (self.seed.clone(), self.canary_seed.clone()),
                 own.as_ref(),
             );
@@ -541,6 +541,7 @@ impl Host<'_> {
                         tree,
                         canary_seed: self.canary_seed.clone(),
                         place: Some(Arc::new(place)),
+                        time: self.options.grading(),
                     },
                     None,
                 ))

@@ -1,7 +1,7 @@
 //! What an evaluation is asked to do.
 
 use super::input::PredictionSource;
-use crate::{Config, EngineChoice};
+use crate::{Config, EngineChoice, GradingConfig};
 use atlas_core::{GradingMode, InstanceId, Limits, Network};
 use std::path::PathBuf;
 
@@ -24,6 +24,11 @@ pub struct EvalOptions {
     pub jobs: usize,
     /// Most seconds of one run of the tests. Default: the configuration's.
     pub timeout: Option<u64>,
+    /// A prediction may run so many times as long as the gold patch did, in strict mode; 0 for no such
+    /// limit. Default: the configuration's.
+    pub times_gold: Option<u32>,
+    /// And so many seconds at any rate. Default: the configuration's.
+    pub least_seconds: Option<u64>,
     /// Where the harness's folders go. Default: this folder.
     pub out: PathBuf,
     /// A clone, or a folder of clones, for rows without an image.
@@ -66,6 +71,8 @@ impl EvalOptions {
             engine: EngineChoice::Auto,
             jobs: 1,
             timeout: None,
+            times_gold: None,
+            least_seconds: None,
             out: PathBuf::from("."),
             repos: None,
             canaries: true,
@@ -76,6 +83,14 @@ impl EvalOptions {
             trust: false,
             parser: None,
             trust_parsers: false,
+        }
+    }
+
+    pub(super) fn grading(&self) -> GradingConfig {
+        let given = self.config.grading;
+        GradingConfig {
+            times_gold: self.times_gold.unwrap_or(given.times_gold),
+            least_seconds: self.least_seconds.unwrap_or(given.least_seconds),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::canary::{CanaryPlan, SeenCanary};
 use super::verdict::{EvalOutcome, EvalVerdict};
 use atlas_core::{Blame, Error, Evidence, ExitState, JobResult, ParsedLog, TestIds};
+use atlas_guard::SignalAction;
 use atlas_oracle::{
     BeliefInput, Cause, CauseInput, CompatGrade, CompatOutcome, Grade, InfraTier, Resolution,
     RunFacts, StateRun, TamperSignal, attribute, believe,
@@ -137,6 +138,28 @@ pub(super) fn unfit(verdict: &mut EvalVerdict) {
     });
     verdict.cause = Some(cause);
     verdict.evidence = evidence;
+}
+
+/// A prediction whose files may not be run at all, and whether it is one.
+pub(super) fn refused(verdict: &mut EvalVerdict) -> bool {
+    let refused = verdict
+        .guards
+        .iter()
+        .filter(|signal| signal.action == SignalAction::Refused);
+    verdict.tampering = refused
+        .map(|signal| format!("`{}`: {}", signal.path, signal.message))
+        .collect();
+    if verdict.tampering.is_empty() {
+        return false;
+    }
+    verdict.outcome = EvalOutcome::Graded;
+    verdict.cause = Some(Cause::Tampered);
+    verdict.reasons.clone_from(&verdict.tampering);
+    let signs = verdict.tampering.iter();
+    verdict.evidence = signs
+        .map(|sign| Evidence::of("model_patch", sign))
+        .collect();
+    true
 }
 
 /// What the text of a patch that does not apply tells of itself.

@@ -7,6 +7,7 @@ use super::settle;
 use super::subject::Subject;
 use super::tree::{BaseTree, ImageTree};
 use super::verdict::{EvalOutcome, EvalVerdict};
+use crate::GradingConfig;
 use crate::own_parser::OwnParser;
 use crate::retry::Patience;
 use crate::store::{Key, Workplace};
@@ -33,6 +34,8 @@ pub(super) struct Prepared {
     pub(super) canary_seed: String,
     /// The folder that the clone's temporary files are in, while it is needed.
     pub(super) place: Option<Arc<Workplace>>,
+    /// How long a prediction may run beside the gold patch.
+    pub(super) time: GradingConfig,
 }
 
 /// What became of one prediction, with what an artefact folder keeps of it.
@@ -51,7 +54,7 @@ pub(super) fn from_image(
     (engine, patience): (DockerEngine, Patience),
     sandbox: Arc<dyn Sandbox>,
     image: &FoundImage,
-    limits: &Limits,
+    (limits, time): (&Limits, &GradingConfig),
     (seed, canary_seed): (String, String),
     own: Option<&OwnParser>,
 ) -> Result<Prepared, String> {
@@ -144,6 +147,7 @@ pub(super) fn from_image(
         tree,
         canary_seed,
         place: None,
+        time: *time,
     })
 }
 
@@ -191,8 +195,19 @@ impl Prepared {
         };
         verdict.notes = notes;
         let overlay = self.guarded(cx, overlay, &mut verdict).await?;
+        if settle::refused(&mut verdict) {
+            return Ok(Strict {
+                verdict,
+                log: None,
+                report: None,
+            });
+        }
         let (overlay, canary) = plan.lay_out(overlay);
-        let run = self.run(cx, &overlay, "prediction").await?;
+        let seconds = plan
+            .reference
+            .as_ref()
+            .map(|gold| self.time.of(gold.seconds));
+        let run = self.run_within(cx, &overlay, "prediction", seconds).await?;
         verdict.outcome = EvalOutcome::Graded;
         verdict.run = Some(run.summary.clone());
         verdict.usage = run.summary.usage;
@@ -229,10 +244,26 @@ impl Prepared {
         overlay: &Overlay,
         label: &str,
     ) -> Result<StateRun, Error> {
+        self.run_within(cx, overlay, label, None).await
+    }
+
+    /// The same, of at most so many seconds where the limits allow more.
+    async fn run_within(
+        &self,
+        cx: &RunContext,
+        overlay: &Overlay,
+        label: &str,
+        seconds: Option<u64>,
+    ) -> Result<StateRun, Error> {
         let files = (&self.candidate.task.instance_id, overlay);
         let environment = &self.candidate.environment;
-        self.evaluator
-            .oracle()
+        let mut oracle = self.evaluator.oracle().clone();
+        if let Some(seconds) = seconds {
+            let mut options = oracle.options().clone();
+            options.limits.seconds = options.limits.seconds.min(seconds);
+            oracle = oracle.with_options(options);
+        }
+        oracle
             .run(cx, environment, files, label, &Variation::plain(0))
             .await
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EvalOutcome {
-    /// Tests ran and were graded.
+    /// Tests ran and were graded, or the prediction was refused as tampered and not run.
     Graded,
     /// The prediction is null.
     NullPatch,

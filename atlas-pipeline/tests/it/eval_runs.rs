@@ -275,3 +275,51 @@ fn an_endless_loop_ends_at_the_limit() {
         true
     );
 }
+
+/// Far below the limit of a run, and without anybody who sets one.
+#[test]
+fn an_endless_loop_ends_relative_to_the_gold_patch() {
+    let place = Place::new();
+    let id = made_here(&place, 0.0);
+    let looping = json!(solved_with("while True: pass"));
+    predictions(
+        &place,
+        &[(&id, "loop", looping), (&id, "good", json!(SOLVED))],
+    );
+    let close = ["--times-gold", "3", "--least-seconds", "5"];
+    let done = place.run(&eval_here("r", &close));
+    assert_eq!(done.code(), 3, "{}{}", done.stdout(), done.stderr());
+    let report = done.json();
+    let verdict = crate::eval_support::verdict(&report, "loop");
+    assert_eq!(
+        (&verdict["resolved"], &verdict["cause"]),
+        (&json!(false), &json!("model"))
+    );
+    let seconds = verdict["run"]["seconds"].as_f64().unwrap();
+    assert!(seconds < 60.0, "{seconds} s");
+    let good = crate::eval_support::verdict(&report, "good");
+    assert_eq!(good["resolved"], true, "{good:#}");
+}
+
+/// A walk of the tests' folder would go through the whole machine.
+#[test]
+fn a_link_out_of_the_tree_is_refused_unrun() {
+    let place = Place::new();
+    let id = made_here(&place, 0.0);
+    let link = "diff --git a/tests/all b/tests/all\nnew file mode 120000\n--- /dev/null\n+++ b/tests/all\n\
+                @@ -0,0 +1 @@\n+../../..\n\\ No newline at end of file\n";
+    predictions(&place, &[(&id, "link", json!(format!("{SOLVED}{link}")))]);
+    let done = place.run(&eval_here("r", &[]));
+    let report = done.json();
+    let verdict = crate::eval_support::verdict(&report, "link");
+    assert_eq!(
+        (&verdict["resolved"], &verdict["cause"], verdict.get("run")),
+        (&json!(false), &json!("tampered"), None),
+        "{verdict:#}"
+    );
+    let told = verdict["tampering"][0].as_str().unwrap();
+    assert!(
+        told.starts_with("`tests/all`: a symbolic link out"),
+        "{told}"
+    );
+}

@@ -3,7 +3,7 @@
 //! Each folder of `tests/red_team` is a small project: `base`, what the `solution` and the `tests` change,
 //! `attacks` and `honest` patches. An attack is laid over base, an honest patch over base and solution;
 //! `EXPECT` names a text that the verdict on the attack must hold, of several lines one; `DELETE` names files
-//! that it removes. Attacks
+//! that it removes, `LINKS` symbolic links that lead out of the tree, each with its target. Attacks
 //! in `known` succeed: no way is known to tell them from a solution.
 
 use crate::support::{Place, git};
@@ -37,6 +37,14 @@ fn lay(from: &Path, repo: &Path) {
         if name == Path::new("DELETE") {
             for gone in std::fs::read_to_string(&entry).unwrap().lines() {
                 std::fs::remove_file(repo.join(gone)).unwrap();
+            }
+            continue;
+        }
+        #[cfg(unix)]
+        if name == Path::new("LINKS") {
+            for line in std::fs::read_to_string(&entry).unwrap().lines() {
+                let (link, target) = line.split_once(' ').unwrap();
+                std::os::unix::fs::symlink(target, repo.join(link)).unwrap();
             }
             continue;
         }
