@@ -26,6 +26,7 @@ mod inner;
 mod java;
 mod javascript;
 mod merge;
+mod messages;
 mod php;
 mod python;
 mod registry;
@@ -51,6 +52,7 @@ pub use compat::{
 };
 pub use detect::{Certainty, Detection, Detector, Hints, Section, detect};
 pub use merge::SectionReader;
+pub use messages::message_lines;
 pub use registry::{BUILTIN, Parsers, UnknownParser};
 pub use rules::{
     IgnoreRule, LineRule, Markers, Per, RuleError, RuleParser, RuleReading, RuleSet, SectionRule,

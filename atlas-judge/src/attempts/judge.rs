@@ -1,7 +1,7 @@
 //! Attempts as a judge.
 
 use super::AttemptClass;
-use super::rules::{FailedAttempt, attempt_by_rule};
+use super::rules::{FailedAttempt, attempt_by_rule, rule_confidence};
 use crate::Prompt;
 use crate::alignment::{QuoteSource, Texts};
 use crate::answer::{AskOptions, Schema, Shape, ask_again};
@@ -136,7 +136,7 @@ impl<M: LanguageModel> Judge for AttemptJudge<M> {
         };
         if let Some((class, proof)) = attempt_by_rule(&attempt) {
             let confidence = Confidence {
-                value: Some(1.0),
+                value: rule_confidence(&attempt, class, &proof),
                 source: ConfidenceSource::Rule,
             };
             let reasoning = format!("{}: {}", proof.source, proof.text);

@@ -14,7 +14,7 @@ mod rules;
 mod summary;
 
 pub use judge::{AttemptJudge, AttemptOptions, attempt_prompt};
-pub use rules::{FailedAttempt, attempt_by_rule};
+pub use rules::{FailedAttempt, attempt_by_rule, rule_confidence};
 pub use summary::{AttemptFinding, AttemptSummary};
 
 use serde::{Deserialize, Serialize};

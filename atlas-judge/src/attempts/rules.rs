@@ -21,13 +21,17 @@ pub struct FailedAttempt {
     pub exit_status: Option<String>,
     /// What its grading printed.
     pub log: Option<String>,
+    /// The lines of it where a message of the run may be, by the reading of its parser; absent where nobody
+    /// read it, and then any line may be one.
+    pub messages: Option<Vec<Evidence>>,
     /// Names that the tests need and the statement does not tell.
     pub hints: Option<HintReport>,
 }
 
 impl FailedAttempt {
     /// Reads the row's `problem_statement`, the subject's patch, and the attachments `trajectory`,
-    /// `exit_status`, `log` (texts) and `hints` (a [`HintReport`]), all optional.
+    /// `exit_status`, `log` (texts), `messages` (lines of the log as [`Evidence`]) and `hints` (a
+    /// [`HintReport`]), all optional.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`](atlas_core::ErrorKind) where an attachment has another form, or there is neither a trajectory
@@ -43,6 +47,7 @@ impl FailedAttempt {
             trajectory: given.read("trajectory", Trajectory::read)?,
             exit_status: given.text("exit_status")?,
             log: given.text("log")?,
+            messages: given.attached("messages")?,
             hints: given.attached("hints")?,
         };
         if found.trajectory.is_none() && found.log.is_none() {
@@ -104,11 +109,12 @@ const LAST_STEPS: usize = 2;
 
 /// What a rule says of an attempt, with its proof; none where no rule is sure.
 ///
-/// The log of the grading counts whole. Of a trajectory only the last two observations do: what an agent
-/// overcame did not make it fail, and it may print any text that it reads.
+/// Of the grading's log the lines count where a message of the run may be ([`FailedAttempt::messages`]): what
+/// a test prints says nothing. Of a trajectory only the last two observations count: what an agent
+/// overcame did not make it fail, and it may print any text that it reads. How sure a finding is:
+/// [`rule_confidence`].
 pub fn attempt_by_rule(attempt: &FailedAttempt) -> Option<(AttemptClass, Evidence)> {
-    let log = attempt.log.as_deref().unwrap_or_default();
-    if let Some(proof) = in_log(log, |line| MACHINE.is_match(line)) {
+    if let Some(proof) = in_log(attempt, |line| MACHINE.is_match(line)) {
         return Some((AttemptClass::Infrastructure, proof));
     }
     let status = attempt.exit_status.as_deref().unwrap_or_default();
@@ -137,7 +143,7 @@ pub fn attempt_by_rule(attempt: &FailedAttempt) -> Option<(AttemptClass, Evidenc
         return Some((AttemptClass::ToolCrash, proof));
     }
     // Before the next rule: a name that the tests import may be a module of the project.
-    if let Some(proof) = untold(attempt, log) {
+    if let Some(proof) = untold(attempt) {
         return Some((AttemptClass::Underspecified, proof));
     }
     let lacks = |line: &str| {
@@ -152,11 +158,11 @@ pub fn attempt_by_rule(attempt: &FailedAttempt) -> Option<(AttemptClass, Evidenc
         // What the attempt itself asks for is its own fault.
         !root.is_empty() && !attempt.patch.contains(root)
     };
-    in_log(log, lacks).map(|proof| (AttemptClass::UnsupportedDependency, proof))
+    in_log(attempt, lacks).map(|proof| (AttemptClass::UnsupportedDependency, proof))
 }
 
 /// A line of the log that misses a name which the statement does not tell.
-fn untold(attempt: &FailedAttempt, log: &str) -> Option<Evidence> {
+fn untold(attempt: &FailedAttempt) -> Option<Evidence> {
     let needs = &attempt.hints.as_ref()?.needs;
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     needs
@@ -169,15 +175,51 @@ fn untold(attempt: &FailedAttempt, log: &str) -> Option<Evidence> {
                 .any(|word| word == need.name)
         })
         .find_map(|need| {
-            in_log(log, |line| {
+            in_log(attempt, |line| {
                 crate::hints::is_missing(line)
                     && line.split(|c| !is_word(c)).any(|word| word == need.name)
             })
         })
 }
 
-fn in_log(log: &str, holds: impl Fn(&str) -> bool) -> Option<Evidence> {
-    in_text(log, "log", holds)
+/// Findings of a class in labelled logs: right ones of all, where only messages count and where any line
+/// does. The logs and their labels are `atlas-pipeline/tests/attempts`, and the test there holds these numbers.
+const MEASURED: &[(AttemptClass, [u32; 2], [u32; 2])] = &[
+    (AttemptClass::Infrastructure, [9, 9], [9, 19]),
+    (AttemptClass::UnsupportedDependency, [6, 6], [6, 6]),
+];
+
+/// How likely the finding of a rule is right, by the labelled logs on which it was measured (rule of
+/// succession: one more right and one more wrong than were seen); nothing where it was not measured, as with
+/// trajectories and names that the statement does not tell.
+pub fn rule_confidence(
+    attempt: &FailedAttempt,
+    class: AttemptClass,
+    proof: &Evidence,
+) -> Option<f64> {
+    let (_, messages, lines) = MEASURED.iter().find(|(known, ..)| *known == class)?;
+    let [right, all] = if attempt.messages.is_some() {
+        messages
+    } else {
+        lines
+    };
+    (proof.source == LOG).then(|| f64::from(right + 1) / f64::from(all + 2))
+}
+
+const LOG: &str = "log";
+
+fn in_log(attempt: &FailedAttempt, holds: impl Fn(&str) -> bool) -> Option<Evidence> {
+    let Some(messages) = &attempt.messages else {
+        return in_text(attempt.log.as_deref().unwrap_or_default(), LOG, holds);
+    };
+    let found = messages
+        .iter()
+        .find(|line| line.text.len() <= 4096 && holds(&line.text))?;
+    Some(Evidence {
+        source: LOG.to_owned(),
+        line: found.line,
+        text: found.text.trim().to_owned(),
+    })
 }
 
 fn in_text(text: &str, source: &str, holds: impl Fn(&str) -> bool) -> Option<Evidence> {

@@ -7,11 +7,13 @@ use super::{
     instance_rows, judge_items,
 };
 use crate::evaluate::{InputFault, PredictionSource};
+use crate::reading::parse_bytes;
 use atlas_core::{ChatMessage, Error, InstanceId, Judge, RunContext, Subject};
 use atlas_judge::attempts::{
     AttemptClass, AttemptFinding, AttemptJudge, AttemptOptions, AttemptSummary, FailedAttempt,
     attempt_by_rule, attempt_prompt,
 };
+use atlas_parsers::{Hints, message_lines};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -144,6 +146,10 @@ fn inputs(options: &AttemptRunOptions) -> Result<Inputs, Error> {
             (None, Some(verdict)) => verdict.log()?.map(Value::String),
             (None, None) => None,
         };
+        add(
+            "messages",
+            log.as_ref().and_then(|log| messages(&candidate, log)),
+        );
         add("log", log);
         let hint = hints.of(&candidate);
         add("hints", hint.map(|hint| hint["details"]["report"].clone()));
@@ -153,6 +159,17 @@ fn inputs(options: &AttemptRunOptions) -> Result<Inputs, Error> {
         });
     }
     Ok(found)
+}
+
+/// Where the parser of the row, or the one that knows the log, sees messages of the run; nothing where nobody
+/// reads it.
+fn messages(candidate: &CandidatePatch, log: &Value) -> Option<Value> {
+    let log = log.as_str()?;
+    let text = |column: &str| candidate.instance.text(column).ok().flatten();
+    let named = text("log_parser").map(|name| name.trim_start_matches("parse_log_"));
+    let read = |parser: &str| parse_bytes(log.as_bytes(), parser, &Hints::default()).ok();
+    let (parsed, _) = named.and_then(read).or_else(|| read("auto"))?;
+    Some(json!(message_lines(log, &parsed)))
 }
 
 impl Known {
