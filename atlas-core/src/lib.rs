@@ -10,6 +10,7 @@ mod pass_at_k;
 mod patch;
 mod plan;
 mod reader;
+mod reason;
 mod status;
 mod test_ids;
 
@@ -60,6 +61,7 @@ pub use pass_at_k::pass_at_k;
 pub use patch::{FilePatch, Hunk, HunkLine, HunkLineKind, Patch, PatchError, PatchKind, PatchPart};
 pub use plan::{BuildStep, EnvironmentPlan, PlanError, ReportSpec};
 pub use reader::{ByLine, LineState, WholeLog, feed_lines, finish_unended};
+pub use reason::{Fault, Reason, one_line, telling_lines};
 pub use sandbox::{
     ExitState, Isolation, Job, JobFile, JobResult, JobUser, Network, ResourceUsage, Sandbox,
     SandboxInfo,

@@ -3,15 +3,15 @@
 use crate::analysis::{Analysis, AnalysisOptions, analyse};
 use crate::build::{BuildOutcome, Builder};
 use crate::languages::inventory_script;
-use crate::refine::{TrialRun, Verification, of_tests, verify};
+use crate::refine::{TrialRun, Verification, build_failed, of_tests, verify, why};
 use crate::render::render;
 use crate::sealed;
 use crate::tree::Tree;
 use async_trait::async_trait;
 use atlas_core::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error,
-    ErrorKind, Evidence, ExitState, Job, JobUser, Limits, Network, Overlay, Repository, RunContext,
-    Sandbox, SynthesisOutcome,
+    ErrorKind, ExitState, Job, JobUser, Limits, Network, Overlay, Repository, RunContext, Sandbox,
+    SynthesisOutcome,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -189,17 +189,7 @@ async fn make(
 }
 
 fn failed(plan: EnvironmentPlan, failure: BuildFailure, dockerfile: String) -> SynthesisOutcome {
-    let code = failure
-        .exit_code
-        .map_or_else(String::new, |code| format!(" with exit code {code}"));
-    let reason = format!("the build failed{code} at `{}`", failure.step);
-    let last = [&failure.stderr, &failure.stdout]
-        .into_iter()
-        .find_map(|text| text.lines().rev().find(|line| !line.trim().is_empty()));
-    let evidence = last
-        .map(|line| Evidence::of("build log", line.trim()))
-        .into_iter()
-        .collect();
+    let (reason, evidence) = (build_failed(&failure), why(&failure));
     SynthesisOutcome::NotBuildable {
         reason,
         attempts: vec![Attempt {

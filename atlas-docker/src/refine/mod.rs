@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use atlas_core::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error,
     ErrorKind, Evidence, ExitState, LanguageModel, ModelPhase, Repository, RunContext, Sandbox,
-    SynthesisOutcome, TestStatus,
+    SynthesisOutcome, TestStatus, one_line, telling_lines,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -435,22 +435,33 @@ impl Candidate {
 
 impl Trouble {
     fn of_build(failure: &BuildFailure) -> Self {
-        let code = failure
-            .exit_code
-            .map_or_else(String::new, |code| format!(" with exit code {code}"));
-        let last = [&failure.stderr, &failure.stdout]
-            .into_iter()
-            .find_map(|text| text.lines().rev().find(|line| !line.trim().is_empty()));
         Self {
             phase: ModelPhase::ErrorRecovery,
-            reason: format!("the build failed{code} at `{}`", failure.step),
-            evidence: last
-                .map(|line| Evidence::of("build log", line.trim()))
-                .into_iter()
-                .collect(),
+            reason: build_failed(failure),
+            evidence: why(failure),
             text: format!("{}\n{}", failure.stdout, failure.stderr),
         }
     }
+}
+
+/// Which step of a build failed, in one short line.
+pub(crate) fn build_failed(failure: &BuildFailure) -> String {
+    const WIDTH: usize = 100;
+    let code = failure
+        .exit_code
+        .map_or_else(String::new, |code| format!(" with exit code {code}"));
+    let step = one_line(&failure.step, WIDTH);
+    format!("the build failed{code} at `{step}`")
+}
+
+/// The lines of a build's output that explain its failure.
+pub(crate) fn why(failure: &BuildFailure) -> Vec<Evidence> {
+    const LINES: usize = 5;
+    let mut texts = [&failure.stderr, &failure.stdout].into_iter();
+    let text = texts.find(|text| !text.trim().is_empty());
+    text.map_or_else(Vec::new, |text| {
+        telling_lines("build log", text, None, LINES)
+    })
 }
 
 /// A failure with the end of what was printed.

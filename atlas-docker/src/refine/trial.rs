@@ -5,6 +5,7 @@ use crate::tree::Tree;
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, Evidence, ExitState, LostReason, ParsedLog, RunContext, TestStatus,
+    telling_lines,
 };
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -120,22 +121,11 @@ fn blames(line: &str, tree: &Tree) -> bool {
 /// lines blame the environment.
 pub(crate) fn verify(trial: &Trial, tree: &Tree) -> Verification {
     let text = String::from_utf8_lossy(&trial.log);
-    let signs = || -> Vec<Evidence> {
-        text.lines()
-            .enumerate()
-            .filter(|(_, line)| blames(line, tree))
-            .take(12)
-            .map(|(at, line)| Evidence::at("test log", at + 1, line.trim()))
-            .collect()
-    };
-    let rejected = |reason: String| {
-        let mut evidence = signs();
-        if evidence.is_empty() {
-            evidence = last_lines(&text);
-        }
-        Verification::Rejected { reason, evidence }
-    };
     let parsed = &trial.parsed;
+    let rejected = |reason: String| Verification::Rejected {
+        reason,
+        evidence: proof(&text, parsed, tree),
+    };
     if parsed.results.is_empty() {
         let how = match trial.exit {
             ExitState::TimedOut => "the time limit ended the tests before one was reported",
@@ -200,17 +190,36 @@ pub(crate) fn verify(trial: &Trial, tree: &Tree) -> Verification {
     Verification::Accepted(notes)
 }
 
-fn last_lines(text: &str) -> Vec<Evidence> {
+/// The lines that blame the environment, those of lost modules first; without any, those that tell most.
+fn proof(text: &str, parsed: &ParsedLog, tree: &Tree) -> Vec<Evidence> {
     const LINES: usize = 12;
-    let lines: Vec<_> = text
+    let source = "test log";
+    let of_lost = parsed.modules_not_loaded.iter().filter_map(|lost| {
+        let line = lost.lines.iter().find(|line| blames(&line.text, tree))?;
+        Some((line.line, line.text.trim()))
+    });
+    let of_log = text
         .lines()
         .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-        .collect();
-    lines[lines.len().saturating_sub(LINES)..]
-        .iter()
-        .map(|(at, line)| Evidence::at("test log", at + 1, line.trim()))
-        .collect()
+        .filter(|(_, line)| blames(line, tree))
+        .map(|(at, line)| (Some(at + 1), line.trim()));
+    let mut found: Vec<Evidence> = Vec::new();
+    for (line, text) in of_lost.chain(of_log) {
+        if found.len() == LINES {
+            break;
+        }
+        if found.iter().all(|known| known.text != text) {
+            found.push(Evidence {
+                source: source.to_owned(),
+                line,
+                text: text.to_owned(),
+            });
+        }
+    }
+    if found.is_empty() {
+        return telling_lines(source, text, Some(parsed), LINES);
+    }
+    found
 }
 
 #[cfg(test)]

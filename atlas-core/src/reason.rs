@@ -1,0 +1,367 @@
+//! Why something was rejected, for people: a few lines, with those of the log that explain it.
+
+use crate::{Evidence, ParsedLog};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Whose fault a rejection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// The pull request, or how its changes part into tests and solution.
+    PullRequest,
+    /// The environment that was made for it.
+    Environment,
+    /// The repository, whatever the pull request changes.
+    Repository,
+    /// Atlas does not know something that it would have to know.
+    Atlas,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::PullRequest => "the pull request",
+            Self::Environment => "the environment",
+            Self::Repository => "the repository",
+            Self::Atlas => "Atlas",
+        })
+    }
+}
+
+/// Why something was rejected: what failed, the lines that explain it, whose fault it is and what to try.
+/// Printed it has at most [`Reason::LINES`] lines of at most [`Reason::WIDTH`] characters.
+///
+/// ```
+/// use atlas_core::{Evidence, Fault, Reason};
+/// let reason = Reason {
+///     what: "the build failed".to_owned(),
+///     lines: vec![Evidence::at("build log", 7, "fatal error: a.h: No such file")],
+///     fault: Fault::Environment,
+///     advice: "name the package in a plan of your own".to_owned(),
+/// };
+/// assert_eq!(
+///     reason.to_string(),
+///     "the build failed\n  build log:7: fatal error: a.h: No such file\nfault: the environment\n\
+///      try: name the package in a plan of your own"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// What failed, one sentence.
+    pub what: String,
+    /// The lines that explain it, the first of which are printed.
+    pub lines: Vec<Evidence>,
+    /// Whose fault it is.
+    pub fault: Fault,
+    /// What to try, one sentence.
+    pub advice: String,
+}
+
+impl Reason {
+    /// The most lines of a printed reason.
+    pub const LINES: usize = 10;
+    /// The most characters of a line.
+    pub const WIDTH: usize = 200;
+    /// The most lines of a log in it.
+    const PROOF: usize = 5;
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", one_line(&self.what, Self::WIDTH))?;
+        for line in self.lines.iter().take(Self::PROOF) {
+            let place = line
+                .line
+                .map_or_else(|| line.source.clone(), |at| format!("{}:{at}", line.source));
+            writeln!(
+                f,
+                "{}",
+                one_line(&format!("  {place}: {}", line.text.trim()), Self::WIDTH)
+            )?;
+        }
+        writeln!(f, "fault: {}", self.fault)?;
+        write!(
+            f,
+            "{}",
+            one_line(&format!("try: {}", self.advice), Self::WIDTH)
+        )
+    }
+}
+
+/// The first line of a text that says something, of at most so many characters, without control characters.
+/// Blanks in front stay.
+///
+/// ```
+/// assert_eq!(atlas_core::one_line("RUN apt-get update &&\\\n  x", 12), "RUN apt-get…");
+/// ```
+pub fn one_line(text: &str, width: usize) -> String {
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    let line = text[indent..].trim().lines().next().unwrap_or_default();
+    let room = width.saturating_sub(indent);
+    // Control characters would colour or move what is printed around them.
+    let mut chars = line.chars().filter(|c| !c.is_control());
+    let kept: String = chars.by_ref().take(room).collect();
+    let blank = " ".repeat(indent);
+    if chars.next().is_none() {
+        return format!("{blank}{}", kept.trim_end());
+    }
+    let kept: String = kept.chars().take(room.saturating_sub(1)).collect();
+    format!("{blank}{}…", kept.trim_end())
+}
+
+/// Words of errors, in small letters, and how much each tells.
+const WORDS: &[(&str, u8)] = &[
+    ("error", 2),
+    ("fatal", 3),
+    ("cannot", 2),
+    ("can't", 2),
+    ("could not", 2),
+    ("couldn't", 2),
+    ("not found", 3),
+    ("no such", 3),
+    ("undefined", 2),
+    ("unresolved", 2),
+    ("missing", 2),
+    ("no module", 3),
+    ("does not exist", 3),
+    ("unable to", 2),
+    ("exception", 1),
+    ("panic", 2),
+    ("denied", 2),
+    ("failed to", 2),
+    ("failed", 1),
+    ("failure", 1),
+    ("killed", 2),
+    ("aborted", 1),
+    ("timed out", 2),
+    ("no space", 3),
+    ("unsupported", 2),
+    ("incompatible", 2),
+    ("required", 1),
+    ("requires", 2),
+    ("invalid", 1),
+    ("refused", 2),
+    ("conflict", 2),
+    ("segmentation", 3),
+];
+
+/// How near to the end of a log its explanation is looked for.
+const NEAR: usize = 400;
+/// The longest line that is looked at.
+const LONGEST: usize = 2000;
+
+/// The lines of a log that explain best why it failed, at most so many, in their order: of each module
+/// that was lost the line that says most; without one, lines near the end with words of errors; without such,
+/// the last ones. A line that names a test which passes is no proof of a failure, nor is a command that a
+/// shell echoes. `source` is the log's name.
+pub fn telling_lines(
+    source: &str,
+    log: &str,
+    parsed: Option<&ParsedLog>,
+    most: usize,
+) -> Vec<Evidence> {
+    let is_proof = |text: &str| {
+        let passes = parsed.is_some_and(|parsed| {
+            let passing = parsed
+                .results
+                .iter()
+                .filter(|test| test.status.is_passing());
+            passing
+                .map(|test| test.name)
+                .any(|name| name.len() > 3 && text.contains(name))
+        });
+        !passes
+    };
+    let mut found: Vec<Evidence> = Vec::new();
+    let mut add = |line: Evidence| {
+        let is_new = found.iter().all(|known| !is_alike(&known.text, &line.text));
+        if is_new && found.len() < most && is_proof(&line.text) {
+            found.push(line);
+        }
+    };
+    for module in parsed
+        .into_iter()
+        .flat_map(|parsed| &parsed.modules_not_loaded)
+    {
+        let best = module
+            .lines
+            .iter()
+            .rev()
+            .filter(|line| telling(&line.text) > 0)
+            .max_by_key(|line| telling(&line.text));
+        if let Some(line) = best {
+            add(Evidence {
+                source: source.to_owned(),
+                line: line.line,
+                text: line.text.trim().to_owned(),
+            });
+        }
+    }
+    if found.is_empty() {
+        let lines: Vec<(usize, &str)> = log
+            .lines()
+            .map(str::trim)
+            .enumerate()
+            .filter(|(_, line)| !line.is_empty() && line.len() <= LONGEST)
+            .collect();
+        let near = &lines[lines.len().saturating_sub(NEAR)..];
+        let evidence = |(at, text): &(usize, &str)| Evidence::at(source, at + 1, *text);
+        let mut telling: Vec<(u8, &(usize, &str))> = near
+            .iter()
+            .map(|line| (self::telling(line.1), line))
+            .filter(|(much, _)| *much > 0)
+            .collect();
+        // The last of those that say most.
+        telling.sort_by_key(|(much, (at, _))| std::cmp::Reverse((*much, *at)));
+        let mut add = |line: Evidence| {
+            let is_new = found.iter().all(|known| !is_alike(&known.text, &line.text));
+            if is_new && found.len() < most && is_proof(&line.text) {
+                found.push(line);
+            }
+        };
+        telling.iter().for_each(|(_, line)| add(evidence(line)));
+        if found.is_empty() {
+            near.iter()
+                .rev()
+                .filter(|(_, text)| !is_command(text) && !is_passing(text))
+                .filter(|(_, text)| is_proof(text))
+                .take(most.min(3))
+                .for_each(|line| found.push(evidence(line)));
+        }
+        found.sort_by_key(|line| line.line);
+    }
+    found
+}
+
+/// How much a line tells of an error.
+fn telling(line: &str) -> u8 {
+    if is_command(line) || is_passing(line) {
+        return 0;
+    }
+    let small = line.to_lowercase();
+    // `0 errors`, `no failures`
+    let counts_none = [
+        "0 error",
+        "0 fail",
+        "no error",
+        "no fail",
+        "errors: 0",
+        "failures: 0",
+    ];
+    if counts_none.iter().any(|none| small.contains(none)) {
+        return 0;
+    }
+    let words = WORDS.iter().filter(|(word, _)| small.contains(word));
+    words.map(|(_, much)| *much).max().unwrap_or(0)
+}
+
+/// A command that a shell or a builder echoes.
+fn is_command(line: &str) -> bool {
+    line.starts_with(['+', '$'])
+        || ["RUN ", "Step ", "set -"]
+            .iter()
+            .any(|start| line.starts_with(start))
+}
+
+/// A line in the form of a test that passed.
+fn is_passing(line: &str) -> bool {
+    const WORDS: [&str; 8] = ["ok", "PASS", "PASSED", "Passed", "passed", "pass", "✓", "✔"];
+    let mut words = line
+        .split(|c: char| c.is_whitespace() || matches!(c, ':' | '[' | ']' | '.'))
+        .filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default();
+    let last = words.next_back().unwrap_or_default();
+    WORDS.contains(&first) || WORDS.contains(&last)
+}
+
+/// Whether two lines say the same of other places: numbers and paths apart.
+fn is_alike(one: &str, other: &str) -> bool {
+    let plain = |text: &str| -> String {
+        text.split_whitespace()
+            .filter(|word| !word.contains('/'))
+            .flat_map(str::chars)
+            .filter(|c| !c.is_ascii_digit())
+            .collect()
+    };
+    plain(one) == plain(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LostReason, ParsedLogBuilder, RunOutcome, TestStatus};
+
+    fn texts(lines: &[Evidence]) -> Vec<&str> {
+        lines.iter().map(|line| line.text.as_str()).collect()
+    }
+
+    /// Forty modules do not load, five tests pass: the tests are no proof.
+    #[test]
+    fn a_passing_test_proves_no_failure() {
+        let mut log = ParsedLogBuilder::new("x");
+        for name in ["error is raised", "not found is 404", "cannot be empty"] {
+            log.record("m", name, name, TestStatus::Passed);
+        }
+        for at in 0..40 {
+            let text = format!("LoadError: cannot load such file -- rack{at} (/gems/{at}.rb)");
+            let lines = vec![
+                Evidence::at("log", at + 1, format!("loading test/{at}.rb")),
+                Evidence::at("log", at + 2, text),
+            ];
+            log.lose(&format!("test/{at}.rb"), LostReason::LoadFailed, lines);
+        }
+        let parsed = log.finish(RunOutcome::Completed);
+        let end =
+            "ok 1 - error is raised\nnot found is 404 ... ok\ncannot be empty\n3 runs, 0 errors\n";
+        let found = telling_lines("base.log", end, Some(&parsed), 5);
+        assert_eq!(
+            texts(&found),
+            ["LoadError: cannot load such file -- rack0 (/gems/0.rb)"]
+        );
+        let mut log = ParsedLogBuilder::new("x");
+        log.record(
+            "m",
+            "cannot be empty",
+            "cannot be empty",
+            TestStatus::Passed,
+        );
+        let parsed = log.finish(RunOutcome::Completed);
+        let found = telling_lines("base.log", &format!("{end}bye\n"), Some(&parsed), 5);
+        assert_eq!(texts(&found), ["3 runs, 0 errors", "bye"]);
+    }
+
+    #[test]
+    fn words_of_errors_near_the_end_go_before_the_command() {
+        let log = "+ make error=1 && ./configure --fail\nchecking for cc... cc\n\
+                   a.c:3:10: fatal error: zlib.h: No such file or directory\nmake: *** [a.o] Error 1\n\
+                   b.c:4:10: fatal error: zlib.h: No such file or directory\n";
+        let found = telling_lines("build log", log, None, 2);
+        assert_eq!(
+            texts(&found),
+            [
+                "a.c:3:10: fatal error: zlib.h: No such file or directory",
+                "b.c:4:10: fatal error: zlib.h: No such file or directory"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_reason_is_short_whatever_it_is_made_of() {
+        let long = format!("\u{1b}[31m{}\nand more", "x".repeat(5000));
+        let reason = Reason {
+            what: long.clone(),
+            lines: vec![Evidence::at(&long, 3, &long); 50],
+            fault: Fault::Atlas,
+            advice: long,
+        };
+        let text = reason.to_string();
+        assert_eq!(text.lines().count(), 8);
+        assert!(text.lines().count() <= Reason::LINES);
+        assert!(
+            text.lines()
+                .all(|line| line.chars().count() <= Reason::WIDTH)
+        );
+        assert!(!text.contains('\u{1b}'));
+    }
+}
