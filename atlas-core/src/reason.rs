@@ -148,6 +148,8 @@ const WORDS: &[(&str, u8)] = &[
 
 /// How near to the end of a log its explanation is looked for.
 const NEAR: usize = 400;
+/// How many of the last lines are taken where none tells of an error.
+const LAST: usize = 3;
 /// The longest line that is looked at.
 const LONGEST: usize = 2000;
 
@@ -162,76 +164,67 @@ pub fn telling_lines(
     most: usize,
 ) -> Vec<Evidence> {
     let is_proof = |text: &str| {
-        let passes = parsed.is_some_and(|parsed| {
-            let passing = parsed
-                .results
-                .iter()
-                .filter(|test| test.status.is_passing());
-            passing
-                .map(|test| test.name)
-                .any(|name| name.len() > 3 && text.contains(name))
-        });
-        !passes
+        let tests = parsed.into_iter().flat_map(|parsed| &parsed.results);
+        let passing = tests.filter(|test| test.status.is_passing());
+        !passing
+            .map(|test| test.name)
+            .any(|name| name.len() > 3 && text.contains(name))
     };
-    let mut found: Vec<Evidence> = Vec::new();
-    let mut add = |line: Evidence| {
-        let is_new = found.iter().all(|known| !is_alike(&known.text, &line.text));
-        if is_new && found.len() < most && is_proof(&line.text) {
-            found.push(line);
-        }
-    };
-    for module in parsed
-        .into_iter()
-        .flat_map(|parsed| &parsed.modules_not_loaded)
-    {
-        let best = module
-            .lines
-            .iter()
-            .rev()
-            .filter(|line| telling(&line.text) > 0)
-            .max_by_key(|line| telling(&line.text));
-        if let Some(line) = best {
-            add(Evidence {
-                source: source.to_owned(),
-                line: line.line,
-                text: line.text.trim().to_owned(),
-            });
-        }
-    }
-    if found.is_empty() {
-        let lines: Vec<(usize, &str)> = log
-            .lines()
-            .map(str::trim)
-            .enumerate()
-            .filter(|(_, line)| !line.is_empty() && line.len() <= LONGEST)
-            .collect();
-        let near = &lines[lines.len().saturating_sub(NEAR)..];
-        let evidence = |(at, text): &(usize, &str)| Evidence::at(source, at + 1, *text);
-        let mut telling: Vec<(u8, &(usize, &str))> = near
-            .iter()
-            .map(|line| (self::telling(line.1), line))
-            .filter(|(much, _)| *much > 0)
-            .collect();
-        // The last of those that say most.
-        telling.sort_by_key(|(much, (at, _))| std::cmp::Reverse((*much, *at)));
-        let mut add = |line: Evidence| {
+    let take = |lines: &mut dyn Iterator<Item = Evidence>| {
+        let mut found: Vec<Evidence> = Vec::new();
+        for line in lines {
+            if found.len() == most {
+                break;
+            }
             let is_new = found.iter().all(|known| !is_alike(&known.text, &line.text));
-            if is_new && found.len() < most && is_proof(&line.text) {
+            if is_new && is_proof(&line.text) {
                 found.push(line);
             }
-        };
-        telling.iter().for_each(|(_, line)| add(evidence(line)));
-        if found.is_empty() {
-            near.iter()
-                .rev()
-                .filter(|(_, text)| !is_command(text) && !is_passing(text))
-                .filter(|(_, text)| is_proof(text))
-                .take(most.min(3))
-                .for_each(|line| found.push(evidence(line)));
         }
         found.sort_by_key(|line| line.line);
+        found
+    };
+    let lost = parsed
+        .into_iter()
+        .flat_map(|parsed| &parsed.modules_not_loaded);
+    let found = take(&mut lost.filter_map(|module| {
+        let lines = module.lines.iter().rev();
+        let best = lines.max_by_key(|line| telling(&line.text))?;
+        (telling(&best.text) > 0).then(|| Evidence {
+            source: source.to_owned(),
+            line: best.line,
+            text: best.text.trim().to_owned(),
+        })
+    }));
+    if !found.is_empty() {
+        return found;
     }
-    found
+    let lines: Vec<(usize, &str)> = log
+        .lines()
+        .map(str::trim)
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty() && line.len() <= LONGEST)
+        .collect();
+    let near = &lines[lines.len().saturating_sub(NEAR)..];
+    let evidence = |(at, text): &(usize, &str)| Evidence::at(source, at + 1, *text);
+    let mut errors: Vec<&(usize, &str)> =
+        near.iter().filter(|(_, text)| telling(text) > 0).collect();
+    // The last of those that say most.
+    errors.sort_by_key(|(at, text)| std::cmp::Reverse((telling(text), *at)));
+    let found = take(&mut errors.into_iter().map(evidence));
+    if !found.is_empty() {
+        return found;
+    }
+    let last = near
+        .iter()
+        .rev()
+        .filter(|(_, text)| !is_command(text) && !is_passing(text));
+    take(
+        &mut last
+            .map(evidence)
+            .filter(|line| is_proof(&line.text))
+            .take(LAST),
+    )
 }
 
 /// How much a line tells of an error.

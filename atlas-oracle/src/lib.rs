@@ -37,7 +37,7 @@ pub use flake::{
 pub use gates::{
     ConsistencyOptions, EnvironmentDeterminism, GATES, GoldPatch, Integrity, IntegrityOptions,
     Leak, NullPatch, OracleConsistency, ParserCertificate, PartStanding, Strength, StrengthOptions,
-    StrengthPart, USUAL_GATES, leak_of,
+    StrengthPart, TestRun, USUAL_GATES, implausible_number, leak_of,
 };
 pub use grade::{Grade, Graded, Resolution, grade};
 pub use score::{

@@ -5,7 +5,7 @@ use atlas_core::{
     Error, ErrorKind, ExitState, LanguageModel, LogParser, LogReader, ParsedLog, ParsedLogBuilder,
     RunContext, RunOutcome,
 };
-use atlas_oracle::StateRun;
+use atlas_oracle::{StateRun, implausible_number};
 use atlas_parsers::{
     Hints, SynthAttempt, SynthLog, SynthOptions, SynthReport, SynthRequest, Synthesiser, detect,
 };
@@ -33,6 +33,7 @@ struct State {
     is_invented: bool,
     attempts: Vec<SynthAttempt>,
     notes: Vec<String>,
+    declared: Option<u64>,
 }
 
 impl LogReading {
@@ -63,6 +64,24 @@ impl LogReading {
 
     pub(crate) fn is_invented(&self) -> bool {
         self.state().is_invented
+    }
+
+    /// Says how many tests the sources declare: a parser that is made must read about as many.
+    pub(crate) fn declare(&self, tests: Option<u64>) {
+        self.state().declared = tests;
+    }
+
+    /// What of these runs does not fit the number of tests that the sources declare.
+    pub(crate) fn implausible(&self, runs: &[(&str, &StateRun)]) -> Vec<String> {
+        let Some(declared) = self.state().declared else {
+            return Vec::new();
+        };
+        let found = runs.iter().filter_map(|(state, run)| {
+            let named = run.parsed.results.len() as u64;
+            let said = implausible_number(named, declared)?;
+            Some(format!("implausible number of tests in {state}: {said}"))
+        });
+        found.collect()
     }
 
     pub(crate) fn may_invent(&self) -> bool {
@@ -121,7 +140,7 @@ impl LogReading {
         let asked = SynthRequest {
             id: &inventor.id,
             logs: &logs,
-            tests_in_sources: None,
+            tests_in_sources: self.state().declared,
             command: Some(command),
         };
         let mut report = SynthReport::default();

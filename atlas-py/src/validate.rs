@@ -142,14 +142,15 @@ impl ValidateReport {
 ///
 /// `dataset` is a file of JSON lines or one JSON list; `instances` names those wanted, default all.
 /// `repos` is a clone or a folder of clones; without it the clone is used that `make` used beside the
-/// dataset. `gates` names gates in order, default all: integrity, oracle_consistency, gold_patch,
-/// null_patch, strength, environment_determinism; the first that rejects an instance ends its way
+/// dataset. `gates` names gates in order, default all: integrity, test_run, oracle_consistency,
+/// gold_patch, null_patch, strength, environment_determinism; the first that rejects an instance ends its way
 /// unless `keep_going`. `runs` identical runs of After (default 3, or as many as `sequential` may need),
 /// `null_runs` of the empty prediction,
 /// `perturbed_runs` under each of `perturbations` (order, parallelism, clock, timezone, locale, load,
 /// network), `builds` from scratch, at most `strength_runs` without parts of the gold patch.
 /// `sequential` is a fail rate: runs stop as soon as every test is decided at it, for rates up to
-/// `tolerate` as stable, with `power`. `concurrency` runs of an instance go on at once, and `jobs`
+/// `tolerate` as stable, with `power`. An instance with a test in its lists that differs between
+/// identical runs is rejected; with `set_aside_flaky` it is kept without it. `concurrency` runs of an instance go on at once, and `jobs`
 /// instances. `engine`, `config` and `trust` are those of `make`. Reports go below `out`, default the
 /// dataset's folder.
 ///
@@ -163,11 +164,11 @@ impl ValidateReport {
     dataset, *, instances=None, repos=None, gates=None, keep_going=false, runs=None, null_runs=1,
     perturbations=Vec::new(), perturbed_runs=1, sequential=None, tolerate=0.0, power=0.95, builds=3,
     strength_runs=40, min_strength=0.0, concurrency=1, jobs=1, engine="auto", config=None, out=None,
-    trust=false
+    trust=false, set_aside_flaky=false
 ), text_signature = "(dataset, *, instances=None, repos=None, gates=None, keep_going=False, runs=None, \
     null_runs=1, perturbations=(), perturbed_runs=1, sequential=None, tolerate=0.0, power=0.95, \
     builds=3, strength_runs=40, min_strength=0.0, concurrency=1, jobs=1, engine='auto', config=None, \
-    out=None, trust=False)")]
+    out=None, trust=False, set_aside_flaky=False)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -195,6 +196,7 @@ pub(crate) fn validate(
     config: Option<&Bound<'_, PyAny>>,
     out: Option<PathBuf>,
     trust: bool,
+    set_aside_flaky: bool,
 ) -> PyResult<ValidateReport> {
     let instances = instances
         .unwrap_or_default()
@@ -218,6 +220,7 @@ pub(crate) fn validate(
             ..SequentialTest::default()
         }),
         power,
+        set_aside_flaky,
         builds,
         strength_runs,
         min_strength,

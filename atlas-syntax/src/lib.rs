@@ -12,7 +12,8 @@ mod uses;
 mod walk;
 
 pub use assertions::{
-    InjectedFailure, InjectedSource, SkippedTest, inject_failures, rewrite_test, text_of_test,
+    InjectedFailure, InjectedSource, SkippedTest, count_tests, inject_failures, rewrite_test,
+    text_of_test,
 };
 pub use definition::{Definition, DefinitionKind, Lines};
 pub use language::{Language, parse};

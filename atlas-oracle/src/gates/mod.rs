@@ -13,6 +13,7 @@ mod integrity;
 mod null_patch;
 mod oracle_consistency;
 mod strength;
+mod test_run;
 
 pub use certificate::ParserCertificate;
 pub use environment_determinism::EnvironmentDeterminism;
@@ -21,6 +22,7 @@ pub use integrity::{Integrity, IntegrityOptions, Leak, leak_of};
 pub use null_patch::NullPatch;
 pub use oracle_consistency::{ConsistencyOptions, OracleConsistency};
 pub use strength::{PartStanding, Strength, StrengthOptions, StrengthPart};
+pub use test_run::{TestRun, implausible_number};
 
 use crate::StateRun;
 use atlas_core::{Decision, Evidence, Finding, Severity, Verdict};
@@ -32,6 +34,7 @@ use std::collections::BTreeMap;
 pub const GATES: &[&str] = &[
     certificate::ID,
     integrity::ID,
+    test_run::ID,
     oracle_consistency::ID,
     gold_patch::ID,
     null_patch::ID,

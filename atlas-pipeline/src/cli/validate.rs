@@ -54,6 +54,10 @@ pub(super) struct ValidateArgs {
     /// The power that is stated, and that `--sequential` asks for.
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
     power: f64,
+    /// Keep instances without the tests of their lists that differ between identical runs, where a test
+    /// is left that defines the task [default: such instances are rejected].
+    #[arg(long)]
+    set_aside_flaky: bool,
     /// Builds from scratch.
     #[arg(long, value_name = "N", default_value_t = EnvironmentDeterminism::BUILDS, value_parser = clap::value_parser!(u32).range(1..))]
     builds: u32,
@@ -120,6 +124,7 @@ pub(super) async fn command(cx: &RunContext, args: ValidateArgs) -> Result<u8, E
             ..SequentialTest::default()
         }),
         power: args.power,
+        set_aside_flaky: args.set_aside_flaky,
         builds: args.builds,
         strength_runs: args.strength_runs,
         min_strength: args.min_strength,

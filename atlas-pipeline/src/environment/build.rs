@@ -5,6 +5,7 @@ use super::trial::BaseTrial;
 use super::{EnvironmentOptions, inventing, synthesizer};
 use crate::log_reading::LogReading;
 use crate::make::build_proof;
+use crate::reason;
 use crate::store::{Workplace, write_json};
 use crate::{CachedSandbox, Engines, write_atomically};
 use atlas_core::{
@@ -61,7 +62,8 @@ pub struct BuildReport {
     pub base: CommitSha,
     /// The verdict.
     pub outcome: BuildOutcome,
-    /// One sentence why.
+    /// Why: one sentence where it is ready, else at most ten short lines, as
+    /// [`Reason`](atlas_core::Reason) prints them.
     pub reason: String,
     /// The plan as it was used.
     pub plan: Option<EnvironmentPlan>,
@@ -153,9 +155,9 @@ pub async fn build(
             report.warnings.extend(drift);
             report.attempts = environment.attempts.len();
             (report.outcome, report.reason) = if run.0.tests == 0 {
-                let reason = "the environment was built, but no test was seen to run in it";
+                let what = "the environment was built, but no test was seen to run in it";
                 report.evidence = tail(&run.1);
-                (BuildOutcome::NothingRan, reason.to_owned())
+                (BuildOutcome::NothingRan, reason::nothing_ran(what, &run.1))
             } else {
                 let reason = format!("Base runs {} tests", run.0.tests);
                 (BuildOutcome::Ready, reason)
@@ -175,7 +177,7 @@ pub async fn build(
                 write_atomically(&artefacts.join("Dockerfile"), dockerfile.as_bytes())?;
             }
             write_json(&artefacts.join("attempts.json"), &attempts)?;
-            report.reason = reason;
+            report.reason = reason::of_build(&reason, attempts.len(), evidence.clone());
             report.evidence = build_proof(&attempts).into_iter().chain(evidence).collect();
             report.attempts = attempts.len();
             report.plan = attempts.into_iter().next_back().map(|last| last.plan);

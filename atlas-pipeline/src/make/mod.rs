@@ -11,6 +11,8 @@ mod row;
 pub use inject::{InjectAttempt, InjectionReport, LeftTest};
 
 use crate::log_reading::LogReading;
+use crate::plausible;
+use crate::reason;
 use crate::store::{Key, Workplace, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
@@ -150,7 +152,8 @@ pub struct MakeReport {
     pub instance_id: InstanceId,
     /// The verdict.
     pub outcome: MakeOutcome,
-    /// One sentence why.
+    /// Why: one sentence for an instance; for any other outcome at most ten short lines, as
+    /// [`Reason`](atlas_core::Reason) prints them.
     pub reason: String,
     /// Bug fix or feature, by state.
     pub kind: Option<Kind>,
@@ -277,10 +280,11 @@ struct Verdict {
 }
 
 impl Verdict {
-    fn without_oracle(outcome: MakeOutcome, reason: String, evidence: Vec<Evidence>) -> Self {
+    /// Of a pull request of which nothing is run.
+    fn unrun(outcome: MakeOutcome, what: &str, evidence: Vec<Evidence>) -> Self {
         Self {
             outcome,
-            reason,
+            reason: reason::of_make(outcome, what, evidence.clone(), None),
             evidence,
             oracle: None,
             row: None,
@@ -361,6 +365,8 @@ impl Work {
             head_tests: split.head_tests.clone(),
         };
         let reading = Arc::new(anew::reading(cx, options, &request.instance_id).await?);
+        let checkout = repository.checkout.clone();
+        reading.declare(plausible::declared_tests(cx, checkout, &after).await?);
         let mut environment = match self
             .environment(
                 cx,
@@ -399,9 +405,23 @@ impl Work {
                     .await?
             }
         };
+        let first = |state: State| Some((state.as_str(), runs.get(&state)?.first()?));
+        let firsts: Vec<_> = State::ALL.into_iter().filter_map(first).collect();
+        self.warnings.extend(reading.implausible(&firsts));
+        let outcome = report.outcome.into();
+        let reason = if outcome == MakeOutcome::Instance {
+            report.reason.clone()
+        } else {
+            reason::of_make(
+                outcome,
+                &report.reason,
+                report.evidence.clone(),
+                Some(&runs),
+            )
+        };
         let mut verdict = Verdict {
-            outcome: report.outcome.into(),
-            reason: report.reason.clone(),
+            outcome,
+            reason,
             evidence: report.evidence.clone(),
             oracle: None,
             row: None,
@@ -471,6 +491,7 @@ impl Work {
                     own.id().clone_into(&mut environment.plan.log_parser_name);
                 }
                 self.write("Dockerfile", environment.dockerfile.as_bytes())?;
+                write_json(&self.artefacts.join("attempts.json"), &environment.attempts)?;
                 write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
                 write_json(
                     &self.artefacts.join("environment.lock.json"),
@@ -490,12 +511,15 @@ impl Work {
                     self.write("Dockerfile", dockerfile.as_bytes())?;
                 }
                 write_json(&self.artefacts.join("attempts.json"), &attempts)?;
+                let reason = reason::of_build(&reason, attempts.len(), evidence.clone());
                 let proof = build_proof(&attempts).into_iter().chain(evidence).collect();
-                Ok(Err(Verdict::without_oracle(
-                    MakeOutcome::EnvironmentInvalid,
+                Ok(Err(Verdict {
+                    outcome: MakeOutcome::EnvironmentInvalid,
                     reason,
-                    proof,
-                )))
+                    evidence: proof,
+                    oracle: None,
+                    row: None,
+                }))
             }
         }
     }

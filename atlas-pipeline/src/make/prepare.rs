@@ -72,9 +72,9 @@ impl Work {
                 .take(20)
                 .map(|d| Evidence::of(&d.path, format!("{:?}: {}", d.side, d.rule)))
                 .collect();
-            return Ok(Err(Verdict::without_oracle(
+            return Ok(Err(Verdict::unrun(
                 MakeOutcome::RejectNothingToTest,
-                format!("the pull request {what}, so there is nothing to test a solution with"),
+                &format!("the pull request {what}, so there is nothing to test a solution with"),
                 evidence,
             )));
         }
@@ -82,11 +82,10 @@ impl Work {
         self.warnings.extend(remarks);
         if !fits {
             let mixed = split.decisions.iter().filter(|d| d.side == Side::Both);
-            return Ok(Err(Verdict::without_oracle(
+            return Ok(Err(Verdict::unrun(
                 MakeOutcome::RejectEntangled,
                 "solution and tests touch the same lines: applied in a grader's order, solution \
-                 first, the two patches do not give the pull request"
-                    .to_owned(),
+                 first, the two patches do not give the pull request",
                 mixed.map(|d| Evidence::of(&d.path, &d.rule)).collect(),
             )));
         }

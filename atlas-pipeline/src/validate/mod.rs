@@ -10,6 +10,8 @@ pub use report::{FunnelStep, InstanceVerdict, ValidateReport};
 
 use crate::environment::ScratchSynthesizer;
 use crate::own_parser::{Isolated, OwnParser, parser_of_row};
+use crate::plausible;
+use crate::reason;
 use crate::store::{Key, Workplace, lock, read_json, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
@@ -19,7 +21,7 @@ use atlas_core::{
 use atlas_oracle::{
     ConsistencyOptions, EnvironmentDeterminism, GATES, GoldPatch, Integrity, IntegrityOptions,
     NullPatch, OracleConsistency, ParserCertificate, SequentialTest, Strength, StrengthOptions,
-    USUAL_GATES,
+    TestRun, USUAL_GATES,
 };
 use candidate::{Prepared, Prospect};
 use futures_util::StreamExt;
@@ -53,6 +55,9 @@ pub struct ValidateOptions {
     pub sequential: Option<SequentialTest>,
     /// Power of the stated fail rate, 0 to 1. Default: 0.95.
     pub power: f64,
+    /// Whether an instance is kept without the tests of its lists that differ between identical runs.
+    /// Default: no, it is rejected.
+    pub set_aside_flaky: bool,
     /// Builds from scratch. Default: 3.
     pub builds: u32,
     /// Most runs of the strength gate for one instance. Default: 40.
@@ -88,6 +93,7 @@ impl ValidateOptions {
             perturbed_runs: 1,
             sequential: None,
             power: 0.95,
+            set_aside_flaky: false,
             builds: EnvironmentDeterminism::BUILDS,
             strength_runs: StrengthOptions::default().max_runs,
             min_strength: 0.0,
@@ -240,6 +246,7 @@ async fn one(
     let mut entry = InstanceVerdict {
         instance_id: name,
         decision: None,
+        reason: None,
         verdicts: Vec::new(),
         error: None,
         seconds: 0.0,
@@ -254,6 +261,7 @@ async fn one(
                 Some(Decision::Repair) => report::is_repaired(&entry.verdicts),
                 _ => false,
             };
+            entry.reason = reason::of_gates(&entry.verdicts).filter(|_| !is_kept);
             (entry, is_kept.then_some(row))
         }
         Err(why) => {
@@ -394,6 +402,11 @@ async fn run_gate(
             let gate = Integrity::new(sandbox, search);
             gate.validate(cx, candidate).await
         }
+        "test_run" => {
+            let checkout = prepared.repository.checkout.clone();
+            let declared = plausible::declared_tests(cx, checkout, &candidate.task.after).await?;
+            TestRun::new(oracle, declared).validate(cx, candidate).await
+        }
         "oracle_consistency" => {
             let mut consistency = ConsistencyOptions {
                 runs: options.runs(),
@@ -401,6 +414,7 @@ async fn run_gate(
                 sequential: options.sequential,
                 concurrency: options.concurrency,
                 power: options.power,
+                set_aside_flaky: options.set_aside_flaky,
                 ..ConsistencyOptions::default()
             };
             let mut unknown = Vec::new();
@@ -460,7 +474,7 @@ async fn run_gate(
 }
 
 /// Raised whenever a gate would judge otherwise: verdicts of before are not used again.
-const JUDGEMENT: &str = "gates 1";
+const JUDGEMENT: &str = "gates 2";
 
 /// Everything that a gate's verdict depends on, and of the options those that it reads.
 fn key(
@@ -474,7 +488,8 @@ fn key(
             options.perturbed_runs,
             options.perturbations,
             options.sequential,
-            options.power
+            options.power,
+            options.set_aside_flaky
         ]),
         "null_patch" => serde_json::json!(options.null_runs),
         "strength" => serde_json::json!([options.strength_runs, options.min_strength]),

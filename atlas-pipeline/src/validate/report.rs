@@ -13,6 +13,10 @@ pub struct InstanceVerdict {
     pub instance_id: String,
     /// The strictest of the gates' decisions; absent where something went wrong.
     pub decision: Option<Decision>,
+    /// Why it does not pass as it is, in at most ten short lines, as [`Reason`](atlas_core::Reason)
+    /// prints them; absent where it passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// What each gate said, in the order they ran.
     pub verdicts: Vec<Verdict>,
     /// What went wrong.

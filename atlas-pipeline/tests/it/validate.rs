@@ -61,7 +61,7 @@ fn a_sound_instance_passes_every_gate_and_shares_its_runs() {
     let builds = &gate(&report, "environment_determinism")["measurements"];
     assert_eq!(builds["good_builds"], 2);
     let funnel = report["funnel"].as_array().unwrap();
-    assert_eq!(funnel.len(), 6);
+    assert_eq!(funnel.len(), 7);
     assert!(
         funnel.iter().all(|step| step["accepted"] == 1),
         "{funnel:?}"

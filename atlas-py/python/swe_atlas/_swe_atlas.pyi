@@ -1082,19 +1082,21 @@ def validate(
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     out: str | os.PathLike[str] | None = None,
     trust: bool = False,
+    set_aside_flaky: bool = False,
 ) -> ValidateReport:
     """Puts the instances of a dataset through quality gates.
 
     `dataset` is a file of JSON lines or one JSON list; `instances` names those wanted, default all.
     `repos` is a clone or a folder of clones; without it the clone is used that `make` used beside the
-    dataset. `gates` names gates in order, default all: integrity, oracle_consistency, gold_patch,
-    null_patch, strength, environment_determinism; the first that rejects an instance ends its way
+    dataset. `gates` names gates in order, default all: integrity, test_run, oracle_consistency,
+    gold_patch, null_patch, strength, environment_determinism; the first that rejects an instance ends its way
     unless `keep_going`. `runs` identical runs of After (default 3, or as many as `sequential` may need),
     `null_runs` of the empty prediction,
     `perturbed_runs` under each of `perturbations` (order, parallelism, clock, timezone, locale, load,
     network), `builds` from scratch, at most `strength_runs` without parts of the gold patch.
     `sequential` is a fail rate: runs stop as soon as every test is decided at it, for rates up to
-    `tolerate` as stable, with `power`. `concurrency` runs of an instance go on at once, and `jobs`
+    `tolerate` as stable, with `power`. An instance with a test in its lists that differs between
+    identical runs is rejected; with `set_aside_flaky` it is kept without it. `concurrency` runs of an instance go on at once, and `jobs`
     instances. `engine`, `config` and `trust` are those of `make`. Reports go below `out`, default the
     dataset's folder.
 
@@ -1232,6 +1234,8 @@ def evaluate(
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     trust: bool = False,
     fresh_canaries: bool = False,
+    times_gold: int | None = None,
+    least_seconds: int | None = None,
 ) -> EvalReport:
     """Runs predictions against the instances of a dataset and grades them.
 
@@ -1242,7 +1246,8 @@ def evaluate(
 
     `mode` says by whose rules: 'strict', 'compat-swebench5', 'compat-swebench4' or 'compat-swebenchpp'.
     `jobs` instances go on at once; a run of tests ends after `timeout` seconds, default the
-    configuration's. `repos` is a clone or a folder of clones, for rows without an image. `canaries` runs
+    configuration's; in strict mode also after `times_gold` times (default 10; 0: never) what the gold
+    patch took, but not before `least_seconds` (default 120). `repos` is a clone or a folder of clones, for rows without an image. `canaries` runs
     the gold patch first with tests that must pass and must fail; with `fresh_canaries` their names are this run's own, and
     strict mode shares no results with runs of other names. `network` is 'none' or 'full', default
     none in strict mode and full in the others. `results` is where results are kept, default the user's

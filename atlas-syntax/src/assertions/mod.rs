@@ -148,6 +148,17 @@ pub fn inject_failures(
     made
 }
 
+/// How many tests a source declares, skipped ones too; a test with parameters is one. Known are those
+/// of [`inject_failures`].
+///
+/// ```
+/// use atlas_syntax::{Language, count_tests};
+/// assert_eq!(count_tests(Language::Go, b"func TestSum(t *testing.T) { t.Skip() }\nfunc sum() {}\n"), 1);
+/// ```
+pub fn count_tests(language: Language, source: &[u8]) -> usize {
+    parse(language, source).map_or(0, |tree| find::tests(language, &tree, source).len())
+}
+
 /// How many places of a tree did not parse.
 fn faults(tree: &Tree) -> usize {
     if !tree.root_node().has_error() {

@@ -17,9 +17,10 @@ pub(super) const ID: &str = "environment_determinism";
 /// Builds the environment several times from scratch, starts each and runs Base in it (paper 001,
 /// section 3.4, layer 1: three of three).
 ///
-/// Rejects where a build fails or no test runs in it. A test that ends otherwise than in the oracle's
-/// Base is set aside. Dependencies that differ from build to build are a warning. Findings:
-/// `build_failed`, `does_not_start`, `base_differs`, `dependencies_differ`.
+/// Rejects where a build fails, no test runs in it, or Base's run does not come to its end: such a build
+/// was not seen to work. A test that ends otherwise than in the oracle's Base is set aside. Dependencies that
+/// differ from build to build are a warning. Findings: `build_failed`, `does_not_start`,
+/// `base_unfinished`, `base_differs`, `dependencies_differ`.
 #[derive(Clone, Debug)]
 pub struct EnvironmentDeterminism {
     oracle: StateDifferentialOracle,
@@ -121,9 +122,16 @@ impl Validator for EnvironmentDeterminism {
             }
             if run.is_unfinished() {
                 unfinished += 1;
-                good += 1;
-                locks.push(environment.lock.clone());
-                continue;
+                draft.find(
+                    "base_unfinished",
+                    Severity::Fatal,
+                    format!(
+                        "Base was cut short in build {build} of {}, so it says nothing of the build",
+                        self.builds
+                    ),
+                    last_words(&run, &format!("build {build}.log")),
+                );
+                break;
             }
             for (id, what) in differences(&expected, &run.parsed) {
                 let what = format!("{what} in build {build}");

@@ -3,6 +3,7 @@
 mod consistency;
 mod evaluator;
 mod integrity;
+mod runs;
 mod strength;
 mod support;
 

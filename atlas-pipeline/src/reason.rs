@@ -1,0 +1,222 @@
+//! Why a pull request, an environment or an instance was rejected, in the form of [`Reason`].
+
+use crate::make::MakeOutcome;
+use atlas_core::{
+    Decision, Evidence, Fault, LostReason, Reason, RunOutcome, Severity, State, Verdict,
+    telling_lines,
+};
+use atlas_oracle::StateRun;
+use std::collections::BTreeMap;
+
+/// The most lines of a log that are kept for a reason.
+const LINES: usize = 5;
+
+const PLAN: &str = "look at attempts.json and the Dockerfile; give a plan of your own (`[plan] file` in atlas.toml), \
+                    or a model that mends it (--model)";
+
+/// Why `make` has no instance. `what` is the first verdict's own sentence.
+pub(crate) fn of_make(
+    outcome: MakeOutcome,
+    what: &str,
+    lines: Vec<Evidence>,
+    runs: Option<&BTreeMap<State, Vec<StateRun>>>,
+) -> String {
+    let state = runs.and_then(|runs| to_blame(outcome, runs));
+    let found = state.map_or_else(Vec::new, |(state, run)| of_run(state, run));
+    let (fault, advice) = match outcome {
+        MakeOutcome::RejectNothingToTest => (
+            Fault::PullRequest,
+            "choose a pull request that changes tests and sources; split.json says how each file was taken",
+        ),
+        MakeOutcome::RejectEntangled => (
+            Fault::PullRequest,
+            "choose another pull request, or base and head commits between which tests and solution are apart",
+        ),
+        MakeOutcome::RejectNoFailToPass | MakeOutcome::Instance => (
+            Fault::PullRequest,
+            "look at oracle.json for how each test ended: its tests may need something else to run, or test \
+             what worked before",
+        ),
+        MakeOutcome::RejectAfterBroken => (
+            Fault::PullRequest,
+            "look at after.log: give the head that was merged, or a plan with what the pull request newly needs",
+        ),
+        MakeOutcome::EnvironmentInvalid => (Fault::Environment, PLAN),
+        MakeOutcome::NoEvidence => match state.map(|(_, run)| run) {
+            Some(run) if run.is_unfinished() => (
+                Fault::Environment,
+                "raise limits.seconds or limits.memory_bytes in atlas.toml: a run was cut short",
+            ),
+            _ => (
+                Fault::Atlas,
+                "look at the logs: give a parser that reads them (--parser FILE, `atlas synth-parser`)",
+            ),
+        },
+    };
+    // A state's own log says more than what was concluded from it.
+    let lines = if found.is_empty() { lines } else { found };
+    reason(what, lines, fault, advice)
+}
+
+/// Why there is no environment; without any attempt the repository itself is unknown to the analysis.
+pub(crate) fn of_build(what: &str, attempts: usize, lines: Vec<Evidence>) -> String {
+    if attempts == 0 {
+        let advice = "name its language (`[plan] language` in atlas.toml), or give a plan of your own \
+                      (`[plan] file`)";
+        return reason(what, lines, Fault::Repository, advice);
+    }
+    reason(what, lines, Fault::Environment, PLAN)
+}
+
+/// Why nothing was seen to run in a new environment.
+pub(crate) fn nothing_ran(what: &str, log: &[u8]) -> String {
+    let text = String::from_utf8_lossy(log);
+    let lines = telling_lines("base.log", &text, None, LINES);
+    reason(what, lines, Fault::Environment, PLAN)
+}
+
+/// Why an instance did not pass its gates: the first that stands in the way.
+pub(crate) fn of_gates(verdicts: &[Verdict]) -> Option<String> {
+    let stops = [Decision::Reject, Decision::Repair, Decision::NoEvidence];
+    let verdict = stops
+        .iter()
+        .find_map(|stop| verdicts.iter().find(|verdict| verdict.decision == *stop))?;
+    let finding = verdict
+        .findings
+        .iter()
+        .max_by_key(|finding| finding.severity);
+    let gate = verdict.validator.as_str();
+    let (fault, advice) = match gate {
+        "integrity" => (
+            Fault::PullRequest,
+            "take the solution out of the statement or the environment, and validate again",
+        ),
+        "test_run" | "environment_determinism" => (Fault::Environment, PLAN),
+        "oracle_consistency" => (
+            Fault::Repository,
+            "leave its flaky tests out (--set-aside-flaky), or raise limits.seconds where runs were cut short",
+        ),
+        "certificate" => (
+            Fault::Atlas,
+            "give a parser that reads the row's logs (--parser FILE, `atlas synth-parser`)",
+        ),
+        _ => (
+            Fault::PullRequest,
+            "make the row anew (`atlas make`), or leave it out",
+        ),
+    };
+    let what = finding.map_or_else(
+        || format!("{gate}: nothing to decide on"),
+        |finding| format!("{gate}: {}", finding.message),
+    );
+    let is_fatal = |finding: &&atlas_core::Finding| finding.severity == Severity::Fatal;
+    let lines = finding.filter(is_fatal).or(finding);
+    let lines = lines.map_or_else(Vec::new, |finding| finding.evidence.clone());
+    Some(reason(&what, lines, fault, advice))
+}
+
+fn reason(what: &str, lines: Vec<Evidence>, fault: Fault, advice: &str) -> String {
+    let reason = Reason {
+        what: what.to_owned(),
+        lines,
+        fault,
+        advice: advice.to_owned(),
+    };
+    reason.to_string()
+}
+
+/// The state whose log explains an outcome: of those that may, the first in which something was lost or
+/// that did not come to its end.
+fn to_blame(
+    outcome: MakeOutcome,
+    runs: &BTreeMap<State, Vec<StateRun>>,
+) -> Option<(State, &StateRun)> {
+    let states: &[State] = match outcome {
+        MakeOutcome::EnvironmentInvalid => &[State::Base, State::After, State::Before],
+        MakeOutcome::RejectAfterBroken => &[State::After],
+        MakeOutcome::NoEvidence => &[State::Base, State::Before, State::After],
+        _ => return None,
+    };
+    let run = |state: &State| Some((*state, runs.get(state)?.first()?));
+    let is_odd = |(_, run): &(State, &StateRun)| {
+        let parsed = &run.parsed;
+        let has_lost = |lost: &atlas_core::LostModule| lost.reason != LostReason::TimedOut;
+        parsed.outcome != RunOutcome::Completed || parsed.modules_not_loaded.iter().any(has_lost)
+    };
+    let first = states.iter().find_map(run);
+    states.iter().filter_map(run).find(is_odd).or(first)
+}
+
+fn of_run(state: State, run: &StateRun) -> Vec<Evidence> {
+    let text = String::from_utf8_lossy(&run.log);
+    telling_lines(&format!("{state}.log"), &text, Some(&run.parsed), LINES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use atlas_core::Finding;
+    use atlas_oracle::GATES;
+
+    #[track_caller]
+    fn well_formed(text: &str) {
+        let lines: Vec<&str> = text.lines().collect();
+        assert!((3..=Reason::LINES).contains(&lines.len()), "{text}");
+        for line in &lines {
+            assert!(line.chars().count() <= Reason::WIDTH, "{text}");
+            assert!(!line.trim().is_empty(), "{text}");
+        }
+        let end = &lines[lines.len() - 2..];
+        assert!(end[0].starts_with("fault: "), "{text}");
+        assert!(
+            end[1].starts_with("try: ") && !end[1].ends_with('…'),
+            "{text}"
+        );
+    }
+
+    fn long() -> Vec<Evidence> {
+        vec![Evidence::of("stderr", "RUN set -eux; apt-get install ".repeat(40)); 30]
+    }
+
+    /// Every rejection says what failed, by which lines, whose fault it is and what to try.
+    #[test]
+    fn every_outcome_has_a_short_reason() {
+        let what = "the build failed at `RUN x`\nand so on".repeat(50);
+        for outcome in [
+            MakeOutcome::RejectNoFailToPass,
+            MakeOutcome::EnvironmentInvalid,
+            MakeOutcome::RejectAfterBroken,
+            MakeOutcome::RejectNothingToTest,
+            MakeOutcome::RejectEntangled,
+            MakeOutcome::NoEvidence,
+        ] {
+            well_formed(&of_make(outcome, &what, long(), None));
+            well_formed(&of_make(outcome, "no", Vec::new(), None));
+        }
+        for attempts in [0, 6] {
+            well_formed(&of_build(&what, attempts, long()));
+        }
+        well_formed(&nothing_ran("no test was seen", b"+ make\nmake: ***\n"));
+        for gate in GATES {
+            for decision in [Decision::Reject, Decision::Repair, Decision::NoEvidence] {
+                let finding = Finding {
+                    code: "x".to_owned(),
+                    severity: Severity::Fatal,
+                    message: what.clone(),
+                    evidence: long(),
+                };
+                let verdict = |findings| Verdict {
+                    validator: (*gate).to_owned(),
+                    decision,
+                    findings,
+                    quarantine: BTreeMap::new(),
+                    measurements: serde_json::Map::new(),
+                };
+                for findings in [Vec::new(), vec![finding]] {
+                    well_formed(&of_gates(&[verdict(findings)]).unwrap());
+                }
+            }
+        }
+        assert_eq!(of_gates(&[]), None);
+    }
+}
