@@ -124,6 +124,7 @@ const WORDS: &[(&str, u8)] = &[
     ("unresolved", 2),
     ("missing", 2),
     ("no module", 3),
+    ("no rule to", 3),
     ("does not exist", 3),
     ("unable to", 2),
     ("exception", 1),
@@ -245,6 +246,10 @@ fn telling(line: &str) -> u8 {
     if counts_none.iter().any(|none| small.contains(none)) {
         return 0;
     }
+    // `make: *** [check] Error 2`: something below it failed and said why.
+    if small.contains("because of errors") || small.contains("***") && small.contains("] error ") {
+        return 1;
+    }
     let words = WORDS.iter().filter(|(word, _)| small.contains(word));
     words.map(|(_, much)| *much).max().unwrap_or(0)
 }
@@ -337,6 +342,16 @@ mod tests {
                 "b.c:4:10: fatal error: zlib.h: No such file or directory"
             ]
         );
+    }
+
+    /// What make says of its targets afterwards is no explanation.
+    #[test]
+    fn the_first_cause_goes_before_what_follows_from_it() {
+        let log = "make[2]: *** No rule to make target 'lib/a.la', needed by 'b.la'.\n\
+                   make[2]: Target 'check-am' not remade because of errors.\n\
+                   make[1]: *** [Makefile:1191: check-recursive] Error 1\n";
+        let found = telling_lines("test log", log, None, 1);
+        assert_eq!(found[0].line, Some(1), "{found:?}");
     }
 
     #[test]
