@@ -22,6 +22,7 @@ mod plausible;
 mod reading;
 mod reason;
 mod retry;
+mod statuses;
 mod store;
 mod synth;
 mod validate;
@@ -76,6 +77,7 @@ pub use measure::{CheckedFile, MeasureInput, check_file, measure, report_policie
 pub use own_parser::{ParserOrigin, ReadBy};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
+pub use statuses::Statuses;
 pub use store::write_atomically;
 pub use synth::{
     CertifyParserOptions, ParserFile, SynthParserOptions, SynthParserOutcome, SynthParserReport,

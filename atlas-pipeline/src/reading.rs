@@ -1,8 +1,9 @@
 //! Parsing and classifying logs from files: `atlas parse` and `atlas classify`.
 
+use crate::statuses::Statuses;
 use atlas_core::{
     Duplicates, Error, ErrorKind, LogParser, LogReader, LogWarning, LostModule, ParsedLog, Patch,
-    RunOutcome, State, TestStatus, Totals,
+    RunOutcome, State, Totals,
 };
 use atlas_oracle::{Classification, ClassifyInput, between_repeats, classify};
 use atlas_parsers::{Detection, Detector, Hints, Parsers, SectionReader, detect};
@@ -14,13 +15,13 @@ use std::sync::Arc;
 
 /// A parsed log as `atlas parse` prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ParseReport {
+pub struct ParseReport<'a> {
     /// The parser that read it.
-    pub parser: String,
+    pub parser: &'a str,
     /// SWE-bench id -> status.
-    pub tests: BTreeMap<String, TestStatus>,
+    pub tests: Statuses<'a>,
     /// Qualified id -> status.
-    pub qualified: BTreeMap<String, TestStatus>,
+    pub qualified: Statuses<'a>,
     /// The runner's own totals.
     pub totals: Option<Totals>,
     /// Whether they agree with what was parsed.
@@ -30,37 +31,33 @@ pub struct ParseReport {
     /// Whether something could not be built, collected or loaded.
     pub build_failed: bool,
     /// What, and the lines that say so.
-    pub modules_not_loaded: Vec<LostModule>,
+    pub modules_not_loaded: &'a [LostModule],
     /// Tests that were running when the process died.
-    pub in_flight: Vec<String>,
+    pub in_flight: &'a [String],
     /// Ids with several results.
     pub duplicates: Duplicates,
     /// Remarks.
-    pub warnings: Vec<LogWarning>,
+    pub warnings: &'a [LogWarning],
     /// How the parser was found, where it was not named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detection: Option<Detection>,
 }
 
-impl From<&ParsedLog> for ParseReport {
-    fn from(log: &ParsedLog) -> Self {
-        let owned = |map: BTreeMap<&str, TestStatus>| {
-            map.into_iter()
-                .map(|(id, status)| (id.to_owned(), status))
-                .collect()
-        };
+impl<'a> From<&'a ParsedLog> for ParseReport<'a> {
+    fn from(log: &'a ParsedLog) -> Self {
+        let (tests, duplicates) = Statuses::by_name(log);
         Self {
-            parser: log.parser.clone(),
-            tests: owned(log.tests()),
-            qualified: owned(log.qualified()),
+            parser: &log.parser,
+            qualified: Statuses::by_qualified(log, &tests),
+            tests,
             totals: log.totals,
             consistent: log.consistent,
             outcome: log.outcome,
             build_failed: log.build_failed(),
-            modules_not_loaded: log.modules_not_loaded.clone(),
-            in_flight: log.in_flight.clone(),
-            duplicates: log.duplicates(),
-            warnings: log.warnings.clone(),
+            modules_not_loaded: &log.modules_not_loaded,
+            in_flight: &log.in_flight,
+            duplicates,
+            warnings: &log.warnings,
             detection: None,
         }
     }

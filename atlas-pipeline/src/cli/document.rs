@@ -25,8 +25,8 @@ pub(super) fn write<T: Serialize>(to: impl Write, value: &T) -> Result<io::Resul
     }
 }
 
-/// Blanks in front of a value, or as many as are written at once.
-const SPACES: &[u8; 64] = &[b' '; 64];
+/// What stands between two values and in front of the second, with as many blanks as are written at once.
+const BETWEEN: &[u8; 66] = b",\n                                                                ";
 
 /// Two blanks for each step in, each value on a line.
 #[derive(Clone, Debug, Default)]
@@ -52,13 +52,16 @@ impl Indented {
     }
 
     fn line<W: ?Sized + Write>(&self, writer: &mut W, is_first: bool) -> io::Result<()> {
-        writer.write_all(if is_first { b"\n" } else { b",\n" })?;
         let mut left = 2 * self.depth;
-        while left > SPACES.len() {
-            writer.write_all(SPACES)?;
-            left -= SPACES.len();
+        let (comma, blanks) = (usize::from(is_first), left.min(BETWEEN.len() - 2));
+        writer.write_all(&BETWEEN[comma..2 + blanks])?;
+        left -= blanks;
+        while left > 0 {
+            let blanks = left.min(BETWEEN.len() - 2);
+            writer.write_all(&BETWEEN[2..2 + blanks])?;
+            left -= blanks;
         }
-        writer.write_all(&SPACES[..left])
+        Ok(())
     }
 }
 
@@ -112,7 +115,7 @@ impl Formatter for Indented {
 
 #[cfg(test)]
 mod tests {
-    use super::{PIECE, SPACES, write};
+    use super::{BETWEEN, PIECE, write};
     use atlas_core::TestIds;
     use proptest::prelude::*;
     use serde::Serialize;
@@ -198,7 +201,7 @@ mod tests {
                 json!([value, 1])
             };
         }
-        assert!(2 * 100 > SPACES.len());
+        assert!(2 * 100 > BETWEEN.len());
         check(&value);
     }
 

@@ -11,7 +11,9 @@ use atlas_pipeline::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Write as _;
+use std::os::fd::AsFd;
 
 /// Writes to standard output. A reader that has gone away is no error.
 pub(super) fn print(text: &str) -> Result<(), Error> {
@@ -20,7 +22,12 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
 
 /// Writes a document to standard output. A reader that has gone away is no error.
 pub(super) fn json<T: Serialize>(value: &T) -> Result<(), Error> {
-    written(document::write(std::io::stdout().lock(), value)?)
+    // What looks for line ends in everything that is written would only cost time.
+    let direct = std::io::stdout().as_fd().try_clone_to_owned();
+    match direct {
+        Ok(direct) => written(document::write(File::from(direct), value)?),
+        Err(_) => written(document::write(std::io::stdout().lock(), value)?),
+    }
 }
 
 fn written(done: std::io::Result<()>) -> Result<(), Error> {
@@ -55,7 +62,7 @@ pub(crate) fn error(why: &Error) {
     let _ = writeln!(std::io::stderr(), "atlas: error: {}", why.chain());
 }
 
-pub(crate) fn parse(report: &ParseReport, format: Format) -> Result<(), Error> {
+pub(crate) fn parse(report: &ParseReport<'_>, format: Format) -> Result<(), Error> {
     if format == Format::Json {
         return json(report);
     }
@@ -64,12 +71,12 @@ pub(crate) fn parse(report: &ParseReport, format: Format) -> Result<(), Error> {
 
 /// A parsed log for a person: the tests, those that matter most last, then what is to be said of the
 /// run as a whole.
-fn parse_text(report: &ParseReport) -> String {
+fn parse_text(report: &ParseReport<'_>) -> String {
     let mut text = String::new();
-    let mut rows: Vec<(TestStatus, &String)> = report
+    let mut rows: Vec<(TestStatus, &str)> = report
         .tests
         .iter()
-        .map(|(id, status)| (*status, id))
+        .map(|(id, status)| (status, id))
         .collect();
     rows.sort();
     if !rows.is_empty() {
@@ -87,7 +94,7 @@ fn parse_text(report: &ParseReport) -> String {
     if !text.is_empty() {
         text.push('\n');
     }
-    for lost in &report.modules_not_loaded {
+    for lost in report.modules_not_loaded {
         let why = word(&lost.reason);
         let _ = writeln!(text, "not run  {} ({why})", one_line(&lost.module));
         for line in lost.lines.iter().take(5) {
@@ -95,10 +102,10 @@ fn parse_text(report: &ParseReport) -> String {
             let _ = writeln!(text, "         {number}{}", one_line(&line.text));
         }
     }
-    for id in &report.in_flight {
+    for id in report.in_flight {
         let _ = writeln!(text, "running  {}", one_line(id));
     }
-    for warning in &report.warnings {
+    for warning in report.warnings {
         let line = warning
             .line
             .map_or_else(String::new, |n| format!("line {n}: "));
