@@ -189,6 +189,10 @@ fn beyond(files: &[FilePatch]) -> Option<String> {
 fn is_test(path: &str) -> bool {
     let mut folders: Vec<&str> = path.split('/').collect();
     let name = folders.pop().unwrap_or(path);
+    // Workflows of continuous integration are named for the tests that they run.
+    if folders.first().is_some_and(|first| first.starts_with('.')) {
+        return false;
+    }
     if folders
         .iter()
         .any(|folder| TEST_FOLDERS.contains(&folder.to_ascii_lowercase().as_str()))

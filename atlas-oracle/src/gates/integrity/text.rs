@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Leak {
     /// Lines of code that the gold patch adds and that say something: at least 8 letters, digits and
-    /// underscores, not found among the lines it takes away or leaves.
+    /// underscores, and no part of a line that it takes away or leaves.
     pub solution_lines: usize,
     /// Those that stand in the text, white space aside.
     pub quoted_lines: Vec<String>,
@@ -71,12 +71,14 @@ static LINK: LazyLock<Regex> = LazyLock::new(|| {
 /// Measures a text against an instance's patches.
 pub fn leak_of(text: &str, gold_patch: &Patch, test_patch: &Patch) -> Leak {
     let (solution, tests) = (Lines::of(gold_patch), Lines::of(test_patch));
-    let known: BTreeSet<String> = solution.kept.iter().map(|line| squeezed(line)).collect();
+    let known: Vec<String> = solution.kept.iter().map(|line| squeezed(line)).collect();
+    // A part of an old line stands in every text that quotes the old line.
+    let known = known.join("\n");
     let lines: BTreeSet<(String, &String)> = solution
         .added
         .iter()
         .map(|line| (squeezed(line), line))
-        .filter(|(bare, _)| says_something(bare) && !known.contains(bare))
+        .filter(|(bare, _)| says_something(bare) && !known.contains(bare.as_str()))
         .collect();
     let squeezed_text = squeezed(text);
     let quoted = lines

@@ -128,6 +128,17 @@ fn a_text_is_measured() {
     assert_eq!(leak.tested_but_unnamed, ["frobnicate"]);
 }
 
+/// A statement that quotes the old code quotes none of the solution that only breaks its line.
+#[test]
+fn a_part_of_an_old_line_is_no_line_of_the_solution() {
+    let gold = Patch::new(
+        "--- a/o.py\n+++ b/o.py\n@@ -1 +1,3 @@\n-pattern = re.compile(prefix + name)\n+pattern = re.compile(\n+    re.escape(prefix) + name\n+)\n",
+    );
+    let text = "This is wrong: pattern = re.compile(prefix + name)";
+    let leak = leak_of(text, &gold, &Patch::new(""));
+    assert_eq!((leak.solution_lines, leak.quoted_lines.len()), (1, 0));
+}
+
 /// Names that a patch merely uses are none that it introduces.
 #[test]
 fn introduced_names_are_defined_ones() {
