@@ -27,6 +27,7 @@ mod java;
 mod javascript;
 mod merge;
 mod messages;
+mod nested;
 mod php;
 mod python;
 mod registry;

@@ -61,6 +61,15 @@ impl Tally {
         self.totals.total.is_some_and(|total| total > 0)
     }
 
+    /// The names of the tests that did not pass.
+    pub(super) fn failing(&self) -> impl Iterator<Item = &str> {
+        let bad = |found: &&Found| matches!(found.status, TestStatus::Failed | TestStatus::Error);
+        self.results
+            .iter()
+            .filter(bad)
+            .map(|found| found.name.as_str())
+    }
+
     /// Whether a test that passed is named.
     pub(super) fn names_passed(&self) -> bool {
         self.count(&[TestStatus::Passed]) > 0

@@ -12,6 +12,7 @@ mod compat;
 mod corpus;
 mod detect;
 mod folders;
+mod forged;
 mod front;
 mod fuzz;
 mod inject;

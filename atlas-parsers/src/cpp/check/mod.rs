@@ -11,12 +11,14 @@ mod xml;
 use crate::cpp::build::number;
 use crate::cpp::subunit::Subunit;
 use crate::cpp::tally::Tally;
+use crate::nested::Nested;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
     ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
 };
 use line::{Line, Summary};
+use std::collections::BTreeSet;
 use xml::Xml;
 
 /// libcheck.
@@ -94,67 +96,104 @@ impl Expected {
     }
 }
 
+/// One program on the console.
+#[derive(Clone, Default)]
+struct Program {
+    begun: bool,
+    ended: bool,
+    suite: String,
+    tally: Tally,
+    expected: Expected,
+    /// Tests that failed below an earlier summary.
+    dropped: Vec<String>,
+}
+
 /// What stands on the console.
 #[derive(Clone, Default)]
 struct Console {
-    /// `Running suite(s):` lines without their summary.
-    open: u64,
-    /// Whether there was any.
-    begun: bool,
-    suite: String,
-    held: Tally,
+    program: Program,
+    nested: Nested<Program>,
+    /// Of the programs that are over.
     tally: Tally,
-    expected: Expected,
+    begun: bool,
+    /// A program has no summary.
+    cut: bool,
+    /// A test failed below one summary and not below the one that counts.
+    doubted: bool,
 }
 
 impl Console {
     fn begin(&mut self, suite: &[u8]) {
-        if self.open == 0 {
+        if self.program.begun && !self.program.ended {
+            self.nested.begin(&mut self.program);
+        } else {
             self.commit();
         }
-        self.open += 1;
         self.begun = true;
-        self.suite = String::from_utf8_lossy(suite.trim_ascii()).into_owned();
-        self.expected = Expected::default();
+        self.program.begun = true;
+        self.program.suite = String::from_utf8_lossy(suite.trim_ascii()).into_owned();
     }
 
     fn commit(&mut self) {
-        let held = std::mem::take(&mut self.held);
-        self.tally.append(held);
-        self.expected = Expected::default();
+        if self.program.ended {
+            self.nested.end(&mut self.program);
+        }
+        for program in self.nested.finish(&mut self.program) {
+            self.cut |= program.begun && !program.ended;
+            let failing: BTreeSet<&str> = program.tally.failing().collect();
+            let is_gone = |name: &String| !failing.contains(name.as_str());
+            self.doubted |= program.dropped.iter().any(is_gone);
+            self.tally.append(program.tally);
+        }
     }
 
     fn summary(&mut self, summary: Summary) {
-        if !self.begun {
+        let program = &mut self.program;
+        if !program.begun {
             return;
         }
-        if self.open == 0 {
-            // The one before was printed by a test: this is the end of that program.
-            self.held = Tally::default();
-        }
-        self.open = self.open.saturating_sub(1);
-        self.held.add_totals(summary.totals());
-        self.expected = Expected {
+        // Behind another one of this program: that was printed by a test, this is the end.
+        program.ended = true;
+        let before = std::mem::take(&mut program.tally);
+        program.dropped.extend(before.failing().map(str::to_owned));
+        program.tally.add_totals(summary.totals());
+        program.expected = Expected {
             passed: summary.passed(),
             failures: summary.failures,
             errors: summary.errors,
         };
+        if self.nested.is_inside() {
+            self.nested.end(&mut self.program);
+        }
+    }
+
+    /// The program whose results may follow: the one that ended last.
+    fn last(&mut self) -> &mut Program {
+        match self.nested.last_inside() {
+            Some(inside) if !self.program.ended => inside,
+            _ => &mut self.program,
+        }
+    }
+
+    fn expects(&mut self) -> bool {
+        self.begun && self.last().expected.any()
     }
 
     fn result(&mut self, line: &Line<'_>) {
-        let status = if line.fixture && self.expected.failures == 0 {
+        let program = self.last();
+        let status = if line.fixture && program.expected.failures == 0 {
             TestStatus::Error
         } else {
             line.status
         };
         let left = match status {
-            TestStatus::Failed => &mut self.expected.failures,
-            TestStatus::Error => &mut self.expected.errors,
-            _ => &mut self.expected.passed,
+            TestStatus::Failed => &mut program.expected.failures,
+            TestStatus::Error => &mut program.expected.errors,
+            _ => &mut program.expected.passed,
         };
         if *left > 0 {
             *left -= 1;
-            self.held.add(&self.suite, line.name, status);
+            program.tally.add(&program.suite, line.name, status);
         }
     }
 }
@@ -197,6 +236,7 @@ impl Logged {
 #[derive(Clone, Default)]
 struct Tap {
     results: Vec<(String, TestStatus)>,
+    nested: Nested<Vec<(String, TestStatus)>>,
     tally: Tally,
 }
 
@@ -205,27 +245,41 @@ impl Tap {
         let Some((place, name, status)) = line::tap(line) else {
             return;
         };
-        let next = self.results.len() as u64 + 1;
-        if place == next {
-            self.results.push((name.to_owned(), status));
-        } else if place.checked_add(1) == Some(next)
-            && let Some(last) = self.results.last_mut()
-        {
-            // The same number again: the first of the two was printed by the test.
-            *last = (name.to_owned(), status);
+        let next_of = |results: &Vec<_>| results.len() as u64 + 1;
+        // A printed line that goes no further.
+        while place != next_of(&self.results) && self.nested.around().map(next_of) == Some(place) {
+            self.nested.abandon(&mut self.results);
         }
+        let next = next_of(&self.results);
+        if place == 1 && next > 2 {
+            self.nested.begin(&mut self.results);
+        } else if place.checked_add(1) == Some(next) {
+            // The same number again: the first of the two was printed by the test.
+            self.results.pop();
+        } else if place != next {
+            return;
+        }
+        self.results.push((name.to_owned(), status));
     }
 
     fn plan(&mut self, line: &[u8]) {
         if let Some((count, b"")) = line.strip_prefix(b"1..").and_then(number)
             && count == self.results.len() as u64
         {
-            self.end();
+            let inside = self.nested.is_inside();
+            self.nested.end(&mut self.results);
+            if !inside {
+                self.end();
+            }
         }
     }
 
+    fn unplanned(&self) -> bool {
+        !self.results.is_empty() || self.nested.is_inside()
+    }
+
     fn end(&mut self) {
-        for (name, status) in std::mem::take(&mut self.results) {
+        for (name, status) in self.nested.finish(&mut self.results).concat() {
             self.tally.add("", &name, status);
         }
     }
@@ -258,7 +312,7 @@ impl State {
     /// The form of output that says most, and whether it is cut off.
     fn choose(&mut self) -> (Tally, bool) {
         self.console.commit();
-        let unplanned = !self.tap.results.is_empty();
+        let unplanned = self.tap.unplanned();
         let planned = std::mem::take(&mut self.tap.tally);
         let stopped = self.subunit.nest.stop();
         let forms = [
@@ -270,7 +324,7 @@ impl State {
             (
                 std::mem::take(&mut self.console.tally),
                 self.console.begun,
-                self.console.open > 0,
+                self.console.cut,
             ),
         ];
         for (tally, used, cut) in forms {
@@ -325,7 +379,7 @@ impl LineState for State {
             Some(b'o' | b'n') => self.tap.result(line),
             _ => {}
         }
-        if self.console.expected.any()
+        if self.console.expects()
             && let Some(result) = Line::read(line)
         {
             self.console.result(&result);
@@ -337,6 +391,7 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         let (tally, cut) = self.choose();
+        let doubted = self.console.doubted;
         let outcome = if cut {
             RunOutcome::Truncated
         } else if tally.has_total() || !tally.is_empty() {
@@ -351,6 +406,9 @@ impl LineState for State {
         let passed = log.totals.and_then(|totals| totals.passed).unwrap_or(0);
         if quiet && passed > 0 {
             log.consistent = None;
+        }
+        if doubted {
+            log.consistent = Some(false);
         }
         log
     }

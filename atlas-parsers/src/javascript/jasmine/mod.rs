@@ -11,6 +11,7 @@ mod list;
 mod tree;
 
 use crate::javascript::load::Load;
+use crate::nested::Nested;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
@@ -159,6 +160,7 @@ struct State {
     log: ParsedLogBuilder,
     line: usize,
     run: Run,
+    nested: Nested<Run>,
     totals: Totals,
     /// Whether the counts of all runs so far were borne out; absent before the first.
     agrees: Option<bool>,
@@ -178,6 +180,7 @@ impl Default for State {
             log: ParsedLogBuilder::new("jasmine"),
             line: 0,
             run: Run::default(),
+            nested: Nested::default(),
             totals: Totals::default(),
             agrees: None,
             runs: 0,
@@ -185,6 +188,20 @@ impl Default for State {
             load: Load::new("jasmine", LOADERS),
         }
     }
+}
+
+/// `Started` behind the progress of the run, which may stand behind the last line of another run
+/// that a spec printed; any other line as it is.
+fn behind_progress(line: &[u8]) -> &[u8] {
+    const STARTED: &[u8] = b"Started";
+    let front = line.strip_suffix(STARTED).unwrap_or(b"");
+    let front = front.trim_ascii_end();
+    let dots = front.iter().rev().take_while(|byte| b".F*".contains(byte));
+    let before = front.len() - dots.count();
+    if !front.is_empty() && (before == 0 || front.starts_with(b"Finished in ")) {
+        return STARTED;
+    }
+    line
 }
 
 /// `*                    Failures                    *`
@@ -315,9 +332,17 @@ impl Run {
 }
 
 impl State {
-    /// Ends the run, and begins the next.
+    /// Ends the run, and those in which it began or which began in it, where it has no end.
     fn end_run(&mut self) {
-        let mut run = std::mem::take(&mut self.run);
+        if self.run.counts.is_some() && !self.nested.is_inside() {
+            self.nested.end(&mut self.run);
+        }
+        for run in self.nested.finish(&mut self.run) {
+            self.end_one(run);
+        }
+    }
+
+    fn end_one(&mut self, mut run: Run) {
         let specs = run.specs();
         let mut seen: BTreeMap<TestStatus, u64> = BTreeMap::new();
         for (name, status) in &specs {
@@ -369,16 +394,22 @@ impl LineState for State {
     fn line(&mut self, raw: &[u8]) {
         self.line += 1;
         let line = clean(raw);
-        let told = match line.first() {
-            Some(b'S') if *line == *b"Started" => Some(false),
+        let open = self.run.started && self.run.counts.is_none();
+        let head = if open { behind_progress(&line) } else { &line };
+        let told = match head.first() {
+            Some(b'S') if *head == *b"Started" => Some(false),
             Some(b'S') if *line == *b"Spec started" => Some(true),
             Some(b'J') if *line == *b"Jasmine started" => Some(true),
             _ => None,
         };
         if let Some(told) = told
-            && (!self.run.started || self.run.counts.is_some())
+            && (!open || !told && !self.run.told)
         {
-            self.end_run();
+            if open {
+                self.nested.begin(&mut self.run);
+            } else {
+                self.end_run();
+            }
             self.run.started = true;
             self.run.told = told;
             self.load.forget();
@@ -386,6 +417,9 @@ impl LineState for State {
         }
         if self.run.started {
             self.run.line(&line, raw, self.line);
+            if self.run.counts.is_some() && self.nested.is_inside() {
+                self.nested.end(&mut self.run);
+            }
         } else {
             self.load.line(&line, self.line);
         }

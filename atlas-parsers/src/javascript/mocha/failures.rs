@@ -36,6 +36,17 @@ impl Failures {
         self.paths.is_empty() && self.open.is_none()
     }
 
+    /// The number of the next failure.
+    pub(super) fn next(&self) -> u64 {
+        self.paths.len() as u64 + u64::from(self.open.is_some()) + 1
+    }
+
+    /// The next line stands behind an empty one.
+    pub(super) fn after_blank(&mut self) {
+        self.close();
+        self.blank = true;
+    }
+
     /// Takes the next line; returns whether it is a part of a title.
     pub(super) fn line(&mut self, line: &[u8]) -> bool {
         if let Some(open) = &mut self.open {

@@ -22,6 +22,9 @@ struct Page {
     closed: bool,
 }
 
+/// What the min reporter begins with.
+const CLEAR: &[u8] = b"\x1b[2J\x1b[1;3H";
+
 /// The run that is being read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
@@ -44,7 +47,14 @@ pub(super) struct Run {
     blank_since: bool,
     root: bool,
     dots: bool,
+    /// Failures among the letters of the dot reporter.
+    bangs: u64,
+    /// How often the min reporter has cleared the screen, as each run does first.
+    cleared: u64,
     page: Option<Page>,
+    /// A page whose list is not whole, where another one came: that one stands in a message, if
+    /// the list goes on.
+    interrupted: Option<Page>,
     /// A page that something went on after: a test printed it, or what goes on is a message.
     doubtful: Option<Page>,
     /// What goes on after the doubtful page begins as a run begins.
@@ -78,14 +88,22 @@ impl Run {
 
     /// Takes a clean line; `raw` is the line as it came.
     pub(super) fn line(&mut self, line: &[u8], raw: &[u8], ended: &mut Vec<Ended>) {
+        let cleared = memchr::memmem::find_iter(raw, CLEAR).count() as u64;
+        let is_whole = |page: &Page| page.failures.all_begun();
+        if cleared > 0 && self.page.as_ref().is_some_and(is_whole) {
+            self.end_page(ended);
+        }
+        self.cleared += cleared;
         if let Some(passing) = line::passing(line).filter(|_| !self.in_message()) {
             self.go_on(ended);
+            self.interrupt();
             // Between two runs stand empty lines; without, the first page was a test's.
             let proven = |page: &Page| page.trusted && !self.found.is_empty();
+            let printed = |page: &Page| self.dots && !page.trusted;
             if self
                 .page
                 .as_ref()
-                .is_some_and(|page| page.closed || proven(page))
+                .is_some_and(|page| page.closed && !printed(page) || proven(page))
             {
                 self.end_page(ended);
             }
@@ -100,6 +118,7 @@ impl Run {
             });
             return;
         }
+        self.resume(line);
         if self.page.is_some() && self.page_line(line) {
             self.keep(line, raw);
             self.blank(line);
@@ -111,6 +130,32 @@ impl Run {
         }
         self.take(line, raw, ended);
         self.blanks = 0;
+    }
+
+    /// Keeps the last page where another one comes in the middle of its list, and nothing above it
+    /// tells which is the runner's.
+    fn interrupt(&mut self) {
+        if self.interrupted.is_none() && self.found.is_empty() {
+            let begun = |page: &Page| !page.failures.none_begun() && !page.failures.all_begun();
+            self.interrupted = self.page.take_if(|page| begun(page));
+        }
+    }
+
+    /// Goes on with the interrupted page where its list does.
+    fn resume(&mut self, line: &[u8]) {
+        let goes_on = |page: &Page| {
+            let next = page.failures.next();
+            self.blanks > 0 && line::number(line.trim_ascii_start()).is_some_and(|(n, _)| n == next)
+        };
+        if line.starts_with(b"  ")
+            && self.interrupted.as_ref().is_some_and(goes_on)
+            && line::result(line).is_some_and(|result| result.indent == 2)
+        {
+            self.page = self.interrupted.take();
+            if let Some(page) = &mut self.page {
+                page.failures.after_blank();
+            }
+        }
     }
 
     /// Whether the line stands in the message of a failure: below a page that counts what stands
@@ -217,8 +262,10 @@ impl Run {
 
     /// Whether a page counts the results above it.
     fn counts(&self, page: &Page) -> bool {
-        self.found.is_empty()
-            || self.highest == page.failures.declared && self.passes.contains(&page.passing)
+        if self.found.is_empty() {
+            return !self.dots || self.bangs <= page.failures.declared;
+        }
+        self.highest == page.failures.declared && self.passes.contains(&page.passing)
     }
 
     /// How far a page's count of passing tests is from the results above it, from one on.
@@ -244,12 +291,12 @@ impl Run {
             if self.result(&result, line, raw, coloured, ended) {
                 return;
             }
-        } else if !self.dots && line.starts_with(b"  ") {
-            let dots = line[2..]
-                .iter()
-                .take_while(|b| matches!(b, b'.' | b',' | b'!'));
-            let dots = dots.count();
-            self.dots = dots > 0 && dots + 2 == line.len();
+        } else if self.dots || line.starts_with(b"  ") {
+            let letters = line.trim_ascii_start();
+            if !letters.is_empty() && letters.iter().all(|b| matches!(b, b'.' | b',' | b'!')) {
+                self.dots = true;
+                self.bangs += letters.iter().filter(|b| **b == b'!').count() as u64;
+            }
         }
         if self.found.is_empty() || self.list {
             self.begin(line);
@@ -437,7 +484,7 @@ impl Run {
 
     /// Ends the run.
     pub(super) fn finish(mut self, ended: &mut Vec<Ended>) {
-        let mut page = self.page.take();
+        let mut page = self.page.take().or_else(|| self.interrupted.take());
         if page.is_none()
             && let Some(doubtful) = self.doubtful.take()
         {
@@ -465,6 +512,9 @@ impl Run {
         }
         page.failures.finish();
         let declared = page.failures.declared;
+        // Another page was cut, letters are of failures that it does not count, or a run has no page.
+        let doubted =
+            self.interrupted.is_some() || self.dots && self.bangs > declared || self.cleared > 1;
         let placed = self.believed(&page);
         let passes = count(&placed, |kind| matches!(kind, Kind::Pass(_)));
         // A reporter that names no passing test prints none at all; its tests may.
@@ -477,14 +527,14 @@ impl Run {
                 skipped: Some(page.pending),
                 ..Totals::default()
             },
-            agrees: true,
+            agrees: !doubted,
             proven: !self.found.is_empty() && passes == page.passing,
             ..Ended::default()
         };
         let pending = count(&placed, |kind| kind == Kind::Pending);
         let mut failed = 0;
         if !silent {
-            run.agrees = passes == page.passing && pending == page.pending;
+            run.agrees &= passes == page.passing && pending == page.pending;
             failed = count(&placed, |kind| matches!(kind, Kind::Fail(_)));
             for result in placed {
                 if let Kind::Fail(number) = result.kind {
@@ -509,6 +559,12 @@ impl Run {
             }
         }
         run.agrees &= failed == declared;
+        if let Some(mut lost) = self.interrupted {
+            lost.failures.finish();
+            let failed = lost.failures.paths.into_iter();
+            run.results
+                .extend(failed.map(|path| (path, TestStatus::Failed)));
+        }
         ended.push(run);
     }
 

@@ -473,9 +473,20 @@ impl State {
     }
 
     fn read(&mut self, line: &str) {
-        // Its reporters print no banner, and a test may have printed no line end.
-        let glued = self.tap.is_none() && self.runs.is_empty() && line.ends_with("TAP version 13");
-        if (glued || line == "TAP version 13") && self.runs.iter().all(|run| run.tests.is_none()) {
+        // A test may have printed no line end behind a document.
+        if let Some(front) = line.strip_suffix("TAP version 13")
+            && !front.is_empty()
+            && self.tap.as_ref().is_some_and(|tap| !tap.in_details())
+        {
+            self.tap_line(front);
+        }
+        // Its reporters print no banner, and a test may have printed no line end. A document behind a
+        // whole one is another run's, or a test had printed the first: both count.
+        let whole = self.tap.as_ref().is_none_or(Tap::complete);
+        let glued = whole && self.runs.is_empty() && line.ends_with("TAP version 13");
+        let cut = self.tap.as_ref().is_none_or(|tap| !tap.in_details());
+        let begins = glued || cut && line == "TAP version 13";
+        if begins && self.runs.iter().all(|run| run.tests.is_none()) {
             self.end_listing();
             self.tap = Some(Tap::new());
             return;

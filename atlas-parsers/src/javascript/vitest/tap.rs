@@ -48,6 +48,11 @@ impl Tap {
         matches!(&self.levels[..], [top] if top.last == top.planned)
     }
 
+    /// In the details of a failure, which hold what a test says.
+    pub(super) fn in_details(&self) -> bool {
+        self.details.is_some()
+    }
+
     pub(super) fn line(&mut self, line: &str) -> Line {
         let text = line.trim_start_matches(' ');
         let blanks = line.len() - text.len();

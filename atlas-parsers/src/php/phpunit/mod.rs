@@ -15,6 +15,7 @@ mod session;
 mod summary;
 mod title;
 
+use crate::nested::Nested;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
@@ -118,6 +119,7 @@ struct State {
     log: ParsedLogBuilder,
     line: usize,
     session: Session,
+    nested: Nested<Session>,
     /// Whether the results of all runs agree with their totals, as far as that can be told.
     consistent: Option<bool>,
     outcome: Option<RunOutcome>,
@@ -133,6 +135,7 @@ impl State {
             log: ParsedLogBuilder::new("phpunit"),
             line: 0,
             session: Session::default(),
+            nested: Nested::default(),
             consistent: None,
             outcome: None,
             began: false,
@@ -141,8 +144,17 @@ impl State {
         }
     }
 
+    /// Records the run, and those in which it began or which began in it, where it has no end.
     fn close(&mut self) {
-        let session = std::mem::take(&mut self.session);
+        if self.session.ended() && !self.nested.is_inside() {
+            self.nested.end(&mut self.session);
+        }
+        for session in self.nested.finish(&mut self.session) {
+            self.close_one(session);
+        }
+    }
+
+    fn close_one(&mut self, session: Session) {
         self.began |= session.began();
         let Some(closed) = session.close(&mut self.log) else {
             return;
@@ -234,15 +246,37 @@ impl State {
     /// `text` is the line where it is known to be text.
     fn cleaned(&mut self, line: &[u8], text: Option<&str>, coloured: bool) {
         self.line += 1;
-        if line.first() == Some(&b'P') && is_header(line) {
-            if self.session.has_header() || !self.session.only_events() {
+        self.take(line, text, coloured);
+    }
+
+    fn take(&mut self, line: &[u8], text: Option<&str>, coloured: bool) {
+        // The progress of the run may stand in front of one that a test prints.
+        let is_open = self.session.has_header();
+        let header = &line[if is_open { session::dots(line) } else { 0 }..];
+        if header.first() == Some(&b'P') && is_header(header) {
+            if self.session.has_header() && !self.session.ended() {
+                self.nested.begin(&mut self.session);
+            } else if self.session.has_header() || !self.session.only_events() {
                 self.close();
             }
-            self.session.header(line);
+            self.session.header(header);
             return;
         }
+        // A test may print no line end behind a run.
+        let (line, rest) = if self.nested.is_inside() {
+            summary::glued(line)
+        } else {
+            (line, &b""[..])
+        };
+        let text = text.filter(|_| rest.is_empty());
         if !self.session.line(line, text, coloured, self.line) {
             self.death(line);
+        }
+        if self.nested.is_inside() && self.session.ended() {
+            self.nested.end(&mut self.session);
+            if !rest.is_empty() {
+                self.take(rest, None, coloured);
+            }
         }
     }
 }

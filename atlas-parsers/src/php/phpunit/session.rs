@@ -55,6 +55,11 @@ impl Session {
         self.has_header
     }
 
+    /// The runner's last line was seen.
+    pub(super) fn ended(&self) -> bool {
+        self.counts.is_some() || self.named.ended
+    }
+
     /// Nothing but the event log's beginning, which stands in front of the header.
     pub(super) fn only_events(&self) -> bool {
         !self.ran && self.counts.is_none() && self.named.tests.is_empty() && !self.pest.seen()
@@ -559,7 +564,7 @@ fn note_unmade(list: &List, log: &mut ParsedLogBuilder) {
 }
 
 /// How many of the progress' letters the line begins with.
-fn dots(line: &[u8]) -> usize {
+pub(super) fn dots(line: &[u8]) -> usize {
     let letters = line.iter().take_while(|b| b".FEWIRSDN".contains(b));
     let count = letters.count();
     let dotted = line[..count].contains(&b'.');

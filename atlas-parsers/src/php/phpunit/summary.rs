@@ -69,6 +69,19 @@ pub(super) fn counts(line: &[u8]) -> Option<Counts> {
     assertions.then_some(counts)
 }
 
+/// A line's counts and what stands behind them without a line end; of any other line all.
+pub(super) fn glued(line: &[u8]) -> (&[u8], &[u8]) {
+    let last = match line.first() {
+        Some(b'O') => b')',
+        Some(b'T') => b'.',
+        _ => return (line, b""),
+    };
+    memchr::memchr(last, line)
+        .and_then(|at| line.split_at_checked(at + 1))
+        .filter(|(front, _)| ok(front).or_else(|| counts(front)).is_some())
+        .unwrap_or((line, b""))
+}
+
 /// The line in front of the counts.
 pub(super) fn is_verdict(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();

@@ -16,6 +16,7 @@ mod reports;
 mod session;
 mod sugar;
 
+use crate::nested::Nested;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::{clean, uncoloured};
 use atlas_core::{
@@ -132,6 +133,7 @@ struct State {
     line: u64,
     phase: Phase,
     session: Option<Session>,
+    nested: Nested<Option<Session>>,
     /// A session of the pytest-sugar plugin; then there is no other.
     sugar: Option<Box<Sugar>>,
     /// A conftest that could not be imported, while its traceback is printed.
@@ -166,6 +168,7 @@ impl Default for State {
             line: 0,
             phase: Phase::Outside,
             session: None,
+            nested: Nested::default(),
             sugar: None,
             conftest: None,
             builder: ParsedLogBuilder::new("pytest"),
@@ -182,6 +185,18 @@ impl Default for State {
             room: String::new(),
         }
     }
+}
+
+/// Where the first line of a session begins, behind what stands in front of it without a line end.
+fn start_behind(line: &[u8]) -> Option<usize> {
+    const TITLE: &[u8] = b"= test session starts =";
+    if line.last() != Some(&b'=') {
+        return None;
+    }
+    let title = memmem::find(line, TITLE)?;
+    let rule = line[..title].iter().rev().take_while(|byte| **byte == b'=');
+    let at = title - rule.count();
+    State::is_start(&line[at..]).then_some(at)
 }
 
 fn text(line: &[u8]) -> String {
@@ -270,6 +285,36 @@ impl State {
         let Some(&first) = line.first() else {
             return;
         };
+        if self.phase == Phase::Running
+            && let Some(at) = start_behind(line)
+        {
+            // A test has printed a session, or this one died and another command's begins.
+            if at > 0 {
+                self.cleaned(&line[..at]);
+            }
+            self.nested.begin(&mut self.session);
+            self.session = Some(Session::new(false));
+            return;
+        }
+        if !self.nested.is_inside() {
+            self.place(line, first);
+            return;
+        }
+        // A test may print no line end behind a session.
+        let last = line.iter().rposition(|byte| *byte == b'=');
+        let glued = last.filter(|at| grammar::final_line(&line[..=*at]).is_some());
+        let (line, rest) = line.split_at(glued.map_or(line.len(), |at| at + 1));
+        self.place(line, first);
+        if self.phase == Phase::Outside && self.session.as_ref().is_some_and(Session::has_end) {
+            self.nested.end(&mut self.session);
+            self.phase = Phase::Running;
+            if let Some(&first) = rest.first() {
+                self.running(rest, first);
+            }
+        }
+    }
+
+    fn place(&mut self, line: &[u8], first: u8) {
         match self.phase {
             Phase::Outside => self.outside(line, first),
             Phase::Running => self.running(line, first),
@@ -294,12 +339,23 @@ impl State {
     }
 
     fn end_session(&mut self) {
-        let end = match (self.sugar.take(), self.session.take()) {
-            (Some(sugar), _) => sugar.end(&mut self.builder),
-            (None, Some(session)) => session.end(&mut self.builder),
-            (None, None) => return,
-        };
         self.phase = Phase::Outside;
+        if self.session.as_ref().is_some_and(Session::has_end) && !self.nested.is_inside() {
+            self.nested.end(&mut self.session);
+        }
+        let sessions = self.nested.finish(&mut self.session);
+        if let Some(sugar) = self.sugar.take() {
+            let end = sugar.end(&mut self.builder);
+            self.ended(&end);
+            return;
+        }
+        for session in sessions.into_iter().flatten() {
+            let end = session.end(&mut self.builder);
+            self.ended(&end);
+        }
+    }
+
+    fn ended(&mut self, end: &session::Ending) {
         self.ran |= end.ran;
         match end.outcome {
             RunOutcome::Completed => self.any_completed = true,
@@ -515,11 +571,6 @@ impl State {
                         session.settle();
                         self.phase = Phase::Report;
                         self.report(line, first);
-                        return;
-                    }
-                    if title == b"test session starts" {
-                        // Only a new process prints this while tests run: the one before died.
-                        self.begin(Phase::Running, false);
                         return;
                     }
                 }

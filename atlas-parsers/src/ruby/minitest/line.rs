@@ -49,6 +49,16 @@ impl Summary {
             skips: counts[4],
         })
     }
+
+    /// A line's summary and what stands behind it without a line end; of any other line all.
+    pub(super) fn glued(line: &[u8]) -> (&[u8], &[u8]) {
+        const LAST: &[u8] = b" skips";
+        memchr::memmem::find(line, LAST)
+            .filter(|_| line.first().is_some_and(u8::is_ascii_digit))
+            .and_then(|at| line.split_at_checked(at + LAST.len()))
+            .filter(|(summary, _)| Self::read(summary).is_some())
+            .unwrap_or((line, b""))
+    }
 }
 
 /// What a run begins with.

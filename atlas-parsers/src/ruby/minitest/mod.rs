@@ -9,6 +9,7 @@
 mod line;
 mod reporters;
 
+use crate::nested::Nested;
 use crate::ruby::loading::Loading;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
@@ -257,6 +258,7 @@ struct State {
     log: ParsedLogBuilder,
     line: usize,
     session: Session,
+    nested: Nested<Session>,
     consistent: Option<bool>,
     outcome: Option<RunOutcome>,
     /// An error that ended the process before a run.
@@ -270,6 +272,7 @@ impl State {
             log: ParsedLogBuilder::new("minitest"),
             line: 0,
             session: Session::default(),
+            nested: Nested::default(),
             consistent: None,
             outcome: None,
             load_error: None,
@@ -277,8 +280,17 @@ impl State {
         }
     }
 
+    /// Records the run, and those in which it began or which began in it, where it has no end.
     fn close(&mut self) {
-        let mut session = std::mem::take(&mut self.session);
+        if self.session.summary.is_some() && !self.nested.is_inside() {
+            self.nested.end(&mut self.session);
+        }
+        for session in self.nested.finish(&mut self.session) {
+            self.close_one(session);
+        }
+    }
+
+    fn close_one(&mut self, mut session: Session) {
         session.close_group();
         let began = session.began || session.verbose || session.summary.is_some();
         if !began {
@@ -411,7 +423,9 @@ impl LineState for State {
                 && !self.session.finished
                 && self.session.spec.tests.is_empty();
             if !(fresh && self.session.number + 3 >= self.line && self.session.began) {
-                if self.session.began || self.session.finished {
+                if self.session.began && self.session.summary.is_none() {
+                    self.nested.begin(&mut self.session);
+                } else if self.session.began || self.session.finished {
                     self.close();
                 } else {
                     // Code that is loaded before the run may print what looks like results.
@@ -441,6 +455,16 @@ impl LineState for State {
             } else {
                 self.load_error.get_or_insert((self.line, text));
             }
+        }
+        if self.nested.is_inside() {
+            // A test may print no line end behind the run.
+            let (summary, rest) = Summary::glued(line);
+            self.session.line(summary);
+            if self.session.summary.is_some() {
+                self.nested.end(&mut self.session);
+                self.session.line(rest);
+            }
+            return;
         }
         self.session.line(line);
     }

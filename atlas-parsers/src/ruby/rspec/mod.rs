@@ -161,6 +161,8 @@ struct Session {
     finished: bool,
     summary: Option<Summary>,
     before_empty: bool,
+    /// Failed examples in the lines of the progress.
+    failed: u64,
     /// A line of the tree, of dots or of a load error was seen.
     any: bool,
 }
@@ -226,6 +228,9 @@ impl Session {
         match self.part {
             Part::Tree => {
                 self.any = true;
+                if line.iter().all(|byte| b".F*".contains(byte)) {
+                    self.failed += line.iter().filter(|byte| **byte == b'F').count() as u64;
+                }
                 self.tree.line(line, coloured);
             }
             Part::Pending => entry(line, empty, &mut self.pending),
@@ -244,7 +249,7 @@ impl Session {
     /// Whether an example has printed this end of a run: failures are listed before the end, and
     /// the tree above has some that neither a list nor the totals have.
     fn is_foreign(&self, summary: Summary) -> bool {
-        let failed = self.tree.failures();
+        let failed = self.tree.failures().max(self.failed);
         failed > summary.failures && self.failures.is_empty() && self.pending.is_empty()
     }
 

@@ -86,6 +86,14 @@ impl Runner for Cargo {
     }
 }
 
+/// A section inside of another: a test prints it, or the other one's process died.
+#[derive(Clone)]
+struct Inner {
+    section: Section,
+    /// The section around it as it was in front of it.
+    around: Section,
+}
+
 #[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
@@ -103,6 +111,12 @@ struct State {
     /// The name of the last one that was new.
     last_binary: String,
     section: Option<Section>,
+    /// Sections that began inside of it and have not ended, the last one the innermost.
+    inner: Vec<Inner>,
+    /// Those that have ended: a test printed them, if the section ends.
+    printed: Vec<Section>,
+    /// How many results were copied for `inner`.
+    copied: u64,
     /// A section that has ended and whose binary may still be named.
     ended: Option<Section>,
     /// Room for the next section.
@@ -131,6 +145,9 @@ impl State {
             bearers: Vec::new(),
             last_binary: String::new(),
             section: None,
+            inner: Vec::new(),
+            printed: Vec::new(),
+            copied: 0,
             ended: None,
             room: Room::default(),
             text: String::new(),
@@ -178,6 +195,8 @@ impl State {
         let Some(mut section) = self.section.take() else {
             return;
         };
+        self.inner.clear();
+        self.printed.clear();
         self.crashed = true;
         section
             .proof
@@ -250,20 +269,56 @@ impl State {
             }
             self.last_was_announcement = false;
         }
-        if let Some(section) = &mut self.section {
-            section.line(line, self.line);
-            if section.ended {
-                self.ended = self.section.take();
-            }
+        let begins = if line.starts_with(b"running ") {
+            std::str::from_utf8(line).ok().and_then(line::running)
+        } else {
+            None
+        };
+        if self.section.is_some() {
+            self.section_line(line, begins);
             return;
         }
-        if line.starts_with(b"running ")
-            && let Some(tests) = std::str::from_utf8(line).ok().and_then(line::running)
-        {
+        if let Some(tests) = begins {
             self.begin(tests);
             return;
         }
         self.build.line(line, self.line);
+    }
+
+    /// A line inside a section, which may have others in what its tests print.
+    fn section_line(&mut self, line: &[u8], begins: Option<u64>) {
+        /// So many results are copied at most, so that the time stays linear.
+        const MOST: u64 = 1 << 22;
+        let Some(section) = &mut self.section else {
+            return;
+        };
+        if let Some(inner) = self.inner.last_mut() {
+            inner.section.line(line, self.line);
+            if inner.section.ended {
+                // What came since its begin is its own.
+                if let Some(inner) = self.inner.pop() {
+                    let around = self.inner.last_mut().map(|inner| &mut inner.section);
+                    *around.unwrap_or(section) = inner.around;
+                    self.printed.push(inner.section);
+                }
+                return;
+            }
+        }
+        if let Some(tests) = begins.filter(|tests| *tests > 0 && self.copied < MOST) {
+            let around = self.inner.last().map_or(&*section, |inner| &inner.section);
+            let around = around.clone();
+            self.copied += around.count() + 64;
+            self.inner.push(Inner {
+                section: Section::new(None, tests, Room::default()),
+                around,
+            });
+        }
+        section.line(line, self.line);
+        if section.ended {
+            self.inner.clear();
+            self.printed.clear();
+            self.ended = self.section.take();
+        }
     }
 
     /// Lines of cargo itself. Returns whether this was one.
@@ -345,6 +400,7 @@ fn may_be_cargo(line: &[u8]) -> bool {
 impl LineState for State {
     fn text_line(&mut self, line: &str) {
         if let Some(section) = &mut self.section
+            && self.inner.is_empty()
             && section.plain_line(line)
         {
             self.line += 1;
@@ -381,6 +437,13 @@ impl LineState for State {
             self.ended = Some(section);
         }
         self.flush();
+        for mut section in std::mem::take(&mut self.printed) {
+            // The one around them died without a word: they may be other binaries'.
+            let binary = self.announced.pop_front();
+            section.module = binary.map(|binary| self.module(&binary));
+            self.ended = Some(section);
+            self.flush();
+        }
         let failed = self.build.failed();
         let built_nothing = self.build.stopped() && self.sections == 0;
         for (module, proof) in failed {

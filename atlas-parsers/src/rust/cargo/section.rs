@@ -120,7 +120,8 @@ impl Section {
         name
     }
 
-    fn count(&self) -> u64 {
+    /// The results so far.
+    pub(super) fn count(&self) -> u64 {
         self.results.len() as u64 + self.measured
     }
 
@@ -178,7 +179,7 @@ impl Section {
             // A test that writes past libtest may put anything behind its own name.
             let text = &*lossy(line);
             if let Some((totals, all)) = line::summary(text) {
-                if all == self.expected {
+                if all == self.expected && !self.refutes(totals) {
                     self.commit(true);
                     self.totals = Some(totals);
                     self.settle();
@@ -207,6 +208,13 @@ impl Section {
             self.inside(line);
         }
         self.death(line, number);
+    }
+
+    /// Whether all tests have a result of their own line, and other ones than a summary counts: captured
+    /// output holds one.
+    fn refutes(&self, totals: Totals) -> bool {
+        let settled = self.pretty && self.pending.is_none() && self.doubtful.is_empty();
+        settled && self.details && self.complete() && self.is_unique() && !self.agrees(totals)
     }
 
     /// Takes a line between a test's beginning and its outcome.
