@@ -2,6 +2,8 @@
 
 mod failures;
 mod gold_only;
+mod scope;
+mod touched;
 mod unstable;
 
 use atlas_core::{
@@ -144,7 +146,9 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
             && shown.all(|t| is_module(input.before, t.name) || unseen.holds(t.name));
         whole.then(|| environment_failed(&unproven, "nothing ran there"))
     };
-    if let Some((outcome, reason, evidence)) = ungrounded(input).or_else(no_evidence) {
+    let not_run = || touched::not_run(input, &module_failures);
+    let ungrounded = ungrounded(input).or_else(no_evidence).or_else(not_run);
+    if let Some((outcome, reason, evidence)) = ungrounded {
         found.outcome = outcome;
         found.reason = reason;
         found.evidence = evidence;
@@ -162,9 +166,14 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
     } else {
         Kind::BugFix
     });
-    let crashed = before_failure_extent == BeforeFailureExtent::Crash;
-    // What a broken environment kept from running in Before could have passed there.
-    let unseen = failures::Unseen::of(&unproven, input);
+    let unrun = scope::Unrun::of(input, &base, &before, &after);
+    if !feature
+        && found.before_failure_extent == BeforeFailureExtent::None
+        && !unrun.lost.is_empty()
+    {
+        found.before_failure_extent = BeforeFailureExtent::Crash;
+    }
+    let crashed = found.before_failure_extent == BeforeFailureExtent::Crash;
     let passes = |map: &Statuses<'_>, id: &str| map.get(id).is_some_and(|s| s.is_passing());
 
     let mut fail_to_pass = BTreeSet::new();
@@ -186,10 +195,15 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
             }
             continue;
         }
-        // What a module that did not load, or a crash, merely took along is no failure of its own.
+        if unrun.unknown.contains(id) {
+            continue;
+        }
+        // What a module that did not load, or a crash, merely took along is no failure of its own; and
+        // what Before says nothing of did not fail there, whatever became of its program.
         let failed = before.get(id).is_some_and(|s| s.is_failing());
         let failed_by_name = failed && !is_module(input.before, id);
-        let merely_lost = (feature || crashed) && in_base && !failed_by_name;
+        let merely_lost =
+            unrun.lost.contains(id) || (feature || crashed) && in_base && !failed_by_name;
         if merely_lost {
             pass_to_pass.insert(id)
         } else {
@@ -220,13 +234,15 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
     };
     rule.clone_into(&mut found.fail_to_pass_rule);
 
-    if feature && fail_to_pass.is_empty() {
+    if (feature || crashed) && fail_to_pass.is_empty() {
         let lost: BTreeSet<&str> = lost_in_before.iter().map(|m| m.module.as_str()).collect();
         let whole = before.is_empty();
         for test in &input.after.results {
             if pass_to_pass.contains(test.name)
                 && !passes(&before, test.name)
-                && (whole || lost.contains(test.module))
+                && (whole
+                    || lost.contains(test.module)
+                    || !feature && unrun.lost.contains(test.name))
                 && input
                     .modified_tests
                     .iter()
@@ -250,6 +266,14 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         found.evidence.extend(failure.proof.iter().take(4).cloned());
     }
 
+    if !unrun.unknown.is_empty() {
+        found.warnings.push(format!(
+            "{} tests pass in After whose program ran in no other state, and the test patch does not name \
+             them: in neither list",
+            unrun.unknown.len()
+        ));
+    }
+
     let unnamed = unnamed_failures(input.before);
     if found.fail_to_pass.is_empty() && !unproven.is_empty() {
         let rest = "no test that ran there fails in Before and passes in After";
@@ -264,6 +288,12 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
             "Before's runner counts {unnamed} failures that its log does not name: the log was cut, or \
              the runner printed too little"
         );
+    } else if found.fail_to_pass.is_empty()
+        && found.gold_only.is_empty()
+        && let Some(reason) = scope::undecided(input, &unrun)
+    {
+        found.outcome = OracleOutcome::NoEvidence;
+        found.reason = reason;
     } else if found.fail_to_pass.is_empty() {
         found.outcome = OracleOutcome::RejectNoFailToPass;
         found.reason = format!(

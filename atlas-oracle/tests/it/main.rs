@@ -19,5 +19,6 @@ mod differential;
 mod flake;
 mod gates;
 mod lines;
+mod scope;
 mod score;
 mod script;

@@ -3,7 +3,7 @@
 use atlas_core::{BuildFailureClass, OracleOutcome};
 
 use BuildFailureClass::{BrokenTest, Environment, MissingSymbol};
-use OracleOutcome::{Instance, NoEvidence, RejectAfterBroken};
+use OracleOutcome::{EnvironmentInvalid, Instance, NoEvidence, RejectAfterBroken};
 
 /// A case: its folder, the verdict, why the module fails, the symbol with the patch line that brings
 /// it, and the log line that proves it.
@@ -55,7 +55,7 @@ pub(crate) const CASES: &[Row] = &[
     ),
     (
         "c/environment_new_test",
-        Instance,
+        EnvironmentInvalid,
         Environment,
         None,
         (
@@ -181,8 +181,18 @@ pub(crate) const CASES: &[Row] = &[
         ),
     ),
     (
+        "go/environment_cgo",
+        EnvironmentInvalid,
+        Environment,
+        None,
+        (
+            5,
+            "example.com/songs/tags: exec: \"pkg-config\": executable file not found in $PATH",
+        ),
+    ),
+    (
         "go/environment_new_test",
-        Instance,
+        EnvironmentInvalid,
         Environment,
         None,
         (
@@ -350,7 +360,7 @@ pub(crate) const CASES: &[Row] = &[
     ),
     (
         "javascript/environment_new_test",
-        Instance,
+        EnvironmentInvalid,
         Environment,
         None,
         (27, "Cannot find module 'nock' from 'test/remote.test.js'"),
@@ -432,7 +442,7 @@ pub(crate) const CASES: &[Row] = &[
     ),
     (
         "python/environment_new_test",
-        Instance,
+        EnvironmentInvalid,
         Environment,
         None,
         (18, "E   ModuleNotFoundError: No module named 'requests'"),
@@ -566,7 +576,7 @@ pub(crate) const CASES: &[Row] = &[
     ),
     (
         "rust/environment_new_test",
-        Instance,
+        EnvironmentInvalid,
         Environment,
         None,
         (10, "error[E0432]: unresolved import `serde_json`"),
@@ -649,7 +659,7 @@ pub(crate) const CASES: &[Row] = &[
     ),
     (
         "typescript/environment_new_test",
-        Instance,
+        EnvironmentInvalid,
         Environment,
         None,
         (

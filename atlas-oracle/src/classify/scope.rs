@@ -1,0 +1,134 @@
+//! What a state did not run: a program that died or was not built is one program, however many tests
+//! it holds, and what it took along is no failure of its own.
+
+use super::{ClassifyInput, Statuses, failures};
+use atlas_core::{LostReason, ParsedLog, RunOutcome, TestStatus};
+use std::collections::BTreeSet;
+
+/// Tests of which a state says nothing, though others do.
+#[derive(Debug, Default)]
+pub(super) struct Unrun<'a> {
+    /// Pass in Base and in After, and Before says nothing of them: it did not run them.
+    pub(super) lost: BTreeSet<&'a str>,
+    /// Pass in After and are in no other log, because their program ran in neither: the output cannot
+    /// tell whether they are new, and their source does not say so.
+    pub(super) unknown: BTreeSet<&'a str>,
+    /// Programs that pass in Base and fail in After, each with the number of its tests that pass in Base
+    /// and are missing in After.
+    pub(super) dead_in_after: Vec<(&'a str, usize)>,
+}
+
+impl<'a> Unrun<'a> {
+    pub(super) fn of(
+        input: &ClassifyInput<'a>,
+        base: &Statuses<'a>,
+        before: &Statuses<'a>,
+        after: &Statuses<'a>,
+    ) -> Self {
+        let passes = |map: &Statuses<'_>, id: &str| map.get(id).is_some_and(|s| s.is_passing());
+        let fails = |map: &Statuses<'_>, id: &str| map.get(id).is_some_and(|s| s.is_failing());
+        let unbuilt: BTreeSet<&str> = not_run(input.base).collect();
+        let mut found = Self::default();
+        for test in &input.after.results {
+            let id = test.name;
+            if !passes(after, id) || before.contains_key(id) {
+                continue;
+            }
+            if passes(base, id) {
+                found.lost.insert(id);
+            } else if !base.contains_key(id) {
+                let ran_never = unbuilt.contains(test.module)
+                    || program(id, base)
+                        .is_some_and(|program| fails(base, program) && fails(before, program));
+                let mut modified = input.modified_tests.iter();
+                if ran_never && !modified.any(|name| failures::is_test_named(id, name)) {
+                    found.unknown.insert(id);
+                }
+            }
+        }
+        let missing = base
+            .iter()
+            .filter(|(id, status)| status.is_passing() && !after.contains_key(*id));
+        for (id, _) in missing {
+            let Some(program) = program(id, base) else {
+                continue;
+            };
+            if !passes(base, program) || !fails(after, program) {
+                continue;
+            }
+            match found.dead_in_after.last_mut() {
+                Some((name, count)) if *name == program => *count += 1,
+                _ => found.dead_in_after.push((program, 1)),
+            }
+        }
+        found
+    }
+}
+
+/// The test program that a test is inside of, where the log knows it as a test, too.
+fn program<'a>(id: &str, known: &Statuses<'a>) -> Option<&'a str> {
+    id.rmatch_indices("::")
+        .find_map(|(at, _)| known.get_key_value(&id[..at]))
+        .map(|(name, _)| *name)
+}
+
+/// Modules that a log names as not run and of which it has no result.
+fn not_run(log: &ParsedLog) -> impl Iterator<Item = &str> {
+    let ran: BTreeSet<&str> = log
+        .results
+        .iter()
+        .filter(|test| test.name != test.module)
+        .map(|test| test.module)
+        .collect();
+    log.modules_not_loaded
+        .iter()
+        .map(|lost| lost.module.as_str())
+        .filter(move |module| !module.is_empty() && !ran.contains(module))
+}
+
+/// Whether a run came to no good end, in whole or in a program of it.
+pub(super) fn died(log: &ParsedLog) -> bool {
+    let ended = matches!(
+        log.outcome,
+        RunOutcome::Crashed | RunOutcome::TimedOut | RunOutcome::Truncated
+    );
+    ended
+        || log
+            .modules_not_loaded
+            .iter()
+            .any(|lost| matches!(lost.reason, LostReason::Crashed | LostReason::TimedOut))
+}
+
+/// Why a pull request without `FAIL_TO_PASS` is not decided: what did not run may hold it.
+pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<String> {
+    if let Some((program, _)) = unrun.dead_in_after.first() {
+        let tests: usize = unrun.dead_in_after.iter().map(|(_, count)| count).sum();
+        return Some(format!(
+            "`{program}` passes in Base and does not come to its end in After: {tests} tests that pass in \
+             Base were not run there, and no test that ran fails in Before and passes in After"
+        ));
+    }
+    if !unrun.lost.is_empty() || !unrun.unknown.is_empty() {
+        return Some(format!(
+            "{} tests that pass in After were not run in Before, because their program died or was not \
+             built there, and neither output nor source tells one that the pull request is about",
+            unrun.lost.len() + unrun.unknown.len()
+        ));
+    }
+    let sound = !died(input.base);
+    let (state, log) = [("Before", input.before), ("After", input.after)]
+        .into_iter()
+        .find(|(_, log)| sound && died(log))?;
+    let failing = |status: &TestStatus| status.is_failing();
+    let named = log
+        .tests()
+        .values()
+        .filter(|status| failing(status))
+        .count();
+    (named == 0).then(|| {
+        format!(
+            "{state} did not come to its end as Base did ({:?}), and no test of it is named as failing",
+            log.outcome
+        )
+    })
+}

@@ -1,0 +1,189 @@
+//! Modules that did not build or load in After although the patches change them: then nothing is known
+//! of the pull request, whatever other modules say.
+
+use super::ClassifyInput;
+use super::failures::named;
+use crate::source::is_code;
+use atlas_core::{
+    BuildFailureClass, Evidence, FilePatch, LostModule, LostReason, ModuleFailure, OracleOutcome,
+    Patch, State,
+};
+use std::collections::BTreeSet;
+
+/// The verdict on a pull request whose own code was not run.
+///
+/// A runner names what it could not build or load in its own way: a file, a folder (Go's package), a
+/// dotted path, an object file, a program. [`Name::is_of`] compares each with the patches' paths. A module
+/// that no patch touches is a remark and no verdict.
+///
+/// A test file that is broken itself, by its own lines, is none either: no environment would run it, and
+/// what the gold patch changes runs without it.
+pub(super) fn not_run(
+    input: &ClassifyInput<'_>,
+    failures: &[ModuleFailure],
+) -> Option<(OracleOutcome, String, Vec<Evidence>)> {
+    let files = |patch: Option<&Patch>| -> Vec<FilePatch> {
+        patch
+            .and_then(|patch| patch.files().ok())
+            .unwrap_or_default()
+    };
+    let (gold, tests) = (files(input.gold_patch), files(input.test_patch));
+    let broken: Vec<Name<'_>> = input
+        .after
+        .modules_not_loaded
+        .iter()
+        .filter(|lost| {
+            failures.iter().any(|failure| {
+                failure.state == State::After
+                    && failure.module == lost.module
+                    && failure.class == BuildFailureClass::BrokenTest
+            })
+        })
+        .map(|lost| Name::of(lost, input))
+        .collect();
+    let ran: BTreeSet<&str> = input
+        .after
+        .results
+        .iter()
+        .filter(|test| test.status.is_passing())
+        .map(|test| test.module)
+        .collect();
+    let (lost, path) = input
+        .after
+        .modules_not_loaded
+        .iter()
+        .filter(|lost| {
+            matches!(
+                lost.reason,
+                LostReason::BuildFailed | LostReason::LoadFailed
+            ) && !ran.contains(lost.module.as_str())
+        })
+        .find_map(|lost| {
+            let name = Name::of(lost, input);
+            let tests = tests
+                .iter()
+                .filter(|file| !broken.iter().any(|name| name.is_of(file.path())));
+            let mut paths = gold.iter().chain(tests).map(FilePatch::path);
+            let path = paths.find(|path| is_code(path) && name.is_of(path))?;
+            Some((lost, path))
+        })?;
+    let evidence: Vec<Evidence> = lost
+        .lines
+        .iter()
+        .take(12)
+        .map(|line| named(line.clone(), State::After))
+        .collect();
+    let said = evidence
+        .first()
+        .map_or_else(String::new, |line| format!(" (`{}`)", line.text.trim()));
+    let reason = format!(
+        "`{}` does not build or load in After{said}, and the pull request changes `{path}` of it: the code \
+         in question was not run, so nothing can be said of it in this environment",
+        lost.module
+    );
+    Some((OracleOutcome::EnvironmentInvalid, reason, evidence))
+}
+
+/// A lost module's name, made comparable with paths.
+struct Name<'a> {
+    /// With `/` between its parts, without what a build puts around a source's name.
+    name: String,
+    is_root: bool,
+    lines: &'a [Evidence],
+}
+
+impl<'a> Name<'a> {
+    fn of(lost: &'a LostModule, input: &ClassifyInput<'_>) -> Self {
+        // `example.com/x [example.com/x.test]`; `CMakeFiles/prog.dir/src/a.cpp.o`.
+        let first = lost.module.split_whitespace().next().unwrap_or_default();
+        let first = first
+            .trim_start_matches("./")
+            .trim_start_matches("/testbed/");
+        let object = [".o", ".obj", ".lo"]
+            .iter()
+            .find_map(|end| first.strip_suffix(end));
+        let name = object.unwrap_or(first);
+        let below = format!("{name}/");
+        let modules = || {
+            let logs = [input.base, input.before, input.after];
+            logs.into_iter().flat_map(|log| {
+                let lost = log
+                    .modules_not_loaded
+                    .iter()
+                    .map(|lost| lost.module.as_str());
+                lost.chain(log.results.iter().map(|test| test.module))
+            })
+        };
+        // A Go module's root package is named like the module.
+        let is_root = name.contains('/')
+            && name
+                .split('/')
+                .next()
+                .is_some_and(|host| host.contains('.'))
+            && modules()
+                .all(|other| other.is_empty() || other == lost.module || other.starts_with(&below));
+        Self {
+            name: name.to_owned(),
+            is_root,
+            lines: &lost.lines,
+        }
+    }
+
+    /// Whether a file of this path, from the repository's root, is what could not be built or loaded, or
+    /// belongs to it.
+    fn is_of(&self, path: &str) -> bool {
+        let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+        let bare = |text: &str| {
+            text.rsplit_once('.')
+                .map_or(text, |(stem, _)| stem)
+                .to_owned()
+        };
+        let ends = |long: &str, short: &str| {
+            long.strip_suffix(short)
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+        };
+        let name = self.name.as_str();
+        if name.is_empty() {
+            return false;
+        }
+        // The file itself, named from the root, from a folder below it, or by an absolute path.
+        if ends(name, path) || name.contains('/') && ends(path, name) {
+            return true;
+        }
+        // A Go package is a folder.
+        let go = path.ends_with(".go");
+        if go && (!folder.is_empty() && ends(name, folder) || folder.is_empty() && self.is_root) {
+            return true;
+        }
+        // `tests.test_a`, `org.x.FooTest`, `App\FooTest`, `crate::tests`.
+        let dotted = name.replace("::", "/").replace(['.', '\\'], "/");
+        let stem = bare(path);
+        if dotted.contains('/') && (ends(&stem, &dotted) || ends(&dotted, &stem)) {
+            return true;
+        }
+        // An object file or a program of C and C++ is named for its source.
+        let last = name.rsplit('/').next().unwrap_or(name);
+        if last == file || (!name.contains('/') && last == bare(file)) {
+            return true;
+        }
+        // Compilers name the place of a complaint.
+        self.lines.iter().any(|line| names_place(&line.text, path))
+    }
+}
+
+/// Whether a line names a place in this very path, and nothing of a longer path: `a.rs:3`, `a.ts(3`,
+/// `A.java:[3`, `"a.py", line 3`. A file without a line is only spoken of.
+fn names_place(line: &str, path: &str) -> bool {
+    line.match_indices(path).any(|(at, _)| {
+        let before = line[..at]
+            .trim_end_matches("/testbed/")
+            .trim_end_matches("./");
+        let after = &line[at + path.len()..];
+        let place = after
+            .strip_prefix(":[")
+            .or_else(|| after.strip_prefix([':', '(']))
+            .or_else(|| after.strip_prefix("\", line "));
+        !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.'))
+            && place.is_some_and(|place| place.starts_with(|c: char| c.is_ascii_digit()))
+    })
+}

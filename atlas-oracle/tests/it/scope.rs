@@ -1,0 +1,215 @@
+//! What a state did not run: programs that died, modules that the patches touch.
+
+use atlas_core::{
+    BeforeFailureExtent, Evidence, Kind, LostReason, OracleOutcome, ParsedLog, ParsedLogBuilder,
+    Patch, RunOutcome, TestStatus,
+};
+use atlas_oracle::{Classification, ClassifyInput, classify};
+
+/// `prog+ prog::a- …`: `+` passed, `-` failed; the module is what stands before the last `::`.
+fn tests(text: &str) -> ParsedLogBuilder {
+    let mut log = ParsedLogBuilder::new("hand");
+    for word in text.split_whitespace() {
+        let (id, mark) = word.split_at(word.len() - 1);
+        let status = if mark == "+" {
+            TestStatus::Passed
+        } else {
+            TestStatus::Failed
+        };
+        let module = id.rsplit_once("::").map_or("", |(module, _)| module);
+        log.record(module, id, id, status);
+    }
+    log
+}
+
+fn done(text: &str) -> ParsedLog {
+    tests(text).finish(RunOutcome::Completed)
+}
+
+fn lost(text: &str, module: &str, line: &str) -> ParsedLog {
+    let mut log = tests(text);
+    let line = Evidence::at("log", 3, line);
+    log.lose(module, LostReason::BuildFailed, vec![line]);
+    log.finish(RunOutcome::Completed)
+}
+
+fn patch(paths: &[&str]) -> Patch {
+    let one = |path: &&str| {
+        format!(
+            "diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,1 +1,1 @@\n-old\n+new\n"
+        )
+    };
+    Patch::new(paths.iter().map(one).collect::<String>())
+}
+
+fn verdict(base: &ParsedLog, before: &ParsedLog, after: &ParsedLog) -> Classification {
+    classify(&ClassifyInput::new(base, before, after))
+}
+
+#[test]
+fn one_program_that_dies_is_one_program() {
+    // What a pipe still held when the program died is in no log.
+    let found = verdict(
+        &done("add+ add::old+ add::other+ parse+ parse::x+"),
+        &done("add- parse+ parse::x+"),
+        &done("add+ add::old+ add::other+ add::new+ parse+ parse::x+"),
+    );
+    assert_eq!(found.outcome, OracleOutcome::Instance);
+    assert_eq!(found.kind, Some(Kind::BugFix));
+    assert_eq!(found.before_failure_extent, BeforeFailureExtent::Crash);
+    assert_eq!(found.fail_to_pass, ["add::new"]);
+    assert_eq!(
+        found.pass_to_pass,
+        ["add::old", "add::other", "parse", "parse::x"]
+    );
+}
+
+#[test]
+fn a_program_that_dies_without_new_tests_is_the_task_itself() {
+    let found = verdict(
+        &done("add+ add::old+"),
+        &done("add-"),
+        &done("add+ add::old+"),
+    );
+    assert_eq!(found.fail_to_pass, ["add"]);
+    assert_eq!(found.pass_to_pass, ["add::old"]);
+}
+
+#[test]
+fn old_and_new_of_a_program_that_never_ran_are_told_apart_by_source() {
+    let (base, before) = (done("add- x::y+"), done("add- x::y+"));
+    let after = done("add+ add::old+ add::changed+ x::y+");
+    let modified = ["changed".to_owned()];
+    let found = classify(&ClassifyInput {
+        modified_tests: &modified,
+        ..ClassifyInput::new(&base, &before, &after)
+    });
+    assert_eq!(found.fail_to_pass, ["add::changed"]);
+    assert_eq!(found.pass_to_pass, ["x::y"]);
+    let found = verdict(&base, &before, &after);
+    assert_eq!(
+        found.fail_to_pass,
+        ["add"],
+        "without their source the program alone"
+    );
+}
+
+#[test]
+fn a_program_that_dies_in_after_is_no_ground_to_reject() {
+    let found = verdict(
+        &done("all+ all::a+ all::b+"),
+        &done("all- all::a+"),
+        &done("all- all::a+"),
+    );
+    assert_eq!(found.outcome, OracleOutcome::NoEvidence);
+    assert!(
+        found.reason.starts_with("`all` passes in Base"),
+        "{}",
+        found.reason
+    );
+    // Tests that the pull request removes are missing in After, too.
+    let found = verdict(
+        &done("all+ all::a+ all::b+"),
+        &done("all+ all::a+"),
+        &done("all+ all::a+"),
+    );
+    assert_eq!(found.outcome, OracleOutcome::RejectNoFailToPass);
+}
+
+#[test]
+fn what_before_never_ran_is_no_ground_to_reject() {
+    let found = verdict(
+        &done("a::x+ b::y+"),
+        &tests("a::x+").finish(RunOutcome::Crashed),
+        &done("a::x+ b::y+"),
+    );
+    assert_eq!(found.outcome, OracleOutcome::NoEvidence);
+    assert!(
+        found.reason.contains("not run in Before"),
+        "{}",
+        found.reason
+    );
+}
+
+#[test]
+fn no_verdict_where_touched_code_was_not_run() {
+    let line = "# pkg-config --cflags taglib";
+    for (module, path) in [
+        (
+            "example.com/navi/scanner/metadata [build failed]",
+            "scanner/metadata/taglib.go",
+        ),
+        ("example.com/navi", "main.go"),
+        ("tests/test_a.py", "tests/test_a.py"),
+        ("tests.sub.test_a", "tests/sub/test_a.py"),
+        ("unittest.loader._FailedTest.sub.test_a", "sub/test_a.py"),
+        ("packages/a/index.test.ts", "packages/a/index.test.ts"),
+        ("/testbed/src/a.spec.js", "src/a.spec.js"),
+        ("src/a.spec.js", "packages/one/src/a.spec.js"),
+        ("org.x.FooTest", "core/src/test/java/org/x/FooTest.java"),
+        ("App\\Tests\\FooTest", "src/App/Tests/FooTest.php"),
+        ("CMakeFiles/t.dir/tests/cart.cpp.o", "tests/cart.cpp"),
+        ("cart", "tests/cart.c"),
+    ] {
+        let other = if module.starts_with("example.com") {
+            "example.com/navi/other::T"
+        } else {
+            "other::T"
+        };
+        let (good, run) = (done(&format!("{other}+")), format!("{other}+"));
+        let after = lost(&run, module, line);
+        let (gold, unrelated) = (patch(&[path]), patch(&["elsewhere/thing.go", "README.md"]));
+        let input = |gold| ClassifyInput {
+            gold_patch: Some(gold),
+            ..ClassifyInput::new(&after, &after, &after)
+        };
+        let found = classify(&input(&gold));
+        assert_eq!(
+            found.outcome,
+            OracleOutcome::EnvironmentInvalid,
+            "{module}: {}",
+            found.reason
+        );
+        assert!(found.reason.contains(line), "{}", found.reason);
+        assert!(
+            found
+                .evidence
+                .iter()
+                .any(|proof| proof.source == "after.log")
+        );
+        let found = classify(&input(&unrelated));
+        assert_eq!(
+            found.outcome,
+            OracleOutcome::RejectNoFailToPass,
+            "{module}: a module that the patches do not touch"
+        );
+        // It was run after all.
+        let found = classify(&ClassifyInput {
+            gold_patch: Some(&gold),
+            ..ClassifyInput::new(&good, &after, &good)
+        });
+        assert_ne!(found.outcome, OracleOutcome::EnvironmentInvalid, "{module}");
+    }
+}
+
+#[test]
+fn a_compiler_s_place_says_what_was_not_built() {
+    let after = lost(
+        "other::t+",
+        "cart (lib test)",
+        "  --> crates/cart/src/sum.rs:3:5",
+    );
+    let (gold, near) = (
+        patch(&["crates/cart/src/sum.rs"]),
+        patch(&["cart/src/sum.rs"]),
+    );
+    let of = |gold| {
+        classify(&ClassifyInput {
+            gold_patch: Some(gold),
+            ..ClassifyInput::new(&after, &after, &after)
+        })
+        .outcome
+    };
+    assert_eq!(of(&gold), OracleOutcome::EnvironmentInvalid);
+    assert_eq!(of(&near), OracleOutcome::RejectNoFailToPass);
+}
