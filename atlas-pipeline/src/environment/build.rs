@@ -5,13 +5,15 @@ use super::trial::BaseTrial;
 use super::{EnvironmentOptions, inventing, synthesizer};
 use crate::log_reading::LogReading;
 use crate::make::build_proof;
+use crate::plausible;
 use crate::reason;
 use crate::store::{Workplace, write_json};
 use crate::{CachedSandbox, Engines, write_atomically};
 use atlas_core::{
     CommitSha, Environment, EnvironmentLock, EnvironmentPlan, Error, Evidence, ExitState, ImageRef,
-    InstanceId, LostModule, RunContext, RunOutcome, SynthesisOutcome, TestStatus, Totals,
+    InstanceId, LostModule, Overlay, RunContext, RunOutcome, SynthesisOutcome, TestStatus, Totals,
 };
+use atlas_oracle::implausible_number;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -135,6 +137,9 @@ pub async fn build(
     };
     let clock = Instant::now();
     let reading = Arc::new(reading(options, &id)?);
+    let checkout = repository.checkout.clone();
+    let declared = plausible::declared_tests(cx, checkout, &Overlay::default()).await?;
+    reading.declare(declared);
     let made = synthesizer(
         &options.config,
         &engines,
@@ -162,6 +167,8 @@ pub async fn build(
                 let reason = format!("Base runs {} tests", run.0.tests);
                 (BuildOutcome::Ready, reason)
             };
+            let said = declared.and_then(|all| implausible_number(run.0.tests as u64, all));
+            report.warnings.extend(said);
             report.base_run = Some(run.0);
             report.plan = Some(environment.plan);
             report.image = Some(environment.image);
