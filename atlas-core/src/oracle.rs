@@ -117,6 +117,19 @@ pub struct ReportAgreement {
     pub differences: Vec<String>,
 }
 
+/// What a state's build left, by the times of its products: what was compiled for this very state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildEvidence {
+    /// Compiled sources and headers that the state laid over the environment's.
+    pub laid: usize,
+    /// Products that were made in this run.
+    pub made: usize,
+    /// Products that are as the environment's build left them.
+    pub kept: usize,
+    /// Why the tests may have run what an earlier state was built to; empty where they cannot (at most 20).
+    pub stale: Vec<String>,
+}
+
 /// One state's run in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateSummary {
@@ -133,6 +146,9 @@ pub struct StateSummary {
     /// Console against structured report, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<ReportAgreement>,
+    /// What was compiled for this state, where its plan says what a build makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<BuildEvidence>,
     /// How the run was kept apart.
     pub isolation: Isolation,
     /// Wall seconds of the script.
@@ -152,12 +168,14 @@ pub enum OracleOutcome {
     Instance,
     /// No test fails before and passes after.
     RejectNoFailToPass,
-    /// Base does not build or run: the environment is wrong.
+    /// Base does not build or run, or what the pull request touches does not in After: the environment is
+    /// wrong.
     EnvironmentInvalid,
     /// After does not build or run: the pull request or the split is wrong.
     RejectAfterBroken,
-    /// Nothing was seen to run, failures are counted that the log does not name, or the environment
-    /// failed in Before alone: neither pass nor fail.
+    /// Nothing was seen to run, failures are counted that the log does not name, the environment failed
+    /// in Before alone, what could define the task was not run, or a state was not shown to run what was
+    /// compiled for it: neither pass nor fail.
     NoEvidence,
 }
 

@@ -54,6 +54,11 @@ pub struct EnvironmentPlan {
     /// is part of the state's log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rebuild: Vec<String>,
+    /// What the build makes of sources, where a run has to show that it compiled what a state changed.
+    /// Absent where compilers look at content and not at times (go), where nothing is compiled ahead of
+    /// the tests, and where the test command's own log says it (cargo).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub products: Option<CompiledProducts>,
     /// Environment variables for build and tests. Values may use `$ATLAS_REPO` (the repository's
     /// root), `$ATLAS_ENV` (the folder of installed things, not to be written while tests run),
     /// `$ATLAS_CACHE` (warm caches and build products that tests may write), `$HOME`, `$PATH`. So
@@ -73,6 +78,18 @@ pub struct EnvironmentPlan {
     /// Fields of other tools, kept as they were.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+/// Sources and what a build makes of them, by the ends of their names, without the dot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompiledProducts {
+    /// Sources that become a product of their own name: `c`, `java`.
+    pub sources: Vec<String>,
+    /// Sources that are compiled as a part of others: `h`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<String>,
+    /// Products: `o`, `class`.
+    pub products: Vec<String>,
 }
 
 /// A structured report beside the console log.

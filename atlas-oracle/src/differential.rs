@@ -1,6 +1,7 @@
 //! The driver: three states in a sandbox.
 
 use crate::script::{NOT_STARTED, varied_script};
+use crate::witness;
 use crate::{ClassifyInput, MarkedLog, Variation, between_repeats, classify, compare, cut};
 use async_trait::async_trait;
 use atlas_core::{
@@ -260,7 +261,9 @@ impl StateDifferentialOracle {
             ConsoleReader::Parser(parser) => parser.parse(marked.log),
             ConsoleReader::Reader(reader) => reader.read_run(cx, marked.log).await?,
         };
-        Ok(self.conclude(environment, &result, &marked, parsed))
+        let mut run = self.conclude(environment, &result, &marked, parsed);
+        run.summary.build = witness::find(&environment.plan, overlay, &result, &run.parsed);
+        Ok(run)
     }
 
     /// The job of a run, and the nonce of its markers.
@@ -300,6 +303,7 @@ impl StateDifferentialOracle {
                 .report
                 .iter()
                 .map(|report| report.file.clone())
+                .chain(plan.products.as_ref().map(|_| witness::LIST.to_owned()))
                 .collect(),
             env,
             limits,
@@ -376,6 +380,7 @@ impl StateDifferentialOracle {
             totals: parsed.totals,
             consistent: parsed.consistent,
             report: agreement,
+            build: None,
             isolation: result.isolation.clone(),
             seconds: result.seconds,
             overhead_seconds: result.overhead_seconds,
@@ -411,7 +416,7 @@ impl StateDifferentialOracle {
                 flaky.entry(id).or_insert(reason);
             }
         }
-        let found = classify(&ClassifyInput {
+        let mut found = classify(&ClassifyInput {
             base: &base.parsed,
             before: &before.parsed,
             after: &after.parsed,
@@ -421,6 +426,11 @@ impl StateDifferentialOracle {
             modified_tests: &task.modified_tests,
             flaky: &flaky,
         });
+        if let Some((reason, evidence)) = witness::lacking(found.outcome, runs) {
+            found.outcome = OracleOutcome::NoEvidence;
+            found.reason = reason;
+            found.evidence = evidence;
+        }
         let mut warnings = found.warnings;
         let mut evidence = found.evidence;
         let firsts: BTreeMap<State, &StateRun> = runs

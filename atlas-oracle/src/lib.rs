@@ -15,6 +15,7 @@ mod score;
 mod script;
 mod source;
 mod variation;
+mod witness;
 
 pub use agreement::compare;
 pub use atlas_core::pass_at_k;

@@ -28,6 +28,7 @@ pub(crate) fn varied_script(plan: &EnvironmentPlan, prelude: &str) -> String {
     } else {
         format!("{}\n", prelude.trim_end())
     };
+    let (stamp, listing) = crate::witness::listing(plan);
     let mut commands = String::new();
     for command in &plan.rebuild {
         commands.extend(["( ", command, "\n) || failed $?\n"]);
@@ -38,13 +39,13 @@ pub(crate) fn varied_script(plan: &EnvironmentPlan, prelude: &str) -> String {
         r#"IFS= read -r atlas_nonce <"$ATLAS_IN/nonce" || exit {NOT_STARTED}
 rm -f "$ATLAS_IN/nonce" || exit {NOT_STARTED}
 cd "$ATLAS_REPO" || exit {NOT_STARTED}
-{prelude}printf '\n>>>>> atlas %s begin\n' "$atlas_nonce"
+{prelude}{stamp}printf '\n>>>>> atlas %s begin\n' "$atlas_nonce"
 (
 failed() {{ printf '\n>>>>> atlas %s rebuild failed\n' "$atlas_nonce"; exit "$1"; }}
 {commands}
 ) </dev/null 2>&1
 atlas_code=$?
-printf '\n>>>>> atlas %s end %s\n' "$atlas_nonce" "$atlas_code"
+{listing}printf '\n>>>>> atlas %s end %s\n' "$atlas_nonce" "$atlas_code"
 exit "$atlas_code"
 "#
     )

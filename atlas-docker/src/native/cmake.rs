@@ -122,7 +122,9 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
     }
     let mut recipe = Recipe::new(SCRIPT, mode, parser);
     recipe.proof = lines;
-    let mut arguments = vec![place(folder), "-DCMAKE_BUILD_TYPE=Debug".to_owned()];
+    let mut arguments = vec![place(folder)];
+    let (configuration, why) = options::configuration(facts);
+    arguments.extend(configuration.map(|name| format!("-DCMAKE_BUILD_TYPE={name}")));
     let (needed, wished) = switches(facts, folder, &calls, project, &mut recipe);
     arguments.extend(needed);
     if !wished.is_empty() {
@@ -133,6 +135,9 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
     recipe.test = arguments;
     needs(&calls, &mut recipe);
     libraries(facts, &calls, project, &own, &mut recipe);
+    recipe
+        .proof
+        .extend(why.into_iter().map(|line| ("build", line)));
     Some(recipe)
 }
 

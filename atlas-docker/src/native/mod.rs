@@ -21,7 +21,7 @@ use crate::languages::env;
 use crate::render::shell_quote;
 use crate::system;
 use crate::tree::Tree;
-use atlas_core::{EnvironmentPlan, Evidence};
+use atlas_core::{CompiledProducts, EnvironmentPlan, Evidence};
 use compiler::Needs;
 use packages::Wanted;
 
@@ -29,6 +29,9 @@ use packages::Wanted;
 const SOURCES: &[&str] = &[
     "c", "cc", "cpp", "cxx", "c++", "C", "h", "hpp", "hh", "hxx", "ipp",
 ];
+
+/// Those of them that others include.
+const HEADERS: &[&str] = &["h", "hpp", "hh", "hxx", "ipp"];
 
 /// Manifests of other languages.
 const OTHERS: &[&str] = &[
@@ -154,6 +157,21 @@ impl Recipe {
     }
 }
 
+/// What a build makes of sources, by the ends of names.
+pub(crate) fn products(sources: &[&str], headers: &[&str], made: &[&str]) -> CompiledProducts {
+    let owned = |ends: &[&str]| ends.iter().map(|end| (*end).to_owned()).collect();
+    let own: Vec<&str> = sources
+        .iter()
+        .copied()
+        .filter(|end| !headers.contains(end))
+        .collect();
+    CompiledProducts {
+        sources: owned(&own),
+        headers: owned(headers),
+        products: owned(made),
+    }
+}
+
 type Planner = fn(&Facts<'_>, &str) -> Option<Recipe>;
 
 /// Build systems with words of commands that test by them, the one most to be trusted first.
@@ -233,6 +251,7 @@ fn assemble(facts: &Facts<'_>, language: &str, recipe: Recipe) -> EnvironmentPla
     let mut plan = EnvironmentPlan {
         log_parser_name: recipe.parser,
         env: env([("LANG", "C.UTF-8")]),
+        products: Some(products(SOURCES, HEADERS, &["o", "obj", "lo"])),
         ..EnvironmentPlan::default()
     };
     compiler::choose(facts, &recipe.needs, &mut plan);

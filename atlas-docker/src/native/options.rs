@@ -2,6 +2,7 @@
 
 use crate::analysis::Facts;
 use crate::ci::Placed;
+use atlas_core::Evidence;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -130,6 +131,66 @@ pub(super) fn on_in_ci(facts: &Facts<'_>, option: &str) -> Option<Placed> {
                 .any(|found| &found[1] == option && is_on(&found[2]))
         })
         .cloned()
+}
+
+/// The configuration to build with `CMake`, none for the project's own default, and why: the first one
+/// that CI's jobs with tests name, and else the one that CI gets by naming none. A Debug build may abort
+/// on an assertion that a Release build does not have, and Release may not compile what Debug does.
+pub(super) fn configuration(facts: &Facts<'_>) -> (Option<String>, Vec<Evidence>) {
+    static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r#"(?:CMAKE_BUILD_TYPE(?::[A-Z]+)?=|--config[ =]|--build-config |ctest .*-C )["']?([A-Za-z]+)\b"#,
+        )
+        .expect("a literal pattern")
+    });
+    static CONFIGURES: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?:^|[\s;&(])cmake (?:[^-]|-[^-PEh])").expect("a literal pattern")
+    });
+    let proof = |command: &Placed, said: &str| {
+        let text = format!("{said}{}", command.text);
+        Evidence::at(command.file.clone(), command.line, text)
+    };
+    let options = facts.ci.build_options().cloned();
+    let commands: Vec<Placed> = facts
+        .ci
+        .test_commands_of_all_entries()
+        .chain(options)
+        .collect();
+    let mut named: Vec<(&str, &Placed)> = Vec::new();
+    for command in &commands {
+        for found in NAMED.captures_iter(&command.text) {
+            let name = found.get(1).map_or("", |name| name.as_str());
+            let special = is_special(name) && !name.eq_ignore_ascii_case("debug");
+            let known = |(known, _): &(&str, &Placed)| known.eq_ignore_ascii_case(name);
+            if !special && !named.iter().any(known) {
+                named.push((name, command));
+            }
+        }
+    }
+    if let Some((first, rest)) = named.split_first() {
+        let mut why = vec![proof(first.1, "")];
+        why.extend(rest.iter().map(|(name, command)| {
+            proof(
+                command,
+                &format!("overruled: {name}, which CI tests after {}: ", first.0),
+            )
+        }));
+        return (Some(first.0.to_owned()), why);
+    }
+    let is_computed = commands
+        .iter()
+        .any(|command| command.text.contains("CMAKE_BUILD_TYPE"));
+    let configures = |command: &&Placed| !is_computed && CONFIGURES.is_match(&command.text);
+    match commands.iter().find(configures) {
+        Some(command) => {
+            let said = "no build type, so the project's default is built: ";
+            (None, vec![proof(command, said)])
+        }
+        None => {
+            let said = "CI does not say which configuration it tests: Debug, with assertions";
+            (Some("Debug".to_owned()), vec![Evidence::of(".", said)])
+        }
+    }
 }
 
 /// Whether a value means yes.

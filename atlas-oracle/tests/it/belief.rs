@@ -42,6 +42,7 @@ const PASSING: [(&str, &str, TestStatus); 2] = [("m", "f", Passed), ("m", "p", P
 /// A run with the gold patch: it passes, prints totals and ends with 0.
 fn honest() -> StateSummary {
     StateSummary {
+        build: None,
         exit: ExitState::Exited { code: 0 },
         outcome: RunOutcome::Completed,
         counts: BTreeMap::from([(Passed, 2)]),

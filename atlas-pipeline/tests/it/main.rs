@@ -39,5 +39,6 @@ mod rows;
 mod states;
 mod support;
 mod synth;
+mod unrun;
 mod usage;
 mod validate;

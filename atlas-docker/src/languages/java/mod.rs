@@ -128,6 +128,7 @@ impl Language for Java {
         }
         let mut plan = EnvironmentPlan {
             env: env([("LANG", "C.UTF-8")]),
+            products: Some(crate::native::products(&["java"], &[], &["class"])),
             ..EnvironmentPlan::default()
         };
         match project.tool {

@@ -103,8 +103,10 @@ endfunction()
 subdirs("$build")
 X
 cd "$tests" || exit
+config=$(sed -nE 's/^CMAKE_BUILD_TYPE:[A-Z]+=(.+)/\1/p' "$build/CMakeCache.txt")
+config=${config:-Debug}
 export BOOST_TEST_LOG_LEVEL=test_suite CK_VERBOSITY=verbose CTEST_PARALLEL_LEVEL=1
-if ! ctest -N -C Debug | grep -q '^Total Tests: [1-9]'; then
+if ! ctest -N -C "$config" | grep -q '^Total Tests: [1-9]'; then
   # Nothing is registered: the programs that are named as tests.
   if [ "$what" = ctest ]; then what=split; fi
   programs=$(ninja -C "$build" -t targets all | sed -nE 's/: C(XX)?_EXECUTABLE_LINKER__.*//p' | grep -iE '(^|[^a-z])(unit)?tests?([^a-z]|$)' | sort)
@@ -117,9 +119,9 @@ if ! ctest -N -C Debug | grep -q '^Total Tests: [1-9]'; then
   cat "$tests/CTestTestfile.cmake.new" >>"$tests/CTestTestfile.cmake"
 fi
 case $what in
-  own) ctest -V -C Debug --timeout 600 2>&1 | awk -v ctest=1 -f "$native/results.awk" ;;
+  own) ctest -V -C "$config" --timeout 600 2>&1 | awk -v ctest=1 -f "$native/results.awk" ;;
   # What a program prints stands behind its test's number, where the framework's parser finds it.
-  *) ctest -V -C Debug --timeout 600 2>&1 ;;
+  *) ctest -V -C "$config" --timeout 600 2>&1 ;;
 esac
 code=$?
 [ $code -ne 0 ] || code=$built
