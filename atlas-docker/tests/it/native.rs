@@ -101,6 +101,19 @@ fn make_runs_no_program_that_was_built_before() {
 }
 
 #[test]
+fn make_forgets_headers_that_a_state_removes() {
+    let rules = "CFLAGS = -MMD\ntest: test-a\n\t./test-a\ntest-a: test-a.o\n-include test-a.d\n";
+    let a = program("a");
+    let with = format!("#include \"old.h\"\n{a}");
+    let files = [("Makefile", rules), ("test-a.c", &*with), ("old.h", "")];
+    let place = Place::build(&["make", "cc", "awk"], &files).unwrap();
+    let all = ["PASS: a works", "PASS: make test"];
+    assert_eq!(place.results(&[]), all);
+    place.run("rm old.h");
+    assert_eq!(place.results(&[("test-a.c", &a)]), all);
+}
+
+#[test]
 fn cmake_runs_no_program_that_was_built_before() {
     let (a, b) = (program("a"), program("b"));
     let lists = "cmake_minimum_required(VERSION 3.5)\nproject(p C)\noption(P_TESTS \"\" OFF)\nif(P_TESTS)\n\

@@ -9,10 +9,12 @@ cd "$2" || exit
 shift 2
 native="$ATLAS_ENV/native"
 jobs=-j$(nproc)
-# Untracked programs, and wrappers that libtool makes for them; with `all` also objects and archives.
+# Untracked programs, and wrappers that libtool makes for them; with `all` also objects and archives, and lists of
+# what these were made of: a header that a state removes still stands in them.
 products() {
   git ls-files -z --others | while IFS= read -r -d '' file; do
     [ -f "$file" ] && [ ! -L "$file" ] || continue
+    [ "$1" != all ] || [[ $file != *.d ]] || { printf '%s\0' "$file"; continue; }
     head=$(head -c 7 -- "$file" | tr -d '\0')
     case $head in
       $'\x7fELF'*)
