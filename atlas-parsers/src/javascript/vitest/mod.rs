@@ -4,7 +4,8 @@
 //! `verbose` prints ` ✓ file > suite > test` for each test. The other text reporters print a
 //! summary line a file with its failing, its slow or all of its tests below it, and all of them
 //! end with ` FAIL  file > suite > test` headings. An id is the file, the suites and the title,
-//! joined by ` > `; the project stands in front of it in the qualified id.
+//! joined by ` > `; where projects have names, the project stands in front: `|name| file > …`, as the
+//! console has it without colour.
 //!
 //! What tests print stands below `stdout | file > test` up to an empty line. The message of a
 //! failure is printed below its line and again below its heading; a line of it that looks like a

@@ -228,19 +228,24 @@ impl State {
         let mut named = Named::default();
         let mut files: BTreeSet<(usize, &str)> = BTreeSet::new();
         for found in &self.results {
-            let id = &found.name;
+            // Projects have folders of their own, so one name may be a file of each.
+            let id = if found.project.is_empty() {
+                found.name.clone()
+            } else {
+                format!("|{}| {}", found.project, found.name)
+            };
             let mut qualified = folder(found.run).to_owned();
             if !found.project.is_empty() {
                 qualified = format!("|{}| {qualified}", found.project);
             }
-            qualified.push_str(id);
+            qualified.push_str(&found.name);
             match found.status {
                 TestStatus::Passed => named.passed += 1,
                 TestStatus::Failed => named.failed += 1,
                 _ => named.skipped += 1,
             }
             files.insert((found.run, found.file.as_str()));
-            log.record(&found.file, &qualified, id, found.status);
+            log.record(&found.file, &qualified, &id, found.status);
         }
         let mut lost = BTreeMap::new();
         for broken in std::mem::take(&mut self.broken) {
