@@ -52,8 +52,8 @@ pub use model::{
     Usage,
 };
 pub use oracle::{
-    BeforeFailureExtent, BuildEvidence, BuildFailureClass, Kind, ModuleFailure, Oracle,
-    OracleOutcome, OracleReport, OracleTask, ReportAgreement, StateSummary, Transition,
+    BeforeFailureExtent, BuildEvidence, BuildFailureClass, Confirmation, Kind, ModuleFailure,
+    Oracle, OracleOutcome, OracleReport, OracleTask, ReportAgreement, StateSummary, Transition,
 };
 pub use origin::{TestOrigin, TestOrigins, stem, test_file, without_source_line};
 pub use overlay::{FileContent, FileMode, Overlay};

@@ -221,6 +221,39 @@ pub struct OracleReport {
     pub evidence: Vec<Evidence>,
     /// Remarks.
     pub warnings: Vec<String>,
+    /// What further runs said of `FAIL_TO_PASS`; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
+}
+
+/// What further runs of Before and After said of the tests that define a task. A test whose further
+/// runs contradict the first is in neither list, and its reason stands in
+/// [`unstable`](OracleReport::unstable).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Confirmation {
+    /// Further runs that each of the tests had at least, by state; fewer only where it had
+    /// contradicted itself by then.
+    pub runs: BTreeMap<State, u32>,
+    /// The files, packages, classes or tests that were run.
+    pub scope: Vec<String>,
+    /// Why the whole test command was run, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<String>,
+    /// The other order that one run of each state had; absent where the runner knows none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// Tests that the pull request does not reach by file, folder or import, with their runs of each
+    /// state.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub distant: BTreeMap<String, u32>,
+    /// Tests that left the lists, each with how its runs contradict each other.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub contradicted: BTreeMap<String, String>,
+    /// Runs that say nothing, and what was not done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// Wall seconds of all of it.
+    pub seconds: f64,
 }
 
 impl OracleReport {
@@ -245,6 +278,7 @@ impl OracleReport {
             states: BTreeMap::new(),
             evidence: Vec::new(),
             warnings: Vec::new(),
+            confirmation: None,
         }
     }
 }

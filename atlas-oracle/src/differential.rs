@@ -1,14 +1,14 @@
 //! The driver: three states in a sandbox.
 
-use crate::script::{NOT_STARTED, varied_script};
+use crate::last_lines::{last_lines, last_lines_of};
+use crate::script::{NOT_STARTED, rerun_script, varied_script};
 use crate::witness;
 use crate::{ClassifyInput, MarkedLog, Variation, between_repeats, classify, compare, cut};
 use async_trait::async_trait;
 use atlas_core::{
-    Environment, Error, ErrorKind, Evidence, ExitState, InstanceId, Job, JobFile, JobResult,
-    JobUser, Limits, LogParser, LogParserExt, LostModule, LostReason, Oracle, OracleOutcome,
-    OracleReport, OracleTask, Overlay, ParsedLog, RunContext, RunOutcome, Sandbox, State,
-    StateSummary,
+    Environment, Error, ErrorKind, ExitState, InstanceId, Job, JobFile, JobResult, JobUser, Limits,
+    LogParser, LogParserExt, LostModule, LostReason, Oracle, OracleOutcome, OracleReport,
+    OracleTask, Overlay, ParsedLog, RunContext, RunOutcome, Sandbox, State, StateSummary,
 };
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -242,32 +242,47 @@ impl StateDifferentialOracle {
         cx.check("run state")?;
         cx.progress.phase(&format!("run {label}"));
         let (job, nonce) = self.job(environment, (instance, overlay), label, variation)?;
-        let result = self.sandbox.run(cx, environment, &job).await?;
+        let result = self.started(cx, environment, (&job, &nonce)).await?;
+        let marked = cut(&result.output, &nonce);
+        let parsed = self.read(cx, marked.log).await?;
+        let mut run = self.conclude(environment, &result, &marked, parsed);
+        run.summary.build = witness::find(&environment.plan, overlay, &result, &run.parsed);
+        Ok(run)
+    }
+
+    /// What a job did; an error if its script could not even begin.
+    pub(crate) async fn started(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        (job, nonce): (&Job, &str),
+    ) -> Result<JobResult, Error> {
+        let result = self.sandbox.run(cx, environment, job).await?;
         if result.exit == (ExitState::Exited { code: NOT_STARTED })
-            && cut(&result.output, &nonce).never_started()
+            && cut(&result.output, nonce).never_started()
         {
             let said = String::from_utf8_lossy(&result.output);
             return Err(Error::new(
                 ErrorKind::EngineFailed,
-                format!("start the tests of {label}:"),
+                format!("start the tests of {}:", job.label),
                 said.trim()
                     .lines()
                     .next_back()
                     .unwrap_or("the sandbox says nothing"),
             ));
         }
-        let marked = cut(&result.output, &nonce);
-        let parsed = match &self.console {
-            ConsoleReader::Parser(parser) => parser.parse(marked.log),
-            ConsoleReader::Reader(reader) => reader.read_run(cx, marked.log).await?,
-        };
-        let mut run = self.conclude(environment, &result, &marked, parsed);
-        run.summary.build = witness::find(&environment.plan, overlay, &result, &run.parsed);
-        Ok(run)
+        Ok(result)
+    }
+
+    pub(crate) async fn read(&self, cx: &RunContext, log: &[u8]) -> Result<ParsedLog, Error> {
+        match &self.console {
+            ConsoleReader::Parser(parser) => Ok(parser.parse(log)),
+            ConsoleReader::Reader(reader) => reader.read_run(cx, log).await,
+        }
     }
 
     /// The job of a run, and the nonce of its markers.
-    fn job(
+    pub(crate) fn job(
         &self,
         environment: &Environment,
         (instance, overlay): (&InstanceId, &Overlay),
@@ -294,11 +309,19 @@ impl StateDifferentialOracle {
         if let Some(cpus) = variation.cpus {
             limits.cpus = limits.cpus.min(cpus);
         }
+        let script = if variation.reruns.is_empty() {
+            let command = variation.test_cmd.as_ref().unwrap_or(&plan.test_cmd);
+            varied_script(plan, command, &variation.prelude)
+        } else {
+            let runs = u64::try_from(variation.reruns.len()).unwrap_or(u64::MAX);
+            limits.seconds = limits.seconds.saturating_mul(runs);
+            rerun_script(plan, &variation.reruns)
+        };
         let job = Job {
             label: label.to_owned(),
             overlay: overlay.clone(),
             files,
-            script: varied_script(plan, &variation.prelude),
+            script,
             collect: plan
                 .report
                 .iter()
@@ -314,7 +337,7 @@ impl StateDifferentialOracle {
     }
 
     /// A run of what its sandbox and its reader say.
-    fn conclude(
+    pub(crate) fn conclude(
         &self,
         environment: &Environment,
         result: &JobResult,
@@ -403,13 +426,23 @@ impl StateDifferentialOracle {
         task: &OracleTask,
         runs: &BTreeMap<State, Vec<StateRun>>,
     ) -> Option<OracleReport> {
+        self.report_without(task, runs, &BTreeMap::new())
+    }
+
+    /// The same with these tests in neither list, each for the reason that is given.
+    pub fn report_without(
+        &self,
+        task: &OracleTask,
+        runs: &BTreeMap<State, Vec<StateRun>>,
+        set_aside: &BTreeMap<String, String>,
+    ) -> Option<OracleReport> {
         let first = |state: State| runs.get(&state).and_then(|runs| runs.first());
         let (base, before, after) = (
             first(State::Base)?,
             first(State::Before)?,
             first(State::After)?,
         );
-        let mut flaky = BTreeMap::new();
+        let mut flaky = set_aside.clone();
         for (state, runs) in runs {
             let logs: Vec<&ParsedLog> = runs.iter().map(|run| &run.parsed).collect();
             for (id, reason) in between_repeats(*state, &logs) {
@@ -472,6 +505,7 @@ impl StateDifferentialOracle {
                 .collect(),
             evidence,
             warnings,
+            confirmation: None,
         })
     }
 
@@ -547,27 +581,6 @@ fn ended(
         ExitState::Exited { .. } if looks_done && dropped > 0 => RunOutcome::Truncated,
         ExitState::Exited { .. } => parsed.outcome,
     }
-}
-
-/// The last lines of the first state that shows nothing: what a person would look at first.
-fn last_lines(runs: &BTreeMap<State, &StateRun>) -> Vec<Evidence> {
-    runs.iter()
-        .find(|(_, run)| run.parsed.is_empty())
-        .map(|(state, run)| last_lines_of(&run.log, &format!("{state}.log"), 12))
-        .unwrap_or_default()
-}
-
-fn last_lines_of(log: &[u8], source: &str, count: usize) -> Vec<Evidence> {
-    let text = String::from_utf8_lossy(log);
-    let lines: Vec<(usize, &str)> = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-        .collect();
-    lines[lines.len().saturating_sub(count)..]
-        .iter()
-        .map(|(number, line)| Evidence::at(source, number + 1, *line))
-        .collect()
 }
 
 #[async_trait]

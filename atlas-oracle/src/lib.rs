@@ -11,6 +11,8 @@ mod evaluate;
 mod flake;
 mod gates;
 mod grade;
+mod last_lines;
+mod rerun;
 mod score;
 mod script;
 mod source;
@@ -41,9 +43,10 @@ pub use gates::{
     StrengthPart, TestRun, USUAL_GATES, implausible_number, leak_of,
 };
 pub use grade::{Grade, Graded, Resolution, grade};
+pub use rerun::{Said, respelled};
 pub use score::{
     AttemptCount, Leaderboard, LeaderboardRow, PassAtK, PassAtKRow, ScoreBounds, Scored,
     TaskGroups, leaderboard, pass_at_k_table, wilson,
 };
 pub use script::{MarkedLog, cut, state_script};
-pub use variation::{Perturbation, Variation};
+pub use variation::{Perturbation, Rerun, Variation};

@@ -1,6 +1,8 @@
 //! The script that runs one state, and cutting its output out of the stream.
 
+use crate::Rerun;
 use atlas_core::EnvironmentPlan;
+use std::fmt::Write as _;
 
 /// The script's exit code where it could not even begin: a fault of the sandbox, not of the tests.
 pub(crate) const NOT_STARTED: i64 = 125;
@@ -18,35 +20,85 @@ pub(crate) const NOT_STARTED: i64 = 125;
 /// assert!(atlas_oracle::state_script(&plan).contains("make check"));
 /// ```
 pub fn state_script(plan: &EnvironmentPlan) -> String {
-    varied_script(plan, "")
+    varied_script(plan, &plan.test_cmd, "")
 }
 
-/// The same, with commands of ours before the begin marker; what they print is no evidence.
-pub(crate) fn varied_script(plan: &EnvironmentPlan, prelude: &str) -> String {
+/// The same with this test command, and commands of ours before the begin marker; what they print is
+/// no evidence.
+pub(crate) fn varied_script(plan: &EnvironmentPlan, test_cmd: &str, prelude: &str) -> String {
+    let run = marked(plan, test_cmd, prelude, "");
+    format!("{}{run}exit \"$atlas_code\"\n", opening())
+}
+
+/// One script that rebuilds and tests a state several times, each time between markers of its own:
+/// [`part`] gives one of them.
+pub(crate) fn rerun_script(plan: &EnvironmentPlan, reruns: &[Rerun]) -> String {
+    let mut script = opening();
+    for (at, rerun) in reruns.iter().enumerate() {
+        let run = marked(plan, &rerun.test_cmd, &rerun.prelude, &format!("-{at}"));
+        // What one run reports must not be taken for the next one's.
+        let _ = write!(
+            script,
+            "find \"$ATLAS_OUT\" -mindepth 1 -delete 2>/dev/null\n(\n{run}exit \"$atlas_code\"\n)\natlas_code=$?\n"
+        );
+    }
+    script.push_str("exit \"$atlas_code\"\n");
+    script
+}
+
+/// The stretch of a stream of [`rerun_script`] that holds run `at`, and the nonce of its markers.
+pub(crate) fn part<'a>(stream: &'a [u8], nonce: &str, at: usize) -> (&'a [u8], String) {
+    let begin = |at: usize| {
+        let marker = format!("\n>>>>> atlas {nonce}-{at} begin\n");
+        find(stream, marker.as_bytes())
+    };
+    let start = begin(at).unwrap_or(stream.len());
+    let stop = begin(at + 1).map_or(stream.len(), |stop| stop.max(start));
+    (&stream[start..stop], format!("{nonce}-{at}"))
+}
+
+fn opening() -> String {
+    format!(
+        r#"IFS= read -r atlas_nonce <"$ATLAS_IN/nonce" || exit {NOT_STARTED}
+rm -f "$ATLAS_IN/nonce" || exit {NOT_STARTED}
+cd "$ATLAS_REPO" || exit {NOT_STARTED}
+"#
+    )
+}
+
+/// Rebuild and one test command between markers; the code is in `$atlas_code` then.
+fn marked(plan: &EnvironmentPlan, test_cmd: &str, prelude: &str, tag: &str) -> String {
     let prelude = if prelude.is_empty() {
         String::new()
     } else {
         format!("{}\n", prelude.trim_end())
     };
-    let (stamp, listing) = crate::witness::listing(plan);
+    // Further runs rest on the first one's build.
+    let (stamp, listing) = if tag.is_empty() {
+        crate::witness::listing(plan)
+    } else {
+        (String::new(), String::new())
+    };
     let mut commands = String::new();
     for command in &plan.rebuild {
         commands.extend(["( ", command, "\n) || failed $?\n"]);
     }
+    if !tag.is_empty() && !commands.is_empty() {
+        // What was rebuilt for one run of a state is there for the next.
+        commands = format!(
+            "if [ ! -e \"$ATLAS_IN/rebuilt\" ]; then\n{commands}: >\"$ATLAS_IN/rebuilt\"\nfi\n"
+        );
+    }
     commands.push_str("unset atlas_nonce\n");
-    commands.push_str(&plan.test_cmd);
+    commands.push_str(test_cmd);
     format!(
-        r#"IFS= read -r atlas_nonce <"$ATLAS_IN/nonce" || exit {NOT_STARTED}
-rm -f "$ATLAS_IN/nonce" || exit {NOT_STARTED}
-cd "$ATLAS_REPO" || exit {NOT_STARTED}
-{prelude}{stamp}printf '\n>>>>> atlas %s begin\n' "$atlas_nonce"
+        r#"{prelude}{stamp}printf '\n>>>>> atlas %s{tag} begin\n' "$atlas_nonce"
 (
-failed() {{ printf '\n>>>>> atlas %s rebuild failed\n' "$atlas_nonce"; exit "$1"; }}
+failed() {{ printf '\n>>>>> atlas %s{tag} rebuild failed\n' "$atlas_nonce"; exit "$1"; }}
 {commands}
 ) </dev/null 2>&1
 atlas_code=$?
-{listing}printf '\n>>>>> atlas %s end %s\n' "$atlas_nonce" "$atlas_code"
-exit "$atlas_code"
+{listing}printf '\n>>>>> atlas %s{tag} end %s\n' "$atlas_nonce" "$atlas_code"
 "#
     )
 }

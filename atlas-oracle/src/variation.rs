@@ -16,10 +16,21 @@ pub struct Perturbation {
     /// Commands for bash that run before the tests, in the same shell; no code of the repository has
     /// run by then.
     pub prelude: String,
+    /// The test command in the place of the plan's, where that has to differ.
+    pub test_cmd: Option<String>,
     /// Whether the run has a network.
     pub network: Network,
     /// At most this many processors, in hundredths.
     pub centi_cpus: Option<u32>,
+}
+
+/// One of several runs that follow each other in one sandbox.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rerun {
+    /// The command in the place of the plan's.
+    pub test_cmd: String,
+    /// Commands for bash before it, in the same shell.
+    pub prelude: String,
 }
 
 /// One run: a perturbation, or none, and a number.
@@ -30,8 +41,10 @@ pub struct Variation {
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) files: Vec<JobFile>,
     pub(crate) prelude: String,
+    pub(crate) test_cmd: Option<String>,
     pub(crate) network: Network,
     pub(crate) cpus: Option<f64>,
+    pub(crate) reruns: Vec<Rerun>,
 }
 
 impl Variation {
@@ -51,8 +64,21 @@ impl Variation {
             env: perturbation.env.clone(),
             files: perturbation.files.clone(),
             prelude: perturbation.prelude.clone(),
+            test_cmd: perturbation.test_cmd.clone(),
             network: perturbation.network,
             cpus: perturbation.centi_cpus.map(|n| f64::from(n) / 100.0),
+            reruns: Vec::new(),
+        }
+    }
+    /// Runs one after the other in one sandbox, see
+    /// [`rerun`](crate::StateDifferentialOracle::rerun); `repeat` tells sandboxes apart that do the same.
+    pub fn reruns(reruns: Vec<Rerun>, files: Vec<JobFile>, repeat: u32) -> Self {
+        Self {
+            id: "rerun".to_owned(),
+            repeat,
+            files,
+            reruns,
+            ..Self::default()
         }
     }
 }

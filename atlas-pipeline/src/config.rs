@@ -26,11 +26,29 @@ pub struct Config {
     pub plan: PlanConfig,
     /// How long predictions may run.
     pub grading: GradingConfig,
+    /// What `atlas make` does before it accepts anything.
+    pub make: MakeConfig,
     /// The language model that is asked where rules do not help.
     pub model: ModelConfig,
     /// Models by name, `[models.NAME]`, for commands that take `--model NAME`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, atlas_llm::ModelConfig>,
+}
+
+/// `[make]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MakeConfig {
+    /// Further runs of Before and of After for each test that is to define the task: its files alone
+    /// where the runner can be told so, the last of them in another order where it knows one. A test
+    /// that the pull request does not reach gets three times as many. 0: none. Default: 3.
+    pub confirm: u32,
+}
+
+impl Default for MakeConfig {
+    fn default() -> Self {
+        Self { confirm: 3 }
+    }
 }
 
 /// `[model]`. Without it, no model is asked.

@@ -22,6 +22,7 @@ mod plausible;
 mod reading;
 mod reason;
 mod retry;
+mod runners;
 mod statuses;
 mod store;
 mod synth;
@@ -40,7 +41,7 @@ pub use atlas_source as source;
 pub use audit::{AuditCount, AuditReport, audit_dataset, audit_runs};
 pub use cached::CachedSandbox;
 pub use config::{
-    Bytes, Config, EngineConfig, GradingConfig, LocalConfig, ModelConfig, PlanConfig,
+    Bytes, Config, EngineConfig, GradingConfig, LocalConfig, MakeConfig, ModelConfig, PlanConfig,
 };
 pub use datasets::{
     ConvertReport, LeaderboardReport, LintReport, compare_models, convert_dataset, lint_dataset,

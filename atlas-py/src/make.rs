@@ -116,6 +116,12 @@ impl MakeReport {
         self.0.field(py, "warnings")
     }
 
+    /// What further runs said of the tests that define the task; None where none were made.
+    #[getter]
+    fn confirmation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "confirmation")
+    }
+
     /// Everything as plain values, equal to what `atlas make --format json` prints.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.0.dict(py)
@@ -166,6 +172,8 @@ pub(crate) fn config(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 /// content as a mapping, and no file is read unasked. Artefacts and `dataset.jsonl` go below `out`.
 /// `trust` lets the repository's code run where nothing keeps it apart from this machine. Each state
 /// runs `repeats` times; tests that do not repeat are set aside.
+/// Each test of FAIL_TO_PASS is run `confirm` further times in Before and in After, its files alone, and
+/// set aside if it contradicts itself; 0 for none, by default the configuration's, 3.
 ///
 /// Runs detached from Python's lock. Ctrl-C, which Python hears in its main thread, ends the step in
 /// flight, cleans up and raises KeyboardInterrupt; the same call later goes on from there.
@@ -175,7 +183,7 @@ pub(crate) fn config(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 #[pyfunction]
 #[pyo3(signature = (
     repo, *, out, base=None, head=None, pr=None, instance_id=None, problem=None,
-    engine="auto", config=None, trust=false, repeats=1
+    engine="auto", config=None, trust=false, repeats=1, confirm=None
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -194,12 +202,15 @@ pub(crate) fn make(
     config: Option<&Bound<'_, PyAny>>,
     trust: bool,
     repeats: u32,
+    confirm: Option<u32>,
 ) -> PyResult<MakeReport> {
     let repo = repo
         .into_os_string()
         .into_string()
         .map_err(|repo| invalid("repo", format!("{} is not UTF-8", repo.display())))?;
     let instance_id = instance_id.map(|id| named("instance_id", id)).transpose()?;
+    let mut config = self::config(config)?;
+    config.make.confirm = confirm.unwrap_or(config.make.confirm);
     let options = MakeOptions {
         base,
         head,
@@ -207,7 +218,7 @@ pub(crate) fn make(
         instance_id,
         problem,
         engine: named("engine", engine)?,
-        config: self::config(config)?,
+        config,
         trust,
         repeats,
         ..MakeOptions::new(repo, out)

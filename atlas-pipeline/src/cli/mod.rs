@@ -162,6 +162,13 @@ struct MakeArgs {
     /// Run each state N times and set aside tests that do not repeat.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
+    /// Run the tests of FAIL_TO_PASS again N times in Before and in After, their files alone, and set
+    /// aside those that contradict themselves [default: 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    confirm: Option<u32>,
+    /// Accept what one run of each state says.
+    #[arg(long, conflicts_with = "confirm")]
+    no_confirm: bool,
     /// A parser that reads the tests, in the place of the plan's: a rule set, or Python for a sandbox.
     #[arg(long, value_name = "FILE.json")]
     parser: Option<PathBuf>,
@@ -517,6 +524,11 @@ async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
     let mut config = config(args.config.as_deref())?;
     config.engine.exact |= args.exact;
     config.model.name = args.model.clone().or(config.model.name);
+    config.make.confirm = match args.confirm {
+        Some(runs) => runs,
+        None if args.no_confirm => 0,
+        None => config.make.confirm,
+    };
     let options = MakeOptions {
         base: args.base,
         head: args.head,

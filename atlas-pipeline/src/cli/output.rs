@@ -268,11 +268,26 @@ pub(crate) fn make(report: &MakeReport, format: Format) -> Result<(), Error> {
     for warning in &report.warnings {
         let _ = writeln!(text, "warning: {warning}");
     }
+    if let Some(found) = &report.confirmation {
+        for (id, why) in &found.contradicted {
+            let _ = writeln!(text, "set aside: {id}: {why}");
+        }
+        for remark in &found.remarks {
+            let _ = writeln!(text, "confirmation: {remark}");
+        }
+    }
     let s = &report.seconds;
     let _ = writeln!(
         text,
-        "{:.1} s: environment {:.1}, tests {:.1} + {:.1} + {:.1}, sandboxes {:.1}; {} engine",
-        s.total, s.environment, s.base, s.before, s.after, s.sandbox_overhead, report.engine
+        "{:.1} s: environment {:.1}, tests {:.1} + {:.1} + {:.1}, to confirm {:.1}, sandboxes {:.1}; {} engine",
+        s.total,
+        s.environment,
+        s.base,
+        s.before,
+        s.after,
+        s.confirm,
+        s.sandbox_overhead,
+        report.engine
     );
     if let Some(isolation) = &report.isolation {
         let missing = if isolation.missing.is_empty() {

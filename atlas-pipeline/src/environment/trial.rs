@@ -3,6 +3,7 @@
 use super::oracle;
 use crate::Engines;
 use crate::log_reading::LogReading;
+use crate::runners::pinned;
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, InstanceId, Limits, OracleTask, Overlay, Patch, RunContext, State,
@@ -30,6 +31,11 @@ impl BaseTrial {
         cx: &RunContext,
         environment: &Environment,
     ) -> Result<StateRun, Error> {
+        // As the states will run it, so that Base runs once.
+        let environment = &Environment {
+            plan: pinned(&environment.plan),
+            ..environment.clone()
+        };
         let seed = self.seed.clone();
         let oracle = oracle(
             &self.engines,

@@ -2,25 +2,34 @@
 
 mod anew;
 mod certificate;
+mod confirm;
+mod distance;
 mod inject;
+mod outcome;
 mod prepare;
+mod proof;
 pub(crate) mod pull_request;
 mod reader;
 mod row;
 
+pub(crate) use proof::build_proof;
+
 pub use inject::{InjectAttempt, InjectionReport, LeftTest};
+pub use outcome::{MakeOutcome, Seconds};
 
 use crate::log_reading::LogReading;
 use crate::plausible;
 use crate::reason;
+use crate::runners::pinned;
 use crate::store::{Key, Workplace, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
-    Attempt, BeforeFailureExtent, EnvSynthesizer, Environment, EnvironmentPlan, Error, ErrorKind,
-    Evidence, InstanceId, Isolation, Kind, OracleOutcome, OracleReport, OracleTask, Overlay,
-    Repository, RunContext, State, SynthesisOutcome,
+    BeforeFailureExtent, Confirmation, EnvSynthesizer, Environment, EnvironmentPlan, Error,
+    ErrorKind, Evidence, InstanceId, Isolation, Kind, OracleOutcome, OracleReport, OracleTask,
+    Overlay, Repository, RunContext, State, SynthesisOutcome,
 };
 use atlas_oracle::StateRun;
+use distance::Reach;
 use prepare::Prepared;
 use pull_request::PullRequest;
 use serde::Serialize;
@@ -59,8 +68,9 @@ pub struct MakeOptions {
     pub out: PathBuf,
     /// Whether untrusted code may run where nothing keeps it apart from this machine.
     pub trust: bool,
-    /// How often each state runs; tests whose result differs between repeats are set aside.
-    /// Default: once.
+    /// How often each state runs whole; tests whose result differs between repeats are set aside.
+    /// Default: once. The tests that define the task are run further times whatever this says, see
+    /// [`MakeConfig::confirm`](crate::MakeConfig::confirm).
     pub repeats: u32,
     /// The file of a parser that reads the tests, in the place of the plan's. Default: none.
     pub parser: Option<PathBuf>,
@@ -89,58 +99,6 @@ impl MakeOptions {
             inject: false,
         }
     }
-}
-
-/// What `make` came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MakeOutcome {
-    /// A verified instance.
-    Instance,
-    /// No test fails before and passes after.
-    RejectNoFailToPass,
-    /// No environment could be built, or Base does not build or run in it.
-    EnvironmentInvalid,
-    /// After does not build or run.
-    RejectAfterBroken,
-    /// The pull request changes no test, or nothing but tests.
-    RejectNothingToTest,
-    /// Solution and tests cannot be told apart well enough for a grader to apply them one after the
-    /// other.
-    RejectEntangled,
-    /// Nothing was seen to run.
-    NoEvidence,
-}
-
-impl From<OracleOutcome> for MakeOutcome {
-    fn from(outcome: OracleOutcome) -> Self {
-        match outcome {
-            OracleOutcome::Instance => Self::Instance,
-            OracleOutcome::RejectNoFailToPass => Self::RejectNoFailToPass,
-            OracleOutcome::EnvironmentInvalid => Self::EnvironmentInvalid,
-            OracleOutcome::RejectAfterBroken => Self::RejectAfterBroken,
-            OracleOutcome::NoEvidence => Self::NoEvidence,
-        }
-    }
-}
-
-/// Wall seconds by step; steps that an earlier run had done count what they took then.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Seconds {
-    /// Reading the repository, splitting the patch, laying out the states.
-    pub prepare: f64,
-    /// Analysis and build.
-    pub environment: f64,
-    /// The test command in Base.
-    pub base: f64,
-    /// The test command in Before.
-    pub before: f64,
-    /// The test command in After.
-    pub after: f64,
-    /// Everything around the three: creating, copying, removing sandboxes.
-    pub sandbox_overhead: f64,
-    /// This run, start to end.
-    pub total: f64,
 }
 
 /// What `atlas make` prints.
@@ -181,6 +139,9 @@ pub struct MakeReport {
     pub evidence: Vec<Evidence>,
     /// Remarks.
     pub warnings: Vec<String>,
+    /// What further runs said of the tests that define the task; absent where none were made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
 }
 
 /// Makes one pull request into a verified instance, or says why it is none.
@@ -236,6 +197,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         }
     }
     work.seconds.total = started.elapsed().as_secs_f64();
+    let confirmation = oracle.as_ref().and_then(|found| found.confirmation.clone());
     let (kind, extent, fail_to_pass, pass_to_pass, gold_only) = match oracle {
         Some(report) => {
             work.warnings.extend(report.warnings);
@@ -266,6 +228,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         seconds: work.seconds,
         evidence,
         warnings: work.warnings,
+        confirmation,
     };
     write_json(&report.artefacts.join("make.json"), &report)?;
     Ok(report)
@@ -405,6 +368,11 @@ impl Work {
                     .await?
             }
         };
+        let reach = Reach::of(&task, &repository.checkout);
+        let place_of = (&environment, &engines, &task, place);
+        let report = self
+            .confirm(cx, options, place_of, &reading, (report, &runs), &reach)
+            .await?;
         let first = |state: State| Some((state.as_str(), runs.get(&state)?.first()?));
         let firsts: Vec<_> = State::ALL.into_iter().filter_map(first).collect();
         self.warnings.extend(reading.implausible(&firsts));
@@ -487,6 +455,7 @@ impl Work {
             crate::environment::synthesizer(&options.config, engines, instance, seed, reading)?;
         match synthesizer.synthesize(cx, repository).await? {
             SynthesisOutcome::Ready(mut environment) => {
+                environment.plan = pinned(&environment.plan);
                 if let Some(own) = reading.own() {
                     own.id().clone_into(&mut environment.plan.log_parser_name);
                 }
@@ -593,36 +562,6 @@ impl Work {
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         write_atomically(&self.artefacts.join(name), bytes)
     }
-}
-
-/// The failing step of the last attempt and the end of what it printed.
-pub(crate) fn build_proof(attempts: &[Attempt]) -> Vec<Evidence> {
-    const LINES: usize = 30;
-    let Some(failure) = attempts.last().and_then(|attempt| attempt.failure.as_ref()) else {
-        return Vec::new();
-    };
-    let code = failure
-        .exit_code
-        .map_or_else(String::new, |code| format!(" (exit {code})"));
-    let mut proof = vec![Evidence::of(
-        "failing step",
-        format!("{}{code}", failure.step),
-    )];
-    let (source, text) = if failure.stderr.trim().is_empty() {
-        ("stdout", &failure.stdout)
-    } else {
-        ("stderr", &failure.stderr)
-    };
-    let lines: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    proof.extend(
-        lines[lines.len().saturating_sub(LINES)..]
-            .iter()
-            .map(|l| Evidence::of(source, *l)),
-    );
-    proof
 }
 
 /// A stable name for a repository fetched from an address.

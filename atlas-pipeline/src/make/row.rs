@@ -68,6 +68,14 @@ pub(super) fn row(
         "image_id": environment.lock.image_id,
         "certificate": certificate,
     });
+    if let Some(confirmation) = &report.confirmation {
+        let mut confirmation = serde_json::to_value(confirmation).map_err(internal)?;
+        // A row says nothing that depends on the machine.
+        if let Some(fields) = confirmation.as_object_mut() {
+            fields.remove("seconds");
+        }
+        ours["confirmation"] = confirmation;
+    }
     if let Some(own) = own {
         ours["parser"] = serde_json::to_value(own).map_err(internal)?;
     }

@@ -11,6 +11,7 @@ mod attempts;
 mod baselines;
 mod before;
 mod before_cases;
+mod confirm;
 mod critic;
 mod datasets;
 mod demo;

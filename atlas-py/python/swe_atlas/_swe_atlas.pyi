@@ -21,6 +21,7 @@ from swe_atlas.types import (
     CheckedFile,
     ClassTable,
     CompatGrade,
+    Confirmation,
     Content,
     CorrelationSummary,
     CriticAggregate,
@@ -409,6 +410,10 @@ class MakeReport:
     @property
     def warnings(self) -> list[str]:
         """Remarks."""
+
+    @property
+    def confirmation(self) -> Confirmation | None:
+        """What further runs said of the tests that define the task; None where none were made."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, equal to what `atlas make --format json` prints."""
@@ -1042,6 +1047,7 @@ def make(
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     trust: bool = False,
     repeats: int = 1,
+    confirm: int | None = None,
 ) -> MakeReport:
     """Makes one merged pull request into a verified instance, or says why it is none.
 
@@ -1051,6 +1057,8 @@ def make(
     content as a mapping, and no file is read unasked. Artefacts and `dataset.jsonl` go below `out`.
     `trust` lets the repository's code run where nothing keeps it apart from this machine. Each state
     runs `repeats` times; tests that do not repeat are set aside.
+    Each test of FAIL_TO_PASS is run `confirm` further times in Before and in After, its files alone, and
+    set aside if it contradicts itself; 0 for none, by default the configuration's, 3.
 
     Runs detached from Python's lock. Ctrl-C, which Python hears in its main thread, ends the step in
     flight, cleans up and raises KeyboardInterrupt; the same call later goes on from there.

@@ -19,6 +19,7 @@ __all__ = [
     "CheckedFile",
     "ClassTable",
     "CompatGrade",
+    "Confirmation",
     "Content",
     "CorrelationSummary",
     "CriticAggregate",
@@ -232,8 +233,28 @@ class Seconds(TypedDict):
     base: float
     before: float
     after: float
+    confirm: float
     sandbox_overhead: float
     total: float
+
+
+class _Confirmed(TypedDict):
+    runs: dict[str, int]
+    scope: list[str]
+    seconds: float
+
+
+class Confirmation(_Confirmed, total=False):
+    """What further runs of Before and After said of FAIL_TO_PASS. `runs` by state; `scope` is what was
+    run, `whole` why everything was; `order` the other order that one run had; `distant` the tests that
+    the pull request does not reach, with their runs; `contradicted` those that left the lists.
+    """
+
+    whole: str
+    order: str
+    distant: dict[str, int]
+    contradicted: dict[str, str]
+    remarks: list[str]
 
 
 Decision: TypeAlias = Literal["accept", "repair"] | Literal["reject", "no_evidence"]

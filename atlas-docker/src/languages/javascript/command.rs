@@ -244,6 +244,7 @@ fn jest(args: &mut Vec<String>, report: bool) -> Vec<String> {
             "--passWithNoTests",
             "--detectOpenHandles",
             "--logHeapUsage",
+            "--randomize",
         ],
     );
     let sized = ["-i", "--runInBand", "-w", "--maxWorkers"];

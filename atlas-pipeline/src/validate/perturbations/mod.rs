@@ -1,5 +1,6 @@
 //! Perturbations by name, made for the runner of a plan.
 
+use crate::runners::{ORDER, other_order};
 use atlas_core::{EnvironmentPlan, Error, ErrorKind, JobFile, Network};
 use atlas_oracle::Perturbation;
 use std::collections::BTreeMap;
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 /// Every perturbation, with what it changes.
 pub const PERTURBATIONS: &[(&str, &str)] = &[
     (
-        "order",
+        ORDER,
         "the tests run in another order, where the runner can be told so",
     ),
     (
@@ -25,7 +26,6 @@ pub const PERTURBATIONS: &[(&str, &str)] = &[
 ];
 
 const CLOCK_SOURCE: &str = include_str!("clock.c");
-const PYTEST_ORDER: &str = include_str!("atlas_order.py");
 
 /// Two loops a processor, until the container ends.
 const LOAD: &str = r#"atlas_loops=$(( $(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) * 2 ))
@@ -50,7 +50,7 @@ pub(super) fn perturbation(
         ..Perturbation::default()
     };
     match name {
-        "order" => return Ok(order(made, &plan.log_parser_name, &plan.env)),
+        ORDER => return Ok(other_order(plan).map(|(made, _)| made)),
         "parallelism" => {
             made.centi_cpus = Some(100);
             made.env = variables(&[
@@ -84,51 +84,6 @@ pub(super) fn perturbation(
         }
     }
     Ok(Some(made))
-}
-
-/// Another order, by what each runner reads from its environment.
-fn order(
-    mut made: Perturbation,
-    parser: &str,
-    plan: &BTreeMap<String, String>,
-) -> Option<Perturbation> {
-    // Variables that the plan sets itself are added to, not replaced.
-    let and = |name: &str, more: &str| -> (String, String) {
-        let value = match plan.get(name).filter(|old| !old.trim().is_empty()) {
-            Some(old) => format!("{old} {more}"),
-            None => more.to_owned(),
-        };
-        (name.to_owned(), value)
-    };
-    for runner in parser.split('+') {
-        match runner {
-            "pytest" => {
-                made.files.push(JobFile {
-                    name: "atlas_order.py".to_owned(),
-                    bytes: PYTEST_ORDER.into(),
-                });
-                made.prelude.push_str(
-                    "export PYTHONPATH=\"$ATLAS_IN${PYTHONPATH:+:$PYTHONPATH}\" \
-                     PYTEST_ADDOPTS=\"${PYTEST_ADDOPTS:+$PYTEST_ADDOPTS }-p atlas_order\"\n",
-                );
-            }
-            "gotest" => made.env.extend([and("GOFLAGS", "-shuffle=20240229")]),
-            "gtest" => made.env.extend([
-                ("GTEST_SHUFFLE".to_owned(), "1".to_owned()),
-                ("GTEST_RANDOM_SEED".to_owned(), "4711".to_owned()),
-            ]),
-            "rspec" => made.env.extend([and("SPEC_OPTS", "--order rand:4711")]),
-            "minitest" | "testunit" => made.env.extend([
-                ("SEED".to_owned(), "4711".to_owned()),
-                and("TESTOPTS", "--seed=4711"),
-            ]),
-            "maven" => made
-                .env
-                .extend([and("MAVEN_OPTS", "-Dsurefire.runOrder=reversealphabetical")]),
-            _ => {}
-        }
-    }
-    (!made.env.is_empty() || !made.prelude.is_empty()).then_some(made)
 }
 
 /// libfaketime where the environment has it, else a small library of ours where it has a C compiler;
@@ -172,25 +127,5 @@ mod tests {
         }
         let why = perturbation("weather", &plan).unwrap_err();
         assert!(why.to_string().contains("`weather`"), "{why}");
-    }
-
-    #[test]
-    fn an_order_adds_to_what_the_plan_sets() {
-        let plan = EnvironmentPlan {
-            log_parser_name: "gotest".to_owned(),
-            env: [("GOFLAGS".to_owned(), "-mod=mod".to_owned())].into(),
-            ..EnvironmentPlan::default()
-        };
-        let made = perturbation("order", &plan).unwrap().unwrap();
-        assert_eq!(made.env["GOFLAGS"], "-mod=mod -shuffle=20240229");
-    }
-
-    #[test]
-    fn a_runner_without_an_order_has_no_such_perturbation() {
-        let plan = EnvironmentPlan {
-            log_parser_name: "cargo".to_owned(),
-            ..EnvironmentPlan::default()
-        };
-        assert_eq!(perturbation("order", &plan).unwrap(), None);
     }
 }

@@ -1,0 +1,107 @@
+//! Whether a pull request reaches a test.
+
+use crate::runners::Wanted;
+use atlas_core::OracleTask;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What a pull request changes, and the checkout of its base.
+pub(super) struct Reach<'a> {
+    checkout: &'a Path,
+    /// Changed files with their content in After, by path.
+    changed: BTreeMap<&'a str, String>,
+    /// Names of the changed files without folder and ending, as imports have them.
+    stems: Vec<String>,
+}
+
+impl<'a> Reach<'a> {
+    pub(super) fn of(task: &'a OracleTask, checkout: &'a Path) -> Self {
+        let removed = task
+            .after
+            .remove
+            .iter()
+            .map(|path| (path.as_str(), String::new()));
+        let written = task.after.write.iter().map(|(path, file)| {
+            (
+                path.as_str(),
+                String::from_utf8_lossy(&file.bytes).into_owned(),
+            )
+        });
+        let changed: BTreeMap<&str, String> = removed.chain(written).collect();
+        let stems = changed
+            .keys()
+            .map(|path| {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                let stem = name.split('.').next().unwrap_or(name);
+                // A folder is imported by the file that speaks for it.
+                match stem {
+                    "__init__" | "index" | "mod" | "lib" | "main" => folder(path)
+                        .and_then(|folder| folder.rsplit('/').next())
+                        .unwrap_or(stem)
+                        .to_owned(),
+                    stem => stem.to_owned(),
+                }
+            })
+            .filter(|stem| stem.len() > 2)
+            .collect();
+        Self {
+            checkout,
+            changed,
+            stems,
+        }
+    }
+
+    /// Whether the test stands in a changed file or beside one, or its file imports one by name. An
+    /// import of an import is not followed: what is not found is run more often, no more.
+    pub(super) fn reaches(&self, test: &Wanted<'_>) -> bool {
+        let leaf = leaf(test.name);
+        if leaf.len() > 2 && self.changed.values().any(|text| text.contains(leaf)) {
+            return true;
+        }
+        let place = test
+            .file
+            .or_else(|| test.name.split_once("::").map(|(file, _)| file))
+            .filter(|place| place.contains('.'))
+            .unwrap_or(test.module)
+            .trim_start_matches("./");
+        let beside = |path: &&str| {
+            let is_same = path.ends_with(place) || place.ends_with(*path);
+            let here = folder(place).unwrap_or(place);
+            let there = folder(path);
+            is_same || there.is_some_and(|there| here.ends_with(there))
+        };
+        if !place.is_empty() && self.changed.keys().any(|path| beside(path)) {
+            return true;
+        }
+        let Ok(text) = std::fs::read_to_string(self.checkout.join(place)) else {
+            return false;
+        };
+        let imports = |line: &str| {
+            ["import", "require", "from ", "use ", "include"]
+                .iter()
+                .any(|word| line.contains(word))
+        };
+        let mut lines = text.lines().filter(|line| imports(line));
+        lines.any(|line| {
+            let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
+            words.any(|word| self.stems.iter().any(|stem| stem == word))
+        })
+    }
+}
+
+fn folder(path: &str) -> Option<&str> {
+    path.rsplit_once('/').map(|(folder, _)| folder)
+}
+
+/// The last part of an id, without parameters: what its source calls it.
+fn leaf(name: &str) -> &str {
+    let name = name
+        .find(['[', '('])
+        .filter(|at| *at > 0)
+        .map_or(name, |at| &name[..at]);
+    let name = name.rsplit(" > ").next().unwrap_or(name);
+    name.rsplit(['#', ':', '.', '/'])
+        .next()
+        .unwrap_or(name)
+        .trim()
+}
