@@ -5,7 +5,7 @@ use crate::datasets::lint_dataset;
 use crate::evaluate::{EvalOptions, EvalOutcome, EvalVerdict, PredictionSource, evaluate};
 use atlas_core::{Error, Patch, RunContext, Severity};
 use atlas_formats::{
-    ConvertOptions, Dataset, Finding, LintCode, LintOptions, RowFault, Schema, convert,
+    ConvertOptions, Dataset, Finding, LintCode, LintOptions, Row, RowFault, Schema, convert,
 };
 use atlas_oracle::leak_of;
 use serde::Serialize;
@@ -167,9 +167,9 @@ pub fn audit_dataset(
     Ok(AuditReport::new(set, findings))
 }
 
-/// Builds and runs the rows: with their own solutions, which must resolve them, and without any, which must
-/// leave every test of `FAIL_TO_PASS` failing. What that shows is added to the report. The options'
-/// predictions are not looked at.
+/// Builds and runs the rows: with their own solutions, which must resolve them, and with a file that no test
+/// looks at in the place of one, which must leave every test of `FAIL_TO_PASS` failing. What that shows is
+/// added to the report. The options' predictions are not looked at.
 ///
 /// # Errors
 /// Those of [`evaluate`].
@@ -185,7 +185,7 @@ pub async fn audit_runs(
     let run_id = &options.run_id;
     for (predictions, name) in [
         (PredictionSource::Gold, "gold"),
-        (PredictionSource::Null, "null"),
+        (PredictionSource::Content(without_solution(set)), "none"),
     ] {
         let options = EvalOptions {
             predictions,
@@ -204,6 +204,21 @@ pub async fn audit_runs(
     in_order(set, &mut report.findings);
     report.count();
     Ok(())
+}
+
+/// A prediction for every row that changes nothing a test looks at. An empty one is graded without a run.
+fn without_solution(set: &Dataset) -> Vec<u8> {
+    const PATCH: &str = "diff --git a/.atlas-audit b/.atlas-audit\nnew file mode 100644\n--- /dev/null\n\
+                         +++ b/.atlas-audit\n@@ -0,0 +1 @@\n+no solution\n";
+    let line = |row: &Row| {
+        let prediction = serde_json::json!({
+            "instance_id": row.id().as_str(),
+            "model_name_or_path": "none",
+            "model_patch": PATCH,
+        });
+        format!("{prediction}\n")
+    };
+    set.rows.iter().map(line).collect::<String>().into_bytes()
 }
 
 /// What a run with the row's own solution, or without any, says against the row.

@@ -1,5 +1,6 @@
 //! `atlas convert`, `lint`, `diff`, `patch` and `leaderboard`.
 
+use crate::eval_support::made_here;
 use crate::support::{BASE, FIX, Place, git};
 use serde_json::{Value, json};
 
@@ -149,6 +150,58 @@ fn rows_are_audited_from_their_data() {
     assert!(text.contains("2 of 2 rows have something wrong"), "{text}");
     let unrelated = place.run(&["audit", "rows.jsonl", "--jobs", "2"]);
     assert_eq!(unrelated.code(), 2, "--jobs is for --run");
+}
+
+#[test]
+fn rows_are_audited_by_running_them() {
+    let place = Place::new();
+    made_here(&place, 0.0);
+    let text = std::fs::read_to_string(place.path("out/dataset.jsonl")).unwrap();
+    let good: Value = serde_json::from_str(text.trim()).unwrap();
+    let tests = |column: &str| -> Vec<String> {
+        let list = &good[column];
+        match list.as_str() {
+            Some(text) => serde_json::from_str(text).unwrap(),
+            None => serde_json::from_value(list.clone()).unwrap(),
+        }
+    };
+    let mut wrong = good.clone();
+    let (mut fail, mut pass) = (tests("FAIL_TO_PASS"), tests("PASS_TO_PASS"));
+    fail.push(pass.remove(0));
+    pass.push("tests.test_calc.Nothing.test_x".to_owned());
+    wrong["instance_id"] = json!("me__calc-2");
+    wrong["FAIL_TO_PASS"] = json!(json!(fail).to_string());
+    wrong["PASS_TO_PASS"] = json!(json!(pass).to_string());
+    write(&place, "rows.jsonl", &[good, wrong]);
+    let done = place.run(&[
+        "audit",
+        "rows.jsonl",
+        "--run",
+        "--engine",
+        "local",
+        "--trust",
+        "--repos",
+        "repo",
+        "--ignore",
+        "missing_image",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(done.code(), 3, "{}{}", done.stdout(), done.stderr());
+    let report = done.json();
+    let mut found: Vec<(&str, &str)> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| (f["instance"].as_str().unwrap(), f["code"].as_str().unwrap()))
+        .filter(|(_, code)| ["gold_not_resolved", "passes_without_gold", "not_run"].contains(code))
+        .collect();
+    found.sort_unstable();
+    let expected = [
+        ("me__calc-2", "gold_not_resolved"),
+        ("me__calc-2", "passes_without_gold"),
+    ];
+    assert_eq!(found, expected, "{}", done.stderr());
 }
 
 #[test]
