@@ -185,10 +185,10 @@ pub fn telling_lines(
         found.sort_by_key(|line| line.line);
         found
     };
-    let lost = parsed
+    let not_loaded = parsed
         .into_iter()
         .flat_map(|parsed| &parsed.modules_not_loaded);
-    let found = take(&mut lost.filter_map(|module| {
+    let found = take(&mut not_loaded.filter_map(|module| {
         let lines = module.lines.iter().rev();
         let best = lines.max_by_key(|line| telling(&line.text))?;
         (telling(&best.text) > 0).then(|| Evidence {
