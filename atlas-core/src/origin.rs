@@ -476,8 +476,9 @@ mod tests {
     use super::*;
 
     fn added(path: &str, text: &str) -> String {
-        let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
         let count = text.lines().count();
+        let lines = text.lines().flat_map(|line| ["+", line, "\n"]);
+        let lines: String = lines.collect();
         format!(
             "diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{count} @@\n{lines}"
         )
@@ -485,8 +486,8 @@ mod tests {
 
     fn origins(test: &[(&str, &str)], gold: &[(&str, &str)]) -> TestOrigins {
         let patch = |files: &[(&str, &str)]| {
-            let text: String = files.iter().map(|(path, text)| added(path, text)).collect();
-            Patch::new(text)
+            let added = files.iter().map(|(path, text)| added(path, text));
+            Patch::new(added.collect::<String>())
         };
         TestOrigins::new(&patch(test), &patch(gold))
     }

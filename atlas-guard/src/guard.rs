@@ -201,8 +201,11 @@ fn leaves(overlay: &Overlay, path: &str, target: &str) -> bool {
     for part in target.split('/') {
         match part {
             "" | "." => {}
-            ".." if is_link(&parts) || parts.pop().is_none() => return true,
-            ".." => {}
+            ".." => {
+                if is_link(&parts) || parts.pop().is_none() {
+                    return true;
+                }
+            }
             part => parts.push(part),
         }
     }

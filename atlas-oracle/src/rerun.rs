@@ -30,10 +30,8 @@ impl Said {
                 Self::Nothing
             }
             (_, None) => Self::Agrees,
-            (State::After, Some(status)) if status.is_passing() => Self::Agrees,
-            (State::After, Some(_)) => Self::Contradicts,
-            (_, Some(status)) if status.is_passing() => Self::Contradicts,
-            (_, Some(_)) => Self::Agrees,
+            (_, Some(status)) if status.is_passing() == (state == State::After) => Self::Agrees,
+            (_, Some(_)) => Self::Contradicts,
         }
     }
 }

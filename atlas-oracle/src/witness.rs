@@ -23,8 +23,8 @@ pub(crate) fn listing(plan: &EnvironmentPlan) -> (String, String) {
         return (String::new(), String::new());
     };
     let mut names = String::new();
-    let plain = |end: &&String| end.chars().all(|c| c.is_ascii_alphanumeric() || c == '+');
-    for end in spec.products.iter().filter(plain) {
+    let is_plain = |end: &&String| end.chars().all(|c| c.is_ascii_alphanumeric() || c == '+');
+    for end in spec.products.iter().filter(is_plain) {
         let or = if names.is_empty() { "" } else { " -o " };
         let _ = write!(names, "{or}-name '*.{end}'");
     }

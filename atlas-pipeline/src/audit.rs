@@ -119,8 +119,8 @@ pub fn audit_dataset(
         );
         let Some(plain) = rows.first() else { continue };
         let text = |column: &str| plain.text(column).unwrap_or_default();
-        let (gold, test) = (Patch::new(text("patch")), Patch::new(text("test_patch")));
-        let leak = leak_of(text("problem_statement"), &gold, &test);
+        let [gold, tests] = ["patch", "test_patch"].map(|column| Patch::new(text(column)));
+        let leak = leak_of(text("problem_statement"), &gold, &tests);
         let repo = format!("/{}/", text("repo").to_ascii_lowercase());
         let own = leak
             .links

@@ -24,7 +24,7 @@ impl<'a> Statuses<'a> {
             seen += u64::from(result.seen);
             match rows.last_mut() {
                 Some((name, status)) if *name == result.name => {
-                    *status = status.worst(result.status)
+                    *status = status.worst(result.status);
                 }
                 _ => rows.push((result.name, result.status)),
             }
@@ -123,14 +123,13 @@ fn ordered<'a>(log: &'a ParsedLog, id: fn(&TestResult<'a>) -> &'a str) -> Vec<Te
 
 /// The first bytes of a text as a number that has their order.
 fn number(text: &[u8]) -> u128 {
-    match text.first_chunk() {
-        Some(first) => u128::from_be_bytes(*first),
-        None => {
-            let mut bytes = [0; 16];
-            bytes[..text.len()].copy_from_slice(text);
-            u128::from_be_bytes(bytes)
-        }
+    let mut bytes = [0; 16];
+    if let Some(first) = text.first_chunk() {
+        bytes = *first;
+    } else {
+        bytes[..text.len()].copy_from_slice(text);
     }
+    u128::from_be_bytes(bytes)
 }
 
 #[cfg(test)]

@@ -181,16 +181,12 @@ pub(super) fn configuration(facts: &Facts<'_>) -> (Option<String>, Vec<Evidence>
         .iter()
         .any(|command| command.text.contains("CMAKE_BUILD_TYPE"));
     let configures = |command: &&Placed| !is_computed && CONFIGURES.is_match(&command.text);
-    match commands.iter().find(configures) {
-        Some(command) => {
-            let said = "no build type, so the project's default is built: ";
-            (None, vec![proof(command, said)])
-        }
-        None => {
-            let said = "CI does not say which configuration it tests: Debug, with assertions";
-            (Some("Debug".to_owned()), vec![Evidence::of(".", said)])
-        }
+    if let Some(command) = commands.iter().find(configures) {
+        let said = "no build type, so the project's default is built: ";
+        return (None, vec![proof(command, said)]);
     }
+    let said = "CI does not say which configuration it tests: Debug, with assertions";
+    (Some("Debug".to_owned()), vec![Evidence::of(".", said)])
 }
 
 /// Whether a value means yes.

@@ -87,7 +87,7 @@ pub(super) fn not_run(
 /// A lost module's name, made comparable with paths.
 struct Name<'a> {
     /// With `/` between its parts, without what a build puts around a source's name.
-    name: String,
+    text: String,
     is_root: bool,
     lines: &'a [Evidence],
 }
@@ -123,7 +123,7 @@ impl<'a> Name<'a> {
             && modules()
                 .all(|other| other.is_empty() || other == lost.module || other.starts_with(&below));
         Self {
-            name: name.to_owned(),
+            text: name.to_owned(),
             is_root,
             lines: &lost.lines,
         }
@@ -142,7 +142,7 @@ impl<'a> Name<'a> {
             long.strip_suffix(short)
                 .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
         };
-        let name = self.name.as_str();
+        let name = self.text.as_str();
         if name.is_empty() {
             return false;
         }
@@ -151,8 +151,11 @@ impl<'a> Name<'a> {
             return true;
         }
         // A Go package is a folder.
-        let go = path.ends_with(".go");
-        if go && (!folder.is_empty() && ends(name, folder) || folder.is_empty() && self.is_root) {
+        let is_go = path
+            .rsplit_once('.')
+            .is_some_and(|(_, ending)| ending == "go");
+        if is_go && (!folder.is_empty() && ends(name, folder) || folder.is_empty() && self.is_root)
+        {
             return true;
         }
         // `tests.test_a`, `org.x.FooTest`, `App\FooTest`, `crate::tests`.

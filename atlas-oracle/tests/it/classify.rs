@@ -308,8 +308,9 @@ fn the_first_tests_of_a_repository() {
 /// A patch that adds files of these lines.
 fn adding(files: &[(&str, &str)]) -> Patch {
     let section = |(path, text): &(&str, &str)| {
-        let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
         let count = text.lines().count();
+        let lines = text.lines().flat_map(|line| ["+", line, "\n"]);
+        let lines: String = lines.collect();
         format!(
             "diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{count} @@\n{lines}"
         )

@@ -156,12 +156,12 @@ fn no_verdict_where_touched_code_was_not_run() {
         } else {
             "other::T"
         };
-        let (good, run) = (done(&format!("{other}+")), format!("{other}+"));
-        let after = lost(&run, module, line);
+        let (whole, run) = (done(&format!("{other}+")), format!("{other}+"));
+        let run_of_all = lost(&run, module, line);
         let (gold, unrelated) = (patch(&[path]), patch(&["elsewhere/thing.go", "README.md"]));
         let input = |gold| ClassifyInput {
             gold_patch: Some(gold),
-            ..ClassifyInput::new(&after, &after, &after)
+            ..ClassifyInput::new(&run_of_all, &run_of_all, &run_of_all)
         };
         let found = classify(&input(&gold));
         assert_eq!(
@@ -186,7 +186,7 @@ fn no_verdict_where_touched_code_was_not_run() {
         // It was run after all.
         let found = classify(&ClassifyInput {
             gold_patch: Some(&gold),
-            ..ClassifyInput::new(&good, &after, &good)
+            ..ClassifyInput::new(&whole, &run_of_all, &whole)
         });
         assert_ne!(found.outcome, OracleOutcome::EnvironmentInvalid, "{module}");
     }

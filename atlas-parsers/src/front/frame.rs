@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Stream,
     /// `gh run view --log`: `job<TAB>step<TAB>2024-05-01T10:00:00.1234567Z text`.
     Job,
-    /// A time of day in brackets: AppVeyor and TeamCity. `[00:01:12] text`.
+    /// A time of day in brackets: `AppVeyor` and `TeamCity`. `[00:01:12] text`.
     Clock,
     /// Docker Compose: `service-1  | text`.
     Service,
@@ -154,16 +154,16 @@ pub(super) fn untagged(text: &[u8]) -> Cow<'_, [u8]> {
 
 /// Whether a text begins as an application's own log lines do behind their time: with a level.
 pub(super) fn has_level(text: &[u8]) -> bool {
+    const LEVELS: [&str; 11] = [
+        "trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "critical",
+        "panic", "severe",
+    ];
     let text = uncoloured(text).trim_ascii_start();
     let text = uncoloured(text.strip_prefix(b"[").unwrap_or(text));
     let word = text
         .iter()
         .position(|byte| !byte.is_ascii_alphabetic())
         .unwrap_or(text.len());
-    const LEVELS: [&str; 11] = [
-        "trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "critical",
-        "panic", "severe",
-    ];
     let word = &text[..word];
     LEVELS
         .iter()

@@ -56,10 +56,10 @@ pub(super) struct EvalArgs {
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     /// A prediction may run N times as long as the gold patch did, in strict mode; 0 for no such limit
-    /// [default: 10, or grading.times_gold of the configuration].
+    /// [default: 10, or `grading.times_gold` of the configuration].
     #[arg(long, value_name = "N")]
     times_gold: Option<u32>,
-    /// And so many seconds at any rate [default: 120, or grading.least_seconds].
+    /// And so many seconds at any rate [default: 120, or `grading.least_seconds`].
     #[arg(long, value_name = "S")]
     least_seconds: Option<u64>,
     /// Where `logs/run_evaluation` and the report go.

@@ -162,7 +162,7 @@ struct MakeArgs {
     /// Run each state N times and set aside tests that do not repeat.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
-    /// Run the tests of FAIL_TO_PASS again N times in Before and in After, their files alone, and set
+    /// Run the tests of `FAIL_TO_PASS` again N times in Before and in After, their files alone, and set
     /// aside those that contradict themselves [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     confirm: Option<u32>,

@@ -259,7 +259,7 @@ impl Confirming<'_> {
         for done in 1..DISTANT {
             let spent = self.found.seconds;
             let next = spent / f64::from(done);
-            if !self.affords(report, spent + next) {
+            if !Self::affords(report, spent + next) {
                 self.found.remarks.push(format!(
                     "tests that the pull request does not reach had {} runs of each state and no more: they would take over {:.0} % of the tests' own time",
                     done * self.least,
@@ -282,7 +282,7 @@ impl Confirming<'_> {
     }
 
     /// Whether confirming may take so many seconds in all.
-    fn affords(&self, report: &OracleReport, seconds: f64) -> bool {
+    fn affords(report: &OracleReport, seconds: f64) -> bool {
         let own: f64 = report.states.values().map(|run| run.seconds).sum();
         own <= SHORT * 3.0 || seconds <= own * SHARE
     }
@@ -554,13 +554,13 @@ fn collapses(runs: &[StateRun]) -> bool {
         .filter(|(_, status)| status.is_passing())
         .map(|(id, _)| *id)
         .collect();
-    let lost = passing
+    let broken = passing
         .iter()
         .filter(|id| !last.get(**id).is_some_and(|status| status.is_passing()));
-    passing.len() >= 10 && lost.count() * 2 > passing.len()
+    passing.len() >= 10 && broken.count() * 2 > passing.len()
 }
 
-/// The file of each test by RSpec's report, whose console names none.
+/// The file of each test by `RSpec`'s report, whose console names none.
 fn files_of(run: &StateRun) -> BTreeMap<String, String> {
     let report = run.report.as_deref().unwrap_or_default();
     let Ok(report) = serde_json::from_slice::<serde_json::Value>(report) else {

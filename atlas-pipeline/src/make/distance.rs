@@ -54,8 +54,8 @@ impl<'a> Reach<'a> {
     /// Whether the test stands in a changed file or beside one, or its file imports one by name. An
     /// import of an import is not followed: what is not found is run more often, no more.
     pub(super) fn reaches(&self, test: &Wanted<'_>) -> bool {
-        let leaf = leaf(test.name);
-        if leaf.len() > 2 && self.changed.values().any(|text| text.contains(leaf)) {
+        let own = leaf(test.name);
+        if own.len() > 2 && self.changed.values().any(|text| text.contains(own)) {
             return true;
         }
         let place = test
@@ -64,16 +64,15 @@ impl<'a> Reach<'a> {
             .filter(|place| place.contains('.'))
             .unwrap_or(test.module)
             .trim_start_matches("./");
-        let beside = |path: &&str| {
-            let is_same = path.ends_with(place) || place.ends_with(*path);
-            let here = folder(place).unwrap_or(place);
-            let there = folder(path);
-            is_same || there.is_some_and(|there| here.ends_with(there))
+        let beside = |path: &str| {
+            let is_same = path.ends_with(place) || place.ends_with(path);
+            let own_folder = folder(place).unwrap_or(place);
+            is_same || folder(path).is_some_and(|changed| own_folder.ends_with(changed))
         };
         if !place.is_empty() && self.changed.keys().any(|path| beside(path)) {
             return true;
         }
-        let Ok(text) = std::fs::read_to_string(self.checkout.join(place)) else {
+        let Ok(source) = std::fs::read_to_string(self.checkout.join(place)) else {
             return false;
         };
         let imports = |line: &str| {
@@ -81,7 +80,7 @@ impl<'a> Reach<'a> {
                 .iter()
                 .any(|word| line.contains(word))
         };
-        let mut lines = text.lines().filter(|line| imports(line));
+        let mut lines = source.lines().filter(|line| imports(line));
         lines.any(|line| {
             let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
             words.any(|word| self.stems.iter().any(|stem| stem == word))

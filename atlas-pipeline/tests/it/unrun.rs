@@ -27,7 +27,7 @@ const CARRY: &str = "#include <stdio.h>\nint carry(int a);\nint main(void) {\n  
 fn made(place: &Place, base: &[(&str, &str)], head: &[(&str, &str)]) -> Option<Value> {
     for tool in ["cmake", "ninja", "cc", "awk"] {
         if Command::new(tool).arg("--version").output().is_err() {
-            println!("skipped: no {tool} on this machine");
+            eprintln!("skipped: no {tool} on this machine");
             return None;
         }
     }

@@ -295,7 +295,7 @@ impl Run {
             let letters = line.trim_ascii_start();
             if !letters.is_empty() && letters.iter().all(|b| matches!(b, b'.' | b',' | b'!')) {
                 self.dots = true;
-                self.bangs += letters.iter().filter(|b| **b == b'!').count() as u64;
+                self.bangs += memchr::memchr_iter(b'!', letters).count() as u64;
             }
         }
         if self.found.is_empty() || self.list {

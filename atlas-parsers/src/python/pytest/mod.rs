@@ -566,13 +566,13 @@ impl State {
                     session.finish(end);
                     return;
                 }
-                if let Some(title) = grammar::titled(line, b'=') {
-                    if reports::Section::of(title).is_some() {
-                        session.settle();
-                        self.phase = Phase::Report;
-                        self.report(line, first);
-                        return;
-                    }
+                if let Some(title) = grammar::titled(line, b'=')
+                    && reports::Section::of(title).is_some()
+                {
+                    session.settle();
+                    self.phase = Phase::Report;
+                    self.report(line, first);
+                    return;
                 }
             }
             b'!' => {

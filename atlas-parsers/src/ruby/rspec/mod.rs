@@ -229,7 +229,7 @@ impl Session {
             Part::Tree => {
                 self.any = true;
                 if line.iter().all(|byte| b".F*".contains(byte)) {
-                    self.failed += line.iter().filter(|byte| **byte == b'F').count() as u64;
+                    self.failed += memchr::memchr_iter(b'F', line).count() as u64;
                 }
                 self.tree.line(line, coloured);
             }
