@@ -266,7 +266,10 @@ async fn a_fixed_plan_in_which_no_test_can_run_is_refused() {
             assert_eq!(reason, "no test was seen to run");
         } else {
             assert!(reason.contains("do not load"), "{reason}");
-            assert_eq!(evidence[0].text, "error: linker `cc` not found");
+            assert!(
+                evidence[0].text.ends_with("linker `cc` not found"),
+                "{evidence:?}"
+            );
         }
     }
 }

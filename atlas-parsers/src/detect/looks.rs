@@ -43,7 +43,7 @@ const LOOKS: &[Look] = &[
     ("gotestsum", "D=", "", "*"),
     ("gotestsum", "PFS:", "", ")"),
     ("cargo", "e", "R", "*"),
-    ("cargo", "tr", "", "sdt"),
+    ("cargo", "tr", "", "*"),
     ("nextest", "e", "A-Z(", "*"),
     ("cucumber", "0-9cF[", "\"", "*"),
     ("minitest", "#SRF0-9", "", "*"),
