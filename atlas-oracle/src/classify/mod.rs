@@ -294,6 +294,13 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
     {
         found.outcome = OracleOutcome::NoEvidence;
         found.reason = reason;
+    } else if found.fail_to_pass.is_empty()
+        && found.gold_only.is_empty()
+        && let Some(reason) = scope::broken(&base, &after)
+    {
+        found.outcome = OracleOutcome::EnvironmentInvalid;
+        found.reason = reason;
+        found.kind = None;
     } else if found.fail_to_pass.is_empty() {
         found.outcome = OracleOutcome::RejectNoFailToPass;
         found.reason = format!(

@@ -99,6 +99,33 @@ pub(super) fn died(log: &ParsedLog) -> bool {
             .any(|lost| matches!(lost.reason, LostReason::Crashed | LostReason::TimedOut))
 }
 
+/// Why an environment in which no test defines the task says nothing of the pull request: what it changes runs in
+/// After and fails all the same. Code that catches its own import errors loads without what it needs, and then
+/// each of its tests fails by itself.
+pub(super) fn broken(base: &Statuses<'_>, after: &Statuses<'_>) -> Option<String> {
+    let failing = |map: &Statuses<'_>, id: &str| map.get(id).is_some_and(|s| s.is_failing());
+    let of_after = |wanted: &dyn Fn(&str, TestStatus) -> bool| {
+        let tests = after.iter().filter(|(id, status)| wanted(id, **status));
+        tests.count()
+    };
+    let passing = of_after(&|_, status| status.is_passing());
+    let as_in_base = of_after(&|id, status| status.is_failing() && failing(base, id));
+    if as_in_base > passing {
+        return Some(format!(
+            "{as_in_base} tests fail in After as they do in Base and {passing} pass: the environment lacks what they \
+             need, and what the pull request changes was hardly run"
+        ));
+    }
+    let new = of_after(&|id, _| !base.contains_key(id));
+    let new_failing = of_after(&|id, status| !base.contains_key(id) && status.is_failing());
+    (new > 0 && new_failing == new).then(|| {
+        format!(
+            "tests that the pull request adds fail in After ({new} of {new}): where it was merged they passed, so \
+             this environment lacks what they need"
+        )
+    })
+}
+
 /// Why a pull request without `FAIL_TO_PASS` is not decided: what did not run may hold it.
 pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<String> {
     if let Some((program, _)) = unrun.dead_in_after.first() {

@@ -213,3 +213,18 @@ fn a_compiler_s_place_says_what_was_not_built() {
     assert_eq!(of(&gold), OracleOutcome::EnvironmentInvalid);
     assert_eq!(of(&near), OracleOutcome::RejectNoFailToPass);
 }
+
+#[test]
+fn tests_that_fail_in_every_state_alike_are_the_environments() {
+    let base = done("a- b- c- d- e+");
+    let found = verdict(&base, &base, &base);
+    assert_eq!(found.outcome, OracleOutcome::EnvironmentInvalid);
+    assert!(found.reason.contains("4 tests fail"), "{}", found.reason);
+    // The tests that a merged pull request adds passed somewhere.
+    let (base, after) = (done("a+ b+ c- d+"), done("a+ b+ c- d+ new-"));
+    let found = verdict(&base, &after, &after);
+    assert_eq!(found.outcome, OracleOutcome::EnvironmentInvalid);
+    assert!(found.reason.contains("1 of 1"), "{}", found.reason);
+    let found = verdict(&base, &base, &base);
+    assert_eq!(found.outcome, OracleOutcome::RejectNoFailToPass);
+}
