@@ -35,7 +35,7 @@ static PRINTED: LazyLock<Regex> = LazyLock::new(|| {
 /// ```
 /// use atlas_parsers::{Hints, Parsers, message_lines};
 /// use atlas_core::LogParserExt as _;
-/// let log = "=== RUN   TestA\ndisk full\n    a_test.go:7: want 3\n--- FAIL: TestA (0.00s)\nFAIL\n";
+/// let log = "=== RUN   TestA\ndisk full\n    a_test.go:7: want 3\n--- FAIL: TestA (0.00s)\nFAIL\nFAIL\tx\t0.01s\n";
 /// let parsed = Parsers::builtin().get("gotest").unwrap().parse(log.as_bytes());
 /// let found = message_lines(log, &parsed);
 /// assert_eq!(found[0].text, "a_test.go:7: want 3");

@@ -149,14 +149,13 @@ fn a_test_whose_result_depends_on_order_does_not_define_the_task() {
 /// Names with random data in them reach no list.
 #[test]
 fn a_name_that_is_another_in_each_run_is_left_out() {
-    let test = "import random\nimport unittest\n\n\nclass RandomTest(unittest.TestCase):\n    pass\n\n\nsetattr(RandomTest, f'test_{random.randrange(10**9)}', lambda self: None)\n";
+    // In the file of a test that fails in Before: a file that runs there without a failure and has no such test
+    // shows by itself that the test exists only through the gold patch.
+    let random = "\n\nimport random\nsetattr(CalcTest, f'test_{random.randrange(10**9)}', lambda self: None)\n";
     let place = Place::new();
-    let base: Vec<(&str, &str)> = BASE
-        .iter()
-        .copied()
-        .chain([("tests/test_random.py", test)])
-        .collect();
-    let repo = place.repository("repo", &[&base, FIX]);
+    let tests = format!("{}{random}", FIX[1].1);
+    let head = [FIX[0], (FIX[1].0, tests.as_str())];
+    let repo = place.repository("repo", &[BASE, &head]);
     let repo = repo.to_str().unwrap();
     let unconfirmed = place.run(&make_args(repo, &["--no-confirm"])).json();
     assert_eq!(ids(&unconfirmed, "FAIL_TO_PASS").len(), 2, "{unconfirmed}");

@@ -357,17 +357,16 @@ fn on_docker_perturbations_and_builds_from_scratch_do_what_they_say() {
         .iter()
         .map(|finding| finding["code"].as_str().unwrap())
         .collect();
-    // Unittest has no switch for its order.
     let expected = [
         "depends_on_clock",
         "depends_on_timezone",
         "depends_on_network",
-        "perturbation_unknown",
     ];
     assert_eq!(codes, expected, "{verdict}");
-    assert_eq!(
-        verdict["measurements"]["perturbations_unknown_to_the_runner"][0],
-        "order"
+    // Unittest's order is that of its loader, which `order` changes.
+    assert!(
+        verdict["measurements"]["perturbations_unknown_to_the_runner"].is_null(),
+        "{verdict}"
     );
     assert_eq!(
         gate(&report, "environment_determinism")["measurements"]["good_builds"],

@@ -240,6 +240,14 @@ impl CompilerBlocks {
             self.push("", line, number);
             return true;
         }
+        // A program that the build of this package starts is not there: `example.com/x: exec: "pkg-config": …`.
+        if let Some(at) = memchr::memmem::find(line, b": exec: ")
+            && !has_blank(&line[..at])
+        {
+            self.open = false;
+            self.push(&String::from_utf8_lossy(&line[..at]), line, number);
+            return true;
+        }
         if self.open {
             self.open = is_complaint(line);
             if self.open {
