@@ -1,6 +1,7 @@
-//! Console against structured report.
+//! Console against structured report, and what becomes of a difference.
 
-use atlas_core::{ParsedLog, ReportAgreement, TestStatus};
+use crate::StateRun;
+use atlas_core::{Evidence, OracleOutcome, ParsedLog, ReportAgreement, State, TestStatus};
 use std::collections::BTreeMap;
 
 /// The most differences that a report lists.
@@ -43,11 +44,128 @@ pub fn compare(file: &str, console: &ParsedLog, report: &ParsedLog) -> ReportAgr
     }
 }
 
+/// Where a run's console and its structured report contradict each other about single tests.
+///
+/// A name that only one of the two has is no contradiction while the other has as many tests of the
+/// same status under names of its own: the two then spell them differently.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Disputes {
+    /// Tests of the console of which the report says otherwise, with what both say.
+    pub tests: BTreeMap<String, String>,
+    /// Tests that only the report names: the last part of their id, and whether they passed.
+    pub unnamed: BTreeMap<String, bool>,
+}
+
+/// Finds the contradictions between the console's reading and that of the report `file`.
+pub(crate) fn disputes(file: &str, console: &ParsedLog, report: &ParsedLog) -> Disputes {
+    let (left, right) = (leaves(console), leaves(report));
+    let mut found = Disputes::default();
+    let contradicts = |leaf: &str| {
+        let (console, report) = (left.get(leaf)?, right.get(leaf)?);
+        (console.verdict() != report.verdict())
+            .then(|| format!("the console says {console}, {file} says {report}"))
+    };
+    for test in &console.results {
+        if let Some(said) = contradicts(&leaf(test.name)) {
+            found.tests.insert(test.name.to_owned(), said);
+        }
+    }
+    let names_passing = left.values().any(|said| said.passing > 0);
+    let only = |one: &BTreeMap<String, Said>, other: &BTreeMap<String, Said>| {
+        let mut numbers = [0_usize; 3];
+        for (_, said) in one.iter().filter(|(leaf, _)| !other.contains_key(*leaf)) {
+            numbers[said.verdict() as usize] += 1;
+        }
+        numbers
+    };
+    if only(&left, &right) != only(&right, &left) {
+        for (leaf, said) in right.iter().filter(|(leaf, _)| !left.contains_key(*leaf)) {
+            match said.verdict() {
+                Verdict::Passing if names_passing => found.unnamed.insert(leaf.clone(), true),
+                Verdict::Failing => found.unnamed.insert(leaf.clone(), false),
+                Verdict::Passing | Verdict::Skipped => None,
+            };
+        }
+    }
+    found
+}
+
+/// Why a verdict cannot be taken although the console gives one: the structured reports name tests that
+/// would be in `FAIL_TO_PASS` and that no console names, or what could be in it is contradicted.
+pub(crate) fn undecided(
+    outcome: OracleOutcome,
+    runs: &BTreeMap<State, &StateRun>,
+) -> Option<(String, Vec<Evidence>)> {
+    const MOST: usize = 20;
+    let verdict = matches!(
+        outcome,
+        OracleOutcome::Instance | OracleOutcome::RejectNoFailToPass
+    );
+    let after = runs.get(&State::After).filter(|_| verdict)?;
+    let file = &after.summary.report.as_ref()?.file;
+    let passed = |state: State, leaf: &str| {
+        runs.get(&state)
+            .is_some_and(|run| run.disputes.unnamed.get(leaf) == Some(&true))
+    };
+    let missed: Vec<&str> = after
+        .disputes
+        .unnamed
+        .iter()
+        .filter(|(leaf, passes)| {
+            **passes && !passed(State::Before, leaf) && !passed(State::Base, leaf)
+        })
+        .map(|(leaf, _)| leaf.as_str())
+        .collect();
+    if let Some(first) = missed.first() {
+        let reason = format!(
+            "console and {file} of After differ: the report alone names {} tests that pass in After and not \
+             before, as `{first}`",
+            missed.len()
+        );
+        let lines = missed.iter().take(MOST);
+        let source = format!("After: {file}");
+        return Some((
+            reason,
+            lines.map(|leaf| Evidence::of(&source, *leaf)).collect(),
+        ));
+    }
+    if outcome != OracleOutcome::RejectNoFailToPass {
+        return None;
+    }
+    let (state, id, said) = runs.iter().find_map(|(state, run)| {
+        let (id, said) = run.disputes.tests.first_key_value()?;
+        Some((state, id, said))
+    })?;
+    let reason = format!(
+        "no test of which console and structured report say the same fails in Before and passes in After; \
+         {state}: of `{id}` {said}"
+    );
+    Some((reason, vec![Evidence::of(format!("{state}: {id}"), said)]))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Passing,
+    Failing,
+    Skipped,
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Said {
     passing: u32,
     failing: u32,
     skipped: u32,
+}
+
+impl Said {
+    /// What all tests of this name come to, the worst first.
+    fn verdict(self) -> Verdict {
+        match self {
+            Self { failing: 1.., .. } => Verdict::Failing,
+            Self { passing: 1.., .. } => Verdict::Passing,
+            _ => Verdict::Skipped,
+        }
+    }
 }
 
 impl std::fmt::Display for Said {

@@ -1,9 +1,12 @@
 //! The driver: three states in a sandbox.
 
+use crate::agreement::{disputes, undecided};
 use crate::last_lines::{last_lines, last_lines_of};
 use crate::script::{NOT_STARTED, rerun_script, varied_script};
 use crate::witness;
-use crate::{ClassifyInput, MarkedLog, Variation, between_repeats, classify, compare, cut};
+use crate::{
+    ClassifyInput, Disputes, MarkedLog, Variation, between_repeats, classify, compare, cut,
+};
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ErrorKind, ExitState, InstanceId, Job, JobFile, JobResult, JobUser, Limits,
@@ -87,6 +90,8 @@ pub struct StateRun {
     pub parsed: ParsedLog,
     /// The run in numbers.
     pub summary: StateSummary,
+    /// Where its console and its structured report contradict each other.
+    pub disputes: Disputes,
     /// What was wrong with the stream.
     pub faults: Vec<String>,
     /// Signs that the code under test meddled with its own verdict: markers that stand twice, an exit
@@ -385,11 +390,13 @@ impl StateDifferentialOracle {
         }
         let spec = environment.plan.report.as_ref();
         let report = spec.and_then(|spec| result.files.get(&spec.file).cloned());
-        let agreement = match (spec, &report, &self.report_parser) {
+        let (agreement, disputes) = match (spec, &report, &self.report_parser) {
             (Some(spec), Some(bytes), Some(parser)) => {
-                Some(compare(&spec.file, &parsed, &parser.parse(bytes)))
+                let second = parser.parse(bytes);
+                let agreement = compare(&spec.file, &parsed, &second);
+                (Some(agreement), disputes(&spec.file, &parsed, &second))
             }
-            _ => None,
+            _ => (None, Disputes::default()),
         };
         let parsed = parsed.without_source_lines();
         let mut counts = BTreeMap::new();
@@ -414,6 +421,7 @@ impl StateDifferentialOracle {
             report,
             parsed,
             summary,
+            disputes,
             faults,
             tampering,
         }
@@ -449,6 +457,17 @@ impl StateDifferentialOracle {
                 flaky.entry(id).or_insert(reason);
             }
         }
+        for (state, run) in [
+            (State::Base, base),
+            (State::Before, before),
+            (State::After, after),
+        ] {
+            for (id, said) in &run.disputes.tests {
+                flaky
+                    .entry(id.clone())
+                    .or_insert_with(|| format!("{state}: {said}"));
+            }
+        }
         let mut found = classify(&ClassifyInput {
             base: &base.parsed,
             before: &before.parsed,
@@ -464,12 +483,17 @@ impl StateDifferentialOracle {
             found.reason = reason;
             found.evidence = evidence;
         }
-        let mut warnings = found.warnings;
-        let mut evidence = found.evidence;
         let firsts: BTreeMap<State, &StateRun> = runs
             .iter()
             .filter_map(|(state, runs)| Some((*state, runs.first()?)))
             .collect();
+        if let Some((reason, evidence)) = undecided(found.outcome, &firsts) {
+            found.outcome = OracleOutcome::NoEvidence;
+            found.reason = reason;
+            found.evidence = evidence;
+        }
+        let mut warnings = found.warnings;
+        let mut evidence = found.evidence;
         for (state, run) in &firsts {
             warnings.extend(run.faults.iter().map(|fault| format!("{state}: {fault}")));
             if let Some(report) = run.summary.report.as_ref().filter(|report| !report.agrees) {

@@ -19,7 +19,7 @@ mod source;
 mod variation;
 mod witness;
 
-pub use agreement::compare;
+pub use agreement::{Disputes, compare};
 pub use atlas_core::pass_at_k;
 pub use belief::{BeliefInput, SignalKind, TamperSignal, believe};
 pub use cause::{Cause, CauseInput, GoldHere, RunFacts, attribute};

@@ -70,7 +70,8 @@ pub use judging::{
     review, review_prompts, row_prompts,
 };
 pub use make::{
-    InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, Seconds, make,
+    InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, SecondWitness,
+    Seconds, make,
 };
 #[cfg(feature = "mcp")]
 pub use mcp::{McpOptions, serve_mcp};

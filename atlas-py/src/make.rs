@@ -122,6 +122,12 @@ impl MakeReport {
         self.0.field(py, "confirmation")
     }
 
+    /// What the runner's structured reports say beside the console; None where no state ran.
+    #[getter]
+    fn second_witness<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "second_witness")
+    }
+
     /// Everything as plain values, equal to what `atlas make --format json` prints.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.0.dict(py)

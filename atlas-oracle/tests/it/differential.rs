@@ -41,7 +41,11 @@ impl Sandbox for Replay {
             None => "ok old\nok other\ndone\n".to_owned(),
         };
         let output = format!("\n>>>>> atlas {nonce} begin\n{printed}\n>>>>> atlas {nonce} end 0\n");
-        Ok(result(0, output))
+        let mut result = result(0, output);
+        if let Some(file) = job.overlay.write.get("reported") {
+            result.files.insert("report".to_owned(), file.bytes.clone());
+        }
+        Ok(result)
     }
 }
 
@@ -80,6 +84,17 @@ fn printing(text: &str) -> Overlay {
         bytes: text.as_bytes().to_vec(),
     };
     overlay.write.insert("printed".to_owned(), content);
+    overlay
+}
+
+/// The same beside a structured report that says this.
+fn reporting(text: &str, report: &str) -> Overlay {
+    let mut overlay = printing(text);
+    let content = FileContent {
+        mode: FileMode::Regular,
+        bytes: report.as_bytes().to_vec(),
+    };
+    overlay.write.insert("reported".to_owned(), content);
     overlay
 }
 
@@ -221,4 +236,85 @@ async fn a_rebuild_that_fails_in_before_is_a_feature_with_its_proof() {
     );
     assert_eq!(report.module_failures[0].symbol.as_deref(), Some("fresh"));
     assert_eq!(report.fail_to_pass, ["new"]);
+}
+
+/// What becomes of a task whose runs leave a report beside the console.
+async fn with_reports(before: Overlay, after: Overlay) -> atlas_core::OracleReport {
+    let oracle = oracle([Base, Before, After]).with_report_parser(Arc::new(Lines));
+    let mut environment = environment();
+    environment.plan.report = Some(atlas_core::ReportSpec {
+        file: "report".to_owned(),
+        parser: "lines".to_owned(),
+    });
+    let (cx, task) = (RunContext::new("t"), task(before, after));
+    atlas_core::Oracle::judge(&oracle, &cx, &environment, &task)
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_test_of_which_console_and_report_say_otherwise_is_in_no_list() {
+    // Before's console has `forged` as passed, and After's has `shy` as passed.
+    let report = with_reports(
+        reporting(
+            "ok old\nbad new\nok forged\nbad shy\ndone\n",
+            "ok old\nbad new\nbad forged\nbad shy\ndone\n",
+        ),
+        reporting(
+            "ok old\nok new\nok forged\nok shy\ndone\n",
+            "ok old\nok new\nok forged\nbad shy\ndone\n",
+        ),
+    )
+    .await;
+    assert_eq!(report.outcome, OracleOutcome::Instance, "{}", report.reason);
+    assert_eq!(report.fail_to_pass, ["new"]);
+    assert_eq!(report.pass_to_pass, ["old"]);
+    assert_eq!(
+        report.unstable["shy"],
+        "after: the console says 1 passing, report says 1 failing"
+    );
+    assert_eq!(
+        report.unstable["forged"],
+        "before: the console says 1 passing, report says 1 failing"
+    );
+}
+
+#[tokio::test]
+async fn no_verdict_where_only_a_contradicted_test_could_define_the_task() {
+    let report = with_reports(
+        reporting("ok old\nok new\ndone\n", "ok old\nbad new\ndone\n"),
+        reporting("ok old\nok new\ndone\n", "ok old\nok new\ndone\n"),
+    )
+    .await;
+    assert_eq!(report.outcome, OracleOutcome::NoEvidence);
+    assert!(
+        report.reason.contains("before: of `new` the console says"),
+        "{}",
+        report.reason
+    );
+}
+
+#[tokio::test]
+async fn no_verdict_where_the_report_alone_names_what_defines_the_task() {
+    let report = with_reports(
+        reporting(
+            "ok old\nbad new\ndone\n",
+            "ok old\nbad new\nbad more\ndone\n",
+        ),
+        reporting("ok old\nok new\ndone\n", "ok old\nok new\nok more\ndone\n"),
+    )
+    .await;
+    assert_eq!(report.outcome, OracleOutcome::NoEvidence);
+    assert!(report.reason.contains("as `more`"), "{}", report.reason);
+}
+
+#[tokio::test]
+async fn names_that_console_and_report_spell_in_ways_of_their_own_are_no_contradiction() {
+    let report = with_reports(
+        reporting("ok old\nbad new one\ndone\n", "ok old\nbad new_one\ndone\n"),
+        reporting("ok old\nok new one\ndone\n", "ok old\nok new_one\ndone\n"),
+    )
+    .await;
+    assert_eq!(report.outcome, OracleOutcome::Instance, "{}", report.reason);
+    assert_eq!(report.fail_to_pass, ["new one"]);
 }

@@ -176,6 +176,9 @@ struct MakeArgs {
     /// --model also into tests that no rule can rewrite.
     #[arg(long)]
     inject: bool,
+    /// Keep each run whose console and structured report differ in a folder below this one.
+    #[arg(long, value_name = "DIR")]
+    keep_differences: Option<PathBuf>,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -541,6 +544,7 @@ async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
         repeats: args.repeats,
         parser: args.parser,
         inject: args.inject,
+        keep_differences: args.keep_differences,
         ..MakeOptions::new(args.repo, args.out)
     };
     let report = make(cx, &options).await?;

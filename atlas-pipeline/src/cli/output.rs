@@ -6,7 +6,7 @@ use atlas_oracle::Classification;
 use atlas_parsers::{About, BUILTIN};
 use atlas_pipeline::{
     BuildOutcome, BuildReport, DemoReport, DemoSource, DoctorReport, InputFault, MakeOutcome,
-    MakeReport, ParseReport, PlanReport,
+    MakeReport, ParseReport, PlanReport, SecondWitness,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -276,6 +276,9 @@ pub(crate) fn make(report: &MakeReport, format: Format) -> Result<(), Error> {
             let _ = writeln!(text, "confirmation: {remark}");
         }
     }
+    if let Some(found) = &report.second_witness {
+        second_witness(&mut text, found);
+    }
     let s = &report.seconds;
     let _ = writeln!(
         text,
@@ -302,6 +305,25 @@ pub(crate) fn make(report: &MakeReport, format: Format) -> Result<(), Error> {
         let _ = writeln!(text, "row: {}", row.display());
     }
     print(&text)
+}
+
+fn second_witness(text: &mut String, found: &SecondWitness) {
+    let said = match (&found.file, found.differences.len()) {
+        (None, _) => "none: the runner's console alone was read".to_owned(),
+        (Some(file), _) if found.runs == 0 => format!("none: no run left `{file}`"),
+        (Some(file), 0) => format!(
+            "{file} of {} runs names {} tests, as the console does",
+            found.runs, found.tests
+        ),
+        (Some(file), n) => format!(
+            "{file} of {} runs names {} tests and differs from the console {n} times",
+            found.runs, found.tests
+        ),
+    };
+    let _ = writeln!(text, "second witness: {said}");
+    for difference in &found.differences {
+        let _ = writeln!(text, "  {difference}");
+    }
 }
 
 fn proofs(text: &mut String, evidence: &[Evidence]) {

@@ -11,11 +11,13 @@ mod proof;
 pub(crate) mod pull_request;
 mod reader;
 mod row;
+mod witness;
 
 pub(crate) use proof::build_proof;
 
 pub use inject::{InjectAttempt, InjectionReport, LeftTest};
 pub use outcome::{MakeOutcome, Seconds};
+pub use witness::SecondWitness;
 
 use crate::log_reading::LogReading;
 use crate::plausible;
@@ -77,6 +79,8 @@ pub struct MakeOptions {
     /// Whether failures are written into the pull request's tests, to see whether the parser sees
     /// exactly them. Default: no.
     pub inject: bool,
+    /// Where runs whose console and structured report differ are kept, a folder each. Default: nowhere.
+    pub keep_differences: Option<PathBuf>,
 }
 
 impl MakeOptions {
@@ -97,6 +101,7 @@ impl MakeOptions {
             repeats: 1,
             parser: None,
             inject: false,
+            keep_differences: None,
         }
     }
 }
@@ -142,6 +147,9 @@ pub struct MakeReport {
     /// What further runs said of the tests that define the task; absent where none were made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<Confirmation>,
+    /// What the runner's structured reports say beside the console; absent where no state ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_witness: Option<SecondWitness>,
 }
 
 /// Makes one pull request into a verified instance, or says why it is none.
@@ -176,6 +184,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         warnings: request.notes.clone(),
         engine: String::new(),
         isolation: None,
+        second_witness: None,
     };
     let result = work.run(cx, options, &request, &place).await;
     place.clear_temporary()?;
@@ -229,6 +238,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         evidence,
         warnings: work.warnings,
         confirmation,
+        second_witness: work.second_witness,
     };
     write_json(&report.artefacts.join("make.json"), &report)?;
     Ok(report)
@@ -261,6 +271,7 @@ struct Work {
     warnings: Vec<String>,
     engine: String,
     isolation: Option<Isolation>,
+    second_witness: Option<SecondWitness>,
 }
 
 impl Work {
@@ -368,6 +379,10 @@ impl Work {
                     .await?
             }
         };
+        self.second_witness = Some(witness::second_witness(&environment, &runs));
+        if let Some(folder) = &options.keep_differences {
+            witness::keep_differences(folder, &request.instance_id, &environment, &runs)?;
+        }
         let reach = Reach::of(&task, &repository.checkout);
         let place_of = (&environment, &engines, &task, place);
         let report = self

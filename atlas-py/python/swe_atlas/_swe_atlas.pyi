@@ -73,6 +73,7 @@ from swe_atlas.types import (
     RunReport,
     Schema,
     ScoreBounds,
+    SecondWitness,
     Seconds,
     Stage,
     Status,
@@ -414,6 +415,10 @@ class MakeReport:
     @property
     def confirmation(self) -> Confirmation | None:
         """What further runs said of the tests that define the task; None where none were made."""
+
+    @property
+    def second_witness(self) -> SecondWitness | None:
+        """What the runner's structured reports say beside the console; None where no state ran."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, equal to what `atlas make --format json` prints."""

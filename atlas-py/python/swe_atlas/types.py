@@ -87,6 +87,7 @@ __all__ = [
     "RunSummary",
     "Schema",
     "ScoreBounds",
+    "SecondWitness",
     "Seconds",
     "Signal",
     "Stage",
@@ -255,6 +256,17 @@ class Confirmation(_Confirmed, total=False):
     distant: dict[str, int]
     contradicted: dict[str, str]
     remarks: list[str]
+
+
+class SecondWitness(TypedDict):
+    """What the runner's structured reports say beside the console. `file` is None where the runner was asked
+    for none; `runs` left it, and it names `tests` in all of them together; `differences` with their states.
+    """
+
+    file: str | None
+    runs: int
+    tests: int
+    differences: list[str]
 
 
 Decision: TypeAlias = Literal["accept", "repair"] | Literal["reject", "no_evidence"]
