@@ -170,6 +170,41 @@ fn own_ways_to_print_results_are_read() {
     assert_eq!(place.results(&[]), expected);
 }
 
+/// A test's place among all is no part of its id: with one test more, all others would have another.
+#[test]
+fn ids_hold_no_counters() {
+    let ctest = |total: u32, more: &str| {
+        format!(
+            "Test project /b\n    Start 1: api_test\n1/{total} Test #1: api_test ...................   Passed    0.05 sec\n\
+             {more}{total}/{total} Test #{total}: entity_executable ......***Failed    0.01 sec\n\n\
+             50%% tests passed, 1 tests failed out of {total}\n\nThe following tests FAILED:\n\
+             \t  {total} - entity_executable (Failed)\n[1/{total}] first: OK\n(2/{total}) second ... ok\n"
+        )
+    };
+    let files = [
+        ("Makefile", "test:\n\t@printf \"$$TEXT\"\n"),
+        ("test.c", ""),
+    ];
+    let mut place = Place::build(&["make", "awk"], &files).unwrap();
+    let command = place.plan.test_cmd.clone();
+    let mut results = |text: &str| {
+        place.plan.test_cmd = format!("export TEXT={}; {command}", quoted(text));
+        place.results(&[])
+    };
+    let base = [
+        "PASS: api_test",
+        "FAIL: entity_executable",
+        "PASS: first",
+        "PASS: second",
+        "PASS: make test",
+    ];
+    assert_eq!(results(&ctest(2, "")), base);
+    let more = "2/3 Test #2: roundtrip ..................   Passed    0.01 sec\n";
+    let mut after = base.to_vec();
+    after.insert(1, "PASS: roundtrip");
+    assert_eq!(results(&ctest(3, more)), after);
+}
+
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -8,7 +8,9 @@ function point(good, name, skip,    at, text) {
   sub(/^ /, "", name)
   sub(/[ :]+$/, "", name)
   sub(/ *\.\.+$/, "", name)
+  # A number says which place a test has, not which test it is: one test more, and all others have another.
   sub(/^#[0-9]+:? /, "", name)
+  sub(/^(\[ *[0-9]+ *\/ *[0-9]+ *\]|\( *[0-9]+ *\/ *[0-9]+ *\))[:.]? +/, "", name)
   if (name == "") return
   if (program != "") name = program "::" name
   if (++seen[name] > 1) name = name " #" seen[name]
@@ -85,7 +87,8 @@ ctest && line ~ /^ +Start +[0-9]+: / {
   titles[number] = title
   next
 }
-ctest && line ~ /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
+# CTest's own lines, also where a makefile starts it.
+line ~ /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: .*(Passed|Failed|Skipped|Not Run|Timeout|Exception)/ {
   name = line
   sub(/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: /, "", name)
   good = name ~ /   Passed +[0-9.]+ sec/
