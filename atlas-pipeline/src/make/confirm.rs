@@ -15,11 +15,11 @@ use atlas_oracle::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Suites up to this many seconds a run are run whole in another order, and what confirms them costs
-/// what it costs.
+/// Suites up to this many seconds a run are run whole in another order. So many seconds may confirming take
+/// with runs beyond the least, whatever the suite's length.
 const SHORT: f64 = 30.0;
 
-/// Of the seconds that a longer suite's three runs took, the share that runs beyond the least may take.
+/// Of the seconds that the three runs took, the share that confirming may take with runs beyond the least.
 const SHARE: f64 = 0.1;
 
 /// Runs of a test that the pull request does not reach, as a multiple of the usual.
@@ -261,7 +261,7 @@ impl Confirming<'_> {
             let next = spent / f64::from(done);
             if !Self::affords(report, spent + next) {
                 self.found.remarks.push(format!(
-                    "tests that the pull request does not reach had {} runs of each state and no more: they would take over {:.0} % of the tests' own time",
+                    "tests that the pull request does not reach had {} runs of each state and no more: all would take over {SHORT:.0} seconds and over {:.0} % of the tests' own time",
                     done * self.least,
                     SHARE * 100.0
                 ));
@@ -284,7 +284,7 @@ impl Confirming<'_> {
     /// Whether confirming may take so many seconds in all.
     fn affords(report: &OracleReport, seconds: f64) -> bool {
         let own: f64 = report.states.values().map(|run| run.seconds).sum();
-        own <= SHORT * 3.0 || seconds <= own * SHARE
+        seconds <= SHORT.max(own * SHARE)
     }
 
     /// Runs a state of the least number of times in one sandbox. Tests of `left` that contradict

@@ -55,7 +55,11 @@ impl<'a> Reach<'a> {
     /// import of an import is not followed: what is not found is run more often, no more.
     pub(super) fn reaches(&self, test: &Wanted<'_>) -> bool {
         let own = leaf(test.name);
-        if own.len() > 2 && self.changed.values().any(|text| text.contains(own)) {
+        // Go writes `_` where a subtest's title has a blank.
+        let titled = own.replace('_', " ");
+        let mut names = [own, titled.as_str()].into_iter().chain(parent(test.name));
+        if names.any(|name| name.len() > 2 && self.changed.values().any(|text| text.contains(name)))
+        {
             return true;
         }
         let place = test
@@ -92,6 +96,20 @@ fn folder(path: &str) -> Option<&str> {
     path.rsplit_once('/').map(|(folder, _)| folder)
 }
 
+/// The function of a subtest that is named like a path, as Go's are: `TestA` of `TestA/with_b`.
+fn parent(name: &str) -> Option<&str> {
+    let own = ["::", " > "]
+        .iter()
+        .filter_map(|sep| name.rfind(sep).map(|at| at + sep.len()))
+        .max()
+        .map_or(name, |at| &name[at..]);
+    let (parent, _) = own.split_once('/')?;
+    parent
+        .chars()
+        .all(|c| c.is_alphanumeric() || c == '_')
+        .then_some(parent)
+}
+
 /// The last part of an id, without parameters: what its source calls it.
 fn leaf(name: &str) -> &str {
     let name = name
@@ -103,4 +121,22 @@ fn leaf(name: &str) -> &str {
         .next()
         .unwrap_or(name)
         .trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parent;
+
+    #[test]
+    fn subtests_have_the_function_that_starts_them() {
+        for (name, expected) in [
+            ("TestA/with_b/and_c", Some("TestA")),
+            ("pkg::TestA/with_b", Some("TestA")),
+            ("tests/test_a.py::test_b", None),
+            ("routes > GET /users", None),
+            ("TestA", None),
+        ] {
+            assert_eq!(parent(name), expected, "{name}");
+        }
+    }
 }
