@@ -438,7 +438,8 @@ pub(super) fn doubts(
             words.len().checked_sub(place).and_then(|at| words.get(at))
         };
         let word = at_place.and_then(|word| saying(word));
-        if words.len() < 2 || !matches!(word, Some(Saying::Failed | Saying::Skipped)) {
+        let is_result = matches!(word, Some(Saying::Failed | Saying::Skipped));
+        if words.len() < 2 || !is_result || is_message(words[0]) {
             continue;
         }
         let whole = names.iter().filter(|name| find_word(line, name).is_some());
@@ -471,4 +472,14 @@ pub(super) fn doubts(
         found.push((CheckKind::Lookalike, true, 1, what));
     }
     found
+}
+
+/// Whether a line that begins with this word is a message about a line of a source: `a_test.go:36: failed:`.
+fn is_message(first: &str) -> bool {
+    first
+        .strip_suffix(':')
+        .and_then(|place| place.rsplit_once(':'))
+        .is_some_and(|(file, line)| {
+            file.contains('.') && !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit())
+        })
 }

@@ -280,3 +280,20 @@ fn logs_that_agree_show_both_outcomes_together() {
     assert_eq!(decision(&[pass.clone(), fail]), Decision::Certified);
     assert_eq!(decision(&[pass, unread]), Decision::Refused);
 }
+
+#[test]
+fn a_message_about_a_line_of_a_source_is_no_result() {
+    let text = "=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n--- PASS: TestB (0.00s)\n\
+        === RUN   TestC\n    a_test.go:36: failed:\n        want 1\n--- FAIL: TestC (0.00s)\nFAIL\n\
+        FAIL\tm\t0.1s\nFAIL\n";
+    let case = CertifyCase {
+        name: "fail.log".to_owned(),
+        log: text.as_bytes(),
+        truth: None,
+        exit_code: Some(1),
+    };
+    let parsers = Parsers::builtin();
+    let certificate = certify(&*parsers.get("gotest").unwrap(), "hash", &[case]);
+    let lookalike = &certificate.checks[&CheckKind::Lookalike];
+    assert_eq!((lookalike.passed, lookalike.done), (1, 1), "{lookalike:#?}");
+}
