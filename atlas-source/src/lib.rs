@@ -16,6 +16,7 @@ mod scratch;
 mod seal;
 mod split;
 mod submodules;
+mod test_data;
 
 pub use applier::{CommitApplier, FolderApplier};
 pub use apply::{ApplyOutcome, Rung, Tried, apply};

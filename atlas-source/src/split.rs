@@ -11,6 +11,7 @@ use crate::repository::{GitRepo, path_text};
 use crate::rules::{PathRules, defines_main, is_manifest, may_be_test_program};
 use crate::rust_items;
 use crate::scratch::{GITLINK, RawChange, Scratch, TreeSide, write};
+use crate::test_data;
 use atlas_core::{CommitSha, Error, ErrorKind, Patch};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,6 +113,14 @@ pub async fn split(
             verdict.test = true;
             "test-program-c".clone_into(&mut verdict.rule);
             "its name ends in `test` and it defines `main`".clone_into(&mut verdict.evidence);
+        }
+        if !verdict.test
+            && change.new.as_ref().is_some_and(TreeSide::is_text_candidate)
+            && let Some(test) = test_data::reader(&scratch, &rules, &head_tree, &path).await?
+        {
+            verdict.test = true;
+            "test-data".clone_into(&mut verdict.rule);
+            verdict.evidence = format!("of all sources only tests name it, as {test} does");
         }
         for side in [&change.old, &change.new].into_iter().flatten() {
             if side.mode == GITLINK {

@@ -398,3 +398,50 @@ async fn a_submodule_that_moves_changes_its_files() {
     assert_eq!(moved.remove.iter().collect::<Vec<_>>(), ["deps/sub/gone"]);
     assert_eq!(outcome.notes, Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn data_that_only_tests_name_goes_with_them() {
+    let lab = Lab::new();
+    let read = |name: &str| format!("import data from \"{name}\";\n");
+    lab.write(
+        "src/index.ts",
+        "export const page = load(`locales/${tag}.json`);\n",
+    );
+    lab.write("src/used.ts", read("../shared/used.json"));
+    let all = [
+        "../scripts/cookies.json",
+        "../shared/used.json",
+        "../locales/de.json",
+        "../rules.json",
+    ];
+    lab.write("src/a.spec.ts", all.map(read).concat());
+    lab.write("src/a.bench.ts", read("../scripts/cookies.json"));
+    lab.write("scripts/update.ts", "write(\"cookies.json\");\n");
+    lab.commit("base");
+    for path in [
+        "scripts/cookies.json",
+        "scripts/unread.json",
+        "shared/used.json",
+        "locales/de.json",
+        "rules.json",
+    ] {
+        lab.write(path, "{}\n");
+    }
+    lab.commit("head");
+    let split = divide(&lab).await;
+    assert_eq!(side(&split, "scripts/cookies.json"), Side::Test);
+    // Nobody names it, a source does, one names its folder, and at the root lie settings.
+    for path in [
+        "scripts/unread.json",
+        "shared/used.json",
+        "locales/de.json",
+        "rules.json",
+    ] {
+        assert_eq!(side(&split, path), Side::Gold, "{path}");
+    }
+    let decision = split
+        .decisions
+        .iter()
+        .find(|decision| decision.rule == "test-data");
+    assert!(decision.expect("one").evidence.contains("src/a.spec.ts"));
+}
