@@ -135,6 +135,20 @@ struct Found {
     held: bool,
 }
 
+/// A test whose line ends without a time, which the runner appends to each: its title goes on below.
+#[derive(Clone, Debug)]
+struct Unended {
+    /// Its place among the results.
+    at: usize,
+    symbol: Symbol,
+    /// What was read of the title below its first line, each line behind a line end.
+    rest: String,
+    lines: u32,
+}
+
+/// The most lines that a title may have.
+const MOST_TITLE_LINES: u32 = 20;
+
 /// Run, project and id of a failing test.
 type Failing = (usize, String, String);
 
@@ -164,6 +178,7 @@ struct State {
     listing: Option<(String, Listing)>,
     listings: BTreeMap<(usize, String), Listing>,
     results: Vec<Found>,
+    unended: Option<Unended>,
     /// Failing tests that have a heading, with their files.
     failing: BTreeMap<Failing, String>,
     /// How many more tests or suites the part of the list may have.
@@ -296,7 +311,16 @@ impl State {
                 self.end_listing();
                 self.verbose = true;
             }
-            let name = line::title(name, marked.symbol, self.version(), false);
+            let title = line::title(name, marked.symbol, self.version(), false);
+            // A skipped test has no time, so that nothing tells where its title ends.
+            let timed = self.version() >= 3 && status != TestStatus::Skipped;
+            self.unended = (timed && title.len() == name.len()).then(|| Unended {
+                at: self.results.len(),
+                symbol: marked.symbol,
+                rest: String::new(),
+                lines: 0,
+            });
+            let name = title;
             let hash = self.hash(line);
             self.results.push(Found {
                 run: self.run(),
@@ -314,6 +338,32 @@ impl State {
             let badges = &marked.text[..marked.text.len() - text.len()];
             let listing = Listing::new(project, file, tests);
             self.listing = Some((format!("{badges}{file}"), listing));
+        }
+    }
+
+    /// A line below a test's first one: its title goes on up to a time.
+    fn continues(&mut self, line: &str) {
+        let version = self.version();
+        let Some(unended) = &mut self.unended else {
+            return;
+        };
+        let is_result = line::marked(line).is_some_and(|marked| {
+            let (_, text) = line::badges(marked.text);
+            marked.depth == 0 && line::full_name(text).is_some()
+        });
+        if is_result || unended.lines == MOST_TITLE_LINES {
+            self.unended = None;
+            return;
+        }
+        let title = line::title(line, unended.symbol, version, false);
+        unended.lines += 1;
+        unended.rest.push('\n');
+        unended.rest.push_str(title);
+        if title.len() < line.len()
+            && let Some(Unended { at, rest, .. }) = self.unended.take()
+            && let Some(found) = self.results.get_mut(at)
+        {
+            found.name.push_str(&rest);
         }
     }
 
@@ -518,6 +568,7 @@ impl State {
             At::Printed if line.is_empty() => self.at = At::Progress,
             At::Printed => {}
             At::Progress => {
+                self.continues(line);
                 if let Some(marked) = line::marked(line) {
                     self.marked(line, marked);
                 } else if line.starts_with("   → ") || line.starts_with("     → ") {
