@@ -43,10 +43,13 @@ const OTHERS: &[Other] = &[
         parsers: &["gotest", "gotestsum"],
         what: "shuffled, seed 20240229",
         // Go before 1.17 refuses a flag in GOFLAGS that it does not know.
-        edits: &[Edit::Before(
-            "if go help testflag 2>/dev/null | grep -q -e -shuffle; then \
-             export GOFLAGS=\"${GOFLAGS:+$GOFLAGS }-shuffle=20240229\"; fi",
-        )],
+        edits: &[
+            Edit::Before(
+                "if go help testflag 2>/dev/null | grep -q -e -shuffle; then \
+                 export GOFLAGS=\"${GOFLAGS:+$GOFLAGS }-shuffle=20240229\"; fi",
+            ),
+            Edit::Set("GINKGO_SEED", "20240229"),
+        ],
     },
     Other {
         parsers: &["gtest"],

@@ -21,6 +21,8 @@ pub(crate) struct Go;
 const MANIFEST: &str = "go.mod";
 /// The name of the script in the environment.
 const INIT: &str = "go-init";
+/// The name of the script that starts test programs, where some have Ginkgo.
+const SPECS: &str = "go-specs";
 
 static GO_LINE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^go\s+(\d\S*)").expect("a literal pattern"));
@@ -135,6 +137,27 @@ fn go_test(tags: &str, more: &str) -> String {
     format!("go test -vet=off{more}{tags} -count=1")
 }
 
+/// How the test programs of modules with Ginkgo are started: with flags that programs without it refuse.
+fn specs(modules: &[Module], plan: &mut EnvironmentPlan) -> String {
+    let named = modules.iter().find_map(|module| {
+        let name = module
+            .required
+            .iter()
+            .find(|name| name.starts_with("github.com/onsi/ginkgo"))?;
+        Some((name, module))
+    });
+    let Some((name, module)) = named else {
+        return String::new();
+    };
+    plan.build
+        .push(install_script(SPECS, include_str!("specs.sh")));
+    plan.prove(
+        "test_cmd",
+        Evidence::of(module.manifest.clone(), format!("{name} names its specs")),
+    );
+    format!(" -exec \"bash '$ATLAS_ENV/bin/{SPECS}'\"")
+}
+
 /// Each module with tests, one after the other.
 fn with_modules(facts: &Facts<'_>, modules: &[Module], tags: &str, plan: &mut EnvironmentPlan) {
     let tree = facts.tree;
@@ -216,9 +239,10 @@ fn with_modules(facts: &Facts<'_>, modules: &[Module], tags: &str, plan: &mut En
             go_test(tags, flag(module)),
         ));
     }
+    let specs = specs(modules, plan);
     plan.test_cmd = match modules {
         [module] => format!(
-            "{}{} -v ./...",
+            "{}{}{specs} -v ./...",
             inside(&module.folder),
             go_test(tags, flag(module))
         ),
@@ -226,7 +250,7 @@ fn with_modules(facts: &Facts<'_>, modules: &[Module], tags: &str, plan: &mut En
             let runs: Vec<String> = several
                 .iter()
                 .map(|module| {
-                    let test = format!("{} -v ./...", go_test(tags, flag(module)));
+                    let test = format!("{}{specs} -v ./...", go_test(tags, flag(module)));
                     format!("( {}{test} ) || failed=1", inside(&module.folder))
                 })
                 .collect();

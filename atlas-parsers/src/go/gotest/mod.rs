@@ -7,10 +7,14 @@
 //! announced test ends is one without it, whose tests print what looks like an announcement. Where output without a newline stands
 //! in front of a result, the result is looked for inside the line.
 //!
+//! Specs of Ginkgo, where their suite names them, have the id of the test that runs them in front:
+//! `TestApi::Users are listed`. That test keeps its own result.
+//!
 //! Benchmarks are not tests. Passing tests are not named without `-v`, so a plain run yields only
 //! failures.
 
 mod event;
+mod ginkgo;
 mod line;
 mod section;
 
@@ -229,6 +233,7 @@ impl State {
                 && self.unannounced_failure(&result);
             return is_known || unannounced && !self.section.verbose();
         }
+        self.section.spec_line(line);
         if line.ends_with(b"FAIL") && self.section.open == 0 {
             self.section.bare_fail = true;
         } else if matches!(line.first(), Some(b'p' | b'f' | b'*' | b'e' | b's')) {

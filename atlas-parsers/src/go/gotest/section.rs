@@ -1,5 +1,6 @@
 //! What one package prints: its tests, those that run, and how they end.
 
+use super::ginkgo::Suite;
 use super::line;
 use atlas_core::{Evidence, Names, ParsedLogBuilder, TestStatus};
 use std::ops::Range;
@@ -30,6 +31,8 @@ pub(super) struct Section {
     pub(super) bare_fail: bool,
     pub(super) timed_out: bool,
     pub(super) death: Vec<Evidence>,
+    /// Ginkgo's suites, in the order of the log.
+    suites: Vec<Suite>,
 }
 
 /// What became of one test: its result stands there from the first end on.
@@ -124,6 +127,34 @@ impl Section {
         })
     }
 
+    /// A line that is no result of Go's: one of Ginkgo, within the test that runs it.
+    pub(super) fn spec_line(&mut self, line: &[u8]) {
+        let begins = line.starts_with(b"Running Suite: ");
+        let running = self
+            .suites
+            .last()
+            .is_some_and(|suite| self.runs_now(&suite.test));
+        if !begins && !running {
+            return;
+        }
+        let line = String::from_utf8_lossy(line);
+        if running {
+            if let Some(suite) = self.suites.last_mut() {
+                suite.line(&line);
+            }
+        } else if let Some(suite) =
+            Suite::begins(&line, || self.in_flight().last().map(str::to_owned))
+        {
+            self.suites.push(suite);
+        }
+    }
+
+    fn runs_now(&self, test: &str) -> bool {
+        self.started
+            .find(test)
+            .is_some_and(|at| self.runs[at].ends < self.runs[at].starts)
+    }
+
     pub(super) fn verbose(&self) -> bool {
         !self.started.is_empty()
     }
@@ -154,6 +185,20 @@ impl Section {
                 if runs.ends > 0 {
                     earlier.names.add(name);
                 }
+            }
+        }
+        for suite in &self.suites {
+            if let Some(specs) = suite.specs() {
+                for (title, status) in specs {
+                    let name = format!("{}::{title}", suite.test);
+                    log.record_in(package, "::", &name, status);
+                }
+            } else if suite.has_specs() {
+                let text = format!(
+                    "the specs of `{}` do not make up its totals: they are not read",
+                    suite.test
+                );
+                log.warn(None, text);
             }
         }
         if self.ended < self.runs.len() {

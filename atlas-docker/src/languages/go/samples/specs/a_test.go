@@ -1,0 +1,5 @@
+package specs
+
+import "testing"
+
+func TestPlain(t *testing.T) {}
