@@ -12,9 +12,9 @@
 //! FAIL! -- 7 Passed | 5 Failed | 1 Flaked | 1 Pending | 2 Skipped
 //! ```
 //!
-//! A spec may print any of these lines. Its result is the last one before the next spec's heading, and the
+//! A spec may print any of these lines. Of several results between two headings the worst is the spec's, and the
 //! specs count only if they make up the numbers of the suite's last line; otherwise the test that runs them
-//! stands for all.
+//! stands for all. What a spec prints can make it fail, but not pass.
 
 use atlas_core::TestStatus;
 
@@ -56,6 +56,10 @@ struct Spec {
 }
 
 impl Spec {
+    fn ends(&mut self, status: TestStatus) {
+        self.status = Some(self.status.map_or(status, |known| known.worst(status)));
+    }
+
     fn is_node(&self) -> bool {
         NODES.iter().any(|node| self.title.starts_with(node))
     }
@@ -86,7 +90,7 @@ impl Suite {
         }
         let Some(heading) = &mut self.heading else {
             if let (Some(status), Some(spec)) = (result(line), self.specs.last_mut()) {
-                spec.status = Some(status);
+                spec.ends(status);
             }
             return;
         };
@@ -111,7 +115,7 @@ impl Suite {
     fn no_heading(&mut self) {
         self.heading = None;
         if let (Some(status), Some(spec)) = (self.early.take(), self.specs.last_mut()) {
-            spec.status = Some(status);
+            spec.ends(status);
         }
     }
 
@@ -136,10 +140,9 @@ fn result(line: &str) -> Option<TestStatus> {
         return Some(TestStatus::Skipped);
     }
     let inner = line.strip_suffix(" seconds]")?;
-    let at = ["• [", "↺ [", "S ["]
-        .iter()
-        .filter_map(|mark| inner.rfind(mark))
-        .max()?;
+    // A spec may have printed no line end in front of it.
+    let marks = ["• [", "↺ [", "S ["];
+    let at = marks.iter().filter_map(|mark| inner.rfind(mark)).max()?;
     let (_, words) = inner[at..].split_once('[')?;
     let Some((word, time)) = words.split_once("] [") else {
         return is_time(words).then_some(TestStatus::Passed);

@@ -8,7 +8,7 @@
 //! in front of a result, the result is looked for inside the line.
 //!
 //! Specs of Ginkgo, where their suite names them, have the id of the test that runs them in front:
-//! `TestApi::Users are listed`. That test keeps its own result.
+//! `TestApi > Users are listed`. That test keeps its own result.
 //!
 //! Benchmarks are not tests. Passing tests are not named without `-v`, so a plain run yields only
 //! failures.

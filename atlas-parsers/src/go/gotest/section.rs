@@ -190,7 +190,7 @@ impl Section {
         for suite in &self.suites {
             if let Some(specs) = suite.specs() {
                 for (title, status) in specs {
-                    let name = format!("{}::{title}", suite.test);
+                    let name = format!("{} > {title}", suite.test);
                     log.record_in(package, "::", &name, status);
                 }
             } else if suite.has_specs() {
