@@ -99,6 +99,11 @@ impl Document {
         self.version
     }
 
+    /// The number of the point that comes next in order.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Whether all points of a known plan were seen.
     pub(crate) fn complete(&self) -> bool {
         self.plan

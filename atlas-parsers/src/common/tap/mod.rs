@@ -199,10 +199,21 @@ pub(crate) fn exited(line: &[u8]) -> bool {
         .is_some_and(|rest| rest.starts_with(b"exited with ") || rest.starts_with(b"died "))
 }
 
+/// A point behind what a test printed without a line end, with the number that came next there. It counts if
+/// the one behind it is the next point, or if it is the plan's last.
+#[derive(Clone, Debug)]
+struct Glued {
+    number: u64,
+    name: String,
+    passed: bool,
+    directive: Option<line::Directive>,
+}
+
 #[derive(Clone, Debug)]
 struct State {
     run: Run,
     block: line::Block,
+    glued: Option<Glued>,
 }
 
 impl Default for State {
@@ -210,11 +221,52 @@ impl Default for State {
         Self {
             run: Run::new("tap"),
             block: line::Block::default(),
+            glued: None,
         }
     }
 }
 
 impl State {
+    /// Looks for a point inside a line that begins with something else.
+    fn look_for_glued(&mut self, line: &[u8]) {
+        let next = self.run.document.next();
+        if line.starts_with(b" ") || memchr::memmem::find(line, b"ok ").is_none() {
+            return;
+        }
+        let wanted = format!("ok {next}");
+        let Some(at) = memchr::memmem::rfind(line, wanted.as_bytes()) else {
+            return;
+        };
+        let at = if line[..at].ends_with(b"not ") { at - 4 } else { at };
+        if let Some(point) = line::point(&line[at..]).filter(|point| point.number == Some(next)) {
+            let (title, directive) = line::title(point.rest);
+            self.glued = Some(Glued {
+                number: next,
+                name: line::name(title).into_owned(),
+                passed: point.passed,
+                directive,
+            });
+        }
+    }
+
+    /// The glued point, where what follows shows that it was one: the next number, or its plan.
+    fn unglue(&mut self, follows: Option<u64>, plan: Option<u64>) {
+        let next = self.run.document.next();
+        let Some(glued) = self.glued.take_if(|glued| {
+            glued.number != next || follows == Some(next + 1) || plan == Some(next)
+        }) else {
+            return;
+        };
+        if glued.number == next {
+            self.run.point(Seen {
+                number: Some(next),
+                name: &glued.name,
+                group: "",
+                status: line::status(glued.passed, glued.directive),
+            });
+        }
+    }
+
     fn cleaned(&mut self, line: &[u8]) {
         if self.block.holds(line) {
             return;
@@ -222,8 +274,10 @@ impl State {
         match line.first() {
             Some(b'o' | b'n') => {
                 let Some(point) = line::point(line) else {
+                    self.look_for_glued(line);
                     return;
                 };
+                self.unglue(point.number, None);
                 let (title, directive) = line::title(point.rest);
                 self.run.point(Seen {
                     number: point.number,
@@ -235,7 +289,10 @@ impl State {
             }
             Some(b'1') => {
                 if let Some(plan) = line::plan(line) {
+                    self.unglue(None, Some(plan));
                     self.run.plan(plan);
+                } else {
+                    self.look_for_glued(line);
                 }
             }
             Some(b'T' | b't') if line::version(line) => self.run.begin(),
@@ -243,7 +300,7 @@ impl State {
                 self.run.bail();
             }
             Some(b'#') if exited(line) && !self.run.document.complete() => self.run.died = true,
-            _ => {}
+            _ => self.look_for_glued(line),
         }
     }
 }
@@ -264,6 +321,9 @@ impl LineState for State {
         };
         // It stands further out than any block.
         self.block.point();
+        if self.glued.is_some() {
+            self.unglue(Some(number), None);
+        }
         self.run.point(Seen {
             number: Some(number),
             name,
@@ -272,7 +332,9 @@ impl LineState for State {
         });
     }
 
-    fn finish(self) -> ParsedLog {
+    fn finish(mut self) -> ParsedLog {
+        let plan = self.run.document.plan();
+        self.unglue(None, plan);
         self.run.finish(None)
     }
 }
