@@ -237,7 +237,11 @@ impl State {
         let Some(at) = memchr::memmem::rfind(line, wanted.as_bytes()) else {
             return;
         };
-        let at = if line[..at].ends_with(b"not ") { at - 4 } else { at };
+        let at = if line[..at].ends_with(b"not ") {
+            at - 4
+        } else {
+            at
+        };
         if let Some(point) = line::point(&line[at..]).filter(|point| point.number == Some(next)) {
             let (title, directive) = line::title(point.rest);
             self.glued = Some(Glued {

@@ -83,9 +83,10 @@ fn is_file(text: &[u8]) -> bool {
         return false;
     }
     if blank {
-        // `FAILED a.py` is a word and a file.
+        // `FAILED a.py` is a word and a file, and `a.py .Fb.py` are letters in front of output.
+        let letters = memmem::find(text, b".py ").is_some();
         let word = word_at_start(text).is_some_and(|(rest, _)| rest.starts_with(b" "));
-        if word || !text.ends_with(b".py") {
+        if word || letters || !text.ends_with(b".py") {
             return false;
         }
     }
@@ -539,9 +540,13 @@ pub(super) enum Summary<'a> {
 pub(super) fn summary(line: &[u8]) -> Option<Summary<'_>> {
     if let Some((after, word)) = word_at_start(line) {
         return match word {
-            Word::Result(TestStatus::Skipped) | Word::Rerun => {
+            // With `--no-fold-skipped` each is named.
+            Word::Result(TestStatus::Skipped)
+                if after.strip_prefix(b" ").and_then(file_len).is_none() =>
+            {
                 after.starts_with(b" ").then_some(Summary::Group(word))
             }
+            Word::Rerun => after.starts_with(b" ").then_some(Summary::Group(word)),
             Word::Result(status) => after
                 .strip_prefix(b" ")
                 .filter(|rest| !rest.is_empty() && rest[0] != b' ')

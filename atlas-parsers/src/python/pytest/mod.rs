@@ -8,7 +8,8 @@
 //! counts only until another one follows, and a final line only if it agrees with the progress.
 //!
 //! Ids are node ids as printed, without ` <- file` and without labels of subtests; a failed subtest
-//! fails its test. Summary lines `SKIPPED [2] a.py:7` name places and give no ids.
+//! fails its test. Summary lines `SKIPPED [2] a.py:7` name places and give no ids, but for those of
+//! `--no-fold-skipped`.
 
 mod grammar;
 mod plain;
