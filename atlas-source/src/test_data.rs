@@ -20,6 +20,9 @@ const SOURCES: &[&str] = &[
     "css", "scss", "less", "erb", "twig", "j2", "tmpl",
 ];
 
+/// Those of them that are settings of tools, which name folders for reasons of their own.
+const SETTINGS: &[&str] = &["json", "toml", "cfg", "ini", "xml", "yaml", "yml", "in"];
+
 /// Folders whose programs are for developers: they are no part of what is tested.
 const TOOLS: &[&str] = &[
     "scripts",
@@ -50,7 +53,7 @@ pub(crate) async fn reader(
         return Ok(None);
     }
     let mut test = None;
-    for found in naming(scratch, tree, name).await? {
+    for found in grep(scratch, tree, ["-F", "-e"], name).await? {
         if found == path || is_tool(&found) || !ends_in(&found, SOURCES) {
             continue;
         }
@@ -60,32 +63,42 @@ pub(crate) async fn reader(
         test.get_or_insert(found);
     }
     let Some(test) = test else { return Ok(None) };
-    let folder = format!("{folder}/");
     let is_product = |found: &String| {
         ends_in(found, SOURCES)
+            && !ends_in(found, SETTINGS)
             && !is_tool(found)
-            && !is_manifest(found)
             && !rules.decide(found).test
     };
-    let quoted = [
-        folder.clone(),
-        format!("\"{}\"", folder.trim_end_matches('/')),
-        format!("'{}'", folder.trim_end_matches('/')),
-    ];
-    for words in quoted {
-        if naming(scratch, tree, &words).await?.iter().any(is_product) {
-            return Ok(None);
+    let escaped: String = folder.chars().fold(String::new(), |mut text, c| {
+        if !c.is_alphanumeric() && c != '_' && c != '-' {
+            text.push('\\');
         }
+        text.push(c);
+        text
+    });
+    let words = format!("(^|[^A-Za-z0-9_.-]){escaped}/|[\"'`]{escaped}[\"'`]");
+    if grep(scratch, tree, ["-E", "-e"], &words)
+        .await?
+        .iter()
+        .any(is_product)
+    {
+        return Ok(None);
     }
     Ok(Some(test))
 }
 
-/// Files of a tree that hold this text.
-async fn naming(scratch: &Scratch, tree: &str, text: &str) -> Result<Vec<String>, Error> {
+/// Files of a tree that hold this.
+async fn grep(
+    scratch: &Scratch,
+    tree: &str,
+    options: [&str; 2],
+    what: &str,
+) -> Result<Vec<String>, Error> {
     let output = scratch
         .git()
-        .args(["grep", "-l", "-z", "-I", "-F", "-e"])
-        .arg(text)
+        .args(["grep", "-l", "-z", "-I"])
+        .args(options)
+        .arg(what)
         .arg(tree)
         .output()
         .await?;

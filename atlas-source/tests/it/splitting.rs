@@ -417,6 +417,12 @@ async fn data_that_only_tests_name_goes_with_them() {
     lab.write("src/a.spec.ts", all.map(read).concat());
     lab.write("src/a.bench.ts", read("../scripts/cookies.json"));
     lab.write("scripts/update.ts", "write(\"cookies.json\");\n");
+    lab.write("package.json", "{\"scripts\": {\"test\": \"vitest\"}}\n");
+    lab.write(
+        "tsconfig.json",
+        "{\"extends\": \"@a/ts-scripts/configs/tsconfig.json\"}\n",
+    );
+    lab.write("src/other.ts", "import \"@a/ts-scripts/configs\";\n");
     lab.commit("base");
     for path in [
         "scripts/cookies.json",
