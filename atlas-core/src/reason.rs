@@ -138,6 +138,7 @@ const WORDS: &[(&str, u8)] = &[
     ("timed out", 2),
     ("no space", 3),
     ("unsupported", 2),
+    ("not supported", 3),
     ("incompatible", 2),
     ("required", 1),
     ("requires", 2),

@@ -7,8 +7,8 @@ mod touched;
 mod unstable;
 
 use atlas_core::{
-    BeforeFailureExtent, Evidence, Kind, ModuleFailure, OracleOutcome, Overlay, ParsedLog, Patch,
-    RunOutcome, State, TestStatus, Transition,
+    BeforeFailureExtent, BuildFailureClass, Evidence, Kind, ModuleFailure, OracleOutcome, Overlay,
+    ParsedLog, Patch, RunOutcome, State, TestStatus, Transition,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -153,9 +153,17 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         found.reason = reason;
         found.evidence = evidence;
         if outcome == OracleOutcome::RejectAfterBroken {
-            found
-                .reason
-                .push_str(failures::after_because(&module_failures));
+            match failures::after_because(&module_failures) {
+                Some(BuildFailureClass::Environment) => {
+                    found.outcome = OracleOutcome::EnvironmentInvalid;
+                    "After does not build or load: it needs what the environment lacks and Base does not need"
+                        .clone_into(&mut found.reason);
+                }
+                Some(BuildFailureClass::BrokenTest) => found
+                    .reason
+                    .push_str("; the lines show a test file that is broken itself"),
+                _ => {}
+            }
         }
         return found;
     }

@@ -668,6 +668,23 @@ fn an_environment_that_fails_in_before_alone_is_no_feature() {
 }
 
 #[test]
+fn what_after_alone_needs_of_the_environment_is_the_environments() {
+    let run = |line| log("", RunOutcome::BuildFailed, &[("m", line)]);
+    for (line, expected) in [
+        (
+            "[ERROR] error: release version 99 not supported",
+            OracleOutcome::EnvironmentInvalid,
+        ),
+        ("a.c:3:1: error: odd", OracleOutcome::RejectAfterBroken),
+    ] {
+        let (before, after) = (run(line), run(line));
+        let found = verdict(&done("a.x+"), &before, &after);
+        assert_eq!(found.outcome, expected, "{}", found.reason);
+        assert!(found.evidence.iter().any(|proof| proof.text == line));
+    }
+}
+
+#[test]
 fn a_symbol_that_the_gold_patch_brings_outweighs_noise_of_the_environment() {
     let lines = [
         "warning: could not write cache: Permission denied",

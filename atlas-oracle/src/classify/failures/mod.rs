@@ -101,22 +101,13 @@ pub(super) fn remarks(failures: &[ModuleFailure]) -> Vec<String> {
 }
 
 /// Why After does not load, where all that is lost there says the same.
-pub(super) fn after_because(failures: &[ModuleFailure]) -> &'static str {
+pub(super) fn after_because(failures: &[ModuleFailure]) -> Option<BuildFailureClass> {
     let mut classes = failures
         .iter()
         .filter(|f| f.state == State::After)
         .map(|f| f.class);
-    let Some(first) = classes
-        .next()
-        .filter(|first| classes.all(|class| class == *first))
-    else {
-        return "";
-    };
-    match first {
-        BuildFailureClass::BrokenTest => "; the lines show a test file that is broken itself",
-        BuildFailureClass::Environment => "; the lines show what the environment lacks",
-        BuildFailureClass::MissingSymbol | BuildFailureClass::Unknown => "",
-    }
+    let first = classes.next()?;
+    classes.all(|class| class == first).then_some(first)
 }
 
 /// Tests that Before says nothing of, because the environment failed there.
