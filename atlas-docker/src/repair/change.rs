@@ -14,6 +14,8 @@ pub(crate) enum Change {
     HeaderSearch(String),
     /// A Python distribution beside those that were planned.
     PythonPackage(String),
+    /// A package of npm that the root asks for is not installed.
+    WithoutNpmPackage(String),
     /// A variable for build and tests.
     Variable(String, String),
     /// Words added to a variable of flags.
@@ -93,6 +95,7 @@ impl Change {
                 }
                 added
             }
+            Self::WithoutNpmPackage(name) => without_npm_package(plan, name),
             Self::Variable(name, value) => {
                 plan.env.insert(name.clone(), value.clone()).as_ref() != Some(value)
             }
@@ -124,11 +127,47 @@ impl Change {
             Self::Package(name) => format!("Debian package {name}"),
             Self::HeaderSearch(header) => format!("the Debian package that has {header}"),
             Self::PythonPackage(name) => format!("Python package {name}"),
+            Self::WithoutNpmPackage(name) => format!("npm package {name} left out"),
             Self::Variable(name, value) => format!("{name}={value}"),
             Self::Flags(name, words) => format!("{name}: {words} added"),
             Self::FirstCommand(command) => format!("`{command}` first"),
         }
     }
+}
+
+/// Installs without a package: the manifest is another while npm runs, and the repository's own afterwards.
+fn without_npm_package(plan: &mut EnvironmentPlan, name: &str) -> bool {
+    const SAVE: &str =
+        "saved=\"$(mktemp -d)\"; cp -p package.json package-lock.json \"$saved\" 2> /dev/null; ";
+    const RESTORE: &str = "code=$?; cp -p \"$saved\"/* .; exit $code";
+    let drop = format!(
+        "npm pkg delete {}; ",
+        ["devDependencies", "optionalDependencies"]
+            .map(|section| shell_quote(&format!("{section}[{name}]")))
+            .join(" ")
+    );
+    let installs = |command: &&mut String| {
+        command.contains("npm ci") || command.contains("npm install --no-audit")
+    };
+    let Some(command) = plan.build.iter_mut().find(installs) else {
+        return false;
+    };
+    if command.contains(&drop) {
+        return false;
+    }
+    *command = match command
+        .strip_prefix("( ")
+        .and_then(|rest| rest.strip_prefix(SAVE))
+    {
+        Some(rest) => format!("( {SAVE}{drop}{rest}"),
+        None => format!(
+            "( {SAVE}{drop}npm install --no-audit --no-fund || {{ {command}; }}; {RESTORE} )"
+        ),
+    };
+    plan.drift.push(format!(
+        "`{name}`, a development dependency that nothing which is tested names, cannot be had and is left out"
+    ));
+    true
 }
 
 /// How a plan for Python calls the script that installs.
@@ -194,6 +233,26 @@ mod tests {
             plan.build[1],
             "bash \"$ATLAS_ENV/bin/install-python\" --add --day 2020-02-03 PyYAML"
         );
+    }
+
+    #[test]
+    fn packages_are_left_out_one_after_the_other() {
+        let mut plan = EnvironmentPlan {
+            build: vec!["npm ci --no-audit --no-fund || true".to_owned()],
+            ..EnvironmentPlan::default()
+        };
+        for name in ["top-sites", "@a/b"] {
+            let change = Change::WithoutNpmPackage(name.to_owned());
+            assert!(change.apply(&mut plan));
+            assert!(!change.apply(&mut plan));
+        }
+        let command = &plan.build[0];
+        for part in ["[top-sites]'", "[@a/b]'"] {
+            assert_eq!(command.matches(part).count(), 2, "{command}");
+        }
+        assert_eq!(command.matches("mktemp").count(), 1, "{command}");
+        assert!(command.contains("npm install --no-audit --no-fund || { npm ci"));
+        assert_eq!(plan.drift.len(), 2);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! package that a table or the repository itself knows.
 
 mod change;
+mod npm;
 mod python;
 mod settings;
 mod system;
@@ -64,6 +65,7 @@ const RULES: &[Rule] = &[
     system::headers,
     system::libraries,
     python::modules,
+    npm::packages,
     settings::locale,
     settings::time_zone,
     settings::git_identity,
