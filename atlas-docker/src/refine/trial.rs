@@ -4,8 +4,8 @@ use crate::repair::NOT_FETCHED;
 use crate::tree::Tree;
 use async_trait::async_trait;
 use atlas_core::{
-    Environment, Error, Evidence, ExitState, LostReason, ParsedLog, RunContext, TestStatus,
-    telling_lines,
+    Environment, Error, Evidence, ExitState, LostReason, ParsedLog, RunContext, RunOutcome,
+    TestStatus, telling_lines,
 };
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -69,6 +69,11 @@ static SIGNS: LazyLock<Regex> = LazyLock::new(|| {
         |No\ space\ left\ on\ device",
     )
     .expect("a literal pattern")
+});
+
+/// Lines by which a virtual machine says that its heap is full, not the machine's memory.
+static HEAP: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"Java heap space$|JavaScript heap out of memory").expect("a literal pattern")
 });
 
 /// Lines by which a test shows that it was written for another version of its runner, or for a plugin
@@ -157,6 +162,9 @@ pub(crate) fn verify(trial: &Trial, tree: &Tree) -> Verification {
             parsed.results.len()
         ));
     }
+    if parsed.outcome == RunOutcome::Crashed && text.lines().any(|line| HEAP.is_match(line)) {
+        return rejected("the tests die because their runner may use too little memory".to_owned());
+    }
     let lost: Vec<_> = parsed
         .modules_not_loaded
         .iter()
@@ -225,7 +233,7 @@ fn proof(text: &str, parsed: &ParsedLog, tree: &Tree) -> Vec<Evidence> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use atlas_core::{ParsedLogBuilder, RunOutcome};
+    use atlas_core::ParsedLogBuilder;
 
     fn run(passed: usize, failed: usize, lost: &[&str]) -> Verification {
         run_with(passed, failed, lost, &lost.join("\n"))
@@ -254,6 +262,30 @@ mod tests {
             exit: ExitState::Exited { code: 1 },
         };
         verify(&trial, &Tree::open(folder.path()).unwrap())
+    }
+
+    #[test]
+    fn a_run_that_dies_of_a_full_heap_asks_for_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |outcome| {
+            let mut log = ParsedLogBuilder::new("maven");
+            log.record("m", "m.a", "m.a", TestStatus::Passed);
+            let trial = Trial {
+                log: b"[ERROR] Java heap space\n".to_vec(),
+                parsed: log.finish(outcome),
+                exit: ExitState::Exited { code: 0 },
+            };
+            verify(&trial, &Tree::open(folder.path()).unwrap())
+        };
+        assert!(matches!(
+            of(RunOutcome::Crashed),
+            Verification::Rejected { .. }
+        ));
+        // A test may print it, or expect it.
+        assert!(matches!(
+            of(RunOutcome::Completed),
+            Verification::Accepted(_)
+        ));
     }
 
     #[test]

@@ -68,6 +68,7 @@ const RULES: &[Rule] = &[
     npm::packages,
     settings::locale,
     settings::time_zone,
+    settings::heap,
     settings::git_identity,
     settings::language_standard,
     settings::submodules,

@@ -54,6 +54,23 @@ pub(super) fn locale(symptom: &Symptom<'_>) -> Vec<Repair> {
     repairs
 }
 
+/// A virtual machine that takes a quarter of the memory for its heap, or less, where tests need more.
+pub(super) fn heap(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static JAVA: LazyLock<Regex> = LazyLock::new(|| pattern(r"Java heap space$"));
+    static NODE: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"FATAL ERROR: .*JavaScript heap out of memory"));
+    let mut repairs = if_line(symptom, "heap", &JAVA, |_| {
+        vec![variable("JAVA_TOOL_OPTIONS", "-XX:MaxRAMPercentage=70")]
+    });
+    repairs.extend(if_line(symptom, "heap", &NODE, |_| {
+        vec![Change::Flags(
+            "NODE_OPTIONS".to_owned(),
+            "--max-old-space-size=3072".to_owned(),
+        )]
+    }));
+    repairs
+}
+
 /// No database of time zones.
 pub(super) fn time_zone(symptom: &Symptom<'_>) -> Vec<Repair> {
     static MISSING: LazyLock<Regex> = LazyLock::new(|| {
@@ -195,6 +212,17 @@ mod tests {
             (
                 "panic: unknown time zone America/New_York",
                 Change::Package("tzdata".to_owned()),
+            ),
+            (
+                "[ERROR] Java heap space",
+                variable("JAVA_TOOL_OPTIONS", "-XX:MaxRAMPercentage=70"),
+            ),
+            (
+                "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory",
+                Change::Flags(
+                    "NODE_OPTIONS".to_owned(),
+                    "--max-old-space-size=3072".to_owned(),
+                ),
             ),
             (
                 "*** Please tell me who you are.",

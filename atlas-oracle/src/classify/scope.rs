@@ -126,6 +126,17 @@ pub(super) fn broken(base: &Statuses<'_>, after: &Statuses<'_>) -> Option<String
     })
 }
 
+/// Whether After names a test whose source the test patch changes.
+fn ran_what_changed(input: &ClassifyInput<'_>) -> bool {
+    let changed = |name: &str| {
+        let known = input.modified_tests.iter();
+        known
+            .clone()
+            .any(|test| super::failures::is_test_named(name, test))
+    };
+    input.after.results.iter().any(|test| changed(test.name))
+}
+
 /// Why a pull request without `FAIL_TO_PASS` is not decided: what did not run may hold it.
 pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<String> {
     if let Some((program, _)) = unrun.dead_in_after.first() {
@@ -143,6 +154,13 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
         ));
     }
     let sound = !died(input.base);
+    if !sound && died(input.after) && !ran_what_changed(input) {
+        return Some(format!(
+            "the run of After did not come to its end ({:?}), as that of Base, and no test that the test patch \
+             changes is seen to run there",
+            input.after.outcome
+        ));
+    }
     let (state, log) = [("Before", input.before), ("After", input.after)]
         .into_iter()
         .find(|(_, log)| sound && died(log))?;

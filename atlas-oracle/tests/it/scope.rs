@@ -228,3 +228,35 @@ fn tests_that_fail_in_every_state_alike_are_the_environments() {
     let found = verdict(&base, &base, &base);
     assert_eq!(found.outcome, OracleOutcome::RejectNoFailToPass);
 }
+
+/// A fork whose heap is full dies in every state alike, before it comes to the tests that changed.
+#[test]
+fn runs_that_die_alike_before_the_changed_tests_are_no_ground_to_reject() {
+    let dead = || tests("x::a+").finish(RunOutcome::Crashed);
+    let modified = ["late".to_owned()];
+    let of = |after: &ParsedLog| {
+        let (base, before) = (dead(), dead());
+        classify(&ClassifyInput {
+            modified_tests: &modified,
+            ..ClassifyInput::new(&base, &before, after)
+        })
+    };
+    let found = of(&dead());
+    assert_eq!(found.outcome, OracleOutcome::NoEvidence);
+    assert!(
+        found.reason.contains("did not come to its end"),
+        "{}",
+        found.reason
+    );
+    // Where a changed test is seen to run and says nothing new, there is nothing to find.
+    let (base, before, after) = (
+        tests("x::late+").finish(RunOutcome::Crashed),
+        tests("x::late+").finish(RunOutcome::Crashed),
+        tests("x::late+").finish(RunOutcome::Crashed),
+    );
+    let found = classify(&ClassifyInput {
+        modified_tests: &modified,
+        ..ClassifyInput::new(&base, &before, &after)
+    });
+    assert_eq!(found.outcome, OracleOutcome::RejectNoFailToPass);
+}

@@ -91,7 +91,10 @@ impl Build {
 
     /// The lines below a refusal to test that bears no reason.
     fn reason(&mut self, text: &[u8], evidence: impl FnOnce() -> Evidence) {
-        let reason = if text.starts_with(b"The forked VM terminated") {
+        let reason = if text.starts_with(b"The forked VM terminated")
+            || text.starts_with(b"There was an error in the forked process")
+            || text.starts_with(b"Error occurred in starting fork")
+        {
             LostReason::Crashed
         } else if text.starts_with(b"There was a timeout ") {
             LostReason::TimedOut
@@ -101,6 +104,8 @@ impl Build {
         if let Some((project, refusal)) = self.unexplained.take()
             && self.lost.len() < Self::MAX_MODULES
         {
+            // What it died of stands below.
+            self.explaining = true;
             self.lost.push((project, reason, vec![refusal, evidence()]));
         }
     }
@@ -151,7 +156,7 @@ impl Build {
 
     /// More of what Maven says at its end; only where it has not been said before.
     fn explain(&mut self, text: &[u8], evidence: impl FnOnce() -> Evidence) {
-        if text.is_empty() {
+        if text.is_empty() || text.trim_ascii_start().starts_with(b"at ") {
             return;
         }
         if let Some((_, _, lines)) = self.lost.last_mut()
