@@ -242,7 +242,11 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
     };
     rule.clone_into(&mut found.fail_to_pass_rule);
 
-    if (feature || crashed) && fail_to_pass.is_empty() {
+    // Where nothing of the solution is what Before lacks, that it does not build says nothing of its tests: an
+    // edition or a language level may do, which any other solution would have to raise, too.
+    let is_shown = |failure: &&ModuleFailure| failure.class == BuildFailureClass::MissingSymbol;
+    let shown = input.gold_patch.is_none() || lost_in_before.iter().any(is_shown);
+    if (feature && shown || crashed) && fail_to_pass.is_empty() {
         let lost: BTreeSet<&str> = lost_in_before.iter().map(|m| m.module.as_str()).collect();
         let whole = before.is_empty();
         for test in &input.after.results {

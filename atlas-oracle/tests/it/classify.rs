@@ -185,6 +185,29 @@ fn a_program_that_fails_with_its_own_test_is_no_task_of_its_own() {
     assert_eq!(found.pass_to_pass, Vec::<String>::new());
 }
 
+/// A newer edition has `try_into` in its prelude: the tests lose an import, and no test is new.
+#[test]
+fn what_no_line_of_the_solution_brings_makes_no_changed_test_a_task() {
+    let gold = Patch::new(
+        "diff --git a/Cargo.toml b/Cargo.toml\n--- a/Cargo.toml\n+++ b/Cargo.toml\n@@ -1,1 +1,1 @@\n\
+         -edition = \"2018\"\n+edition = \"2021\"\n\
+         diff --git a/m.rs b/m.rs\n--- a/m.rs\n+++ b/m.rs\n@@ -1,1 +1,1 @@\n\
+         -    let d = TryInto::try_into(&b[..]);\n+    let d = b[..].try_into();\n",
+    );
+    let line =
+        "error[E0599]: no method named `try_into` found for struct `Vec<u8>` in the current scope";
+    let before = log("", RunOutcome::BuildFailed, &[("m", line)]);
+    let all = done("m.tests::x+ m.tests::y+");
+    let modified = ["tests::x".to_owned()];
+    let found = classify(&ClassifyInput {
+        gold_patch: Some(&gold),
+        modified_tests: &modified,
+        ..ClassifyInput::new(&all, &before, &all)
+    });
+    assert_eq!(found.module_failures[0].class, BuildFailureClass::Unknown);
+    assert_eq!(found.outcome, OracleOutcome::NoEvidence, "{}", found.reason);
+}
+
 #[test]
 fn a_changed_test_is_known_by_its_name_without_libtests_remark() {
     let of = |names: &[&str]| {

@@ -311,10 +311,15 @@ fn ranked(text: &str) -> Vec<(&str, Rank)> {
         .find_iter(text)
         .map(|name| {
             let rest = text[name.end()..].trim_start();
+            let before = &text[..name.start()];
+            // `x.name(` asks for what is there already; `self.name = ` does not.
+            let called = rest.starts_with('(') && (before.ends_with('.') || before.ends_with("->"));
             let rank = if comment {
                 Rank::Told
             } else if defined.contains(name.as_str()) {
                 Rank::Defined
+            } else if called {
+                Rank::Used
             } else if name.start() == first || rest.starts_with(['(', ':', '=', ';', ',', '<']) {
                 Rank::Placed
             } else {
