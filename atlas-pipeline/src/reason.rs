@@ -47,6 +47,10 @@ pub(crate) fn of_make(
                 Fault::Environment,
                 "raise limits.seconds or limits.memory_bytes in atlas.toml: a run was cut short",
             ),
+            _ if runs.is_some_and(only_before_is_not_built) => (
+                Fault::PullRequest,
+                "choose another pull request: what its tests need to be built tells none of them from the others",
+            ),
             _ => (
                 Fault::Atlas,
                 "look at the logs: give a parser that reads them (--parser FILE, `atlas synth-parser`)",
@@ -125,6 +129,15 @@ fn reason(what: &str, lines: Vec<Evidence>, fault: Fault, advice: &str) -> Strin
     reason.to_string()
 }
 
+/// Whether modules do not build or load in Before that do in Base and After.
+fn only_before_is_not_built(runs: &BTreeMap<State, Vec<StateRun>>) -> bool {
+    let lost = |state: State| {
+        let run = runs.get(&state).and_then(|runs| runs.first());
+        run.is_some_and(|run| !run.parsed.modules_not_loaded.is_empty())
+    };
+    lost(State::Before) && !lost(State::Base) && !lost(State::After)
+}
+
 /// The state whose log explains an outcome: of those that may, the first in which something was lost or
 /// that did not come to its end.
 fn to_blame(
@@ -176,6 +189,53 @@ mod tests {
 
     fn long() -> Vec<Evidence> {
         vec![Evidence::of("stderr", "RUN set -eux; apt-get install ".repeat(40)); 30]
+    }
+
+    fn run(lost: bool) -> StateRun {
+        let mut log = atlas_core::ParsedLogBuilder::new("cargo");
+        log.record("m", "m.a", "m.a", atlas_core::TestStatus::Passed);
+        if lost {
+            log.lose("n", atlas_core::LostReason::BuildFailed, Vec::new());
+        }
+        let parsed = log.finish(atlas_core::RunOutcome::Completed);
+        StateRun {
+            log: Vec::new(),
+            report: None,
+            summary: atlas_core::StateSummary {
+                exit: atlas_core::ExitState::Exited { code: 1 },
+                outcome: parsed.outcome,
+                counts: BTreeMap::new(),
+                totals: None,
+                consistent: None,
+                report: None,
+                build: None,
+                isolation: atlas_core::Isolation::default(),
+                seconds: 0.0,
+                overhead_seconds: 0.0,
+                usage: atlas_core::ResourceUsage::default(),
+            },
+            parsed,
+            disputes: atlas_oracle::Disputes::default(),
+            faults: Vec::new(),
+            tampering: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_only_before_cannot_build_is_no_fault_of_the_parser() {
+        let of = |lost: [bool; 3]| {
+            let runs = State::ALL
+                .into_iter()
+                .zip(lost)
+                .map(|(state, lost)| (state, vec![run(lost)]))
+                .collect();
+            of_make(MakeOutcome::NoEvidence, "no", Vec::new(), Some(&runs))
+        };
+        let text = of([false, true, false]);
+        well_formed(&text);
+        assert!(text.contains("fault: the pull request"), "{text}");
+        let text = of([false, false, false]);
+        assert!(text.contains("fault: Atlas"), "{text}");
     }
 
     /// Every rejection says what failed, by which lines, whose fault it is and what to try.

@@ -291,7 +291,7 @@ pub(crate) const CASES: &[Row] = &[
     ),
     (
         "java/environment_new_test",
-        RejectAfterBroken,
+        EnvironmentInvalid,
         Environment,
         None,
         (
@@ -493,7 +493,7 @@ pub(crate) const CASES: &[Row] = &[
     ),
     (
         "ruby/environment_new_test",
-        RejectAfterBroken,
+        EnvironmentInvalid,
         Environment,
         None,
         (9, "cannot load such file -- webmock_of_ledger"),

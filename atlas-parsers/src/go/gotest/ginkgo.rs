@@ -43,7 +43,7 @@ pub(super) struct Suite {
     specs: Vec<Spec>,
     /// The lines below a rule, while they may be a spec's title; `None` within a spec.
     heading: Option<Vec<String>>,
-    /// A result that stands where a heading begins.
+    /// A result on the line where a title would begin.
     early: Option<TestStatus>,
     /// What the suite says of itself: passed, failed.
     totals: Option<(usize, usize)>,
