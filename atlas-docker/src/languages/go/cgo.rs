@@ -60,6 +60,7 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("sqlite3", "libsqlite3-dev"),
     ("ssl", "libssl-dev"),
     ("systemd", "libsystemd-dev"),
+    ("taglib", "libtag1-dev"),
     ("tesseract", "libtesseract-dev"),
     ("udev", "libudev-dev"),
     ("usb-1.0", "libusb-1.0-0-dev"),
@@ -94,6 +95,11 @@ pub(super) fn packages(tree: &Tree) -> BTreeMap<&'static str, Evidence> {
             if elsewhere.iter().any(|system| parts[1].contains(system)) {
                 continue;
             }
+            let at = || Evidence::at(path, at + 1, line.trim());
+            // It is asked for by name, whether or not the library's package is known here.
+            if &parts[2] == "pkg-config" {
+                found.entry("pkg-config").or_insert_with(at);
+            }
             for word in parts[3].split_whitespace() {
                 let name = if &parts[2] == "LDFLAGS" {
                     word.strip_prefix("-l")
@@ -102,14 +108,31 @@ pub(super) fn packages(tree: &Tree) -> BTreeMap<&'static str, Evidence> {
                 };
                 let known = LIBRARIES.iter().find(|(library, _)| Some(*library) == name);
                 if let Some((_, package)) = known {
-                    let at = || Evidence::at(path, at + 1, line.trim());
                     found.entry(*package).or_insert_with(at);
-                    if &parts[2] == "pkg-config" {
-                        found.entry("pkg-config").or_insert_with(at);
-                    }
                 }
             }
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::packages;
+    use crate::tree::Tree;
+
+    #[test]
+    fn pkg_config_is_needed_where_a_library_is_asked_for_by_it() {
+        let of = |line: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let text = format!("package a\n\n/*\n{line}\n*/\nimport \"C\"\n");
+            std::fs::write(folder.path().join("a.go"), text).unwrap();
+            let found = packages(&Tree::open(folder.path()).unwrap());
+            found.into_keys().collect::<Vec<_>>()
+        };
+        assert_eq!(of("#cgo pkg-config: taglib"), ["libtag1-dev", "pkg-config"]);
+        assert_eq!(of("#cgo linux pkg-config: unheard-of"), ["pkg-config"]);
+        assert_eq!(of("#cgo darwin pkg-config: taglib"), Vec::<&str>::new());
+        assert_eq!(of("#cgo LDFLAGS: -lz -lstdc++"), ["zlib1g-dev"]);
+    }
 }
