@@ -74,7 +74,8 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("zstd", "libzstd-dev"),
 ];
 
-/// The Debian packages of libraries that `#cgo` lines for Linux name, each with one such line.
+/// The Debian packages that cgo needs: the libraries that `#cgo` lines for Linux name, each with one such line, and the
+/// compiler of C++ where a package that imports "C" has such sources.
 pub(super) fn packages(tree: &Tree) -> BTreeMap<&'static str, Evidence> {
     static LINE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^\s*(?://)?\s*#cgo\s+([^:]*?)\s*(pkg-config|LDFLAGS)\s*:(.*)$")
@@ -82,9 +83,13 @@ pub(super) fn packages(tree: &Tree) -> BTreeMap<&'static str, Evidence> {
     });
     let mut found = BTreeMap::new();
     for path in tree.ending(".go") {
-        let Some(text) = tree.text(path).filter(|text| text.contains("#cgo")) else {
+        let Some(text) = tree.text(path).filter(|text| text.contains("import \"C\"")) else {
             continue;
         };
+        if let Some(source) = c_plus_plus(tree, path) {
+            let at = || Evidence::of(source, "C++ in a package that imports \"C\"");
+            found.entry("g++").or_insert_with(at);
+        }
         for (at, line) in text.lines().enumerate() {
             let Some(parts) = LINE.captures(line) else {
                 continue;
@@ -116,6 +121,16 @@ pub(super) fn packages(tree: &Tree) -> BTreeMap<&'static str, Evidence> {
     found
 }
 
+/// A source in C++ beside the Go file: `go build` compiles it with the package.
+fn c_plus_plus<'a>(tree: &'a Tree, go: &str) -> Option<&'a str> {
+    let folder = |path: &str| path.rfind('/').map_or(0, |at| at + 1);
+    let beside = |path: &&str| path[..folder(path)] == go[..folder(go)];
+    let mut sources = [".cc", ".cpp", ".cxx"]
+        .into_iter()
+        .flat_map(|end| tree.ending(end));
+    sources.find(beside)
+}
+
 #[cfg(test)]
 mod tests {
     use super::packages;
@@ -134,5 +149,23 @@ mod tests {
         assert_eq!(of("#cgo linux pkg-config: unheard-of"), ["pkg-config"]);
         assert_eq!(of("#cgo darwin pkg-config: taglib"), Vec::<&str>::new());
         assert_eq!(of("#cgo LDFLAGS: -lz -lstdc++"), ["zlib1g-dev"]);
+    }
+    #[test]
+    fn sources_in_c_plus_plus_need_their_compiler_where_the_package_imports_c() {
+        let of = |go: &str, others: &[&str]| {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::create_dir(folder.path().join("tags")).unwrap();
+            std::fs::write(folder.path().join("tags/a.go"), go).unwrap();
+            for other in others {
+                std::fs::write(folder.path().join(other), "int a;\n").unwrap();
+            }
+            let found = packages(&Tree::open(folder.path()).unwrap());
+            found.into_keys().collect::<Vec<_>>()
+        };
+        let with_c = "package tags\n\nimport \"C\"\n";
+        assert_eq!(of(with_c, &["tags/a.cpp"]), ["g++"]);
+        assert_eq!(of(with_c, &["tags/a.cc", "b.cc"]), ["g++"]);
+        assert_eq!(of(with_c, &["b.cpp", "tags/a.c"]), Vec::<&str>::new());
+        assert_eq!(of("package tags\n", &["tags/a.cpp"]), Vec::<&str>::new());
     }
 }
