@@ -71,6 +71,13 @@ impl LogReading {
         self.state().declared = tests;
     }
 
+    /// Why a run shows too few of the tests that the sources declare to say that nothing changes.
+    pub(crate) fn too_few(&self, run: &StateRun) -> Option<String> {
+        let declared = self.state().declared?;
+        let named = run.parsed.results.len() as u64;
+        implausible_number(named, declared).filter(|_| named < declared)
+    }
+
     /// What of these runs does not fit the number of tests that the sources declare.
     pub(crate) fn implausible(&self, runs: &[(&str, &StateRun)]) -> Vec<String> {
         let Some(declared) = self.state().declared else {

@@ -385,9 +385,17 @@ impl Work {
         }
         let reach = Reach::of(&task, &repository.checkout);
         let place_of = (&environment, &engines, &task, place);
-        let report = self
+        let mut report = self
             .confirm(cx, options, place_of, &reading, (report, &runs), &reach)
             .await?;
+        let after = runs.get(&State::After).and_then(|runs| runs.first());
+        if report.outcome == OracleOutcome::RejectNoFailToPass
+            && let Some(said) = after.and_then(|run| reading.too_few(run))
+        {
+            // What was not run, or not read, may be what changes.
+            report.outcome = OracleOutcome::NoEvidence;
+            report.reason = format!("{}; but in After {said}", report.reason);
+        }
         let first = |state: State| Some((state.as_str(), runs.get(&state)?.first()?));
         let firsts: Vec<_> = State::ALL.into_iter().filter_map(first).collect();
         self.warnings.extend(reading.implausible(&firsts));

@@ -165,6 +165,41 @@ fn a_refactor_is_rejected_with_the_counts_and_leaves_no_row() {
 }
 
 #[test]
+fn a_refactor_is_not_decided_where_most_declared_tests_were_not_seen() {
+    let place = Place::new();
+    // Unittest's discovery looks for `test*.py`.
+    let test = |n: u8| {
+        format!("    def test_{n}(self):\n        self.assertEqual(double({n}), 2 * {n})\n\n")
+    };
+    let tests = (0..24).map(test).collect::<Vec<_>>().concat();
+    let unseen = format!(
+        "import unittest\nfrom calc import double\n\n\nclass Checks(unittest.TestCase):\n{tests}"
+    );
+    let head = [
+        (
+            "calc/__init__.py",
+            "def double(n):\n    return 2 * n if n > 0 else n\n",
+        ),
+        (
+            "tests/test_more.py",
+            "import unittest\nfrom calc import double\n\n\nclass More(unittest.TestCase):\n    def test_more(self):\n        self.assertEqual(double(3), 6)\n",
+        ),
+    ];
+    let repo = place.repository("repo", &[BASE, &[("tests/checks.py", &unseen)], &head]);
+    let done = place.run(&make_args(repo.to_str().unwrap(), &[]));
+    assert_eq!(done.code(), 3, "{}{}", done.stdout(), done.stderr());
+    let report = done.json();
+    assert_eq!(report["outcome"], "no_evidence");
+    let reason = report["reason"].as_str().unwrap();
+    assert!(
+        reason.contains(
+            "in After the log names 2 tests, far fewer than the 26 that the sources declare"
+        ),
+        "{reason}"
+    );
+}
+
+#[test]
 fn a_pull_request_without_tests_is_rejected_before_anything_is_built() {
     let place = Place::new();
     let repo = place.repository("repo", &[BASE, &FIX[..1]]);
