@@ -99,6 +99,21 @@ pub struct ReportSpec {
     pub file: String,
     /// Id of the parser that reads it: `junit`.
     pub parser: String,
+    /// Where the run writes no report: a command that makes it out of the run's log, from standard input to standard
+    /// output. It is run in the plan's environment after the run, so that it changes nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_log: Option<String>,
+}
+
+impl ReportSpec {
+    /// A report that the run itself writes.
+    pub fn new(file: impl Into<String>, parser: impl Into<String>) -> Self {
+        Self {
+            file: file.into(),
+            parser: parser.into(),
+            from_log: None,
+        }
+    }
 }
 
 /// One command of a plan with where it stands, for error reports.

@@ -10,7 +10,7 @@ use crate::{
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ErrorKind, ExitState, InstanceId, Job, JobFile, JobResult, JobUser, Limits,
-    LogParser, LogParserExt, LostModule, LostReason, Oracle, OracleOutcome, OracleReport,
+    LogParser, LogParserExt, LostModule, LostReason, Network, Oracle, OracleOutcome, OracleReport,
     OracleTask, Overlay, ParsedLog, RunContext, RunOutcome, Sandbox, State, StateSummary,
 };
 use sha2::{Digest, Sha256};
@@ -247,12 +247,57 @@ impl StateDifferentialOracle {
         cx.check("run state")?;
         cx.progress.phase(&format!("run {label}"));
         let (job, nonce) = self.job(environment, (instance, overlay), label, variation)?;
-        let result = self.started(cx, environment, (&job, &nonce)).await?;
+        let mut result = self.started(cx, environment, (&job, &nonce)).await?;
+        if variation.is_plain() {
+            self.report_of_log(cx, environment, &mut result, &nonce)
+                .await?;
+        }
         let marked = cut(&result.output, &nonce);
         let parsed = self.read(cx, marked.log).await?;
         let mut run = self.conclude(environment, &result, &marked, parsed);
         run.summary.build = witness::find(&environment.plan, overlay, &result, &run.parsed);
         Ok(run)
+    }
+
+    /// Has the structured report made of the log, where the plan says so and the run wrote none.
+    async fn report_of_log(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        result: &mut JobResult,
+        nonce: &str,
+    ) -> Result<(), Error> {
+        let plan = &environment.plan;
+        let Some((spec, command)) = plan
+            .report
+            .as_ref()
+            .filter(|spec| self.report_parser.is_some() && !result.files.contains_key(&spec.file))
+            .and_then(|spec| Some((spec, spec.from_log.as_ref()?)))
+        else {
+            return Ok(());
+        };
+        let job = Job {
+            label: "report".to_owned(),
+            overlay: Overlay::default(),
+            files: vec![JobFile {
+                name: "log".to_owned(),
+                bytes: cut(&result.output, nonce).log.to_vec(),
+            }],
+            script: format!(
+                "{{ {command}; }} < \"$ATLAS_IN/log\" > \"$ATLAS_OUT/{}\"\n",
+                spec.file
+            ),
+            collect: vec![spec.file.clone()],
+            env: plan.env.clone(),
+            limits: self.options.limits.clone(),
+            network: Network::None,
+            user: self.options.user,
+        };
+        let made = self.sandbox.run(cx, environment, &job).await?;
+        if made.exit == (ExitState::Exited { code: 0 }) {
+            result.files.extend(made.files);
+        }
+        Ok(())
     }
 
     /// What a job did; an error if its script could not even begin.

@@ -56,6 +56,11 @@ impl Variation {
         }
     }
 
+    /// Whether this is the first run of the plan as it is.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.id.is_empty() && self.repeat == 0 && self.reruns.is_empty()
+    }
+
     /// A run under a perturbation; `repeat` counts from 0.
     pub fn of(perturbation: &Perturbation, repeat: u32) -> Self {
         Self {

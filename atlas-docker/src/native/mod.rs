@@ -21,7 +21,7 @@ use crate::languages::env;
 use crate::render::shell_quote;
 use crate::system;
 use crate::tree::Tree;
-use atlas_core::{CompiledProducts, EnvironmentPlan, Evidence};
+use atlas_core::{CompiledProducts, EnvironmentPlan, Evidence, ReportSpec};
 use compiler::Needs;
 use packages::Wanted;
 
@@ -248,7 +248,9 @@ pub(crate) fn analyse(facts: &Facts<'_>, language: &str) -> Result<EnvironmentPl
 }
 
 fn assemble(facts: &Facts<'_>, language: &str, recipe: Recipe) -> EnvironmentPlan {
+    let writes = recipe.mode == "ctest" && facts.knows("junit");
     let mut plan = EnvironmentPlan {
+        report: writes.then(|| ReportSpec::new("junit.xml", "junit")),
         log_parser_name: recipe.parser,
         env: env([("LANG", "C.UTF-8")]),
         products: Some(products(SOURCES, HEADERS, &["o", "obj", "lo"])),

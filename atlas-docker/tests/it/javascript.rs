@@ -61,11 +61,11 @@ fn scripts_come_to_the_commands_they_mean() {
         ("jest && eslint .", "jest --ci"),
         (
             "NODE_ENV=test npx -y mocha -R dot -b 'test/**'",
-            "NODE_ENV=test mocha 'test/**' --reporter spec",
+            "NODE_ENV=test mocha 'test/**' --reporter \"$ATLAS_ENV/bin/mocha-two.cjs\"",
         ),
         (
             "nyc --reporter lcov mocha test",
-            "mocha test --reporter spec",
+            "mocha test --reporter \"$ATLAS_ENV/bin/mocha-two.cjs\"",
         ),
         (
             "c8 -r html -- ava --verbose src",
@@ -86,13 +86,16 @@ fn scripts_come_to_the_commands_they_mean() {
         ),
         (
             "start-server-and-test serve http://x 'mocha e2e'",
-            "mocha e2e --reporter spec",
+            "mocha e2e --reporter \"$ATLAS_ENV/bin/mocha-two.cjs\"",
         ),
         (
             "cd web && (cd app; jest src) && true",
             "cd web/app || exit 1;",
         ),
-        ("make check", "mocha checks --reporter spec"),
+        (
+            "make check",
+            "mocha checks --reporter \"$ATLAS_ENV/bin/mocha-two.cjs\"",
+        ),
         ("./run.sh", "jasmine --helper="),
         ("node test/all.js", "node test/all.js"),
         ("concurrently \"npm:test:*\"", "ava --tap --timeout=300s"),
@@ -101,7 +104,10 @@ fn scripts_come_to_the_commands_they_mean() {
             "FORCE_COLOR=1 node ./bin/jasmine.js",
             "NO_COLOR= FORCE_COLOR=1 node ./bin/jasmine.js --helper=",
         ),
-        ("our-test-tool && mocha", "mocha --reporter spec"),
+        (
+            "our-test-tool && mocha",
+            "mocha --reporter \"$ATLAS_ENV/bin/mocha-two.cjs\"",
+        ),
         (
             "react-scripts test --watchAll=false",
             "react-scripts test --ci",
@@ -137,7 +143,8 @@ fn a_script_without_a_runner_gives_way_to_what_ci_calls() {
         "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n    - run: npm run check\n";
     let plan = planned(package, &[(".github/workflows/ci.yml", workflow)]);
     assert!(
-        plan.test_cmd.ends_with("mocha lib --reporter spec"),
+        plan.test_cmd
+            .ends_with("mocha lib --reporter \"$ATLAS_ENV/bin/mocha-two.cjs\""),
         "{}",
         plan.test_cmd
     );

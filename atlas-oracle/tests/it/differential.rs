@@ -24,8 +24,18 @@ impl Sandbox for Replay {
     }
 
     async fn run(&self, _: &RunContext, _: &Environment, job: &Job) -> Result<JobResult, Error> {
-        let nonce = String::from_utf8(job.files[0].bytes.clone()).unwrap();
-        let nonce = nonce.trim();
+        let text = String::from_utf8(job.files[0].bytes.clone()).unwrap();
+        if job.files[0].name == "log" {
+            assert_eq!(
+                job.script,
+                "{ second-reader; } < \"$ATLAS_IN/log\" > \"$ATLAS_OUT/report\"\n"
+            );
+            let mut result = result(0, String::new());
+            let report = text.replace("ok shy", "bad shy");
+            result.files.insert("report".to_owned(), report.into());
+            return Ok(result);
+        }
+        let nonce = text.trim();
         if job.overlay.write.contains_key("killed") {
             let output = format!("\n>>>>> atlas {nonce} begin\nok old\ndone\n");
             return Ok(result(137, output));
@@ -242,10 +252,7 @@ async fn a_rebuild_that_fails_in_before_is_a_feature_with_its_proof() {
 async fn with_reports(before: Overlay, after: Overlay) -> atlas_core::OracleReport {
     let oracle = oracle([Base, Before, After]).with_report_parser(Arc::new(Lines));
     let mut environment = environment();
-    environment.plan.report = Some(atlas_core::ReportSpec {
-        file: "report".to_owned(),
-        parser: "lines".to_owned(),
-    });
+    environment.plan.report = Some(atlas_core::ReportSpec::new("report", "lines"));
     let (cx, task) = (RunContext::new("t"), task(before, after));
     atlas_core::Oracle::judge(&oracle, &cx, &environment, &task)
         .await
@@ -277,6 +284,30 @@ async fn a_test_of_which_console_and_report_say_otherwise_is_in_no_list() {
         report.unstable["forged"],
         "before: the console says 1 passing, report says 1 failing"
     );
+}
+
+#[tokio::test]
+async fn a_report_that_is_made_of_the_log_is_a_second_witness() {
+    let oracle = oracle([Base, Before, After]).with_report_parser(Arc::new(Lines));
+    let mut environment = environment();
+    environment.plan.report = Some(atlas_core::ReportSpec {
+        from_log: Some("second-reader".to_owned()),
+        ..atlas_core::ReportSpec::new("report", "lines")
+    });
+    let task = task(
+        printing("ok old\nbad new\nbad shy\ndone\n"),
+        printing("ok old\nok new\nok shy\ndone\n"),
+    );
+    let report = atlas_core::Oracle::judge(&oracle, &RunContext::new("t"), &environment, &task)
+        .await
+        .unwrap();
+    assert_eq!(report.fail_to_pass, ["new"], "{}", report.reason);
+    assert_eq!(
+        report.unstable["shy"],
+        "after: the console says 1 passing, report says 1 failing"
+    );
+    let agreement = report.states[&After].report.as_ref().unwrap();
+    assert_eq!((agreement.report_tests, agreement.agrees), (3, false));
 }
 
 #[tokio::test]

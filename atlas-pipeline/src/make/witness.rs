@@ -148,10 +148,7 @@ mod tests {
         Environment {
             plan: EnvironmentPlan {
                 log_parser_name: "vitest".to_owned(),
-                report: Some(ReportSpec {
-                    file: "vitest.json".to_owned(),
-                    parser: "vitest".to_owned(),
-                }),
+                report: Some(ReportSpec::new("vitest.json", "vitest")),
                 ..EnvironmentPlan::default()
             },
             dockerfile: String::new(),

@@ -288,10 +288,7 @@ fn commands(facts: &Facts<'_>, projects: &[Project], sdk: Version, plan: &mut En
     }
     let report = facts.knows("trx");
     if report {
-        plan.report = Some(ReportSpec {
-            file: "results.trx".to_owned(),
-            parser: "trx".to_owned(),
-        });
+        plan.report = Some(ReportSpec::new("results.trx", "trx"));
     }
     let after = if report {
         "; cat \"$ATLAS_OUT\"/trx/*.trx > \"$ATLAS_OUT/results.trx\" 2> /dev/null"

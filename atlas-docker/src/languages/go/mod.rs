@@ -9,7 +9,7 @@ use crate::render::shell_quote;
 use crate::system;
 use crate::tree::Tree;
 use crate::versions::{self, Version};
-use atlas_core::{EnvironmentPlan, Evidence};
+use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use modules::{Legacy, Module};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -23,6 +23,8 @@ const MANIFEST: &str = "go.mod";
 const INIT: &str = "go-init";
 /// The name of the script that starts test programs, where some have Ginkgo.
 const SPECS: &str = "go-specs";
+/// Makes the report of a log.
+const EVENTS: &str = "go-events";
 
 static GO_LINE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^go\s+(\d\S*)").expect("a literal pattern"));
@@ -113,6 +115,15 @@ impl Language for Go {
             with_modules(facts, &modules, &tags, &mut plan);
         } else {
             without_modules(facts, &modules::legacy(facts), &tags, &mut plan);
+        }
+        if plan.build.iter().all(|command| !command.contains(SPECS)) {
+            // Go's own reader does not know the specs of Ginkgo.
+            plan.build
+                .push(install_script(EVENTS, include_str!("events.sh")));
+            plan.report = Some(ReportSpec {
+                from_log: Some(format!("bash \"$ATLAS_ENV/bin/{EVENTS}\"")),
+                ..ReportSpec::new("gotest.jsonl", "gotest")
+            });
         }
         let required: Vec<(String, String)> = modules
             .iter()

@@ -92,10 +92,7 @@ pub(super) fn plan(
     };
     plan.prove("log_parser_name", Evidence::at(manifest, runner.line, text));
     if parser != JUNIT && xml && facts.knows(JUNIT) {
-        plan.report = Some(ReportSpec {
-            file: "junit.xml".to_owned(),
-            parser: JUNIT.to_owned(),
-        });
+        plan.report = Some(ReportSpec::new("junit.xml", JUNIT));
     }
     let report = plan.report.is_some();
     let after = collect("*", parser, report);

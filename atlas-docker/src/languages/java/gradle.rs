@@ -130,10 +130,8 @@ pub(super) fn plan(
     parser.clone_into(&mut plan.log_parser_name);
     let text = "an init script lets Gradle name every test on the console";
     plan.prove("log_parser_name", Evidence::of(manifest, text));
-    plan.report = (parser != JUNIT && facts.knows(JUNIT)).then(|| ReportSpec {
-        file: "junit.xml".to_owned(),
-        parser: JUNIT.to_owned(),
-    });
+    plan.report =
+        (parser != JUNIT && facts.knows(JUNIT)).then(|| ReportSpec::new("junit.xml", JUNIT));
     let after = collect("test-results", parser, plan.report.is_some());
     // Gradle compiles by content and tests nothing where that failed; reports of an earlier run
     // would stay.

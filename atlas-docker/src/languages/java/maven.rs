@@ -137,10 +137,8 @@ pub(super) fn plan(
         return Err(Verdict::no_parser("Surefire", why));
     }
     parser.clone_into(&mut plan.log_parser_name);
-    let report = (parser == "maven" && facts.knows(JUNIT)).then(|| ReportSpec {
-        file: "junit.xml".to_owned(),
-        parser: JUNIT.to_owned(),
-    });
+    let report =
+        (parser == "maven" && facts.knows(JUNIT)).then(|| ReportSpec::new("junit.xml", JUNIT));
     let why = hidden.unwrap_or_else(|| {
         let text = "Surefire prints every test in its plain format";
         Evidence::of(manifest, text)

@@ -18,12 +18,16 @@ pub(super) struct Setting<'a> {
     pub(super) report: bool,
 }
 
+/// Name of Mocha's reporter that writes a report beside the console.
+pub(super) const MOCHA_REPORTER: &str = "mocha-two.cjs";
+
 impl Suite {
     /// The report that the runner can write beside its log: file and reader.
     pub(super) fn report(&self, node: u32) -> Option<(&'static str, &'static str)> {
         match self.runner {
             Runner::Jest => Some(("jest.json", "jest")),
             Runner::Vitest => Some(("vitest.json", "vitest")),
+            Runner::Mocha if !self.is_file() => Some(("mocha.xml", "junit")),
             // Several reporters at once came with Node 20; a file run by itself takes no option.
             Runner::NodeTest if node >= 20 && !self.is_file() => Some(("report.tap", "nodetest")),
             _ => None,
@@ -57,7 +61,7 @@ impl Suite {
             _ if self.is_file() => Vec::new(),
             Runner::Jest => jest(&mut args, setting.report),
             Runner::Vitest => vitest(&mut args, setting.report),
-            Runner::Mocha => mocha(&mut args, setting.tree, &self.folder),
+            Runner::Mocha => mocha(&mut args, setting, &self.folder),
             Runner::Ava => ava(&mut args),
             Runner::NodeTest => return self.node_test(setting),
             Runner::Tap => tap(&mut args, self.major(setting, "tap")),
@@ -305,7 +309,7 @@ fn vitest(args: &mut Vec<String>, report: bool) -> Vec<String> {
     own
 }
 
-fn mocha(args: &mut Vec<String>, tree: &Tree, folder: &str) -> Vec<String> {
+fn mocha(args: &mut Vec<String>, setting: Setting<'_>, folder: &str) -> Vec<String> {
     drop_valued(
         args,
         &[
@@ -322,7 +326,11 @@ fn mocha(args: &mut Vec<String>, tree: &Tree, folder: &str) -> Vec<String> {
             "--bail", "-b", "--watch", "-w", "--growl", "-G", "--colors", "--color", "-c",
         ],
     );
-    let mut own = owned(["--reporter", "spec"]);
+    let mut own = if setting.report {
+        vec![format!("--reporter \"$ATLAS_ENV/bin/{MOCHA_REPORTER}\"")]
+    } else {
+        owned(["--reporter", "spec"])
+    };
     let bails = [
         ".mocharc.js",
         ".mocharc.cjs",
@@ -332,7 +340,7 @@ fn mocha(args: &mut Vec<String>, tree: &Tree, folder: &str) -> Vec<String> {
         ".mocharc.yaml",
     ]
     .iter()
-    .filter_map(|file| tree.text(&join(folder, file)))
+    .filter_map(|file| setting.tree.text(&join(folder, file)))
     .any(|text| text.contains("bail"));
     if bails {
         own.push("--no-bail".to_owned());

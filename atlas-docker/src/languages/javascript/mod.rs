@@ -12,7 +12,7 @@ mod script;
 mod shell;
 mod suites;
 
-use super::{Language, env};
+use super::{Language, env, install_script};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::system;
 use crate::tree::Tree;
@@ -20,6 +20,7 @@ use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use command::Setting;
 use manager::Manager;
 use package::{MANIFEST, Workspace, join};
+use runner::Runner;
 
 /// JavaScript.
 #[derive(Debug)]
@@ -217,10 +218,7 @@ fn runners(
         [only] => only
             .report(node)
             .filter(|(_, reader)| facts.knows(reader))
-            .map(|(file, reader)| ReportSpec {
-                file: file.to_owned(),
-                parser: reader.to_owned(),
-            }),
+            .map(|(file, reader)| ReportSpec::new(file, reader)),
         _ => None,
     };
     let setting = Setting {
@@ -229,6 +227,13 @@ fn runners(
         node,
         report: plan.report.is_some(),
     };
+    if let Some(suite) = found.suites.first().filter(|_| setting.report)
+        && suite.runner == Runner::Mocha
+    {
+        let text = include_str!("mocha-two.cjs");
+        plan.build
+            .push(install_script(command::MOCHA_REPORTER, text));
+    }
     let commands: Vec<(String, String)> = found
         .suites
         .iter()

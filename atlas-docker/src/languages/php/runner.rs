@@ -235,10 +235,7 @@ pub(super) fn command(
     plan.test_cmd = if by_report {
         format!("{enter}{{ {words}; code=$?; cat \"$ATLAS_OUT/junit.xml\"; (exit $code); }}")
     } else {
-        plan.report = report.then(|| ReportSpec {
-            file: "junit.xml".to_owned(),
-            parser: "junit".to_owned(),
-        });
+        plan.report = report.then(|| ReportSpec::new("junit.xml", "junit"));
         format!("{enter}{words}")
     };
     Ok(())

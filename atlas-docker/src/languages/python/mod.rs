@@ -100,10 +100,7 @@ impl Language for Python {
         }
         parser.clone_into(&mut plan.log_parser_name);
         let report = found.runner == Runner::Pytest && facts.knows("junit");
-        plan.report = report.then(|| ReportSpec {
-            file: "junit.xml".to_owned(),
-            parser: "junit".to_owned(),
-        });
+        plan.report = report.then(|| ReportSpec::new("junit.xml", "junit"));
         plan.test_cmd = runner::command(facts, &manifests, found.runner, report, &mut plan);
         for line in found.evidence {
             plan.prove("log_parser_name", line.clone());

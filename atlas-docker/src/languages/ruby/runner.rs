@@ -225,10 +225,7 @@ pub(super) fn command(
     match found.runner {
         Runner::Rspec => {
             let report = facts.knows("rspec");
-            plan.report = report.then(|| ReportSpec {
-                file: "rspec.json".to_owned(),
-                parser: "rspec".to_owned(),
-            });
+            plan.report = report.then(|| ReportSpec::new("rspec.json", "rspec"));
             let json = if report {
                 " --format json --out \"$ATLAS_OUT/rspec.json\""
             } else {

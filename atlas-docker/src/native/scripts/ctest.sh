@@ -120,8 +120,15 @@ if ! ctest -N -C "$config" | grep -q '^Total Tests: [1-9]'; then
 fi
 case $what in
   own) ctest -V -C "$config" --timeout 600 2>&1 | awk -v ctest=1 -f "$native/results.awk" ;;
-  # What a program prints stands behind its test's number, where the framework's parser finds it.
-  *) ctest -V -C "$config" --timeout 600 2>&1 ;;
+  # What a program prints stands behind its test's number, where the framework's parser finds it. Where all tests are
+  # CTest's own, it writes them down, too (3.21 and later).
+  *)
+    report=()
+    if [ "$what" = ctest ] && ctest --help | grep -q -e --output-junit; then
+      report=(--output-junit "$ATLAS_OUT/junit.xml")
+    fi
+    ctest -V -C "$config" --timeout 600 "${report[@]}" 2>&1
+    ;;
 esac
 code=$?
 [ $code -ne 0 ] || code=$built
