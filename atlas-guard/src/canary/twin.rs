@@ -35,7 +35,7 @@ const MOST: usize = 3;
 /// taken. Only tests are taken that compare with a number, text or list that is written out, for of
 /// those it is certain that both cannot hold. Names are put together from words of the file's own
 /// test names, and a twin stands before or behind its test, as the `seed` says. Files of Python,
-/// Ruby (minitest's methods, and `RSpec`), PHP, JavaScript, Rust and Go are known; nothing comes back
+/// Ruby (minitest's methods, and `RSpec`), PHP, JavaScript, Rust and Go (with specs of Ginkgo) are known; nothing comes back
 /// where no test has such a comparison.
 ///
 /// ```
@@ -268,8 +268,12 @@ impl Style {
             )
         });
         static RUST: LazyLock<Regex> = LazyLock::new(|| regex(r"^(\s*)fn\s+(\w+)\s*\(\)\s*\{\s*$"));
-        static GO: LazyLock<Regex> =
-            LazyLock::new(|| regex(r"^()func\s+(Test\w+)\(\w+ \*testing\.T\) \{\s*$"));
+        // Go's own tests, and specs of Ginkgo.
+        static GO: LazyLock<Regex> = LazyLock::new(|| {
+            regex(
+                r#"^(\s*)(?:func\s+(Test\w+)\(\w+ \*testing\.T\) \{|(?:\w+\.)?(?:It|Specify)\("([^"\\]+)", func\(\) \{)\s*$"#,
+            )
+        });
         match self {
             Self::Python => &PYTHON,
             Self::Ruby => &RUBY,
@@ -361,6 +365,7 @@ impl Style {
         let closes = match self {
             Self::Ruby => ["end", "end"],
             Self::JavaScript => ["});", "})"],
+            Self::Go => ["}", "})"],
             _ => ["}", "}"],
         };
         let is_close = |line: &str| {
@@ -446,6 +451,9 @@ impl Style {
                 )),
                 regex(&format!(
                     r"(?m)^(\t(?:assert|require)\.Equal\(\w+,\s)({VALUE})(,\s.*\)\s*)$"
+                )),
+                regex(&format!(
+                    r"(?m)^(\s*(?:\w+\.)?Expect\(.*\)\.(?:To|Should)\((?:\w+\.)?Equal\()({VALUE}|[\w.]+\{{[^{{}}]*\}})(\)\)\s*)$"
                 )),
             ]
         });

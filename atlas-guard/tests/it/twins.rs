@@ -178,6 +178,16 @@ fn go_and_values_with_fields() {
             "(t, 6, Total",
         ),
         (
+            "a_test.go",
+            "package a\n\nvar _ = Describe(\"A\", func() {\n\tIt(\"adds\", func() {\n\t\tExpect(Both(3)).To(Equal(Sum{Of: 2}))\n\t})\n})\n".to_owned(),
+            "(Sum{Of: 2})",
+        ),
+        (
+            "a_test.go",
+            "package a\n\nvar _ = g.Describe(\"A\", func() {\n\tg.It(\"adds\", func() {\n\t\tm.Expect(Both(3)).Should(m.Equal(6))\n\t})\n})\n".to_owned(),
+            "Equal(6)",
+        ),
+        (
             "tests/a.rs",
             "#[test]\nfn sums() {\n    assert_eq!(both(3), Sum { of: 2 });\n}\n".to_owned(),
             "Sum { of: 2 }",
@@ -203,6 +213,10 @@ fn a_comparison_that_may_not_run_has_no_twin() {
         (
             "a_test.go",
             "func TestA(t *testing.T) {\n\tif short {\n\t\tt.Skip()\n\t}\n\tassert.Equal(t, 6, Total(3))\n}\n",
+        ),
+        (
+            "a_test.go",
+            "var _ = Describe(\"A\", func() {\n\tIt(\"adds\", func() {\n\t\tEventually(func() {\n\t\t\tExpect(Total(3)).To(Equal(6))\n\t\t})\n\t})\n})\n",
         ),
         (
             "a.rs",

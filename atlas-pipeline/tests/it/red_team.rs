@@ -282,3 +282,10 @@ fn rust_cargo() {
         run("rust", "docker");
     }
 }
+
+#[test]
+fn go_ginkgo() {
+    if is_asked() {
+        run("ginkgo", "docker");
+    }
+}
