@@ -289,3 +289,17 @@ fn go_ginkgo() {
         run("ginkgo", "docker");
     }
 }
+
+#[test]
+fn javascript_vitest() {
+    if is_asked() {
+        run("vitest", "docker");
+    }
+}
+
+#[test]
+fn javascript_node_test() {
+    if is_asked() {
+        run("nodetest", "docker");
+    }
+}
