@@ -204,6 +204,47 @@ fn go_and_values_with_fields() {
 }
 
 #[test]
+fn java() {
+    let class = |body: &str| {
+        format!(
+            "class CartTest {{\n    private int n;\n\n    @Test\n    void addsThePrices() throws Exception {{\n        {body}\n    }}\n\n    void helper() {{\n        assertEquals(1, f(1));\n    }}\n}}\n"
+        )
+    };
+    for (body, kept) in [
+        ("assertEquals(6, Cart.total(1, 2));", "(6, Cart.total"),
+        (
+            "Assertions.assertEquals(6L, Cart.total(1, 2));",
+            "(6L, Cart",
+        ),
+        (
+            "assertEquals(\"a b\", label(3), \"what\");",
+            "(\"a b\", label",
+        ),
+        (
+            "assertEquals(new Cart.Summary(2, 180), Cart.summary(3));",
+            "(new Cart.Summary(2, 180), ",
+        ),
+        ("assertEquals(Cart.total(1, 2), 6);", "2), 6);"),
+        (
+            "assertThat(Cart.all(3)).isEqualTo(List.of(1, 2));",
+            "To(List.of(1, 2));",
+        ),
+    ] {
+        let (made, _, new) = one("src/test/java/CartTest.java", &class(body));
+        assert_eq!(made, "addsThePrices");
+        assert_eq!(new.matches("@Test\n").count(), 2, "{new}");
+        assert_eq!(new.matches(kept).count(), 1, "{new}");
+    }
+    for text in [
+        class("if (n > 0) {\n            assertEquals(6, Cart.total(1, 2));\n        }"),
+        class("assertTrue(Cart.isEmpty());"),
+    ] {
+        let made = twins("CartTest.java", text.as_bytes(), "seed", &[]);
+        assert_eq!(made, None, "{text}");
+    }
+}
+
+#[test]
 fn a_comparison_that_may_not_run_has_no_twin() {
     for (file, text) in [
         (

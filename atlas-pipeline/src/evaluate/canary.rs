@@ -18,6 +18,8 @@ pub(super) struct CanaryPlan {
     seed: String,
     /// Tests that define the task, for whose twins there is room first; absent where the suite bears none.
     twins_of: Option<Vec<String>>,
+    /// Whether the suite's command is well with failing tests, as Maven's is that is told to go on.
+    ends_well: bool,
     /// Ids of tests and of their twins, as the gold patch's run has them.
     twin_ids: Vec<(String, String)>,
     /// Why there are none.
@@ -84,7 +86,7 @@ impl CanaryPlan {
 
     /// Finds the canaries in a run.
     pub(super) fn look(&self, run: &StateRun, laid: &LaidCanary) -> SeenCanary {
-        look(run, laid, self.twin_ids())
+        look(run, laid, (self.twin_ids(), self.ends_well))
     }
 
     /// The same files with canaries in the test file, if there are any.
@@ -151,7 +153,7 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
             let Some(laid) = laid else { break };
             let run = prepared.run(cx, &overlay, "gold with canaries").await?;
             let misses = prepared.misses(&run);
-            let seen = look(&run, &laid, &[]);
+            let seen = look(&run, &laid, (&[], true));
             if seen.is_honest()
                 && let Some(twin_ids) = twin_ids(&run, &laid.twins)
                 && misses
@@ -169,6 +171,7 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
                     Some(alone.summary)
                 };
                 return Ok(CanaryPlan {
+                    ends_well: run.summary.exit == (ExitState::Exited { code: 0 }),
                     reference: Some(run.summary),
                     alone,
                     twin_ids,
@@ -235,7 +238,11 @@ fn runs_canary(id: &str, run: &StateRun, laid: &LaidCanary, twin_ids: &[(String,
 }
 
 /// Finds the canaries in a run.
-fn look(run: &StateRun, laid: &LaidCanary, twin_ids: &[(String, String)]) -> SeenCanary {
+fn look(
+    run: &StateRun,
+    laid: &LaidCanary,
+    (twin_ids, ends_well): (&[(String, String)], bool),
+) -> SeenCanary {
     let tests = run.parsed.tests();
     let of = |name: &str| {
         tests
@@ -257,7 +264,7 @@ fn look(run: &StateRun, laid: &LaidCanary, twin_ids: &[(String, String)]) -> See
         pass: of(&laid.must_pass),
         has_fail,
         fail: laid.must_fail.as_deref().and_then(of),
-        ended_well: has_fail && run.summary.exit == (ExitState::Exited { code: 0 }),
+        ended_well: has_fail && !ends_well && run.summary.exit == (ExitState::Exited { code: 0 }),
         twins: twins.collect(),
     }
 }

@@ -58,6 +58,7 @@ pub(super) fn stored(
         log: parsed,
         exit,
         report: None,
+        disputes: None,
         tampering: &[],
         reference: None,
         listed: [defining, guarding],

@@ -303,3 +303,10 @@ fn javascript_node_test() {
         run("nodetest", "docker");
     }
 }
+
+#[test]
+fn java_maven() {
+    if is_asked() {
+        run("maven", "docker");
+    }
+}
