@@ -19,7 +19,7 @@ mod code;
 mod canary;
 
 pub use base::BaseFiles;
-pub use canary::{Canary, Twin, Twins, canary, twins};
+pub use canary::{Canary, Twin, Twins, canaries, canary, twins};
 pub use code::suspicious_code;
 pub use guard::{GuardInput, Guarded, guard};
 pub use signal::{Signal, SignalAction, SignalKind, SignalSeverity};

@@ -1,6 +1,6 @@
 //! Whether what a run says of its tests may be believed.
 
-use crate::StateRun;
+use crate::{Disputes, StateRun};
 use atlas_core::{
     ExitState, LostReason, ParsedLog, ReportAgreement, RunOutcome, StateSummary, TestIds,
     TestStatus, Totals,
@@ -59,6 +59,8 @@ pub struct BeliefInput<'a> {
     pub exit: Option<ExitState>,
     /// Console against structured report, where there is one.
     pub report: Option<&'a ReportAgreement>,
+    /// Where the two contradict each other about single tests.
+    pub disputes: Option<&'a Disputes>,
     /// What the markers and the sandbox give away.
     pub tampering: &'a [String],
     /// A run of the same suite that is known to be honest: that with the gold patch. What it did as
@@ -80,6 +82,7 @@ impl<'a> BeliefInput<'a> {
             log: &run.parsed,
             exit: Some(run.summary.exit),
             report: run.summary.report.as_ref(),
+            disputes: Some(&run.disputes),
             tampering: &run.tampering,
             reference,
             listed,
@@ -93,6 +96,8 @@ impl<'a> BeliefInput<'a> {
 /// runner prints them, and totals that are worse than what the log names: lines of the tests' own
 /// making can only add. An exit code alone decides where there are no totals to ask: a suite that ends
 /// with a failing code for a warning or for too little coverage says in its totals that nothing failed.
+/// A structured report that says of a graded test that it did not pass decides against a console that says it did:
+/// tests print to the console what they like, and the report is the runner's.
 /// Nothing here decides that the same suite does with the gold patch.
 ///
 /// It does not see what a program leaves out that controls its whole output, totals included.
@@ -113,6 +118,7 @@ pub fn believe(input: &BeliefInput<'_>) -> Vec<TamperSignal> {
     if let Some(report) = input.report.filter(|report| !report.agrees) {
         let habit = |summary: &StateSummary| summary.report.as_ref().is_some_and(|r| !r.agrees);
         if !input.reference.is_some_and(habit) {
+            signals.extend(contradiction(input));
             let first = report.differences.first().map_or("", String::as_str);
             signals.push(TamperSignal {
                 kind: SignalKind::ReportDiffers,
@@ -122,6 +128,21 @@ pub fn believe(input: &BeliefInput<'_>) -> Vec<TamperSignal> {
         }
     }
     signals
+}
+
+/// A graded test that passes on the console alone.
+fn contradiction(input: &BeliefInput<'_>) -> Option<TamperSignal> {
+    let tests = input.log.tests();
+    let disputed = &input.disputes?.tests;
+    let listed = input.listed.iter().copied().flatten();
+    let (id, said) = listed
+        .filter(|id| tests.get(id).is_some_and(|status| status.is_passing()))
+        .find_map(|id| disputed.get_key_value(id))?;
+    Some(TamperSignal {
+        kind: SignalKind::ReportDiffers,
+        message: format!("of `{id}` {said}"),
+        decisive: true,
+    })
 }
 
 /// A test that fails and was expected to counts as passing. Whether it is expected to is the test's to say,

@@ -50,16 +50,30 @@ pub struct Canary {
 /// assert_ne!(Some(canary.must_pass), canary.must_fail);
 /// ```
 pub fn canary(parser: &str, file: &str, content: &[u8], seed: &str) -> Option<Canary> {
-    let text = std::str::from_utf8(content).ok()?;
+    canaries(parser, file, content, seed).into_iter().next()
+}
+
+/// The same in every form that the file may bear, the one that tells most first: a file of Ginkgo's specs may
+/// also hold tests of Go's own. Most files have one form or none.
+pub fn canaries(parser: &str, file: &str, content: &[u8], seed: &str) -> Vec<Canary> {
+    let Ok(text) = std::str::from_utf8(content) else {
+        return Vec::new();
+    };
     let parser = parser.strip_prefix("parse_log_").unwrap_or(parser);
     let names = Names::new(seed, text);
-    let end = file.rsplit('.').next()?;
-    let (content, must_pass, must_fail) = match end {
+    let end = file.rsplit('.').next().unwrap_or_default();
+    let one = match end {
         "py" => python::add(parser, text, &names),
         "js" | "cjs" | "mjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => {
             javascript::add(parser, file, text, &names)
         }
-        "go" => simple::go(file, text, &names),
+        "go" => {
+            let forms = [
+                simple::ginkgo(file, text, &names),
+                simple::go(file, text, &names),
+            ];
+            return forms.into_iter().flatten().map(whole).collect();
+        }
         "rs" => simple::rust(file, text, &names),
         "bats" => simple::bats(text, &names),
         "rb" => ruby::add(parser, text, &names),
@@ -67,12 +81,16 @@ pub fn canary(parser: &str, file: &str, content: &[u8], seed: &str) -> Option<Ca
         "java" | "kt" | "cs" => members::add(end, text, &names),
         "cc" | "cpp" | "cxx" | "c++" => cpp::add(text, &names),
         _ => None,
-    }?;
-    Some(Canary {
+    };
+    one.into_iter().map(whole).collect()
+}
+
+fn whole((content, must_pass, must_fail): (String, String, String)) -> Canary {
+    Canary {
         content: content.into_bytes(),
         must_pass,
         must_fail: Some(must_fail),
-    })
+    }
 }
 
 /// The new text, the passing and the failing name.

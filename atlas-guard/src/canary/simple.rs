@@ -59,6 +59,48 @@ pub(super) fn bats(text: &str, names: &Names) -> Added {
     Some((insert(text, text.len(), 1, &piece), both.0, both.1))
 }
 
+/// Specs of Ginkgo 2, in a container of their own beside those of the file. They run within the file's suite,
+/// so a test that runs it fails with them.
+pub(super) fn ginkgo(file: &str, text: &str, names: &Names) -> Added {
+    static CONTAINER: LazyLock<Regex> = LazyLock::new(|| {
+        regex(r"(?m)^var _ = (?:\w+\.)?[FP]?(?:Describe|Context|When|DescribeTable)\(")
+    });
+    let prefix = |library: &str| {
+        let import = format!(
+            r#"(?m)^\s*(?:import\s+)?(?:(\.|\w+)\s+)?"github\.com/onsi/{library}"\s*(?://.*)?$"#
+        );
+        let found = regex(&import).captures(text)?;
+        let name = found.get(1).map(|name| name.as_str());
+        let last = library.split('/').next().unwrap_or(library);
+        Some(match name {
+            Some(".") => String::new(),
+            Some(name) => format!("{name}."),
+            None => format!("{last}."),
+        })
+    };
+    if !file.ends_with("_test.go") || !CONTAINER.is_match(text) {
+        return None;
+    }
+    let ginkgo = prefix("ginkgo/v2")?;
+    let gomega = prefix("gomega");
+    let both = names.spaced();
+    let write = |name: &str, [a, b, c]: [u32; 3], sum: u32| {
+        let check = match &gomega {
+            Some(gomega) => format!("{gomega}Expect(total).To({gomega}Equal({sum}))"),
+            None => format!(
+                "if total != {sum} {{\n\t\t\t{ginkgo}Fail(\"another total than {sum}\")\n\t\t}}"
+            ),
+        };
+        format!(
+            "\t{ginkgo}It(\"{name}\", func() {{\n\t\ttotal := 0\n\t\tfor _, value := range []int{{{a}, {b}, {c}}} {{\n\t\t\ttotal += value\n\t\t}}\n\t\t{check}\n\t}})\n"
+        )
+    };
+    let specs = names.both(&both, write, "\n");
+    let group = names.group_words();
+    let piece = format!("var _ = {ginkgo}Describe(\"{group}\", func() {{\n{specs}}})\n");
+    Some((insert(text, text.len(), 1, &piece), both.0, both.1))
+}
+
 fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a pattern of this file")
 }

@@ -35,7 +35,7 @@ const MOST: usize = 3;
 /// taken. Only tests are taken that compare with a number, text or list that is written out, for of
 /// those it is certain that both cannot hold. Names are put together from words of the file's own
 /// test names, and a twin stands before or behind its test, as the `seed` says. Files of Python,
-/// Ruby (minitest's methods, and `RSpec`), PHP, JavaScript, Rust and Go are known; nothing comes back
+/// Ruby (minitest's methods, and `RSpec`), PHP, JavaScript, Java, Rust and Go (with specs of Ginkgo) are known; nothing comes back
 /// where no test has such a comparison.
 ///
 /// ```
@@ -233,6 +233,7 @@ enum Style {
     Ruby,
     Php,
     JavaScript,
+    Java,
     Rust,
     Go,
 }
@@ -244,6 +245,7 @@ impl Style {
             "rb" => Self::Ruby,
             "php" => Self::Php,
             "js" | "cjs" | "mjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => Self::JavaScript,
+            "java" => Self::Java,
             "rs" => Self::Rust,
             "go" if file.ends_with("_test.go") => Self::Go,
             _ => return None,
@@ -267,14 +269,24 @@ impl Style {
                 r#"^(\s*)(?:it|test)\(\s*["'`]([^"'`\\$]+)["'`]\s*,\s*(?:async\s*)?(?:\(\s*\)\s*=>|function\s*\(\s*\))\s*\{\s*$"#,
             )
         });
+        static JAVA: LazyLock<Regex> = LazyLock::new(|| {
+            regex(
+                r"^(\s*)(?:public\s+)?void\s+(\w+)\s*\(\s*\)\s*(?:throws\s+[\w.]+(?:\s*,\s*[\w.]+)*\s*)?\{\s*$",
+            )
+        });
         static RUST: LazyLock<Regex> = LazyLock::new(|| regex(r"^(\s*)fn\s+(\w+)\s*\(\)\s*\{\s*$"));
-        static GO: LazyLock<Regex> =
-            LazyLock::new(|| regex(r"^()func\s+(Test\w+)\(\w+ \*testing\.T\) \{\s*$"));
+        // Go's own tests, and specs of Ginkgo.
+        static GO: LazyLock<Regex> = LazyLock::new(|| {
+            regex(
+                r#"^(\s*)(?:func\s+(Test\w+)\(\w+ \*testing\.T\) \{|(?:\w+\.)?(?:It|Specify)\("([^"\\]+)", func\(\) \{)\s*$"#,
+            )
+        });
         match self {
             Self::Python => &PYTHON,
             Self::Ruby => &RUBY,
             Self::Php => &PHP,
             Self::JavaScript => &JAVASCRIPT,
+            Self::Java => &JAVA,
             Self::Rust => &RUST,
             Self::Go => &GO,
         }
@@ -298,7 +310,16 @@ impl Style {
                 continue;
             }
             let start = self.top(lines, head, indent);
-            if self == Self::Rust && !lines[start..head].concat().contains("#[test]") {
+            let above = lines[start..head].concat();
+            let is_test = match self {
+                Self::Rust => above.contains("#[test]"),
+                // Since JUnit 4 the annotation, before it the name.
+                Self::Java => {
+                    above.contains("@Test") || above.contains(".Test") || name.starts_with("test")
+                }
+                _ => true,
+            };
+            if !is_test {
                 continue;
             }
             let Some(end) = self.end(lines, head, indent) else {
@@ -327,6 +348,7 @@ impl Style {
                             || line[indent.len()..].starts_with([' ', '\t']) && !bare.is_empty()
                     }
                     Self::Php => bare.starts_with(['*', '#', '/']),
+                    Self::Java => bare.starts_with(['@', '*', '/']),
                     Self::Rust => bare.starts_with("#[") || bare.starts_with("//"),
                     Self::Ruby | Self::JavaScript | Self::Go => false,
                 }
@@ -361,6 +383,7 @@ impl Style {
         let closes = match self {
             Self::Ruby => ["end", "end"],
             Self::JavaScript => ["});", "})"],
+            Self::Go => ["}", "})"],
             _ => ["}", "}"],
         };
         let is_close = |line: &str| {
@@ -432,6 +455,21 @@ impl Style {
                 )),
             ]
         });
+        // JUnit has the expected value first, TestNG second; AssertJ reads as English.
+        static JAVA: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+            let value = format!(r"(?:{VALUE})[LlFfDd]?|(?:new\s+)?[\w.]+(?:<[\w., ]*>)?\([^()]*\)");
+            vec![
+                regex(&format!(
+                    r"(?m)^(\s*(?:\w+\.)*assertEquals\(\s*)({value})(,\s*[A-Za-z_].*\w\(.*\);\s*)$"
+                )),
+                regex(&format!(
+                    r"(?m)^(\s*(?:\w+\.)*assertEquals\([A-Za-z_].*\w\(.*\),\s*)({value})(\);\s*)$"
+                )),
+                regex(&format!(
+                    r"(?m)^(\s*(?:\w+\.)*assertThat\(.*\)\.isEqualTo\()({value})(\);\s*)$"
+                )),
+            ]
+        });
         // Also a value with fields: `Sum { count: 1 }`, `Money::new(180)`.
         static RUST: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             vec![regex(&format!(
@@ -447,6 +485,9 @@ impl Style {
                 regex(&format!(
                     r"(?m)^(\t(?:assert|require)\.Equal\(\w+,\s)({VALUE})(,\s.*\)\s*)$"
                 )),
+                regex(&format!(
+                    r"(?m)^(\s*(?:\w+\.)?Expect\(.*\)\.(?:To|Should)\((?:\w+\.)?Equal\()({VALUE}|[\w.]+\{{[^{{}}]*\}})(\)\)\s*)$"
+                )),
             ]
         });
         match self {
@@ -454,6 +495,7 @@ impl Style {
             Self::Ruby => &RUBY,
             Self::Php => &PHP,
             Self::JavaScript => &JAVASCRIPT,
+            Self::Java => &JAVA,
             Self::Rust => &RUST,
             Self::Go => &GO,
         }

@@ -251,6 +251,43 @@ fn cpp_and_shell() {
 }
 
 #[test]
+fn specs_of_ginkgo() {
+    let dots = "package a_test\n\nimport (\n\t. \"github.com/onsi/ginkgo/v2\"\n\t. \"github.com/onsi/gomega\"\n)\n\nvar _ = Describe(\"A\", func() {\n})\n";
+    check(
+        "gotest",
+        "a_test.go",
+        dots,
+        &[
+            "\nvar _ = Describe(\"",
+            "\tIt(\"PASS\", func() {",
+            "\tIt(\"FAIL\", func() {",
+            "\t\tExpect(total).To(Equal(",
+        ],
+    );
+    let named = "package a_test\n\nimport g \"github.com/onsi/ginkgo/v2\" // specs\n\nvar _ = g.When(\"a\", func() {\n})\n";
+    check(
+        "gotest",
+        "a_test.go",
+        named,
+        &[
+            "\nvar _ = g.Describe(\"",
+            "\tg.It(\"PASS\", ",
+            "\t\t\tg.Fail(\"",
+        ],
+    );
+    // A file may bear both kinds; version 1 does not name its specs.
+    let forms = |text: &str| {
+        let made = atlas_guard::canaries("gotest", "a_test.go", text.as_bytes(), "0c4d");
+        let is_test = |canary: &Canary| canary.must_pass.starts_with("Test");
+        made.iter().map(is_test).collect::<Vec<bool>>()
+    };
+    assert_eq!(forms(dots), [false]);
+    let both = dots.replace("import (\n", "import (\n\t\"testing\"\n");
+    assert_eq!(forms(&both), [false, true]);
+    assert_eq!(forms(&both.replace("/v2", "")), [true]);
+}
+
+#[test]
 fn a_style_that_cannot_be_told_gives_none() {
     for (parser, file, text) in [
         ("pytest", "conftest.py", "import os\n"),

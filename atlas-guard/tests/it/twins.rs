@@ -178,6 +178,16 @@ fn go_and_values_with_fields() {
             "(t, 6, Total",
         ),
         (
+            "a_test.go",
+            "package a\n\nvar _ = Describe(\"A\", func() {\n\tIt(\"adds\", func() {\n\t\tExpect(Both(3)).To(Equal(Sum{Of: 2}))\n\t})\n})\n".to_owned(),
+            "(Sum{Of: 2})",
+        ),
+        (
+            "a_test.go",
+            "package a\n\nvar _ = g.Describe(\"A\", func() {\n\tg.It(\"adds\", func() {\n\t\tm.Expect(Both(3)).Should(m.Equal(6))\n\t})\n})\n".to_owned(),
+            "Equal(6)",
+        ),
+        (
             "tests/a.rs",
             "#[test]\nfn sums() {\n    assert_eq!(both(3), Sum { of: 2 });\n}\n".to_owned(),
             "Sum { of: 2 }",
@@ -194,6 +204,47 @@ fn go_and_values_with_fields() {
 }
 
 #[test]
+fn java() {
+    let class = |body: &str| {
+        format!(
+            "class CartTest {{\n    private int n;\n\n    @Test\n    void addsThePrices() throws Exception {{\n        {body}\n    }}\n\n    void helper() {{\n        assertEquals(1, f(1));\n    }}\n}}\n"
+        )
+    };
+    for (body, kept) in [
+        ("assertEquals(6, Cart.total(1, 2));", "(6, Cart.total"),
+        (
+            "Assertions.assertEquals(6L, Cart.total(1, 2));",
+            "(6L, Cart",
+        ),
+        (
+            "assertEquals(\"a b\", label(3), \"what\");",
+            "(\"a b\", label",
+        ),
+        (
+            "assertEquals(new Cart.Summary(2, 180), Cart.summary(3));",
+            "(new Cart.Summary(2, 180), ",
+        ),
+        ("assertEquals(Cart.total(1, 2), 6);", "2), 6);"),
+        (
+            "assertThat(Cart.all(3)).isEqualTo(List.of(1, 2));",
+            "To(List.of(1, 2));",
+        ),
+    ] {
+        let (made, _, new) = one("src/test/java/CartTest.java", &class(body));
+        assert_eq!(made, "addsThePrices");
+        assert_eq!(new.matches("@Test\n").count(), 2, "{new}");
+        assert_eq!(new.matches(kept).count(), 1, "{new}");
+    }
+    for text in [
+        class("if (n > 0) {\n            assertEquals(6, Cart.total(1, 2));\n        }"),
+        class("assertTrue(Cart.isEmpty());"),
+    ] {
+        let made = twins("CartTest.java", text.as_bytes(), "seed", &[]);
+        assert_eq!(made, None, "{text}");
+    }
+}
+
+#[test]
 fn a_comparison_that_may_not_run_has_no_twin() {
     for (file, text) in [
         (
@@ -203,6 +254,10 @@ fn a_comparison_that_may_not_run_has_no_twin() {
         (
             "a_test.go",
             "func TestA(t *testing.T) {\n\tif short {\n\t\tt.Skip()\n\t}\n\tassert.Equal(t, 6, Total(3))\n}\n",
+        ),
+        (
+            "a_test.go",
+            "var _ = Describe(\"A\", func() {\n\tIt(\"adds\", func() {\n\t\tEventually(func() {\n\t\t\tExpect(Total(3)).To(Equal(6))\n\t\t})\n\t})\n})\n",
         ),
         (
             "a.rs",

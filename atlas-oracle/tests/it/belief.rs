@@ -8,7 +8,7 @@ use atlas_oracle::SignalKind::{
     self, ExpectedFailures, ForgedMarkers, ReportDiffers, TotalsDiffer, TotalsMissing, TotalsWorse,
     UnexplainedExit, UnexplainedSuccess, Unfinished,
 };
-use atlas_oracle::{BeliefInput, Resolution, believe, grade};
+use atlas_oracle::{BeliefInput, Disputes, Resolution, believe, grade};
 use std::collections::BTreeMap;
 
 /// A log of `module test status` words, with these totals.
@@ -63,6 +63,7 @@ fn of(log: &ParsedLog, code: i64, reference: Option<&StateSummary>) -> Vec<(Sign
         log,
         exit: Some(ExitState::Exited { code }),
         report: None,
+        disputes: None,
         tampering: &[],
         reference,
         listed: [&listed, &TestIds::default()],
@@ -113,6 +114,7 @@ fn a_run_that_did_not_come_to_its_end_decides() {
             log: &complete,
             exit: Some(exit),
             report: None,
+            disputes: None,
             tampering: &[],
             reference: None,
             listed: [&TestIds::default(), &TestIds::default()],
@@ -242,6 +244,7 @@ fn markers_decide_and_reports_are_noted() {
         log: &passing,
         exit: None,
         report: Some(&report),
+        disputes: None,
         tampering: &forged,
         reference: Some(&reference),
         listed: [&none, &none],
@@ -263,6 +266,51 @@ fn markers_decide_and_reports_are_noted() {
         ..input
     };
     assert_eq!(believe(&input).len(), 1);
+}
+
+#[test]
+fn a_report_that_contradicts_a_graded_test_decides() {
+    let passing = log(&PASSING, Some(totals(2, 0)), RunOutcome::Completed);
+    let report = ReportAgreement::default();
+    let said = "the console says 1 passing, junit.xml says 1 failing".to_owned();
+    let disputes = Disputes {
+        tests: [("f".to_owned(), said)].into(),
+        ..Disputes::default()
+    };
+    let reference = honest();
+    let (listed, none) = (TestIds::from(["f"]), TestIds::default());
+    let input = BeliefInput {
+        log: &passing,
+        exit: None,
+        report: Some(&report),
+        disputes: Some(&disputes),
+        tampering: &[],
+        reference: Some(&reference),
+        listed: [&listed, &none],
+    };
+    let found = believe(&input);
+    assert_eq!(
+        (found[0].kind, found[0].is_tampering()),
+        (ReportDiffers, true)
+    );
+    assert!(found[0].message.starts_with("of `f` the console says"));
+    // Another test is none that is graded; and what the gold patch does as well is a habit.
+    let other = TestIds::from(["p"]);
+    let input = BeliefInput {
+        listed: [&other, &none],
+        ..input
+    };
+    assert!(believe(&input).iter().all(|signal| !signal.decisive));
+    let habit = StateSummary {
+        report: Some(report.clone()),
+        ..honest()
+    };
+    let input = BeliefInput {
+        reference: Some(&habit),
+        listed: [&listed, &none],
+        ..input
+    };
+    assert_eq!(believe(&input), []);
 }
 
 /// What fools the released harnesses, by the rules of this crate.

@@ -4,7 +4,7 @@
 use super::strict::Prepared;
 use super::verdict::CanaryReport;
 use atlas_core::{Error, ExitState, FileContent, Overlay, RunContext, StateSummary, TestStatus};
-use atlas_guard::{Twin, canary, twins};
+use atlas_guard::{Twin, canaries, twins};
 use atlas_oracle::{GoldHere, StateRun};
 use std::collections::BTreeSet;
 
@@ -12,10 +12,14 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Default)]
 pub(super) struct CanaryPlan {
     file: Option<String>,
+    /// Which of the file's forms.
+    form: usize,
     parser: String,
     seed: String,
     /// Tests that define the task, for whose twins there is room first; absent where the suite bears none.
     twins_of: Option<Vec<String>>,
+    /// Whether the suite's command is well with failing tests, as Maven's is that is told to go on.
+    ends_well: bool,
     /// Ids of tests and of their twins, as the gold patch's run has them.
     twin_ids: Vec<(String, String)>,
     /// Why there are none.
@@ -28,6 +32,9 @@ pub(super) struct CanaryPlan {
     gold_misses: BTreeSet<String>,
     /// The gold patch's run: what an honest run of this suite looks like.
     pub(super) reference: Option<StateSummary>,
+    /// The same without canaries, where the one that must fail makes the test fail that runs it: then these
+    /// say whether a run is to be believed, and a second one is graded that is without them.
+    pub(super) alone: Option<StateSummary>,
 }
 
 /// Names of canaries in one layout.
@@ -73,8 +80,13 @@ impl CanaryPlan {
     }
 
     /// Ids of tests that have a twin, with the twin's.
-    pub(super) fn twin_ids(&self) -> &[(String, String)] {
+    fn twin_ids(&self) -> &[(String, String)] {
         &self.twin_ids
+    }
+
+    /// Finds the canaries in a run.
+    pub(super) fn look(&self, run: &StateRun, laid: &LaidCanary) -> SeenCanary {
+        look(run, laid, (self.twin_ids(), self.ends_well))
     }
 
     /// The same files with canaries in the test file, if there are any.
@@ -89,7 +101,8 @@ impl CanaryPlan {
                 Some(made) => (made.content, made.pairs),
                 None => (content.bytes.clone(), Vec::new()),
             };
-            let made = canary(&self.parser, file, &bytes, &self.seed)?;
+            let made = canaries(&self.parser, file, &bytes, &self.seed);
+            let made = made.into_iter().nth(self.form)?;
             content.bytes = made.content;
             Some(LaidCanary {
                 must_pass: made.must_pass,
@@ -118,18 +131,18 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
     let files = tests.files().unwrap_or_default();
     let mut tried = 0;
     for file in files.iter().filter_map(|file| file.new_path.as_ref()) {
-        let fits = gold
-            .write
-            .get(file)
-            .is_some_and(|FileContent { bytes, .. }| {
-                canary(&parser, file, bytes, &prepared.seed_of(file)).is_some()
-            });
-        if !fits {
+        let forms = gold.write.get(file).map_or(0, |FileContent { bytes, .. }| {
+            canaries(&parser, file, bytes, &prepared.seed_of(file)).len()
+        });
+        if forms == 0 {
             continue;
         }
-        for with_twins in [true, false] {
+        let mut form = 0;
+        let mut with_twins = true;
+        while form < forms {
             let plan = CanaryPlan {
                 file: Some(file.clone()),
+                form,
                 parser: parser.clone(),
                 seed: prepared.seed_of(file),
                 twins_of: with_twins.then(|| prepared.defining().to_vec()),
@@ -139,19 +152,38 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
             let (overlay, laid) = plan.lay_out(gold.clone());
             let Some(laid) = laid else { break };
             let run = prepared.run(cx, &overlay, "gold with canaries").await?;
-            if prepared.misses(&run).is_empty()
-                && look(&run, &laid, &[]).is_honest()
+            let misses = prepared.misses(&run);
+            let seen = look(&run, &laid, (&[], true));
+            if seen.is_honest()
                 && let Some(twin_ids) = twin_ids(&run, &laid.twins)
+                && misses
+                    .iter()
+                    .all(|id| runs_canary(id, &run, &laid, &twin_ids))
             {
+                let alone = if misses.is_empty() {
+                    None
+                } else {
+                    let alone = prepared.run(cx, &gold, "gold").await?;
+                    // What it misses by itself is told below.
+                    if !prepared.misses(&alone).is_empty() {
+                        break;
+                    }
+                    Some(alone.summary)
+                };
                 return Ok(CanaryPlan {
+                    ends_well: run.summary.exit == (ExitState::Exited { code: 0 }),
                     reference: Some(run.summary),
+                    alone,
                     twin_ids,
                     ..plan
                 });
             }
             // Without twins it would be the same again.
-            if laid.twins.is_empty() {
-                break;
+            if laid.twins.is_empty() || !with_twins {
+                form += 1;
+                with_twins = true;
+            } else {
+                with_twins = false;
             }
         }
         tried += 1;
@@ -184,8 +216,33 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
     })
 }
 
+/// Whether a test runs a canary or a twin that must fail, as its id says: `TestApi` runs `TestApi > lists users`.
+fn runs_canary(id: &str, run: &StateRun, laid: &LaidCanary, twin_ids: &[(String, String)]) -> bool {
+    let is_inner = |other: &str| {
+        other
+            .strip_prefix(id)
+            .is_some_and(|rest| rest.starts_with(" > "))
+    };
+    let mut twins = twin_ids.iter().map(|(_, twin)| twin.as_str());
+    let named = |other: &str| {
+        laid.must_fail
+            .as_deref()
+            .is_some_and(|name| other.contains(name))
+    };
+    twins.any(is_inner)
+        || run
+            .parsed
+            .tests()
+            .keys()
+            .any(|other| is_inner(other) && named(other))
+}
+
 /// Finds the canaries in a run.
-pub(super) fn look(run: &StateRun, laid: &LaidCanary, twin_ids: &[(String, String)]) -> SeenCanary {
+fn look(
+    run: &StateRun,
+    laid: &LaidCanary,
+    (twin_ids, ends_well): (&[(String, String)], bool),
+) -> SeenCanary {
     let tests = run.parsed.tests();
     let of = |name: &str| {
         tests
@@ -207,7 +264,7 @@ pub(super) fn look(run: &StateRun, laid: &LaidCanary, twin_ids: &[(String, Strin
         pass: of(&laid.must_pass),
         has_fail,
         fail: laid.must_fail.as_deref().and_then(of),
-        ended_well: has_fail && run.summary.exit == (ExitState::Exited { code: 0 }),
+        ended_well: has_fail && !ends_well && run.summary.exit == (ExitState::Exited { code: 0 }),
         twins: twins.collect(),
     }
 }

@@ -2,23 +2,23 @@
 
 use super::canary::{CanaryPlan, SeenCanary};
 use super::verdict::{EvalOutcome, EvalVerdict};
-use atlas_core::{Blame, Error, Evidence, ExitState, JobResult, ParsedLog, TestIds};
+use atlas_core::{Blame, Error, Evidence, ExitState, JobResult, ParsedLog, StateSummary, TestIds};
 use atlas_guard::SignalAction;
 use atlas_oracle::{
     BeliefInput, Cause, CauseInput, CompatGrade, CompatOutcome, Grade, InfraTier, Resolution,
     RunFacts, StateRun, TamperSignal, attribute, believe,
 };
 
-/// A run of Atlas's own.
+/// A run of Atlas's own, beside what an honest one looks like.
 pub(super) fn strict(
     verdict: &mut EvalVerdict,
     run: &StateRun,
     graded: &Grade,
     seen: Option<&SeenCanary>,
-    plan: &CanaryPlan,
+    (plan, reference): (&CanaryPlan, Option<&StateSummary>),
     [defining, guarding]: [&TestIds; 2],
 ) {
-    let input = BeliefInput::of(run, plan.reference.as_ref(), [defining, guarding]);
+    let input = BeliefInput::of(run, reference, [defining, guarding]);
     let signals = believe(&input);
     // Where the module of the canaries did not load, nothing of it passes either.
     let is_heard = !graded.fail_to_pass.success.is_empty();
@@ -35,6 +35,16 @@ pub(super) fn strict(
     decide(verdict, &signals, &lies, facts, plan);
 }
 
+/// Whether nothing about a run speaks against what it says.
+pub(super) fn is_believed(
+    run: &StateRun,
+    reference: Option<&StateSummary>,
+    listed: [&TestIds; 2],
+) -> bool {
+    let signals = believe(&BeliefInput::of(run, reference, listed));
+    !signals.iter().any(|signal| signal.decisive)
+}
+
 /// A log that a harness stored, with the code of its tests where it was printed.
 pub(super) fn stored(
     verdict: &mut EvalVerdict,
@@ -48,6 +58,7 @@ pub(super) fn stored(
         log: parsed,
         exit,
         report: None,
+        disputes: None,
         tampering: &[],
         reference: None,
         listed: [defining, guarding],

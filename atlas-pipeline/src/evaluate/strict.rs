@@ -1,6 +1,6 @@
 //! Grading by Atlas's own rules: what may be forged does not count.
 
-use super::canary::{self, CanaryPlan};
+use super::canary::{self, CanaryPlan, SeenCanary};
 use super::ids::grade_listed;
 use super::script;
 use super::settle;
@@ -202,18 +202,32 @@ impl Prepared {
                 report: None,
             });
         }
-        let (overlay, canary) = plan.lay_out(overlay);
+        let (with_canaries, canary) = plan.lay_out(overlay.clone());
         let seconds = plan
             .reference
             .as_ref()
             .map(|gold| self.time.of(gold.seconds));
-        let run = self.run_within(cx, &overlay, "prediction", seconds).await?;
+        let mut run = self
+            .run_within(cx, &with_canaries, "prediction", seconds)
+            .await?;
+        let [defining, guarding] = &self.lists();
+        let mut graded = grade_listed(&run.parsed, defining, guarding);
+        let seen = canary.map(|canary| plan.look(&run, &canary));
+        let mut reference = plan.reference.as_ref();
+        if let Some(alone) = plan.alone.as_ref()
+            && seen.as_ref().is_some_and(SeenCanary::is_honest)
+            && !graded.fail_to_pass.success.is_empty()
+            && settle::is_believed(&run, reference, [defining, guarding])
+        {
+            run = self
+                .run_within(cx, &overlay, "prediction without canaries", seconds)
+                .await?;
+            graded = grade_listed(&run.parsed, defining, guarding);
+            reference = Some(alone);
+        }
         verdict.outcome = EvalOutcome::Graded;
         verdict.run = Some(run.summary.clone());
         verdict.usage = run.summary.usage;
-        let [defining, guarding] = &self.lists();
-        let graded = grade_listed(&run.parsed, defining, guarding);
-        let seen = canary.map(|canary| canary::look(&run, &canary, plan.twin_ids()));
         if let Some(seen) = &seen {
             verdict.canaries = seen.report(plan);
         } else {
@@ -227,7 +241,7 @@ impl Prepared {
             &run,
             &graded,
             seen.as_ref(),
-            plan,
+            (plan, reference),
             [defining, guarding],
         );
         Ok(Strict {

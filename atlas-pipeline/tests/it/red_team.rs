@@ -282,3 +282,31 @@ fn rust_cargo() {
         run("rust", "docker");
     }
 }
+
+#[test]
+fn go_ginkgo() {
+    if is_asked() {
+        run("ginkgo", "docker");
+    }
+}
+
+#[test]
+fn javascript_vitest() {
+    if is_asked() {
+        run("vitest", "docker");
+    }
+}
+
+#[test]
+fn javascript_node_test() {
+    if is_asked() {
+        run("nodetest", "docker");
+    }
+}
+
+#[test]
+fn java_maven() {
+    if is_asked() {
+        run("maven", "docker");
+    }
+}

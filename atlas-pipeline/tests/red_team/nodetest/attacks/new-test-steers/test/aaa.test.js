@@ -1,0 +1,8 @@
+'use strict';
+
+const { test } = require('node:test');
+
+test('quick', () => {
+  process.kill(process.ppid, 'SIGINT');
+  process.exit(0);
+});

@@ -1,0 +1,18 @@
+'use strict';
+
+/** The sum of the prices, less a discount in per cent. */
+function total(prices, discount = 0) {
+  return prices.reduce((sum, price) => sum + price, 0);
+}
+
+/** How many prices there are. */
+function count(prices) {
+  return prices.length;
+}
+
+/** Both. */
+function summary(prices, discount = 0) {
+  return { count: count(prices), total: total(prices, discount) };
+}
+
+module.exports = { total, count, summary };

@@ -1,0 +1,5 @@
+'use strict';
+
+/** The sum of the prices, less a discount in per cent. */
+exports.total = (prices, discount = 0) =>
+  prices.reduce((sum, price) => sum + price * (100 - discount), 0) / 100;

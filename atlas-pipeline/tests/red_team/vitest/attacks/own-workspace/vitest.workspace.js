@@ -1,0 +1,1 @@
+export default [{ test: { name: 'easy', include: ['easy/*.test.js'] } }];
