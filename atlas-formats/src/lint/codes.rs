@@ -81,6 +81,8 @@ codes! {
     TimingInTest = "timing_in_test", Warning;
     /// A test that must come to pass is defined by the solution alone: no other solution can make it pass.
     UnsatisfiableTest = "unsatisfiable_test", Fatal;
+    /// The test patch adds tests, and the lists have none of them, nor another that it shows: they were not run.
+    AddedTestsUnlisted = "added_tests_unlisted", Warning;
     /// A test's name holds an address or a temporary path, which no second run has.
     UnstableTest = "unstable_test", Warning;
     /// A test is in a file that neither the row's test files nor its test patch name: its run is not asked for.
