@@ -61,10 +61,12 @@ codes! {
     EmptyProblem = "empty_problem", Fatal;
     /// The problem statement quotes lines of the solution.
     SolutionInProblem = "solution_in_problem", Warning;
-    /// The problem statement links to the change that solves it (`atlas audit`).
+    /// The problem statement links to the change that solves it, or to one that was made for it (`atlas audit`).
     LinkInProblem = "link_in_problem", Warning;
-    /// The problem statement holds a diff, or most of the solution's lines (`atlas audit`).
+    /// The problem statement holds a diff of the solution's files, or most of the solution's lines (`atlas audit`).
     DiffInProblem = "diff_in_problem", Warning;
+    /// Tests use names that only the solution makes, and the problem statement does not give them (`atlas audit`).
+    UnnamedInterface = "unnamed_interface", Warning;
     /// No test must come to pass: every patch resolves the task.
     EmptyFailToPass = "empty_fail_to_pass", Fatal;
     /// A test is in both lists.
