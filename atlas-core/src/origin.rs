@@ -137,7 +137,7 @@ impl TestOrigins {
         let gold = self
             .gold
             .iter()
-            .filter(|source| source.defines(leaf).is_some());
+            .filter(|source| source.defines_test(leaf).is_some());
         let gold = gold
             .map(|source| (fit(source), source))
             .max_by_key(|found| found.0);
@@ -155,6 +155,17 @@ impl TestOrigins {
             _ if tests.0 > 0 => TestOrigin::Tests,
             _ => TestOrigin::Unknown,
         }
+    }
+
+    /// Whether what the test patch shows of its files defines this test, or holds its title.
+    pub fn is_shown(&self, id: &str) -> bool {
+        let stem = stem(without_source_line(id));
+        let leaf = parts(stem).last().copied().unwrap_or_default();
+        let is_title = stem.contains(' ');
+        let mut sources = self.tests.iter();
+        sources.any(|source| {
+            source.defines(leaf).is_some() || (is_title && source.text.contains(stem))
+        })
     }
 
     /// Where a test is whose id begins with a file.
@@ -299,10 +310,24 @@ impl Source {
     /// The line that defines something of this name: behind a word that defines, or a title behind a word
     /// that begins a test.
     fn defines(&self, name: &str) -> Option<&str> {
-        if name.is_empty() {
-            return None;
-        }
-        self.text.match_indices(name).find_map(|(at, _)| {
+        self.definitions(name).next().map(|(line, _)| line)
+    }
+
+    /// The line that defines something of this name which can be a test by itself.
+    fn defines_test(&self, name: &str) -> Option<&str> {
+        let mut definitions = self.definitions(name);
+        let found =
+            definitions.find(|(line, at)| !is_no_test(&line[..*at], &line[at + name.len()..]));
+        found.map(|(line, _)| line)
+    }
+
+    /// The lines that define this name, and where on them it stands.
+    fn definitions<'a, 'n>(
+        &'a self,
+        name: &'n str,
+    ) -> impl Iterator<Item = (&'a str, usize)> + use<'a, 'n> {
+        let places = self.text.match_indices(name).filter(|_| !name.is_empty());
+        places.filter_map(|(at, _)| {
             let edge = |c: Option<char>| c.is_none_or(|c| !is_word(c));
             let whole = edge(self.text[..at].chars().next_back())
                 && edge(self.text[at + name.len()..].chars().next());
@@ -310,12 +335,14 @@ impl Source {
             let end = self.text[at..]
                 .find('\n')
                 .map_or(self.text.len(), |end| at + end);
-            (whole && is_defining(&self.text[start..at])).then(|| &self.text[start..end])
+            (whole && is_defining(&self.text[start..at]))
+                .then(|| (&self.text[start..end], at - start))
         })
     }
 
     fn shown(&self, leaf: &str) -> TestOrigin {
-        let line = self.defines(leaf).unwrap_or("the gold patch adds the file");
+        let line = self.defines_test(leaf).or_else(|| self.defines(leaf));
+        let line = line.unwrap_or("the gold patch adds the file");
         TestOrigin::Gold(Evidence::of(&self.path, line.trim()))
     }
 }
@@ -376,6 +403,20 @@ fn is_defining(before: &str) -> bool {
         before = front.trim_end();
     }
     DEFINING.contains(&last_word(before).as_str())
+}
+
+/// Whether what a line defines is of Rust and no test by itself: a method, a module, a type.
+fn is_no_test(before: &str, after: &str) -> bool {
+    let word = before.trim_end().rsplit(|c| !is_word(c)).next();
+    match word.unwrap_or_default() {
+        "mod" | "struct" | "enum" | "trait" | "union" => true,
+        "fn" => {
+            let arguments = after.split_once('(').map_or("", |(_, arguments)| arguments);
+            let first = arguments.split([',', ')', ':']).next().unwrap_or_default();
+            first.rsplit(|c| !is_word(c)).next() == Some("self")
+        }
+        _ => false,
+    }
 }
 
 fn is_word(c: char) -> bool {
@@ -512,6 +553,29 @@ mod tests {
         assert_eq!(origins.of("works"), TestOrigin::Tests);
         assert_eq!(origins.of("old::tests::never_heard"), TestOrigin::Unknown);
         assert_eq!(origins.of("works/parse"), TestOrigin::Tests);
+    }
+
+    #[test]
+    fn a_method_or_a_module_of_golds_is_no_test() {
+        let gold = "trait T {\nfn enabled(&self) -> bool;\nfn enter<'a>(&'a mut self, id: u8) {}\n}\nmod chunks;\nfn works(selfish: u8) {}";
+        let origins = origins(&[("tests/it.rs", "fn other() {}")], &[("src/lib.rs", gold)]);
+        for id in ["enabled", "enter", "slice::chunks"] {
+            assert_eq!(origins.of(id), TestOrigin::Unknown, "{id}");
+        }
+        assert!(is_gold(&origins.of("works")));
+        assert!(is_gold(&origins.of("src/lib.rs - T::enabled (line 2)")));
+    }
+
+    #[test]
+    fn a_test_is_shown_by_its_definition_or_its_title() {
+        let text = "def test_a(self):\n    'Old ones are kept.'\n    assert test_b";
+        let origins = origins(&[("t.py", text)], &[]);
+        for id in ["t.py::T::test_a[1]", "test_a (t.T)", "Old ones are kept."] {
+            assert!(origins.is_shown(id), "{id}");
+        }
+        for id in ["test_b (t.T)", "kept", "Old ones are lost."] {
+            assert!(!origins.is_shown(id), "{id}");
+        }
     }
 
     #[test]

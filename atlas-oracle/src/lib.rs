@@ -40,7 +40,7 @@ pub use flake::{
 pub use gates::{
     ConsistencyOptions, EnvironmentDeterminism, GATES, GoldPatch, Integrity, IntegrityOptions,
     Leak, NullPatch, OracleConsistency, ParserCertificate, PartStanding, Strength, StrengthOptions,
-    StrengthPart, TestRun, USUAL_GATES, implausible_number, leak_of,
+    StrengthPart, TestRun, USUAL_GATES, implausible_number, leak_of, unnamed_interface,
 };
 pub use grade::{Grade, Graded, Resolution, grade};
 pub use rerun::{Said, respelled};

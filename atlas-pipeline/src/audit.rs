@@ -7,8 +7,9 @@ use atlas_core::{Error, Patch, RunContext, Severity};
 use atlas_formats::{
     ConvertOptions, Dataset, Finding, LintCode, LintOptions, Row, RowFault, Schema, convert,
 };
-use atlas_oracle::leak_of;
+use atlas_oracle::{leak_of, unnamed_interface};
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -120,12 +121,17 @@ pub fn audit_dataset(
         let Some(plain) = rows.first() else { continue };
         let text = |column: &str| plain.text(column).unwrap_or_default();
         let [gold, tests] = ["patch", "test_patch"].map(|column| Patch::new(text(column)));
-        let leak = leak_of(text("problem_statement"), &gold, &tests);
+        let statement = text("problem_statement");
+        let leak = leak_of(statement, &gold, &tests);
         let repo = format!("/{}/", text("repo").to_ascii_lowercase());
-        let own = leak
-            .links
-            .iter()
-            .find(|link| link.to_ascii_lowercase().contains(&repo));
+        let change = Change::of(row);
+        let mut own = leak.links.iter();
+        let own = own.find(|link| {
+            let link = link.to_ascii_lowercase();
+            let place = link.split_once(&repo).map(|(_, place)| place);
+            place.is_some_and(|place| change.may_be_at(place))
+        });
+        let has_diff = leak.has_diff && is_of_files(statement, &gold);
         let line = row.place().map_or(0, |place| place.line);
         let mut add = |code: LintCode, message: String, way_out: &str| {
             findings.push(Finding {
@@ -142,7 +148,7 @@ pub fn audit_dataset(
             let message = format!("it links to `{link}`");
             add(LintCode::LinkInProblem, message, "take the link out");
         }
-        if leak.has_diff {
+        if has_diff {
             let way_out = "take the diff out, or say that the task gives the answer";
             add(
                 LintCode::DiffInProblem,
@@ -161,10 +167,99 @@ pub fn audit_dataset(
             let way_out = "take the lines out, or say that the task gives the answer";
             add(LintCode::DiffInProblem, message, way_out);
         }
+        // What is shown beside the statement in rows that have it.
+        let shown =
+            ["requirements", "interface"].map(|column| row.text(column).unwrap_or_default());
+        let shown = [&[statement], shown.as_slice()].concat().join("\n");
+        let unnamed = unnamed_interface(&shown, &gold, &tests);
+        if let Some(first) = unnamed.first() {
+            let message = format!(
+                "tests use {} names that it does not give and that only the solution makes, as `{first}`",
+                unnamed.len()
+            );
+            let way_out = "say what they are, as an interface that the solution must offer";
+            add(LintCode::UnnamedInterface, message, way_out);
+        }
     }
     findings.retain(|finding| !options.ignored.contains(&finding.code));
     in_order(set, &mut findings);
     Ok(AuditReport::new(set, findings))
+}
+
+/// What a row says of the change that solves it.
+struct Change {
+    /// The pull request, where the row's name or a column says it.
+    number: Option<u64>,
+    /// The issues that it answers.
+    issues: Vec<u64>,
+}
+
+impl Change {
+    fn of(row: &Row) -> Self {
+        let number_of = |value: &Value| match value {
+            Value::Number(number) => number.as_u64(),
+            Value::String(text) => text.parse().ok(),
+            Value::Object(map) => map.get("number").and_then(Value::as_u64),
+            _ => None,
+        };
+        let by_name = || row.id().as_str().rsplit_once('-')?.1.parse().ok();
+        let issues = ["resolved_issues", "issue_numbers"].iter();
+        let issues = issues.filter_map(|column| row.get(column)?.as_array());
+        Self {
+            number: ["pull_number", "number"]
+                .iter()
+                .find_map(|column| row.get(column).and_then(number_of))
+                .or_else(by_name),
+            issues: issues.flatten().filter_map(number_of).collect(),
+        }
+    }
+
+    /// Whether a link behind the repository's name can lead to the change: statements mostly name older ones,
+    /// which brought the fault. A pull request that is younger than the issue was made for it. Of a commit
+    /// nothing tells its place from data alone, so one that stands by itself is taken for an older one.
+    fn may_be_at(&self, place: &str) -> bool {
+        let mut parts = place.split('/');
+        let kind = parts.next().unwrap_or_default();
+        let kind = if kind == "-" {
+            parts.next().unwrap_or_default()
+        } else {
+            kind
+        };
+        let rest = parts.next().unwrap_or_default();
+        let digits = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        match (kind, rest[..digits].parse::<u64>(), self.number) {
+            ("commit", ..) => false,
+            ("pull" | "pulls" | "merge_requests", Ok(named), Some(own)) => {
+                let issue = self.issues.iter().max();
+                named == own || issue.is_some_and(|issue| named > *issue)
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Whether a diff in a statement is of files that the solution changes. One without names of files is.
+fn is_of_files(statement: &str, gold: &Patch) -> bool {
+    let files = gold.files().unwrap_or_default();
+    let paths: Vec<&str> = files
+        .iter()
+        .flat_map(atlas_core::FilePatch::paths)
+        .collect();
+    let heads = ["diff --git ", "--- ", "+++ "];
+    let mut named = statement
+        .lines()
+        .filter_map(|line| heads.iter().find_map(|head| line.strip_prefix(head)))
+        .flat_map(str::split_whitespace)
+        .filter(|word| word.contains('/') && *word != "/dev/null")
+        .peekable();
+    named.peek().is_none()
+        || named.any(|word| {
+            // `a/src/x.c`, `old/src/x.c`
+            let (_, below) = word.split_once('/').unwrap_or(("", word));
+            paths.iter().any(|path| *path == word || *path == below)
+        })
 }
 
 /// Builds and runs the rows: with their own solutions, which must resolve them, and with a file that no test

@@ -32,7 +32,7 @@ pub(super) fn fill(view: &View, to: Schema, options: &ConvertOptions) -> (View, 
     ] {
         let wanted = columns(to)
             .iter()
-            .any(|column| column.field == field && column.need == super::fields::Need::Required);
+            .any(|column| column.field == field && column.need.is_written());
         let helps = matches!(
             field,
             Field::Number | Field::LogParser | Field::TestCommands | Field::BuildCommands

@@ -139,6 +139,8 @@ pub(crate) enum Form {
 pub(crate) enum Need {
     /// Always; empty where nothing is known.
     Required,
+    /// Always, too, but published rows go without and no harness reads it from them.
+    Written,
     /// Where a value is known.
     Optional,
     /// Never: some rows have it, the schema does not ask for it.
@@ -154,6 +156,13 @@ pub(crate) struct Column {
     pub(crate) need: Need,
 }
 
+impl Need {
+    /// Whether a row that is made has the column, empty where nothing is known.
+    pub(crate) fn is_written(self) -> bool {
+        matches!(self, Self::Required | Self::Written)
+    }
+}
+
 const fn column(name: &'static str, field: Field, form: Form, need: Need) -> Column {
     Column {
         name,
@@ -165,7 +174,7 @@ const fn column(name: &'static str, field: Field, form: Form, need: Need) -> Col
 
 use Field as F;
 use Form::{Any, JsonList, JsonObject, List, Object, ProTag, PythonList, Reversed, Text};
-use Need::{Optional, Read, Required};
+use Need::{Optional, Read, Required, Written};
 
 const SWEBENCH4: &[Column] = &[
     column("repo", F::Repo, Text, Required),
@@ -174,12 +183,12 @@ const SWEBENCH4: &[Column] = &[
     column("patch", F::GoldPatch, Text, Required),
     column("test_patch", F::TestPatch, Text, Required),
     column("problem_statement", F::ProblemStatement, Text, Required),
-    column("hints_text", F::Hints, Text, Required),
-    column("created_at", F::CreatedAt, Any, Required),
+    column("hints_text", F::Hints, Text, Written),
+    column("created_at", F::CreatedAt, Any, Written),
     column("version", F::Version, Text, Required),
     column("FAIL_TO_PASS", F::FailToPass, JsonList, Required),
     column("PASS_TO_PASS", F::PassToPass, JsonList, Required),
-    column("environment_setup_commit", F::SetupCommit, Text, Required),
+    column("environment_setup_commit", F::SetupCommit, Text, Written),
     column("difficulty", F::Difficulty, Any, Optional),
     column("image_assets", F::ImageAssets, Any, Optional),
     column("language", F::Language, Text, Read),
@@ -242,12 +251,12 @@ const SWEBENCHPP: &[Column] = &[
     column("patch", F::GoldPatch, Text, Required),
     column("test_patch", F::TestPatch, Text, Required),
     column("problem_statement", F::ProblemStatement, Text, Required),
-    column("hints_text", F::Hints, Text, Required),
-    column("created_at", F::CreatedAt, Any, Required),
+    column("hints_text", F::Hints, Text, Written),
+    column("created_at", F::CreatedAt, Any, Written),
     column("version", F::Version, Text, Required),
     column("FAIL_TO_PASS", F::FailToPass, JsonList, Required),
     column("PASS_TO_PASS", F::PassToPass, JsonList, Required),
-    column("environment_setup_commit", F::SetupCommit, Text, Required),
+    column("environment_setup_commit", F::SetupCommit, Text, Written),
     column("environment_config", F::Environment, JsonObject, Required),
     column("language", F::Language, Text, Required),
     column("image", F::Image, Text, Read),
@@ -275,9 +284,9 @@ const LIVE: &[Column] = &[
     column("patch", F::GoldPatch, Text, Required),
     column("test_patch", F::TestPatch, Text, Required),
     column("problem_statement", F::ProblemStatement, Text, Required),
-    column("hints_text", F::Hints, Text, Required),
-    column("created_at", F::CreatedAt, Any, Required),
-    column("rebuild_cmds", F::BuildCommands, List, Required),
+    column("hints_text", F::Hints, Text, Written),
+    column("created_at", F::CreatedAt, Any, Written),
+    column("rebuild_cmds", F::BuildCommands, List, Written),
     column("test_cmds", F::TestCommands, List, Required),
     column("log_parser", F::LogParser, Text, Required),
     column("FAIL_TO_PASS", F::FailToPass, List, Required),
@@ -307,7 +316,7 @@ const PRO: &[Column] = &[
         PythonList,
         Required,
     ),
-    column("dockerhub_tag", F::Image, ProTag, Required),
+    column("dockerhub_tag", F::Image, ProTag, Written),
 ];
 
 const REBENCH: &[Column] = &[

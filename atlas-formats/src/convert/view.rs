@@ -87,6 +87,10 @@ pub(super) fn read_flat(row: &Map<String, Value>, schema: Schema) -> View {
 
 fn decode(column: &Column, value: &Value) -> Option<Value> {
     match column.form {
+        // A pull request's number is a text in some rows, a number in others.
+        Form::Text if column.field == Field::Number && value.is_number() => {
+            Some(value.to_string().into())
+        }
         Form::Text => value.is_string().then(|| value.clone()),
         Form::Any => Some(value.clone()),
         Form::List | Form::JsonList | Form::PythonList => {
@@ -139,7 +143,7 @@ pub(super) fn write_flat(
             Some(value) => {
                 row.insert(column.name.to_owned(), value);
             }
-            None if column.need == Need::Required => {
+            None if column.need.is_written() => {
                 missing.push(column.name);
                 row.insert(column.name.to_owned(), empty(column.form));
             }

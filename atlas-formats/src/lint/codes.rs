@@ -61,10 +61,12 @@ codes! {
     EmptyProblem = "empty_problem", Fatal;
     /// The problem statement quotes lines of the solution.
     SolutionInProblem = "solution_in_problem", Warning;
-    /// The problem statement links to the change that solves it (`atlas audit`).
+    /// The problem statement links to the change that solves it, or to one that was made for it (`atlas audit`).
     LinkInProblem = "link_in_problem", Warning;
-    /// The problem statement holds a diff, or most of the solution's lines (`atlas audit`).
+    /// The problem statement holds a diff of the solution's files, or most of the solution's lines (`atlas audit`).
     DiffInProblem = "diff_in_problem", Warning;
+    /// Tests use names that only the solution makes, and the problem statement does not give them (`atlas audit`).
+    UnnamedInterface = "unnamed_interface", Warning;
     /// No test must come to pass: every patch resolves the task.
     EmptyFailToPass = "empty_fail_to_pass", Fatal;
     /// A test is in both lists.
@@ -81,6 +83,8 @@ codes! {
     TimingInTest = "timing_in_test", Warning;
     /// A test that must come to pass is defined by the solution alone: no other solution can make it pass.
     UnsatisfiableTest = "unsatisfiable_test", Fatal;
+    /// The test patch adds tests, and the lists have none of them, nor another that it shows: they were not run.
+    AddedTestsUnlisted = "added_tests_unlisted", Warning;
     /// A test's name holds an address or a temporary path, which no second run has.
     UnstableTest = "unstable_test", Warning;
     /// A test is in a file that neither the row's test files nor its test patch name: its run is not asked for.

@@ -6,9 +6,15 @@ use crate::convert::{
 };
 use crate::row::Row;
 use crate::schema::Schema;
-use atlas_core::Patch;
+use atlas_core::{FilePatch, HunkLineKind, Patch};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Extensions of files that no program is made of.
+const PROSE: &[&str] = &["md", "mdx", "rst", "txt", "adoc", "html"];
+
+/// Folders of documentation, with the programs that it shows.
+const DOCUMENTATION: &[&str] = &["doc", "docs", "examples"];
 
 /// What shows only when rows are compared.
 pub(super) fn across(rows: &[Row], schema: Option<Schema>, findings: &mut Vec<Finding>) {
@@ -113,6 +119,10 @@ fn present(looked: &mut Looked<'_>) {
             None => {}
             Some(value) => {
                 let readable = match column.form {
+                    // The view reads both.
+                    Form::Text if column.field == Field::Number => {
+                        value.is_string() || value.is_number()
+                    }
                     Form::Text | Form::ProTag | Form::Reversed => value.is_string(),
                     Form::Any => true,
                     Form::Object => value.is_object() || value.is_string(),
@@ -258,17 +268,32 @@ fn problem(looked: &mut Looked<'_>) {
         );
     }
     let gold = text(&looked.view, Field::GoldPatch).unwrap_or_default();
-    let Ok(parts) = Patch::new(gold).parts() else {
+    let Ok(files) = Patch::new(gold).files() else {
         return;
     };
+    // Documentation has examples that many have; examples are of the users' writing.
+    let is_code = |file: &&FilePatch| {
+        let mut folders = file.path().split('/').rev();
+        let name = folders.next().unwrap_or_default();
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        !PROSE.contains(&extension) && !folders.any(|folder| DOCUMENTATION.contains(&folder))
+    };
+    let lines = |files: &[FilePatch], is_new: bool| -> BTreeSet<String> {
+        let lines = files.iter().filter(is_code).flat_map(|file| &file.hunks);
+        let lines = lines.flat_map(|hunk| &hunk.lines);
+        lines
+            .filter(|line| (line.kind == HunkLineKind::Insert) == is_new)
+            .map(|line| String::from_utf8_lossy(&line.bytes).trim().to_owned())
+            .collect()
+    };
+    // A line that is only moved stood in the code that the statement quotes.
+    let old = lines(&files, false);
+    let told: BTreeSet<&str> = problem.lines().map(str::trim).collect();
     // Lines long enough that no one writes them by chance.
-    let told: Vec<&str> = problem.lines().map(str::trim).collect();
-    let leaked: std::collections::BTreeSet<String> = parts
-        .iter()
-        .flat_map(|part| &part.inserted)
-        .map(|line| line.trim())
-        .filter(|line| line.len() >= 25 && told.contains(line))
-        .map(str::to_owned)
+    let leaked: BTreeSet<String> = lines(&files, true)
+        .into_iter()
+        .filter(|line| line.len() >= 25 && told.contains(line.as_str()))
+        .filter(|line| !old.contains(line) && !is_import(line) && !is_remark(line))
         .collect();
     if let Some(line) = leaked.iter().next() {
         let message = format!(
@@ -283,6 +308,21 @@ fn problem(looked: &mut Looked<'_>) {
             "take the lines out, or say that the task gives the answer",
         );
     }
+}
+
+/// Whether a line names what it takes from elsewhere: every user of a library writes the same.
+fn is_import(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    matches!(
+        first,
+        "import" | "from" | "use" | "using" | "#include" | "package"
+    ) || line.contains("require(")
+}
+
+/// Whether a line is a remark or an example in one: it says what is wished for, not how it is done.
+fn is_remark(line: &str) -> bool {
+    let marks = ["//", "/*", "* ", "# ", "-- ", ">>> ", "... "];
+    marks.iter().any(|mark| line.starts_with(mark))
 }
 
 /// What the harness of version 5 needs to run a row.
@@ -302,6 +342,11 @@ fn running(looked: &mut Looked<'_>) {
         let image = of(looked, Field::Image);
         let field = column_of(looked, Field::Image);
         let blank = image.is_empty() || image.ends_with("sweap-images:");
+        // Pro's evaluation makes the tag of the name and the repository; it does not read the column.
+        let is_derived = looked.schema == Schema::Pro
+            && looked.row.id().as_str().starts_with("instance_")
+            && of(looked, Field::Repo).contains('/');
+        let blank = blank && !is_derived;
         if blank {
             looked.add(
                 LintCode::MissingImage,

@@ -193,6 +193,10 @@ fn is_test(path: &str) -> bool {
     if folders.first().is_some_and(|first| first.starts_with('.')) {
         return false;
     }
+    // Maven and Gradle build the product from there, whatever its packages are called.
+    if folders.windows(2).any(|pair| pair == ["src", "main"]) {
+        return false;
+    }
     if folders
         .iter()
         .any(|folder| TEST_FOLDERS.contains(&folder.to_ascii_lowercase().as_str()))

@@ -4,7 +4,7 @@ use super::columns::column_of;
 use super::{LintCode, Looked, shown};
 use crate::convert::{Field, list, text};
 use crate::schema::Schema;
-use atlas_core::{Patch, TestOrigin, TestOrigins, test_file};
+use atlas_core::{HunkLineKind, Patch, TestOrigin, TestOrigins, test_file};
 use std::collections::BTreeSet;
 
 /// Words that are statuses, not names. In small letters alone they may be names: Rust has tests
@@ -36,6 +36,7 @@ pub(super) fn look(looked: &mut Looked<'_>) {
         names(looked, column, tests);
     }
     origin(looked, &fail);
+    added(looked, &fail, &pass);
     selected(looked, [&fail, &pass]);
     let both: Vec<&String> = {
         let pass: BTreeSet<&String> = pass.iter().collect();
@@ -87,6 +88,89 @@ fn origin(looked: &mut Looked<'_>, fail: &[String]) {
     }
 }
 
+/// Tests that the test patch adds, where the lists know none of them.
+fn added(looked: &mut Looked<'_>, fail: &[String], pass: &[String]) {
+    let test = Patch::new(text(&looked.view, Field::TestPatch).unwrap_or_default());
+    let added = added_tests(&test);
+    let Some((first, mark)) = added.first() else {
+        return;
+    };
+    // Lists of files, packages or programs name no single test.
+    let is_whole = |id: &String| test_file(id) == Some(id.as_str());
+    if !fail.iter().any(|id| id.contains(mark)) || fail.iter().any(is_whole) {
+        return;
+    }
+    let ids = fail.iter().chain(pass);
+    let known: BTreeSet<&str> = ids.flat_map(|id| id.split(|c| !is_word(c))).collect();
+    if added.iter().any(|(name, _)| known.contains(name.as_str())) {
+        return;
+    }
+    // A listed test that the patch changes, or one that is listed by its title.
+    let origins = TestOrigins::new(&test, &Patch::default());
+    if fail.iter().any(|id| origins.is_shown(id)) {
+        return;
+    }
+    let message = format!(
+        "the test patch adds {} tests, as `{}`; no list has them, nor another that the patch shows",
+        added.len(),
+        shown(first)
+    );
+    let field = column_of(looked, Field::FailToPass);
+    let way_out = "run the states again so that the changed tests are run, or leave the row out";
+    looked.add(LintCode::AddedTestsUnlisted, field, message, way_out);
+}
+
+/// Names of tests that a patch adds, in the languages where a definition is known as a test's, and what ids of
+/// single tests hold there.
+fn added_tests(patch: &Patch) -> Vec<(String, &'static str)> {
+    let mut names = Vec::new();
+    for file in patch.files().unwrap_or_default() {
+        let mark = match file.path().rsplit_once('.') {
+            Some((_, "py")) => "test_",
+            Some((stem, "go")) if stem.ends_with("_test") => "Test",
+            Some((_, "rs")) => "::",
+            _ => continue,
+        };
+        for hunk in &file.hunks {
+            let mut is_marked = false;
+            for line in &hunk.lines {
+                let text = String::from_utf8_lossy(&line.bytes);
+                let text = text.trim();
+                let name = match mark {
+                    "test_" => {
+                        let text = text.strip_prefix("async ").unwrap_or(text);
+                        let name = text.strip_prefix("def ");
+                        name.filter(|name| name.starts_with(mark))
+                    }
+                    "Test" => text
+                        .strip_prefix("func ")
+                        .filter(|name| name.starts_with(mark)),
+                    _ => {
+                        let at = text.find("fn ").filter(|_| is_marked);
+                        // `#[test]`, `#[tokio::test(start_paused = true)]`
+                        let attribute = text.strip_prefix("#[").unwrap_or_default();
+                        let attribute = attribute.split([']', '(']).next().unwrap_or_default();
+                        let is_test = attribute.rsplit("::").next() == Some("test");
+                        is_marked = is_test || (is_marked && text.starts_with("#["));
+                        at.map(|at| &text[at + "fn ".len()..])
+                    }
+                };
+                let name = name.map(|name| name.split(|c| !is_word(c)).next().unwrap_or_default());
+                if let Some(name) = name.filter(|name| !name.is_empty())
+                    && line.kind == HunkLineKind::Insert
+                {
+                    names.push((name.to_owned(), mark));
+                }
+            }
+        }
+    }
+    names
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
 /// Tests of files that a harness does not run which runs the test patch's files, or those that the row
 /// names.
 fn selected(looked: &mut Looked<'_>, lists: [&[String]; 2]) {
@@ -109,18 +193,27 @@ fn selected(looked: &mut Looked<'_>, lists: [&[String]; 2]) {
         .flat_map(atlas_core::FilePatch::paths)
         .chain(named.iter().map(String::as_str))
         .collect();
-    let is_known = |file: &str| {
-        known
-            .iter()
-            .any(|path| path.ends_with(file) || file.ends_with(path))
+    let is_known = |id: &str, file: &str| {
+        known.iter().any(|path| {
+            // Jest and Vitest take patterns: `a-test.ts` asks for `a-test.tsx`, too.
+            let is_matched = is_script(path) && is_script(file) && file.contains(path);
+            // Plugins of pytest read cases from files of their own: `t.py::Suite::cases.test::one`.
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let is_case = id.split("::").any(|part| part == name);
+            path.ends_with(file) || file.ends_with(path) || is_matched || is_case
+        })
     };
+    // The harness's commands for languages other than Python name no files of the test patch.
+    let is_pro = looked.schema == Schema::Pro;
+    let is_asked_by_file = |id: &str| is_pro || id.contains(".py::");
     for (field, tests) in [Field::FailToPass, Field::PassToPass]
         .into_iter()
         .zip(lists)
     {
         let left: Vec<&String> = tests
             .iter()
-            .filter(|id| test_file(id).is_some_and(|file| !is_known(file)))
+            .filter(|id| is_asked_by_file(id))
+            .filter(|id| test_file(id).is_some_and(|file| !is_known(id, file)))
             .collect();
         if let Some(first) = left.first() {
             let message = format!(
@@ -134,6 +227,14 @@ fn selected(looked: &mut Looked<'_>, lists: [&[String]; 2]) {
             looked.add(LintCode::UnselectedTest, field, message, way_out);
         }
     }
+}
+
+fn is_script(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    matches!(
+        extension,
+        "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts"
+    )
 }
 
 /// An address of memory, a file below a folder for temporary ones.
@@ -263,8 +364,10 @@ fn is_no_name(name: &str) -> bool {
     let upper = word.to_uppercase();
     let is_status = STATUSES.contains(&upper.as_str())
         && (word == upper || word != trimmed || upper.ends_with("OK"));
+    // Fixtures are named for the reports that they are about: `9496`. A count has fewer digits.
+    let is_number = trimmed.len() > 2 && trimmed.bytes().all(|b| b.is_ascii_digit());
     if is_status
-        || !trimmed.chars().any(char::is_alphabetic)
+        || !(is_number || trimmed.chars().any(char::is_alphabetic))
         || name.contains(['\n', '\r', '\u{1b}'])
     {
         return true;

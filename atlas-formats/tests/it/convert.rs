@@ -218,13 +218,13 @@ fn each_schema_says_the_same_of_the_task() {
     let result = made.get("fix_patch_result").unwrap();
     assert_eq!(result["passed_count"], json!(3));
     let (made, _) = one(&row(&flat()[6].1), Schema::Pro, Schema::Rebench);
-    assert_eq!(made.get("FAIL_TO_PASS"), Some(&json!(["test_a", "it's"])));
+    assert_eq!(made.get("FAIL_TO_PASS"), Some(&json!(["test_all", "it's"])));
     assert_eq!(
         made.text("image_name"),
         Some("jefzda/sweap-images:acme.sum-12")
     );
     let (made, _) = one(&made, Schema::Rebench, Schema::SwebenchV4);
-    assert_eq!(made.text("FAIL_TO_PASS"), Some(r#"["test_a", "it's"]"#));
+    assert_eq!(made.text("FAIL_TO_PASS"), Some(r#"["test_all", "it's"]"#));
 }
 
 #[test]

@@ -73,9 +73,28 @@ fn columns() {
         one(C::MissingColumn, "version")
     );
     assert_eq!(
-        after(v4(), |r| r["hints_text"] = Value::Null),
-        one(C::MissingColumn, "hints_text")
+        after(v4(), |r| r["problem_statement"] = Value::Null)[0],
+        (C::MissingColumn, "problem_statement".to_owned())
     );
+    // No harness reads them from a row, and published rows go without.
+    for column in ["hints_text", "created_at", "environment_setup_commit"] {
+        assert_eq!(after(v4(), |r| drop(r, column)), [], "{column}");
+    }
+    let of_live = || flat()[5].1.clone();
+    assert_eq!(after(of_live(), |r| r["pull_number"] = json!(12)), []);
+    assert_eq!(
+        after(of_live(), |r| drop(r, "rebuild_cmds")),
+        [],
+        "projects that need no building"
+    );
+    // The evaluation makes the tag from the two.
+    let pro = |id: &str| {
+        let mut row = flat()[6].1.clone();
+        drop(&mut row, "dockerhub_tag");
+        after(row, |r| r["instance_id"] = id.into())
+    };
+    assert_eq!(pro("instance_acme__sum-1a2b3c-vnan"), []);
+    assert_eq!(pro("acme__sum-12"), one(C::MissingImage, "dockerhub_tag"));
     assert_eq!(
         after(v4(), |r| r["PASS_TO_PASS"] =
             "tests/a.py::x, tests/a.py::y".into()),
@@ -142,6 +161,24 @@ fn columns() {
         }),
         one(C::SolutionInProblem, "problem_statement")
     );
+    let quoted = |statement: &str, patch: String| {
+        after(v4(), |r| {
+            r["problem_statement"] = statement.into();
+            r["patch"] = patch.into();
+        })
+    };
+    let whole = "return sum(item for item in items)";
+    let moved = GOLD.replace("-    return sum(items[1:])", &format!("-    {whole}"));
+    let moved = moved.replace("+    # all of them", "+    if items:  # all of them");
+    let moved = moved.replace(&format!("+    {whole}"), &format!("+        {whole}"));
+    let old = format!("This is wrong:\n    {whole}\n");
+    assert_eq!(quoted(&old, moved), [], "the old line, further in");
+    let documented = GOLD.replace("lib/sum.py", "docs/sum.rst");
+    assert_eq!(quoted(&old, documented), [], "an example");
+    let imported = GOLD.replace(whole, "from fractions import Fraction as F");
+    assert_eq!(quoted("from fractions import Fraction as F", imported), []);
+    let remark = GOLD.replace("return sum(item for", "# a sum of item for");
+    assert_eq!(quoted("# a sum of item for item in items)", remark), []);
     assert_eq!(
         found(&[v4(), json!({"instance_id": "a__b-1", "x": 1})])[0].code,
         C::UnknownSchema
@@ -186,7 +223,10 @@ fn tests_lists() {
     };
     assert_eq!(fail(&[]), one(C::EmptyFailToPass, "FAIL_TO_PASS"));
     assert_eq!(
-        fail(&["tests/test_sum.py::test_none"]),
+        fail(&[
+            "tests/test_sum.py::test_all",
+            "tests/test_sum.py::test_none"
+        ]),
         one(C::TestInBothLists, "FAIL_TO_PASS")
     );
     assert_eq!(
@@ -271,6 +311,8 @@ fn tests_lists() {
             "tests/test_sum.py::test_x[['a]",
             "Acme.CalcTests.Strings(\"a b\",\"c\\\"d\")",
             "parses \u{0}javascript: and /\t/x",
+            // Named for a report.
+            "9496",
         ]),
         one(C::LocationAsTest, "PASS_TO_PASS"),
         "a name that begins with a place is the only finding"
@@ -300,6 +342,14 @@ fn tests_that_only_the_solution_defines() {
     let found = with(documented, "lib/sum.py::lib.sum.mean");
     assert!(found.contains(&unsatisfiable[0]), "{found:?}");
     assert_eq!(with(inline.to_owned(), "tests/test_sum.py::test_all"), []);
+    // A method and a module are no tests, whatever a test is called.
+    let methods = inline.replace(
+        "+#[test] fn adds() {}",
+        "+fn enabled(&self, at: usize) -> bool; fn enter(self: Box<Self>); mod chunks;",
+    );
+    for test in ["enabled", "it::enter", "slice::chunks"] {
+        assert_eq!(with(methods.clone(), test), [], "{test}");
+    }
     assert_eq!(
         with(inline.to_owned(), "it::total_is_right"),
         [],
@@ -327,10 +377,88 @@ fn tests_that_no_second_run_prints_or_that_no_run_asks_for() {
     }
     let other = "tests/test_other.py::test_x";
     assert_eq!(pass(other), one(C::UnselectedTest, "PASS_TO_PASS"));
+    // Names that are no files of a run that is asked for by file.
+    for name in [
+        "TestEvaluations/testdata/functions.test",
+        "TestPlan_import/test_object.a",
+        "basics/string_format.py",
+        "tests/check.py::Suite::test_sum.py::one",
+    ] {
+        assert_eq!(pass(name), [], "{name}");
+    }
+    let pro = |test: &str| {
+        after(flat()[6].1.clone(), |r| {
+            r["selected_test_files_to_run"] = "['test/a/Link-test.ts']".into();
+            r["pass_to_pass"] = json!([test]).to_string().into();
+        })
+    };
+    assert_eq!(pro("test/a/Link-test.tsx | <Link> | shows"), []);
+    assert_eq!(pro("/app/test/a/Link-test.ts | shows"), []);
+    let unselected = one(C::UnselectedTest, "pass_to_pass");
+    assert_eq!(pro("test/a/Links-test.tsx | shows"), unselected);
     let whole = after(v5(), |r| {
         r["PASS_TO_PASS"] = json!([other]).to_string().into();
     });
     assert_eq!(whole, [], "its script may run all");
+}
+
+#[test]
+fn tests_that_the_patch_adds_and_no_list_has() {
+    use LintCode as C;
+    let with = |patch: String, fail: &[&str]| {
+        after(v4(), |r| {
+            r["test_patch"] = patch.into();
+            r["FAIL_TO_PASS"] = json!(fail).to_string().into();
+            r["PASS_TO_PASS"] = "[]".into();
+        })
+    };
+    let unlisted = one(C::AddedTestsUnlisted, "FAIL_TO_PASS");
+    let file = |path: &str, lines: &[&str]| {
+        let added: String = lines.iter().flat_map(|line| ["+", line, "\n"]).collect();
+        let count = lines.len();
+        format!(
+            "diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{count} @@\n{added}"
+        )
+    };
+    let rust = || {
+        let lines = [
+            "fn helper() {}",
+            "#[tokio::test(start_paused = true)]",
+            "#[cfg(unix)]",
+            "async fn peeks() {}",
+        ];
+        file("tests/udp.rs", &lines)
+    };
+    let go = || file("a/b_test.go", &["func TestPeek(t *testing.T) {", "}"]);
+    let python = || {
+        file(
+            "tests/test_a.py",
+            &["class TestA:", "    def test_peek(self):"],
+        )
+    };
+    for (patch, id) in [
+        (rust(), "sync::rwlock::bounds"),
+        (go(), "TestOld"),
+        (python(), "tests/test_a.py::TestB::test_old"),
+    ] {
+        assert_eq!(with(patch, &[id]), unlisted, "{id}");
+    }
+    // One is listed, or another that the patch shows, or one by its title, or what holds them all.
+    assert_eq!(with(rust(), &["udp::peeks"]), []);
+    assert_eq!(with(go(), &["TestPeek/first"]), []);
+    assert_eq!(with(python(), &["test_peek (tests.test_a.TestA)"]), []);
+    assert_eq!(with(python(), &["tests/test_a.py"]), []);
+    assert_eq!(with(go(), &["example.org/a"]), []);
+    let changed = format!("{TEST}{}", file("tests/test_a.py", &["def test_peek():"]));
+    assert_eq!(with(changed, &["tests/test_sum.py::test_all"]), []);
+    let title = "        'test_a: peeking is no reading.'";
+    let titled = file("tests/test_a.py", &["    def test_peek(self):", title]);
+    assert_eq!(with(titled, &["test_a: peeking is no reading."]), []);
+    // Nothing is known to be added: a function of no test, a language whose tests are not known.
+    let none = file("tests/udp.rs", &["fn helper() {}", "fn other() {}"]);
+    assert_eq!(with(none, &["a::old"]), []);
+    let script = file("a.test.js", &["it('peeks', () => {})"]);
+    assert_eq!(with(script, &["old"]), []);
 }
 
 #[test]
@@ -383,6 +511,7 @@ fn patches() {
         "lib/attestation.go",
         "docs/testing.md",
         ".github/workflows/database-test.yml",
+        "core/src/main/java/org/acme/spec/IntervalSpec.java",
     ] {
         let patch = format!("{GOLD}{}", TEST.replace("tests/test_sum.py", path));
         assert_eq!(gold(&patch), [], "{path}");

@@ -154,7 +154,7 @@ pub(crate) fn flat() -> Vec<(Schema, Value)> {
             Schema::Pro,
             common(json!({
                 "requirements": "- sums all", "interface": "none", "repo_language": "python",
-                "fail_to_pass": "['test_a', \"it's\"]", "pass_to_pass": "[]",
+                "fail_to_pass": "['test_all', \"it's\"]", "pass_to_pass": "[]",
                 "selected_test_files_to_run": "['tests/test_sum.py']",
                 "before_repo_set_cmd": "git checkout x", "dockerhub_tag": "acme.sum-12",
             })),

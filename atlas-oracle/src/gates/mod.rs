@@ -18,7 +18,7 @@ mod test_run;
 pub use certificate::ParserCertificate;
 pub use environment_determinism::EnvironmentDeterminism;
 pub use gold_patch::GoldPatch;
-pub use integrity::{Integrity, IntegrityOptions, Leak, leak_of};
+pub use integrity::{Integrity, IntegrityOptions, Leak, leak_of, unnamed_interface};
 pub use null_patch::NullPatch;
 pub use oracle_consistency::{ConsistencyOptions, OracleConsistency};
 pub use strength::{PartStanding, Strength, StrengthOptions, StrengthPart};

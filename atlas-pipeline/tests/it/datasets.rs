@@ -126,7 +126,8 @@ fn rows_are_audited_from_their_data() {
     golds["FAIL_TO_PASS"] = json!("[\"sum::tests::adds\"]");
     let mut leaked = row("me__calc-2");
     leaked["problem_statement"] =
-        json!("as in https://github.com/me/calc/pull/2\n\ndiff --git a/x b/x\n");
+        json!("as in https://github.com/me/calc/pull/2\n\ndiff --git a/src/sum.rs b/src/sum.rs\n");
+    leaked["patch"] = json!(inline);
     write(&place, "rows.jsonl", &[golds, leaked]);
     let done = place.run(&["audit", "rows.jsonl", "--format", "json"]);
     assert_eq!(done.code(), 3, "{}", done.stderr());
@@ -150,6 +151,66 @@ fn rows_are_audited_from_their_data() {
     assert!(text.contains("2 of 2 rows have something wrong"), "{text}");
     let unrelated = place.run(&["audit", "rows.jsonl", "--jobs", "2"]);
     assert_eq!(unrelated.code(), 2, "--jobs is for --run");
+}
+
+#[test]
+fn what_statements_give_away_and_what_they_leave_out() {
+    let place = Place::new();
+    let codes = |change: &dyn Fn(&mut Value)| -> Vec<String> {
+        let mut changed = row("me__calc-20");
+        change(&mut changed);
+        write(&place, "rows.jsonl", &[changed]);
+        let report = place
+            .run(&["audit", "rows.jsonl", "--format", "json"])
+            .json();
+        let findings = report["findings"].as_array().unwrap().iter();
+        let codes = findings.map(|found| found["code"].as_str().unwrap().to_owned());
+        codes
+            .filter(|code| code.ends_with("_in_problem") || code == "unnamed_interface")
+            .collect()
+    };
+    let says = |text: &str, issue: Option<u64>| {
+        codes(&|row| {
+            row["problem_statement"] = json!(text);
+            row["issue_numbers"] = json!(issue.into_iter().collect::<Vec<_>>());
+        })
+    };
+    let linked = |place: &str, issue: Option<u64>| {
+        let text = format!("Since https://github.com/me/calc/{place} it is wrong.");
+        says(&text, issue) == ["link_in_problem"]
+    };
+    assert!(linked("pull/20", None));
+    assert!(linked("pull/20/commits/0123456789abcdef", Some(7)));
+    assert!(linked("pull/18", Some(17)), "another answer to the issue");
+    assert!(linked("compare/v1...fix", None));
+    assert!(!linked("pull/12", Some(17)), "an older change");
+    assert!(!linked("pull/12/files#diff-1", None));
+    assert!(
+        !linked("commit/0123456789abcdef", None),
+        "nothing says when it was made"
+    );
+
+    let gold = "diff --git a/c.py b/c.py\n--- a/c.py\n+++ b/c.py\n@@ -1 +1,3 @@\n x = 1\n+def half_of(n):\n+    return n // 2\n";
+    let test = "diff --git a/tests/t.py b/tests/t.py\n--- a/tests/t.py\n+++ b/tests/t.py\n@@ -1 +1,2 @@\n import c\n+assert c.half_of(4) == 2\n";
+    let asks = |text: &str| {
+        codes(&|row| {
+            row["patch"] = json!(gold);
+            row["test_patch"] = json!(test);
+            row["problem_statement"] = json!(text);
+        })
+    };
+    let named = "I want `half_of`.\n";
+    assert_eq!(asks(named), Vec::<String>::new());
+    assert_eq!(asks("I want halves."), ["unnamed_interface"]);
+    let diff = |path: &str| asks(&format!("{named}--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n"));
+    assert_eq!(diff("c.py"), ["diff_in_problem"]);
+    assert_eq!(
+        diff("settings.py"),
+        Vec::<String>::new(),
+        "how to see the fault"
+    );
+    let bare = format!("{named}@@ -1 +1 @@\n");
+    assert_eq!(asks(&bare), ["diff_in_problem"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod sealed;
 mod text;
 
-pub use text::{Leak, leak_of};
+pub use text::{Leak, leak_of, unnamed_interface};
 
 use super::{Draft, json};
 use async_trait::async_trait;

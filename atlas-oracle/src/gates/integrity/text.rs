@@ -120,6 +120,72 @@ pub fn leak_of(text: &str, gold_patch: &Patch, test_patch: &Patch) -> Leak {
     }
 }
 
+/// A name where something is defined that a test can call: as [`DEFINED`], without variables and modules.
+static CALLABLE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?:^|[^\w$.])(?:fn|func|function\*?|fun|def|class|struct|enum|trait|interface|type|record|typedef|macro_rules!|#\s*define)\s+(?:\([^)]*\)\s*)?(?:self\.)?([A-Za-z_]\w{2,})|^\s*(?:[A-Za-z_][\w<>\[\],:.*&?]*\s+)+[*&]?([A-Za-z_]\w{2,})\s*\([^;=]*$",
+    )
+    .expect("a constant pattern")
+});
+
+/// A name that is given a value, a type or an item of what is gone through.
+static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:let|const|var|val|auto|mut|for)\s+([A-Za-z_]\w{2,})|([A-Za-z_]\w{2,})\s*(?::?=[^=]|:\s)")
+        .expect("a constant pattern")
+});
+
+/// Names that a test patch calls or takes in, that only the gold patch defines, and that the text does not
+/// give: no other solution can guess them. Names of one word are left out, since many things have them, and so
+/// is what either patch shows to be there without the solution.
+pub fn unnamed_interface(text: &str, gold_patch: &Patch, test_patch: &Patch) -> Vec<String> {
+    let (solution, tests) = (Lines::of(gold_patch), Lines::of(test_patch));
+    let mut known = names(&solution.kept);
+    known.extend(names(&tests.kept));
+    known.extend(found_by(&CALLABLE, &tests.added));
+    let assigned = tests.added.iter();
+    let assigned = assigned.flat_map(|line| ASSIGNED.captures_iter(line));
+    known.extend(assigned.filter_map(|found| {
+        let name = found.get(1).or_else(|| found.get(2))?;
+        Some(name.as_str().to_owned())
+    }));
+    known.extend(NAME.find_iter(text).map(|m| m.as_str().to_owned()));
+    let called: BTreeSet<&str> = tests.added.iter().flat_map(|line| calls(line)).collect();
+    found_by(&CALLABLE, &solution.added)
+        .into_iter()
+        .filter(|name| is_of_words(name) && called.contains(name.as_str()))
+        .filter(|name| !known.contains(name))
+        .collect()
+}
+
+/// Names on a line of code that stand behind or before a mark of a call, a path or a value, or in an import.
+fn calls(line: &str) -> Vec<&str> {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    if is_comment(first) {
+        return Vec::new();
+    }
+    let found = NAME.find_iter(line).filter(|name| {
+        let (before, after) = (&line[..name.start()], line[name.end()..].trim_start());
+        [".", "::", "->", "new "]
+            .iter()
+            .any(|mark| before.ends_with(mark))
+            || ["(", "::", "{", "<", "!("]
+                .iter()
+                .any(|mark| after.starts_with(mark))
+            || is_import(line.trim_start())
+    });
+    found.map(|name| name.as_str()).collect()
+}
+
+/// `try_peek`, `lowerItems`; no `read`, no `__init__`.
+fn is_of_words(name: &str) -> bool {
+    let inner = name.trim_matches('_');
+    let letters: Vec<char> = inner.chars().collect();
+    let is_camel = letters
+        .windows(2)
+        .any(|pair| pair[0].is_lowercase() && pair[1].is_uppercase());
+    !name.starts_with("__") && letters.len() >= 6 && (is_camel || inner.contains('_'))
+}
+
 /// The longest lines of code that only the solution has, for a search: no comments, no imports, at
 /// least `least` letters and digits.
 pub(super) fn telling_lines(gold_patch: &Patch, least: usize, most: usize) -> Vec<String> {
@@ -197,13 +263,18 @@ fn names(lines: &[String]) -> BTreeSet<String> {
 }
 
 fn defined(lines: &[String]) -> BTreeSet<String> {
+    found_by(&DEFINED, lines)
+}
+
+/// What a pattern of definitions finds in lines of code.
+fn found_by(pattern: &Regex, lines: &[String]) -> BTreeSet<String> {
     lines
         .iter()
         .filter(|line| {
             let first = line.split_whitespace().next().unwrap_or_default();
             !NO_TYPES.contains(&first) && !is_comment(first)
         })
-        .flat_map(|line| DEFINED.captures_iter(line))
+        .flat_map(|line| pattern.captures_iter(line))
         .filter_map(|found| found.get(1).or_else(|| found.get(2)))
         .map(|name| name.as_str().to_owned())
         .collect()

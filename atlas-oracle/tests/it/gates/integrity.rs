@@ -1,7 +1,7 @@
 use super::support::Case;
 use super::{GOLD, LIB, OLD, new_test};
 use atlas_core::{Decision, Patch, RunContext, Sandbox, Validator, Verdict};
-use atlas_oracle::{Integrity, IntegrityOptions, leak_of};
+use atlas_oracle::{Integrity, IntegrityOptions, leak_of, unnamed_interface};
 use std::sync::Arc;
 
 async fn verdict(statement: &str, prepare: &str) -> Verdict {
@@ -161,4 +161,28 @@ fn introduced_names_are_defined_ones() {
         ),
     );
     assert_eq!(leak.tested_but_unnamed, ["GetVarNames"]);
+}
+
+#[test]
+fn an_interface_is_what_tests_call_and_only_the_solution_makes() {
+    let gold = Patch::new(
+        "--- a/r.rs\n+++ b/r.rs\n@@ -1,3 +1,8 @@\n impl R {\n     fn old_one(&self) {}\n+    pub fn try_peek(&self) {}\n+    pub fn peek(&self) {}\n+    fn old_one_more(&self) { let row_count = 1; }\n+    fn next_row(&self) {}\n+    fn is_named(&self) {}\n }\n",
+    );
+    let tests = Patch::new(
+        "--- a/t.rs\n+++ b/t.rs\n@@ -1,2 +1,10 @@\n use r::R;\n fn t() { r.old_one(); }\n+fn next_row() {}\n+#[test]\n+fn peeks() {\n+    let row_count = r.try_peek();\n+    r.peek(row_count);\n+    next_row(); r.is_named();\n+    // r.old_one_more()\n+}\n",
+    );
+    assert_eq!(
+        unnamed_interface("Let me look; `is_named` is there.", &gold, &tests),
+        ["try_peek"],
+        "one word, a variable, the tests' own and what is only remarked are none"
+    );
+    let given = "Offer `try_peek` and `is_named`.";
+    assert_eq!(
+        unnamed_interface(given, &gold, &tests),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        unnamed_interface("", &gold, &Patch::new("")),
+        Vec::<String>::new()
+    );
 }
