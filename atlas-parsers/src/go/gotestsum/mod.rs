@@ -111,22 +111,11 @@ struct Lost {
     proof: Vec<Evidence>,
 }
 
+/// The summary at the end of a run, as far as it was read.
 #[derive(Clone)]
-struct State {
-    /// Reads the log as one of `go test`.
-    plain: ByLine<gotest::State>,
-    line: usize,
+struct Summary {
     part: Part,
-    /// The failing test whose output is being printed.
-    output_of: Option<String>,
-    /// Within a group of `github-actions`.
-    group: bool,
-    /// The line before is empty, or ends a package: a heading may follow.
-    may_head: bool,
-    /// Packages' lines of `go test`, of the formats that name tests, and of the compact ones.
-    packages: [usize; 3],
-    results: Vec<Said>,
-    summary: Vec<Said>,
+    entries: Vec<Said>,
     lost: Vec<Lost>,
     /// The last entry was that of a package.
     in_lost: bool,
@@ -135,74 +124,31 @@ struct State {
     done: Option<Done>,
 }
 
-impl State {
-    fn new() -> Self {
+impl Summary {
+    fn new(part: Part) -> Self {
         Self {
-            plain: ByLine::new(gotest::State::new()),
-            line: 0,
-            part: Part::Results,
-            output_of: None,
-            group: false,
-            may_head: true,
-            packages: [0; 3],
-            results: Vec::new(),
-            summary: Vec::new(),
+            part,
+            entries: Vec::new(),
             lost: Vec::new(),
             in_lost: false,
             done: None,
         }
     }
 
-    fn evidence(&self, text: &str) -> Evidence {
-        Evidence::at("log", self.line, text)
+    fn head(&mut self, part: Part) {
+        self.part = part;
+        self.in_lost = false;
     }
 
-    fn result_line(&mut self, line: &str) {
-        if self.group {
-            self.group = line != "::endgroup::";
-            return;
-        }
-        let said = line::result(line);
-        let package = line::package(line);
-        if let Some(package) = package {
-            self.done = None;
-            self.packages[package as usize] += 1;
-        }
-        if package == Some(Package::Compact) && self.results.is_empty() {
-            // Here the output of failing tests ends with their package.
-            self.output_of = None;
-        }
-        if let Some(test) = &self.output_of {
-            if let Some(said) = said
-                && said.status == TestStatus::Failed
-                && said.test == test
-            {
-                self.done = None;
-                self.results.push(Said::new(&said));
-                self.output_of = None;
-            }
-            return;
-        }
-        if let Some(said) = said {
-            self.done = None;
-            self.group = line.starts_with("::group::");
-            self.results.push(Said::new(&said));
-        } else if let Some(test) = line.strip_prefix("=== RUN   ") {
-            self.output_of = Some(test.to_owned());
-        } else {
-            self.may_head |= package == Some(Package::Compact);
-        }
-    }
-
-    /// A line of the summary. What a test printed stands below its entry.
-    fn summary_line(&mut self, line: &str) {
+    /// A line below a heading. What a test printed stands below its entry.
+    fn line(&mut self, line: &str, evidence: impl Fn() -> Evidence) {
         let Some(said) = line::entry(line) else {
             if self.in_lost
                 && let Some(lost) = self.lost.last_mut()
                 && lost.proof.len() < 8
                 && !line.is_empty()
             {
-                lost.proof.push(Evidence::at("log", self.line, line));
+                lost.proof.push(evidence());
                 if line.starts_with("FAIL\t") && line.ends_with(" failed]") {
                     lost.reason = LostReason::BuildFailed;
                 } else if line.starts_with("panic: test timed out after ") {
@@ -225,10 +171,86 @@ impl State {
             self.lost.push(Lost {
                 package: said.package.to_owned(),
                 reason: LostReason::Crashed,
-                proof: vec![self.evidence(line)],
+                proof: vec![evidence()],
             });
         } else {
-            self.summary.push(Said::new(&said));
+            self.entries.push(Said::new(&said));
+        }
+    }
+}
+
+#[derive(Clone)]
+struct State {
+    /// Reads the log as one of `go test`.
+    plain: ByLine<gotest::State>,
+    line: usize,
+    /// The failing test whose output is being printed.
+    output_of: Option<String>,
+    /// Within a group of `github-actions`.
+    group: bool,
+    /// The line before is empty, or ends a package: a heading may follow.
+    may_head: bool,
+    /// Packages' lines of `go test`, of the formats that name tests, and of the compact ones.
+    packages: [usize; 3],
+    results: Vec<Said>,
+    summary: Summary,
+    /// A summary within the output of a test. A test that its process's death cut off has no
+    /// result behind its output, and the run's own summary stands there; in front of a result it
+    /// is what the test printed.
+    within: Option<Summary>,
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            plain: ByLine::new(gotest::State::new()),
+            line: 0,
+            output_of: None,
+            group: false,
+            may_head: true,
+            packages: [0; 3],
+            results: Vec::new(),
+            summary: Summary::new(Part::Results),
+            within: None,
+        }
+    }
+
+    fn result_line(&mut self, line: &str) {
+        if self.group {
+            self.group = line != "::endgroup::";
+            return;
+        }
+        let said = line::result(line);
+        let package = line::package(line);
+        if let Some(package) = package {
+            self.summary.done = None;
+            self.packages[package as usize] += 1;
+        }
+        if package == Some(Package::Compact) && self.results.is_empty() {
+            // Here the output of failing tests ends with their package.
+            self.output_of = None;
+            self.within = None;
+        }
+        if let Some(test) = &self.output_of {
+            if let Some(said) = said
+                && said.status == TestStatus::Failed
+                && said.test == test
+            {
+                self.summary.done = None;
+                self.results.push(Said::new(&said));
+                self.output_of = None;
+                self.within = None;
+            }
+            return;
+        }
+        if let Some(said) = said {
+            self.summary.done = None;
+            self.group = line.starts_with("::group::");
+            self.results.push(Said::new(&said));
+        } else if let Some(test) = line.strip_prefix("=== RUN   ") {
+            self.output_of = Some(test.to_owned());
+        } else {
+            self.may_head |= package == Some(Package::Compact);
         }
     }
 
@@ -241,7 +263,11 @@ impl State {
     fn record(&self, named: bool, runs: u64, log: &mut ParsedLogBuilder) {
         let results = if named { &*self.results } else { &[] };
         // Beside results, the summary tells nothing new but tests that never ended.
-        let entries = self.summary.iter().filter(|said| !named || !said.ended);
+        let entries = self
+            .summary
+            .entries
+            .iter()
+            .filter(|said| !named || !said.ended);
         let all = || results.iter().chain(entries.clone());
         let mut last: HashMap<(&str, &str), u64> = HashMap::new();
         for said in all() {
@@ -274,41 +300,57 @@ impl LineState for State {
         let line = clean(line);
         let line = &*String::from_utf8_lossy(&line);
         let may_head = std::mem::replace(&mut self.may_head, line.is_empty());
-        let hidden = self.output_of.is_some() || self.group;
-        if may_head && !hidden {
-            let heading = match line {
-                "=== Skipped" => Some(Part::Skipped),
-                "=== Failed" => Some(Part::Failed),
-                "=== Errors" => Some(Part::Errors),
-                _ => None,
-            };
-            if let Some(part) = heading {
-                self.part = part;
-                self.in_lost = false;
-                return;
+        let heading = match line {
+            "=== Skipped" => Some(Part::Skipped),
+            "=== Failed" => Some(Part::Failed),
+            "=== Errors" => Some(Part::Errors),
+            _ => None,
+        };
+        let heading = heading.filter(|_| may_head && !self.group);
+        if self.output_of.is_some() {
+            match (heading, &mut self.within) {
+                (Some(part), Some(within)) => within.head(part),
+                (Some(part), within) => *within = Some(Summary::new(part)),
+                (None, Some(within)) => match line::done(line) {
+                    Some(done) => within.done = Some(done),
+                    None => within.line(line, || Evidence::at("log", self.line, line)),
+                },
+                (None, None) => {}
             }
+            self.result_line(line);
+            return;
         }
-        if !hidden && let Some(done) = line::done(line) {
-            self.done = Some(done);
+        if let Some(part) = heading {
+            self.summary.head(part);
+            return;
+        }
+        if !self.group
+            && let Some(done) = line::done(line)
+        {
+            self.summary.done = Some(done);
             return;
         }
         // Behind the summary there are results of tests that are run again.
-        if self.part == Part::Results {
+        if self.summary.part == Part::Results {
             self.result_line(line);
         } else {
-            self.summary_line(line);
+            self.summary
+                .line(line, || Evidence::at("log", self.line, line));
         }
     }
 
-    fn finish(self) -> ParsedLog {
+    fn finish(mut self) -> ParsedLog {
+        if let Some(within) = self.within.take() {
+            self.summary = within;
+        }
         let named = self.names_tests();
         let compact = self.packages[2] > self.packages[0];
         let mut log = ParsedLogBuilder::new("gotestsum");
-        let done = self.done;
+        let done = self.summary.done;
         self.record(named, done.map_or(1, |done| done.runs), &mut log);
         if !named && !compact {
             let plain = Box::new(self.plain).finish();
-            if !plain.results.is_empty() || log.recorded() == 0 && self.lost.is_empty() {
+            if !plain.results.is_empty() || log.recorded() == 0 && self.summary.lost.is_empty() {
                 return ParsedLog {
                     parser: "gotestsum".to_owned(),
                     ..plain
@@ -316,7 +358,7 @@ impl LineState for State {
             }
         }
         if let Some(done) = done.filter(|done| done.runs == 1) {
-            let failed = done.failures.saturating_sub(self.lost.len() as u64);
+            let failed = done.failures.saturating_sub(self.summary.lost.len() as u64);
             let totals = Totals {
                 total: Some(done.tests),
                 failed: Some(failed),
@@ -324,14 +366,14 @@ impl LineState for State {
                 ..Totals::default()
             };
             // Without a summary no package is known that failed by itself.
-            let summary = !self.summary.is_empty() || !self.lost.is_empty();
+            let summary = !self.summary.entries.is_empty() || !self.summary.lost.is_empty();
             let agrees = (named && !summary || log.count(TestStatus::Failed) == failed)
                 && log.count(TestStatus::Skipped) == done.skipped
                 && (!named || log.recorded() == done.tests);
             log.add_totals(totals);
             log.set_consistent(agrees);
         }
-        let lost = |reason| self.lost.iter().any(|lost| lost.reason == reason);
+        let lost = |reason| self.summary.lost.iter().any(|lost| lost.reason == reason);
         let outcome = if lost(LostReason::TimedOut) {
             RunOutcome::TimedOut
         } else if lost(LostReason::Crashed) {
@@ -345,9 +387,48 @@ impl LineState for State {
         } else {
             RunOutcome::NothingRan
         };
-        for lost in self.lost {
+        for lost in self.summary.lost {
             log.lose(&lost.package, lost.reason, lost.proof);
         }
         log.finish(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(log: &str) -> ParsedLog {
+        let mut reader = GoTestSum.start();
+        reader.feed(log.as_bytes());
+        reader.finish()
+    }
+
+    fn statuses(log: &str) -> Vec<(String, TestStatus)> {
+        let read = read(log).results;
+        read.iter()
+            .map(|result| (result.qualified.to_owned(), result.status))
+            .collect()
+    }
+
+    #[test]
+    fn a_test_that_was_cut_off_hides_no_summary() {
+        let log = "✖  . (8.6s)\n✓  it (1.5s)\n=== RUN   TestB\n=== PAUSE TestB\n\n=== Failed\n\
+                   === FAIL: . TestA (0.67s)\n\n=== FAIL: . TestB (unknown)\n\n\
+                   DONE 3 tests, 2 failures in 3.7s\n";
+        let failed = |id: &str| (id.to_owned(), TestStatus::Failed);
+        assert_eq!(statuses(log), [failed(".::TestA"), failed(".::TestB")]);
+        assert_eq!(read(log).outcome, RunOutcome::Completed);
+    }
+
+    #[test]
+    fn a_summary_that_a_failing_test_prints_is_output() {
+        let log = "=== RUN   TestA\n\n=== Skipped\n=== SKIP: a TestB (0.00s)\n\n\
+                   DONE 2 tests, 1 skipped in 0.1s\n    FAIL a.TestA (0.00s)\nFAIL a.TestB (0.00s)\n\
+                   FAIL a (0.1s)\n\n=== Failed\n=== FAIL: a TestA (0.00s)\n\n\
+                   === FAIL: a TestB (0.00s)\n\nDONE 2 tests, 2 failures in 0.1s\n";
+        let failed = |id: &str| (id.to_owned(), TestStatus::Failed);
+        assert_eq!(statuses(log), [failed("a::TestA"), failed("a::TestB")]);
+        assert_eq!(read(log).outcome, RunOutcome::Completed);
     }
 }
