@@ -103,6 +103,12 @@ impl Runner for Pytest {
                 "pytest's `short test summary info`",
             ));
         }
+        if title == b"rerun test summary info" {
+            return Some(Mark::certain(
+                Place::Within,
+                "pytest-rerunfailures' `rerun test summary info`",
+            ));
+        }
         let timed = has(b" in ") && (title.ends_with(b"s") || title.ends_with(b")"));
         let counted = [
             &b" passed"[..],

@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) enum Section {
     Errors,
     Failures,
+    /// pytest-rerunfailures' list of tests that ran again, and of those among them that failed. It
+    /// stands in front of the summary, or in its place (`-rR`).
+    Reruns,
     Summary,
     Other,
 }
@@ -22,13 +25,13 @@ impl Section {
             b"ERRORS" => Self::Errors,
             b"FAILURES" => Self::Failures,
             b"short test summary info" => Self::Summary,
+            b"rerun test summary info" => Self::Reruns,
             b"PASSES"
             | b"XPASSES"
             | b"XFAILURES"
             | b"RERUNS"
             | b"warnings summary"
             | b"warnings summary (final)"
-            | b"rerun test summary info"
             | b"tests coverage" => Self::Other,
             _ if title.starts_with(b"slowest ") && title.ends_with(b"durations") => Self::Other,
             _ => return None,
@@ -158,10 +161,11 @@ impl Reports {
     pub(super) fn enter(&mut self, section: Section) {
         self.section = Some(section);
         self.collecting = None;
-        if section == Section::Summary {
-            // An earlier one was printed by a test: pytest prints one, and last.
+        if matches!(section, Section::Summary | Section::Reruns) {
+            // An earlier one was printed by a test: pytest prints one, and last. A list of reruns
+            // leaves out what failed without one, so that its counts prove nothing.
             self.summary = SummaryLines {
-                seen: true,
+                seen: section == Section::Summary,
                 ..SummaryLines::default()
             };
         }
@@ -174,7 +178,7 @@ impl Reports {
 
     pub(super) fn line(&mut self, line: &[u8], number: u64, known: impl Fn(&[u8]) -> bool) {
         match self.section {
-            Some(Section::Summary) => self.summary_line(line, number, known),
+            Some(Section::Summary | Section::Reruns) => self.summary_line(line, number, known),
             Some(Section::Errors | Section::Failures) => self.report_line(line, number),
             _ => {}
         }
@@ -219,6 +223,9 @@ impl Reports {
         let known = |id: &[u8]| known(id) || self.is_heading(id);
         match grammar::summary(line) {
             Some(Summary::Test(status, rest)) => {
+                if self.section == Some(Section::Reruns) && !status.is_failing() {
+                    return;
+                }
                 let id = grammar::split_message(rest, known);
                 if grammar::is_id(id, status) {
                     let id = &*lossy(id);
