@@ -61,8 +61,8 @@ pub(super) fn number(text: &[u8]) -> Option<(u64, &[u8])> {
 pub(super) fn result(line: &[u8]) -> Option<ResultLine<'_>> {
     let blanks = indent(line);
     let body = &line[blanks..];
-    if let Some((kind, from)) = marked(body) {
-        return (blanks >= 2).then_some(ResultLine {
+    if let Some((kind, from)) = marked(body).filter(|_| blanks >= 2) {
+        return Some(ResultLine {
             indent: blanks,
             kind,
             title: &body[from..],
@@ -177,6 +177,7 @@ mod tests {
         assert_eq!(title("  - a"), Some((2, Kind::Pending, "a".into())));
         assert_eq!(title("  12) a"), Some((2, Kind::Fail(12), "a".into())));
         assert_eq!(title("..    ✔ a"), Some((4, Kind::Pass(0), "a".into())));
+        assert_eq!(title("1) a    ✔ b"), Some((4, Kind::Pass(0), "b".into())));
         assert_eq!(title("a    - b"), None);
         assert_eq!(title("  99999999999999999999999) a"), None);
     }

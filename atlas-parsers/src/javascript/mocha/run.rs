@@ -5,6 +5,7 @@ use super::line::{self, Kind, ResultLine};
 use super::tree::{self, Candidates, Found, Placed};
 use crate::text::clean;
 use atlas_core::{TestStatus, Totals};
+use std::borrow::Cow;
 
 /// What the last page declares.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ struct Page {
     trusted: bool,
     /// More than one empty line followed it.
     closed: bool,
+    /// How many lines before it may be the beginning of one of the list reporter.
+    begun: usize,
 }
 
 /// What the min reporter begins with.
@@ -40,6 +43,9 @@ pub(super) struct Run {
     highest: u64,
     /// The run prints `    title: \r  ✔ title: 0ms`.
     list: bool,
+    /// A result has a line of its own; what stands behind a title of the list reporter may be a
+    /// test's.
+    proper: bool,
     /// Lines that may be the beginning of one of the list reporter: the test that runs.
     begun: Vec<Vec<u8>>,
     /// Empty lines in a row.
@@ -115,6 +121,7 @@ impl Run {
                 results: self.found.len(),
                 counting: true,
                 trusted: false,
+                begun: self.begun.len(),
             });
             return;
         }
@@ -298,7 +305,7 @@ impl Run {
                 self.bangs += memchr::memchr_iter(b'!', letters).count() as u64;
             }
         }
-        if self.found.is_empty() || self.list {
+        if !self.proper || self.list {
             self.begin(line);
         }
         let blanks = line::indent(line);
@@ -330,8 +337,14 @@ impl Run {
         }
     }
 
-    /// `    title: \r  ✔ title: 0ms`: the title, if it is the one that was announced.
-    fn listed(&mut self, result: &ResultLine<'_>, line: &[u8], raw: &[u8]) -> Option<Vec<u8>> {
+    /// `    title: \r  ✔ title: 0ms`: the title, if it is the one that was announced, and which of
+    /// the lines that may be beginnings does so.
+    fn listed(
+        &mut self,
+        result: &ResultLine<'_>,
+        line: &[u8],
+        raw: &[u8],
+    ) -> Option<(Vec<u8>, usize)> {
         if result.indent != 2 && !(result.behind && line.starts_with(b"    ")) {
             return None;
         }
@@ -343,13 +356,13 @@ impl Run {
             text.strip_prefix(title)
                 .is_some_and(|rest| rest.starts_with(b": "))
         };
-        if self.begun.iter().any(|begun| announces(begun)) {
-            return Some(title.to_vec());
+        if let Some(at) = self.begun.iter().position(|begun| announces(begun)) {
+            return Some((title.to_vec(), at));
         }
         // In one line with the result, which overwrote it.
         let shown = anstream::adapter::strip_bytes(raw).into_vec();
         let same = shown.strip_prefix(b"    ").is_some_and(announces);
-        same.then(|| title.to_vec())
+        same.then(|| (title.to_vec(), self.begun.len()))
     }
 
     /// `    title:   - title`, of a test that skipped itself in the list reporter.
@@ -387,12 +400,20 @@ impl Run {
             return false;
         }
         let mut title = line::without_duration(result.title, raw);
-        let listed = if self.list || self.found.is_empty() {
+        let listed = if self.list || !self.proper {
             self.listed(result, line, raw)
         } else {
             None
         };
-        let depth = if let Some(listed) = &listed {
+        let depth = if let Some((listed, at)) = &listed {
+            // A page between a test's beginning and its result is the test's.
+            self.page.take_if(|page| page.begun > *at);
+            if !self.list {
+                // What stood behind the titles so far was printed by their tests.
+                self.found.clear();
+                self.passes = [0; 4];
+                self.highest = 0;
+            }
             self.list = true;
             title = listed;
             0
@@ -435,6 +456,7 @@ impl Run {
             Kind::Pass(mark) => self.passes[usize::from(mark) % 4] += 1,
             Kind::Pending => {}
         }
+        self.proper |= !result.behind;
         let root = self.root || self.list;
         let candidates = std::mem::take(&mut self.candidates);
         // Before Mocha 4 the empty title of the root suite stands there with a blank.
@@ -456,8 +478,10 @@ impl Run {
             self.depth = depth;
             self.reach = self.reach.max(depth);
         }
-        if listed.is_some() || !self.list {
+        if listed.is_some() || self.proper && !self.list {
             self.begun.clear();
+        } else if !self.proper {
+            self.begin(line);
         }
         // No empty line stands between a test outside of all suites and the first suite.
         self.blank_since &= depth == 0;
@@ -575,7 +599,7 @@ impl Run {
         if !self.found.iter().any(ran) {
             return;
         }
-        let all: Vec<&Found> = self.chosen(&[], None);
+        let all = self.chosen(&[], None);
         let placed = tree::place(&all, &[], false);
         let results = placed.into_iter().map(|r| (r.path, status(r.kind)));
         ended.push(Ended {
@@ -600,7 +624,7 @@ impl Run {
     }
 
     /// The results in the run's own style: one mark, in colour or not, each number once.
-    fn chosen(&self, failures: &[Vec<String>], page: Option<&Page>) -> Vec<&Found> {
+    fn chosen(&self, failures: &[Vec<String>], page: Option<&Page>) -> Vec<Cow<'_, Found>> {
         let shown = self.found.iter().filter(|f| f.kind != Kind::Pending);
         let (coloured, plain): (Vec<&Found>, Vec<&Found>) = shown.partition(|f| f.coloured);
         let coloured = coloured.len() > plain.len();
@@ -660,10 +684,25 @@ impl Run {
                         .is_some_and(|claim| *claim == Some(at))
             }
         };
-        let kept = self.found.iter().enumerate();
-        kept.filter(|(at, found)| keep(*at, found))
-            .map(|(_, found)| found)
-            .collect()
+        let mut kept = Vec::with_capacity(self.found.len());
+        // What a test printed parts no title from the results below it.
+        let mut above: Vec<&Found> = Vec::new();
+        for (at, found) in self.found.iter().enumerate() {
+            if !keep(at, found) {
+                // A failure whose number does not follow may be the run's: the list has it.
+                if found.coloured == coloured && matches!(found.kind, Kind::Fail(_)) {
+                    above.clear();
+                } else {
+                    above.push(found);
+                }
+            } else if above.is_empty() {
+                kept.push(Cow::Borrowed(found));
+            } else {
+                kept.push(Cow::Owned(found.below(&above)));
+                above.clear();
+            }
+        }
+        kept
     }
 }
 

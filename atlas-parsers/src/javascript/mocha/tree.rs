@@ -6,6 +6,7 @@
 //! in the list of failures; in colour a title begins with a colour.
 
 use super::line::{self, Kind};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Most title candidates that are kept between two results, from either end.
@@ -103,6 +104,20 @@ impl Found {
             coloured,
             root,
             candidates: candidates.into_list(),
+        }
+    }
+
+    /// The same result, where what stands above it is no result: the titles there are its own.
+    pub(super) fn below(&self, above: &[&Self]) -> Self {
+        let all = || above.iter().copied().chain([self]);
+        let count: usize = all().map(|found| found.candidates.len()).sum();
+        let candidates = all().flat_map(|found| &found.candidates).enumerate();
+        let kept = candidates.filter(|(at, _)| *at < KEPT || at + KEPT >= count);
+        Self {
+            title: self.title.clone(),
+            candidates: kept.map(|(_, candidate)| candidate.clone()).collect(),
+            root: all().any(|found| found.root),
+            ..*self
         }
     }
 }
@@ -206,7 +221,11 @@ type Times = HashMap<usize, Seen>;
 
 /// Places each result; those that cannot stand where they do are left out. With `lenient`, a
 /// result may follow its suite's inner suites, which Mocha itself never prints.
-pub(super) fn place(found: &[&Found], failures: &[Vec<String>], lenient: bool) -> Vec<Placed> {
+pub(super) fn place(
+    found: &[Cow<'_, Found>],
+    failures: &[Vec<String>],
+    lenient: bool,
+) -> Vec<Placed> {
     let coloured = found.iter().any(|result| result.coloured);
     let mut suites = Suites::new();
     let times = count(found, coloured, &mut suites);
@@ -269,7 +288,7 @@ pub(super) fn place(found: &[&Found], failures: &[Vec<String>], lenient: bool) -
 }
 
 /// Reads the tree without a choice, to see which titles come again below the same parent.
-fn count(found: &[&Found], coloured: bool, suites: &mut Suites) -> Times {
+fn count(found: &[Cow<'_, Found>], coloured: bool, suites: &mut Suites) -> Times {
     let mut times = Times::new();
     let mut open: Vec<usize> = Vec::new();
     for result in found {
