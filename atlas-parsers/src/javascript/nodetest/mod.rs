@@ -76,6 +76,12 @@ impl Runner for NodeTest {
             {
                 Some(Mark::certain(Place::End, "`ℹ fail`, `ℹ cancelled`"))
             }
+            // Others print whole milliseconds.
+            0xe2 if line.ends_with(b"ms)") => {
+                let text = std::str::from_utf8(line).ok()?;
+                spec::is_timed(text)
+                    .then_some(Mark::hint(Place::Within, "a `✔ title (1.234567ms)` line"))
+            }
             _ => None,
         }
     }

@@ -54,6 +54,17 @@ const MARKS: [(&str, Mark); 5] = [
     ("⚠ ", Mark::Warn),
 ];
 
+/// Whether this is a result of the top level with a time as Node prints it: `✔ title (1.234567ms)`.
+pub(super) fn is_timed(text: &str) -> bool {
+    let time = |text: &str| {
+        let (_, time) = text.strip_suffix("ms)")?.rsplit_once(" (")?;
+        let (whole, part) = time.split_once('.')?;
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        Some(digits(whole) && digits(part) && part.len() >= 3)
+    };
+    (text.starts_with("✔ ") || text.starts_with("✖ ")) && time(text) == Some(true)
+}
+
 /// What is said of a test whose suite failed before it.
 const CANCELLED: &str = "'test did not finish before its parent and was cancelled'";
 

@@ -81,10 +81,16 @@ impl Runner for Vitest {
                 let (_, name) = rest.split_once(" - ")?;
                 let file = name.split([' ', '>']).next()?;
                 let named = [".test.", ".spec."].iter().any(|part| file.contains(part));
-                (named && name.contains(" # time=")).then_some(Mark::hint(
-                    Place::Within,
-                    "a TAP result that names a test file and a time",
-                ))
+                let (title, _) = name.rsplit_once(" # time=").filter(|_| named)?;
+                // node-tap has a point for each file, too, but no path of titles behind its name.
+                Some(if title[file.len()..].starts_with(" > ") {
+                    Mark::certain(Place::Within, "a TAP result `file > title` with a time")
+                } else {
+                    Mark::hint(
+                        Place::Within,
+                        "a TAP result that names a test file and a time",
+                    )
+                })
             }
             b'<' if line.starts_with(XML) => {
                 Some(Mark::certain(Place::Start, "a report named `vitest tests`"))
