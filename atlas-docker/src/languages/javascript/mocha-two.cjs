@@ -23,10 +23,9 @@ module.exports = class Two extends reporters.Spec {
     }
     append('<testsuites><testsuite name="mocha">\n')
     const write = (what) => (test) => {
-      const titles = []
+      const titles = [test.title]
       for (let suite = test.parent; suite; suite = suite.parent) if (suite.title) titles.unshift(suite.title)
-      const names = `classname="${text(titles.join(' > '))}" name="${text(test.title)}"`
-      append(`<testcase ${names}>${what}</testcase>\n`)
+      append(`<testcase name="${text(titles.join(' > '))}">${what}</testcase>\n`)
     }
     runner.on('pass', write(''))
     runner.on('fail', write('<failure/>'))
