@@ -306,10 +306,11 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
     {
         found.outcome = OracleOutcome::NoEvidence;
         found.reason = reason;
-    } else if found.fail_to_pass.is_empty()
-        && found.gold_only.is_empty()
-        && let Some(reason) = scope::broken(&base, &after)
-    {
+    } else if let Some(reason) = scope::hardly_run(&base, &after).or_else(|| {
+        let undefined = found.fail_to_pass.is_empty() && found.gold_only.is_empty();
+        let failing = || scope::adds_failing_tests(&base, &after);
+        undefined.then(failing).flatten()
+    }) {
         found.outcome = OracleOutcome::EnvironmentInvalid;
         found.reason = reason;
         found.kind = None;

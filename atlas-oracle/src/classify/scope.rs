@@ -99,28 +99,30 @@ pub(super) fn died(log: &ParsedLog) -> bool {
             .any(|lost| matches!(lost.reason, LostReason::Crashed | LostReason::TimedOut))
 }
 
-/// Why an environment in which no test defines the task says nothing of the pull request: what it changes runs in
-/// After and fails all the same. Code that catches its own import errors loads without what it needs, and then
-/// each of its tests fails by itself.
-pub(super) fn broken(base: &Statuses<'_>, after: &Statuses<'_>) -> Option<String> {
-    let failing = |map: &Statuses<'_>, id: &str| map.get(id).is_some_and(|s| s.is_failing());
-    let of_after = |wanted: &dyn Fn(&str, TestStatus) -> bool| {
-        let tests = after.iter().filter(|(id, status)| wanted(id, **status));
-        tests.count()
-    };
-    let passing = of_after(&|_, status| status.is_passing());
-    let as_in_base = of_after(&|id, status| status.is_failing() && failing(base, id));
-    if as_in_base > passing {
-        return Some(format!(
-            "{as_in_base} tests fail in After as they do in Base and {passing} pass: the environment lacks what they \
-             need, and what the pull request changes was hardly run"
-        ));
-    }
-    let new = of_after(&|id, _| !base.contains_key(id));
-    let new_failing = of_after(&|id, status| !base.contains_key(id) && status.is_failing());
-    (new > 0 && new_failing == new).then(|| {
+/// Why an environment says nothing of the pull request whatever passes in it: more tests fail in After as they do in
+/// Base than pass. Code that catches its own import errors loads without what it needs, and then each of its tests fails
+/// by itself; a test that happens to pass is then one of those that the pull request is about.
+pub(super) fn hardly_run(base: &Statuses<'_>, after: &Statuses<'_>) -> Option<String> {
+    let is_failing = |id: &str| base.get(id).is_some_and(|status| status.is_failing());
+    let passing = after.values().filter(|status| status.is_passing()).count();
+    let failing = after.iter().filter(|(_, status)| status.is_failing());
+    let as_in_base = failing.filter(|(id, _)| is_failing(id)).count();
+    (as_in_base > passing).then(|| {
         format!(
-            "tests that the pull request adds fail in After ({new} of {new}): where it was merged they passed, so \
+            "{as_in_base} tests fail in After as they do in Base and {passing} pass: the environment lacks what they need, and \
+             what the pull request changes was hardly run"
+        )
+    })
+}
+
+/// Why an environment in which no test defines the task says nothing of the pull request: each test that it adds runs
+/// in After and fails.
+pub(super) fn adds_failing_tests(base: &Statuses<'_>, after: &Statuses<'_>) -> Option<String> {
+    let new = || after.iter().filter(|(id, _)| !base.contains_key(*id));
+    let count = new().count();
+    (count > 0 && new().all(|(_, status)| status.is_failing())).then(|| {
+        format!(
+            "tests that the pull request adds fail in After ({count} of {count}): where it was merged they passed, so \
              this environment lacks what they need"
         )
     })

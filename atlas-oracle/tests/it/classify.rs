@@ -772,6 +772,35 @@ fn a_broken_environment_beside_a_bug_fix_leaves_the_bug_fix() {
     );
 }
 
+#[test]
+fn an_environment_in_which_most_tests_fail_in_every_state_accepts_nothing() {
+    // A gem that is older than what the sources need: one of three tests of the change happens to pass.
+    let broken = "o.a- o.b- o.c- o.d- o.e-";
+    let before = done(&format!("{broken} a.x- a.y- o.f+"));
+    let found = verdict(
+        &done(&format!("{broken} o.f+")),
+        &before,
+        &done(&format!("{broken} a.x+ a.y- o.f+")),
+    );
+    assert_eq!(found.outcome, OracleOutcome::EnvironmentInvalid);
+    assert_eq!(found.kind, None);
+    assert!(
+        found
+            .reason
+            .starts_with("5 tests fail in After as they do in Base and 2 pass"),
+        "{}",
+        found.reason
+    );
+    // As many that pass as fail in both: said, and accepted.
+    let found = verdict(
+        &done("o.a- o.b- o.f+"),
+        &done("o.a- o.b- a.x- o.f+"),
+        &done("o.a- o.b- a.x+ o.f+"),
+    );
+    assert_eq!(found.outcome, OracleOutcome::Instance);
+    assert_eq!(found.fail_to_pass, ["a.x"]);
+}
+
 fn any_log() -> impl Strategy<Value = ParsedLog> {
     let test = ("[a-e]", prop::sample::select(TestStatus::ALL.to_vec()));
     let outcome = prop::sample::select(vec![

@@ -18,7 +18,7 @@ pub(super) struct CanaryPlan {
     seed: String,
     /// Tests that define the task, for whose twins there is room first; absent where the suite bears none.
     twins_of: Option<Vec<String>>,
-    /// Whether the suite's command is well with failing tests, as Maven's is that is told to go on.
+    /// Whether the suite's command ends with exit code 0 although tests fail: Maven with `-fae` and failures ignored.
     ends_well: bool,
     /// Ids of tests and of their twins, as the gold patch's run has them.
     twin_ids: Vec<(String, String)>,
@@ -164,7 +164,7 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
                     None
                 } else {
                     let alone = prepared.run(cx, &gold, "gold").await?;
-                    // What it misses by itself is told below.
+                    // Gold fails by itself; its run behind the loop says which tests.
                     if !prepared.misses(&alone).is_empty() {
                         break;
                     }

@@ -116,8 +116,8 @@ impl Language for Go {
         } else {
             without_modules(facts, &modules::legacy(facts), &tags, &mut plan);
         }
-        if plan.build.iter().all(|command| !command.contains(SPECS)) {
-            // Go's own reader does not know the specs of Ginkgo.
+        // Go's own reader does not know the specs of Ginkgo.
+        if ginkgo(&modules).is_none() {
             plan.build
                 .push(install_script(EVENTS, include_str!("events.sh")));
             plan.report = Some(ReportSpec {
@@ -148,16 +148,18 @@ fn go_test(tags: &str, more: &str) -> String {
     format!("go test -vet=off{more}{tags} -count=1")
 }
 
+/// A requirement of Ginkgo, and the module that has it.
+fn ginkgo(modules: &[Module]) -> Option<(&String, &Module)> {
+    modules.iter().find_map(|module| {
+        let mut names = module.required.iter();
+        let name = names.find(|name| name.starts_with("github.com/onsi/ginkgo"))?;
+        Some((name, module))
+    })
+}
+
 /// How the test programs of modules with Ginkgo are started: with flags that programs without it refuse.
 fn specs(modules: &[Module], plan: &mut EnvironmentPlan) -> String {
-    let named = modules.iter().find_map(|module| {
-        let name = module
-            .required
-            .iter()
-            .find(|name| name.starts_with("github.com/onsi/ginkgo"))?;
-        Some((name, module))
-    });
-    let Some((name, module)) = named else {
+    let Some((name, module)) = ginkgo(modules) else {
         return String::new();
     };
     plan.build
