@@ -45,11 +45,11 @@ pub struct ParseReport<'a> {
 
 impl<'a> From<&'a ParsedLog> for ParseReport<'a> {
     fn from(log: &'a ParsedLog) -> Self {
-        let (tests, duplicates) = Statuses::by_name(log);
+        let (tests, qualified, duplicates) = Statuses::of(log);
         Self {
             parser: &log.parser,
-            qualified: Statuses::by_qualified(log, &tests),
             tests,
+            qualified,
             totals: log.totals,
             consistent: log.consistent,
             outcome: log.outcome,
