@@ -33,7 +33,8 @@ pub fn clean(line: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(clean)
 }
 
-fn without_mark(line: &[u8]) -> &[u8] {
+/// The line without a byte order mark.
+pub(crate) fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
 }
 

@@ -1,117 +1,180 @@
 //! What the lines with a mark look like, so that a runner is not asked about the others: of a log of ten
-//! megabytes nearly every line is asked about by two runners instead of fifty.
+//! megabytes nearly every line is asked about by one runner or none instead of fifty.
 //!
 //! A test asks every runner about every line of every corpus and holds the answers to this table. A runner
 //! without a line in it is asked about all.
 
 use crate::registry::BUILTIN;
+use aho_corasick::{AhoCorasick, MatchKind};
+use std::ops::Range;
 use std::sync::LazyLock;
 
-/// A runner, and of lines with a mark of its own: the bytes that they begin with, where that is no blank; the
-/// first byte behind the blanks that others begin with; the last byte. `a-z` is a range, `~` every byte above
-/// ASCII, `*` any.
-type Look = (&'static str, &'static str, &'static str, &'static str);
+/// A runner, and of lines with a mark of its own: the first byte and the second one, where the first is no
+/// blank; the first byte behind the blanks that others begin with; the last byte; a text that they hold. `a-z`
+/// is a range, `~` every byte above ASCII, `*` alone any.
+///
+/// The texts are looked for all at once: none should be begun, by its first four bytes, in the lines of many
+/// runners.
+struct Look(
+    &'static str,
+    [&'static str; 2],
+    &'static str,
+    &'static str,
+    &'static str,
+);
 
 const LOOKS: &[Look] = &[
-    ("junit", "<", "<", "*"),
-    ("nunitxml", "<", "<", "*"),
-    ("tap", "T1on", "", "*"),
-    ("trx", "<", "<", "*"),
-    ("pytest", "=", "", "="),
-    ("pytest", "T", "", "*"),
-    ("unittest", "R", "", "*"),
-    ("unittest", "*", "*", "kLR"),
-    ("django", "CDSTF", "", "*"),
-    ("sympy", "=", "", "*"),
-    ("sympy", "D", "=t", "*"),
-    ("ava", "on", "~0-9-", "*"),
-    ("cypress", "", "(R", "*"),
-    ("jasmine", "FJES", "", "*"),
-    ("jest", "TPF{", "", "*"),
-    ("karma", "*", "", "*"),
-    ("mocha", "[<{", "0-9\"", "*"),
-    ("nodetest", "#~", "<", "*"),
-    ("playwright", "R", "\"", "*"),
-    ("playwright", "", "*", ")"),
-    ("tape", "#", "o", "*"),
-    ("vitest", "on<{", "TR", "*"),
-    ("ant", "BT[", "[", "*"),
-    ("gradle", ">B:E0-9", "", "*"),
-    ("junitconsole", "[T~", "", "*"),
-    ("maven", "[TR0-9", "T[", "*"),
-    ("gotest", "={oF?", "", "*"),
-    ("gotestsum", "D=", "", "*"),
-    ("gotestsum", "PFS:", "", ")"),
-    ("cargo", "e", "R", "*"),
-    ("cargo", "tr", "", "*"),
-    ("nextest", "e", "A-Z(", "*"),
-    ("cucumber", "0-9cF[", "\"", "*"),
-    ("minitest", "#SRF0-9", "", "*"),
-    ("rspec", "F0-9r{}", "\"", "*"),
-    ("testunit", "S0-9", "", "*"),
-    ("phpunit", "PTO#", "A-Z", "*"),
-    ("automake", "TmgA0-9#P", "", "*"),
-    ("check", "R0-9<ont", "", "*"),
-    ("cmocka", "[#t", "<", "*"),
-    ("cmocka", "*", "*", "!"),
-    ("ctest", "0-9ENT", "0-9TM", "*"),
-    ("cunit", "R<-", "CT", "*"),
-    ("meson", "FE0-9", "0-9", "*"),
-    ("unity", "0-9", "", "*"),
-    ("unity", "*", "*", "S"),
-    ("boost", "*", "*", "*"),
-    ("catch2", "At<#on:", "<", "*"),
-    ("catch2", "*", "*", "."),
-    ("cppunit", "!RO<", "", "*"),
-    ("cppunit", "*", "*", "Knr"),
-    ("doctest", "[<", "<", "*"),
-    ("gtest", "[", "", "*"),
-    ("handmade", "[", "", "*"),
-    ("dotnet", "TASPF[", "TASPF[", "*"),
-    ("nunit2", "NE", "N", "*"),
-    ("nunit3", "N", "OD", "*"),
-    ("xunit", "x=", "*", "*"),
-    ("bats", "#no", "*", "*"),
-    ("prove", "*", "*", "*"),
+    Look("junit", ["<", "*"], "<", "*", ""),
+    Look("nunitxml", ["<", "*"], "<", "*", ""),
+    Look("tap", ["T1on", "*"], "", "*", ""),
+    Look("trx", ["<", "*"], "<", "*", ""),
+    Look("pytest", ["=", "*"], "", "=", ""),
+    Look("pytest", ["T", "e"], "", "*", ""),
+    Look("unittest", ["R", "a"], "", "*", ""),
+    Look("unittest", ["*", "*"], "*", "kLR", ") ... "),
+    Look("django", ["CDSTF", "*"], "", "*", ""),
+    Look("sympy", ["=", "="], "", "*", " process starts "),
+    Look("sympy", ["=", "="], "", "*", "octests start "),
+    Look("sympy", ["=", "*"], "=t", "*", "s finished: "),
+    Look("sympy", ["D", "O"], "", "*", ""),
+    Look("ava", ["on", "*"], "~0-9-", "*", ""),
+    Look("cypress", ["", ""], "(R", "*", ""),
+    Look("jasmine", ["FJES", "*"], "", "*", ""),
+    Look("jest", ["TPF{", "eA\""], "", "*", ""),
+    Look("karma", ["*", "*"], "*", "*", ": Executed "),
+    Look("karma", ["*", "*"], "*", "*", " [karma-server]: "),
+    Look("mocha", ["[{", "\""], "", "*", ""),
+    Look("mocha", ["<", "t"], "0-9\"", "*", ""),
+    Look("nodetest", ["#~", "*"], "<", "*", ""),
+    Look("playwright", ["R", "u"], "\"", "*", ""),
+    Look("playwright", ["", ""], "*", ")", " › "),
+    Look("tape", ["#", "*"], "o", "*", ""),
+    Look("vitest", ["on", "*"], "", "s{", ""),
+    Look("vitest", ["<{", "*"], "TR", "*", ""),
+    Look("ant", ["BT", "*"], "", "*", ""),
+    Look("ant", ["[", "j"], "[", "*", "[junit"),
+    Look("gradle", [">B:E0-9", "*"], "", "*", ""),
+    Look("junitconsole", ["[", "*"], "", "]", " containers found "),
+    Look("junitconsole", ["T~", "*"], "", "*", ""),
+    Look("maven", ["[TR0-9", "*"], "T[", "*", ""),
+    Look("gotest", ["={oF?", "=\"kA "], "", "*", ""),
+    Look("gotestsum", ["D", "O"], "", "*", ""),
+    Look("gotestsum", ["=", "="], "", "*", " FAIL: "),
+    Look("gotestsum", ["=", "="], "", "*", " SKIP: "),
+    Look("gotestsum", ["PFS:", "*"], "", ")", ""),
+    Look("cargo", ["e", "*"], "R", "*", ""),
+    Look("cargo", ["t", "e"], "", "*", " result: "),
+    Look("cargo", ["r", "u"], "", "*", ""),
+    Look("nextest", ["e", "*"], "A-Z(", "*", ""),
+    Look("cucumber", ["0-9cF", "*"], "\"", "*", ""),
+    Look("cucumber", ["[", "{"], "", "*", ""),
+    Look("minitest", ["#SRF0-9", "*"], "", "*", ""),
+    Look("rspec", ["F0-9r{}", "*"], "\"", "*", ""),
+    Look("testunit", ["S0-9", "*"], "", "*", ""),
+    Look("phpunit", ["PTO#", "*"], "A-Z", "*", ""),
+    Look("automake", ["TmgA0-9#P", "*"], "", "*", ""),
+    Look("check", ["R0-9<on", "*"], "", "*", ""),
+    Look("check", ["t", "e"], "", "*", "st: "),
+    Look("cmocka", ["[", "= "], "<", "*", ""),
+    Look("cmocka", ["#", " "], "", "*", ""),
+    Look("cmocka", ["t", "e"], "", "*", "st: "),
+    Look("cmocka", ["*", "*"], "*", "!", ": Failure!"),
+    Look("ctest", ["0-9ENT", "*"], "0-9TM", "*", ""),
+    Look("cunit", ["R<-", "*"], "CT", "*", ""),
+    Look("meson", ["FE0-9", "*"], "0-9", "*", ""),
+    Look("unity", ["0-9", "*"], "", "*", ""),
+    Look("unity", ["*", "*"], "*", "S", ""),
+    Look("boost", ["*TR<", "*"], "<", "*", ""),
+    Look("boost", ["*", "*"], "*", "*", "r: in \""),
+    Look("boost", ["*", "*"], "*", "*", "ror in \""),
+    Look("boost", ["*", "*"], "*", "*", "Entering test "),
+    Look("boost", ["*", "*"], "*", "*", "Leaving test "),
+    Look("catch2", ["A", "l"], "", "*", ""),
+    Look("catch2", ["t", "e"], "", "*", " cases: "),
+    Look("catch2", ["<#on:", "*"], "<", "*", ""),
+    Look("catch2", ["*", "*"], "*", ".", ""),
+    Look("cppunit", ["!RO<", "*"], "", "*", ""),
+    Look("cppunit", ["*", "*"], "*", "Knr", ""),
+    Look("doctest", ["[", "d"], "", "*", ""),
+    Look("doctest", ["<", "*"], "<", "*", ""),
+    Look("gtest", ["[", "= -"], "", "*", ""),
+    Look("handmade", ["[", "pPfF"], "", "*", ""),
+    Look("dotnet", ["TASPF", "*"], "TASPF[", "*", ""),
+    Look("dotnet", ["[", "x"], "", "*", ""),
+    Look("nunit2", ["NE", "*"], "N", "*", ""),
+    Look("nunit3", ["N", "*"], "OD", "*", ""),
+    Look("xunit", ["x", "U"], "*", "*", ""),
+    Look("xunit", ["=", "="], "", "=", ""),
+    Look("bats", ["#no", "*"], "*", "*", ""),
+    Look("prove", ["RDA", "eul"], "", "*", ""),
+    Look("prove", ["-", "-"], "", "-", ""),
+    Look("prove", ["*", "*"], "*", "*", ".t .."),
 ];
 
 /// Which looks a line may have: one bit for each.
 struct Tables {
-    /// By the first byte, by the first byte behind blanks, by the last byte.
+    /// By the first byte, the second, the first byte behind blanks, the last.
     first: [u128; 256],
+    second: [u128; 256],
     inner: [u128; 256],
     last: [u128; 256],
+    /// The looks without a text.
+    bare: u128,
     /// Of each look, the runner's place in the table of runners.
     runners: Vec<usize>,
+    /// The texts of all looks.
+    texts: Option<AhoCorasick>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     let mut tables = Tables {
         first: [0; 256],
+        second: [0; 256],
         inner: [0; 256],
         last: [0; 256],
+        bare: 0,
         runners: Vec::new(),
+        texts: AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(
+                LOOKS
+                    .iter()
+                    .map(|look| look.4)
+                    .filter(|text| !text.is_empty()),
+            )
+            .ok(),
     };
     for (number, runner) in BUILTIN.iter().enumerate() {
         let own: Vec<&Look> = LOOKS.iter().filter(|look| look.0 == runner.id()).collect();
-        let any = [&(runner.id(), "*", "*", "*")];
-        for (_, first, inner, last) in if own.is_empty() { &any } else { &own[..] } {
+        let any = [&Look(runner.id(), ["*", "*"], "*", "*", "")];
+        for Look(_, [first, second], inner, last, text) in
+            if own.is_empty() { &any } else { &own[..] }
+        {
             let bit = 1_u128 << tables.runners.len();
             tables.runners.push(number);
             set(&mut tables.first, first, bit);
+            set(&mut tables.second, second, bit);
             set(&mut tables.inner, inner, bit);
             set(&mut tables.last, last, bit);
+            if text.is_empty() {
+                tables.bare |= bit;
+            }
         }
     }
     tables
 });
 
 fn set(table: &mut [u128; 256], bytes: &str, bit: u128) {
+    if bytes == "*" {
+        for looks in table.iter_mut() {
+            *looks |= bit;
+        }
+        return;
+    }
     let bytes = bytes.as_bytes();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         let range = match (byte, bytes.get(at + 1), bytes.get(at + 2)) {
-            (b'*', ..) => 0..=255,
             (b'~', ..) => 128..=255,
             (from, Some(b'-'), Some(to)) => {
                 at += 2;
@@ -126,26 +189,68 @@ fn set(table: &mut [u128; 256], bytes: &str, bit: u128) {
     }
 }
 
+/// Finds the lines that hold a text of some look.
+pub(super) struct Texts<'a> {
+    lines: &'a [u8],
+    /// Where the next text begins.
+    next: usize,
+}
+
+impl<'a> Texts<'a> {
+    pub(super) fn of(lines: &'a [u8]) -> Self {
+        let mut texts = Self { lines, next: 0 };
+        texts.look(0);
+        texts
+    }
+
+    fn look(&mut self, from: usize) {
+        self.next = match &TABLES.texts {
+            Some(texts) => texts
+                .find(&self.lines[from..])
+                .map_or(self.lines.len(), |text| from + text.start()),
+            None => from,
+        };
+    }
+
+    /// Whether there is one in this line, which is not before the last that was asked about.
+    #[inline]
+    pub(super) fn are_in(&mut self, line: &Range<usize>) -> bool {
+        if self.next < line.start {
+            self.look(line.start);
+        }
+        self.next < line.end
+    }
+}
+
 /// The runners that may have a mark in this line, by their places in the table of runners and in its order.
-pub(crate) fn runners(line: &[u8]) -> impl Iterator<Item = usize> {
+pub(crate) fn runners(line: &[u8]) -> impl Iterator<Item = usize> + use<> {
+    let has_text = Texts::of(line).are_in(&(0..line.len()));
+    runners_of(line, has_text)
+}
+
+/// The same of a line of which it is known whether it holds a text of some look.
+#[inline]
+pub(super) fn runners_of(line: &[u8], has_text: bool) -> impl Iterator<Item = usize> + use<> {
     let tables = &*TABLES;
     let looks = match line {
-        [first, ..] => {
-            let last = line.last().unwrap_or(first);
+        [first, rest @ ..] => {
             let begins = if first.is_ascii_whitespace() {
-                let inner = line.iter().find(|byte| !byte.is_ascii_whitespace());
+                let inner = rest.iter().find(|byte| !byte.is_ascii_whitespace());
                 inner.map_or(0, |inner| tables.inner[usize::from(*inner)])
             } else {
-                tables.first[usize::from(*first)]
+                let second = rest.first().unwrap_or(&b'\n');
+                tables.first[usize::from(*first)] & tables.second[usize::from(*second)]
             };
-            begins & tables.last[usize::from(*last)]
+            let last = rest.last().unwrap_or(first);
+            let texts = if has_text { u128::MAX } else { tables.bare };
+            begins & tables.last[usize::from(*last)] & texts
         }
         [] => 0,
     };
     let mut before = None;
     Bits(looks)
         .filter_map(|bit| tables.runners.get(bit).copied())
-        // One may have two looks.
+        // One may have several looks.
         .filter(move |runner| before.replace(*runner) != Some(*runner))
 }
 
@@ -202,6 +307,7 @@ mod tests {
         assert!(marks > 5_000, "{marks}");
         let known = |id: &str| BUILTIN.iter().any(|runner| runner.id() == id);
         assert!(LOOKS.iter().all(|look| known(look.0)));
+        assert!(super::TABLES.texts.is_some());
     }
 
     fn logs(folder: &Path) -> Vec<Vec<u8>> {

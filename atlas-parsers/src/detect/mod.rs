@@ -16,7 +16,7 @@ use crate::front::{At, Front, Take};
 use crate::inner;
 use crate::registry::BUILTIN;
 use crate::runner::{Mark, Place};
-use crate::text::clean;
+use crate::text::{clean, without_mark};
 use sections::Spans;
 use serde::Serialize;
 
@@ -228,19 +228,50 @@ impl Marks {
     /// Takes the next bytes; pieces may be cut anywhere.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
-        while let Some(end) = memchr::memchr(b'\n', rest) {
-            let (line, after) = rest.split_at(end);
-            rest = &after[1..];
-            if self.partial_len == 0 {
-                self.next(line, line.len() as u64 + 1);
-            } else {
-                self.keep(line);
-                let whole = std::mem::take(&mut self.partial);
-                let len = std::mem::take(&mut self.partial_len);
-                self.next(&whole, len + 1);
+        if self.partial_len > 0 {
+            let Some(end) = memchr::memchr(b'\n', rest) else {
+                self.keep(rest);
+                return;
+            };
+            self.keep(&rest[..end]);
+            let line = std::mem::take(&mut self.partial);
+            let len = std::mem::take(&mut self.partial_len);
+            self.next(&line, len + 1);
+            rest = &rest[end + 1..];
+        }
+        let end = memchr::memrchr(b'\n', rest).map_or(0, |end| end + 1);
+        let (lines, tail) = rest.split_at(end);
+        if memchr::memchr2(0x1b, b'\r', lines).is_none() {
+            self.plain(lines);
+        } else {
+            let mut start = 0;
+            for end in memchr::memchr_iter(b'\n', lines) {
+                self.next(&lines[start..end], (end - start) as u64 + 1);
+                start = end + 1;
             }
         }
-        self.keep(rest);
+        self.keep(tail);
+    }
+
+    /// Takes whole lines that need no cleaning.
+    fn plain(&mut self, lines: &[u8]) {
+        let mut texts = looks::Texts::of(lines);
+        let kept = std::mem::take(&mut self.before);
+        let (mut before, mut start) = (&kept[..], 0);
+        for end in memchr::memchr_iter(b'\n', lines) {
+            let span = start..end;
+            start = end + 1;
+            let at = self.place(span.len() as u64 + 1);
+            (self.offset, self.line) = (at.end, at.line);
+            let has_text = texts.are_in(&span);
+            let line = &lines[span];
+            let line = without_mark(&line[..line.len().min(Self::LINE)]);
+            if !line.is_empty() {
+                self.clean(line, before, has_text, at);
+                before = line;
+            }
+        }
+        self.before = before.to_vec();
     }
 
     fn keep(&mut self, part: &[u8]) {
@@ -261,33 +292,46 @@ impl Marks {
         self.decide(&commands, by_language)
     }
 
-    fn next(&mut self, line: &[u8], len: u64) {
-        let at = At {
+    /// Where the next line stands, of that length with its end.
+    fn place(&self, len: u64) -> At {
+        At {
             line: self.line + 1,
             start: self.offset,
             end: self.offset + len,
-        };
-        self.take(line, at);
+        }
+    }
+
+    fn next(&mut self, line: &[u8], len: u64) {
+        self.take(line, self.place(len));
     }
 
     /// Takes a line that stands there in the log.
     fn take(&mut self, line: &[u8], at: At) {
-        let At { start, .. } = at;
         (self.offset, self.line) = (at.end, at.line);
         let line = &line[..line.len().min(Self::LINE)];
         let line = clean(line.strip_suffix(b"\r").unwrap_or(line));
         if line.is_empty() {
             return;
         }
-        for number in looks::runners(&line) {
+        let mut before = std::mem::take(&mut self.before);
+        let has_text = looks::Texts::of(&line).are_in(&(0..line.len()));
+        self.clean(&line, &before, has_text, at);
+        before.clear();
+        before.extend_from_slice(&line);
+        self.before = before;
+    }
+
+    /// Takes a clean line with something in it; `before` is the last such.
+    fn clean(&mut self, line: &[u8], before: &[u8], has_text: bool, at: At) {
+        for number in looks::runners_of(line, has_text) {
             if !self.only.is_empty() && !self.only.contains(&number) {
                 continue;
             }
-            let Some(mark) = BUILTIN[number].mark(&line, &self.before) else {
+            let Some(mark) = BUILTIN[number].mark(line, before) else {
                 continue;
             };
             if mark.place == Place::Close {
-                self.spans.close(number, start, self.offset, self.line);
+                self.spans.close(number, at.start, at.end, at.line);
                 continue;
             }
             if !self.found.contains(&(number, mark)) {
@@ -295,17 +339,15 @@ impl Marks {
             }
             if mark.certain {
                 self.spans
-                    .mark(number, mark.place, start, self.offset, self.line);
+                    .mark(number, mark.place, at.start, at.end, at.line);
             }
         }
-        if inner::may_print(&line)
-            && let Some((driver, line)) = inner::printed(&line)
+        if inner::may_print(line)
+            && let Some((driver, line)) = inner::printed(line)
             && !line.is_empty()
         {
             self.take_inside(driver, line);
         }
-        self.before.clear();
-        self.before.extend_from_slice(&line);
     }
 
     /// Takes a line of a program that a driver started.
