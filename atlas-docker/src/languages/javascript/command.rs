@@ -21,6 +21,9 @@ pub(super) struct Setting<'a> {
 /// Name of Mocha's reporter that writes a report beside the console.
 pub(super) const MOCHA_REPORTER: &str = "mocha-two.cjs";
 
+/// Name of the script with which Node's runner writes all of its output before it ends.
+pub(super) const NODE_WHOLE: &str = "node-whole.cjs";
+
 impl Suite {
     /// The report that the runner can write beside its log: file and reader.
     pub(super) fn report(&self, node: u32) -> Option<(&'static str, &'static str)> {
@@ -173,9 +176,11 @@ impl Suite {
         if setting.report {
             // Without force-exit, a failing test that leaves a server open hangs the run. What
             // goes to standard error is written at once, so it is complete even then.
+            command.push_str(" $(node --help | grep -o -m1 -e --test-force-exit)");
+            command.push_str(" --require \"$ATLAS_ENV/bin/");
+            command.push_str(NODE_WHOLE);
             command.push_str(
-                " $(node --help | grep -o -m1 -e --test-force-exit) \
-                 --test-reporter=spec --test-reporter-destination=stdout \
+                "\" --test-reporter=spec --test-reporter-destination=stdout \
                  --test-reporter=tap --test-reporter-destination=stderr",
             );
         }

@@ -227,12 +227,14 @@ fn runners(
         node,
         report: plan.report.is_some(),
     };
-    if let Some(suite) = found.suites.first().filter(|_| setting.report)
-        && suite.runner == Runner::Mocha
-    {
-        let text = include_str!("mocha-two.cjs");
-        plan.build
-            .push(install_script(command::MOCHA_REPORTER, text));
+    let suite = found.suites.first().filter(|_| setting.report);
+    let script = match suite.map(|suite| suite.runner) {
+        Some(Runner::Mocha) => Some((command::MOCHA_REPORTER, include_str!("mocha-two.cjs"))),
+        Some(Runner::NodeTest) => Some((command::NODE_WHOLE, include_str!("node-whole.cjs"))),
+        _ => None,
+    };
+    if let Some((name, text)) = script {
+        plan.build.push(install_script(name, text));
     }
     let commands: Vec<(String, String)> = found
         .suites

@@ -1,7 +1,7 @@
 'use strict';
 
 const line = 'debug '.repeat(20);
-for (let i = 0; i < 200; i += 1) {
+for (let i = 0; i < 3000; i += 1) {
   console.log(`${i} ${line}`);
 }
 
