@@ -58,7 +58,7 @@ macro_rules! pattern {
     };
 }
 
-static PATTERNS: [Pattern; 15] = [
+static PATTERNS: [Pattern; 16] = [
     pattern!(
         ["python"],
         r"requires a different Python: \S+ not in '([^']+)'",
@@ -83,6 +83,7 @@ static PATTERNS: [Pattern; 15] = [
         "1.85".to_owned()
     )),
     pattern!(["golang"], r"requires go >= (\d+\.\d+(?:\.\d+)?)", plain),
+    pattern!(["golang"], r"^go: download go(\d+\.\d+)", plain),
     pattern!(["golang"], r"note: module requires Go (\d+\.\d+)", plain),
     pattern!(
         ["node"],
@@ -180,6 +181,11 @@ mod tests {
                 "node:14",
                 "error b@2.0.0: The engine \"node\" is incompatible with this module. Expected version \">=18.12\". Got \"14.21.3\"",
                 "18",
+            ),
+            (
+                "golang:1.23",
+                "go: download go1.99.0 for linux/amd64: toolchain not available",
+                "1.99",
             ),
             (
                 "maven:3-eclipse-temurin-17",

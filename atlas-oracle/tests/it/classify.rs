@@ -671,6 +671,7 @@ fn an_environment_that_fails_in_before_alone_is_no_feature() {
         "sh: 1: protoc: not found",
         "make: cc: command not found",
         "go: go.mod requires go >= 1.99 (running go 1.23.2; GOTOOLCHAIN=local)",
+        "go: download go1.99.0 for linux/amd64: toolchain not available",
         "error: package `x v1` cannot be built because it requires rustc 1.99 or newer",
         "[ERROR] Fatal error compiling: error: release version 99 not supported",
         "npm ERR! getaddrinfo EAI_AGAIN registry.example.org",

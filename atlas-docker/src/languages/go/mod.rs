@@ -101,7 +101,8 @@ impl Language for Go {
                 // them.
                 ("GOFLAGS", "-modcacherw"),
                 ("GOPATH", "$ATLAS_ENV/gopath"),
-                ("GOTOOLCHAIN", "local"),
+                // What a module asks for beyond the image comes through the module proxy.
+                ("GOTOOLCHAIN", "auto"),
                 ("LANG", "C.UTF-8"),
             ]),
             ..EnvironmentPlan::default()

@@ -240,6 +240,7 @@ const BROKEN: &[&str] = &[
     r"failed to (?:execute|find tool)\b",
     // The wrong version of a tool
     r"requires go >= ",
+    r"^go: download go\d\S*(?: for \S+)?: ",
     r"does not match go tool version",
     r"note: module requires Go ",
     r"requires rustc [\d.]+",
