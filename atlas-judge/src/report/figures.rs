@@ -19,11 +19,13 @@ pub(super) fn policies(page: &mut Html, set: &PolicyAnalysis) {
         &[set.success()],
     );
     let chart = trade_off(set);
+    let mut tables = vec![set.decisions()];
+    tables.extend(set.classes());
     page.figure(
         "Share shown against precision",
         "Each policy by how many of the patches it shows and how many of those are right.",
         chart.as_ref().map_err(|why| *why),
-        &[set.decisions()],
+        &tables,
     );
     let chart = funnel(set);
     page.figure(

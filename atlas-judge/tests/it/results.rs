@@ -228,6 +228,22 @@ fn policies_of_a_small_file_by_hand() {
             tn: 2
         }
     );
+    // Table 4 is over the four that reached it.
+    let reached = &validation.reached;
+    assert_eq!(
+        (reached.precision(), reached.recall()),
+        (Some(1.0 / 3.0), Some(1.0))
+    );
+    assert_eq!(
+        (reached.negative_precision(), reached.specificity()),
+        (Some(1.0), Some(1.0 / 3.0))
+    );
+    let table = found.to_markdown();
+    let cells = "validation | 4 | 25.0% | 100.0% | 33.3% | 33.3% | 100.0%";
+    assert!(table.contains(cells), "{table}");
+    // No stage was run on k's patch.
+    let stages = row("deterministic stages");
+    assert_eq!((stages.judged, stages.unjudged, stages.shown), (5, 1, 4));
     let fpr = &validation.false_positives;
     assert_eq!((fpr.of_all, fpr.of_reached), (Some(0.5), Some(2.0 / 3.0)));
     assert_eq!(validation.success_at[&1].value, Some(0.25));

@@ -67,6 +67,9 @@ pub struct PolicyRow {
     pub specificity: Option<f64>,
     /// Wrong patches shown, with both denominators.
     pub false_positives: FalsePositiveRates,
+    /// Shown against right among the patches that got as far as the last stage (paper 002, Table 4, is over
+    /// those that passed the deterministic stages).
+    pub reached: Confusion,
     /// The lowest score that is shown, where a percentile decides.
     pub cutoff: Option<f64>,
     /// `k` to filtered success@k.
@@ -321,7 +324,7 @@ impl Stages {
         } else {
             true
         };
-        let reached = attempt && (!self.deterministic || passed_stages(patch));
+        let reached = attempt && (!self.deterministic || passed_stages(patch)?);
         let accepted = reached
             && match self.validation {
                 Validation::None => true,
@@ -356,19 +359,20 @@ impl Stages {
         let scores: Vec<f64> = bugs
             .values()
             .flatten()
-            .filter(|patch| passed_stages(patch) && attempted(patch))
+            .filter(|patch| passed_stages(patch) == Some(true) && attempted(patch))
             .filter_map(|patch| patch.validation.as_ref()?.score)
             .collect();
         Cutoff::at(&scores, p)
     }
 }
 
-/// Without a word of the deterministic stages there were none.
-fn passed_stages(patch: &CandidateResult) -> bool {
-    patch
-        .deterministic
-        .as_ref()
-        .is_none_or(|found| found.passed)
+/// Whether the patch passed the deterministic stages; none where they were not run, as for a patch of a task
+/// that was not attempted. Of a validation that says nothing of them there were none.
+fn passed_stages(patch: &CandidateResult) -> Option<bool> {
+    match &patch.deterministic {
+        Some(found) => Some(found.passed),
+        None => patch.validation.as_ref().map(|_| true),
+    }
 }
 
 #[expect(
@@ -383,7 +387,7 @@ fn row(
     options: &AnalysisOptions,
 ) -> Result<PolicyRow, TooFewRuns> {
     let cutoff = stages.cutoff(bugs, options);
-    let mut counts = Confusion::default();
+    let (mut counts, mut counts_reached) = (Confusion::default(), Confusion::default());
     let mut reached: Vec<ReachedPatch> = Vec::new();
     let (mut unjudged, mut bugs_shown) = (0, 0);
     let mut runs: Vec<BugRuns> = Vec::with_capacity(bugs.len());
@@ -404,6 +408,9 @@ fn row(
             };
             let accepted = decided.attempt && decided.accepted;
             counts.add(decided.success, accepted);
+            if decided.reached {
+                counts_reached.add(decided.success, accepted);
+            }
             reached.push(ReachedPatch {
                 success: decided.success,
                 reached: decided.reached,
@@ -456,6 +463,7 @@ fn row(
         accuracy: counts.accuracy(),
         specificity: counts.specificity(),
         false_positives: m::false_positive_rates(reached),
+        reached: counts_reached,
         cutoff: cutoff.map(|cutoff| cutoff.score),
         success_at: at(m::filtered_success_at_k)?,
         success_at_1_interval: m::bootstrap_mean(&at_1, options.resamples, options.seed, 95.0),
@@ -578,7 +586,7 @@ fn score(bugs: &Bugs<'_>, source: &str) -> ScoreAnalysis {
     let items: Vec<(bool, f64)> = bugs
         .values()
         .flatten()
-        .filter(|patch| passed_stages(patch))
+        .filter(|patch| passed_stages(patch) == Some(true))
         .filter_map(|patch| Some((patch.resolved, patch.validation.as_ref()?.score?)))
         .collect();
     ScoreAnalysis {

@@ -115,6 +115,9 @@ impl Analysis {
             }
             set.decisions().markdown(&mut text);
             set.success().markdown(&mut text);
+            if let Some(classes) = set.classes() {
+                classes.markdown(&mut text);
+            }
             if let Some(lift) = set.lift() {
                 lift.markdown(&mut text);
             }
@@ -224,6 +227,37 @@ impl PolicyAnalysis {
             table.rows.push(cells);
         }
         table
+    }
+
+    /// Precision and recall of both answers of each validation, over the patches that it was asked about (paper
+    /// 002, Table 4); none without validation.
+    pub(crate) fn classes(&self) -> Option<Table> {
+        let mut table = Table::new(&[
+            "Of those that reached it",
+            "Patches",
+            "Right",
+            "\"Wrong\": precision",
+            "recall",
+            "\"Right\": precision",
+            "recall",
+        ]);
+        let rows = self
+            .policies
+            .iter()
+            .filter(|row| row.name.contains("validation"));
+        for row in rows {
+            let counts = &row.reached;
+            table.rows.push(vec![
+                row.name.clone(),
+                counts.total().to_string(),
+                percent(counts.prevalence()),
+                percent(counts.negative_precision()),
+                percent(counts.specificity()),
+                percent(counts.precision()),
+                percent(counts.recall()),
+            ]);
+        }
+        (!table.rows.is_empty()).then_some(table)
     }
 
     /// Lift by kind; none where no line has a kind.
