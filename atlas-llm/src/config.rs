@@ -3,7 +3,7 @@
 use crate::{Price, RetryPolicy};
 use atlas_core::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -196,6 +196,32 @@ impl ModelConfig {
             Some(server) if self.model.is_empty() => format!("embeddings-{server}"),
             _ => self.name(),
         }
+    }
+
+    /// All settings but the name that may change an answer: `provider`, and where they are given `base_url`,
+    /// `file`, `seed`, `omit` and `extra_body`. Keys, prices, time limits and retries are none.
+    pub fn answer_settings(&self) -> Value {
+        let mut settings = Map::new();
+        let mut put = |name: &str, value: Value| settings.insert(name.to_owned(), value);
+        put("provider", json!(self.provider));
+        if let Some(url) = &self.base_url {
+            put("base_url", json!(url));
+        }
+        if let Some(file) = &self.file {
+            put("file", json!(file));
+        }
+        if self.seed != 0 {
+            put("seed", json!(self.seed));
+        }
+        if !self.omit.is_empty() {
+            let mut omit = self.omit.clone();
+            omit.sort();
+            put("omit", json!(omit));
+        }
+        if !self.extra_body.is_empty() {
+            put("extra_body", json!(self.extra_body));
+        }
+        Value::Object(settings)
     }
 
     /// The name that a model is known by in ledgers, recordings and messages.

@@ -114,7 +114,7 @@ impl Default for AbstentionOptions {
 ///
 /// Details: `probability`, `source`, `tau`, `representation`, `prompt`, `prompt_version`, `model`,
 /// `said`; `answer_form` and `form_prompt_version` where the word was asked for as JSON
-/// ([`crate::answer::LabelForm::Json`]); `label_mass`, `mass_success`, `mass_failure` from log-probabilities;
+/// ([`crate::answer::LabelForm::Json`]); `label_mass`, `mass_success`, `mass_failure`, `share_success` from log-probabilities;
 /// `samples`; `passed_over` with the reasons; `features` of the report.
 #[derive(Debug)]
 pub struct Abstention<M> {
@@ -222,6 +222,7 @@ impl<M: LanguageModel> Judge for Abstention<M> {
             details.insert("label_mass".to_owned(), json!(mass.total()));
             details.insert("mass_success".to_owned(), json!(mass.positive));
             details.insert("mass_failure".to_owned(), json!(mass.negative));
+            details.insert("share_success".to_owned(), json!(mass.probability()));
         }
         if let Some(samples) = answer.samples {
             details.insert("samples".to_owned(), json!(samples));

@@ -148,7 +148,7 @@ pub struct Samples {
 /// The probability of a label.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LabelAnswer {
-    /// Of the positive label.
+    /// Of the positive label: from log-probabilities its own, whatever the other label has.
     pub probability: f64,
     /// Where it comes from.
     pub source: ConfidenceSource,
@@ -250,8 +250,9 @@ pub async fn ask_label(
     };
     match mass {
         Ok(mass) => {
-            // Above the floor there is mass, and so a share.
-            answer.probability = mass.probability().unwrap_or_default();
+            // Paper 002, section 3.1.1: the probability of the label itself. A share of both labels would
+            // rank an answer that hardly thinks of either above one that is nearly certain.
+            answer.probability = mass.positive;
             answer.mass = Some(mass);
             return Ok(answer);
         }

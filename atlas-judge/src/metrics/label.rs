@@ -18,12 +18,13 @@ impl LabelMass {
         self.positive + self.negative
     }
 
-    /// The probability of yes: `positive / (positive + negative)`; `None` without any mass.
+    /// The share of yes in both: `positive / (positive + negative)`; `None` without any mass. Paper 002 ranks by
+    /// `positive` itself (section 3.1.1), and so does [`crate::abstention`].
     pub fn probability(&self) -> Option<f64> {
         super::quotient(self.positive, self.total())
     }
 
-    /// Yes with at least the threshold; without any mass no.
+    /// Yes with a share of at least the threshold; without any mass no.
     pub fn attempts(&self, tau: f64) -> bool {
         self.probability().is_some_and(|p| p >= tau)
     }

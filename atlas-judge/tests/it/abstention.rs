@@ -69,6 +69,28 @@ async fn the_threshold_itself_attempts() {
     assert!(Abstention::new(InOrder::new([]), options).is_err());
 }
 
+/// What the model gives to other words is lost for both labels: by their share alone the first would be certain.
+#[tokio::test]
+async fn probability_is_that_of_the_label_itself() {
+    let mut found = Vec::new();
+    for top in [
+        [("success", 0.55_f64.ln()), ("Success", 0.02_f64.ln())],
+        [("success", 0.95_f64.ln()), ("failure", 0.05_f64.ln())],
+    ] {
+        let answer = said_with("success", vec![with_top("success", &top)]);
+        let policy = Abstention::new(InOrder::new([answer]), AbstentionOptions::default()).unwrap();
+        let subject = subject(PROBLEM, None, no_attachments());
+        let judgement = policy.judge(&cx(), &subject).await.unwrap();
+        let share = judgement.details["share_success"].as_f64().unwrap();
+        found.push((judgement.confidence.value.unwrap(), share));
+    }
+    let close = |(p, share): (f64, f64), expected: (f64, f64)| {
+        (p - expected.0).abs() < 1e-9 && (share - expected.1).abs() < 1e-9
+    };
+    assert!(close(found[0], (0.57, 1.0)), "{found:?}");
+    assert!(close(found[1], (0.95, 0.95)), "{found:?}");
+}
+
 #[test]
 fn prompts_tell_what_the_agent_can_do() {
     let report = BugReport::from_problem_statement(PROBLEM);

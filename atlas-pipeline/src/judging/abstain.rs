@@ -79,6 +79,7 @@ pub async fn abstain(
     let model = session.model();
     let mut settings = json!({
         "model": model.name(),
+        "model_settings": session.settings(),
         "policy": options.policy,
         "prompt_version": abstention_prompt_version(),
     });

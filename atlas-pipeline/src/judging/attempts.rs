@@ -211,6 +211,7 @@ pub async fn judge_attempts(
         out: options.out.clone(),
         settings: json!({
             "model": model.as_ref().map(|model| model.name().to_owned()),
+            "model_settings": session.map(ModelSession::settings),
             "policy": options.attempt,
             "prompt_version": attempt_prompt().version(),
         }),

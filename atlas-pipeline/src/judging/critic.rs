@@ -101,6 +101,7 @@ pub async fn critic(
         out: options.out.clone(),
         settings: json!({
             "model": session.model().name(),
+            "model_settings": session.settings(),
             "critic": options.critic,
             "prompt_versions": versions,
             "base_files": options.repos.is_some(),

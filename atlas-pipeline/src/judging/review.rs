@@ -217,6 +217,7 @@ fn settings(options: &ReviewRunOptions, session: Option<&ModelSession>) -> Resul
     let model = session.map(ModelSession::model);
     Ok(json!({
         "model": model.as_ref().map(|model| model.name().to_owned()),
+        "model_settings": session.map(ModelSession::settings),
         "mode": options.mode,
         "review": options.review,
         "prompt_versions": atlas_judge::validation::review_prompt_versions(),

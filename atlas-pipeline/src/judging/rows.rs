@@ -43,20 +43,27 @@ impl RowQuestion {
     }
 
     /// Everything that changes an answer.
-    fn settings(&self, model: Option<&str>) -> Value {
+    fn settings(&self, session: Option<&ModelSession>) -> Value {
+        let mut settings = self.own_settings();
+        settings["model"] = json!(session.map(|session| session.model().name().to_owned()));
+        settings["model_settings"] = json!(session.map(ModelSession::settings));
+        settings
+    }
+
+    fn own_settings(&self) -> Value {
         match self {
             Self::Alignment(options) => json!({
-                "model": model, "policy": options, "prompt_version": alignment_prompt().version(),
+                "policy": options, "prompt_version": alignment_prompt().version(),
             }),
             Self::Classes(options) => json!({
-                "model": model, "policy": options, "prompt_version": class_prompt().version(),
+                "policy": options, "prompt_version": class_prompt().version(),
             }),
             Self::Hints {
                 options,
                 repos,
                 artefacts,
             } => json!({
-                "model": model, "policy": options, "prompt_version": hint_prompt().version(),
+                "policy": options, "prompt_version": hint_prompt().version(),
                 "repos": repos.is_some(), "artefacts": artefacts.is_some(),
             }),
         }
@@ -146,13 +153,10 @@ pub async fn judge_rows(
 ) -> Result<RowJudgeReport, Error> {
     let (rows, faults) = instance_rows(&options.dataset, &options.instances)?;
     let judge = options.question.judge(session)?;
-    let model = session.map(ModelSession::model);
     let run = JudgeRun {
         name: options.question.name().to_owned(),
         out: options.out.clone(),
-        settings: options
-            .question
-            .settings(model.as_ref().map(|model| model.name())),
+        settings: options.question.settings(session),
         jobs: options.jobs,
     };
     let mut items = Vec::new();

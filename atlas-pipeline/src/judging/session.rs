@@ -11,6 +11,7 @@ use std::sync::Arc;
 pub struct ModelSession {
     model: Arc<dyn LanguageModel>,
     purse: Arc<Purse>,
+    settings: Value,
 }
 
 impl ModelSession {
@@ -25,10 +26,15 @@ impl ModelSession {
         let limits: Limits = budget.map(str::parse).transpose()?.unwrap_or_default();
         let purse = Arc::new(Purse::new(limits));
         let model = ModelConfig::resolve(model, &config.models)?;
+        let settings = model.answer_settings();
         let model = open_model_within(&model, &purse)?;
         // Every patch of a bug needs the same specification; it is written once.
         let model = Arc::new(Remembered::new(model));
-        Ok(Self { model, purse })
+        Ok(Self {
+            model,
+            purse,
+            settings,
+        })
     }
 
     /// A model that the caller brings, within a budget as [`ModelSession::open`] reads it. Its tokens count as
@@ -48,7 +54,17 @@ impl ModelSession {
         let purse = Arc::new(Purse::new(limits));
         let model = Budget::sharing(model, Arc::clone(&purse), Price::default());
         let model = Arc::new(Remembered::new(model));
-        Ok(Self { model, purse })
+        Ok(Self {
+            model,
+            purse,
+            settings: Value::Null,
+        })
+    }
+
+    /// What of the model's settings may change an answer, its name left out
+    /// ([`ModelConfig::answer_settings`]); null for a model that the caller brought.
+    pub fn settings(&self) -> &Value {
+        &self.settings
     }
 
     /// The model; every call counts against the budget.

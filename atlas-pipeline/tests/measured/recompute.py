@@ -188,7 +188,10 @@ def attempted(patch, options):
 
 
 def passed(patch):
-    return patch.get("deterministic", {"passed": True})["passed"]
+    """None where no stage was run; a validation that says nothing of stages had none before it."""
+    if "deterministic" in patch:
+        return patch["deterministic"]["passed"]
+    return True if "validation" in patch else None
 
 
 def cut_off(patches, policy, options):
@@ -213,8 +216,12 @@ def decide(patch, policy, cutoff, options):
             return None
         if not attempted(patch, options):
             return False, False
-    if policy.stages and not passed(patch):
-        return False, False
+    if policy.stages:
+        through = passed(patch)
+        if through is None:
+            return None
+        if not through:
+            return False, False
     if not policy.validates:
         return True, True
     said = patch.get("validation")
@@ -249,6 +256,7 @@ def policy_row(patches, policy, ks, options):
     counts = confusion((patch["resolved"], shown) for patch, (_, shown) in judged)
     tp, fp, fn, tn = (counts[name] for name in ("tp", "fp", "fn", "tn"))
     reached = sum(not patch["resolved"] and there for patch, (there, _) in judged)
+    those = confusion((patch["resolved"], shown) for patch, (there, shown) in judged if there)
     bugs = [
         [(patch["resolved"], shown) for patch, (_, shown) in of_bug]
         for of_bug in grouped(judged, lambda d: d[0]["bug"]).values()
@@ -280,6 +288,7 @@ def policy_row(patches, policy, ks, options):
             "of_all": share(fp, fp + tn),
             "of_reached": share(fp, reached),
         },
+        "reached": those,
         "cutoff": cutoff,
         "success_at": curve_of(left),
         "pass_and_validation_at": curve_of([len(runs) for runs in bugs]),
