@@ -306,7 +306,7 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
     {
         found.outcome = OracleOutcome::NoEvidence;
         found.reason = reason;
-    } else if let Some(reason) = scope::hardly_run(&base, &after).or_else(|| {
+    } else if let Some(reason) = scope::hardly_run(input, &base, &after).or_else(|| {
         let undefined = found.fail_to_pass.is_empty() && found.gold_only.is_empty();
         let failing = || scope::adds_failing_tests(&base, &after);
         undefined.then(failing).flatten()

@@ -101,8 +101,20 @@ pub(super) fn died(log: &ParsedLog) -> bool {
 
 /// Why an environment says nothing of the pull request whatever passes in it: more tests fail in After as they do in
 /// Base than pass. Code that catches its own import errors loads without what it needs, and then each of its tests fails
-/// by itself; a test that happens to pass is then one of those that the pull request is about.
-pub(super) fn hardly_run(base: &Statuses<'_>, after: &Statuses<'_>) -> Option<String> {
+/// by itself; a test that happens to pass is then one of those that the pull request is about. Where each changed test
+/// runs in After and passes, what the pull request is about did run, whatever else the environment lacks.
+pub(super) fn hardly_run(
+    input: &ClassifyInput<'_>,
+    base: &Statuses<'_>,
+    after: &Statuses<'_>,
+) -> Option<String> {
+    let mut changed = after
+        .iter()
+        .filter(|(id, _)| is_modified(input, id))
+        .peekable();
+    if changed.peek().is_some() && changed.all(|(_, status)| status.is_passing()) {
+        return None;
+    }
     let is_failing = |id: &str| base.get(id).is_some_and(|status| status.is_failing());
     let passing = after.values().filter(|status| status.is_passing()).count();
     let failing = after.iter().filter(|(_, status)| status.is_failing());
@@ -130,13 +142,14 @@ pub(super) fn adds_failing_tests(base: &Statuses<'_>, after: &Statuses<'_>) -> O
 
 /// Whether After names a test whose source the test patch changes.
 fn ran_what_changed(input: &ClassifyInput<'_>) -> bool {
-    let changed = |name: &str| {
-        let known = input.modified_tests.iter();
-        known
-            .clone()
-            .any(|test| super::failures::is_test_named(name, test))
-    };
-    input.after.results.iter().any(|test| changed(test.name))
+    let results = &input.after.results;
+    results.iter().any(|test| is_modified(input, test.name))
+}
+
+/// Whether the test patch changes the source of this test.
+fn is_modified(input: &ClassifyInput<'_>, name: &str) -> bool {
+    let mut known = input.modified_tests.iter();
+    known.any(|test| super::failures::is_test_named(name, test))
 }
 
 /// Why a pull request without `FAIL_TO_PASS` is not decided: what did not run may hold it.

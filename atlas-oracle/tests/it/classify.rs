@@ -792,6 +792,18 @@ fn an_environment_in_which_most_tests_fail_in_every_state_accepts_nothing() {
         "{}",
         found.reason
     );
+    // The changed test itself runs: what else the environment lacks is nothing of this pull request.
+    let modified = ["x".to_owned()];
+    let (base, after) = (
+        done(&format!("{broken} a.x+")),
+        done(&format!("{broken} a.x+")),
+    );
+    let before = done(&format!("{broken} a.x-"));
+    let mut input = ClassifyInput::new(&base, &before, &after);
+    input.modified_tests = &modified;
+    let found = classify(&input);
+    assert_eq!(found.outcome, OracleOutcome::Instance);
+    assert_eq!(found.fail_to_pass, ["a.x"]);
     // As many that pass as fail in both: said, and accepted.
     let found = verdict(
         &done("o.a- o.b- o.f+"),
