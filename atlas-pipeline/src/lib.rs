@@ -65,7 +65,7 @@ pub use judging::{
     CriticRunOptions, CriticRunReport, CriticRunResult, EmbedderSession, FailedItem,
     FittedThreshold, JudgeItem, JudgeReport, JudgeRun, LikenessThreshold, ModelSession, ReviewMode,
     ReviewResult, ReviewRunOptions, ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion,
-    RowResult, abstain, abstain_prompts, attempt_prompts, candidate_patches, critic,
+    RowResult, Sisters, abstain, abstain_prompts, attempt_prompts, candidate_patches, critic,
     critic_baseline, critic_run_prompts, instance_rows, judge_attempts, judge_items, judge_rows,
     review, review_prompts, row_prompts,
 };

@@ -3,8 +3,8 @@
 use super::abstain::Silent;
 use super::verdicts::Verdicts;
 use super::{
-    Attached, CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, candidate_patches,
-    instance_rows, judge_items,
+    Attached, CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, Sisters,
+    candidate_patches, instance_rows, judge_items,
 };
 use crate::evaluate::{InputFault, PredictionSource};
 use crate::reading::parse_bytes;
@@ -109,6 +109,8 @@ fn inputs(options: &AttemptRunOptions) -> Result<Inputs, Error> {
     };
     let trajectories = read(&options.trajectories, "trajectory")?;
     let hints = read(&options.hints, "judgement")?;
+    let sisters = Sisters::of(&candidates);
+    faults.extend(trajectories.unclear("trajectory", &candidates, &sisters));
     let mut found = Inputs {
         known: Vec::new(),
         faults,
@@ -134,7 +136,8 @@ fn inputs(options: &AttemptRunOptions) -> Result<Inputs, Error> {
             let value = candidate.columns.get(name);
             value.filter(|value| !value.is_null()).cloned()
         };
-        let trajectory = own("trajectory").or_else(|| trajectories.of(&candidate).cloned());
+        let trajectory =
+            own("trajectory").or_else(|| trajectories.of_patch(&candidate, &sisters).cloned());
         // As SWE-agent and its kin write it.
         let status = trajectory
             .as_ref()

@@ -17,7 +17,7 @@ mod session;
 mod verdicts;
 
 pub use abstain::{AbstainOptions, AbstainReport, AbstainResult, abstain, abstain_prompts};
-pub use attached::Attached;
+pub use attached::{Attached, Sisters};
 pub use attempts::{
     AttemptResult, AttemptRunOptions, AttemptRunReport, attempt_prompts, judge_attempts,
 };

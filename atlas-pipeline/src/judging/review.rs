@@ -2,8 +2,8 @@
 
 use super::abstain::Silent;
 use super::{
-    Attached, CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, candidate_patches,
-    instance_rows, judge_items,
+    Attached, CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, Sisters,
+    candidate_patches, instance_rows, judge_items,
 };
 use crate::clones::clone_among;
 use crate::evaluate::{InputFault, PredictionSource};
@@ -121,6 +121,7 @@ struct Known {
     facts: Attached,
     abstentions: Option<Attached>,
     resolved: Option<BTreeMap<String, BTreeSet<String>>>,
+    sisters: Sisters,
     /// Instance and agent of patches that have no sister.
     single: BTreeSet<(String, String)>,
     parsers: Parsers,
@@ -144,6 +145,9 @@ pub async fn review(
     let (candidates, more) = candidate_patches(&rows, &options.predictions)?;
     faults.extend(more);
     let known = Known::read(options, &candidates)?;
+    for (name, beside) in known.beside() {
+        faults.extend(beside.unclear(name, &candidates, &known.sisters));
+    }
     let chain = chain(options, session)?;
     let run = JudgeRun {
         name: "review".to_owned(),
@@ -284,12 +288,21 @@ impl Known {
             facts: read(&options.facts, "test_facts")?.unwrap_or_default(),
             abstentions: read(&options.abstentions, "abstention")?,
             resolved,
+            sisters: Sisters::of(candidates),
             single: counts
                 .into_iter()
                 .filter_map(|(pair, count)| (count == 1).then_some(pair))
                 .collect(),
             parsers: Parsers::builtin(),
         })
+    }
+
+    /// What is known of single patches.
+    fn beside(&self) -> [(&'static str, &Attached); 2] {
+        [
+            ("trajectory", &self.trajectories),
+            ("test_facts", &self.facts),
+        ]
     }
 
     /// Whether the evaluator found the patch to resolve its instance: the prediction's own column, else
@@ -310,12 +323,9 @@ impl Known {
         candidate: &CandidatePatch,
     ) -> Result<ValidationSubject, Error> {
         let mut attachments = Map::new();
-        for (name, beside) in [
-            ("trajectory", &self.trajectories),
-            ("test_facts", &self.facts),
-        ] {
+        for (name, beside) in self.beside() {
             let own = candidate.columns.get(name).filter(|value| !value.is_null());
-            if let Some(value) = own.or_else(|| beside.of(candidate)) {
+            if let Some(value) = own.or_else(|| beside.of_patch(candidate, &self.sisters)) {
                 attachments.insert(name.to_owned(), value.clone());
             }
         }

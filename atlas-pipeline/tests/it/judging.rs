@@ -362,6 +362,75 @@ fn candidates() -> Place {
     place
 }
 
+/// Two agents with one patch each for one instance: what was seen of one is nothing of the other.
+#[test]
+fn what_is_known_of_a_patch_is_of_that_patch() {
+    let place = three_rows();
+    let candidate = |agent: &str, value: &str| {
+        json!({
+            "instance_id": "o__n-a", "model_name_or_path": agent, "patch_id": "p",
+            "model_patch": patch(value),
+        })
+    };
+    write_lines(
+        &place,
+        "predictions.jsonl",
+        &[candidate("org/x", "x = 2"), candidate("y", "x = 3")],
+    );
+    for (folder, observation) in [("org__x", "1 passed"), ("y", "1 failed")] {
+        let folder = place.path(&format!("trajs/{folder}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        let trajectory = json!([{"action": "pytest", "observation": observation}]);
+        std::fs::write(folder.join("o__n-a.traj"), trajectory.to_string()).unwrap();
+    }
+    // A failing target of one of the two.
+    let facts = |agent: Option<&str>| {
+        json!({"instance_id": "o__n-a", "agent": agent, "test_facts": {"targets": [
+            {"name": "t", "direct_dependencies": ["src/a.py"], "before": "passed", "after": "failed"}]}})
+    };
+    let review = |more: &[&str]| {
+        let mut args = vec![
+            "review",
+            "--dataset",
+            "rows.jsonl",
+            "--mode",
+            "deterministic",
+        ];
+        args.extend(["--predictions", "predictions.jsonl", "--format", "json"]);
+        args.extend(more);
+        let done = place.run(&args);
+        assert_eq!(done.code(), 0, "{}", done.stderr());
+        let report = done.json();
+        let labels = report["results"].as_array().unwrap();
+        let labels = labels
+            .iter()
+            .map(|one| one["label"].as_str().unwrap().to_owned());
+        (labels.collect::<Vec<_>>(), report["faults"].clone())
+    };
+    let (labels, faults) = review(&["--trajectories", "trajs", "--out", "1.jsonl"]);
+    assert_eq!(labels, ["accept", "reject"]);
+    assert_eq!(faults, json!([]));
+    write_lines(&place, "facts.jsonl", &[facts(Some("org/x"))]);
+    let (labels, _) = review(&["--facts", "facts.jsonl", "--out", "2.jsonl"]);
+    assert_eq!(labels, ["reject", "accept"]);
+    // Whose it is stands nowhere: it is used for neither, and said.
+    write_lines(&place, "facts.jsonl", &[facts(None)]);
+    let (labels, faults) = review(&["--facts", "facts.jsonl", "--out", "3.jsonl"]);
+    assert_eq!(labels, ["accept", "accept"]);
+    let said = faults[0]["message"].as_str().unwrap();
+    assert!(said.contains("not used for patch `p` of `org/x`"), "{said}");
+    assert_eq!(faults.as_array().unwrap().len(), 2);
+    std::fs::rename(
+        place.path("trajs/y/o__n-a.traj"),
+        place.path("trajs/o__n-a.traj"),
+    )
+    .unwrap();
+    std::fs::remove_dir_all(place.path("trajs/org__x")).unwrap();
+    let (labels, faults) = review(&["--trajectories", "trajs", "--out", "4.jsonl"]);
+    assert_eq!(labels, ["accept", "accept"]);
+    assert_eq!(faults.as_array().unwrap().len(), 2);
+}
+
 const REVIEW: [&str; 21] = [
     "review",
     "--dataset",
