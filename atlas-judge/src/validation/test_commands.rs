@@ -1,7 +1,7 @@
 //! Which of an agent's commands ran tests, and how they ended.
 
 use super::Trajectory;
-use atlas_core::{LogParser, LogParserExt, RunOutcome, TestStatus};
+use atlas_core::{LogParser, LogParserExt, ParsedLog, RunOutcome, TestStatus};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -122,20 +122,37 @@ static TEST_FILE: LazyLock<Regex> = LazyLock::new(|| {
 static HEREDOC: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"<<-?\s*["']?(\w+)["']?"#).expect("the pattern is tested"));
 
-/// Summaries of failed runs, as the common runners print them.
-static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
+/// What a runner says of a whole run that failed.
+static FAILED_RUN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?m)(?i:\b[1-9]\d* (?:tests? )?(?:failed|failures?|failing|errors?|errored|broken)\b)|(?i:\b(?:failures?|errors?|failed)\s*[:=]\s*[1-9])|^\s*FAILED\b|^\s*(?:--- )?FAIL\b|\bBUILD FAIL(?:URE|ED)\b|test result: FAILED|^not ok \d|^\s*Tests? (?:Run )?[Ff]ailed\b|: command not found\s*$|\bcould not compile\b",
+        r"(?m)(?i:\b[1-9]\d* (?:tests? )?(?:failed|failures?|failing|errors?|errored|broken)\b)|(?i:\b(?:failures?|errors?|failed)\s*[:=]\s*[1-9])|^\s*FAILED \(|^FAIL\s*$|\bBUILD FAIL(?:URE|ED)\b|test result: FAILED|^error: (?:doc)?test failed|^error: [1-9]\d* targets? failed|^\s*Tests? (?:Run )?[Ff]ailed\b|: command not found\s*$|\bcould not compile\b",
     )
     .expect("the pattern is tested")
 });
 
-/// Summaries of runs that went well.
-static SUCCESS: LazyLock<Regex> = LazyLock::new(|| {
+/// What it says of one that went well.
+static PASSED_RUN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?m)(?i:\b[1-9]\d* (?:tests? )?(?:passed|passing|passes)\b)|^OK\b|^ok\s|^PASS(?:ED)?\b|\bBUILD SUCCESS|test result: ok|100% tests passed|\bFailures: 0, Errors: 0|^\s*Passed!",
+        r"(?m)(?i:\b[1-9]\d* (?:tests? )?(?:passed|passing|passes)\b)|^OK\b|\bBUILD SUCCESS|test result: ok|100% tests passed|\bFailures: 0, Errors: 0|^\s*Passed!",
     )
     .expect("the pattern is tested")
+});
+
+/// A test or a file that failed.
+static FAILED_TEST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?m)^\s*FAILED\b|^\s*--- FAIL\b|^\s*FAIL(?:\s+\S*[./]|:)|^not ok \d+(?:[^#\n]|#\d)*$",
+    )
+    .expect("the pattern is tested")
+});
+
+/// One that passed.
+static PASSED_TEST: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?m)^ok\s|^PASS(?:ED)?\b").expect("the pattern is tested"));
+
+/// Failures that were expected: `OK (expected failures=1)`.
+static EXPECTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)expected failures\s*=\s*\d+").expect("the pattern is tested")
 });
 
 /// How a test command ended.
@@ -166,9 +183,9 @@ pub struct TestCommand {
 /// The commands of a trajectory that ran tests, in order.
 ///
 /// A step counts whose action has a command that runs tests, or calls one of the tools named in
-/// `tools`. How it ended is read from its output: by the log parser, if one is given and recognises
-/// tests, else by the summaries of common runners; then by the exit code, if the test command is the
-/// action's last one.
+/// `tools`. How it ended is told by a failure that the log parser reads, if one is given; by the exit code, if the test
+/// command is the action's last one; by a parser that reads a whole run; by the last summary of a common runner in
+/// the output; by its single tests. What comes first in this list decides.
 pub fn test_commands(
     trajectory: &Trajectory,
     tools: &[String],
@@ -215,34 +232,38 @@ fn outcome(
             return (CommandOutcome::Failed, format!("{:?}", log.outcome));
         }
     }
-    let line_of = |found: regex::Match<'_>| {
-        let from = output[..found.start()].rfind('\n').map_or(0, |at| at + 1);
-        let to = output[found.start()..]
-            .trim_start_matches('\n')
-            .find('\n')
-            .map_or(output.len(), |at| found.start() + at);
-        let line = output.get(from..to.max(found.end())).unwrap_or_default();
-        line.trim().chars().take(160).collect::<String>()
-    };
-    if let Some(failure) = FAILURE.find(output) {
-        return (CommandOutcome::Failed, line_of(failure));
-    }
     match code {
-        Some(code) if code != 0 => {
-            return (CommandOutcome::Failed, format!("exit code {code}"));
-        }
-        _ => {}
+        Some(0) => return (CommandOutcome::Passed, "exit code 0".to_owned()),
+        Some(code) => return (CommandOutcome::Failed, format!("exit code {code}")),
+        None => {}
     }
-    if let Some(log) = log.filter(|log| !log.is_empty()) {
+    let is_whole = |log: &ParsedLog| log.outcome == RunOutcome::Completed && !log.is_empty();
+    if let Some(log) = log.filter(is_whole) {
         let proof = format!("{} tests, none failed", log.results.len());
         return (CommandOutcome::Passed, proof);
     }
-    if let Some(success) = SUCCESS.find(output) {
-        return (CommandOutcome::Passed, line_of(success));
+    printed(output)
+}
+
+/// What the output says by itself: the last summary, since what tests print stands before it; without one its tests.
+fn printed(output: &str) -> (CommandOutcome, String) {
+    let mut last = None;
+    for line in output.lines() {
+        let told = EXPECTED.replace_all(line, "");
+        if FAILED_RUN.is_match(&told) {
+            last = Some((CommandOutcome::Failed, line));
+        } else if PASSED_RUN.is_match(&told) {
+            last = Some((CommandOutcome::Passed, line));
+        }
     }
-    match code {
-        Some(0) => (CommandOutcome::Passed, "exit code 0".to_owned()),
-        _ => (CommandOutcome::Unknown, String::new()),
+    let one = |pattern: &Regex| output.lines().find(|line| pattern.is_match(line));
+    let tests = || {
+        let failed = one(&FAILED_TEST).map(|line| (CommandOutcome::Failed, line));
+        failed.or_else(|| Some((CommandOutcome::Passed, one(&PASSED_TEST)?)))
+    };
+    match last.or_else(tests) {
+        Some((outcome, line)) => (outcome, line.trim().chars().take(160).collect()),
+        None => (CommandOutcome::Unknown, String::new()),
     }
 }
 

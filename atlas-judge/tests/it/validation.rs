@@ -229,6 +229,30 @@ fn how_a_test_command_ended_is_read_from_its_output() {
         Failed,
     );
     check("pytest -q", "Command finished with exit code 0", Passed);
+    // What is printed on the way is no summary, and an exit code of 0 is none of a failed run.
+    let passed = [
+        "Ran 2 tests in 0.1s\n\nOK (expected failures=1)",
+        "2 errors ignored\n==== 12 passed in 0.1s ====",
+        "tests for 3 broken links\n5 passed",
+        "FAIL fast mode on\nok  \tx\t0.1s",
+        "not ok 2 - later # TODO\nok 3 - x",
+    ];
+    for output in passed {
+        check("make test | cat", output, Passed);
+        check("make test", &format!("{output}\n(exit code: 0)"), Passed);
+        check("make test", &format!("{output}\n(exit code: 1)"), Failed);
+    }
+    let failed = [
+        "FAIL\tx [build failed]\nok  \ty\t0.1s\nFAIL",
+        "not ok 2 - x\nok 3 - y",
+        "test result: FAILED. 1 passed; 1 failed\ntest result: ok. 2 passed; 0 failed\nerror: 1 target failed:",
+        "FAIL src/a.test.js\nPASS src/b.test.js",
+        "50% tests passed, 1 tests failed out of 2",
+        "5 passed\n1 failed, 4 passed",
+    ];
+    for output in failed {
+        check("make test | cat", output, Failed);
+    }
     // The exit code is that of the last command.
     check("pytest; grep x y", "3 passed\nexit code: 1", Passed);
     check("pytest; grep x y", "exit code: 1", Unknown);

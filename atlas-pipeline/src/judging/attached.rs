@@ -109,15 +109,15 @@ impl Attached {
             let id = take("instance_id");
             let model = take("model_name_or_path");
             let agent = take("agent").or(model);
-            let patch = take("patch_id");
+            let named = take("patch_id");
             let id = id.ok_or_else(|| wrong("field `instance_id` is missing".to_owned()))?;
             let value = map.remove(field).unwrap_or(Value::Object(map));
             let entries = found.values.entry(id).or_default();
             // The last line of the same names counts, as in a file that a run was added to.
-            entries.retain(|entry| entry.agent != agent || entry.patch != patch);
+            entries.retain(|entry| entry.agent != agent || entry.patch != named);
             entries.push(Entry {
                 agent,
-                patch,
+                patch: named,
                 folders: BTreeSet::new(),
                 place,
                 value,

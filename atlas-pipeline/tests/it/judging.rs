@@ -431,6 +431,55 @@ fn what_is_known_of_a_patch_is_of_that_patch() {
     assert_eq!(faults.as_array().unwrap().len(), 2);
 }
 
+/// The parser of the row is believed before words that look like a failure.
+#[test]
+fn the_last_test_run_is_read_by_the_parser_of_the_row() {
+    let place = Place::new();
+    let mut one = row("a");
+    one["log_parser"] = json!("unittest");
+    write_lines(&place, "rows.jsonl", &[one]);
+    let run = "noise: 3 errors\ntest_a (t.T.test_a) ... ok\ntest_b (t.T.test_b) ... expected failure\n\n\
+               ----------------------------------------------------------------------\n\
+               Ran 2 tests in 0.001s\n\nOK (expected failures=1)\n";
+    let candidate = |name: &str, observation: &str| {
+        json!({
+            "instance_id": "o__n-a", "model_name_or_path": "m", "patch_id": name, "model_patch": patch("x = 2"),
+            "trajectory": [{"action": "python -m unittest -v | cat", "observation": observation}],
+        })
+    };
+    let failed = run
+        .replace("expected failure\n", "FAIL\n")
+        .replace("OK (expected ", "FAILED (");
+    write_lines(
+        &place,
+        "predictions.jsonl",
+        &[candidate("whole", run), candidate("failed", &failed)],
+    );
+    let mut args = vec![
+        "review",
+        "--dataset",
+        "rows.jsonl",
+        "--mode",
+        "deterministic",
+    ];
+    args.extend([
+        "--predictions",
+        "predictions.jsonl",
+        "--format",
+        "json",
+        "--out",
+        "1.jsonl",
+    ]);
+    let done = place.run(&args);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    let reason = |at: usize| done.json()["results"][at].to_string();
+    assert!(reason(0).contains("accept"), "{}", reason(0));
+    assert!(reason(1).contains("reject"), "{}", reason(1));
+    let told = |at: usize| lines(&place, "1.jsonl")[at]["stages"].to_string();
+    assert!(told(0).contains("2 tests, none failed"), "{}", told(0));
+    assert!(told(1).contains("test_b"), "{}", told(1));
+}
+
 const REVIEW: [&str; 21] = [
     "review",
     "--dataset",
