@@ -68,6 +68,10 @@ pub(super) struct CriticArgs {
     /// at the base commit from.
     #[arg(long, value_name = "DIR")]
     repos: Option<PathBuf>,
+    /// Let a patch pass though tests of `FAIL_TO_PASS` were not found in the test patch; by default its label is
+    /// `abstained`.
+    #[arg(long)]
+    ignore_unseen: bool,
     #[command(flatten)]
     baseline: BaselineArgs,
     #[command(flatten)]
@@ -113,6 +117,7 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
             label_logprobs: args.label_logprobs,
         },
         repos: args.repos,
+        ignore_unseen: args.ignore_unseen,
         out: args.model.out.clone().unwrap_or_default(),
         jobs: args.model.jobs,
     };
@@ -132,8 +137,15 @@ pub(super) fn results_text(results: &[CriticRunResult]) -> String {
             .map_or_else(|| "  -  ".to_owned(), |share| format!("{share:.3}"));
         let _ = writeln!(
             text,
-            "{} {progress}  {} {} by {}",
-            one.label, one.instance_id, one.patch_id, one.agent
+            "{} {progress}  {} {} by {}{}",
+            one.label,
+            one.instance_id,
+            one.patch_id,
+            one.agent,
+            match one.unseen {
+                0 => String::new(),
+                count => format!("  (unseen tests of FAIL_TO_PASS: {count})"),
+            }
         );
     }
     text
@@ -143,8 +155,8 @@ fn text(report: &CriticRunReport) -> String {
     let mut text = results_text(&report.results);
     let _ = writeln!(
         text,
-        "\n{} said to pass, {} said to fail",
-        report.passing, report.failing
+        "\n{} said to pass, {} said to fail, {} abstained (tests of FAIL_TO_PASS were not seen)",
+        report.passing, report.failing, report.abstained
     );
     output::input_faults(&mut text, &report.faults);
     run_text(&mut text, &report.run, &report.ledger);

@@ -13,6 +13,7 @@ use atlas_judge::critic::{
     in_validation_split,
 };
 use atlas_judge::metrics::GridThreshold;
+use atlas_judge::metrics::analysis::WHOLE_PATCH;
 use atlas_llm::{Limits, ModelConfig, Purse, open_embedder};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -317,7 +318,7 @@ async fn one(
     if tests.is_empty() {
         let judgement = judge.judge(cx, &subject).await?;
         said.push(json!({
-            "id": "(patch)",
+            "id": WHOLE_PATCH,
             "predicted": judgement.label == "pass",
             "confidence": percent(&judgement),
         }));

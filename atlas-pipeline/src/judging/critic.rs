@@ -14,6 +14,7 @@ use atlas_judge::critic::{
     Critic, CriticMode, CriticOptions, Extraction, UnseenTest, critic_prompts, critique_patch,
     extract_tests,
 };
+use atlas_judge::metrics::analysis::WHOLE_PATCH;
 use atlas_judge::variant::BaseFiles;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -33,6 +34,8 @@ pub struct CriticRunOptions {
     /// A clone, or a folder of clones, to read files at the base commit from; without it patches are
     /// shown as given, and only tests in new files are found.
     pub repos: Option<PathBuf>,
+    /// Let a patch pass though tests of `FAIL_TO_PASS` were not seen. Default: no, its label is `abstained`.
+    pub ignore_unseen: bool,
     /// The file of results.
     pub out: PathBuf,
     /// Patches that go on at once.
@@ -49,6 +52,8 @@ pub struct CriticRunReport {
     pub passing: usize,
     /// Patches that are said to fail.
     pub failing: usize,
+    /// Patches all of whose seen tests are said to pass, with tests of `FAIL_TO_PASS` that were not seen.
+    pub abstained: usize,
     /// One entry for every patch that has a result.
     pub results: Vec<CriticRunResult>,
     /// What is wrong with the inputs.
@@ -66,10 +71,12 @@ pub struct CriticRunResult {
     pub agent: String,
     /// The patch.
     pub patch_id: String,
-    /// `pass` or `fail`: the patch as a whole.
+    /// `pass`, `fail` or `abstained`: the patch as a whole.
     pub label: String,
-    /// The share of tests that are said to pass; absent where the critic speaks of the patch alone.
+    /// The share of the seen tests, by id, that are said to pass; absent where the critic speaks of the patch alone.
     pub progress: Option<f64>,
+    /// Tests of `FAIL_TO_PASS` that the critic was not shown.
+    pub unseen: u64,
 }
 
 /// Asks a critic about every candidate patch. Lines of the file have the form of a results file of the
@@ -105,6 +112,7 @@ pub async fn critic(
             "critic": options.critic,
             "prompt_versions": versions,
             "base_files": options.repos.is_some(),
+            "ignore_unseen": options.ignore_unseen,
         }),
         jobs: options.jobs,
     };
@@ -278,6 +286,18 @@ async fn one(
     if let Some(found) = &prepared.found {
         fields.insert("extraction".to_owned(), json!(found));
     }
+    let unseen = prepared
+        .found
+        .as_ref()
+        .map_or(0, |found| found.unmatched_fail_to_pass.len());
+    fields.insert("unseen".to_owned(), json!(unseen));
+    let may_pass = unseen == 0 || options.ignore_unseen;
+    // What the lines say of tests that were ignored, the metrics ignore, too.
+    let told = if may_pass { 0 } else { unseen };
+    let whole = |label: &str| match label {
+        "pass" if !may_pass => "abstained".to_owned(),
+        label => label.to_owned(),
+    };
     let (mode, variant) = (
         options.critic.mode.as_str(),
         options.critic.variant.as_str(),
@@ -286,8 +306,11 @@ async fn one(
     if options.critic.mode == CriticMode::Isolated {
         let critique = critique_patch(cx, judge, &prepared.subject, &prepared.tests).await?;
         let mut tests = Vec::new();
+        let (mut said, mut after_rule) = (0_u32, 0_u32);
         for test in &critique.tests {
             for id in &test.ids {
+                said += u32::from(test.said);
+                after_rule += u32::from(test.predicted);
                 tests.push(json!({
                     "id": id,
                     "predicted": test.said,
@@ -297,31 +320,35 @@ async fn one(
                 }));
             }
         }
+        let all = u32::try_from(tests.len()).unwrap_or(u32::MAX);
+        let share = |part: u32| f64::from(part) / f64::from(all);
         fields.insert(
             "critic".to_owned(),
-            json!({"variant": variant, "tests": tests}),
+            json!({"variant": variant, "tests": tests, "unseen": told}),
         );
         let label = if critique.build_success {
             "pass"
         } else {
             "fail"
         };
-        fields.insert("label".to_owned(), json!(label));
-        fields.insert("progress".to_owned(), json!(critique.progress));
+        fields.insert("label".to_owned(), json!(whole(label)));
+        fields.insert("progress".to_owned(), json!(share(said)));
+        let ruled = json!(share(after_rule));
+        fields.insert("progress_after_rule".to_owned(), ruled);
         fields.insert("tests_judged".to_owned(), json!(critique.tests));
         return Ok(fields);
     }
     let judgement = judge.judge(cx, &prepared.subject).await?;
     let test = json!({
-        "id": "(patch)",
+        "id": WHOLE_PATCH,
         "predicted": judgement.label == "pass",
         "confidence": judgement.details["confidence_percent"],
     });
     fields.insert(
         "critic".to_owned(),
-        json!({"variant": variant, "tests": [test]}),
+        json!({"variant": variant, "tests": [test], "unseen": told}),
     );
-    fields.insert("label".to_owned(), json!(judgement.label));
+    fields.insert("label".to_owned(), json!(whole(&judgement.label)));
     fields.insert("judgement".to_owned(), json!(judgement));
     Ok(fields)
 }
@@ -341,6 +368,7 @@ pub(super) fn results(lines: &[Map<String, Value>]) -> Vec<CriticRunResult> {
             patch_id: text(line, "patch_id"),
             label: text(line, "label"),
             progress: line.get("progress").and_then(Value::as_f64),
+            unseen: line.get("unseen").and_then(Value::as_u64).unwrap_or(0),
         })
         .collect()
 }
@@ -356,6 +384,7 @@ fn summary(
     CriticRunReport {
         passing: count("pass"),
         failing: count("fail"),
+        abstained: count("abstained"),
         run,
         results,
         faults,

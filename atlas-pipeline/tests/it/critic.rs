@@ -125,8 +125,7 @@ fn each_test_is_foretold_by_itself_and_runs_go_on() {
         (&json!(1), &json!(1))
     );
     assert_eq!(report["results"][0]["progress"], 1.0);
-    // Not sure of the second test, whose source is long: taken to fail.
-    assert_eq!(report["results"][1]["progress"], 0.0);
+    assert_eq!(report["results"][1]["progress"], 0.5);
 
     let text = std::fs::read_to_string(place.path("critic.jsonl")).unwrap();
     let lines: Vec<Value> = text
@@ -135,11 +134,56 @@ fn each_test_is_foretold_by_itself_and_runs_go_on() {
         .collect();
     assert_eq!(lines[1]["critic"]["tests"][1]["predicted"], true);
     assert_eq!(lines[1]["critic"]["tests"][1]["after_rule"], false);
+    // Not sure of the second test, whose source is long: taken to fail.
+    assert_eq!(lines[1]["progress_after_rule"], 0.0);
     assert_eq!(lines[1]["critic"]["variant"], "isolated-function");
     assert_eq!(lines[0]["extraction"]["unmatched_fail_to_pass"], json!([]));
     // What the metrics read.
     let results = read_results(text.as_bytes()).unwrap();
     assert_eq!(results.candidates.len(), 2);
+}
+
+/// That a patch passes tests which nobody showed to the critic, it cannot say.
+#[test]
+fn unseen_tests_leave_a_patch_undecided() {
+    let place = place();
+    let rows = std::fs::read_to_string(place.path("rows.jsonl")).unwrap();
+    let mut row: Value = serde_json::from_str(&rows).unwrap();
+    let tests = row["FAIL_TO_PASS"].as_array_mut().unwrap();
+    tests.push(json!("tests/test_far.py::test_far"));
+    write_lines(&place, "rows.jsonl", &[row]);
+    let mut rules = [rule("a * b", "fail", 95.0), rule("test_", "pass", 95.0)];
+    for rule in &mut rules {
+        rule["times"] = json!(0);
+    }
+    write_lines(&place, "script.jsonl", &rules);
+    let labels = |more: &[&str]| {
+        let mut args = vec!["--model", "scripted:script.jsonl"];
+        args.extend(more);
+        let done = critic(&place, &args);
+        assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+        let report = done.json();
+        let results = report["results"].as_array().unwrap().clone();
+        assert!(results.iter().all(|one| one["unseen"] == 1));
+        let label = |at: usize| results[at]["label"].as_str().unwrap().to_owned();
+        ([label(0), label(1)], report["abstained"].clone())
+    };
+    let (found, abstained) = labels(&["--out", "critic.jsonl"]);
+    // One test that fails is enough.
+    assert_eq!(found, ["abstained", "fail"]);
+    assert_eq!(abstained, 1);
+    let (found, _) = labels(&["--out", "holistic.jsonl", "--mode", "holistic"]);
+    assert_eq!(found[0], "abstained");
+    let (found, abstained) = labels(&["--out", "ignored.jsonl", "--ignore-unseen"]);
+    assert_eq!((found[0].as_str(), abstained), ("pass", json!(0)));
+    for (file, undecided) in [("critic.jsonl", 1), ("ignored.jsonl", 0)] {
+        let done = place.run(&["metrics", file, "--format", "json"]);
+        let critic = &done.json()["critics"][0];
+        assert_eq!(critic["undecided"], undecided, "{critic:#}");
+        let counts = critic["macro"].as_object().unwrap().values();
+        let counted: u64 = counts.filter_map(Value::as_u64).sum();
+        assert_eq!(counted, 2 - undecided, "{critic:#}");
+    }
 }
 
 #[test]

@@ -122,6 +122,9 @@ fn with_holes() -> Place {
         let Some(critic) = line.get_mut("critic") else {
             continue;
         };
+        if at % 8 == 5 {
+            critic["unseen"] = json!(at % 3);
+        }
         let tests = critic["tests"].as_array_mut().unwrap();
         for (number, test) in tests.iter_mut().enumerate() {
             if (at + number) % 3 == 0 {

@@ -34,7 +34,7 @@ def read(files):
                         patch[field] = said[field]
                 critic = said.get("critic")
                 if critic is not None:
-                    patch["critics"][critic.get("variant") or ""] = critic["tests"]
+                    patch["critics"][critic.get("variant") or ""] = critic
     return [patch for patch in patches.values() if "resolved" in patch], lines
 
 
@@ -409,7 +409,9 @@ def after_rule(test, truth, options):
 class Judged:
     """One patch under one critic."""
 
-    def __init__(self, patch, tests, options):
+    def __init__(self, patch, said, options):
+        tests = said["tests"]
+        self.unseen = said.get("unseen", 0) > 0
         truths = {test["id"]: test for test in patch.get("tests", [])}
         self.bug, self.agent, self.resolved = patch["bug"], patch["agent"], patch["resolved"]
         # Of each test: what became of it, what was said, what the rule makes of that, how sure.
@@ -435,9 +437,9 @@ def micro(patches, ruled=False):
 
 
 def macro(patches, ruled=False):
-    return confusion(
-        (patch.resolved, all(test[2 if ruled else 1] for test in patch.tests)) for patch in patches
-    )
+    """Of tests that were not seen, all may pass or not."""
+    said = [(patch, all(test[2 if ruled else 1] for test in patch.tests)) for patch in patches]
+    return confusion((patch.resolved, passes) for patch, passes in said if not (passes and patch.unseen))
 
 
 def critic(variant, patches, options):
@@ -476,6 +478,7 @@ def critic(variant, patches, options):
         "variant": variant,
         "patches": len(judged),
         "empty": len(all_) - len(judged),
+        "undecided": sum(patch.unseen and all(test[1] for test in patch.tests) for patch in judged),
         "tests": len(known),
         "tests_without_truth": len(tests) - len(known),
         "micro": micro(judged),

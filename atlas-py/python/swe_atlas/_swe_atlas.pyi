@@ -1967,6 +1967,7 @@ def critic(
     repos: str | os.PathLike[str] | None = None,
     instance_ids: Sequence[str] | None = None,
     label_logprobs: bool = False,
+    ignore_unseen: bool = False,
     baseline: Literal["random", "random-tests", "likeness"] | None = None,
     share: float = 0.85,
     embedder: str = "hashed",
@@ -1988,7 +1989,8 @@ def critic(
     functions that they leave behind). A test that is said to pass with at most `max_confidence` (0 to 100)
     and whose source has more than `longer_than` characters is taken to fail, unless `rule` is False. `repos`
     is a clone or a folder of clones, to read the files at the base commit from. `label_logprobs` also keeps how
-    likely the word 'pass' was where the verdict begins, and changes no verdict.
+    likely the word 'pass' was where the verdict begins, and changes no verdict. A patch whose seen tests all pass
+    while tests of FAIL_TO_PASS were not found in the test patch has the label 'abstained', unless `ignore_unseen`.
 
     `baseline` asks no language model, which critics are compared with: 'random' says pass with the chance
     `share`; 'random-tests' does so for each test of the row's lists, and a patch passes if all do;

@@ -28,7 +28,8 @@ use std::path::PathBuf;
 /// functions that they leave behind). A test that is said to pass with at most `max_confidence` (0 to 100)
 /// and whose source has more than `longer_than` characters is taken to fail, unless `rule` is False. `repos`
 /// is a clone or a folder of clones, to read the files at the base commit from. `label_logprobs` also keeps how
-/// likely the word 'pass' was where the verdict begins, and changes no verdict.
+/// likely the word 'pass' was where the verdict begins, and changes no verdict. A patch whose seen tests all pass
+/// while tests of FAIL_TO_PASS were not found in the test patch has the label 'abstained', unless `ignore_unseen`.
 ///
 /// `baseline` asks no language model, which critics are compared with: 'random' says pass with the chance
 /// `share`; 'random-tests' does so for each test of the row's lists, and a patch passes if all do;
@@ -44,12 +45,13 @@ use std::path::PathBuf;
 #[pyfunction]
 #[pyo3(signature = (
     dataset, predictions, *, out, model=None, mode="isolated", variant="function", max_confidence=65.0,
-    longer_than=50, rule=true, repos=None, instance_ids=None, label_logprobs=false, baseline=None, share=0.85,
+    longer_than=50, rule=true, repos=None, instance_ids=None, label_logprobs=false, ignore_unseen=false,
+    baseline=None, share=0.85,
     embedder="hashed", embedder_characters=None, threshold=None, validation_share=0.3,
     evaluations=Vec::new(), budget=None, jobs=1, config=None, **ask
 ), text_signature = "(dataset, predictions, *, out, model=None, mode='isolated', variant='function', \
     max_confidence=65.0, longer_than=50, rule=True, repos=None, instance_ids=None, \
-    label_logprobs=False, baseline=None, \
+    label_logprobs=False, ignore_unseen=False, baseline=None, \
     share=0.85, embedder='hashed', embedder_characters=None, threshold=None, validation_share=0.3, \
     evaluations=(), budget=None, jobs=1, config=None, **ask)")]
 #[expect(
@@ -70,6 +72,7 @@ pub(crate) fn critic(
     repos: Option<PathBuf>,
     instance_ids: Option<Vec<String>>,
     label_logprobs: bool,
+    ignore_unseen: bool,
     baseline: Option<&str>,
     share: f64,
     embedder: &str,
@@ -105,6 +108,7 @@ pub(crate) fn critic(
                 ask: asking,
             },
             repos,
+            ignore_unseen,
             out,
             jobs,
         };

@@ -1,7 +1,7 @@
 //! Paper 004's tables and figures over the critics of a results file.
 
 use super::AnalysisOptions;
-use crate::metrics::results::CandidateResult;
+use crate::metrics::results::{CandidateResult, CriticResult};
 use crate::metrics::{
     self as m, Confusion, CorrelationSummary, RandomBaseline, TestPrediction, aggregate_critic,
 };
@@ -20,6 +20,9 @@ pub struct CriticAnalysis {
     pub patches: u64,
     /// Patches with its word on no test at all; they are in no other number.
     pub empty: u64,
+    /// Patches all of whose shown tests are said to pass, and that have tests which the critic was not shown: neither
+    /// right nor wrong as a whole.
+    pub undecided: u64,
     /// Tests that it judged and whose end is known.
     pub tests: u64,
     /// Tests that it judged and whose end is not known; they are in no number of single tests.
@@ -105,14 +108,16 @@ pub(super) fn analyse(
         .flat_map(|patch| patch.critics.keys().map(String::as_str))
         .collect();
     if variants.len() > 1 {
+        // A critic that takes the patch as a whole is compared patch by patch.
         let same = by_instance.values().flatten().all(|patch| {
-            let tests = |variant: &str| -> Option<BTreeSet<&str>> {
-                let tests = patch.critics.get(variant)?;
-                Some(tests.iter().map(|test| test.id.as_str()).collect())
-            };
-            let mut sets = variants.iter().map(|variant| tests(variant));
-            let first = sets.next().flatten();
-            sets.all(|set| set == first)
+            let said = || variants.iter().map(|variant| patch.critics.get(*variant));
+            let all_or_none = said().all(|one| one.is_some()) || said().all(|one| one.is_none());
+            let mut sets = said()
+                .flatten()
+                .map(tests_of)
+                .filter(|set| !is_of_patch(set));
+            let first = sets.next();
+            all_or_none && sets.all(|set| Some(set) == first)
         });
         if !same {
             notes.push(
@@ -128,6 +133,18 @@ pub(super) fn analyse(
         .collect()
 }
 
+fn tests_of(said: &CriticResult) -> BTreeSet<&str> {
+    said.tests.iter().map(|test| test.id.as_str()).collect()
+}
+
+/// Whether the one label is the whole patch's.
+fn is_of_patch(tests: &BTreeSet<&str>) -> bool {
+    tests.len() == 1 && tests.contains(WHOLE_PATCH)
+}
+
+/// The id of what a critic says of a patch as a whole.
+pub const WHOLE_PATCH: &str = "(patch)";
+
 /// What is counted of one agent.
 #[derive(Default)]
 struct OfAgent {
@@ -141,6 +158,7 @@ struct OfAgent {
 struct Collector {
     patches: u64,
     empty: u64,
+    undecided: u64,
     unknown: u64,
     micro: Confusion,
     micro_with_rule: Confusion,
@@ -205,6 +223,7 @@ impl Collector {
             .map(|test| (test.id.as_str(), (test.passed, test.length)))
             .collect();
         let predictions: Vec<TestPrediction> = said
+            .tests
             .iter()
             .map(|test| TestPrediction {
                 passes: test.predicted,
@@ -225,12 +244,22 @@ impl Collector {
         let agent = self.agents.entry(patch.agent.clone()).or_default();
         self.patches += 1;
         agent.patches += 1;
-        self.r#macro.add(patch.resolved, plain.build_success);
-        self.macro_with_rule
-            .add(patch.resolved, ruled.build_success);
-        agent.r#macro.add(patch.resolved, plain.build_success);
+        // One test that fails is enough; that all pass, nobody knows who has not seen all.
+        let mut open = 0;
+        for (counts, passes) in [
+            (&mut self.r#macro, plain.build_success),
+            (&mut self.macro_with_rule, ruled.build_success),
+            (&mut agent.r#macro, plain.build_success),
+        ] {
+            if passes && said.unseen > 0 {
+                open = 1;
+            } else {
+                counts.add(patch.resolved, passes);
+            }
+        }
+        self.undecided += open;
         let (mut known, mut predicted, mut actual) = (0, 0, 0);
-        for (at, test) in said.iter().enumerate() {
+        for (at, test) in said.tests.iter().enumerate() {
             let bin = &mut self.confidence[bin_of(test.confidence / 5.0, 20)];
             let Some((passed, _)) = truths.get(test.id.as_str()) else {
                 bin.unknown += 1;
@@ -266,6 +295,7 @@ impl Collector {
             variant: variant.to_owned(),
             patches: self.patches,
             empty: self.empty,
+            undecided: self.undecided,
             tests: self.micro.total(),
             tests_without_truth: self.unknown,
             random: self.micro.prevalence().and_then(RandomBaseline::new),

@@ -4,7 +4,7 @@ mod critics;
 mod policies;
 mod tables;
 
-pub use critics::{AgentCritic, ConfidenceBin, CriticAnalysis, PassRateCell};
+pub use critics::{AgentCritic, ConfidenceBin, CriticAnalysis, PassRateCell, WHOLE_PATCH};
 pub use policies::{AbstentionAnalysis, FunnelStep, PolicyAnalysis, PolicyRow, ScoreAnalysis};
 
 pub(crate) use tables::{Table, counted, critic_name, decimal};

@@ -389,6 +389,13 @@ impl CriticAnalysis {
                 counted(self.empty, "patch")
             );
         }
+        if self.undecided > 0 {
+            let _ = write!(
+                text,
+                " {} undecided as a whole: some of its tests were not seen.",
+                counted(self.undecided, "patch")
+            );
+        }
         text
     }
 

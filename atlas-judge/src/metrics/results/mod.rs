@@ -91,9 +91,17 @@ pub struct ValidationResult {
 pub struct CriticResult {
     /// Test by test.
     pub tests: Vec<CriticTest>,
+    /// Tests of `FAIL_TO_PASS` that it was not shown: of a patch that passes all the others it says nothing. Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unseen: u64,
     /// Which critic, or how it was shown the patch; absent is one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A critic's word on one test.
@@ -130,7 +138,7 @@ pub struct CandidateResult {
     /// Of the validation policy.
     pub validation: Option<ValidationResult>,
     /// Of critics, by variant; a critic without one is under the empty name.
-    pub critics: BTreeMap<String, Vec<CriticTest>>,
+    pub critics: BTreeMap<String, CriticResult>,
     /// The free label.
     pub kind: Option<String>,
 }

@@ -317,16 +317,16 @@ fn merge(
     fill(&mut known.kind, line.kind, "kind", place, spot).map_err(other_of(&other))?;
     if let Some(critic) = line.critic {
         let key = critic_key(critic.variant.as_deref());
-        let variant = critic.variant.unwrap_or_default();
+        let variant = critic.variant.clone().unwrap_or_default();
         match known.critics.get(&variant) {
-            Some(tests) if *tests != critic.tests => {
+            Some(said) if *said != critic => {
                 let at = place.said.get(&key).unwrap_or(&place.first);
                 return Err(("critic", other(at)));
             }
             Some(_) => {}
             None => {
                 place.said.insert(key, spot.to_owned());
-                known.critics.insert(variant, critic.tests);
+                known.critics.insert(variant, critic);
             }
         }
     }
@@ -375,7 +375,7 @@ impl From<ResultLine> for CandidateResult {
             validation: line.validation,
             critics: line
                 .critic
-                .map(|critic| (critic.variant.unwrap_or_default(), critic.tests))
+                .map(|critic| (critic.variant.clone().unwrap_or_default(), critic))
                 .into_iter()
                 .collect(),
             kind: line.kind,
