@@ -37,6 +37,8 @@ pub enum FailureCause {
     Unauthorised,
     /// There is no such model or address (404).
     NotFound,
+    /// What was paid for is used up: a quota that waiting does not bring back (402, or 429 that says so).
+    QuotaSpent,
     /// The model or its filter declined to answer.
     Declined,
     /// The answer does not follow the schema that was asked for.
@@ -57,6 +59,14 @@ impl FailureCause {
                 | Self::RateLimited
                 | Self::Unavailable
                 | Self::Server
+        )
+    }
+
+    /// Whether every other call of this model would fail alike, until a person changes something.
+    pub fn is_fatal(self) -> bool {
+        matches!(
+            self,
+            Self::Unauthorised | Self::NotFound | Self::QuotaSpent | Self::ParameterRefused
         )
     }
 
@@ -86,6 +96,7 @@ impl FailureCause {
             Self::ParameterRefused => "a parameter is refused",
             Self::Unauthorised => "the key is refused",
             Self::NotFound => "no such model or address",
+            Self::QuotaSpent => "the quota is spent",
             Self::Declined => "the model declined to answer",
             Self::SchemaBroken => "the answer does not follow the schema",
             Self::Refused => "the request is refused",

@@ -48,7 +48,10 @@ pub use ranking::{
     PrecisionRecallCurve, average_precision, no_skill_precision, precision_recall_curve,
 };
 pub use value::BugValue;
-pub use vote::{Vote, line_count, majority_vote, normalise_identifiers};
+pub(crate) use vote::vote;
+pub use vote::{
+    Vote, line_count, majority_vote, normalise_identifiers, normalise_likely_identifiers,
+};
 pub use yields::{Distribution, YieldCounts, distribution};
 
 /// A share of counts.

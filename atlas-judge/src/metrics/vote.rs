@@ -21,6 +21,152 @@ pub struct Vote {
 /// The paper says "likely identifier"; here that is an ASCII letter or underscore followed by
 /// letters, digits and underscores, keywords included. What is not an identifier stays as it is.
 pub fn normalise_identifiers(patch: &str) -> String {
+    normalise(patch, |_| false)
+}
+
+/// The same with the words of languages left as they are, which no programmer chose: `return True` and
+/// `raise Error` are not the same. A word that is one in any of the languages counts as one in all.
+pub fn normalise_likely_identifiers(patch: &str) -> String {
+    normalise(patch, |word| WORDS.contains(&word))
+}
+
+/// Key words and literals of C, C++, C#, Go, Java, JavaScript, TypeScript, PHP, Python, Ruby and Rust, in order.
+const WORDS: &[&str] = &[
+    "False",
+    "None",
+    "Self",
+    "True",
+    "abstract",
+    "and",
+    "as",
+    "assert",
+    "async",
+    "auto",
+    "await",
+    "begin",
+    "bool",
+    "boolean",
+    "break",
+    "byte",
+    "case",
+    "catch",
+    "chan",
+    "char",
+    "class",
+    "const",
+    "continue",
+    "def",
+    "default",
+    "defer",
+    "del",
+    "delete",
+    "do",
+    "double",
+    "echo",
+    "elif",
+    "else",
+    "elseif",
+    "elsif",
+    "end",
+    "ensure",
+    "enum",
+    "except",
+    "extends",
+    "extern",
+    "fallthrough",
+    "false",
+    "final",
+    "finally",
+    "float",
+    "fn",
+    "for",
+    "foreach",
+    "from",
+    "func",
+    "function",
+    "global",
+    "go",
+    "goto",
+    "if",
+    "impl",
+    "implements",
+    "import",
+    "in",
+    "inline",
+    "instanceof",
+    "int",
+    "interface",
+    "is",
+    "lambda",
+    "let",
+    "long",
+    "loop",
+    "match",
+    "mod",
+    "module",
+    "mut",
+    "namespace",
+    "new",
+    "next",
+    "nil",
+    "nonlocal",
+    "not",
+    "null",
+    "nullptr",
+    "of",
+    "or",
+    "out",
+    "override",
+    "package",
+    "pass",
+    "private",
+    "protected",
+    "pub",
+    "public",
+    "raise",
+    "range",
+    "ref",
+    "rescue",
+    "return",
+    "select",
+    "self",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "super",
+    "switch",
+    "template",
+    "then",
+    "this",
+    "throw",
+    "throws",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typedef",
+    "typeof",
+    "undefined",
+    "union",
+    "unless",
+    "unsafe",
+    "unsigned",
+    "until",
+    "use",
+    "using",
+    "var",
+    "virtual",
+    "void",
+    "when",
+    "where",
+    "while",
+    "with",
+    "yield",
+];
+
+fn normalise(patch: &str, is_kept: impl Fn(&str) -> bool) -> String {
     let mut known: HashMap<&str, usize> = HashMap::new();
     let mut text = String::with_capacity(patch.len());
     let mut rest = patch;
@@ -30,12 +176,16 @@ pub fn normalise_identifiers(patch: &str) -> String {
             .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
             .unwrap_or(from.len());
         let (name, after) = from.split_at(end);
+        rest = after;
+        text.push_str(plain);
+        if is_kept(name) {
+            text.push_str(name);
+            continue;
+        }
         let next = known.len();
         let number = *known.entry(name).or_insert(next);
-        text.push_str(plain);
         text.push_str("id");
         text.push_str(&number.to_string());
-        rest = after;
     }
     text.push_str(rest);
     text
@@ -64,10 +214,12 @@ pub fn majority_vote(patches: &[&str], lines: &[u64]) -> Option<Vote> {
     if patches.len() != lines.len() {
         return None;
     }
-    let normalised: Vec<String> = patches
-        .iter()
-        .map(|patch| normalise_identifiers(patch))
-        .collect();
+    let normalised = patches.iter().map(|patch| normalise_identifiers(patch));
+    vote(normalised.collect(), lines)
+}
+
+/// The same over texts that are compared as they are.
+pub(crate) fn vote(normalised: Vec<String>, lines: &[u64]) -> Option<Vote> {
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, text) in normalised.iter().enumerate() {
         places.entry(text).or_default().push(at);

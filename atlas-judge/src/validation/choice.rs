@@ -1,6 +1,6 @@
 //! One patch of several for a bug.
 
-use crate::metrics::{line_count, majority_vote};
+use crate::metrics::{line_count, normalise_likely_identifiers, vote};
 use atlas_core::{FilePatch, HunkLineKind, Patch};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ pub struct Choice {
 }
 
 /// Chooses one patch (paper 002, section 5.1.2): of those that validation shows, compared by what they
-/// add and take away with names replaced, the most frequent; then the one that leaves the fewest lines;
+/// add and take away with names replaced ([`normalise_likely_identifiers`]), the most frequent; then the one that leaves the fewest lines;
 /// then the first. `None` where validation shows none.
 ///
 /// Line numbers and file hashes in a diff differ between patches that say the same, so only paths and
@@ -51,7 +51,7 @@ pub fn choose(candidates: &[ChoiceCandidate]) -> Option<Choice> {
         .collect();
     let patches: Vec<&str> = accepted.iter().map(|(_, one)| one.patch.as_str()).collect();
     let texts = essences(&patches);
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let texts = texts.iter().map(|text| normalise_likely_identifiers(text));
     let known: Option<Vec<u64>> = accepted.iter().map(|(_, one)| one.lines_after).collect();
     let lines = known.unwrap_or_else(|| {
         accepted
@@ -59,7 +59,7 @@ pub fn choose(candidates: &[ChoiceCandidate]) -> Option<Choice> {
             .map(|(_, one)| line_count(&one.patch))
             .collect()
     });
-    let vote = majority_vote(&texts, &lines)?;
+    let vote = vote(texts.collect(), &lines)?;
     Some(Choice {
         place: accepted.get(vote.winner)?.0,
         votes: vote.votes,

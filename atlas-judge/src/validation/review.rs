@@ -1,7 +1,9 @@
 //! The stages in which a model reads the patch.
 
 use super::stage::{LastTestCommand, PatchStage, StageOutcome, StageReport};
-use super::{CommandOutcome, ValidationSubject, cut_middle, estimated_tokens};
+use super::{
+    CommandOutcome, TestCommand, Trajectory, ValidationSubject, cut_middle, estimated_tokens,
+};
 use crate::Prompt;
 use crate::answer::{AskOptions, Schema, Shape, StructuredAnswer, ask_structured, ask_text};
 use async_trait::async_trait;
@@ -174,6 +176,9 @@ impl<M: LanguageModel> PatchStage for SpecificationReview<M> {
         let limits = &self.options.limits;
         let mut cut = cut_parts(subject, limits);
         cut.retain(|part| *part != "trajectory");
+        if is_output_cut(subject, &self.options) {
+            cut.insert("tests");
+        }
         if !cut.is_empty() {
             report.details.insert("cut".to_owned(), json!(cut));
         }
@@ -257,7 +262,7 @@ impl<M: LanguageModel> PatchStage for TrajectoryReview<M> {
         .await?;
         let mut report = report(self.id(), &answer, &[TRAJECTORY.version()]);
         let mut cut = cut_parts(subject, &self.options.limits);
-        cut.retain(|part| !matches!(*part, "files" | "tests"));
+        cut.remove("files");
         if !cut.is_empty() {
             report.details.insert("cut".to_owned(), json!(cut));
         }
@@ -353,21 +358,40 @@ fn attempts(subject: &ValidationSubject, options: &ReviewOptions) -> Vec<Attempt
     let (Some(trajectory), commands) = (&subject.trajectory, finder.commands(subject)) else {
         return Vec::new();
     };
-    let each = options.limits.tests / commands.len().max(1);
+    let each = each_output(&commands, options);
     commands
         .into_iter()
         .enumerate()
         .map(|(at, command)| Attempt {
             number: at + 1,
-            output: trajectory
-                .steps
-                .get(command.step - 1)
-                .map(|step| cut_middle(step.observation.trim(), each))
-                .unwrap_or_default(),
+            output: cut_middle(output_of(trajectory, &command), each),
             command: command.command,
             outcome: command.outcome,
         })
         .collect()
+}
+
+/// How long the output of each command may be.
+fn each_output(commands: &[TestCommand], options: &ReviewOptions) -> usize {
+    options.limits.tests / commands.len().max(1)
+}
+
+fn output_of<'a>(trajectory: &'a Trajectory, command: &TestCommand) -> &'a str {
+    let step = trajectory.steps.get(command.step - 1);
+    step.map_or("", |step| step.observation.trim())
+}
+
+/// Whether [`attempts`] leaves some output out.
+fn is_output_cut(subject: &ValidationSubject, options: &ReviewOptions) -> bool {
+    let finder = LastTestCommand::default().with_tools(&options.test_tools);
+    let commands = finder.commands(subject);
+    let each = each_output(&commands, options);
+    subject.trajectory.as_ref().is_some_and(|trajectory| {
+        let mut outputs = commands
+            .iter()
+            .map(|command| output_of(trajectory, command));
+        outputs.any(|output| estimated_tokens(output) > each)
+    })
 }
 
 /// Which parts of a subject are longer than they may be.

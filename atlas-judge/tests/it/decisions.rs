@@ -258,6 +258,10 @@ fn one_patch_is_chosen_by_vote_among_the_accepted() {
         found.map(|one| (one.place, one.votes, one.accepted)),
         Some((2, 2, 3))
     );
+    // Words of the language are no names: these three say three things.
+    let words = ["return True", "return False", "raise Error", "return False"];
+    let found = choose(&words.map(|line| patch(1, line, true, None)));
+    assert_eq!(found.map(|one| (one.place, one.votes)), Some((1, 2)));
     // What validation rejects has no vote.
     let found = choose(&[
         patch(1, "a = b", false, None),

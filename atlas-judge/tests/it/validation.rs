@@ -408,6 +408,31 @@ async fn the_review_asks_for_a_specification_first() {
     assert!(asked[1].json_schema.is_some() && asked[0].json_schema.is_none());
 }
 
+/// The prompt leaves the middle of a long run out, and so the report says.
+#[tokio::test]
+async fn a_review_says_that_output_of_tests_was_cut() {
+    for (lines, cut) in [(2000, json!(["tests"])), (1, Value::Null)] {
+        let options = ReviewOptions {
+            limits: PromptLimits {
+                tests: 1000,
+                ..PromptLimits::default()
+            },
+            ..ReviewOptions::default()
+        };
+        let model = Arc::new(InOrder::new([said("- s"), scored(NOT, -0.1)]));
+        let output = "a line of output\n".repeat(lines) + "1 passed";
+        let subject = given(json!({
+            "trajectory": [{"action": "pytest", "observation": output}],
+        }));
+        let report = SpecificationReview::new(Arc::clone(&model), options)
+            .look(&cx(), &subject)
+            .await
+            .unwrap();
+        let told = report.details.get("cut").cloned().unwrap_or_default();
+        assert_eq!(told, cut, "{lines}");
+    }
+}
+
 #[tokio::test]
 async fn a_review_says_when_no_tests_ran_and_what_was_cut() {
     let long = "a line of a source file\n".repeat(2000);

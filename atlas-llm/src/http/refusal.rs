@@ -100,7 +100,8 @@ impl Said {
         }
         match status {
             // The quota does not come back by waiting.
-            429 if self.kind.contains("insufficient_quota") => FailureCause::Refused,
+            402 => FailureCause::QuotaSpent,
+            429 if self.kind.contains("insufficient_quota") => FailureCause::QuotaSpent,
             429 => FailureCause::RateLimited,
             408 | 504 => FailureCause::TimedOut,
             503 | 529 => FailureCause::Unavailable,

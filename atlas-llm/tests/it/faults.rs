@@ -271,7 +271,7 @@ async fn a_refusal_is_not_asked_again_and_names_its_cause() {
                 429,
                 json!({"code": "insufficient_quota", "message": "You exceeded your quota"}),
             ),
-            FailureCause::Refused,
+            FailureCause::QuotaSpent,
             "quota",
         ),
         (

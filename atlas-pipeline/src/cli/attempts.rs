@@ -1,6 +1,6 @@
 //! `atlas judge --question attempts`.
 
-use super::judging::{finish, prompts, run_text};
+use super::judging::{finish, paying, prompts, run_text};
 use super::output;
 use super::rows::RowArgs;
 use atlas_core::{Error, ErrorKind, RunContext};
@@ -78,7 +78,8 @@ pub(super) async fn command(
         return prompts(&attempt_prompts(&options)?, rows.model.format);
     }
     let session = rows.model.session_if_asked()?;
-    let report = judge_attempts(cx, &options, session.as_ref()).await?;
+    let work = judge_attempts(cx, &options, session.as_ref());
+    let report = paying(session.as_ref(), work).await?;
     finish(cx, rows.model.format, &report, &report.run, text)
 }
 

@@ -1,7 +1,7 @@
 //! `atlas critic`.
 
 use super::baseline::{self, BaselineArgs, Given};
-use super::judging::{AskArgs, ModelArgs, finish, prompts, run_text};
+use super::judging::{AskArgs, ModelArgs, finish, paying, prompts, run_text};
 use super::output;
 use atlas_core::{Error, InstanceId, RunContext};
 use atlas_judge::answer::AskOptions;
@@ -124,7 +124,8 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
     if args.model.show_prompt {
         return prompts(&critic_run_prompts(&options).await?, args.model.format);
     }
-    let report = critic(cx, &options, &args.model.session()?).await?;
+    let session = args.model.session()?;
+    let report = paying(Some(&session), critic(cx, &options, &session)).await?;
     finish(cx, args.model.format, &report, &report.run, text)
 }
 

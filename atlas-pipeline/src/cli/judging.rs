@@ -205,7 +205,8 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
     if args.model.show_prompt {
         return prompts(&abstain_prompts(&options)?, args.model.format);
     }
-    let report = abstain(cx, &options, &args.model.session()?).await?;
+    let session = args.model.session()?;
+    let report = paying(Some(&session), abstain(cx, &options, &session)).await?;
     finish(cx, args.model.format, &report, &report.run, abstain_text)
 }
 
@@ -342,7 +343,7 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         ReviewMode::Deterministic => None,
         _ => Some(args.model.session()?),
     };
-    let report = review(cx, &options, session.as_ref()).await?;
+    let report = paying(session.as_ref(), review(cx, &options, session.as_ref())).await?;
     finish(cx, args.model.format, &report, &report.run, review_text)
 }
 
@@ -404,10 +405,20 @@ pub(super) fn run_text(text: &mut String, run: &JudgeReport, ledger: &Value) {
         run.left,
         run.out.display()
     );
+    text.push_str(&spent(ledger));
+    if let Some(why) = &run.stopped {
+        let _ = writeln!(text, "stopped: {why}");
+    }
+    if !run.failed.is_empty() {
+        text.push_str("run the same command again to try the failed ones again\n");
+    }
+}
+
+/// The bill, as a line.
+fn spent(ledger: &Value) -> String {
     let number = |name: &str| ledger[name].as_u64().unwrap_or_default();
     let money = ledger["money"].as_f64().unwrap_or_default();
-    let _ = write!(
-        text,
+    let mut text = format!(
         "spent: {} calls, {} tokens read, {} written",
         number("calls"),
         number("prompt_tokens"),
@@ -417,12 +428,23 @@ pub(super) fn run_text(text: &mut String, run: &JudgeReport, ledger: &Value) {
         let _ = write!(text, ", {money:.4} in money");
     }
     text.push('\n');
-    if let Some(why) = &run.stopped {
-        let _ = writeln!(text, "stopped: {why}");
+    text
+}
+
+/// Does work that asks a model. Where it ends with an error, Ctrl-C too, the bill is on standard error.
+pub(super) async fn paying<R>(
+    session: Option<&ModelSession>,
+    work: impl Future<Output = Result<R, Error>>,
+) -> Result<R, Error> {
+    let done = work.await;
+    if done.is_err()
+        && let Some(ledger) = session.map(ModelSession::ledger)
+        && ledger["calls"] != 0
+    {
+        let bill = spent(&ledger);
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), bill.as_bytes());
     }
-    if !run.failed.is_empty() {
-        text.push_str("run the same command again to try the failed ones again\n");
-    }
+    done
 }
 
 /// Prints a report. The exit code is 0 where every item has its result, whatever it is: a file of judgements

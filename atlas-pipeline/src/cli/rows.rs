@@ -1,7 +1,7 @@
 //! `atlas judge` and `atlas hints`.
 
 use super::attempts::{self, AttemptArgs};
-use super::judging::{ModelArgs, finish, prompts, run_text};
+use super::judging::{ModelArgs, finish, paying, prompts, run_text};
 use super::output;
 use atlas_core::{Error, InstanceId, RunContext};
 use atlas_judge::alignment::{AlignmentOptions, QualityRule};
@@ -145,7 +145,8 @@ async fn run(cx: &RunContext, args: RowArgs, question: RowQuestion) -> Result<u8
         return prompts(&row_prompts(&options).await?, args.model.format);
     }
     let session = args.model.session_if_asked()?;
-    let report = judge_rows(cx, &options, session.as_ref()).await?;
+    let work = judge_rows(cx, &options, session.as_ref());
+    let report = paying(session.as_ref(), work).await?;
     finish(cx, args.model.format, &report, &report.run, text)
 }
 

@@ -2,6 +2,7 @@
 
 use super::results_file::ResultsFile;
 use atlas_core::{Error, ErrorKind, RunContext};
+use atlas_llm::{CallFailure, FailureCause};
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -177,7 +178,7 @@ where
                 }
                 let result = work(item.input).await;
                 // Seen by the items that are begun next, before this one is looked at below.
-                if result.as_ref().is_err_and(is_over_budget) {
+                if result.as_ref().is_err_and(|why| way_on(why).is_some()) {
                     is_stopped.store(true, Ordering::SeqCst);
                 }
                 (item.key, item.content, item.identity, Some(result))
@@ -195,6 +196,17 @@ where
         line.insert("settings".to_owned(), json!(settings.hash));
         line.insert("content".to_owned(), json!(content));
         line.extend(identity);
+        let hopeless = result.as_ref().and_then(|result| result.as_ref().err());
+        if let Some((why, way_on)) = hopeless.and_then(|why| Some((why, way_on(why)?))) {
+            report.left += 1;
+            report.stopped.get_or_insert_with(|| {
+                format!(
+                    "{}; what is done is kept: {way_on} and run the same command again to go on",
+                    why.chain()
+                )
+            });
+            continue;
+        }
         match result {
             None => {
                 report.left += 1;
@@ -203,16 +215,6 @@ where
             Some(Ok(fields)) => {
                 report.done += 1;
                 line.extend(fields);
-            }
-            Some(Err(why)) if is_over_budget(&why) => {
-                report.left += 1;
-                report.stopped.get_or_insert_with(|| {
-                    format!(
-                        "{}; what is done is kept: raise the budget and run the same command again to go on",
-                        why.chain()
-                    )
-                });
-                continue;
             }
             Some(Err(why)) if why.kind() == ErrorKind::Cancelled => {
                 report.left += 1;
@@ -249,8 +251,18 @@ where
     Ok((report, own))
 }
 
-fn is_over_budget(why: &Error) -> bool {
-    why.kind() == ErrorKind::BudgetExceeded
+/// What a person can do about an error that every other item would have, too.
+fn way_on(why: &Error) -> Option<&'static str> {
+    if why.kind() == ErrorKind::BudgetExceeded {
+        return Some("raise the budget");
+    }
+    let cause = CallFailure::of(why)?.cause;
+    cause.is_fatal().then_some(match cause {
+        FailureCause::Unauthorised => "give a key that is accepted",
+        FailureCause::NotFound => "name a model and an address that exist",
+        FailureCause::QuotaSpent => "refill the quota",
+        _ => "leave the parameter out (`omit` in the model's table of atlas.toml)",
+    })
 }
 
 /// The settings of a run, with their hash.
