@@ -6,6 +6,7 @@ mod checked;
 mod config;
 mod embedding;
 mod exchange;
+mod exchanges;
 mod failure;
 #[cfg(feature = "http")]
 mod http;
@@ -22,6 +23,7 @@ pub use checked::Checked;
 pub use config::{ModelConfig, Provider};
 pub use embedding::{RecordedEmbedder, ReplayedEmbedder, open_embedder};
 pub use exchange::{Exchange, request_key};
+pub use exchanges::Exchanges;
 pub use failure::{CallFailure, FailureCause};
 #[cfg(feature = "http")]
 pub use http::{HttpEmbedder, HttpModel};

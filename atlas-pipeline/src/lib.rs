@@ -66,8 +66,8 @@ pub use judging::{
     FittedThreshold, JudgeItem, JudgeReport, JudgeRun, LikenessThreshold, ModelSession, ReviewMode,
     ReviewResult, ReviewRunOptions, ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion,
     RowResult, Sisters, abstain, abstain_prompts, attempt_prompts, candidate_patches, critic,
-    critic_baseline, critic_run_prompts, instance_rows, judge_attempts, judge_items, judge_rows,
-    review, review_prompts, row_prompts,
+    critic_baseline, critic_run_prompts, exchanges_beside, instance_rows, judge_attempts,
+    judge_items, judge_rows, review, review_prompts, row_prompts,
 };
 pub use make::{
     InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, SecondWitness,

@@ -7,22 +7,25 @@ use atlas_core::{
     Completion, CompletionRequest, Error, ErrorKind, FinishReason, LanguageModel, RunContext,
     TokenLogprob, Usage,
 };
-use atlas_pipeline::{Config, ModelSession};
+use atlas_pipeline::{Config, ModelSession, exchanges_beside};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 use serde::Deserialize;
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
-/// Opens the model that a caller names or brings.
+/// Opens the model that a caller names or brings. What a named one answers is kept beside the results.
 pub(crate) fn session(
     model: &Bound<'_, PyAny>,
     budget: Option<&str>,
     config: &Config,
+    out: Option<&Path>,
 ) -> PyResult<ModelSession> {
     let opened = if let Ok(text) = model.cast::<PyString>() {
-        ModelSession::open(&text.to_cow()?, budget, config)
+        let exchanges = out.map(exchanges_beside);
+        ModelSession::open_keeping(&text.to_cow()?, budget, config, exchanges.as_deref())
     } else if model.is_callable() {
         ModelSession::of(Arc::new(PyModel::new(model)?), budget)
     } else {
@@ -36,9 +39,10 @@ pub(crate) fn session_if_given(
     model: Option<&Bound<'_, PyAny>>,
     budget: Option<&str>,
     config: &Config,
+    out: &Path,
 ) -> PyResult<Option<ModelSession>> {
     model
-        .map(|model| session(model, budget, config))
+        .map(|model| session(model, budget, config, Some(out)))
         .transpose()
 }
 

@@ -141,7 +141,7 @@ pub(crate) fn synth_parser(
         trust,
         ..SynthParserOptions::default()
     };
-    let model = session(model, budget, &options.config)?.model();
+    let model = session(model, budget, &options.config, None)?.model();
     let report =
         py.detach(|| run(async |cx| atlas_pipeline::synth_parser(cx, &options, model).await))?;
     if let (Some(path), Some(_)) = (&out, &report.parser) {

@@ -7,7 +7,8 @@ use atlas_judge::answer::{AskOptions, LabelForm, Labels};
 use atlas_judge::validation::ReviewOptions;
 use atlas_pipeline::{
     AbstainOptions, AbstainReport, JudgeReport, ModelSession, PredictionSource, ReviewMode,
-    ReviewRunOptions, ReviewRunReport, abstain, abstain_prompts, review, review_prompts,
+    ReviewRunOptions, ReviewRunReport, abstain, abstain_prompts, exchanges_beside, review,
+    review_prompts,
 };
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -28,6 +29,13 @@ pub(super) struct ModelArgs {
     /// The file of results, one JSON object a line. What it holds already is not asked again.
     #[arg(long, value_name = "FILE", required_unless_present = "show_prompt")]
     pub(super) out: Option<PathBuf>,
+    /// The file of exchanges with the model (`SQLite`): no answer in it is paid again, also where a run was stopped in
+    /// the middle of an item [default: beside the file of results, with `.exchanges` behind its name].
+    #[arg(long, value_name = "FILE", conflicts_with = "no_exchanges")]
+    pub(super) exchanges: Option<PathBuf>,
+    /// Ask everything anew, and keep no exchanges.
+    #[arg(long)]
+    pub(super) no_exchanges: bool,
     /// Items that go on at once.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     pub(super) jobs: usize,
@@ -53,7 +61,13 @@ impl ModelArgs {
             )
         })?;
         let config = super::config(self.config.as_deref())?;
-        ModelSession::open(model, self.budget.as_deref(), &config)
+        let exchanges = match (&self.exchanges, &self.out) {
+            (Some(file), _) => Some(file.clone()),
+            (None, Some(out)) => Some(exchanges_beside(out)),
+            (None, None) => None,
+        };
+        let exchanges = exchanges.filter(|_| !self.no_exchanges);
+        ModelSession::open_keeping(model, self.budget.as_deref(), &config, exchanges.as_deref())
     }
 
     /// The same where rules do without a model.

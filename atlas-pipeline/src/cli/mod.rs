@@ -16,7 +16,7 @@ mod rows;
 mod synth;
 mod validate;
 
-use atlas_core::{Cancellation, Error, RunContext};
+use atlas_core::{Cancellation, Error, ErrorKind, RunContext};
 use atlas_parsers::Hints;
 use atlas_pipeline::{
     BuildOutcome, Config, EngineChoice, EnvironmentOptions, MakeOptions, MakeOutcome, ParseReport,
@@ -102,6 +102,8 @@ enum Command {
     Report(Box<metrics::ReportArgs>),
     /// Have a model write a parser for logs that none of the shipped ones knows, and certify it.
     SynthParser(Box<synth::SynthParserArgs>),
+    /// Write the exchanges with a model that a run kept as JSON lines, which `--model replay:FILE` answers from.
+    Exchanges(ExchangesArgs),
     /// Tell what is installed here and what will work.
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
@@ -322,6 +324,13 @@ struct ClassifyArgs {
 }
 
 #[derive(Debug, Args)]
+struct ExchangesArgs {
+    /// The file that a judging command kept beside its results, or that `--exchanges` named.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+#[derive(Debug, Args)]
 struct DoctorArgs {
     /// Configuration [default: atlas.toml in this folder, if there is one].
     #[arg(long, value_name = "FILE")]
@@ -458,6 +467,15 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             output::demo(&report, args.format)?;
             Ok(verdict(report.make.outcome))
         }),
+        Command::Exchanges(args) => {
+            if !args.file.is_file() {
+                let place = format!("`{}`", args.file.display());
+                return Err(Error::new(ErrorKind::NotFound, "read exchanges:", place));
+            }
+            let exchanges = atlas_llm::Exchanges::open(&args.file)?;
+            exchanges.export(std::io::stdout().lock())?;
+            Ok(DONE)
+        }
         Command::Doctor(args) => with_runtime(|_| async move {
             let report = doctor(&config(args.config.as_deref())?).await;
             output::doctor(&report, args.format)?;

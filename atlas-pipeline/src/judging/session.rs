@@ -2,8 +2,11 @@
 
 use crate::Config;
 use atlas_core::{Error, ErrorKind, LanguageModel};
-use atlas_llm::{Budget, Limits, ModelConfig, Price, Purse, Remembered, open_model_within};
+use atlas_llm::{
+    Budget, Exchanges, Limits, ModelConfig, Price, Provider, Purse, Remembered, open_model_within,
+};
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// An opened model with its budget and its ledger.
@@ -23,13 +26,34 @@ impl ModelSession {
     /// # Errors
     /// A text that names no model or no limits; a file or key that is missing.
     pub fn open(model: &str, budget: Option<&str>, config: &Config) -> Result<Self, Error> {
+        Self::open_keeping(model, budget, config, None)
+    }
+
+    /// The same, with a file of [`Exchanges`]: what it holds is not asked, and so not paid, again. Models that cost
+    /// nothing (`replay`, `scripted`, `noise`) are not kept.
+    ///
+    /// # Errors
+    /// As [`ModelSession::open`]; the file cannot be used.
+    pub fn open_keeping(
+        model: &str,
+        budget: Option<&str>,
+        config: &Config,
+        exchanges: Option<&Path>,
+    ) -> Result<Self, Error> {
         let limits: Limits = budget.map(str::parse).transpose()?.unwrap_or_default();
         let purse = Arc::new(Purse::new(limits));
         let model = ModelConfig::resolve(model, &config.models)?;
         let settings = model.answer_settings();
-        let model = open_model_within(&model, &purse)?;
+        let is_free = matches!(
+            model.provider,
+            Provider::Replay | Provider::Scripted | Provider::Noise
+        );
         // Every patch of a bug needs the same specification; it is written once.
-        let model = Arc::new(Remembered::new(model));
+        let mut remembered = Remembered::new(open_model_within(&model, &purse)?);
+        if let Some(path) = exchanges.filter(|_| !is_free) {
+            remembered = remembered.kept_in(Arc::new(Exchanges::open(path)?), &settings);
+        }
+        let model = Arc::new(remembered);
         Ok(Self {
             model,
             purse,
@@ -77,6 +101,14 @@ impl ModelSession {
     pub fn ledger(&self) -> Value {
         ledger(&self.purse)
     }
+}
+
+/// Where the exchanges behind a file of results are kept, unless another file is named: beside it, with
+/// `.exchanges` behind its name.
+pub fn exchanges_beside(results: &Path) -> PathBuf {
+    let mut name = results.as_os_str().to_owned();
+    name.push(".exchanges");
+    name.into()
 }
 
 /// What was spent from a purse.

@@ -108,6 +108,16 @@ fn twenty_rows() -> Place {
     place
 }
 
+/// An answer of the API without log-probabilities.
+fn answer_of_api(text: &str) -> String {
+    json!({
+        "id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0,
+            "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 40, "completion_tokens": 9, "total_tokens": 49},
+    })
+    .to_string()
+}
+
 /// An answer of the API: the word, with all of the probability on it.
 fn word_of_api(word: &str) -> String {
     let token = json!({"token": word, "logprob": -0.01, "bytes": word.as_bytes(), "top_logprobs": [
@@ -162,6 +172,75 @@ fn a_refusal_that_meets_all_items_stops_the_run() {
         assert_eq!(asked.load(Ordering::SeqCst), 3);
         assert_eq!(lines(&place, "abstain.jsonl").len(), 2);
     }
+}
+
+/// What was paid is not paid again: a run that its budget stops in the middle of an item comes to its end.
+#[test]
+fn no_answer_is_paid_twice() {
+    let place = candidates();
+    let answer = |at: usize| {
+        let text = match at % 2 {
+            0 => "- x is 2".to_owned(),
+            _ => json!({"is_bug_fixed": true, "explanation": "so it is"}).to_string(),
+        };
+        Some((200, answer_of_api(&text)))
+    };
+    let (address, asked) = server(answer);
+    let mut args = REVIEW.to_vec();
+    args[6] = &address;
+    args.extend(["--instance-ids", "o__n-b", "--budget", "calls=1"]);
+    // One call a run: each begins where the one before was stopped.
+    let mut runs = 0;
+    while place.run(&args).code() != 0 {
+        runs += 1;
+        assert_eq!(asked.load(Ordering::SeqCst), runs);
+        assert!(runs < 6, "it comes to no end");
+    }
+    let paid = asked.load(Ordering::SeqCst);
+    assert!(runs > 0 && paid == runs + 1, "{runs} {paid}");
+    let kept = || place.run(&["exchanges", "review.jsonl.exchanges"]).stdout();
+    assert_eq!(kept().lines().count(), paid);
+    // Results that are lost are made again for nothing, with eight at a time, and without the server.
+    std::fs::remove_file(place.path("review.jsonl")).unwrap();
+    let again = [&args[..], &["-j", "8"]].concat();
+    let done = place.run(&again);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    assert_eq!(done.json()["ledger"]["calls"], 0);
+    assert_eq!(asked.load(Ordering::SeqCst), paid);
+    // Another configuration of the same model is another question.
+    std::fs::remove_file(place.path("review.jsonl")).unwrap();
+    let table = format!(
+        "[models.m]\nprovider = \"compatible\"\nmodel = \"m\"\nbase_url = \"{}\"\n\
+         extra_body = {{ reasoning_effort = \"high\" }}\n",
+        address.trim_end_matches("#m")
+    );
+    std::fs::write(place.path("atlas.toml"), table).unwrap();
+    let mut other = args.clone();
+    other[6] = "m";
+    let done = place.run(&other);
+    assert_eq!(done.json()["ledger"]["calls"], 1, "{}", done.stderr());
+    // What was kept answers by itself.
+    assert_eq!(kept().lines().count(), paid + 1);
+    for line in kept().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert!(line["request"]["messages"].is_array() && line["completion"]["text"].is_string());
+    }
+}
+
+/// Eight patches of one bug at once want one specification.
+#[test]
+fn one_question_at_a_time_is_asked_once() {
+    let place = candidates();
+    let (address, asked) = server(|_| {
+        std::thread::sleep(Duration::from_millis(200));
+        Some((200, answer_of_api("- x is 2")))
+    });
+    let mut args = REVIEW.to_vec();
+    args[6] = &address;
+    args.extend(["-j", "8", "--instance-ids", "o__n-a", "--budget", "calls=1"]);
+    let done = place.run(&args);
+    assert_eq!(done.json()["ledger"]["calls"], 1, "{}", done.stderr());
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
 }
 
 /// Ctrl-C: what was paid is told all the same.

@@ -112,7 +112,7 @@ pub(crate) fn critic(
             out,
             jobs,
         };
-        let session = session(model, budget, &config)?;
+        let session = session(model, budget, &config, Some(&options.out))?;
         let report =
             py.detach(|| run(async |cx| atlas_pipeline::critic(cx, &options, &session).await))?;
         return Report::of(&report).map(CriticReport::from);

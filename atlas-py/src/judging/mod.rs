@@ -102,7 +102,7 @@ pub(crate) fn abstain(
         out,
         jobs,
     };
-    let session = session(model, budget, &self::config(config)?)?;
+    let session = session(model, budget, &self::config(config)?, Some(&options.out))?;
     let report =
         py.detach(|| run(async |cx| atlas_pipeline::abstain(cx, &options, &session).await))?;
     Report::of(&report).map(AbstainReport::from)
@@ -179,7 +179,7 @@ pub(crate) fn review(
     let config = self::config(config)?;
     let session = match (mode, model) {
         (ReviewMode::Deterministic, _) => None,
-        (_, Some(model)) => Some(session(model, budget, &config)?),
+        (_, Some(model)) => Some(session(model, budget, &config, Some(&options.out))?),
         (_, None) => return Err(invalid("model", "one is needed for a review")),
     };
     let report =

@@ -106,7 +106,7 @@ pub(crate) fn judge(
         out,
         jobs,
     };
-    let session = session_if_given(model, budget, &self::config(config)?)?;
+    let session = session_if_given(model, budget, &self::config(config)?, &options.out)?;
     judged(py, &options, session.as_ref())
 }
 
@@ -160,7 +160,7 @@ pub(crate) fn hints(
         out,
         jobs,
     };
-    let session = session_if_given(model, budget, &self::config(config)?)?;
+    let session = session_if_given(model, budget, &self::config(config)?, &options.out)?;
     judged(py, &options, session.as_ref())
 }
 
@@ -218,7 +218,7 @@ pub(crate) fn judge_attempts(
         out,
         jobs,
     };
-    let session = session_if_given(model, budget, &self::config(config)?)?;
+    let session = session_if_given(model, budget, &self::config(config)?, &options.out)?;
     let report = py.detach(|| {
         run(async |cx| atlas_pipeline::judge_attempts(cx, &options, session.as_ref()).await)
     })?;
