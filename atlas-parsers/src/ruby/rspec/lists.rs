@@ -110,8 +110,8 @@ pub(super) fn listed_key(path: &[String], description: &str) -> String {
 }
 
 /// Undoes groups that a test has printed: a line behind a blank one looks like a group, but the
-/// examples below it are listed under the group before.
-pub(super) fn rejoin(leaves: &mut [Leaf], keys: &Keys) {
+/// examples below it are listed under the group before, or under the line in whose place it was taken.
+pub(super) fn rejoin(leaves: &mut [Leaf], displaced: &[(usize, String)], keys: &Keys) {
     let mut start = 0;
     while start < leaves.len() {
         let group = leaves[start].group;
@@ -119,10 +119,11 @@ pub(super) fn rejoin(leaves: &mut [Leaf], keys: &Keys) {
             .iter()
             .take_while(|leaf| leaf.group == group);
         let end = start + same.count();
-        let top = start
-            .checked_sub(1)
-            .and_then(|at| leaves[at].path.first().cloned());
-        if let Some(top) = top {
+        let before = start.checked_sub(1).and_then(|at| leaves[at].path.first());
+        let instead = displaced.iter().find(|(of, _)| *of == group);
+        let tops = [instead.map(|(_, name)| name), before];
+        let tops: Vec<String> = tops.into_iter().flatten().cloned().collect();
+        for top in tops {
             let belongs = leaves[start..end].iter().any(|leaf| {
                 let plain = matches!(leaf.tail(), Tail::None);
                 if plain || keys.has(leaf, &leaf.path) {
@@ -136,6 +137,7 @@ pub(super) fn rejoin(leaves: &mut [Leaf], keys: &Keys) {
                 for leaf in &mut leaves[start..end] {
                     leaf.path[0].clone_from(&top);
                 }
+                break;
             }
         }
         start = end;

@@ -319,7 +319,7 @@ impl Session {
         keys: &Keys,
         failing: &[String],
     ) -> Vec<Found> {
-        rejoin(&mut leaves, keys);
+        rejoin(&mut leaves, &self.tree.displaced, keys);
         let listed = !failing.is_empty() || !self.pending.is_empty();
         let mut lines = leaves.iter().chain(&halves);
         if self.tree.progress || listed && !lines.any(|leaf| keys.has(leaf, &leaf.path)) {

@@ -120,6 +120,12 @@ pub(super) struct Tree {
     margin: Option<String>,
     /// The depth of a line of blanks: a group without a description, if the next one is below it.
     blank: Option<usize>,
+    /// Lines at the margin in place of which another was taken for a group, and that group.
+    pub(super) displaced: Vec<(usize, String)>,
+    /// The same of the line that waits at the margin.
+    before_margin: Option<String>,
+    /// How many of `halves` stand behind the last line of the tree.
+    fresh: usize,
     /// The depth and text of what stands behind output in the line before.
     half: Option<(usize, String)>,
     /// The depth of the last line.
@@ -186,6 +192,7 @@ impl Tree {
         let before = std::mem::replace(&mut self.before, Before::Output);
         self.half = None;
         if after_empty && colour != Some(0) {
+            self.before_margin = self.margin.clone();
             self.drop_margin();
             self.margin = Some(text(line));
             self.started = true;
@@ -210,9 +217,14 @@ impl Tree {
 
     /// Remembers what may stand behind output without a line end: `a word  the example`.
     fn half_line(&mut self, line: &[u8], colour: Option<usize>) {
+        /// So many tables are nobody's examples.
+        const MOST: usize = 10_000;
         let Some((depth, text)) = behind_output(line, colour) else {
             return;
         };
+        if self.halves.len() >= MOST {
+            return;
+        }
         let mut path = self.stack.clone();
         if let Some(group) = &self.margin {
             path = vec![group.clone()];
@@ -232,6 +244,7 @@ impl Tree {
             coloured: colour.is_some(),
             noisy: false,
         });
+        self.fresh += 1;
         self.half = Some((depth, text));
     }
 
@@ -244,6 +257,9 @@ impl Tree {
         {
             self.flush();
             self.groups += 1;
+            let displaced = self.before_margin.take();
+            self.displaced
+                .extend(displaced.map(|name| (self.groups, name)));
             self.stack = vec![name];
             self.last = Some(0);
         } else if self.fits(depth) {
@@ -266,12 +282,20 @@ impl Tree {
             && let Some((above, name)) = half
         {
             self.halves.pop();
+            self.fresh = self.fresh.saturating_sub(1);
             self.stack.truncate(above);
             self.stack.push(name);
         }
         if depth > self.stack.len() || depth == 0 {
             return;
         }
+        // What is deeper than an example cannot follow it.
+        let fresh = std::mem::take(&mut self.fresh);
+        let fresh = self
+            .halves
+            .split_off(self.halves.len().saturating_sub(fresh));
+        let may_stand = fresh.into_iter().filter(|half| half.path.len() >= depth);
+        self.halves.extend(may_stand);
         let follows = self.last == Some(depth);
         self.last = Some(depth);
         self.last_marks = 0;
