@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// A line as a person would see it: escape sequences (CSI, OSC) removed, and of a line that a
-/// progress display overwrote with carriage returns, the last text.
+/// progress display overwrote, having returned to its begin, the last text.
 ///
 /// Borrows where there is nothing to clean, which is nearly always.
 ///
@@ -11,6 +11,7 @@ use std::borrow::Cow;
 /// use atlas_parsers::text::clean;
 /// assert_eq!(&*clean(b"\x1b[32mok\x1b[0m t1"), b"ok t1");
 /// assert_eq!(&*clean(b"10%\r20%\rok t1"), b"ok t1");
+/// assert_eq!(&*clean(b"| \x1b[1G\x1b[0Kok t1"), b"ok t1");
 /// assert_eq!(&*clean(b"\x1b]0;title\x07ok t1"), b"ok t1");
 /// assert_eq!(&*clean(b"\x1b]not ok t1"), b"not ok t1"); // never closed
 /// ```
@@ -23,7 +24,8 @@ pub fn clean(line: &[u8]) -> Cow<'_, [u8]> {
     if uncoloured(line, &mut room).is_some() {
         return Cow::Owned(room.into_bytes());
     }
-    let mut clean: Vec<u8> = anstream::adapter::strip_bytes(&closed(line)).into_vec();
+    let line = returned(line);
+    let mut clean: Vec<u8> = anstream::adapter::strip_bytes(&closed(&line)).into_vec();
     while clean.last() == Some(&b'\r') {
         clean.pop();
     }
@@ -65,13 +67,50 @@ pub(crate) fn uncoloured<'a>(line: &[u8], room: &'a mut String) -> Option<&'a st
         while let Some(b'0'..=b'9' | b';') = bytes.get(end) {
             end += 1;
         }
-        if !matches!(bytes.get(end)?, 0x40..=0x7e) {
+        if !matches!(bytes.get(end)?, 0x40..=0x7e) || returns(&bytes[at + 2..=end]) {
             return None;
         }
         from = end + 1;
     }
     room.push_str(&text[from..]);
     Some(room)
+}
+
+/// Whether a sequence moves to the begin of the line: to its first column, or as far to the left
+/// (`1000D`) as no line is wide.
+fn returns(sequence: &[u8]) -> bool {
+    match sequence {
+        b"G" | b"0G" | b"1G" => true,
+        [digits @ .., b'D'] => digits.len() >= 3 && digits.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
+}
+
+/// The line with such sequences, where the line is then erased, as carriage returns: spinners and bars
+/// are taken away so. Bats goes back to write over its own words, which tell what they are.
+fn returned(line: &[u8]) -> Cow<'_, [u8]> {
+    const LONGEST: usize = 8;
+    let mut plain = Vec::new();
+    let mut from = 0;
+    for at in memchr::memmem::find_iter(line, b"\x1b[") {
+        let sequence = &line[at + 2..line.len().min(at + 2 + LONGEST)];
+        let end = sequence.iter().position(|b| matches!(b, 0x40..=0x7e));
+        let Some(end) = end.filter(|end| returns(&sequence[..=*end])) else {
+            continue;
+        };
+        let behind = &line[at + 3 + end..];
+        let erases = [&b"\x1b[K"[..], b"\x1b[0K", b"\x1b[2K"];
+        if erases.iter().any(|erase| behind.starts_with(erase)) {
+            plain.extend_from_slice(&line[from..at]);
+            plain.push(b'\r');
+            from = at + 3 + end;
+        }
+    }
+    if from == 0 {
+        return Cow::Borrowed(line);
+    }
+    plain.extend_from_slice(&line[from..]);
+    Cow::Owned(plain)
 }
 
 /// Where a byte stands that is most often near: a call of `memchr` would cost more than its look.
@@ -161,13 +200,17 @@ mod tests {
     /// What colours are taken from, and what is not only coloured.
     #[test]
     fn coloured_lines_are_cleaned_as_any() {
-        let parts: [&[u8]; 22] = [
+        let parts: [&[u8]; 26] = [
             b"text",
             b"\x1b[32m",
             b"\x1b[0m",
             b"\x1b[m",
             b"\x1b[38;5;9m",
             b"\x1b[K",
+            b"\x1b[G",
+            b"\x1b[1G\x1b[0K",
+            b"\x1b[1000D\x1b[K",
+            b"\x1b[2D",
             b"\x1b[",
             b"\x1b[3",
             b"\x1b[?25l",
@@ -186,7 +229,8 @@ mod tests {
             b"\x9b1m",
         ];
         let slowly = |line: &[u8]| {
-            let closed = super::closed(line);
+            let line = super::returned(line);
+            let closed = super::closed(&line);
             let mut clean = anstream::adapter::strip_bytes(&closed).into_vec();
             while clean.last() == Some(&b'\r') {
                 clean.pop();

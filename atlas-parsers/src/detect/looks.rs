@@ -50,7 +50,7 @@ const LOOKS: &[Look] = &[
     Look("playwright", ["", ""], "*", ")", " › "),
     Look("tape", ["#", "*"], "o", "*", ""),
     Look("vitest", ["on", "*"], "", "s{", ""),
-    Look("vitest", ["<{", "*"], "TR", "*", ""),
+    Look("vitest", ["<{", "*"], "TR1", "*", ""),
     Look("ant", ["BT", "*"], "", "*", ""),
     Look("ant", ["[", "j"], "[", "*", "[junit"),
     Look("gradle", [">B:E0-9", "*"], "", "*", ""),

@@ -189,6 +189,10 @@ impl State {
     fn console_line(&mut self, line: &[u8]) {
         if let Some(package) = PackageLine::read(line) {
             self.compiler.close();
+            if package.verdict == PackageVerdict::NoTests && self.section.begun() {
+                // gotestsum prints it when it comes, which may be amid another package's tests.
+                return;
+            }
             if package.verdict != PackageVerdict::Ok || self.section.open == 0 {
                 self.package_end(&package, line);
                 return;

@@ -159,6 +159,11 @@ impl Section {
         !self.started.is_empty()
     }
 
+    /// Whether something of a package was seen.
+    pub(super) fn begun(&self) -> bool {
+        self.verbose() || !self.unannounced.is_empty()
+    }
+
     /// Whether this is a run without `-v`: nothing is announced but by a test that prints it.
     pub(super) fn is_plain(&self) -> bool {
         !self.verbose() || !self.has_results() && self.bare_fail && !self.unannounced.is_empty()

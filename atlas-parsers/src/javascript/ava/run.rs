@@ -58,6 +58,8 @@ pub(super) struct Run {
     /// Known failures that the list begins with.
     known: Vec<String>,
     due: bool,
+    /// What stands behind output in front of the first result: line, text, colour.
+    ahead: Option<(usize, String, bool)>,
     lost: Vec<(String, LostReason, Vec<Evidence>)>,
     error: Option<(String, Vec<Evidence>)>,
     timed_out: bool,
@@ -107,7 +109,7 @@ impl Run {
     fn foreign(&mut self, line: &[u8], raw: &[u8], indent: usize, number: usize) {
         if indent >= 2 {
             self.proof(line, number);
-        } else if memchr::memchr(0xe2, line).is_some() && self.has_results() {
+        } else if memchr::memchr(0xe2, line).is_some() {
             // AVA 0 did not end a line that a test left open: `some text  ✔ title`.
             let text = String::from_utf8_lossy(line);
             for mark in ["  ✔ ", "  ✖ "] {
@@ -117,7 +119,12 @@ impl Run {
                     && let Some(result) = line::result(&text[before.len() + 2..])
                 {
                     let coloured = memchr::memchr(0x1b, raw).is_some();
-                    self.push(&result, result.kind, coloured);
+                    if self.has_results() {
+                        self.push(&result, result.kind, coloured);
+                    } else {
+                        // Believed if the next line is a result.
+                        self.ahead = Some((number, text[before.len() + 2..].to_owned(), coloured));
+                    }
                     return;
                 }
             }
@@ -165,6 +172,12 @@ impl Run {
                 kind => kind,
             };
             let coloured = raw.starts_with(b"  \x1b[");
+            if let Some((at, ahead, coloured)) = self.ahead.take()
+                && at + 1 == number
+                && let Some(ahead) = line::result(&ahead)
+            {
+                self.push(&ahead, ahead.kind, coloured);
+            }
             self.push(&result, kind, coloured);
             return;
         }

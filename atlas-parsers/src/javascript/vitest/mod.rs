@@ -92,6 +92,10 @@ impl Runner for Vitest {
                     )
                 })
             }
+            b' ' if line.starts_with(b"    1..") && tap::opens_file(before) => Some(Mark::certain(
+                Place::Within,
+                "a TAP plan below the result of a test file with a time",
+            )),
             b'<' if line.starts_with(XML) => {
                 Some(Mark::certain(Place::Start, "a report named `vitest tests`"))
             }

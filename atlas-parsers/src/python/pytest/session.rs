@@ -347,13 +347,20 @@ impl Session {
 
     /// A word that ends the test whose id was printed before.
     pub(super) fn pending_word(&mut self, word: Word, whole: bool, progress: Progress) {
-        if progress == Progress::None && self.percent == Some(true) {
+        if progress == Progress::None && self.percent == Some(true)
+            || progress != Progress::None && self.bare()
+        {
             return;
         }
         let Some(pending) = &mut self.pending else {
             return;
         };
         if progress == Progress::None {
+            // Once for each test, whatever it prints.
+            if pending.word.is_none() && pending.loose.is_none() {
+                self.unmarked = self.unmarked.saturating_add(1);
+                self.percent = self.percent.or(Some(false));
+            }
             if whole {
                 pending.word = Some(word);
             } else {

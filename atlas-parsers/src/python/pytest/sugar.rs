@@ -95,7 +95,8 @@ fn drawn(text: &str) -> Option<(String, TestStatus)> {
     let bar = |c: char| c == ' ' || ('\u{2588}'..='\u{258f}').contains(&c);
     let text = text.trim_end_matches(bar).strip_suffix('%')?;
     let text = text.trim_end_matches(|c: char| c.is_ascii_digit());
-    let (id, symbols) = text.strip_suffix(' ')?.trim_end().rsplit_once(' ')?;
+    // A long name leaves no blank in front of the percentage.
+    let (id, symbols) = text.trim_end().rsplit_once(' ')?;
     let status = symbol(symbols)?;
     grammar::file_len(id.as_bytes())?;
     let (file, name) = id.split_once("::")?;
@@ -451,6 +452,10 @@ mod tests {
                 "SKIPPED a.py::test_x[a b]",
             ),
             (" a.py::test_x RR✓   5%           ", "PASSED a.py::test_x"),
+            (
+                " a.py::test_long[1] ✓99% ▍         ",
+                "PASSED a.py::test_long[1]",
+            ),
         ] {
             assert_eq!(read(line).as_deref(), Some(expected), "{line}");
         }

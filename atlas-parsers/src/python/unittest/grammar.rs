@@ -175,6 +175,18 @@ pub(super) fn glued(line: &[u8]) -> Option<(Name, TestStatus)> {
     (end > 0 && method.len() < open).then_some((name, status))
 }
 
+/// A name behind other text, at the end of a line: the docstring and the status are on the next one. The
+/// parentheses must hold the method, as since Python 3.11.
+pub(super) fn glued_name(line: &[u8]) -> Option<Name> {
+    let inner = line.strip_suffix(b")")?;
+    let open = memmem::rfind(inner, b" (")?;
+    let place = std::str::from_utf8(&inner[open + 2..]).ok()?;
+    let (_, method) = place.rsplit_once('.')?;
+    let before = line[..open].strip_suffix(method.as_bytes())?;
+    let (name, _) = test_name(format!("{method} ({place})").as_bytes())?;
+    (!before.is_empty() && name.full).then_some(name)
+}
+
 /// A status that is all of the text.
 pub(super) fn status(text: &[u8]) -> Option<TestStatus> {
     Some(match text.trim_ascii_end() {

@@ -100,6 +100,8 @@ pub(in crate::python) struct State {
     tests: Vec<Test>,
     /// Results behind other text on their line, as output without a line end leaves them.
     glued: Vec<Test>,
+    /// A name behind other text, whose docstring and status follow on the next line.
+    glued_name: Option<Name>,
     current: Option<usize>,
     /// The id was printed, and its docstring and status may follow on the next line.
     docstring: bool,
@@ -128,6 +130,7 @@ impl State {
             dashes: false,
             tests: Vec::new(),
             glued: Vec::new(),
+            glued_name: None,
             current: None,
             docstring: false,
             headings: Vec::new(),
@@ -292,6 +295,14 @@ impl State {
             return;
         }
         let docstring = std::mem::take(&mut self.docstring);
+        if let Some(name) = self.glued_name.take()
+            && let Some(at) = memchr::memmem::rfind(line, b" ... ")
+            && let Some(status) = grammar::status(&line[at + 5..])
+            && grammar::test_name(line).is_none()
+        {
+            self.glued.push(Test::new(name.id(), name, status));
+            return;
+        }
         if let Some(sub) = line.strip_prefix(b"  ")
             && self.sub_line(sub)
         {
@@ -328,6 +339,7 @@ impl State {
             let test = Test::new(name.id(), name, status);
             self.glued.push(test);
         }
+        self.glued_name = grammar::glued_name(line);
         if self.current.is_some() {
             self.status_in(line, false);
         }

@@ -151,7 +151,7 @@ pub(super) fn names(head: &str, open: bool) -> Vec<&str> {
         let Some(at) = found else {
             break;
         };
-        if !is_name(&rest[..at]) {
+        if !is_name(&rest[..at]) || is_output(&rest[..at]) {
             break;
         }
         names.push(&rest[..at]);
@@ -163,7 +163,7 @@ pub(super) fn names(head: &str, open: bool) -> Vec<&str> {
 /// A name without what a test printed behind it: only those of specs, `A b#test_0001_does it`, have
 /// blanks.
 fn first_words(text: &str) -> &str {
-    let (class, method) = text.split_once('#').unwrap_or(("", text));
+    let (class, method) = split(text).unwrap_or(("", text));
     let number = method.strip_prefix("test_").and_then(|rest| rest.get(..5));
     let spec = number.is_some_and(|number| {
         number.ends_with('_') && number[..4].bytes().all(|b| b.is_ascii_digit())
@@ -174,16 +174,27 @@ fn first_words(text: &str) -> &str {
     }
 }
 
+/// The class and the method of a name. A spec's class is what its blocks describe, `#size` among it.
+pub(super) fn split(text: &str) -> Option<(&str, &str)> {
+    let mut ends = text.match_indices('#').map(|(at, _)| at);
+    ends.find(|at| is_method(&text[at + 1..]))
+        .map(|at| (&text[..at], &text[at + 1..]))
+}
+
 /// `TestCalc#test_unicode_é`, `Spec style::nested ctx#test_0001_deep: x`.
 fn is_name(text: &str) -> bool {
-    let Some((class, method)) = text.split_once('#') else {
-        return false;
-    };
-    !class.is_empty()
-        && !class.starts_with(char::is_whitespace)
-        && class.len() < 1000
-        && !method.is_empty()
-        && is_method(method)
+    split(text).is_some_and(|(class, _)| {
+        !class.is_empty() && !class.starts_with(char::is_whitespace) && class.len() < 1000
+    })
+}
+
+/// Whether a name goes on with a result: one that does not end its line is a test's output.
+fn is_output(name: &str) -> bool {
+    name.rsplit_once(" = ").is_some_and(|(_, time)| {
+        time.strip_suffix(" s").is_some_and(|time| {
+            time.bytes().all(|b| b.is_ascii_digit() || b == b'.') && time.contains('.')
+        })
+    })
 }
 
 fn is_method(method: &str) -> bool {

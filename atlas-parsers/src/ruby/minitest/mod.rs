@@ -203,6 +203,17 @@ impl Session {
         })
     }
 
+    /// The list of failures that the summary agrees with: entries of the others stand in messages.
+    fn list(&self) -> &[Listed] {
+        let lists = [&self.listed, &self.latest, &self.inline_listed];
+        let agreed = lists.into_iter().find(|list| self.agrees(list));
+        match agreed {
+            Some(list) => list,
+            None if self.listed.is_empty() => &self.inline_listed,
+            None => &self.listed,
+        }
+    }
+
     fn close_group(&mut self) {
         let group = std::mem::take(&mut self.open);
         if !group.names.is_empty() {
@@ -329,7 +340,8 @@ impl State {
     }
 
     fn put(&mut self, id: &str, status: TestStatus) {
-        let class = id.split_once('#').map_or("", |(class, _)| class);
+        let class = line::split(id).or_else(|| id.split_once('#'));
+        let class = class.map_or("", |(class, _)| class);
         self.log.record(class, id, id, status);
     }
 
@@ -343,13 +355,7 @@ impl State {
             let told = session.spec.tests.len() as u64;
             return (session.spec.whole || told > runs).then_some(told == runs);
         }
-        let lists = if session.listed.is_empty() {
-            &session.inline_listed
-        } else if session.agrees(&session.latest) && !session.agrees(&session.listed) {
-            &session.latest
-        } else {
-            &session.listed
-        };
+        let lists = session.list();
         let mut listed: HashMap<&str, TestStatus> = HashMap::new();
         for entry in lists {
             listed.entry(&entry.id).or_insert(entry.status);

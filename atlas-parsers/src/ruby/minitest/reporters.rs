@@ -8,6 +8,8 @@ pub(super) struct Spec {
     pub(super) allowed: bool,
     suite: Option<String>,
     pub(super) tests: Vec<(String, TestStatus)>,
+    /// The name that stands in front of what else was printed in the middle of its line.
+    cut: Option<String>,
     /// Passing tests are named too.
     pub(super) whole: bool,
 }
@@ -22,6 +24,13 @@ impl Spec {
             return false;
         }
         let text = String::from_utf8_lossy(line);
+        if let Some((id, status)) = bracketed(&text) {
+            self.tests.push((id, status));
+            return true;
+        }
+        if self.cut(&text) {
+            return true;
+        }
         let Some(head) = timed(&text) else {
             // What a test prints stands below its suite's name.
             if after_empty && !line[0].is_ascii_whitespace() && line.len() < 1000 {
@@ -67,6 +76,50 @@ impl Spec {
         }
         false
     }
+}
+
+impl Spec {
+    /// A name with other output in front of its result, which then begins a line: standard error
+    /// comes between two pieces of standard output.
+    fn cut(&mut self, text: &str) -> bool {
+        let head = timed(text);
+        if let Some(head) = head
+            && let Some((_, status)) = WORDS.iter().find(|(word, _)| *word == head.trim_start())
+        {
+            let Some(name) = self.cut.take() else {
+                return false;
+            };
+            self.tests.push((name, *status));
+            self.whole = true;
+            return true;
+        }
+        if head.is_none()
+            && let Some(suite) = &self.suite
+            && let Some((at, _)) = text.char_indices().nth(NAMES)
+            && let Some(name) = text[..at].strip_suffix(' ')
+            && name.starts_with("  test")
+        {
+            self.cut = Some(format!("{suite}#{}", name.trim()));
+        }
+        false
+    }
+}
+
+/// `FAIL["test_x", CalcTest, 0.01]`, as version 1.0 of the progress reporter prints it, behind the
+/// bar or behind what a test has printed.
+fn bracketed(text: &str) -> Option<(String, TestStatus)> {
+    let text = text.trim_end().strip_suffix(']')?;
+    let (front, values) = text.rsplit_once("[\"")?;
+    let (_, status) = WORDS
+        .into_iter()
+        .find(|(word, _)| *word != "PASS" && front.ends_with(word))?;
+    let (name, rest) = values.split_once("\", ")?;
+    let (class, time) = rest.split_once(", ")?;
+    let is_time = time.starts_with(|c: char| c.is_ascii_digit());
+    let class = class.trim_matches('"');
+    let is_class = class.starts_with(|c: char| c.is_ascii_uppercase());
+    let name = name.replace("\\\"", "\"").replace("\\\\", "\\");
+    (is_time && is_class && name.starts_with("test")).then(|| (format!("{class}#{name}"), status))
 }
 
 const WORDS: [(&str, TestStatus); 4] = [

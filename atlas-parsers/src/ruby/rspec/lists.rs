@@ -1,5 +1,6 @@
 //! The lists of failed and pending examples, and the tree read against them.
 
+use super::foreign::Found;
 use super::tree::{self, Leaf, Tail};
 use atlas_core::TestStatus;
 use std::collections::{HashMap, HashSet};
@@ -76,10 +77,20 @@ impl Keys {
         match leaf.tail() {
             Tail::Failed(head, number) => self
                 .failed(number)
-                .is_some_and(|(_, name)| *name == tree::key_of(path, head)),
-            Tail::Pending(head) => self.pending.contains_key(&tree::key_of(path, head)),
-            Tail::None => false,
+                .is_some_and(|(_, name)| *name == listed_key(path, head)),
+            Tail::Pending(_) | Tail::None => self.pending(leaf, path).is_some(),
         }
+    }
+
+    /// The pending example of that line, and where it is listed. Both the description and the
+    /// reason may hold the words between them, and the reason may go on in the next line.
+    fn pending<'a>(&self, leaf: &'a Leaf, path: &[String]) -> Option<(&'a str, usize)> {
+        let mut ends = leaf.text.match_indices(" (PENDING: ").map(|(at, _)| at);
+        ends.find_map(|at| {
+            let head = &leaf.text[..at];
+            let listed = self.pending.get(&listed_key(path, head))?;
+            Some((head, *listed))
+        })
     }
 
     /// The failure of that number.
@@ -89,9 +100,18 @@ impl Keys {
     }
 }
 
+/// How the lists have an example of these groups: one without a description by its groups alone.
+pub(super) fn listed_key(path: &[String], description: &str) -> String {
+    let description = match description.strip_prefix("example at ") {
+        Some(place) if !place.contains(' ') => "",
+        _ => description,
+    };
+    tree::key_of(path, description)
+}
+
 /// Undoes groups that a test has printed: a line behind a blank one looks like a group, but the
-/// examples below it are listed under the group before.
-pub(super) fn rejoin(leaves: &mut [Leaf], keys: &Keys) {
+/// examples below it are listed under the group before, or under the line in whose place it was taken.
+pub(super) fn rejoin(leaves: &mut [Leaf], displaced: &[(usize, String)], keys: &Keys) {
     let mut start = 0;
     while start < leaves.len() {
         let group = leaves[start].group;
@@ -99,10 +119,11 @@ pub(super) fn rejoin(leaves: &mut [Leaf], keys: &Keys) {
             .iter()
             .take_while(|leaf| leaf.group == group);
         let end = start + same.count();
-        let top = start
-            .checked_sub(1)
-            .and_then(|at| leaves[at].path.first().cloned());
-        if let Some(top) = top {
+        let before = start.checked_sub(1).and_then(|at| leaves[at].path.first());
+        let instead = displaced.iter().find(|(of, _)| *of == group);
+        let tops = [instead.map(|(_, name)| name), before];
+        let tops: Vec<String> = tops.into_iter().flatten().cloned().collect();
+        for top in tops {
             let belongs = leaves[start..end].iter().any(|leaf| {
                 let plain = matches!(leaf.tail(), Tail::None);
                 if plain || keys.has(leaf, &leaf.path) {
@@ -116,6 +137,7 @@ pub(super) fn rejoin(leaves: &mut [Leaf], keys: &Keys) {
                 for leaf in &mut leaves[start..end] {
                     leaf.path[0].clone_from(&top);
                 }
+                break;
             }
         }
         start = end;
@@ -149,7 +171,7 @@ pub(super) fn read_tree(
     keys: &Keys,
     pending: &[Entry],
     joints: &Joints,
-) -> Vec<(Leaf, String, TestStatus, bool)> {
+) -> Vec<Found> {
     let mut known: HashMap<(String, String), bool> = HashMap::new();
     let mut taken: HashSet<usize> = HashSet::new();
     let mut found = Vec::with_capacity(leaves.len());
@@ -171,21 +193,27 @@ pub(super) fn read_tree(
                 " "
             }
         };
+        // The name is the tree's in each state of the test, also where the lists have more blanks.
         let (text, status, doubtful) = match leaf.tail() {
             Tail::Failed(head, number) => {
                 let found = keys.failed(number);
-                let whole = tree::key_of(&leaf.path, head);
-                let ours = found.filter(|(at, name)| **name == whole && taken.insert(*at));
-                match ours {
-                    Some(_) => (head, TestStatus::Failed, false),
-                    None => (leaf.text.as_str(), TestStatus::Passed, found.is_some()),
+                let ours = found.filter(|(at, _)| keys.has(&leaf, &leaf.path) && taken.insert(*at));
+                if ours.is_some() {
+                    (head, TestStatus::Failed, false)
+                } else {
+                    // Another's number, or one that nobody has and more output behind it.
+                    let doubtful = found.is_some() || leaf.noisy;
+                    (leaf.text.as_str(), TestStatus::Passed, doubtful)
                 }
             }
-            Tail::Pending(head) => match keys.pending.get(&tree::key_of(&leaf.path, head)) {
-                Some(at) => (head, pending_status(&pending[*at]), false),
-                None => (leaf.text.as_str(), TestStatus::Passed, !pending.is_empty()),
-            },
-            Tail::None => (leaf.text.as_str(), TestStatus::Passed, false),
+            tail => {
+                if let Some((head, at)) = keys.pending(&leaf, &leaf.path) {
+                    (head, pending_status(&pending[at]), false)
+                } else {
+                    let doubtful = matches!(tail, Tail::Pending(_)) && !pending.is_empty();
+                    (leaf.text.as_str(), TestStatus::Passed, doubtful)
+                }
+            }
         };
         let name = leaf.full(text, joint);
         found.push((leaf, name, status, doubtful));

@@ -5,6 +5,7 @@
 //! failure only if the list has that example under that number. Passing examples are as many as
 //! the totals say. A JSON report is believed before everything else.
 
+mod foreign;
 mod json;
 mod lists;
 mod tree;
@@ -17,9 +18,10 @@ use atlas_core::{
     Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
     TestStatus, Totals,
 };
+use foreign::Found;
 use lists::{Entry, Joints, Keys, entry, pending_status, read_tree, rejoin};
 use std::collections::{HashMap, HashSet};
-use tree::{Tail, Tree};
+use tree::{Leaf, Tail, Tree};
 
 /// `RSpec`'s console output.
 #[derive(Debug)]
@@ -155,6 +157,8 @@ enum Part {
 struct Session {
     part: Part,
     tree: Tree,
+    /// The tree without the lines that begin in a colour, once there was one.
+    plain: Option<Box<Tree>>,
     pending: Vec<Entry>,
     failures: Vec<Entry>,
     reruns: Vec<(String, String)>,
@@ -169,11 +173,11 @@ struct Session {
 
 impl Session {
     /// Takes a line; `false` where it belongs to the next run.
-    fn line(&mut self, line: &[u8], coloured: bool) {
+    fn line(&mut self, line: &[u8], colour: Option<usize>) {
         let empty = std::mem::replace(&mut self.before_empty, line.is_empty());
         if line.is_empty() {
             if self.part == Part::Tree {
-                self.tree.line(line, coloured);
+                self.tree_line(line, colour);
             }
             return;
         }
@@ -231,7 +235,7 @@ impl Session {
                 if line.iter().all(|byte| b".F*".contains(byte)) {
                     self.failed += memchr::memchr_iter(b'F', line).count() as u64;
                 }
-                self.tree.line(line, coloured);
+                self.tree_line(line, colour);
             }
             Part::Pending => entry(line, empty, &mut self.pending),
             Part::Failures => entry(line, empty, &mut self.failures),
@@ -242,8 +246,45 @@ impl Session {
     fn turn(&mut self, part: Part) {
         if self.part == Part::Tree {
             self.tree.end();
+            if let Some(plain) = &mut self.plain {
+                plain.end();
+            }
         }
         self.part = part;
+    }
+
+    fn tree_line(&mut self, line: &[u8], colour: Option<usize>) {
+        if colour == Some(0) && self.plain.is_none() {
+            self.plain = Some(Box::new(self.tree.clone()));
+        }
+        self.tree.line(line, colour);
+        if let Some(plain) = &mut self.plain
+            && colour != Some(0)
+        {
+            plain.line(line, None);
+        }
+    }
+
+    /// In colours every example's line is coloured, and only those count; in a run without them
+    /// such lines are tests' output. The run's number of examples tells which it was.
+    fn choose_colour(&mut self) {
+        let Some(plain) = self.plain.take() else {
+            return;
+        };
+        let all = self.summary.map(|summary| summary.examples);
+        let coloured = self.tree.coloured();
+        let is_nearer = |all: u64| {
+            let (plain, coloured) = (plain.leaves.len() as u64, coloured as u64);
+            plain.abs_diff(all) < coloured.abs_diff(all)
+        };
+        if coloured == 0 {
+            return;
+        }
+        if all.is_some_and(is_nearer) {
+            self.tree = *plain;
+        } else {
+            self.tree.keep_coloured();
+        }
     }
 
     /// Whether an example has printed this end of a run: failures are listed before the end, and
@@ -255,6 +296,50 @@ impl Session {
 
     fn ended(&self) -> bool {
         self.summary.is_some()
+    }
+
+    /// The failures by the list, or else by the commands: the list may have been left out.
+    fn failing(&self) -> Vec<String> {
+        if self.failures.is_empty() {
+            return self.reruns.iter().map(|(_, name)| name.clone()).collect();
+        }
+        let entries = self.failures.iter();
+        let names = entries.map(|entry| match entry.description.strip_suffix(" FIXED") {
+            Some(name) if entry.fixed => name.to_owned(),
+            _ => entry.description.clone(),
+        });
+        names.collect()
+    }
+
+    /// The examples of the tree, as many as the totals say; none where the lines are no tree.
+    fn tree_of(
+        &self,
+        mut leaves: Vec<Leaf>,
+        halves: Vec<Leaf>,
+        keys: &Keys,
+        failing: &[String],
+    ) -> Vec<Found> {
+        rejoin(&mut leaves, &self.tree.displaced, keys);
+        let listed = !failing.is_empty() || !self.pending.is_empty();
+        let mut lines = leaves.iter().chain(&halves);
+        if self.tree.progress || listed && !lines.any(|leaf| keys.has(leaf, &leaf.path)) {
+            return Vec::new();
+        }
+        let joint = Joints::of(failing, &self.pending);
+        let mut found = read_tree(leaves, keys, &self.pending, &joint);
+        let halves = read_tree(halves, keys, &self.pending, &joint);
+        let (halves, told): (Vec<Found>, Vec<Found>) = halves
+            .into_iter()
+            .filter(|half| !half.3)
+            .partition(|half| half.2 == TestStatus::Passed);
+        found.extend(told);
+        fail_cut(&mut found, failing);
+        if let Some(summary) = self.summary {
+            let all = usize::try_from(summary.examples).unwrap_or(usize::MAX);
+            let untold = untold(&found, failing).len();
+            foreign::settle(&mut found, halves, all.saturating_sub(untold));
+        }
+        found
     }
 }
 
@@ -342,6 +427,7 @@ impl State {
         self.lose();
         let mut session = std::mem::take(&mut self.session);
         session.turn(Part::Other);
+        session.choose_colour();
         if let Some(summary) = session.summary {
             session.tree.settle(summary.examples);
         }
@@ -415,28 +501,11 @@ impl State {
     }
 
     fn record(&mut self, session: &mut Session) -> Option<bool> {
-        let mut failing: Vec<String> = session
-            .failures
-            .iter()
-            .map(|entry| match entry.description.strip_suffix(" FIXED") {
-                Some(name) if entry.fixed => name.to_owned(),
-                _ => entry.description.clone(),
-            })
-            .collect();
-        if failing.is_empty() {
-            // The list of failures may have been left out; the commands name them, too.
-            failing.extend(session.reruns.iter().map(|(_, name)| name.clone()));
-        }
-        let mut leaves = std::mem::take(&mut session.tree.leaves);
+        let failing = session.failing();
+        let leaves = std::mem::take(&mut session.tree.leaves);
+        let halves = std::mem::take(&mut session.tree.halves);
         let keys = Keys::of(&failing, &session.pending);
-        rejoin(&mut leaves, &keys);
         let summary = session.summary.unwrap_or_default();
-        let has_tree = !session.tree.progress
-            && leaves.iter().any(|leaf| keys.has(leaf, &leaf.path))
-            || !session.tree.progress
-                && failing.is_empty()
-                && session.pending.is_empty()
-                && !leaves.is_empty();
         let files: HashMap<String, &str> = session
             .reruns
             .iter()
@@ -444,7 +513,8 @@ impl State {
             .collect();
         let listed_agree = (failing.len() as u64) == summary.failures
             && session.pending.len() as u64 == summary.pending;
-        if !has_tree {
+        let found = session.tree_of(leaves, halves, &keys, &failing);
+        if found.is_empty() {
             for name in &failing {
                 let module = files.get(&tree::key(name)).copied().unwrap_or_default();
                 self.log.record(module, name, name, TestStatus::Failed);
@@ -455,21 +525,11 @@ impl State {
             }
             return session.summary.map(|_| listed_agree);
         }
-        let joint = Joints::of(&failing, &session.pending);
-        let mut found = read_tree(leaves, &keys, &session.pending, &joint);
-        // Failures whose lines stand behind output without a line end.
-        let told: HashSet<String> = found.iter().map(|leaf| tree::key(&leaf.1)).collect();
-        let untold = failing
-            .iter()
-            .filter(|name| !told.contains(&tree::key(name)));
-        let untold: Vec<&String> = untold.collect();
-        if session.summary.is_some() {
-            let all = usize::try_from(summary.examples).unwrap_or(usize::MAX);
-            tree::drop_foreign(&mut found, all.saturating_sub(untold.len()));
-        }
         for (_, name, status, _) in &found {
             self.log.record("", name, name, *status);
         }
+        // Failures whose lines stand behind output without a line end.
+        let untold = untold(&found, &failing);
         for name in &untold {
             self.log.record("", name, name, TestStatus::Failed);
         }
@@ -478,6 +538,46 @@ impl State {
             .summary
             .map(|summary| named == summary.examples && listed_agree)
     }
+}
+
+/// Examples whose descriptions go on in the next line, where the number of their failure stands.
+fn fail_cut(found: &mut [Found], failing: &[String]) {
+    let failed = |leaf: &Found| leaf.2 == TestStatus::Failed;
+    let mut told: HashSet<String> = found
+        .iter()
+        .filter(|leaf| failed(leaf))
+        .map(key_of)
+        .collect();
+    for name in failing {
+        let key = tree::key(name);
+        if told.contains(&key) {
+            continue;
+        }
+        let same = |leaf: &&mut Found| leaf.2 == TestStatus::Passed && key_of(leaf) == key;
+        if let Some(leaf) = found.iter_mut().find(same) {
+            leaf.2 = TestStatus::Failed;
+            told.insert(key);
+        }
+    }
+}
+
+/// How the lists have an example.
+fn key_of(example: &Found) -> String {
+    let leaf = &example.0;
+    let text = match leaf.tail() {
+        Tail::Failed(head, _) if example.2 == TestStatus::Failed => head,
+        _ => leaf.text.as_str(),
+    };
+    lists::listed_key(&leaf.path, text)
+}
+
+/// The failures that no line of the tree tells.
+fn untold<'a>(found: &[Found], failing: &'a [String]) -> Vec<&'a String> {
+    let told: HashSet<String> = found.iter().map(key_of).collect();
+    let untold = failing
+        .iter()
+        .filter(|name| !told.contains(&tree::key(name)));
+    untold.collect()
 }
 
 fn default_joint(parent: &str, child: &str) -> &'static str {
@@ -491,7 +591,7 @@ fn default_joint(parent: &str, child: &str) -> &'static str {
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
         self.line += 1;
-        let coloured = is_coloured(line);
+        let colour = colour(line);
         let line = clean(line);
         if self.session.ended() && self.session.part != Part::Tree {
             // Behind the totals and the list of commands comes the next run, if any.
@@ -499,7 +599,7 @@ impl LineState for State {
             if next {
                 self.close();
                 self.session.before_empty = true;
-                self.session.tree.line(b"", false);
+                self.session.tree.line(b"", None);
             }
         }
         if self.load_error(&line)
@@ -508,7 +608,7 @@ impl LineState for State {
         {
             return;
         }
-        self.session.line(&line, coloured);
+        self.session.line(&line, colour);
     }
 
     fn finish(mut self) -> ParsedLog {
@@ -524,14 +624,26 @@ impl LineState for State {
     }
 }
 
-/// Whether a line begins in one of the colours of `RSpec`, bold or not: `\x1b[32m`, `\x1b[1;31m`.
-fn is_coloured(line: &[u8]) -> bool {
-    let Some(code) = line.strip_prefix(b"\x1b[") else {
-        return false;
-    };
+/// Where one of the colours of `RSpec` begins in the line's text: at its begin, or behind output
+/// without a line end and in front of an example's blanks.
+fn colour(line: &[u8]) -> Option<usize> {
+    if colour_len(line).is_some() {
+        return Some(0);
+    }
+    let at = memchr::memmem::rfind_iter(line, b"\x1b[").find(|at| {
+        let rest = &line[*at..];
+        colour_len(rest).is_some_and(|len| rest[len..].starts_with(b"  "))
+    })?;
+    Some(clean(&line[..at]).len())
+}
+
+/// The length of `\x1b[32m`, bold or not: `\x1b[1;31m`.
+fn colour_len(line: &[u8]) -> Option<usize> {
+    let code = line.strip_prefix(b"\x1b[")?;
     let code = code.strip_prefix(b"1;").unwrap_or(code);
     let digits = code.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    (1..=3).contains(&digits) && code.get(digits) == Some(&b'm')
+    let is_colour = (1..=3).contains(&digits) && code.get(digits) == Some(&b'm');
+    is_colour.then(|| line.len() - code.len() + digits + 1)
 }
 
 /// Whether a line behind a run's end begins another one.

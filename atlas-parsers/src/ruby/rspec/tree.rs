@@ -1,6 +1,8 @@
 //! The documentation formatter's tree.
-
-use atlas_core::TestStatus;
+//!
+//! What tests print stands between its lines. A line at the margin is a group only if the next one
+//! is an example or a group below it; output without a line end stands in front of an example, and
+//! whether such a line holds one is decided by the run's totals.
 
 /// An example as the tree has it; what its line says is checked against the lists later.
 #[derive(Clone, Debug)]
@@ -14,6 +16,8 @@ pub(super) struct Leaf {
     /// It stood directly behind another line of the same depth, and not behind its group's.
     pub(super) follows: bool,
     pub(super) coloured: bool,
+    /// Output at the margin stood directly behind it.
+    pub(super) noisy: bool,
 }
 
 /// What stands behind a description.
@@ -83,15 +87,50 @@ pub(super) fn may_join(parent: &str, child: &str) -> bool {
         })
 }
 
+/// A line that is a group if the next one is deeper, or else an example.
+#[derive(Clone, Debug)]
+struct Waiting {
+    depth: usize,
+    text: String,
+    coloured: bool,
+    follows: bool,
+    noisy: bool,
+}
+
+/// What the line before was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Before {
+    #[default]
+    Nothing,
+    Empty,
+    /// A line of the tree.
+    Line,
+    /// Output at the margin.
+    Output,
+}
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     pub(super) leaves: Vec<Leaf>,
+    /// Examples that may stand behind output without a line end.
+    pub(super) halves: Vec<Leaf>,
     stack: Vec<String>,
-    /// A line that is a group if the next one is deeper, or else an example.
-    waiting: Option<(usize, String, bool, bool)>,
+    waiting: Option<Waiting>,
+    /// A line at the margin behind an empty one: a group if the next line is one below it.
+    margin: Option<String>,
+    /// The depth of a line of blanks: a group without a description, if the next one is below it.
+    blank: Option<usize>,
+    /// Lines at the margin in place of which another was taken for a group, and that group.
+    pub(super) displaced: Vec<(usize, String)>,
+    /// The same of the line that waits at the margin.
+    before_margin: Option<String>,
+    /// How many of `halves` stand behind the last line of the tree.
+    fresh: usize,
+    /// The depth and text of what stands behind output in the line before.
+    half: Option<(usize, String)>,
     /// The depth of the last line.
     last: Option<usize>,
-    before_empty: bool,
+    before: Before,
     started: bool,
     /// How many groups at the margin were seen.
     groups: usize,
@@ -107,16 +146,16 @@ pub(super) struct Tree {
 const MAX_DEPTH: usize = 200;
 
 impl Tree {
-    pub(super) fn line(&mut self, line: &[u8], coloured: bool) {
+    /// Takes a line, and where in it a colour begins, if one does.
+    pub(super) fn line(&mut self, line: &[u8], colour: Option<usize>) {
         if self.progress {
             return;
         }
         if line.is_empty() {
-            self.flush();
-            self.before_empty = true;
+            self.before = Before::Empty;
             return;
         }
-        let after_empty = std::mem::take(&mut self.before_empty);
+        let after_empty = self.before == Before::Empty;
         if dots(line) && (!self.started || after_empty) && self.leaves.is_empty() {
             self.progress = true;
             return;
@@ -124,62 +163,182 @@ impl Tree {
         let marks = line.iter().take_while(|b| b".F*".contains(b)).count() as u64;
         self.marks += marks;
         self.last_marks += marks;
-        let blanks = line.iter().take_while(|b| **b == b' ').count();
-        if blanks == line.len() || line.len() > 4000 {
+        if line.len() > 4000 {
             return;
         }
+        let blanks = line.iter().take_while(|b| **b == b' ').count();
         if blanks == 0 {
-            if after_empty {
-                self.flush();
-                self.stack.clear();
-                self.groups += 1;
-                self.started = true;
-                self.waiting = Some((0, text(line), coloured, false));
-                self.last = Some(0);
-            }
-            // Else a test or a hook has printed something.
+            self.at_margin(line, colour, after_empty);
             return;
         }
         let depth = blanks / 2;
         if !blanks.is_multiple_of(2) || depth > MAX_DEPTH || !self.started {
             return;
         }
-        if let Some((above, _, _, _)) = &self.waiting {
-            if depth == above + 1 && !self.waiting.as_ref().is_some_and(|waiting| waiting.2) {
-                if let Some((above, name, _, _)) = self.waiting.take() {
+        if blanks == line.len() {
+            self.blank = Some(depth);
+            return;
+        }
+        if let Some(above) = self.blank.take()
+            && depth == above + 1
+        {
+            self.indented(above, String::new(), false);
+        }
+        self.indented(depth, text(&line[blanks..]), colour == Some(0));
+    }
+
+    fn at_margin(&mut self, line: &[u8], colour: Option<usize>, after_empty: bool) {
+        self.blank = None;
+        let before = std::mem::replace(&mut self.before, Before::Output);
+        self.half = None;
+        if after_empty && colour != Some(0) {
+            self.before_margin = self.margin.clone();
+            self.drop_margin();
+            self.margin = Some(text(line));
+            self.started = true;
+        } else {
+            self.half_line(line, colour);
+        }
+        if before == Before::Line
+            && self.half.is_none()
+            && let Some(waiting) = &mut self.waiting
+        {
+            waiting.noisy = true;
+        }
+    }
+
+    /// The line at the margin is no group: a test or a hook has printed it.
+    fn drop_margin(&mut self) {
+        if let Some(line) = self.margin.take() {
+            self.half_line(line.as_bytes(), None);
+            self.half = None;
+        }
+    }
+
+    /// Remembers what may stand behind output without a line end: `a word  the example`.
+    fn half_line(&mut self, line: &[u8], colour: Option<usize>) {
+        /// So many tables are nobody's examples.
+        const MOST: usize = 10_000;
+        let Some((depth, text)) = behind_output(line, colour) else {
+            return;
+        };
+        if self.halves.len() >= MOST {
+            return;
+        }
+        let mut path = self.stack.clone();
+        if let Some(group) = &self.margin {
+            path = vec![group.clone()];
+        } else if let Some(waiting) = &self.waiting {
+            path.truncate(waiting.depth);
+            path.push(waiting.text.clone());
+        }
+        if depth > path.len() {
+            return;
+        }
+        path.truncate(depth);
+        self.halves.push(Leaf {
+            group: self.groups,
+            path,
+            text: text.clone(),
+            follows: false,
+            coloured: colour.is_some(),
+            noisy: false,
+        });
+        self.fresh += 1;
+        self.half = Some((depth, text));
+    }
+
+    fn indented(&mut self, depth: usize, text: String, coloured: bool) {
+        let before = std::mem::replace(&mut self.before, Before::Line);
+        let half = self.half.take().filter(|_| before == Before::Output);
+        let below_half = matches!(half, Some((1, _))) && depth == 2;
+        if (depth == 1 || below_half)
+            && let Some(name) = self.margin.take()
+        {
+            self.flush();
+            self.groups += 1;
+            let displaced = self.before_margin.take();
+            self.displaced
+                .extend(displaced.map(|name| (self.groups, name)));
+            self.stack = vec![name];
+            self.last = Some(0);
+        } else if self.fits(depth) {
+            self.drop_margin();
+        }
+        if let Some(waiting) = &self.waiting {
+            let above = waiting.depth;
+            if depth == above + 1 && !waiting.coloured {
+                if let Some(waiting) = self.waiting.take() {
                     self.stack.truncate(above);
-                    self.stack.push(name);
+                    self.stack.push(waiting.text);
                 }
-            } else if depth <= *above {
+            } else if depth <= above || self.opens(depth, half.as_ref()) {
                 self.flush();
             } else {
                 return;
             }
         }
+        if self.opens(depth, half.as_ref())
+            && let Some((above, name)) = half
+        {
+            self.halves.pop();
+            self.fresh = self.fresh.saturating_sub(1);
+            self.stack.truncate(above);
+            self.stack.push(name);
+        }
         if depth > self.stack.len() || depth == 0 {
             return;
         }
+        // What is deeper than an example cannot follow it.
+        let fresh = std::mem::take(&mut self.fresh);
+        let fresh = self
+            .halves
+            .split_off(self.halves.len().saturating_sub(fresh));
+        let may_stand = fresh.into_iter().filter(|half| half.path.len() >= depth);
+        self.halves.extend(may_stand);
         let follows = self.last == Some(depth);
         self.last = Some(depth);
-        self.waiting = Some((depth, text(&line[blanks..]), coloured, follows));
+        self.last_marks = 0;
+        self.waiting = Some(Waiting {
+            depth,
+            text,
+            coloured,
+            follows,
+            noisy: false,
+        });
+    }
+
+    /// Whether a line of that depth may be the next one of the tree.
+    fn fits(&self, depth: usize) -> bool {
+        match &self.waiting {
+            Some(waiting) => depth <= waiting.depth + usize::from(!waiting.coloured),
+            None => depth <= self.stack.len(),
+        }
+    }
+
+    /// Whether what stands behind output in the line before is the group of a line of that depth.
+    fn opens(&self, depth: usize, half: Option<&(usize, String)>) -> bool {
+        let open = self.waiting.as_ref().map_or(self.stack.len(), |w| w.depth);
+        half.is_some_and(|(above, _)| depth == above + 1 && *above == open)
     }
 
     /// The waiting line is an example, as nothing deeper has followed.
     fn flush(&mut self) {
-        let Some((depth, text, coloured, follows)) = self.waiting.take() else {
+        let Some(waiting) = self.waiting.take() else {
             return;
         };
-        if depth == 0 {
+        // `RSpec` describes each example, and groups need no words.
+        if waiting.depth == 0 || waiting.text.is_empty() {
             return;
         }
-        self.stack.truncate(depth);
-        self.last_marks = 0;
+        self.stack.truncate(waiting.depth);
         self.leaves.push(Leaf {
             group: self.groups,
             path: self.stack.clone(),
-            text,
-            follows,
-            coloured,
+            text: waiting.text,
+            follows: waiting.follows,
+            coloured: waiting.coloured,
+            noisy: waiting.noisy,
         });
     }
 
@@ -205,13 +364,37 @@ impl Tree {
         count
     }
 
-    /// The tree has ended. In colours every example's line is coloured, and only those count.
+    /// The tree has ended.
     pub(super) fn end(&mut self) {
+        self.drop_margin();
         self.flush();
-        if self.leaves.iter().any(|leaf| leaf.coloured) {
-            self.leaves.retain(|leaf| leaf.coloured);
-        }
     }
+
+    /// How many of the lines are coloured.
+    pub(super) fn coloured(&self) -> usize {
+        self.leaves.iter().filter(|leaf| leaf.coloured).count()
+    }
+
+    pub(super) fn keep_coloured(&mut self) {
+        self.leaves.retain(|leaf| leaf.coloured);
+        self.halves.retain(|leaf| leaf.coloured);
+    }
+}
+
+/// The depth and the text of what stands behind output in a line: where a colour begins, or else
+/// behind the last pair of blanks.
+fn behind_output(line: &[u8], colour: Option<usize>) -> Option<(usize, String)> {
+    let line = line.trim_ascii_end();
+    let from = if let Some(at) = colour {
+        at
+    } else {
+        let at = memchr::memmem::rfind(line, b"  ")?;
+        line[..at].trim_ascii_end().len()
+    };
+    let example = line.get(from..)?;
+    let blanks = example.len() - example.trim_ascii_start().len();
+    let depth = blanks / 2;
+    (from > 0 && (1..=MAX_DEPTH).contains(&depth)).then(|| (depth, text(example)))
 }
 
 fn text(line: &[u8]) -> String {
@@ -224,61 +407,4 @@ fn dots(line: &[u8]) -> bool {
     count == line.len()
         || count > 1 && line[..count].iter().any(|b| *b != b'F')
         || count == 1 && line[0] == b'.' && !line[1].is_ascii_alphanumeric()
-}
-
-/// An example with its name, its status, and whether it may be what a test has printed.
-pub(super) type Found = (Leaf, String, TestStatus, bool);
-
-/// Drops what is too much by the totals: what tests have printed, or else what stands in front of
-/// the run, where without its groups all are there.
-pub(super) fn drop_foreign(found: &mut Vec<Found>, all: usize) {
-    let excess = found.len().saturating_sub(all);
-    if excess == 0 {
-        return;
-    }
-    let mut printed = found.clone();
-    drop_excess(&mut printed, excess);
-    let run = &found[excess..];
-    let in_front = run.first().is_some_and(|first| {
-        found[..excess]
-            .iter()
-            .all(|(leaf, _, status, _)| leaf.group < first.0.group && *status == TestStatus::Passed)
-    });
-    if printed.len() > all && in_front {
-        found.drain(..excess);
-    } else {
-        *found = printed;
-    }
-}
-
-/// Drops examples that were not run: those that tests have printed themselves, as far as the
-/// totals show that there are too many.
-fn drop_excess(found: &mut Vec<Found>, mut excess: usize) {
-    // A title that ends like a failure whose number was another's is hardly a title; and what
-    // stands directly in front of it came from the same test.
-    let mut at = found.len();
-    let mut gone = vec![false; found.len()];
-    while at > 0 && excess > 0 {
-        at -= 1;
-        if !found[at].3 {
-            continue;
-        }
-        let mut from = at;
-        loop {
-            gone[from] = true;
-            excess -= 1;
-            let depth = found[from].0.path.len();
-            let before = from > 0
-                && found[from].0.follows
-                && found[from - 1].0.path.len() == depth
-                && found[from - 1].2 == TestStatus::Passed
-                && !gone[from - 1];
-            if excess == 0 || !before {
-                break;
-            }
-            from -= 1;
-        }
-    }
-    let mut keep = gone.iter().map(|gone| !gone);
-    found.retain(|_| keep.next().unwrap_or(true));
 }

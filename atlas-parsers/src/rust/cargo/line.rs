@@ -68,13 +68,22 @@ pub(super) fn remark(name: &str) -> (&str, &'static str) {
 /// Whether a text can be a test's id: a path without blanks, or a doc test `file - item (line N)`.
 pub(super) fn is_name(name: &str) -> bool {
     let (name, _) = remark(name);
-    !name.is_empty() && (!name.contains(' ') || name.contains("(line ") && name.ends_with(')'))
+    !name.is_empty()
+        && !is_file(name)
+        && (!name.contains(' ') || name.contains("(line ") && name.ends_with(')'))
 }
 
 /// The name in `test NAME ... ok`, which nearly every line of a run is; none with a blank in it.
 pub(super) fn plain_pass(line: &str) -> Option<&str> {
     let name = line.strip_prefix("test ")?.strip_suffix(" ... ok")?;
-    (!name.is_empty() && !has_blank(name.as_bytes())).then_some(name)
+    (!name.is_empty() && !has_blank(name.as_bytes()) && !is_file(name)).then_some(name)
+}
+
+/// `tests/ui/wrong.rs`: what trybuild says of a file stands among the tests of its run, and harnesses
+/// that imitate libtest may name tests so.
+#[inline]
+fn is_file(name: &str) -> bool {
+    name.as_bytes().ends_with(b".rs") && memchr::memchr2(b'/', b'\\', name.as_bytes()).is_some()
 }
 
 /// Splits `test NAME ... REST`.
@@ -89,7 +98,7 @@ pub(super) fn test_line(line: &str) -> Option<(&str, &str)> {
     is_name(name).then_some((name, rest))
 }
 
-/// `test some words ... ok`, as harnesses that imitate libtest print it.
+/// `test some words ... ok`, `test a/file.rs ... ok`, as harnesses that imitate libtest print it.
 pub(super) fn spaced_test(line: &[u8]) -> Option<(&str, TestStatus)> {
     let rest = line.strip_prefix(b"test ")?;
     let (name, rest) = std::str::from_utf8(rest).ok()?.rsplit_once(" ... ")?;
