@@ -57,6 +57,9 @@ pub fn check_file(path: &Path) -> CheckedFile {
 pub struct MeasureInput {
     /// Results files, read as one; `-` is standard input.
     pub results: Vec<PathBuf>,
+    /// Results files of judges that are compared, such as two models, each with its judge's name: each judge is
+    /// measured with its own files and what the others above say.
+    pub judges: Vec<(String, PathBuf)>,
     /// Folders of evaluations, `logs/run_evaluation/<run id>`: their verdicts are the truth about the
     /// patches, test by test.
     pub evaluations: Vec<PathBuf>,
@@ -68,6 +71,38 @@ pub struct MeasureInput {
 /// A file cannot be read, or a line of it has a fault, which is named by line and field. A folder of
 /// evaluations holds no verdict. A bug has fewer runs than `k` and that is to be an error.
 pub fn measure(input: &MeasureInput, options: &AnalysisOptions) -> Result<Analysis, Error> {
+    if input.judges.is_empty() {
+        return measure_one(input, options);
+    }
+    let mut parts: Vec<(String, MeasureInput)> = Vec::new();
+    for (name, path) in &input.judges {
+        let at = parts.iter().position(|(known, _)| known == name);
+        let at = at.unwrap_or_else(|| {
+            let common = MeasureInput {
+                judges: Vec::new(),
+                ..input.clone()
+            };
+            parts.push((name.clone(), common));
+            parts.len() - 1
+        });
+        parts[at].1.results.push(path.clone());
+    }
+    if parts
+        .iter()
+        .any(|(_, part)| part.results.contains(&"-".into()))
+        && parts.len() > 1
+    {
+        let why = "standard input is read once, and cannot be common to several judges";
+        return Err(Error::new(ErrorKind::InvalidInput, "measure", why));
+    }
+    let measured: Result<Vec<_>, Error> = parts
+        .into_iter()
+        .map(|(name, part)| Ok((name, measure_one(&part, options)?)))
+        .collect();
+    Ok(Analysis::beside(measured?, options))
+}
+
+fn measure_one(input: &MeasureInput, options: &AnalysisOptions) -> Result<Analysis, Error> {
     let mut reader = ResultsReader::default();
     let is_one = input.results.len() + input.evaluations.len() == 1;
     let wrong = |subject: &Path, why: ResultsError| {

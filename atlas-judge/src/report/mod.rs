@@ -21,6 +21,12 @@ pub fn policies_report(analysis: &Analysis, title: &str) -> String {
     page.paragraph(&analysis.summary());
     page.paragraph(&settings(analysis));
     page.notes(&analysis.notes);
+    let beside = analysis.judges_beside();
+    if !beside.is_empty() {
+        page.open_section("Judges side by side", false);
+        page.figure("Policies and critics of each", "", Err(""), &beside);
+        page.close_section(false);
+    }
     for (at, set) in analysis.policies.iter().enumerate() {
         // Agent by agent comes folded: it is the same again in parts.
         let folded = at > 0;

@@ -105,7 +105,7 @@ fn percentile(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 pub(super) struct MetricsArgs {
     /// The results: JSON lines, one or more a candidate patch; - is standard input. Several files are
-    /// read as one.
+    /// read as one. NAME=FILE are those of one of several judges, such as models, which are compared.
     #[arg(value_name = "RESULTS", required_unless_present = "check")]
     results: Vec<PathBuf>,
     /// The folder of an evaluation, `logs/run_evaluation/<run id>`: its verdicts say which patches resolve
@@ -125,7 +125,7 @@ pub(super) struct MetricsArgs {
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
     /// The results: JSON lines, one or more a candidate patch; - is standard input. Several files are
-    /// read as one.
+    /// read as one. NAME=FILE are those of one of several judges, such as models, which are compared.
     #[arg(long, value_name = "RESULTS", required = true, num_args = 1..)]
     policies: Vec<PathBuf>,
     /// The folder of an evaluation, `logs/run_evaluation/<run id>`: its verdicts say which patches resolve
@@ -155,16 +155,31 @@ pub(super) fn metrics(args: &MetricsArgs) -> Result<u8, Error> {
         let agree = checked.iter().all(|file| file.agrees);
         return Ok(if agree { DONE } else { ERROR });
     }
-    let input = MeasureInput {
-        results: args.results.clone(),
-        evaluations: args.evaluations.clone(),
-    };
+    let input = measured(&args.results, &args.evaluations);
     let analysis = measure(&input, &args.analysis.options())?;
     match args.format {
         Format::Json => output::json(&analysis)?,
         Format::Text => output::print(&analysis.to_markdown())?,
     }
     Ok(DONE)
+}
+
+/// What is measured: a file that is named `NAME=FILE`, and does not exist under that whole name, is a judge's.
+fn measured(results: &[PathBuf], evaluations: &[PathBuf]) -> MeasureInput {
+    let mut input = MeasureInput {
+        evaluations: evaluations.to_vec(),
+        ..MeasureInput::default()
+    };
+    for path in results {
+        let text = path.to_string_lossy();
+        match text.split_once('=') {
+            Some((name, file)) if !name.is_empty() && !name.contains('/') && !path.exists() => {
+                input.judges.push((name.to_owned(), file.into()));
+            }
+            _ => input.results.push(path.clone()),
+        }
+    }
+    input
 }
 
 pub(super) fn report(args: &ReportArgs) -> Result<u8, Error> {
@@ -176,10 +191,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Error> {
         notes: &'a [String],
     }
     let options = args.analysis.options();
-    let input = MeasureInput {
-        results: args.policies.clone(),
-        evaluations: args.evaluations.clone(),
-    };
+    let input = measured(&args.policies, &args.evaluations);
     let analysis = report_policies(&input, &options, &args.title, &args.out)?;
     let out = args.out.display().to_string();
     match args.format {

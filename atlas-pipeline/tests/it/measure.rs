@@ -225,3 +225,70 @@ fn what_was_true_comes_from_an_evaluation() {
     assert_eq!(done.code(), 1);
     assert!(done.stderr().contains("nowhere"), "{}", done.stderr());
 }
+
+/// Two models on the same patches, whose words contradict each other, in one table and one page.
+#[test]
+fn judges_are_compared_side_by_side() {
+    let place = Place::new();
+    let write = |name: &str, more: &dyn Fn(usize) -> serde_json::Value| {
+        let mut text = String::new();
+        for at in 0..8 {
+            let mut line =
+                json!({"instance_id": format!("o__r-{at}"), "patch_id": "p", "agent": "m"});
+            let more = more(at);
+            line.as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
+            writeln!(text, "{line}").unwrap();
+        }
+        std::fs::write(place.path(name), text).unwrap();
+    };
+    write(
+        "truth.jsonl",
+        &|at| json!({"resolved": at < 4, "tests": [{"id": "t", "passed": at < 4}]}),
+    );
+    let said = |at: usize, right: usize| {
+        let yes = (at < 4) == (at < right);
+        json!({
+            "deterministic": {"passed": true},
+            "validation": {"accepted": yes, "score": if yes { 0.9 } else { 0.0 }, "source": "token_logprobs"},
+            "critic": {"variant": "isolated-function", "tests": [{"id": "t", "predicted": yes, "confidence": 90}]},
+        })
+    };
+    write("big.jsonl", &|at| said(at, 8));
+    write("small.jsonl", &|at| said(at, 2));
+    let files = ["truth.jsonl", "big=big.jsonl", "small=small.jsonl"];
+    let done = place.run(&[&["metrics"], &files[..], &["--format", "json"]].concat());
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    let found = done.json();
+    assert_eq!(found["judges"], json!(["big", "small"]));
+    let names: Vec<&str> = found["policies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|set| set["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["big: m", "small: m"]);
+    assert_eq!(found["critics"][1]["variant"], "small: isolated-function");
+    // The small one takes two of the four right patches for wrong, and all wrong ones for right.
+    let table = place.run(&[&["metrics"], &files[..]].concat()).stdout();
+    for row in [
+        "| big | validation | 8 | 4 | 100.0% | 100.0% |",
+        "| small | validation | 8 | 6 | 33.3% | 50.0% |",
+        "| small: isolated-function | 8 | 25.0% | 33.3% | 50.0% |",
+    ] {
+        assert!(table.contains(row), "{row}\n{table}");
+    }
+    let page = [&["report", "--out", "page.html", "--policies"], &files[..]].concat();
+    assert_eq!(place.run(&page).code(), 0);
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(page.contains("Judges side by side"));
+    // Read as one they contradict each other.
+    let done = place.run(&["metrics", "truth.jsonl", "big.jsonl", "small.jsonl"]);
+    assert_eq!(done.code(), 1);
+    assert!(
+        done.stderr().contains("says something else"),
+        "{}",
+        done.stderr()
+    );
+}

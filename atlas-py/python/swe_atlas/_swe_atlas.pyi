@@ -2136,7 +2136,10 @@ def certify_parser(
     """
 
 def measure(
-    results: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    results: str
+    | os.PathLike[str]
+    | Sequence[str | os.PathLike[str]]
+    | Mapping[str, str | os.PathLike[str] | Sequence[str | os.PathLike[str]]],
     *,
     evaluations: Sequence[str | os.PathLike[str]] = (),
     tau: float = 0.5,
@@ -2152,7 +2155,8 @@ def measure(
     """Measures policies and critics from their results: what `abstain`, `review` and `critic` wrote, one or more
     lines a candidate patch.
 
-    `results` is a path or a list of paths, read as one file; `evaluations` are folders
+    `results` is a path or a list of paths, read as one file, or a dict of judges that are compared, such as two models:
+    name to path or paths, where the files of the empty name are common to all. `evaluations` are folders
     `logs/run_evaluation/<run id>`, whose verdicts say which patches resolve their task and which tests pass.
     A task is attempted from the probability `tau` on; `percentiles` of the validation score decide what is
     shown, over patches of tasks that are 'attempted' or of 'all' (`population`). `beyond` is that of
@@ -2164,7 +2168,10 @@ def measure(
     """
 
 def policies_report(
-    results: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    results: str
+    | os.PathLike[str]
+    | Sequence[str | os.PathLike[str]]
+    | Mapping[str, str | os.PathLike[str] | Sequence[str | os.PathLike[str]]],
     out: str | os.PathLike[str],
     *,
     title: str = "Policies and critics",

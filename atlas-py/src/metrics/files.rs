@@ -8,7 +8,7 @@ use atlas_judge::metrics::analysis::{AnalysisOptions, Population};
 use atlas_judge::metrics::{BeyondRuns, LowConfidenceRule};
 use atlas_pipeline::{MeasureInput, check_file};
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyDict, PyType};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -137,8 +137,8 @@ struct Options {
 
 impl Options {
     fn with(self, results: &Bound<'_, PyAny>, evaluations: Vec<PathBuf>) -> PyResult<Asked> {
-        let results = paths(results, "results")?;
-        if results.is_empty() && evaluations.is_empty() {
+        let (results, judges) = results_of(results)?;
+        if results.is_empty() && judges.is_empty() && evaluations.is_empty() {
             return Err(invalid("results", "a file at least expected"));
         }
         if !(0.0..=1.0).contains(&self.tau) {
@@ -163,6 +163,7 @@ impl Options {
         Ok(Asked {
             input: MeasureInput {
                 results,
+                judges,
                 evaluations,
             },
             options: AnalysisOptions {
@@ -180,6 +181,27 @@ impl Options {
             },
         })
     }
+}
+
+/// Files that are read as one, and those of judges.
+type Files = (Vec<PathBuf>, Vec<(String, PathBuf)>);
+
+fn results_of(value: &Bound<'_, PyAny>) -> PyResult<Files> {
+    let Ok(judges) = value.cast::<PyDict>() else {
+        return Ok((paths(value, "results")?, Vec::new()));
+    };
+    let mut found = Files::default();
+    for (name, files) in judges {
+        let name: String = name.extract()?;
+        for path in paths(&files, "results")? {
+            if name.is_empty() {
+                found.0.push(path);
+            } else {
+                found.1.push((name.clone(), path));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// One path, or several.
@@ -203,7 +225,8 @@ fn paths(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<PathBuf>> {
 /// Measures policies and critics from their results: what `abstain`, `review` and `critic` wrote, one or more
 /// lines a candidate patch.
 ///
-/// `results` is a path or a list of paths, read as one file; `evaluations` are folders
+/// `results` is a path or a list of paths, read as one file, or a dict of judges that are compared, such as two models:
+/// name to path or paths, where the files of the empty name are common to all. `evaluations` are folders
 /// `logs/run_evaluation/<run id>`, whose verdicts say which patches resolve their task and which tests pass.
 /// A task is attempted from the probability `tau` on; `percentiles` of the validation score decide what is
 /// shown, over patches of tasks that are 'attempted' or of 'all' (`population`). `beyond` is that of

@@ -77,6 +77,10 @@ pub struct Analysis {
     pub agents: BTreeMap<String, u64>,
     /// Labels of how patches were made, to the number of patches.
     pub kinds: BTreeMap<String, u64>,
+    /// Judges that are compared, such as models; empty where there is one alone. Names of sets of patches and of
+    /// critics then begin with the judge's, as `big: all agents`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<String>,
     /// How it was computed.
     pub options: AnalysisOptions,
     /// Policies: over all patches, then, if there are several agents, agent by agent.
@@ -85,6 +89,59 @@ pub struct Analysis {
     pub critics: Vec<CriticAnalysis>,
     /// What the reader must know to read the numbers rightly.
     pub notes: Vec<String>,
+}
+
+impl Analysis {
+    /// Several judges of the same patches side by side, each with its name.
+    pub fn beside(parts: Vec<(String, Self)>, options: &AnalysisOptions) -> Self {
+        let mut all = Self {
+            lines: 0,
+            instances: 0,
+            agents: BTreeMap::new(),
+            kinds: BTreeMap::new(),
+            judges: Vec::new(),
+            options: options.clone(),
+            policies: Vec::new(),
+            critics: Vec::new(),
+            notes: Vec::new(),
+        };
+        let patches = |part: &Self| part.agents.clone();
+        if parts
+            .windows(2)
+            .any(|two| patches(&two[0].1) != patches(&two[1].1))
+        {
+            all.notes.push(
+                "The judges' files are about different patches: compare their numbers with care."
+                    .to_owned(),
+            );
+        }
+        for (name, mut part) in parts {
+            let named = |what: &str| match what {
+                "" => name.clone(),
+                what => format!("{name}: {what}"),
+            };
+            all.lines += part.lines;
+            all.instances = all.instances.max(part.instances);
+            for (known, new) in [(&mut all.agents, part.agents), (&mut all.kinds, part.kinds)] {
+                for (of, count) in new {
+                    let known = known.entry(of).or_default();
+                    *known = count.max(*known);
+                }
+            }
+            for set in &mut part.policies {
+                set.name = named(&set.name);
+            }
+            for critic in &mut part.critics {
+                critic.variant = named(&critic.variant);
+            }
+            let new: Vec<String> = part.notes.iter().map(|note| named(note)).collect();
+            all.notes.extend(new);
+            all.policies.append(&mut part.policies);
+            all.critics.append(&mut part.critics);
+            all.judges.push(name);
+        }
+        all
+    }
 }
 
 /// Analyses a results file.
@@ -158,6 +215,7 @@ pub fn analyse(
         instances: by_instance.len() as u64,
         agents,
         kinds,
+        judges: Vec::new(),
         options: options.clone(),
         policies: analysed,
         critics,
