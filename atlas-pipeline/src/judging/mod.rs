@@ -9,6 +9,7 @@ mod attempts;
 mod baseline;
 mod critic;
 mod input;
+mod paid;
 mod results_file;
 mod review;
 mod rows;

@@ -1,5 +1,6 @@
 //! The model of a run, and what it may spend.
 
+use super::paid::Metered;
 use crate::Config;
 use atlas_core::{Error, ErrorKind, LanguageModel};
 use atlas_llm::{
@@ -49,7 +50,7 @@ impl ModelSession {
             Provider::Replay | Provider::Scripted | Provider::Noise
         );
         // Every patch of a bug needs the same specification; it is written once.
-        let mut remembered = Remembered::new(open_model_within(&model, &purse)?);
+        let mut remembered = Remembered::new(Metered(open_model_within(&model, &purse)?));
         if let Some(path) = exchanges.filter(|_| !is_free) {
             remembered = remembered.kept_in(Arc::new(Exchanges::open(path)?), &settings);
         }
@@ -77,7 +78,7 @@ impl ModelSession {
         }
         let purse = Arc::new(Purse::new(limits));
         let model = Budget::sharing(model, Arc::clone(&purse), Price::default());
-        let model = Arc::new(Remembered::new(model));
+        let model = Arc::new(Remembered::new(Metered(model)));
         Ok(Self {
             model,
             purse,

@@ -773,6 +773,10 @@ fn review_makes_the_results_that_metrics_read() {
     assert_eq!(found.len(), 6);
     assert!((found[0]["validation"]["score"].as_f64().unwrap() - (-0.2_f64).exp()).abs() < 1e-12);
     assert_eq!(found[0]["validation"]["source"], "token_logprobs");
+    // What each of them cost; the third has the specification of the first, the second never met the model.
+    let calls = [0, 1, 2].map(|at| found[at]["paid"]["calls"].clone());
+    assert_eq!(calls, [json!(2), Value::Null, json!(1)]);
+    assert_eq!(found[0]["paid"]["prompt_tokens"], 10);
     assert_eq!(
         found[1]["deterministic"],
         json!({"passed": false, "stage": "last-test-command"})
