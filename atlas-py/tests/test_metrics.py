@@ -207,6 +207,8 @@ def results(path: Path) -> Path:
 def test_results_are_measured(tmp_path: Path) -> None:
     path = results(tmp_path / "results.jsonl")
     found = swe_atlas.measure(path, resamples=10)
+    beside = swe_atlas.measure({"a": path, "b": [path]}, resamples=10).to_dict()
+    assert beside["judges"] == ["a", "b"] and len(beside["policies"]) == 2 * len(found.policies)
     assert (found.lines, found.instances, found.agents) == (8, 4, {"a": 8})
     assert len(found.policies) == 1 and found.critics == []
     assert "Markdown" not in found.to_markdown() and "|" in found.to_markdown()
