@@ -24,7 +24,13 @@ pub fn policies_report(analysis: &Analysis, title: &str) -> String {
     let beside = analysis.judges_beside();
     if !beside.is_empty() {
         page.open_section("Judges side by side", false);
-        page.figure("Policies and critics of each", "", Err(""), &beside);
+        for table in beside {
+            let title = match table.head.get(1).map(String::as_str) {
+                Some("Policy") => "Policies, over the patches of all agents",
+                _ => "Critics, with the rule for low confidence: tests, then patches",
+            };
+            page.figure(title, "", Err(""), &[table]);
+        }
         page.close_section(false);
     }
     for (at, set) in analysis.policies.iter().enumerate() {
