@@ -118,6 +118,8 @@ pub struct CallFailure {
     pub retry_after: Option<Duration>,
     /// The tokens that the failed call reported all the same, with those of calls before it.
     pub usage: Option<Usage>,
+    /// The field of the request that is refused, where the server names one that a request can do without.
+    pub parameter: Option<&'static str>,
 }
 
 impl CallFailure {
@@ -129,6 +131,7 @@ impl CallFailure {
             status: None,
             retry_after: None,
             usage: None,
+            parameter: None,
         }
     }
 

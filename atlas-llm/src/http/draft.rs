@@ -72,18 +72,60 @@ impl Draft {
             Some(word) => finish(word),
             None => FinishReason::Other("absent".to_owned()),
         };
-        let logprobs = self
+        let mut logprobs = self
             .tokens
             .filter(|tokens| !tokens.is_empty() && !self.tokens_broken);
+        let mut avg_logprob = self.avg_logprob.filter(|_| logprobs.is_none());
+        let mut text = self.text;
+        let thought = reasoning(&text);
+        if thought > 0 {
+            logprobs = logprobs.and_then(|tokens| behind(tokens, thought));
+            // Of the thoughts, too.
+            avg_logprob = None;
+            text.drain(..thought);
+        }
         Ok(Completion {
-            text: self.text,
-            avg_logprob: self.avg_logprob.filter(|_| logprobs.is_none()),
+            text,
+            avg_logprob,
             logprobs,
             finish,
             usage: usage.unwrap_or_default(),
             model: self.model.unwrap_or_else(|| model.to_owned()),
         })
     }
+}
+
+/// How many bytes of an answer are the model's thoughts: what stands between the marks that reasoning models write, the
+/// first of which the server may have put into the prompt. Thoughts that were cut off are all there is.
+fn reasoning(text: &str) -> usize {
+    const MARKS: [(&str, &str); 3] = [
+        ("<think>", "</think>"),
+        ("<thinking>", "</thinking>"),
+        ("<reasoning>", "</reasoning>"),
+    ];
+    let start = text.trim_start();
+    for (open, close) in MARKS {
+        let end = text.find(close).map(|at| at + close.len());
+        let thought = match end {
+            None if start.starts_with(open) => text.len(),
+            // An answer in a form of its own may well hold the words.
+            Some(end) if start.starts_with(open) || !start.starts_with(['{', '[', '`', '"']) => end,
+            _ => continue,
+        };
+        let blanks = text[thought..].len() - text[thought..].trim_start().len();
+        return thought + blanks;
+    }
+    0
+}
+
+/// The tokens behind the first so many bytes; none where a token stands across.
+fn behind(tokens: Vec<TokenLogprob>, bytes: usize) -> Option<Vec<TokenLogprob>> {
+    let mut passed = 0;
+    let mut rest = tokens.into_iter();
+    while passed < bytes {
+        passed += rest.next()?.bytes.len();
+    }
+    (passed == bytes).then(|| rest.collect())
 }
 
 /// The APIs' many words for two reasons.

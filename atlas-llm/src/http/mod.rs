@@ -7,6 +7,7 @@ mod draft;
 mod embedding;
 mod endpoint;
 mod gemini;
+mod learned;
 mod openai;
 mod refusal;
 mod secret;
@@ -20,12 +21,17 @@ use dialect::{Call, Dialect};
 use draft::Draft;
 pub use embedding::HttpEmbedder;
 use endpoint::Endpoint;
+use learned::Learned;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::{Map, Value};
 
 /// One model of an OpenAI-compatible server, of Anthropic or of Gemini. A call is one request: stand
 /// it inside of [`Retry`](crate::Retry) and, for limits, [`Budget`](crate::Budget), or let
 /// [`open_model`](crate::open_model) do so.
+///
+/// A field that the server refuses (`temperature` of a reasoning model, `response_format`, the older name of the most
+/// tokens) is left out or named otherwise from then on, with a warning: the answers are then the server's own way, as
+/// not greedy. `omit` in the configuration says so beforehand, and stands in the settings of results.
 ///
 /// Only what an API takes is sent to it: no log-probabilities and no seed to Anthropic, at most 20
 /// alternatives to anyone. What a response holds is read leniently, and what it does not hold is
@@ -42,6 +48,7 @@ pub struct HttpModel {
     stream: bool,
     omit: Vec<String>,
     extra: Map<String, Value>,
+    learned: Learned,
     endpoint: Endpoint,
 }
 
@@ -67,6 +74,7 @@ impl HttpModel {
             stream: config.stream,
             omit: config.omit.clone(),
             extra: config.extra_body.clone(),
+            learned: Learned::default(),
             endpoint: Endpoint::open(config, dialect, address)?,
         })
     }
@@ -89,6 +97,7 @@ impl HttpModel {
                 settings.shift_remove(field);
             }
         }
+        self.learned.apply(fields);
         for (field, more) in &self.extra {
             match (fields.get_mut(field), more) {
                 (Some(Value::Object(known)), Value::Object(more)) => known.extend(more.clone()),
@@ -98,7 +107,31 @@ impl HttpModel {
         body
     }
 
+    /// Asks, and again without a field that is refused, which is remembered.
     async fn ask(&self, request: &CompletionRequest) -> Result<Completion, CallFailure> {
+        loop {
+            let known = self.learned.fields();
+            let answer = self.ask_once(request).await;
+            let refused = answer.as_ref().err().and_then(|failure| {
+                let is_field = failure.cause == FailureCause::ParameterRefused;
+                failure.parameter.filter(|_| is_field)
+            });
+            match refused {
+                // Of several calls at once each meets the refusal that the first one learns from.
+                Some(field) if !known.contains(field) => {
+                    self.learned.add(field);
+                    tracing::warn!(
+                        model = self.name,
+                        field,
+                        "refused, and left out from now on"
+                    );
+                }
+                _ => return answer,
+            }
+        }
+    }
+
+    async fn ask_once(&self, request: &CompletionRequest) -> Result<Completion, CallFailure> {
         let asked_logprobs = request.top_logprobs.is_some();
         let response = self
             .endpoint

@@ -68,6 +68,7 @@ fn read(status: u16, parsed: &Value, body: &str, logprobs: bool) -> CallFailure 
         param: word("param"),
     };
     let mut failure = CallFailure::new(said.cause(status, logprobs), message);
+    failure.parameter = said.parameter();
     failure.status = Some(status);
     failure.retry_after = delay_in_body(error);
     failure.usage = parsed.get("usage").and_then(|usage| {
@@ -92,6 +93,20 @@ struct Said {
 impl Said {
     fn has(&self, words: &[&str]) -> bool {
         words.iter().any(|word| self.message.contains(word))
+    }
+
+    /// The field that is meant, of those that can be left out or be named otherwise.
+    fn parameter(&self) -> Option<&'static str> {
+        let names = super::learned::FIELDS;
+        let by_name = names.iter().find(|name| self.param == **name);
+        // `'temperature' does not support 0 with this model`, in any quotes.
+        let quoted = || {
+            names.iter().find(|name| {
+                let mut signs = ["'", "`", "\""].iter();
+                signs.any(|sign| self.message.contains(&format!("{sign}{name}{sign}")))
+            })
+        };
+        by_name.or_else(quoted).copied()
     }
 
     fn cause(&self, status: u16, logprobs: bool) -> FailureCause {

@@ -251,7 +251,7 @@ async fn a_refusal_is_not_asked_again_and_names_its_cause() {
         (
             error(
                 400,
-                json!({"code": "unsupported_parameter", "param": "temperature", "message": "Unsupported parameter"}),
+                json!({"code": "unsupported_parameter", "param": "logit_bias", "message": "Unsupported parameter"}),
             ),
             FailureCause::ParameterRefused,
             "Unsupported parameter",
@@ -292,6 +292,125 @@ async fn a_refusal_is_not_asked_again_and_names_its_cause() {
         assert!(failure.to_string().contains(words), "{failure}");
         assert_eq!(requests, 1, "{failure}");
         assert_eq!(seen.ledger(), (1, 1, 0, 0, 0));
+    }
+}
+
+/// What a server refuses is left out or named otherwise, once and for all calls of this model.
+#[tokio::test]
+async fn a_refused_field_is_learned_from() {
+    let refuse = |param: &str, message: &str| {
+        error(
+            400,
+            json!({"code": "unsupported_value", "param": param, "message": message}),
+        )
+    };
+    let server = server(vec![
+        refuse("temperature", "Only the default (1) value is supported"),
+        refuse(
+            "",
+            "Unsupported parameter: 'max_tokens' is not supported with this model",
+        ),
+        ok(),
+    ])
+    .await;
+    let model = atlas_llm::open_model(&served(&format!("{}/v1", server.uri()))).unwrap();
+    for _ in 0..2 {
+        let answer = model
+            .complete(&RunContext::new("test"), &request("hello"))
+            .await;
+        assert_eq!(answer.unwrap().text, "fine");
+    }
+    let bodies: Vec<Value> = server
+        .received_requests()
+        .await
+        .unwrap()
+        .iter()
+        .map(|request| request.body_json().unwrap())
+        .collect();
+    assert_eq!(bodies.len(), 4);
+    assert!(bodies[0]["temperature"].is_number() && bodies[0]["max_tokens"].is_number());
+    assert!(bodies[1].get("temperature").is_none() && bodies[1]["max_tokens"].is_number());
+    for body in &bodies[2..] {
+        assert!(body.get("temperature").is_none() && body.get("max_tokens").is_none());
+        assert_eq!(body["max_completion_tokens"], bodies[0]["max_tokens"]);
+    }
+
+    // Under both names refused, there is no third.
+    let server = self::server(vec![
+        refuse("max_tokens", "no"),
+        refuse("max_completion_tokens", "no"),
+        ok(),
+    ])
+    .await;
+    let seen = ask_as(&served(&format!("{}/v1", server.uri())), &request("hello")).await;
+    assert_eq!(seen.answer.unwrap().text, "fine");
+    let last = server.received_requests().await.unwrap().pop().unwrap();
+    let last: Value = last.body_json().unwrap();
+    assert!(last.get("max_tokens").is_none() && last.get("max_completion_tokens").is_none());
+
+    // Many at once, and a server that refuses whoever sends it.
+    let server = MockServer::start().await;
+    Mock::given(method("POST"))
+        .respond_with(|request: &wiremock::Request| {
+            let body: Value = request.body_json().unwrap();
+            match body.get("seed") {
+                Some(_) => error(
+                    400,
+                    json!({"param": "seed", "message": "unknown parameter"}),
+                ),
+                None => ok(),
+            }
+        })
+        .mount(&server)
+        .await;
+    let model = atlas_llm::open_model(&served(&format!("{}/v1", server.uri()))).unwrap();
+    let mut asked = request("hello");
+    asked.seed = Some(7);
+    let cx = RunContext::new("test");
+    let all = tokio::join!(
+        model.complete(&cx, &asked),
+        model.complete(&cx, &asked),
+        model.complete(&cx, &asked)
+    );
+    for answer in [all.0, all.1, all.2] {
+        assert_eq!(answer.unwrap().text, "fine");
+    }
+}
+
+/// What a model thinks before it answers is no part of the answer, and its tokens are none of the answer's.
+#[tokio::test]
+async fn thoughts_are_no_answer() {
+    for (said, expected) in [
+        ("<think>so it is</think>\n\nyes", "yes"),
+        ("\n<think>a\nb</think>yes <think>", "yes <think>"),
+        (
+            "the server put the first mark into the prompt</think>yes",
+            "yes",
+        ),
+        ("<think>cut off in the middle", ""),
+        ("{\"a\": \"</think>\"}", "{\"a\": \"</think>\"}"),
+        ("yes, <think> is a mark", "yes, <think> is a mark"),
+    ] {
+        let body = ResponseTemplate::new(200).set_body_json(answer(said, 7, 3));
+        let (seen, _) = ask(vec![body]).await;
+        assert_eq!(seen.answer.unwrap().text, expected, "{said}");
+    }
+    for (tokens, left) in [
+        (&["<think>", "so", "</think>", "\n", "y", "es"][..], Some(2)),
+        // One stands across: where the answer begins is not known.
+        (&["<think>", "so", "</think>\ny", "es"], None),
+    ] {
+        let text = tokens.concat();
+        let list: Vec<Value> = tokens
+            .iter()
+            .map(|token| json!({"token": token, "bytes": token.as_bytes(), "logprob": -0.5, "top_logprobs": []}))
+            .collect();
+        let mut body = answer(&text, 7, 3);
+        body["choices"][0]["logprobs"] = json!({"content": list});
+        let (seen, _) = ask(vec![ResponseTemplate::new(200).set_body_json(body)]).await;
+        let found = seen.answer.unwrap();
+        assert_eq!(found.text, "yes");
+        assert_eq!(found.logprobs.map(|tokens| tokens.len()), left);
     }
 }
 
