@@ -305,7 +305,7 @@ impl Run {
                 self.bangs += memchr::memchr_iter(b'!', letters).count() as u64;
             }
         }
-        if !self.proper || self.list {
+        if self.may_be_list() {
             self.begin(line);
         }
         let blanks = line::indent(line);
@@ -323,6 +323,12 @@ impl Run {
         let due = self.root || self.blanks > 0;
         let text = &line[blanks..];
         self.candidates.take(depth, text, suite, due, self.reach);
+    }
+
+    /// Whether the list reporter may have printed this run: before the first test that passes, a failure may be one
+    /// that the first test prints.
+    fn may_be_list(&self) -> bool {
+        self.list || !self.proper || self.passes == [0; 4]
     }
 
     /// Keeps what may be the beginning of a line of the list reporter.
@@ -400,7 +406,7 @@ impl Run {
             return false;
         }
         let mut title = line::without_duration(result.title, raw);
-        let listed = if self.list || !self.proper {
+        let listed = if self.may_be_list() {
             self.listed(result, line, raw)
         } else {
             None
@@ -410,9 +416,15 @@ impl Run {
             self.page.take_if(|page| page.begun > *at);
             if !self.list {
                 // What stood behind the titles so far was printed by their tests.
-                self.found.clear();
+                let kept = self.proper;
+                self.found.retain(|found| kept && found.is_unannounced());
                 self.passes = [0; 4];
-                self.highest = 0;
+                self.highest = self
+                    .found
+                    .iter()
+                    .filter_map(Found::number)
+                    .max()
+                    .unwrap_or(0);
             }
             self.list = true;
             title = listed;
@@ -478,7 +490,7 @@ impl Run {
             self.depth = depth;
             self.reach = self.reach.max(depth);
         }
-        if listed.is_some() || self.proper && !self.list {
+        if listed.is_some() || !self.may_be_list() {
             self.begun.clear();
         } else if !self.proper {
             self.begin(line);

@@ -89,6 +89,19 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Whether the list reporter prints no title before it: a test that is skipped, or a hook.
+    pub(super) fn is_unannounced(&self) -> bool {
+        matches!(self.kind, Kind::Pending) || self.title.contains("\" hook")
+    }
+
+    /// Its number among the failures.
+    pub(super) fn number(&self) -> Option<u64> {
+        match self.kind {
+            Kind::Fail(number) => Some(number),
+            _ => None,
+        }
+    }
+
     pub(super) fn new(
         kind: Kind,
         depth: usize,
