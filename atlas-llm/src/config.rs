@@ -164,15 +164,18 @@ impl ModelConfig {
         }
     }
 
-    /// What a `--model` text names: a table of `[models.NAME]`, else what [`FromStr`] reads.
+    /// What a `--model` text names: a table of `[models.NAME]`, else what [`FromStr`] reads. A provider whose
+    /// address is not given has the one of `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` or `GEMINI_BASE_URL`, where that is
+    /// set, as its own clients have.
     ///
     /// # Errors
     /// Neither; the message lists the tables.
     pub fn resolve(text: &str, tables: &BTreeMap<String, Self>) -> Result<Self, Error> {
         if let Some(table) = tables.get(text) {
-            return Ok(table.clone());
+            return Ok(table.clone().addressed());
         }
-        text.parse().map_err(|why: Error| {
+        let read = text.parse().map(Self::addressed);
+        read.map_err(|why: Error| {
             let names: Vec<&str> = tables.keys().map(String::as_str).collect();
             if names.is_empty() || text.contains(':') {
                 return why;
@@ -181,6 +184,21 @@ impl ModelConfig {
                 format!("no such table among [models]: {}", names.join(", ")),
             )
         })
+    }
+
+    /// With the address that the environment names, where none is given.
+    fn addressed(mut self) -> Self {
+        let variable = match self.provider {
+            Provider::OpenAi => "OPENAI_BASE_URL",
+            Provider::Anthropic => "ANTHROPIC_BASE_URL",
+            Provider::Gemini => "GEMINI_BASE_URL",
+            _ => return self,
+        };
+        if self.base_url.is_none() {
+            let address = std::env::var(variable).unwrap_or_default();
+            self.base_url = Some(address).filter(|address| !address.trim().is_empty());
+        }
+        self
     }
 
     /// The name that an embedder is known by: the model's, else the server's, for a vector is worth nothing

@@ -227,6 +227,39 @@ fn no_answer_is_paid_twice() {
     }
 }
 
+/// The address of OpenAI's own clients is ours, too, and part of what the results were made with.
+#[test]
+fn the_environment_names_the_address() {
+    let place = twenty_rows();
+    let (address, asked) = server(|_| Some((200, word_of_api("success"))));
+    let args = [
+        "abstain",
+        "--dataset",
+        "rows.jsonl",
+        "--model",
+        "openai:m",
+        "--out",
+        "a.jsonl",
+    ];
+    let run = |base: &str| {
+        let mut command = place.atlas(&args);
+        command
+            .env("OPENAI_BASE_URL", base)
+            .env("OPENAI_API_KEY", "k")
+            .output()
+            .unwrap()
+    };
+    let done = run(address.trim_end_matches("#m"));
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    assert_eq!(asked.load(Ordering::SeqCst), 20);
+    let other = run("http://127.0.0.1:9/v1");
+    assert!(String::from_utf8_lossy(&other.stderr).contains("base_url"));
+}
+
 /// Eight patches of one bug at once want one specification.
 #[test]
 fn one_question_at_a_time_is_asked_once() {
