@@ -314,6 +314,8 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         found.outcome = OracleOutcome::EnvironmentInvalid;
         found.reason = reason;
         found.kind = None;
+        // What happened to pass defines no task.
+        found.fail_to_pass.clear();
     } else if found.fail_to_pass.is_empty() {
         found.outcome = OracleOutcome::RejectNoFailToPass;
         found.reason = format!(

@@ -784,7 +784,7 @@ fn an_environment_in_which_most_tests_fail_in_every_state_accepts_nothing() {
         &done(&format!("{broken} a.x+ a.y- o.f+")),
     );
     assert_eq!(found.outcome, OracleOutcome::EnvironmentInvalid);
-    assert_eq!(found.kind, None);
+    assert_eq!((found.kind, &found.fail_to_pass), (None, &Vec::new()));
     assert!(
         found
             .reason
