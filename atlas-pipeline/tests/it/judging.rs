@@ -4,20 +4,15 @@ use crate::support::{Done, Place, git};
 use atlas_pipeline::judge::metrics::results::read_results;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
-fn lines(place: &Place, name: &str) -> Vec<Value> {
+pub(crate) fn lines(place: &Place, name: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(place.path(name)).unwrap();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 
-fn write_lines(place: &Place, name: &str, lines: &[Value]) {
+pub(crate) fn write_lines(place: &Place, name: &str, lines: &[Value]) {
     let mut text = String::new();
     for line in lines {
         writeln!(text, "{line}").unwrap();
@@ -26,7 +21,7 @@ fn write_lines(place: &Place, name: &str, lines: &[Value]) {
 }
 
 /// A row whose problem statement is its name.
-fn row(id: &str) -> Value {
+pub(crate) fn row(id: &str) -> Value {
     json!({
         "instance_id": format!("o__n-{id}"), "repo": "o/n", "base_commit": "HEAD",
         "problem_statement": format!("Title {id}\n\nThe function `get_x` in src/a.py is wrong."),
@@ -65,255 +60,6 @@ fn abstain(place: &Place, more: &[&str]) -> Done {
     ];
     args.extend(more);
     place.run(&args)
-}
-
-/// A server that answers each request with what is told of it, or never; how often it was asked.
-fn server(answer: fn(usize) -> Option<(u16, String)>) -> (String, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/v1#m", listener.local_addr().unwrap());
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&asked);
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let mut request = BufReader::new(stream.try_clone().unwrap());
-            let (mut line, mut length) = (String::new(), 0);
-            while request.read_line(&mut line).is_ok_and(|bytes| bytes > 2) {
-                if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
-                    length = value.trim().parse().unwrap();
-                }
-                line.clear();
-            }
-            let mut body = vec![0; length];
-            request.read_exact(&mut body).unwrap();
-            match answer(count.fetch_add(1, Ordering::SeqCst)) {
-                Some((status, body)) => {
-                    let length = body.len();
-                    let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}");
-                    let kind = "Content-Type: application/json\r\nConnection: close";
-                    let _ = write!(stream, "{head}\r\n{kind}\r\n\r\n{body}");
-                }
-                // Held open for as long as the test runs.
-                None => std::mem::forget(stream),
-            }
-        }
-    });
-    (address, asked)
-}
-
-fn twenty_rows() -> Place {
-    let place = Place::new();
-    let rows: Vec<Value> = (0..20).map(|at| row(&at.to_string())).collect();
-    write_lines(&place, "rows.jsonl", &rows);
-    place
-}
-
-/// An answer of the API without log-probabilities.
-fn answer_of_api(text: &str) -> String {
-    json!({
-        "id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0,
-            "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 40, "completion_tokens": 9, "total_tokens": 49},
-    })
-    .to_string()
-}
-
-/// An answer of the API: the word, with all of the probability on it.
-fn word_of_api(word: &str) -> String {
-    let token = json!({"token": word, "logprob": -0.01, "bytes": word.as_bytes(), "top_logprobs": [
-        {"token": word, "logprob": -0.01, "bytes": word.as_bytes()}]});
-    json!({
-        "id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0,
-            "message": {"role": "assistant", "content": word}, "finish_reason": "stop",
-            "logprobs": {"content": [token]}}],
-        "usage": {"prompt_tokens": 40, "completion_tokens": 1, "total_tokens": 41},
-    })
-    .to_string()
-}
-
-fn refused_after_two(at: usize, status: u16, code: &str) -> (u16, String) {
-    if at < 2 {
-        return (200, word_of_api("success"));
-    }
-    let error = json!({"error": {"message": "this is refused", "code": code}});
-    (status, error.to_string())
-}
-
-/// A refused key is refused for every item: the run stops with what it has.
-#[test]
-fn a_refusal_that_meets_all_items_stops_the_run() {
-    let said = [
-        ("the key is refused", "give a key that is accepted"),
-        ("no such model", "name a model"),
-        ("the quota is spent", "refill the quota"),
-    ];
-    for (at, (why, way_on)) in said.into_iter().enumerate() {
-        let place = twenty_rows();
-        // The first two items are answered, the third is refused.
-        let answer: fn(usize) -> Option<(u16, String)> = match at {
-            0 => |at| Some(refused_after_two(at, 401, "invalid_api_key")),
-            1 => |at| Some(refused_after_two(at, 404, "model_not_found")),
-            _ => |at| Some(refused_after_two(at, 429, "insufficient_quota")),
-        };
-        let (address, asked) = server(answer);
-        let mut args = vec!["abstain", "--dataset", "rows.jsonl", "--model", &address];
-        args.extend(["--out", "abstain.jsonl", "--format", "json"]);
-        let done = place.run(&args);
-        assert_eq!(done.code(), 1, "{}{}", done.stdout(), done.stderr());
-        let report = done.json();
-        let told = report["stopped"].as_str().unwrap();
-        assert!(told.contains(why) && told.contains(way_on), "{told}");
-        let counts = (
-            &report["done"],
-            &report["left"],
-            report["failed"].as_array().unwrap().len(),
-        );
-        assert_eq!(counts, (&json!(2), &json!(18), 0));
-        assert_eq!(asked.load(Ordering::SeqCst), 3);
-        assert_eq!(lines(&place, "abstain.jsonl").len(), 2);
-    }
-}
-
-/// What was paid is not paid again: a run that its budget stops in the middle of an item comes to its end.
-#[test]
-fn no_answer_is_paid_twice() {
-    let place = candidates();
-    let answer = |at: usize| {
-        let text = match at % 2 {
-            0 => "- x is 2".to_owned(),
-            _ => json!({"is_bug_fixed": true, "explanation": "so it is"}).to_string(),
-        };
-        Some((200, answer_of_api(&text)))
-    };
-    let (address, asked) = server(answer);
-    let mut args = REVIEW.to_vec();
-    args[6] = &address;
-    args.extend(["--instance-ids", "o__n-b", "--budget", "calls=1"]);
-    // One call a run: each begins where the one before was stopped.
-    let mut runs = 0;
-    while place.run(&args).code() != 0 {
-        runs += 1;
-        assert_eq!(asked.load(Ordering::SeqCst), runs);
-        assert!(runs < 6, "it comes to no end");
-    }
-    let paid = asked.load(Ordering::SeqCst);
-    assert!(runs > 0 && paid == runs + 1, "{runs} {paid}");
-    let kept = || place.run(&["exchanges", "review.jsonl.exchanges"]).stdout();
-    assert_eq!(kept().lines().count(), paid);
-    // Results that are lost are made again for nothing, with eight at a time, and without the server.
-    std::fs::remove_file(place.path("review.jsonl")).unwrap();
-    let again = [&args[..], &["-j", "8"]].concat();
-    let done = place.run(&again);
-    assert_eq!(done.code(), 0, "{}", done.stderr());
-    assert_eq!(done.json()["ledger"]["calls"], 0);
-    assert_eq!(asked.load(Ordering::SeqCst), paid);
-    // Another configuration of the same model is another question.
-    std::fs::remove_file(place.path("review.jsonl")).unwrap();
-    let table = format!(
-        "[models.m]\nprovider = \"compatible\"\nmodel = \"m\"\nbase_url = \"{}\"\n\
-         extra_body = {{ reasoning_effort = \"high\" }}\n",
-        address.trim_end_matches("#m")
-    );
-    std::fs::write(place.path("atlas.toml"), table).unwrap();
-    let mut other = args.clone();
-    other[6] = "m";
-    let done = place.run(&other);
-    assert_eq!(done.json()["ledger"]["calls"], 1, "{}", done.stderr());
-    // What was kept answers by itself.
-    assert_eq!(kept().lines().count(), paid + 1);
-    for line in kept().lines() {
-        let line: Value = serde_json::from_str(line).unwrap();
-        assert!(line["request"]["messages"].is_array() && line["completion"]["text"].is_string());
-    }
-}
-
-/// The address of OpenAI's own clients is ours, too, and part of what the results were made with.
-#[test]
-fn the_environment_names_the_address() {
-    let place = twenty_rows();
-    let (address, asked) = server(|_| Some((200, word_of_api("success"))));
-    let args = [
-        "abstain",
-        "--dataset",
-        "rows.jsonl",
-        "--model",
-        "openai:m",
-        "--out",
-        "a.jsonl",
-    ];
-    let run = |base: &str| {
-        let mut command = place.atlas(&args);
-        command
-            .env("OPENAI_BASE_URL", base)
-            .env("OPENAI_API_KEY", "k")
-            .output()
-            .unwrap()
-    };
-    let done = run(address.trim_end_matches("#m"));
-    assert!(
-        done.status.success(),
-        "{}",
-        String::from_utf8_lossy(&done.stderr)
-    );
-    assert_eq!(asked.load(Ordering::SeqCst), 20);
-    let other = run("http://127.0.0.1:9/v1");
-    assert!(String::from_utf8_lossy(&other.stderr).contains("base_url"));
-}
-
-/// Eight patches of one bug at once want one specification.
-#[test]
-fn one_question_at_a_time_is_asked_once() {
-    let place = candidates();
-    let (address, asked) = server(|_| {
-        std::thread::sleep(Duration::from_millis(200));
-        Some((200, answer_of_api("- x is 2")))
-    });
-    let mut args = REVIEW.to_vec();
-    args[6] = &address;
-    args.extend(["-j", "8", "--instance-ids", "o__n-a", "--budget", "calls=1"]);
-    let done = place.run(&args);
-    assert_eq!(done.json()["ledger"]["calls"], 1, "{}", done.stderr());
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
-}
-
-/// Ctrl-C: what was paid is told all the same.
-#[test]
-fn an_interrupted_run_tells_what_was_paid() {
-    let place = twenty_rows();
-    let (address, asked) = server(|at| (at < 2).then(|| (200, word_of_api("success"))));
-    let args = [
-        "abstain",
-        "--dataset",
-        "rows.jsonl",
-        "--model",
-        &address,
-        "--out",
-        "a.jsonl",
-    ];
-    let mut child = place.atlas(&args);
-    child
-        .stderr(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::null());
-    let child = child.spawn().unwrap();
-    let end = Instant::now() + Duration::from_secs(60);
-    while asked.load(Ordering::SeqCst) < 3 && Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let pid = child.id().to_string();
-    let sent = std::process::Command::new("kill")
-        .args(["-INT", &pid])
-        .status();
-    assert!(sent.unwrap().success());
-    let done = child.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert!(!done.status.success());
-    assert!(told.contains("cancelled"), "{told}");
-    // The third was on its way.
-    assert!(
-        told.contains("spent: 3 calls, 80 tokens read, 2 written"),
-        "{told}"
-    );
-    assert_eq!(lines(&place, "a.jsonl").len(), 2);
 }
 
 fn three_rows() -> Place {
@@ -552,7 +298,7 @@ fn review_rule(holds: &str, is_fixed: bool, logprob: f64) -> Value {
 }
 
 /// Three instances, the third of which is abstained from; six candidates.
-fn candidates() -> Place {
+pub(crate) fn candidates() -> Place {
     let place = three_rows();
     let repo = place.repository("clones/o__n", &[&[("src/a.py", "x = 1\n"), ("b.py", "")]]);
     let head = git(&repo, &["rev-parse", "HEAD"]);
@@ -734,7 +480,7 @@ fn the_last_test_run_is_read_by_the_parser_of_the_row() {
     assert!(told(1).contains("test_b"), "{}", told(1));
 }
 
-const REVIEW: [&str; 21] = [
+pub(crate) const REVIEW: [&str; 21] = [
     "review",
     "--dataset",
     "rows.jsonl",

@@ -27,6 +27,7 @@ mod gold_only;
 mod golden;
 mod harness_rows;
 mod judging;
+mod judging_paid;
 mod kill;
 mod logs;
 mod make;
