@@ -4,6 +4,7 @@ use crate::Evidence;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// How to turn a checkout into a place where its tests run: the JSON contract of paper 001
 /// (appendix A.1), plus fields of Atlas that other readers may ignore.
@@ -54,6 +55,9 @@ pub struct EnvironmentPlan {
     /// is part of the state's log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rebuild: Vec<String>,
+    /// Programs that tests talk to, in the order of their start: databases, queues, mail.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<Service>,
     /// What the build makes of sources, where a run has to show that it compiled what a state changed.
     /// Absent where compilers look at content and not at times (go), where nothing is compiled ahead of
     /// the tests, and where the test command's own log says it (cargo).
@@ -65,6 +69,9 @@ pub struct EnvironmentPlan {
     /// a plan is the same wherever an engine puts these folders.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// The part of the suite that the test command runs; absent for all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_scope: Option<TestScope>,
     /// The structured report that the test command writes, if the runner can write one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<ReportSpec>,
@@ -90,6 +97,52 @@ pub struct CompiledProducts {
     pub headers: Vec<String>,
     /// Products: `o`, `class`.
     pub products: Vec<String>,
+}
+
+/// A program that tests talk to on the machine's own address, started afresh before each run of the tests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Service {
+    /// What it is: `postgres`, `redis`.
+    pub kind: String,
+    /// What the repository's CI runs: `postgres:15`.
+    pub image: String,
+    /// The port of the machine's own address on which it answers.
+    pub port: u16,
+    /// The command that starts it empty and waits until it answers. A program that is not installed is said in the
+    /// log, and the run goes on; one that does not come up fails the run as a failed rebuild does.
+    pub start: String,
+}
+
+/// A part of a suite, chosen for a pull request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestScope {
+    /// How much.
+    pub level: TestScopeLevel,
+    /// Files, packages or classes, in words of the runner.
+    pub places: Vec<String>,
+    /// Why not all: `asked for`, or what the whole suite did.
+    pub reason: String,
+    /// What cannot be known from a part.
+    pub risk: String,
+}
+
+/// How much of a suite runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestScopeLevel {
+    /// The test files that the pull request touches.
+    Touched,
+    /// These and what stands beside them: the files of their folders, the packages of changed sources.
+    Package,
+}
+
+impl fmt::Display for TestScopeLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Touched => "touched",
+            Self::Package => "package",
+        })
+    }
 }
 
 /// A structured report beside the console log.

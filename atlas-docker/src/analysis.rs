@@ -2,6 +2,7 @@
 
 use crate::ci::{self, Ci};
 use crate::languages::{BUILTIN, Language};
+use crate::services;
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Error, ErrorKind, Evidence, Repository};
 use serde::{Deserialize, Serialize};
@@ -178,7 +179,8 @@ pub fn analyse(repository: &Repository, options: &AnalysisOptions) -> Result<Ana
         }
         crate::pin(&mut plan, &options.pins);
         submodules(&tree, &mut plan);
-        ci::environment(facts.ci, &tree, &mut plan);
+        let reaches = services::services(&facts, &mut plan);
+        ci::environment(facts.ci, &tree, &mut plan, &reaches);
         for lines in plan.evidence.values_mut() {
             let mut seen = BTreeSet::new();
             lines.retain(|line| seen.insert(line.clone()));

@@ -23,6 +23,7 @@ mod refine;
 mod render;
 mod repair;
 mod sealed;
+mod services;
 mod synthesizer;
 mod system;
 mod tree;

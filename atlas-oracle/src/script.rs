@@ -89,6 +89,10 @@ fn marked(plan: &EnvironmentPlan, test_cmd: &str, prelude: &str, tag: &str) -> S
             "if [ ! -e \"$ATLAS_IN/rebuilt\" ]; then\n{commands}: >\"$ATLAS_IN/rebuilt\"\nfi\n"
         );
     }
+    // What one run of a state left in them must not reach the next.
+    for service in &plan.services {
+        commands.extend(["( ", &service.start, "\n) || failed $?\n"]);
+    }
     commands.push_str("unset atlas_nonce\n");
     commands.push_str(test_cmd);
     format!(

@@ -57,7 +57,8 @@ pub fn eval_script(
     }
     script.push_str(": '>>>>> Start Test Output'\n");
     // In a shell of its own each: one that says `exit` must not take the end marker with it.
-    for command in &plan.rebuild {
+    let starts = plan.services.iter().map(|service| &service.start);
+    for command in plan.rebuild.iter().chain(starts) {
         let _ = writeln!(script, "(\n{command}\n)");
     }
     let _ = write!(

@@ -1,8 +1,8 @@
 //! `AppVeyor`, as far as it runs Linux.
 
-use super::Placed;
 use super::job::Job;
 use super::yaml::{Node, load};
+use super::{Beside, Placed};
 use crate::tree::Tree;
 
 /// The phases before and of the tests, in their order.
@@ -81,7 +81,7 @@ fn section(job: &mut Job, file: &str, node: &Node) {
                 }
                 "jdk" if !version.is_empty() => job.toolchain("java", place(version)),
                 "python" | "node" | "go" | "ruby" | "php" | "jdk" => {}
-                service => job.services.push(place(service)),
+                service => job.services.push(Beside::of(place(service))),
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Azure Pipelines, with templates of the same repository.
 
-use super::Placed;
 use super::image::java;
 use super::job::{Job, other_system};
 use super::yaml::{Node, load};
+use super::{Beside, Placed};
 use crate::tree::Tree;
 use std::collections::BTreeSet;
 
@@ -191,8 +191,14 @@ impl Reader<'_> {
                 job.image(listed.map_or(&name, |(_, image)| image));
             }
         }
-        for (_, service) in node.entries_of("services") {
-            job.services.extend(service.scalar(file));
+        for (name, service) in node.entries_of("services") {
+            let Some(of) = service.scalar(file) else {
+                continue;
+            };
+            let listed = self.images.iter().find(|(known, _)| *known == of.text);
+            let mut beside = Beside::of(listed.map_or(of, |(_, image)| image.clone()));
+            beside.name.clone_from(&name.text);
+            job.services.push(beside);
         }
         self.steps(&mut job, file, node, depth);
         self.jobs.push(job);

@@ -1,9 +1,9 @@
 //! `CircleCI`: jobs, executors, commands and their parameters, the matrices of workflows.
 
-use super::Placed;
 use super::image::java;
 use super::job::Job;
 use super::yaml::{Node, load};
+use super::{Beside, Placed};
 use crate::tree::Tree;
 
 /// Orb, its parameter, the toolchain.
@@ -137,7 +137,9 @@ impl Config<'_> {
                     inner.image(&name);
                     inner.variables(self.file, image.entries_of("environment"));
                 } else {
-                    inner.services.push(name);
+                    let alias = image.text_of("name");
+                    let service = Beside::read(self.file, &alias, image);
+                    inner.services.extend(service);
                 }
             }
             inner.variables(self.file, place.entries_of("environment"));

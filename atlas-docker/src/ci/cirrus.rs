@@ -2,7 +2,7 @@
 
 use super::job::Job;
 use super::yaml::{Node, load};
-use super::{Placed, container};
+use super::{Beside, Placed, container};
 use crate::tree::Tree;
 
 /// Reads `.cirrus.yml`.
@@ -73,8 +73,8 @@ fn read_task(tree: &Tree, file: &str, root: &Node, key: &str, node: &Node) -> Op
                     container::dockerfile(&mut job, tree, path.trim_start_matches("./"));
                 }
                 for beside in found.each("additional_containers") {
-                    let image = beside.get("image").and_then(|image| image.scalar(file));
-                    job.services.extend(image);
+                    let name = beside.text_of("name");
+                    job.services.extend(Beside::read(file, &name, beside));
                 }
             }
         }

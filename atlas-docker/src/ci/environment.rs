@@ -1,6 +1,7 @@
 //! Environment variables that CI sets for tests, as far as a plan can take them over.
 
 use super::{Ci, Placed};
+use crate::services::Reach;
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
@@ -45,6 +46,19 @@ static FOREIGN: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a literal pattern")
 });
 
+/// Names of passwords and addresses that are no secrets where the service is started for the tests alone.
+static OF_CLIENTS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)passw|(^|_)pwd$|(^|_)dsn$|^docker_(host|port)$").expect("a literal pattern")
+});
+
+/// Variables that the services' client libraries read themselves.
+static LIBRARIES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"^(PG(HOST|HOSTADDR|PORT|USER|PASSWORD|DATABASE|SSLMODE)|MYSQL_(HOST|TCP_PORT|PWD)|(DATABASE|REDIS|MEMCACHED?|RABBITMQ|AMQP|BROKER)_URL)$",
+    )
+    .expect("a literal pattern")
+});
+
 /// Files whose text shows that the repository itself reads a variable.
 const SOURCES: &[&str] = &[
     ".c", ".cc", ".cfg", ".clj", ".cmake", ".cpp", ".cs", ".ex", ".go", ".gradle", ".h", ".hpp",
@@ -60,15 +74,19 @@ const MAX_SEARCHED: usize = 32 << 20;
 /// Taken over are names with a common meaning ([`KNOWN`]) and names that the repository's own
 /// sources spell out, with a plain value: no secret, no address, no path of CI's machine, no
 /// expression, and the same in all jobs. Names of the second sort are left out where the job has
-/// services beside it, since they mostly switch on tests that need these. What the plan sets
-/// already stays.
-pub(crate) fn environment(ci: &Ci, tree: &Tree, plan: &mut EnvironmentPlan) {
+/// services beside it that are not started here, since they mostly switch on tests that need these;
+/// where all of them are, addresses and passwords are taken over too. What the plan sets already stays.
+pub(crate) fn environment(ci: &Ci, tree: &Tree, plan: &mut EnvironmentPlan, reaches: &[Reach]) {
+    let served = |value: &Placed| {
+        let mut whole = reaches.iter().filter(|reach| reach.is_whole());
+        whole.find(|reach| reach.is_of(value))
+    };
     let mut values: BTreeMap<&str, BTreeMap<&str, &Placed>> = BTreeMap::new();
     let mut with_services = BTreeSet::new();
     for job in ci.jobs.iter().filter(|job| job.tests()) {
         for (name, value) in &job.env {
             values.entry(name).or_default().insert(&value.text, value);
-            if !job.services.is_empty() {
+            if !job.services.is_empty() && served(value).is_none() {
                 with_services.insert(name.as_str());
             }
         }
@@ -104,12 +122,28 @@ pub(crate) fn environment(ci: &Ci, tree: &Tree, plan: &mut EnvironmentPlan) {
                 at.text
             );
             plan.prove("env", at);
+        } else if let Some(reach) = served(value)
+            && (!FOREIGN.is_match(name) || OF_CLIENTS.is_match(name))
+        {
+            if let Some(text) = reach.value(name, &value.text) {
+                let value = Placed {
+                    text,
+                    ..(*value).clone()
+                };
+                if LIBRARIES.is_match(name) {
+                    let at = Evidence::at(value.file.clone(), value.line, line(name, &value));
+                    plan.env.insert(name.to_owned(), value.text);
+                    plan.prove("env", at);
+                } else {
+                    asked.insert(name, value);
+                }
+            }
         } else if !FOREIGN.is_match(name) && plain(&value.text) && !with_services.contains(name) {
-            asked.insert(name, *value);
+            asked.insert(name, (*value).clone());
         }
     }
     for (name, (file, at)) in readers(tree, asked.keys().copied().collect()) {
-        let value = asked[name];
+        let value = &asked[name];
         plan.env.insert(name.to_owned(), value.text.clone());
         let why = Evidence::at(value.file.clone(), value.line, line(name, value));
         plan.prove("env", why);

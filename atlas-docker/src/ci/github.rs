@@ -3,7 +3,7 @@
 use super::image::java;
 use super::job::{Job, other_system};
 use super::yaml::{Node, load};
-use super::{Placed, apt_names};
+use super::{Beside, Placed, apt_names};
 use crate::tree::Tree;
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -158,10 +158,10 @@ impl Reader<'_> {
                     job.image(&image);
                 }
                 job.variables(file, container.entries_of("env"));
+                job.in_container = true;
             }
-            for (_, service) in node.entries_of("services") {
-                let image = service.get("image").unwrap_or(service);
-                job.services.extend(image.scalar(file));
+            for (name, service) in node.entries_of("services") {
+                job.services.extend(Beside::read(file, &name.text, service));
             }
             let scope = Scope {
                 file,

@@ -1,8 +1,8 @@
 //! GitLab CI: `.gitlab-ci.yml` and the files of the same repository that it includes.
 
-use super::Placed;
 use super::job::{Job, other_system};
 use super::yaml::{Node, load};
+use super::{Beside, Placed};
 use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -146,10 +146,22 @@ impl Pipeline {
                 job.image(&image);
             }
         }
+        job.in_container = true;
         if let Some((file, services)) = self.find(&lineage, "services") {
             for service in services.items() {
-                let image = service.get("name").unwrap_or(service);
-                job.services.extend(image.scalar(file));
+                let alias = service.text_of("alias");
+                let Some(mut beside) = Beside::read(file, &alias, service) else {
+                    continue;
+                };
+                if beside.name.is_empty() {
+                    // `registry.example/group/postgres:15` is reached as `postgres` there and as its path here.
+                    let path = beside.image.text.split([':', '@']).next();
+                    let name = path.unwrap_or_default().replace('/', "-");
+                    beside.name = name.trim_start_matches("docker.io-").to_owned();
+                }
+                // The job's variables are the services' too.
+                beside.env.extend(job.env.iter().cloned());
+                job.services.push(beside);
             }
         }
         for key in ["before_script", "script"] {

@@ -1,8 +1,8 @@
 //! One job of any service, in the words of all services.
 
-use super::Placed;
 use super::image;
 use super::yaml::Node;
+use super::{Beside, Placed};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -27,11 +27,13 @@ pub(crate) struct Job {
     /// The systems it runs on and the images it runs in.
     pub(crate) systems: Vec<Placed>,
     /// Environment variables with plain or unresolved values.
-    pub(super) env: Vec<(String, Placed)>,
+    pub(crate) env: Vec<(String, Placed)>,
     /// Values of steps' variables that hold options of a build: `-DX=ON`.
     pub(super) options: Vec<Placed>,
-    /// Images that run beside the job: databases and the like.
-    pub(crate) services: Vec<Placed>,
+    /// What runs beside the job: databases and the like.
+    pub(crate) services: Vec<Beside>,
+    /// Whether it runs in a container itself, so that it reaches services by name and by their own ports.
+    pub(crate) in_container: bool,
     /// Debian packages that are named other than in a command.
     pub(super) apt: Vec<(String, Placed)>,
     /// The folders in which commands run, where it is not the root: command's file and line -> folder.
@@ -94,7 +96,7 @@ impl Job {
     }
 
     /// The folder in which a command runs, from the repository's root; `None` is the root itself.
-    pub(super) fn directory(&self, command: &Placed) -> Option<&str> {
+    pub(crate) fn directory(&self, command: &Placed) -> Option<&str> {
         self.directories
             .iter()
             .find(|(file, line, _)| *file == command.file && *line == command.line)
@@ -111,6 +113,17 @@ impl Job {
             .flat_map(|(_, values)| values)
             .flat_map(|value| self.expand(value))
             .collect()
+    }
+
+    /// The actions it uses, each with what it is given, expressions resolved.
+    pub(crate) fn actions(&self) -> impl Iterator<Item = (&str, Vec<(&str, Placed)>)> {
+        self.uses.iter().map(|uses| {
+            let with = uses.with.iter().flat_map(|(key, values)| {
+                let first = self.expand_all(values).into_iter().next();
+                first.map(|value| (key.as_str(), value))
+            });
+            (uses.action.as_str(), with.collect())
+        })
     }
 
     /// The values of its matrix and of what else expressions can name: key and value.
@@ -267,7 +280,7 @@ impl Job {
 
     /// A text with its expressions replaced, once for each value of the first of them. An
     /// expression that names nothing known gives nothing.
-    pub(super) fn expand(&self, value: &Placed) -> Vec<Placed> {
+    pub(crate) fn expand(&self, value: &Placed) -> Vec<Placed> {
         let mut done = Vec::new();
         // Values can name others: a variable that is taken from the matrix.
         let mut open = vec![(value.clone(), 0)];
@@ -397,6 +410,7 @@ impl Job {
             }));
         self.env.extend(other.env);
         self.services.extend(other.services);
+        self.in_container |= other.in_container;
         self.apt.extend(other.apt);
         self.directories.extend(other.directories);
     }

@@ -45,6 +45,83 @@ pub(crate) struct Placed {
     pub(crate) text: String,
 }
 
+/// What runs beside a job: a database and the like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Beside {
+    /// The name by which a job that runs in a container reaches it; empty where there is none.
+    pub(crate) name: String,
+    /// The image, or a service's own word for it.
+    pub(crate) image: Placed,
+    /// The variables it is given.
+    pub(crate) env: Vec<(String, Placed)>,
+    /// Ports as written: `5433:5432`, `5432`.
+    pub(crate) ports: Vec<String>,
+}
+
+impl Beside {
+    /// An image of which nothing else is known.
+    fn of(image: Placed) -> Self {
+        Self {
+            name: String::new(),
+            image,
+            env: Vec::new(),
+            ports: Vec::new(),
+        }
+    }
+
+    /// An entry of a map or list of services, as GitHub, GitLab, CircleCI and Compose write them.
+    fn read(file: &str, name: &str, node: &yaml::Node) -> Option<Self> {
+        let image = node
+            .get("image")
+            .or_else(|| node.get("name"))
+            .unwrap_or(node);
+        let mut beside = Self::of(image.scalar(file)?);
+        name.clone_into(&mut beside.name);
+        for key in ["env", "environment", "variables"] {
+            for (name, value) in node.entries_of(key) {
+                let value = value.scalar(file);
+                beside
+                    .env
+                    .extend(value.map(|value| (name.text.clone(), value)));
+            }
+            for line in node.get(key).map(yaml::Node::items).unwrap_or_default() {
+                let line = line.scalar(file);
+                let pair = line.as_ref().and_then(|line| line.text.split_once('='));
+                if let (Some(line), Some((name, value))) = (&line, pair) {
+                    let text = value.to_owned();
+                    let value = Placed {
+                        text,
+                        ..line.clone()
+                    };
+                    beside.env.push((name.to_owned(), value));
+                }
+            }
+        }
+        for port in node.each("ports") {
+            let written = match (port.get("published"), port.get("target")) {
+                (Some(outer), Some(inner)) => format!("{}:{}", outer.text(), inner.text()),
+                (None, Some(inner)) => inner.text(),
+                _ => port.text(),
+            };
+            beside.ports.push(written);
+        }
+        Some(beside)
+    }
+}
+
+/// What a Compose file of the repository starts.
+pub(crate) fn composed(tree: &Tree, file: &str) -> Vec<Beside> {
+    let root = tree.text(file).and_then(|text| yaml::load(file, &text));
+    let Some(root) = root else {
+        return Vec::new();
+    };
+    let services = root.entries_of("services").iter();
+    services
+        .filter(|(_, node)| node.get("image").is_some())
+        .filter_map(|(name, node)| Beside::read(file, &name.text, node))
+        .collect()
+}
+
 /// All jobs that run on Linux.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ci {

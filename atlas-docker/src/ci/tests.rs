@@ -23,7 +23,8 @@ fn told(ci: &Ci) -> String {
             }
         }
         for service in &job.services {
-            let _ = writeln!(told, "  beside {} :{}", service.text, service.line);
+            let image = &service.image;
+            let _ = writeln!(told, "  beside {} :{}", image.text, image.line);
         }
         for (name, value) in &job.env {
             let _ = writeln!(told, "  env {name}={} :{}", value.text, value.line);

@@ -3,7 +3,7 @@
 use super::image::java;
 use super::job::{Job, other_system};
 use super::yaml::{Node, load};
-use super::{Placed, apt_names};
+use super::{Beside, Placed, apt_names};
 use crate::tree::Tree;
 
 /// Travis' key of versions, the toolchain.
@@ -116,7 +116,8 @@ fn common(job: &mut Job, file: &str, node: &Node, all: bool) {
         let services = services.scalars(file);
         // The display and the engine belong to the machine, they are not things to talk to.
         let beside = |service: &Placed| !["xvfb", "docker"].contains(&service.text.as_str());
-        job.services.extend(services.into_iter().filter(beside));
+        let services = services.into_iter().filter(beside);
+        job.services.extend(services.map(Beside::of));
     }
 }
 

@@ -59,7 +59,7 @@ pub fn languages() -> impl Iterator<Item = &'static str> {
 }
 
 /// The build command that puts a shell script into the environment; [`call`] runs it.
-fn install_script(name: &str, text: &str) -> String {
+pub(crate) fn install_script(name: &str, text: &str) -> String {
     format!(
         "mkdir -p \"$ATLAS_ENV/bin\" && cat > \"$ATLAS_ENV/bin/{name}\" <<'ATLAS_END'\n{}\nATLAS_END",
         text.trim_end()
@@ -127,7 +127,7 @@ pub(crate) const MAKE_VENV: &str =
 pub(crate) const MAKE_BIN: &str = "mkdir -p \"$ATLAS_ENV/bin\"";
 
 /// The command that runs a script of the environment.
-fn call(name: &str) -> String {
+pub(crate) fn call(name: &str) -> String {
     format!("bash \"$ATLAS_ENV/bin/{name}\"")
 }
 

@@ -1,6 +1,7 @@
 //! What a repair does to a plan.
 
 use crate::render::shell_quote;
+use crate::services;
 use atlas_core::EnvironmentPlan;
 
 /// One change.
@@ -10,6 +11,8 @@ pub(crate) enum Change {
     Toolchain(String),
     /// A Debian package.
     Package(String),
+    /// A program that tests talk to, on its usual port: what [`services`](crate::services) calls it.
+    Service(String),
     /// Whatever Debian package brings this header.
     HeaderSearch(String),
     /// A Python distribution beside those that were planned.
@@ -29,7 +32,7 @@ impl Change {
     pub(crate) fn needs_image(&self) -> bool {
         matches!(
             self,
-            Self::Toolchain(_) | Self::Package(_) | Self::HeaderSearch(_)
+            Self::Toolchain(_) | Self::Package(_) | Self::Service(_) | Self::HeaderSearch(_)
         )
     }
 
@@ -60,6 +63,7 @@ impl Change {
                 ));
                 true
             }
+            Self::Service(kind) => services::add(plan, kind),
             Self::HeaderSearch(header) => {
                 let ending: String = header
                     .chars()
@@ -125,6 +129,7 @@ impl Change {
         match self {
             Self::Toolchain(version) => format!("toolchain {version}"),
             Self::Package(name) => format!("Debian package {name}"),
+            Self::Service(kind) => format!("service {kind}"),
             Self::HeaderSearch(header) => format!("the Debian package that has {header}"),
             Self::PythonPackage(name) => format!("Python package {name}"),
             Self::WithoutNpmPackage(name) => format!("npm package {name} left out"),
@@ -285,6 +290,7 @@ mod tests {
     fn a_change_that_is_there_already_changes_nothing() {
         for change in [
             Change::Package("cmake".to_owned()),
+            Change::Service("redis".to_owned()),
             Change::HeaderSearch("a+b.h".to_owned()),
             Change::PythonPackage("PyYAML".to_owned()),
             Change::Variable("TZ".to_owned(), "UTC".to_owned()),

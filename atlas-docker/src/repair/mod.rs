@@ -6,6 +6,7 @@
 mod change;
 mod npm;
 mod python;
+mod service;
 mod settings;
 mod system;
 mod tables;
@@ -66,6 +67,7 @@ const RULES: &[Rule] = &[
     system::libraries,
     python::modules,
     npm::packages,
+    service::refused,
     settings::locale,
     settings::time_zone,
     settings::heap,

@@ -1,0 +1,167 @@
+//! Databases and the like that a repository's CI runs beside its tests, started in the sandbox from the
+//! distribution's packages.
+
+mod found;
+mod kinds;
+
+pub(crate) use found::Reach;
+
+use crate::ci::Placed;
+use crate::languages::{call, install_script};
+use crate::render::shell_quote;
+use crate::{analysis::Facts, ci::Job};
+use atlas_core::{EnvironmentPlan, Evidence, Service};
+use found::{Found, found};
+use kinds::Kind;
+use std::collections::BTreeSet;
+
+/// The program that starts them.
+const PROGRAM: &str = include_str!("service.sh");
+
+/// What it is called in an environment.
+const NAME: &str = "service";
+
+/// Adds to a plan what the CI's jobs with tests have beside them, as far as the distribution has it, and the
+/// job's own commands that set it up. Tells of each such job what its variables may speak of.
+pub(crate) fn services(facts: &Facts<'_>, plan: &mut EnvironmentPlan) -> Vec<Reach> {
+    let mut reaches = Vec::new();
+    let mut packages = BTreeSet::new();
+    let mut folders = BTreeSet::new();
+    let mut lacking = BTreeSet::new();
+    for job in facts.ci.jobs.iter().filter(|job| job.tests()) {
+        let mut reach = Reach::of(job);
+        for found in found(job, facts.tree) {
+            let Some(kind) = Kind::of(&found.image.text) else {
+                if reach.lacks(&found) && lacking.insert(found.image.text.clone()) {
+                    let text = format!(
+                        "CI has {} beside the tests, which the distribution does not have: tests that need it fail",
+                        found.image.text
+                    );
+                    plan.drift.push(text);
+                }
+                continue;
+            };
+            let port = found.port(job, kind);
+            reach.has(&found.name, kind.port, port);
+            let twin = |known: &Service| known.port == port;
+            if plan.services.iter().any(twin) {
+                continue;
+            }
+            packages.extend(kind.packages(&found.image.text));
+            folders.extend(kind.folder);
+            if let Some(other) = kind.stands_for(&found.image.text) {
+                plan.drift.push(other);
+            }
+            let at = &found.image;
+            let text = format!("{} runs beside the tests", at.text);
+            plan.prove("services", Evidence::at(at.file.clone(), at.line, text));
+            let start = start(kind, port, &found, job);
+            plan.services.push(Service {
+                kind: kind.name.to_owned(),
+                image: at.text.clone(),
+                port,
+                start,
+            });
+        }
+        reaches.push(reach);
+    }
+    if plan.services.is_empty() {
+        return reaches;
+    }
+    install(plan, &packages, &folders);
+    reaches
+}
+
+/// Adds the packages of services, the folders for their sockets and the program that starts them.
+fn install(
+    plan: &mut EnvironmentPlan,
+    packages: &BTreeSet<&'static str>,
+    folders: &BTreeSet<&'static str>,
+) {
+    let words = |names: &BTreeSet<&'static str>| {
+        let names: Vec<&str> = names.iter().copied().collect();
+        names.join(" ")
+    };
+    plan.pre_install.push(format!(
+        "apt-get update && apt-get install -y --no-install-recommends {} && rm -rf /var/lib/apt/lists/*",
+        words(packages)
+    ));
+    if !folders.is_empty() {
+        plan.pre_install
+            .push(format!("install -d -m 1777 {}", words(folders)));
+    }
+    let names = packages.iter().map(|name| (*name).to_owned());
+    plan.apt_packages.extend(names);
+    plan.apt_packages.sort();
+    plan.apt_packages.dedup();
+    let program = install_script(NAME, PROGRAM);
+    if !plan.build.contains(&program) {
+        plan.build.insert(0, program);
+    }
+}
+
+/// Adds a service of this kind on its usual port, without users and passwords of its own; false if one is there.
+pub(crate) fn add(plan: &mut EnvironmentPlan, kind: &str) -> bool {
+    let Some(kind) = Kind::named(kind) else {
+        return false;
+    };
+    if plan.services.iter().any(|known| known.port == kind.port) {
+        return false;
+    }
+    let folders = kind.folder.into_iter().collect();
+    install(
+        plan,
+        &kind.packages(kind.name).into_iter().collect(),
+        &folders,
+    );
+    plan.services.push(Service {
+        kind: kind.name.to_owned(),
+        image: kind.name.to_owned(),
+        port: kind.port,
+        start: format!("{} {} {}", call(NAME), kind.name, kind.port),
+    });
+    plan.drift.push(format!(
+        "{} is started because tests ask for it on its usual port; no CI says how it is set up",
+        kind.name
+    ));
+    true
+}
+
+/// The kind that answers on a port by itself.
+pub(crate) fn kind_at(port: u16) -> Option<&'static str> {
+    Kind::at(port).map(|kind| kind.name)
+}
+
+/// The command that starts one, with what CI gives it, and then the job's commands that set it up.
+fn start(kind: &Kind, port: u16, found: &Found, job: &Job) -> String {
+    let mut command = format!("{} {} {port}", call(NAME), kind.name);
+    for (setting, names) in kind.settings {
+        let given = names.iter().find_map(|name| found.setting(name));
+        let value = given.filter(|value| is_plain(value));
+        if let Some(value) = value {
+            command.push(' ');
+            command.push_str(&shell_quote(&format!("{setting}={value}")));
+        }
+    }
+    for line in kind.preparations(job) {
+        command.push('\n');
+        command.push_str(&line);
+    }
+    command
+}
+
+/// Whether a setting is a literal.
+fn is_plain(value: &str) -> bool {
+    !value.is_empty()
+        && !value.contains(['$', '`', '{', '<'])
+        && !value.chars().any(char::is_control)
+}
+
+/// The first literal that a text of a job comes to.
+fn literal(job: &Job, text: &Placed) -> Option<String> {
+    let mut values = job.expand(text).into_iter().map(|value| value.text);
+    values.find(|value| is_plain(value))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! Jobs of made-up repositories, and what stands in their plans.
+
+use crate::analysis::{Analysis, AnalysisOptions, analyse};
+use atlas_core::{EnvironmentPlan, Repository};
+use std::collections::BTreeMap;
+
+fn planned(files: &[(&str, &str)]) -> EnvironmentPlan {
+    let folder = tempfile::tempdir().unwrap();
+    let own = [
+        ("go.mod", "module example.org/x\n\ngo 1.22\n"),
+        ("x_test.go", "package x\n"),
+        (
+            "x.go",
+            "package x // reads DB_DSN, DB_PASSWORD, MAIL_HOST and DB_PORT\n",
+        ),
+    ];
+    for (path, content) in own.iter().chain(files) {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    let repository = Repository {
+        name: "example/x".to_owned(),
+        checkout: folder.path().to_owned(),
+        base: "0123456789012345678901234567890123456789".parse().unwrap(),
+        base_date: "2026-01-01T00:00:00Z".to_owned(),
+        head_manifests: BTreeMap::new(),
+        head_tests: BTreeMap::new(),
+    };
+    match analyse(&repository, &AnalysisOptions::default()).unwrap() {
+        Analysis::Plan(plan) => plan,
+        Analysis::Verdict { reason, .. } => panic!("{reason}"),
+    }
+}
+
+fn starts(plan: &EnvironmentPlan) -> Vec<String> {
+    let starts = plan.services.iter().map(|service| {
+        service
+            .start
+            .replace("bash \"$ATLAS_ENV/bin/service\" ", "")
+    });
+    starts.collect()
+}
+
+#[test]
+fn github_services_start_on_the_ports_that_the_job_sees() {
+    let plan = planned(&[(
+        ".github/workflows/ci.yml",
+        r#"
+on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    env:
+      DB_DSN: postgres://me:pass@localhost:5433/things?sslmode=disable
+      REDIS_URL: redis://127.0.0.1:${{ job.services.redis.ports[6379] }}/0
+      DB_PASSWORD: ${{ secrets.DB }}
+    services:
+      db:
+        image: postgres:${{ matrix.pg }}
+        env:
+          POSTGRES_USER: me
+          POSTGRES_PASSWORD: pass
+          POSTGRES_DB: things
+        ports: ["5433:5432"]
+      redis:
+        image: docker.io/library/redis:7-alpine
+        ports:
+          - 6379
+    strategy:
+      matrix:
+        pg: [12, 16]
+    steps:
+      - run: psql -c 'create extension hstore' -d things
+      - run: go test ./...
+"#,
+    )]);
+    assert_eq!(
+        starts(&plan),
+        [
+            "postgres 5433 user=me password=pass database=things\npsql -c 'create extension hstore' -d things",
+            "redis 6379",
+        ]
+    );
+    assert_eq!(
+        plan.env["DB_DSN"],
+        "postgres://me:pass@localhost:5433/things?sslmode=disable"
+    );
+    assert_eq!(plan.env["REDIS_URL"], "redis://127.0.0.1:6379/0");
+    assert!(!plan.env.contains_key("DB_PASSWORD"));
+    let packages: Vec<&str> = plan.apt_packages.iter().map(String::as_str).collect();
+    assert_eq!(packages, ["postgresql", "redis-server"]);
+    assert!(
+        plan.pre_install
+            .iter()
+            .any(|command| command == "install -d -m 1777 /run/postgresql")
+    );
+    assert!(plan.drift.iter().any(|line| line.contains("postgres:12")));
+}
+
+#[test]
+fn a_job_in_a_container_reaches_them_by_name() {
+    let plan = planned(&[(
+        ".gitlab-ci.yml",
+        r#"
+test:
+  image: golang:1.22
+  services:
+    - name: registry.example/mirror/mysql:8
+      alias: db
+  variables:
+    MYSQL_DATABASE: things
+    MYSQL_ROOT_PASSWORD: secret
+    DB_DSN: root:secret@tcp(db:3306)/things
+    DB_PASSWORD: db
+    MAIL_HOST: db
+  script:
+    - go test ./...
+"#,
+    )]);
+    assert_eq!(
+        starts(&plan),
+        ["mariadb 3306 database=things root_password=secret"]
+    );
+    assert_eq!(plan.env["DB_DSN"], "root:secret@tcp(localhost:3306)/things");
+    assert_eq!(plan.env["DB_PASSWORD"], "db");
+    assert_eq!(plan.env["MAIL_HOST"], "localhost");
+}
+
+#[test]
+fn actions_commands_and_compose_files_start_some() {
+    let plan = planned(&[
+        (
+            ".github/workflows/ci.yml",
+            r#"
+on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: supercharge/redis-github-action@v1
+        with:
+          redis-version: 7
+          redis-port: 6380
+      - run: sudo systemctl start mysql
+      - run: docker run -d --name mq -p 5673:5672 rabbitmq:3-management
+      - run: docker compose -f ./test/compose.yml up -d cache
+      - run: go test ./...
+"#,
+        ),
+        (
+            "test/compose.yml",
+            "services:\n  cache:\n    image: memcached:1.6\n    ports: [\"11212:11211\"]\n  web:\n    image: nginx\n  db:\n    image: postgres\n",
+        ),
+    ]);
+    assert_eq!(
+        starts(&plan),
+        [
+            "redis 6380",
+            "mariadb 3306 root_password=root",
+            "rabbitmq 5673",
+            "memcached 11212"
+        ]
+    );
+}
+
+#[test]
+fn what_the_distribution_lacks_is_said_and_its_variables_stay_away() {
+    let plan = planned(&[(
+        ".github/workflows/ci.yml",
+        r#"
+on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    services:
+      mongo:
+        image: mongo:6
+      exporter:
+        image: oliver006/redis_exporter
+    env:
+      MAIL_HOST: somewhere
+    steps:
+      - run: go test ./...
+"#,
+    )]);
+    assert_eq!(plan.services, []);
+    assert!(plan.drift.iter().any(|line| line.contains("mongo:6")));
+    assert!(!plan.env.contains_key("MAIL_HOST"));
+    assert!(
+        !plan
+            .build
+            .iter()
+            .any(|command| command.contains("atlas-services"))
+    );
+}
