@@ -5,6 +5,7 @@ use crate::analysis::{Facts, Verdict};
 use crate::render::shell_quote;
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use regex::Regex;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// A test runner.
@@ -144,6 +145,15 @@ pub(super) fn command(
             Some((run, command))
         })
         .collect();
+    let usual = CONFIGURATIONS
+        .iter()
+        .map(|name| (*name).to_owned())
+        .find(|name| tree.has(&format!("{}{name}", composer.folder)));
+    let files: BTreeSet<&str> = in_ci
+        .iter()
+        .filter_map(|(run, _)| Some(CONFIGURATION.captures(run)?.get(1)?.as_str()))
+        .collect();
+    let is_varied = script.is_none() && files.len() > 1;
     let named = script
         .as_deref()
         .into_iter()
@@ -154,6 +164,9 @@ pub(super) fn command(
                 Evidence::at(at.file.clone(), at.line, at.text.clone()),
             )
         }))
+        // A plain call of it speaks for the usual file, whatever further calls name, and so do several files in turn:
+        // each is for a database, or another machine, of CI's.
+        .take_while(|(text, _)| usual.is_none() || !is_varied && CONFIGURATION.is_match(text))
         .find_map(|(text, why)| {
             let path = CONFIGURATION.captures(&text)?[1]
                 .trim_start_matches("./")
@@ -161,10 +174,6 @@ pub(super) fn command(
             tree.has(&format!("{}{path}", composer.folder))
                 .then_some((path, why))
         });
-    let usual = CONFIGURATIONS
-        .iter()
-        .map(|name| (*name).to_owned())
-        .find(|name| tree.has(&format!("{}{name}", composer.folder)));
     let nested = ["tests", "test", "build"].iter().find_map(|folder| {
         let mut paths = CONFIGURATIONS.iter().map(|name| format!("{folder}/{name}"));
         paths.find(|name| tree.has(&format!("{}{name}", composer.folder)))

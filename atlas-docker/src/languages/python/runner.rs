@@ -133,7 +133,10 @@ pub(super) fn find(facts: &Facts<'_>, manifests: &Manifests) -> Result<Found, Ve
             .captures(&evidence.text)
             .map(|found| found[1].to_owned())
             .unwrap_or_default();
-        return django::other(facts, &name, evidence);
+        return django::other(facts, &name, evidence).or_else(|verdict| {
+            let (place, _) = own_program(facts, manifests).ok_or(verdict)?;
+            found(Runner::Unittest, vec![at(&place)])
+        });
     }
     if let Some(file) = manifests.all_names(tree).get("pytest") {
         let line = tree.line_with(file, "pytest").unwrap_or(1);
@@ -467,6 +470,39 @@ fn configured(facts: &Facts<'_>, manifests: &Manifests, key: &str) -> bool {
 }
 
 /// The repository's own arguments where a command shows them; otherwise by where the tests are.
+/// A program of the repository that runs unittest, as the repository calls it, and the same with every test named.
+fn own_program(facts: &Facts<'_>, manifests: &Manifests) -> Option<(Placed, String)> {
+    static CALL: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(?:\w+=\S*\s+)*(?:poetry run |uv run |pipenv run )?(?:python[\d.]*|\./)\s*([\w./-]*tests?\.py)((?:\s+[\w./=:,-]+)*)\s*$")
+            .expect("a literal pattern")
+    });
+    commands(facts, manifests).into_iter().find_map(|place| {
+        let found = CALL.captures(place.text.trim())?;
+        let file = found[1].trim_start_matches("./");
+        let text = facts.tree.text(file)?;
+        if !text.contains("unittest") {
+            return None;
+        }
+        let mut words: Vec<&str> = found[2].split_whitespace().collect();
+        words.retain(|word| !matches!(*word, "-q" | "--quiet" | "-f" | "--failfast"));
+        let is_told = words
+            .iter()
+            .any(|word| word.starts_with("-v") || word.starts_with("--verbos"));
+        let knows = ["unittest.main", "\"-v\"", "'-v'"]
+            .iter()
+            .any(|sign| text.contains(sign));
+        if !is_told && knows {
+            words.push("-v");
+        }
+        let mut command = format!("python {}", shell_quote(file));
+        for word in words {
+            command.push(' ');
+            command.push_str(&shell_quote(word));
+        }
+        Some((place, command))
+    })
+}
+
 fn unittest(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) -> String {
     static CALL: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"-m\s+unittest\b(.*)$").expect("a literal pattern"));
@@ -497,6 +533,10 @@ fn unittest(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan
             text.push_str(&shell_quote(word.trim_matches(['"', '\''])));
         }
         return format!("{text} -v");
+    }
+    if let Some((place, command)) = own_program(facts, manifests) {
+        plan.prove("test_cmd", at(&place));
+        return command;
     }
     let tree = facts.tree;
     // Discovery only enters folders that are packages.
