@@ -122,7 +122,10 @@ async fn tried(
     trial: &dyn TrialRun,
 ) -> Result<SynthesisOutcome, Error> {
     cx.progress.phase("trial run");
-    let trial = trial.run(cx, &environment).await?;
+    let mut trial = trial.run(cx, &environment).await?;
+    if let Some(plan) = trial.plan.take() {
+        environment.plan = plan;
+    }
     let checkout = repository.checkout.clone();
     let (trial, verification) = tokio::task::spawn_blocking(move || {
         let tree = Tree::open(&checkout)?;

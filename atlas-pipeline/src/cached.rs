@@ -3,8 +3,8 @@
 use crate::store::{Key, clear_unfinished, read_json, write_atomically, write_json};
 use async_trait::async_trait;
 use atlas_core::{
-    Environment, Error, ExitState, Isolation, Job, JobResult, JobUser, ResourceUsage, RunContext,
-    Sandbox, SandboxInfo,
+    Environment, Error, ExitState, Isolation, Job, JobResult, JobUser, Limits, ResourceUsage,
+    RunContext, Sandbox, SandboxInfo,
 };
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -79,12 +79,17 @@ impl CachedSandbox {
     }
 
     fn key(&self, environment: &Environment, job: &Job) -> Option<String> {
-        let mut key = Key::new("job 1")
+        // What ends within one limit of time ends so within any that is not shorter.
+        let limits = Limits {
+            seconds: 0,
+            ..job.limits.clone()
+        };
+        let mut key = Key::new("job 2")
             .part(self.inner.info().engine.as_bytes())
             .part(&serde_json::to_vec(&environment.image).ok()?)
             .part(environment.lock.image_id.as_bytes())
             .part(job.script.as_bytes())
-            .part(&serde_json::to_vec(&(&job.collect, &job.env, &job.limits, job.network)).ok()?);
+            .part(&serde_json::to_vec(&(&job.collect, &job.env, &limits, job.network)).ok()?);
         if job.user != JobUser::default() {
             key = key.part(&serde_json::to_vec(&job.user).ok()?);
         }
@@ -127,9 +132,12 @@ impl CachedSandbox {
         }
     }
 
-    fn load(&self, key: &str) -> Option<JobResult> {
+    fn load(&self, key: &str, job: &Job) -> Option<JobResult> {
         let folder = self.folder.join(key);
         let stored: Stored = read_json(&folder.join("result.json"))?;
+        if stored.seconds > job.limits.wall().as_secs_f64() {
+            return None;
+        }
         let mut files = BTreeMap::new();
         for (number, name) in stored.files.iter().enumerate() {
             files.insert(
@@ -194,7 +202,7 @@ impl Sandbox for CachedSandbox {
     ) -> Result<JobResult, Error> {
         cx.check("run job")?;
         let key = self.key(environment, job);
-        if let Some(known) = key.as_deref().and_then(|key| self.load(key)) {
+        if let Some(known) = key.as_deref().and_then(|key| self.load(key, job)) {
             tracing::debug!(job = job.label, "answered from an earlier run");
             cx.progress.detail("known from an earlier run");
             self.counts.known.fetch_add(1, Ordering::Relaxed);
@@ -205,7 +213,7 @@ impl Sandbox for CachedSandbox {
         };
         // Another process, or another task of this one, may be at the very same job.
         let _lock = self.turn(cx, &key).await?;
-        if let Some(known) = self.load(&key) {
+        if let Some(known) = self.load(&key, job) {
             self.counts.known.fetch_add(1, Ordering::Relaxed);
             return Ok(known);
         }

@@ -43,11 +43,44 @@ pub struct MakeConfig {
     /// where the runner can be told so, the last of them in another order where it knows one. A test
     /// that the pull request does not reach gets three times as many. 0: none. Default: 3.
     pub confirm: u32,
+    /// How much of the suite runs. Default: `auto`.
+    pub scope: ScopeChoice,
+    /// Seconds that the whole suite may take in Base before `auto` takes a part of it. Default: 300.
+    pub scope_seconds: u64,
 }
 
 impl Default for MakeConfig {
     fn default() -> Self {
-        Self { confirm: 3 }
+        Self {
+            confirm: 3,
+            scope: ScopeChoice::default(),
+            scope_seconds: 300,
+        }
+    }
+}
+
+/// How much of a suite runs for a pull request. What was chosen, why, and what is not known then stands in the plan and
+/// in the row, as `test_scope`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum ScopeChoice {
+    /// All tests.
+    Full,
+    /// The test files that the pull request touches and those beside them; in Go, the packages of all that it touches.
+    Package,
+    /// The test files that the pull request touches.
+    Touched,
+    /// All tests where they end in time, else `package` where that does, else `touched`.
+    #[default]
+    Auto,
+}
+
+impl std::str::FromStr for ScopeChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        clap::ValueEnum::from_str(text, false)
+            .map_err(|_| format!("scope `{text}`: full, package, touched or auto expected"))
     }
 }
 

@@ -11,6 +11,7 @@ mod engine;
 mod environment;
 mod eval_script;
 mod evaluate;
+mod failures;
 mod judging;
 mod log_reading;
 mod make;
@@ -42,6 +43,7 @@ pub use audit::{AuditCount, AuditReport, audit_dataset, audit_runs};
 pub use cached::CachedSandbox;
 pub use config::{
     Bytes, Config, EngineConfig, GradingConfig, LocalConfig, MakeConfig, ModelConfig, PlanConfig,
+    ScopeChoice,
 };
 pub use datasets::{
     ConvertReport, LeaderboardReport, LintReport, compare_models, convert_dataset, lint_dataset,
@@ -59,6 +61,7 @@ pub use evaluate::{
     InputFault, InstanceCost, Ledger, PredictionSource, RegradeOptions, RegradeReport,
     RegradedInstance, evaluate, grade_row, regrade, run_id,
 };
+pub use failures::{EnvironmentFailure, FailureClass, FailureReport, FailureWeight, failures};
 pub use judging::{
     AbstainOptions, AbstainReport, AbstainResult, Attached, AttemptResult, AttemptRunOptions,
     AttemptRunReport, Baseline, BaselineRunOptions, BaselineRunReport, CandidatePatch,

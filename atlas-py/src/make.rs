@@ -180,6 +180,8 @@ pub(crate) fn config(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 /// runs `repeats` times; tests that do not repeat are set aside.
 /// Each test of FAIL_TO_PASS is run `confirm` further times in Before and in After, its files alone, and
 /// set aside if it contradicts itself; 0 for none, by default the configuration's, 3.
+/// `scope` is how much of the suite runs: 'full', 'package', 'touched' or 'auto', by default the
+/// configuration's, 'auto'.
 ///
 /// Runs detached from Python's lock. Ctrl-C, which Python hears in its main thread, ends the step in
 /// flight, cleans up and raises KeyboardInterrupt; the same call later goes on from there.
@@ -189,7 +191,8 @@ pub(crate) fn config(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 #[pyfunction]
 #[pyo3(signature = (
     repo, *, out, base=None, head=None, pr=None, instance_id=None, problem=None,
-    engine="auto", config=None, trust=false, repeats=1, confirm=None
+    engine="auto", config=None, trust=false, repeats=1, confirm=None,
+    scope=None
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -209,6 +212,7 @@ pub(crate) fn make(
     trust: bool,
     repeats: u32,
     confirm: Option<u32>,
+    scope: Option<&str>,
 ) -> PyResult<MakeReport> {
     let repo = repo
         .into_os_string()
@@ -217,6 +221,9 @@ pub(crate) fn make(
     let instance_id = instance_id.map(|id| named("instance_id", id)).transpose()?;
     let mut config = self::config(config)?;
     config.make.confirm = confirm.unwrap_or(config.make.confirm);
+    if let Some(scope) = scope {
+        config.make.scope = named("scope", scope)?;
+    }
     let options = MakeOptions {
         base,
         head,

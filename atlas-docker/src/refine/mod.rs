@@ -245,7 +245,7 @@ impl Loop<'_> {
                 image, plan, lock, ..
             } => (image, plan, lock),
         };
-        let environment = Environment {
+        let mut environment = Environment {
             attempts: Vec::new(),
             plan: used,
             dockerfile,
@@ -261,7 +261,10 @@ impl Loop<'_> {
             };
             return Ok(Ok((candidate, String::new())));
         };
-        let trial = trial.run(self.cx, &environment).await?;
+        let mut trial = trial.run(self.cx, &environment).await?;
+        if let Some(plan) = trial.plan.take() {
+            environment.plan = plan;
+        }
         let log = String::from_utf8_lossy(&trial.log).into_owned();
         match verify(&trial, &self.tree) {
             Verification::Accepted(notes) => {

@@ -4,8 +4,8 @@ use crate::repair::NOT_FETCHED;
 use crate::tree::Tree;
 use async_trait::async_trait;
 use atlas_core::{
-    Environment, Error, Evidence, ExitState, LostReason, ParsedLog, RunContext, RunOutcome,
-    TestStatus, telling_lines,
+    Environment, EnvironmentPlan, Error, Evidence, ExitState, LostReason, ParsedLog, RunContext,
+    RunOutcome, TestStatus, telling_lines,
 };
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -34,6 +34,9 @@ pub struct Trial {
     pub parsed: ParsedLog,
     /// How the command ended.
     pub exit: ExitState,
+    /// The plan that was run, where it is not the given one: its test command runs a part of the suite. What was
+    /// built stays the same.
+    pub plan: Option<EnvironmentPlan>,
 }
 
 /// Whether a trial run speaks for the environment (paper 001, section 3.2.2, phase 3).
@@ -260,6 +263,7 @@ mod tests {
             log: text.as_bytes().to_vec(),
             parsed: log.finish(RunOutcome::Completed),
             exit: ExitState::Exited { code: 1 },
+            plan: None,
         };
         verify(&trial, &Tree::open(folder.path()).unwrap())
     }
@@ -274,6 +278,7 @@ mod tests {
                 log: b"[ERROR] Java heap space\n".to_vec(),
                 parsed: log.finish(outcome),
                 exit: ExitState::Exited { code: 0 },
+                plan: None,
             };
             verify(&trial, &Tree::open(folder.path()).unwrap())
         };

@@ -227,6 +227,7 @@ impl TrialRun for Recorded {
             log: self.0.as_bytes().to_vec(),
             parsed: log.finish(RunOutcome::Completed),
             exit: ExitState::Exited { code: 101 },
+            plan: None,
         })
     }
 }

@@ -102,6 +102,8 @@ enum Command {
     Report(Box<metrics::ReportArgs>),
     /// Have a model write a parser for logs that none of the shipped ones knows, and certify it.
     SynthParser(Box<synth::SynthParserArgs>),
+    /// Say which kinds of failure keep environments from being had, heaviest first.
+    Failures(FailuresArgs),
     /// Write the exchanges with a model that a run kept as JSON lines, which `--model replay:FILE` answers from.
     Exchanges(ExchangesArgs),
     /// Tell what is installed here and what will work.
@@ -171,6 +173,12 @@ struct MakeArgs {
     /// Accept what one run of each state says.
     #[arg(long, conflicts_with = "confirm")]
     no_confirm: bool,
+    /// How much of the suite runs; `[make] scope` of the configuration. Default: auto.
+    #[arg(long, value_enum)]
+    scope: Option<atlas_pipeline::ScopeChoice>,
+    /// Seconds that the whole suite may take in Base before `--scope auto` takes a part of it. Default: 300.
+    #[arg(long, value_name = "SECONDS")]
+    scope_seconds: Option<u64>,
     /// A parser that reads the tests, in the place of the plan's: a rule set, or Python for a sandbox.
     #[arg(long, value_name = "FILE.json")]
     parser: Option<PathBuf>,
@@ -324,6 +332,16 @@ struct ClassifyArgs {
 }
 
 #[derive(Debug, Args)]
+struct FailuresArgs {
+    /// Output folders of `atlas make` and `atlas build`, or their failures.jsonl.
+    #[arg(value_name = "PLACE", required = true)]
+    places: Vec<PathBuf>,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
 struct ExchangesArgs {
     /// The file that a judging command kept beside its results, or that `--exchanges` named.
     #[arg(value_name = "FILE")]
@@ -467,6 +485,11 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             output::demo(&report, args.format)?;
             Ok(verdict(report.make.outcome))
         }),
+        Command::Failures(args) => {
+            let report = atlas_pipeline::failures(&args.places)?;
+            output::failures(&report, args.format)?;
+            Ok(DONE)
+        }
         Command::Exchanges(args) => {
             if !args.file.is_file() {
                 let place = format!("`{}`", args.file.display());
@@ -545,6 +568,8 @@ async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
     let mut config = config(args.config.as_deref())?;
     config.engine.exact |= args.exact;
     config.model.name = args.model.clone().or(config.model.name);
+    config.make.scope = args.scope.unwrap_or(config.make.scope);
+    config.make.scope_seconds = args.scope_seconds.unwrap_or(config.make.scope_seconds);
     config.make.confirm = match args.confirm {
         Some(runs) => runs,
         None if args.no_confirm => 0,

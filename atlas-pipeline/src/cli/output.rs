@@ -5,8 +5,8 @@ use atlas_core::{Error, ErrorKind, Evidence, TestStatus};
 use atlas_oracle::Classification;
 use atlas_parsers::{About, BUILTIN};
 use atlas_pipeline::{
-    BuildOutcome, BuildReport, DemoReport, DemoSource, DoctorReport, InputFault, MakeOutcome,
-    MakeReport, ParseReport, PlanReport, SecondWitness,
+    BuildOutcome, BuildReport, DemoReport, DemoSource, DoctorReport, FailureReport, InputFault,
+    MakeOutcome, MakeReport, ParseReport, PlanReport, SecondWitness,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -360,6 +360,13 @@ pub(crate) fn plan(report: &PlanReport, format: Format) -> Result<(), Error> {
         for command in &plan.rebuild {
             let _ = writeln!(text, "rebuild     {}", one_line(command));
         }
+        for service in &plan.services {
+            let _ = writeln!(
+                text,
+                "service     {} on port {}, for {}",
+                service.kind, service.port, service.image
+            );
+        }
         let _ = writeln!(text, "tests       {}", one_line(&plan.test_cmd));
         let _ = writeln!(text, "parser      {}", plan.log_parser_name);
         for (name, value) in &plan.env {
@@ -378,6 +385,49 @@ pub(crate) fn plan(report: &PlanReport, format: Format) -> Result<(), Error> {
     }
     if let Some(dockerfile) = &report.dockerfile {
         let _ = write!(text, "\n{dockerfile}");
+    }
+    print(&text)
+}
+
+pub(crate) fn failures(report: &FailureReport, format: Format) -> Result<(), Error> {
+    if format == Format::Json {
+        return json(report);
+    }
+    let mut text = String::new();
+    for weight in &report.classes {
+        let by: Vec<String> = weight
+            .languages
+            .iter()
+            .map(|(language, count)| {
+                let language = if language.is_empty() {
+                    "no language"
+                } else {
+                    language
+                };
+                format!("{language} {count}")
+            })
+            .collect();
+        let _ = writeln!(
+            text,
+            "{}: {} repositories, {} environments ({})",
+            weight.class.as_str(),
+            weight.repositories,
+            weight.environments,
+            by.join(", ")
+        );
+        for failure in &weight.failures {
+            let line = failure
+                .line
+                .as_ref()
+                .map_or(&failure.reason, |line| &line.text);
+            let _ = writeln!(text, "  {}: {}", failure.instance_id, one_line(line));
+            for tried in &failure.tried {
+                let _ = writeln!(text, "    tried {}", one_line(tried));
+            }
+        }
+    }
+    if report.classes.is_empty() {
+        text.push_str("no environment failed\n");
     }
     print(&text)
 }

@@ -1,8 +1,9 @@
 //! `atlas build`: the environment, and whether Base's tests run in it.
 
 use super::source::Source;
-use super::trial::BaseTrial;
+use super::trial::{BaseTrial, Scope};
 use super::{EnvironmentOptions, inventing, synthesizer};
+use crate::failures::{self, Failed};
 use crate::log_reading::LogReading;
 use crate::make::build_proof;
 use crate::plausible;
@@ -143,7 +144,7 @@ pub async fn build(
     let made = synthesizer(
         &options.config,
         &engines,
-        (&id, None),
+        (&id, None, Scope::default()),
         place.seed()?,
         &reading,
     )?
@@ -152,6 +153,7 @@ pub async fn build(
     report.build_seconds = clock.elapsed().as_secs_f64();
     match made {
         SynthesisOutcome::Ready(environment) => {
+            failures::forget(out, &id)?;
             let run =
                 run_base(cx, options, &engines, &environment, (&id, &place), &reading).await?;
             write_atomically(&artefacts.join("base.log"), &run.1)?;
@@ -184,6 +186,17 @@ pub async fn build(
                 write_atomically(&artefacts.join("Dockerfile"), dockerfile.as_bytes())?;
             }
             write_json(&artefacts.join("attempts.json"), &attempts)?;
+            if let Some(last) = attempts.last() {
+                write_json(&artefacts.join("plan.json"), &last.plan)?;
+            }
+            let failed = Failed {
+                id: &id,
+                repository: &repository.name,
+                base: &repository.base,
+                reason: &reason,
+                attempts: &attempts,
+            };
+            failures::note(out, &failed)?;
             report.reason = reason::of_build(&reason, attempts.len(), evidence.clone());
             report.evidence = build_proof(&attempts).into_iter().chain(evidence).collect();
             report.attempts = attempts.len();
@@ -242,6 +255,7 @@ async fn run_base(
         seed: place.seed()?,
         reading: Arc::clone(reading),
         before: None,
+        scope: Scope::default(),
     };
     let mut run = trial.state(cx, environment).await?;
     if run.parsed.results.is_empty()

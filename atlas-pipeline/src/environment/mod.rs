@@ -22,6 +22,7 @@ use atlas_oracle::{OracleOptions, RunReader, StateDifferentialOracle};
 use atlas_parsers::Parsers;
 use std::sync::Arc;
 use trial::BaseTrial;
+pub(crate) use trial::Scope;
 
 /// Which repository at which commit, and how.
 #[derive(Clone, Debug)]
@@ -119,7 +120,7 @@ pub(crate) fn fixed(plan: EnvironmentPlan, engines: &Engines) -> Result<FixedPla
 pub(crate) fn synthesizer(
     config: &Config,
     engines: &Engines,
-    (instance, before): (&InstanceId, Option<&Overlay>),
+    (instance, before, scope): (&InstanceId, Option<&Overlay>, Scope),
     seed: String,
     reading: &Arc<LogReading>,
 ) -> Result<Box<dyn EnvSynthesizer>, Error> {
@@ -134,6 +135,7 @@ pub(crate) fn synthesizer(
         seed,
         reading: Arc::clone(reading),
         before: before.cloned(),
+        scope,
     });
     if let Some(plan) = fixed_plan(config)? {
         return Ok(Box::new(FixedPlan {

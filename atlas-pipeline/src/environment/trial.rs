@@ -2,11 +2,13 @@
 
 use super::oracle;
 use crate::Engines;
+use crate::config::ScopeChoice;
 use crate::log_reading::LogReading;
-use crate::runners::pinned;
+use crate::runners::{Touched, pinned, scoped};
 use async_trait::async_trait;
 use atlas_core::{
-    Environment, Error, InstanceId, Limits, OracleTask, Overlay, Patch, RunContext, State,
+    Environment, Error, ExitState, InstanceId, Limits, OracleTask, Overlay, Patch, RunContext,
+    State, TestScopeLevel,
 };
 use atlas_docker::{Trial, TrialRun};
 use atlas_oracle::StateRun;
@@ -23,6 +25,17 @@ pub(super) struct BaseTrial {
     /// What Before lays on Base, where it runs next if the environment is accepted. Who says so settles
     /// the sandbox.
     pub(super) before: Option<Overlay>,
+    /// How much of the suite runs.
+    pub(super) scope: Scope,
+}
+
+/// How much of a suite runs, for which pull request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scope {
+    pub(crate) choice: ScopeChoice,
+    /// Seconds that the whole suite may take, where the choice depends on that.
+    pub(crate) budget: u64,
+    pub(crate) touched: Touched,
 }
 
 impl BaseTrial {
@@ -31,19 +44,31 @@ impl BaseTrial {
         cx: &RunContext,
         environment: &Environment,
     ) -> Result<StateRun, Error> {
+        self.limited(cx, environment, &self.limits).await
+    }
+
+    async fn limited(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        limits: &Limits,
+    ) -> Result<StateRun, Error> {
         // As the states will run it, so that Base runs once.
         let environment = &Environment {
             plan: pinned(&environment.plan),
             ..environment.clone()
         };
-        let seed = self.seed.clone();
-        let oracle = oracle(
-            &self.engines,
-            &environment.plan,
-            &self.limits,
-            seed,
-            &self.reading,
-        )?;
+        let within = |limits: &Limits| {
+            let seed = self.seed.clone();
+            oracle(
+                &self.engines,
+                &environment.plan,
+                limits,
+                seed,
+                &self.reading,
+            )
+        };
+        let oracle = within(limits)?;
         let task = OracleTask {
             instance_id: self.instance.clone(),
             test_patch: Patch::default(),
@@ -55,9 +80,13 @@ impl BaseTrial {
         if self.before.is_some() {
             // What was made ready for a plan that did not do is of no use for this one.
             self.engines.sandbox.settle().await?;
-            for state in [State::Base, State::Before] {
-                oracle.expect_state(cx, environment, &task, state, 0).await;
-            }
+            oracle
+                .expect_state(cx, environment, &task, State::Base, 0)
+                .await;
+            // The states have all the time there is.
+            within(&self.limits)?
+                .expect_state(cx, environment, &task, State::Before, 0)
+                .await;
         }
         oracle
             .run_state(cx, environment, &task, State::Base, 0)
@@ -65,10 +94,112 @@ impl BaseTrial {
     }
 }
 
+/// The environment with a part of its suite.
+fn part(
+    environment: &Environment,
+    scope: &Scope,
+    level: TestScopeLevel,
+    reason: &str,
+) -> Result<Environment, String> {
+    let mut plan = scoped(&environment.plan, &scope.touched, level)?;
+    if let Some(scope) = &mut plan.test_scope {
+        reason.clone_into(&mut scope.reason);
+        plan.drift.push(format!(
+            "{level} tests alone run, because {reason}: {}",
+            scope.risk
+        ));
+    }
+    Ok(Environment {
+        plan,
+        ..environment.clone()
+    })
+}
+
+impl BaseTrial {
+    /// The run that decides how much of the suite runs, and the plan of that part.
+    async fn chosen(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+    ) -> Result<(StateRun, Option<Environment>), Error> {
+        let level = match self.scope.choice {
+            ScopeChoice::Full => None,
+            ScopeChoice::Package => Some(TestScopeLevel::Package),
+            ScopeChoice::Touched => Some(TestScopeLevel::Touched),
+            ScopeChoice::Auto => return self.by_time(cx, environment).await,
+        };
+        let Some(level) = level else {
+            return Ok((self.state(cx, environment).await?, None));
+        };
+        let chosen = match part(environment, &self.scope, level, "that was asked for") {
+            Ok(chosen) => chosen,
+            Err(why) => {
+                let mut whole = environment.clone();
+                whole.plan.drift.push(format!(
+                    "the whole suite runs, though {level} tests alone were asked for: {why}"
+                ));
+                whole
+            }
+        };
+        Ok((self.state(cx, &chosen).await?, Some(chosen)))
+    }
+
+    /// The whole suite if it ends within the budget, else what is nearer and nearer to the pull request.
+    async fn by_time(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+    ) -> Result<(StateRun, Option<Environment>), Error> {
+        let budget = self.scope.budget;
+        let brief = Limits {
+            seconds: budget,
+            ..self.limits.clone()
+        };
+        let nearest = part(environment, &self.scope, TestScopeLevel::Touched, "");
+        if budget >= self.limits.seconds || nearest.is_err() {
+            return Ok((self.state(cx, environment).await?, None));
+        }
+        let whole = self.limited(cx, environment, &brief).await?;
+        if whole.summary.exit != ExitState::TimedOut {
+            return Ok((whole, None));
+        }
+        let mut reason = format!("the whole suite did not end within {budget} s in Base");
+        cx.progress.phase("run a part of the tests");
+        let mut places = None;
+        for (level, limits) in [
+            (TestScopeLevel::Package, &brief),
+            (TestScopeLevel::Touched, &self.limits),
+        ] {
+            let Ok(chosen) = part(environment, &self.scope, level, &reason) else {
+                continue;
+            };
+            let here = chosen
+                .plan
+                .test_scope
+                .as_ref()
+                .map(|scope| scope.places.clone());
+            if level == TestScopeLevel::Touched && here == places {
+                // The same places again, with all the time there is.
+                let run = self.state(cx, &chosen).await?;
+                return Ok((run, Some(chosen)));
+            }
+            places = here;
+            let run = self.limited(cx, &chosen, limits).await?;
+            if run.summary.exit != ExitState::TimedOut || level == TestScopeLevel::Touched {
+                return Ok((run, Some(chosen)));
+            }
+            reason =
+                format!("neither the whole suite nor its packages ended within {budget} s in Base");
+        }
+        Ok((whole, None))
+    }
+}
+
 #[async_trait]
 impl TrialRun for BaseTrial {
     async fn run(&self, cx: &RunContext, environment: &Environment) -> Result<Trial, Error> {
-        let mut run = self.state(cx, environment).await?;
+        let (mut run, chosen) = self.chosen(cx, environment).await?;
+        let environment = chosen.as_ref().unwrap_or(environment);
         // Tests that nobody reads are no fault of the plan.
         if run.parsed.results.is_empty()
             && self
@@ -82,6 +213,7 @@ impl TrialRun for BaseTrial {
             log: run.log,
             parsed: run.parsed,
             exit: run.summary.exit,
+            plan: chosen.map(|environment| environment.plan),
         })
     }
 }

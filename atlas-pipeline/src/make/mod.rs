@@ -19,18 +19,21 @@ pub use inject::{InjectAttempt, InjectionReport, LeftTest};
 pub use outcome::{MakeOutcome, Seconds};
 pub use witness::SecondWitness;
 
+use crate::environment::Scope;
+use crate::failures::{self, Failed};
 use crate::log_reading::LogReading;
 use crate::plausible;
 use crate::reason;
-use crate::runners::pinned;
+use crate::runners::{Touched, pinned};
 use crate::store::{Key, Workplace, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
     BeforeFailureExtent, Confirmation, EnvSynthesizer, Environment, EnvironmentPlan, Error,
-    ErrorKind, Evidence, InstanceId, Isolation, Kind, OracleOutcome, OracleReport, OracleTask,
-    Overlay, Repository, RunContext, State, SynthesisOutcome,
+    ErrorKind, Evidence, InstanceId, Isolation, Kind, Limits, OracleOutcome, OracleReport,
+    OracleTask, Overlay, Repository, RunContext, State, SynthesisOutcome,
 };
 use atlas_oracle::StateRun;
+use atlas_source::SplitDecision;
 use distance::Reach;
 use prepare::Prepared;
 use pull_request::PullRequest;
@@ -346,7 +349,7 @@ impl Work {
                 cx,
                 options,
                 &engines,
-                (&repository, &before),
+                (&repository, &before, &split.decisions),
                 (request, place),
                 &reading,
             )
@@ -469,15 +472,21 @@ impl Work {
         cx: &RunContext,
         options: &MakeOptions,
         engines: &Engines,
-        (repository, before): (&Repository, &Overlay),
+        (repository, before, decisions): (&Repository, &Overlay, &[SplitDecision]),
         (request, place): (&PullRequest, &Workplace),
         reading: &Arc<LogReading>,
     ) -> Result<Result<Environment, Verdict>, Error> {
-        let (instance, seed) = ((&request.instance_id, Some(before)), place.seed()?);
+        let scope = Scope {
+            choice: options.config.make.scope,
+            budget: options.config.make.scope_seconds,
+            touched: Touched::new(&repository.checkout, decisions),
+        };
+        let (instance, seed) = ((&request.instance_id, Some(before), scope), place.seed()?);
         let synthesizer =
             crate::environment::synthesizer(&options.config, engines, instance, seed, reading)?;
         match synthesizer.synthesize(cx, repository).await? {
             SynthesisOutcome::Ready(mut environment) => {
+                failures::forget(&options.out, &request.instance_id)?;
                 environment.plan = pinned(&environment.plan);
                 if let Some(own) = reading.own() {
                     own.id().clone_into(&mut environment.plan.log_parser_name);
@@ -503,6 +512,17 @@ impl Work {
                     self.write("Dockerfile", dockerfile.as_bytes())?;
                 }
                 write_json(&self.artefacts.join("attempts.json"), &attempts)?;
+                if let Some(last) = attempts.last() {
+                    write_json(&self.artefacts.join("plan.json"), &last.plan)?;
+                }
+                let failed = Failed {
+                    id: &request.instance_id,
+                    repository: &request.repo_name,
+                    base: &request.base,
+                    reason: &reason,
+                    attempts: &attempts,
+                };
+                failures::note(&options.out, &failed)?;
                 let reason = reason::of_build(&reason, attempts.len(), evidence.clone());
                 let proof = build_proof(&attempts).into_iter().chain(evidence).collect();
                 Ok(Err(Verdict {
@@ -539,9 +559,22 @@ impl Work {
                     .expect_state(cx, &environment, task, state, repeat)
                     .await;
             }
-            let run = oracle
-                .run_state(cx, &environment, task, state, repeat)
-                .await?;
+            let base = runs.get(&State::Base).and_then(|runs| runs.first());
+            let run = match base {
+                Some(base) if state != State::Base => {
+                    let limits = after_base(limits, base.summary.seconds);
+                    let oracle =
+                        crate::environment::oracle(engines, plan, &limits, place.seed()?, reading)?;
+                    oracle
+                        .run_state(cx, &environment, task, state, repeat)
+                        .await?
+                }
+                _ => {
+                    oracle
+                        .run_state(cx, &environment, task, state, repeat)
+                        .await?
+                }
+            };
             self.keep(state, repeat, &run, plan)?;
             runs.entry(state).or_default().push(run);
         }
@@ -584,6 +617,19 @@ impl Work {
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         write_atomically(&self.artefacts.join(name), bytes)
+    }
+}
+
+/// Limits of a state, given how long Base ran: a test that hangs without the solution, or with it, would take all
+/// the time there is. Ten times Base, and five minutes at any rate, are enough for what comes to its end.
+fn after_base(limits: &Limits, seconds: f64) -> Limits {
+    const TIMES: f64 = 10.0;
+    const LEAST: u64 = 300;
+    let most = std::time::Duration::from_secs_f64((seconds * TIMES).clamp(0.0, 1e9)).as_secs();
+    Limits {
+        // In steps of a minute: close limits are one job.
+        seconds: limits.seconds.min(most.next_multiple_of(60).max(LEAST)),
+        ..limits.clone()
     }
 }
 

@@ -48,13 +48,16 @@ pub(super) fn row(
     let lists = |ids: &[String]| -> Result<Value, Error> {
         serde_json::to_value(TestList::encoded(ids)).map_err(internal)
     };
-    let config = json!({
+    let mut config = json!({
         "docker_specs": plan.docker_specs,
         "pre_install": plan.pre_install,
         "build": plan.build,
         "test_cmd": plan.test_cmd,
         "log_parser_name": plan.log_parser_name,
     });
+    if !plan.services.is_empty() {
+        config["services"] = serde_json::to_value(&plan.services).map_err(internal)?;
+    }
     let mut ours = json!({
         "schema_version": 1,
         "kind": report.kind,
@@ -68,6 +71,9 @@ pub(super) fn row(
         "image_id": environment.lock.image_id,
         "certificate": certificate,
     });
+    if let Some(scope) = &plan.test_scope {
+        ours["test_scope"] = serde_json::to_value(scope).map_err(internal)?;
+    }
     if let Some(confirmation) = &report.confirmation {
         let mut confirmation = serde_json::to_value(confirmation).map_err(internal)?;
         // A row says nothing that depends on the machine.

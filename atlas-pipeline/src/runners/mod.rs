@@ -3,9 +3,11 @@
 
 mod narrow;
 mod order;
+mod scope;
 
 pub(crate) use narrow::{Narrowed, Wanted, narrow};
 pub(crate) use order::{ORDER, other_order, pinned};
+pub(crate) use scope::{Touched, scoped};
 
 use atlas_core::EnvironmentPlan;
 use regex::{Captures, Regex};

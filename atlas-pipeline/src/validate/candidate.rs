@@ -2,7 +2,7 @@
 
 use super::rows::unreadable;
 use crate::clones::clone_among;
-use crate::environment::{fixed, oracle, synthesizer};
+use crate::environment::{Scope, fixed, oracle, synthesizer};
 use crate::log_reading::LogReading;
 use crate::make::build_proof;
 use crate::make::pull_request::checkout;
@@ -110,7 +110,13 @@ impl Prospect<'_> {
         let synthesizer: Box<dyn EnvSynthesizer> =
             match planned.filter(|_| config.plan.file.is_none()) {
                 Some(plan) => Box::new(fixed(plan, self.engines)?),
-                None => synthesizer(config, self.engines, (&id, None), seed.clone(), &reading)?,
+                None => synthesizer(
+                    config,
+                    self.engines,
+                    (&id, None, Scope::default()),
+                    seed.clone(),
+                    &reading,
+                )?,
             };
         let mut environment = match synthesizer.synthesize(cx, &repository).await? {
             SynthesisOutcome::Ready(environment) => *environment,

@@ -53,6 +53,7 @@ impl TrialRun for ByCommand {
             parsed: parser.parse(&result.output),
             log: result.output,
             exit: result.exit,
+            plan: None,
         })
     }
 }

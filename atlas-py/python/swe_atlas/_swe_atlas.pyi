@@ -1053,6 +1053,7 @@ def make(
     trust: bool = False,
     repeats: int = 1,
     confirm: int | None = None,
+    scope: Literal["full", "package", "touched", "auto"] | None = None,
 ) -> MakeReport:
     """Makes one merged pull request into a verified instance, or says why it is none.
 
@@ -1064,6 +1065,8 @@ def make(
     runs `repeats` times; tests that do not repeat are set aside.
     Each test of FAIL_TO_PASS is run `confirm` further times in Before and in After, its files alone, and
     set aside if it contradicts itself; 0 for none, by default the configuration's, 3.
+    `scope` is how much of the suite runs: 'full', 'package', 'touched' or 'auto', by default the
+    configuration's, 'auto'.
 
     Runs detached from Python's lock. Ctrl-C, which Python hears in its main thread, ends the step in
     flight, cleans up and raises KeyboardInterrupt; the same call later goes on from there.
