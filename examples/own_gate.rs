@@ -134,6 +134,7 @@ async fn environment(
         base_date: "2026-01-01T00:00:00Z".to_owned(),
         head_manifests: BTreeMap::new(),
         head_tests: BTreeMap::new(),
+        touched: Vec::new(),
     };
     let plan = EnvironmentPlan {
         test_cmd: "bash run.sh".to_owned(),

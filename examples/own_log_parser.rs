@@ -157,6 +157,7 @@ fn repository(checkout: &Path) -> std::io::Result<Repository> {
         base_date: "2026-01-01T00:00:00Z".to_owned(),
         head_manifests: BTreeMap::new(),
         head_tests: BTreeMap::new(),
+        touched: Vec::new(),
     })
 }
 

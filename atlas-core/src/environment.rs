@@ -27,6 +27,9 @@ pub struct Repository {
     /// switch on (a Cargo feature that a whole test file asks for); nothing of them is in an
     /// environment.
     pub head_tests: BTreeMap<String, Vec<u8>>,
+    /// Paths of all files that the pull request touches: of a repository of many projects, those that hold one are
+    /// run, with what depends on them. Empty where there is no pull request: then all are.
+    pub touched: Vec<String>,
 }
 
 /// A prepared environment that states can be run in, as its engine names it.

@@ -4,7 +4,9 @@ use crate::ci::{self, Ci};
 use crate::languages::{BUILTIN, Language};
 use crate::services;
 use crate::tree::Tree;
-use atlas_core::{EnvironmentPlan, Error, ErrorKind, Evidence, Repository};
+use atlas_core::{
+    EnvironmentPlan, Error, ErrorKind, Evidence, Repository, TestScope, TestScopeLevel,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -87,6 +89,8 @@ pub(crate) struct Facts<'a> {
     /// none.
     pub(crate) head: &'a Tree,
     pub(crate) changes_manifests: bool,
+    /// Paths that the pull request touches, from the tree's root.
+    pub(crate) touched: &'a [String],
     pub(crate) ci: &'a Ci,
     /// `owner/name`, or a folder's name.
     pub(crate) name: &'a str,
@@ -100,12 +104,82 @@ impl Facts<'_> {
         known.is_empty() || known.iter().any(|id| id == parser)
     }
 
+    /// Of projects in these folders, each with the names by which others may depend on it and the names it depends on,
+    /// those that hold what the pull request touches and those that depend on them; all where nothing is known of a
+    /// pull request, or where there are only a few.
+    pub(crate) fn concerned(&self, projects: &[Project<'_>]) -> Vec<usize> {
+        /// So few projects are all run.
+        const FEW: usize = 4;
+        let all: Vec<usize> = (0..projects.len()).collect();
+        if self.touched.is_empty() || projects.len() <= FEW {
+            return all;
+        }
+        // A file belongs to the project that is nearest to it.
+        let owner = |path: &String| {
+            let holds = |at: &usize| {
+                let folder = projects[*at].folder;
+                folder.is_empty() || path.starts_with(&format!("{folder}/"))
+            };
+            let found = all.iter().copied().filter(holds);
+            found.max_by_key(|at| projects[*at].folder.len())
+        };
+        let mut chosen: BTreeSet<usize> = self.touched.iter().filter_map(owner).collect();
+        loop {
+            let names: BTreeSet<&str> = chosen.iter().map(|at| projects[*at].name).collect();
+            let depends = |at: &usize| {
+                projects[*at]
+                    .needs
+                    .iter()
+                    .any(|name| names.contains(name.as_str()))
+            };
+            let more: Vec<usize> = all
+                .iter()
+                .copied()
+                .filter(|at| !chosen.contains(at) && depends(at))
+                .collect();
+            if more.is_empty() {
+                break;
+            }
+            chosen.extend(more);
+        }
+        if chosen.is_empty() {
+            all
+        } else {
+            chosen.into_iter().collect()
+        }
+    }
+
     /// The day as of which dependencies resolve, `yyyy-mm-dd`; `None` where that is switched off
     /// or the date is none.
     pub(crate) fn frozen(&self) -> Option<&str> {
         let day = crate::versions::day(self.date);
         (self.options.freeze && day != "9999-12-31").then_some(day)
     }
+}
+
+/// One of several projects of a repository.
+#[derive(Debug)]
+pub(crate) struct Project<'a> {
+    /// Its folder; empty for the root.
+    pub(crate) folder: &'a str,
+    /// What others call it.
+    pub(crate) name: &'a str,
+    /// What it depends on.
+    pub(crate) needs: Vec<String>,
+}
+
+/// Notes that some projects of a repository are run, and not the others.
+pub(crate) fn only_projects(plan: &mut EnvironmentPlan, folders: Vec<String>, of: usize) {
+    let reason = format!(
+        "the repository has {of} projects: those that the pull request touches and those that depend on them are run"
+    );
+    plan.drift.push(reason.clone());
+    plan.test_scope = Some(TestScope {
+        level: TestScopeLevel::Package,
+        places: folders,
+        reason,
+        risk: "PASS_TO_PASS of the other projects is not known".to_owned(),
+    });
 }
 
 /// How much of a language is in a repository.
@@ -147,6 +221,7 @@ pub fn analyse(repository: &Repository, options: &AnalysisOptions) -> Result<Ana
         tree: &tree,
         head: &head,
         changes_manifests: !repository.head_manifests.is_empty(),
+        touched: &repository.touched,
         ci: &ci,
         name: &repository.name,
         date: &repository.base_date,
@@ -262,5 +337,132 @@ fn submodules(tree: &Tree, plan: &mut EnvironmentPlan) {
         plan.drift
             .push("submodules are fetched from where .gitmodules points".to_owned());
         plan.prove("build", Evidence::at(".gitmodules", line, text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Analysis, AnalysisOptions, analyse};
+    use atlas_core::{EnvironmentPlan, Repository};
+    use std::collections::BTreeMap;
+
+    fn planned(files: &[(String, String)], touched: &[&str]) -> EnvironmentPlan {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, content) in files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        let repository = Repository {
+            name: "example/x".to_owned(),
+            checkout: folder.path().to_owned(),
+            base: "0123456789012345678901234567890123456789".parse().unwrap(),
+            base_date: "2026-01-01T00:00:00Z".to_owned(),
+            head_manifests: BTreeMap::new(),
+            head_tests: BTreeMap::new(),
+            touched: touched.iter().map(|path| (*path).to_owned()).collect(),
+        };
+        match analyse(&repository, &AnalysisOptions::default()).unwrap() {
+            Analysis::Plan(plan) => plan,
+            Analysis::Verdict { reason, .. } => panic!("{reason}"),
+        }
+    }
+
+    fn file(path: &str, content: &str) -> (String, String) {
+        (path.to_owned(), content.to_owned())
+    }
+
+    #[test]
+    fn of_many_modules_those_that_are_touched_and_their_dependents_run() {
+        let module = |folder: &str, needs: &str| {
+            [
+                file(
+                    &format!("{folder}go.mod"),
+                    &format!("module example.org/x/{folder}m\n\ngo 1.22\n{needs}"),
+                ),
+                file(&format!("{folder}x.go"), "package x\n"),
+                file(&format!("{folder}x_test.go"), "package x\n"),
+            ]
+        };
+        let needs = "require example.org/x/b/m v0.0.0\n";
+        let mut files = Vec::new();
+        for (folder, needs) in [
+            ("", ""),
+            ("a/", ""),
+            ("b/", ""),
+            ("c/", needs),
+            ("d/", ""),
+            ("e/", ""),
+        ] {
+            files.extend(module(folder, needs));
+        }
+        let plan = planned(&files, &["b/x.go", "README.md"]);
+        let scope = plan.test_scope.unwrap();
+        // The root's file is the root's.
+        assert_eq!(scope.places, ["", "b", "c"]);
+        assert!(
+            plan.test_cmd.contains("cd b") && plan.test_cmd.contains("cd c"),
+            "{}",
+            plan.test_cmd
+        );
+        assert!(!plan.test_cmd.contains("cd d"), "{}", plan.test_cmd);
+        for all in [&[][..], &["elsewhere/y"]] {
+            let plan = planned(&files[3..], all);
+            assert!(
+                plan.test_cmd.contains("cd a") && plan.test_cmd.contains("cd e"),
+                "{}",
+                plan.test_cmd
+            );
+            assert_eq!(plan.test_scope, None);
+        }
+    }
+
+    #[test]
+    fn packages_without_a_build_of_their_own_are_built_by_the_root() {
+        let manifest =
+            |name: &str, more: &str| format!(r#"{{"name": "{name}", "version": "1.0.0"{more}}}"#);
+        let files = [
+            file(
+                "package.json",
+                &manifest(
+                    "all",
+                    r#", "private": true, "workspaces": ["packages/*"], "scripts": {"test": "vitest run", "build": "tsdown"}, "devDependencies": {"vitest": "^2.0.0"}"#,
+                ),
+            ),
+            file(
+                "packages/a/package.json",
+                &manifest("@x/a", r#", "exports": {".": "./dist/index.mjs"}"#),
+            ),
+            file("packages/a/src/index.js", ""),
+            file(
+                "packages/b/package.json",
+                &manifest(
+                    "@x/b",
+                    r#", "exports": {".": "./dist/index.mjs"}, "dependencies": {"@x/a": "*"}"#,
+                ),
+            ),
+            file(
+                "packages/b/src/index.test.js",
+                "import '@x/a'; import {test} from 'vitest'",
+            ),
+        ];
+        let plan = planned(&files, &[]);
+        let builds = |commands: &[String]| {
+            commands
+                .iter()
+                .filter(|c| c.contains("npm run build"))
+                .count()
+        };
+        assert_eq!(
+            (builds(&plan.build), builds(&plan.rebuild)),
+            (1, 1),
+            "{:#?}",
+            plan.build
+        );
+        assert!(
+            plan.evidence["build"]
+                .iter()
+                .any(|line| line.text.contains("dist/index.mjs"))
+        );
     }
 }

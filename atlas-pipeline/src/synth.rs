@@ -275,6 +275,7 @@ pub async fn open_cell(
         base_date: "2024-01-01T00:00:00Z".to_owned(),
         head_manifests: BTreeMap::new(),
         head_tests: BTreeMap::new(),
+        touched: Vec::new(),
     };
     let built = engines.builder.build(cx, &repository, &plan, &dockerfile);
     let environment = match built.await? {

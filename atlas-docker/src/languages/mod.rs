@@ -16,6 +16,7 @@ mod typescript;
 mod xml;
 
 pub(crate) use java::COMPILE_FIRST;
+pub(crate) use python::{Database, database};
 pub(crate) use registry::BUILTIN;
 
 use crate::analysis::{Facts, Presence, Verdict};

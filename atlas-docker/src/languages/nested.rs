@@ -43,7 +43,14 @@ pub(super) fn within(
     folder: &str,
 ) -> Result<EnvironmentPlan, Verdict> {
     let (tree, head) = (facts.tree.below(folder), facts.head.below(folder));
+    let prefix = format!("{folder}/");
+    let touched: Vec<String> = facts
+        .touched
+        .iter()
+        .filter_map(|path| path.strip_prefix(&prefix).map(str::to_owned))
+        .collect();
     let inner = Facts {
+        touched: &touched,
         tree: &tree,
         head: &head,
         changes_manifests: facts.changes_manifests,

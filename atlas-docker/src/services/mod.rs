@@ -7,7 +7,7 @@ mod kinds;
 pub(crate) use found::Reach;
 
 use crate::ci::Placed;
-use crate::languages::{call, install_script};
+use crate::languages::{Database, call, database, install_script};
 use crate::render::shell_quote;
 use crate::{analysis::Facts, ci::Job};
 use atlas_core::{EnvironmentPlan, Evidence, Service};
@@ -66,6 +66,11 @@ pub(crate) fn services(facts: &Facts<'_>, plan: &mut EnvironmentPlan) -> Vec<Rea
         reaches.push(reach);
     }
     if plan.services.is_empty() {
+        if plan.language == "python"
+            && let Some(database) = database(facts)
+        {
+            of_settings(plan, database);
+        }
         return reaches;
     }
     install(plan, &packages, &folders);
@@ -125,6 +130,27 @@ pub(crate) fn add(plan: &mut EnvironmentPlan, kind: &str) -> bool {
         kind.name
     ));
     true
+}
+
+/// Adds the database that Django's settings name.
+fn of_settings(plan: &mut EnvironmentPlan, database: Database) {
+    if !add(plan, database.kind) {
+        return;
+    }
+    let Some(service) = plan.services.last_mut() else {
+        return;
+    };
+    // Who names no user is its own.
+    let user = database.user.unwrap_or_else(|| "atlas".to_owned());
+    let mut settings = vec![("user", user)];
+    settings.extend(database.password.map(|password| ("password", password)));
+    for (name, value) in settings {
+        service.start.push(' ');
+        service
+            .start
+            .push_str(&shell_quote(&format!("{name}={value}")));
+    }
+    plan.prove("services", database.evidence);
 }
 
 /// The kind that answers on a port by itself.

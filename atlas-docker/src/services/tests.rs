@@ -26,6 +26,7 @@ fn planned(files: &[(&str, &str)]) -> EnvironmentPlan {
         base_date: "2026-01-01T00:00:00Z".to_owned(),
         head_manifests: BTreeMap::new(),
         head_tests: BTreeMap::new(),
+        touched: Vec::new(),
     };
     match analyse(&repository, &AnalysisOptions::default()).unwrap() {
         Analysis::Plan(plan) => plan,

@@ -14,6 +14,7 @@ pub(crate) fn repository(checkout: &Path) -> Repository {
         base_date: "2025-06-01T12:00:00Z".to_owned(),
         head_manifests: BTreeMap::new(),
         head_tests: BTreeMap::new(),
+        touched: Vec::new(),
     }
 }
 

@@ -48,6 +48,7 @@ fn repository(folder: &Path) -> Repository {
         base_date: "2024-01-01T00:00:00Z".to_owned(),
         head_manifests: BTreeMap::new(),
         head_tests: BTreeMap::new(),
+        touched: Vec::new(),
     }
 }
 

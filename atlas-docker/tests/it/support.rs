@@ -23,6 +23,7 @@ pub(crate) fn repository(folder: &Path) -> Repository {
         base_date: "2024-01-01T00:00:00Z".to_owned(),
         head_manifests: BTreeMap::from([("go.mod".to_owned(), b"head\n".to_vec())]),
         head_tests: BTreeMap::new(),
+        touched: Vec::new(),
     }
 }
 

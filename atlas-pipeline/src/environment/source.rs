@@ -16,6 +16,7 @@ pub(super) struct Source {
     pub(super) base_date: String,
     head_manifests: BTreeMap<String, Vec<u8>>,
     head_tests: BTreeMap<String, Vec<u8>>,
+    touched: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -36,6 +37,7 @@ impl Source {
                 base: request.base,
                 base_date: request.base_date,
                 head_tests: split.head_tests.clone(),
+                touched: split.decisions.iter().map(|d| d.path.clone()).collect(),
                 head_manifests: split.head_manifests,
                 notes: request.notes,
             });
@@ -56,6 +58,7 @@ impl Source {
             base,
             head_manifests: BTreeMap::new(),
             head_tests: BTreeMap::new(),
+            touched: Vec::new(),
             notes: Vec::new(),
         })
     }
@@ -78,6 +81,7 @@ impl Source {
             base_date: self.base_date,
             head_manifests: self.head_manifests,
             head_tests: self.head_tests,
+            touched: self.touched,
         };
         Ok((repository, notes))
     }

@@ -4,7 +4,7 @@ use super::oracle;
 use crate::Engines;
 use crate::config::ScopeChoice;
 use crate::log_reading::LogReading;
-use crate::runners::{Touched, pinned, scoped};
+use crate::runners::{Touched, is_most, pinned, scoped};
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ExitState, InstanceId, Limits, OracleTask, Overlay, Patch, RunContext,
@@ -173,6 +173,9 @@ impl BaseTrial {
             let Ok(chosen) = part(environment, &self.scope, level, &reason) else {
                 continue;
             };
+            if level == TestScopeLevel::Package && is_most(&chosen.plan, &self.scope.touched) {
+                continue;
+            }
             let here = chosen
                 .plan
                 .test_scope

@@ -340,6 +340,7 @@ impl Work {
             base_date: request.base_date.clone(),
             head_manifests: split.head_manifests.clone(),
             head_tests: split.head_tests.clone(),
+            touched: split.decisions.iter().map(|d| d.path.clone()).collect(),
         };
         let reading = Arc::new(anew::reading(cx, options, &request.instance_id).await?);
         let checkout = repository.checkout.clone();
@@ -359,6 +360,10 @@ impl Work {
             Err(verdict) => return Ok(verdict),
         };
         self.seconds.environment = clock.elapsed().as_secs_f64();
+        if environment.plan.test_scope.is_some() {
+            // The sources declare the tests of the whole suite.
+            reading.declare(None);
+        }
 
         let task = OracleTask {
             instance_id: request.instance_id.clone(),

@@ -7,7 +7,7 @@ mod scope;
 
 pub(crate) use narrow::{Narrowed, Wanted, narrow};
 pub(crate) use order::{ORDER, other_order, pinned};
-pub(crate) use scope::{Touched, scoped};
+pub(crate) use scope::{Touched, is_most, scoped};
 
 use atlas_core::EnvironmentPlan;
 use regex::{Captures, Regex};

@@ -286,6 +286,41 @@ pub(crate) fn scoped(
     Ok(plan)
 }
 
+/// Whether a part is most of a suite, so that it takes about as long as all of it.
+pub(crate) fn is_most(part: &EnvironmentPlan, touched: &Touched) -> bool {
+    let parser = part.log_parser_name.as_str();
+    let known = SCOPINGS
+        .iter()
+        .find(|scoping| scoping.parsers.contains(&parser));
+    let (Some(known), Some(scope)) = (known, &part.test_scope) else {
+        return false;
+    };
+    let mut all = BTreeSet::new();
+    let mut open = vec![PathBuf::new()];
+    while let Some(folder) = open.pop() {
+        let entries = std::fs::read_dir(touched.checkout.join(&folder));
+        for entry in entries.into_iter().flatten().flatten() {
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let path = folder.join(&name);
+            if is_folder
+                && !name.starts_with('.')
+                && !["node_modules", "vendor"].contains(&name.as_str())
+            {
+                open.push(path);
+            } else if !is_folder && known.ends.iter().any(|end| name.ends_with(end)) {
+                let lower = name.to_ascii_lowercase();
+                if lower.contains("test") || lower.contains("spec") {
+                    all.extend(path.to_str().and_then(known.place));
+                }
+            }
+        }
+    }
+    scope.places.len() * 2 > all.len()
+}
+
 /// The folder that a command goes to before anything else.
 fn folder(command: &str) -> Option<String> {
     let found = Regex::new(r"^cd ([\w./-]+) && ").ok()?;
@@ -322,7 +357,7 @@ fn without_operands(command: &str, checkout: &Path, scoping: &Scoping) -> String
 
 #[cfg(test)]
 mod tests {
-    use super::{Touched, scoped};
+    use super::{Touched, is_most, scoped};
     use atlas_core::{EnvironmentPlan, TestScopeLevel};
     use atlas_source::{Side, SplitDecision};
 
@@ -451,6 +486,33 @@ mod tests {
                 assert!(!made.test_cmd.ends_with(" tests"), "{}", made.test_cmd);
                 assert_eq!(made.test_scope.unwrap().level, level);
             }
+        }
+    }
+
+    #[test]
+    fn a_part_that_is_most_of_a_suite_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [
+            "t/test_a.py",
+            "t/test_b.py",
+            "t/c/test_c.py",
+            "t/d/test_d.py",
+            "t/d/test_e.py",
+            "x.py",
+            "y.py",
+        ];
+        for (tests, wanted) in [
+            (&["t/test_a.py"][..], false),
+            (&["t/test_a.py", "t/d/test_d.py"], true),
+        ] {
+            let touched = touched(folder.path(), &files, tests, &[]);
+            let plan = EnvironmentPlan {
+                log_parser_name: "pytest".to_owned(),
+                test_cmd: "pytest --junitxml=\"$ATLAS_OUT/junit.xml\"".to_owned(),
+                ..EnvironmentPlan::default()
+            };
+            let part = scoped(&plan, &touched, TestScopeLevel::Package).unwrap();
+            assert_eq!(is_most(&part, &touched), wanted, "{tests:?}");
         }
     }
 

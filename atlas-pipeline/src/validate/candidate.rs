@@ -102,6 +102,7 @@ impl Prospect<'_> {
             base,
             head_manifests: manifests_of(&after),
             head_tests: BTreeMap::new(),
+            touched: Vec::new(),
         };
         let seed = self.seed.clone();
         let config = self.config;

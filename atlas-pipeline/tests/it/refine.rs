@@ -98,6 +98,7 @@ async fn synthesize(place: &Place, model: Arc<dyn LanguageModel>) -> SynthesisOu
         base_date: "2025-01-01T00:00:00Z".to_owned(),
         head_manifests: std::collections::BTreeMap::new(),
         head_tests: std::collections::BTreeMap::new(),
+        touched: Vec::new(),
     };
     let cx = RunContext::new("test");
     synthesizer.synthesize(&cx, &repository).await.unwrap()

@@ -244,6 +244,7 @@ mod tests {
             base_date: String::new(),
             head_manifests: BTreeMap::from([("x/go.mod".to_owned(), b"module m\n".to_vec())]),
             head_tests: BTreeMap::new(),
+            touched: Vec::new(),
         }
     }
 

@@ -4,7 +4,7 @@ mod cgo;
 mod modules;
 
 use super::{Language, call, env, install_script};
-use crate::analysis::{Facts, Presence, Verdict};
+use crate::analysis::{Facts, Presence, Project, Verdict, only_projects};
 use crate::render::shell_quote;
 use crate::system;
 use crate::tree::Tree;
@@ -108,7 +108,22 @@ impl Language for Go {
             ..EnvironmentPlan::default()
         };
         plan.prove("log_parser_name", Evidence::of(test_file, "a Go test"));
-        let modules = modules::modules(tree);
+        let mut modules = modules::modules(tree);
+        let projects: Vec<Project<'_>> = modules
+            .iter()
+            .map(|module| Project {
+                folder: &module.folder,
+                name: &module.name,
+                needs: module.required.clone(),
+            })
+            .collect();
+        let (chosen, count) = (facts.concerned(&projects), modules.len());
+        if chosen.len() < count {
+            let mut at = 0..;
+            modules.retain(|_| at.next().is_some_and(|at| chosen.contains(&at)));
+            let folders = modules.iter().map(|module| module.folder.clone());
+            only_projects(&mut plan, folders.collect(), count);
+        }
         version(facts, &modules, &mut plan);
         let tags = tags(facts, &mut plan);
         let any_manifest = tree.has(MANIFEST) || !modules.is_empty();
@@ -214,6 +229,7 @@ fn with_modules(facts: &Facts<'_>, modules: &[Module], tags: &str, plan: &mut En
         }
     }
     let fallback = Module {
+        name: String::new(),
         folder: String::new(),
         manifest: MANIFEST.to_owned(),
         required: Vec::new(),

@@ -15,6 +15,8 @@ pub(super) struct Module {
     pub(super) folder: String,
     /// Path of its `go.mod`.
     pub(super) manifest: String,
+    /// What others require it as.
+    pub(super) name: String,
     /// The modules that it requires.
     pub(super) required: Vec<String>,
     /// The level on its `go` line.
@@ -110,6 +112,11 @@ pub(super) fn modules(tree: &Tree) -> Vec<Module> {
             let text = tree.text(&manifest).unwrap_or_default();
             Module {
                 folder: (*folder).to_owned(),
+                name: text
+                    .lines()
+                    .find_map(|line| line.strip_prefix("module "))
+                    .map(|name| name.trim().trim_matches('"').to_owned())
+                    .unwrap_or_default(),
                 required: text
                     .lines()
                     .filter_map(|line| REQUIRE.captures(line))

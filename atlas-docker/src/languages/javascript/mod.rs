@@ -13,7 +13,7 @@ mod shell;
 mod suites;
 
 use super::{Language, env, install_script};
-use crate::analysis::{Facts, Presence, Verdict};
+use crate::analysis::{Facts, Presence, Project, Verdict, only_projects};
 use crate::system;
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
@@ -130,7 +130,20 @@ pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
             evidence,
         ));
     };
-    let found = suites::find(facts, &workspace)?;
+    let mut found = suites::find(facts, &workspace)?;
+    let projects: Vec<Project<'_>> = found
+        .suites
+        .iter()
+        .map(|suite| {
+            let package = &workspace.packages[suite.package];
+            Project {
+                folder: &suite.folder,
+                name: package.name(),
+                needs: package.dependencies().into_keys().collect(),
+            }
+        })
+        .collect();
+    let (chosen, count) = (facts.concerned(&projects), found.suites.len());
     let mut plan = EnvironmentPlan {
         env: env([
             ("CI", "1"),
@@ -144,6 +157,14 @@ pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         ]),
         ..EnvironmentPlan::default()
     };
+    if chosen.len() < count {
+        let mut at = 0..;
+        found
+            .suites
+            .retain(|_| at.next().is_some_and(|at| chosen.contains(&at)));
+        let folders = found.suites.iter().map(|suite| suite.folder.clone());
+        only_projects(&mut plan, folders.collect(), count);
+    }
     let node = node::version(facts, workspace.main(), &mut plan).major;
     let manager = Manager::find(facts, &workspace, node);
     runners(facts, &workspace, &found, node, &mut plan);

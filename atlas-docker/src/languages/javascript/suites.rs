@@ -266,27 +266,37 @@ pub(super) fn unbuilt(
         let own = imports_itself(tree, workspace, *at, files);
         visit(workspace, *at, own, &mut open, &mut order, tree);
     }
-    order
-        .into_iter()
-        .filter_map(|at| {
-            let package = &workspace.packages[at];
-            let absent = absent(tree, workspace, at)?;
-            let script = [
-                "build",
-                "compile",
-                "build:lib",
-                "dist",
-                "prepare",
-                "prepack",
-                "prepublishOnly",
-            ]
-            .into_iter()
-            .find(|name| package.script(name).is_some())?;
-            let mut line = package.placed(tree, script);
-            line.text = format!("{} (makes {absent}, which tests import)", line.text);
-            Some((at, script.to_owned(), line))
-        })
-        .collect()
+    const SCRIPTS: &[&str] = &[
+        "build",
+        "compile",
+        "build:lib",
+        "dist",
+        "prepare",
+        "prepack",
+        "prepublishOnly",
+    ];
+    let mut builds: Vec<(usize, String, Evidence)> = Vec::new();
+    for at in order {
+        let Some(absent) = absent(tree, workspace, at) else {
+            continue;
+        };
+        // A package without a script of its own is built by the root's, with the others.
+        let own = |of: usize, names: &[&'static str]| {
+            let package = &workspace.packages[of];
+            let found = names.iter().find(|name| package.script(name).is_some())?;
+            Some((of, *found))
+        };
+        let Some((of, script)) = own(at, SCRIPTS).or_else(|| own(0, &SCRIPTS[..3])) else {
+            continue;
+        };
+        if builds.iter().any(|(known, ..)| *known == of) {
+            continue;
+        }
+        let mut line = workspace.packages[of].placed(tree, script);
+        line.text = format!("{} (makes {absent}, which tests import)", line.text);
+        builds.push((of, script.to_owned(), line));
+    }
+    builds
 }
 
 fn visit(

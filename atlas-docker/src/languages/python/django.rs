@@ -2,7 +2,6 @@
 
 use super::runner::{Found, Runner};
 use crate::analysis::{Facts, Verdict};
-use crate::ci::Placed;
 use crate::render::shell_quote;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
@@ -71,9 +70,10 @@ fn script(facts: &Facts<'_>, name: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Django's tests make a database before the first one runs: with a server that is not there, none
-/// would.
-fn needs_server(facts: &Facts<'_>) -> Result<(), Verdict> {
+/// The database that Django's settings ask for, where none of them does with a file: its name in
+/// [`services`](crate::services), what it is given, and where that stands. Django's tests make a database before
+/// the first one runs: with a server that is not there, none would.
+pub(crate) fn database(facts: &Facts<'_>) -> Option<Database> {
     let mut server = None;
     for path in facts.tree.ending(".py") {
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -81,22 +81,46 @@ fn needs_server(facts: &Facts<'_>) -> Result<(), Verdict> {
             continue;
         }
         if let Some((line, text)) = facts.tree.line(path, &ENGINE) {
-            let found = ENGINE.captures(&text).map(|found| found[1].to_owned());
-            match found.as_deref() {
-                Some("sqlite3" | "spatialite") => return Ok(()),
-                Some(_) => {
-                    server.get_or_insert(Evidence::at(path, line, text));
-                }
-                None => {}
-            }
+            let kind = match &ENGINE.captures(&text)?[1] {
+                "sqlite3" | "spatialite" => return None,
+                "mysql" => "mariadb",
+                "oracle" => "oracle",
+                _ => "postgres",
+            };
+            let around = facts.tree.text(path).unwrap_or_default();
+            let literal = |key: &str| {
+                let pattern = format!(r#"["']{key}["']\s*:\s*["']([^"'$]+)["']"#);
+                let found = Regex::new(&pattern).ok()?.captures(&around)?[1].to_owned();
+                Some(found)
+            };
+            server.get_or_insert(Database {
+                kind,
+                user: literal("USER"),
+                password: literal("PASSWORD"),
+                evidence: Evidence::at(path, line, text),
+            });
         }
     }
-    match server {
-        Some(at) => Err(Verdict::new(
-            "every test needs a database server, and environments have no services",
-            vec![at],
+    server
+}
+
+/// A database server that settings ask for.
+#[derive(Debug)]
+pub(crate) struct Database {
+    pub(crate) kind: &'static str,
+    pub(crate) user: Option<String>,
+    pub(crate) password: Option<String>,
+    pub(crate) evidence: Evidence,
+}
+
+/// A server that no distribution has is a verdict.
+fn needs_server(facts: &Facts<'_>) -> Result<(), Verdict> {
+    match database(facts) {
+        Some(server) if server.kind == "oracle" => Err(Verdict::new(
+            "every test needs a database server that the distribution does not have",
+            vec![server.evidence],
         )),
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -127,48 +151,4 @@ pub(super) fn command(facts: &Facts<'_>, plan: &mut EnvironmentPlan) -> String {
     plan.prove("test_cmd", Evidence::of(path.clone(), "Django's command"));
     let (folder, name) = into(&path);
     format!("{folder}python {name} test --verbosity 2 --noinput")
-}
-
-/// Servers that CI starts beside the tests. Environments have none: what needs one fails in every
-/// state, and the plan says so.
-pub(super) fn services(facts: &Facts<'_>) -> Vec<Placed> {
-    static KEY: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^(\s+)services:\s*$").expect("a literal pattern"));
-    static IMAGE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^\s+image:\s*(\S.*)$").expect("a literal pattern"));
-    let workflows: Vec<&str> = facts
-        .tree
-        .files()
-        .filter(|path| path.starts_with(".github/workflows/"))
-        .collect();
-    let mut found = Vec::new();
-    for path in workflows {
-        let mut depth = None;
-        for (at, line) in facts
-            .tree
-            .text(path)
-            .unwrap_or_default()
-            .lines()
-            .enumerate()
-        {
-            let indent = line.len() - line.trim_start().len();
-            if line.trim().is_empty() {
-                continue;
-            }
-            if depth.is_some_and(|depth| indent <= depth) {
-                depth = None;
-            }
-            if let (Some(_), Some(image)) = (depth, IMAGE.captures(line)) {
-                found.push(Placed {
-                    file: path.to_owned(),
-                    line: at + 1,
-                    text: image[1].trim_matches(['"', '\'']).to_owned(),
-                });
-            }
-            if let Some(key) = KEY.captures(line) {
-                depth = Some(key[1].len());
-            }
-        }
-    }
-    found
 }

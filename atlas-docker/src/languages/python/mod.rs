@@ -6,6 +6,8 @@ mod manifests;
 mod prefetch;
 mod runner;
 
+pub(crate) use django::{Database, database};
+
 use super::{Language, env, nested};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::system;
@@ -105,18 +107,6 @@ impl Language for Python {
         for line in found.evidence {
             plan.prove("log_parser_name", line.clone());
             plan.prove("test_cmd", line);
-        }
-        let services = django::services(facts);
-        if !services.is_empty() {
-            let names: Vec<&str> = services.iter().map(|place| place.text.as_str()).collect();
-            plan.drift.push(format!(
-                "CI starts services, which an environment has not: {}; tests that need them fail in every state",
-                names.join(", ")
-            ));
-            for place in services {
-                let text = format!("service {}", place.text);
-                plan.prove("test_cmd", Evidence::at(place.file, place.line, text));
-            }
         }
         version(facts, &manifests, &mut plan);
         let extension = install::plan(facts, &manifests, found.runner, &mut plan);

@@ -42,6 +42,7 @@ async fn built(case: &Case, before_the_tests: &str) -> Verdict {
         base_date: String::new(),
         head_manifests: BTreeMap::new(),
         head_tests: BTreeMap::new(),
+        touched: Vec::new(),
     };
     let gate = EnvironmentDeterminism::new(
         case.oracle.clone(),
