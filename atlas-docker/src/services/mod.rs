@@ -162,6 +162,11 @@ pub(crate) fn kind_at(port: u16) -> Option<&'static str> {
 fn start(kind: &Kind, port: u16, found: &Found, job: &Job) -> String {
     let mut command = format!("{} {} {port}", call(NAME), kind.name);
     for (setting, names) in kind.settings {
+        // Whoever trusts everybody asks for no password.
+        let trusts = found.setting("postgreshostauthmethod") == Some("trust");
+        if trusts && *setting == "password" {
+            continue;
+        }
         let given = names.iter().find_map(|name| found.setting(name));
         let value = given.filter(|value| is_plain(value));
         if let Some(value) = value {

@@ -166,6 +166,38 @@ jobs:
 }
 
 #[test]
+fn who_trusts_everybody_has_no_password_and_a_matrix_names_images() {
+    let plan = planned(&[(
+        ".github/workflows/ci.yml",
+        r#"
+on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    strategy:
+      matrix:
+        database:
+          - { image: "example/dragonfly", version: "latest" }
+          - { image: "redis", version: "7.0" }
+    services:
+      pg:
+        image: ${{ matrix.pg || 'postgis/postgis:16-3.4' }}
+      db:
+        image: postgis/postgis:16-3.4
+        env:
+          POSTGRES_PASSWORD: pass
+          POSTGRES_HOST_AUTH_METHOD: trust
+      cache:
+        image: ${{ matrix.database.image }}:${{ matrix.database.version }}
+    steps:
+      - run: go test ./...
+"#,
+    )]);
+    assert_eq!(starts(&plan), ["postgres 5432", "redis 6379"]);
+    assert!(plan.apt_packages.contains(&"postgresql-postgis".to_owned()));
+}
+
+#[test]
 fn what_the_distribution_lacks_is_said_and_its_variables_stay_away() {
     let plan = planned(&[(
         ".github/workflows/ci.yml",

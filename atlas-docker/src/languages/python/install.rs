@@ -347,10 +347,49 @@ fn choose(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) 
             .requirements
             .extend(manifests.dependencies.iter().cloned());
     }
+    of_lists(facts, manifests, &mut chosen, plan);
     dedup(&mut chosen.extras);
     dedup(&mut chosen.files);
     dedup(&mut chosen.requirements);
     chosen
+}
+
+/// What the repository's own lists install of the project itself: `-e .[redis,postgres]`.
+fn of_lists(
+    facts: &Facts<'_>,
+    manifests: &Manifests,
+    chosen: &mut Chosen,
+    plan: &mut EnvironmentPlan,
+) {
+    static ITSELF: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^\s*(?:(?:-e|--editable)[\s=]*)?\./?\[([\w, -]+)\]")
+            .expect("a literal pattern")
+    });
+    let lists = facts.tree.ending(".txt").filter(|path| {
+        let low = path.to_ascii_lowercase();
+        low.contains("require") && !low.contains("doc") && low.matches('/').count() < 2
+    });
+    for path in lists {
+        let Some((line, text)) = facts.tree.line(path, &ITSELF) else {
+            continue;
+        };
+        let named = ITSELF.captures(&text).map(|found| found[1].to_owned());
+        let named = named.unwrap_or_default();
+        let known = |name: &&str| {
+            let mut groups = manifests.groups.iter();
+            groups.any(|group| group.extra && group.name == *name)
+        };
+        let more: Vec<String> = named
+            .split(',')
+            .map(str::trim)
+            .filter(known)
+            .map(str::to_owned)
+            .collect();
+        if !more.is_empty() {
+            chosen.extras.extend(more);
+            plan.prove("build", Evidence::at(path, line, text));
+        }
+    }
 }
 
 /// A requirements file for a purpose under any name: `deps/test-reqs.txt`. The one nearest to the
