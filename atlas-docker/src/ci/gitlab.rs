@@ -157,7 +157,8 @@ impl Pipeline {
                     // `registry.example/group/postgres:15` is reached as `postgres` there and as its path here.
                     let path = beside.image.text.split([':', '@']).next();
                     let name = path.unwrap_or_default().replace('/', "-");
-                    beside.name = name.trim_start_matches("docker.io-").to_owned();
+                    name.trim_start_matches("docker.io-")
+                        .clone_into(&mut beside.name);
                 }
                 // The job's variables are the services' too.
                 beside.env.extend(job.env.iter().cloned());

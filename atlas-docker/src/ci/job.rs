@@ -118,7 +118,7 @@ impl Job {
     /// The actions it uses, each with what it is given, expressions resolved.
     pub(crate) fn actions(&self) -> impl Iterator<Item = (&str, Vec<(&str, Placed)>)> {
         self.uses.iter().map(|uses| {
-            let with = uses.with.iter().flat_map(|(key, values)| {
+            let with = uses.with.iter().filter_map(|(key, values)| {
                 let first = self.expand_all(values).into_iter().next();
                 first.map(|value| (key.as_str(), value))
             });

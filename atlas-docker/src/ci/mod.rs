@@ -69,7 +69,7 @@ impl Beside {
         }
     }
 
-    /// An entry of a map or list of services, as GitHub, GitLab, CircleCI and Compose write them.
+    /// An entry of a map or list of services, as GitHub, GitLab, `CircleCI` and Compose write them.
     fn read(file: &str, name: &str, node: &yaml::Node) -> Option<Self> {
         let image = node
             .get("image")

@@ -172,6 +172,20 @@ const KINDS: &[Kind] = &[
     },
 ];
 
+/// What only watches or manages a database is none.
+const BESIDES: &[&str] = &[
+    "exporter",
+    "admin",
+    "commander",
+    "insight",
+    "ui",
+    "backup",
+    "client",
+    "proxy",
+    "cluster",
+    "sentinel",
+];
+
 impl Kind {
     /// The program that an image, or a service's own word for one, runs.
     pub(crate) fn of(image: &str) -> Option<&'static Self> {
@@ -179,19 +193,6 @@ impl Kind {
         let image = image.split('@').next().unwrap_or(image);
         let last = image.rsplit('/').next().unwrap_or(image);
         let name = last.split(':').next().unwrap_or(last).to_ascii_lowercase();
-        // What only watches or manages a database is none.
-        const BESIDES: &[&str] = &[
-            "exporter",
-            "admin",
-            "commander",
-            "insight",
-            "ui",
-            "backup",
-            "client",
-            "proxy",
-            "cluster",
-            "sentinel",
-        ];
         let words: Vec<&str> = name.split(['-', '_', '.']).collect();
         if words.iter().any(|word| BESIDES.contains(word)) {
             return None;

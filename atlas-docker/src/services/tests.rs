@@ -103,7 +103,7 @@ jobs:
 fn a_job_in_a_container_reaches_them_by_name() {
     let plan = planned(&[(
         ".gitlab-ci.yml",
-        r#"
+        r"
 test:
   image: golang:1.22
   services:
@@ -117,7 +117,7 @@ test:
     MAIL_HOST: db
   script:
     - go test ./...
-"#,
+",
     )]);
     assert_eq!(
         starts(&plan),
@@ -133,7 +133,7 @@ fn actions_commands_and_compose_files_start_some() {
     let plan = planned(&[
         (
             ".github/workflows/ci.yml",
-            r#"
+            r"
 on: push
 jobs:
   test:
@@ -147,7 +147,7 @@ jobs:
       - run: docker run -d --name mq -p 5673:5672 rabbitmq:3-management
       - run: docker compose -f ./test/compose.yml up -d cache
       - run: go test ./...
-"#,
+",
         ),
         (
             "test/compose.yml",
@@ -201,7 +201,7 @@ jobs:
 fn what_the_distribution_lacks_is_said_and_its_variables_stay_away() {
     let plan = planned(&[(
         ".github/workflows/ci.yml",
-        r#"
+        r"
 on: push
 jobs:
   test:
@@ -215,7 +215,7 @@ jobs:
       MAIL_HOST: somewhere
     steps:
       - run: go test ./...
-"#,
+",
     )]);
     assert_eq!(plan.services, []);
     assert!(plan.drift.iter().any(|line| line.contains("mongo:6")));

@@ -155,7 +155,7 @@ const SCOPINGS: &[Scoping] = &[
         place: |path| Some(path.to_owned()),
         join: Join::Words,
         // Its own program takes a file that is not there for a pattern that matches none.
-        edits: &[Edit::Replace(r#" '[^']*\*[^']*\.rb' --"#, " {} --")],
+        edits: &[Edit::Replace(r" '[^']*\*[^']*\.rb' --", " {} --")],
         is_by_package: false,
     },
     Scoping {
@@ -252,8 +252,8 @@ pub(crate) fn scoped(
             },
             None => path,
         };
-        let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
-        if path.starts_with('-') || !path.chars().all(plain) {
+        let is_simple = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
+        if path.starts_with('-') || !path.chars().all(is_simple) {
             return Err(format!("`{path}`: such a name has no place in a command"));
         }
         places.extend((known.place)(path));

@@ -246,6 +246,17 @@ fn outputs(command: String) -> String {
     }
 }
 
+/// Scripts that build a package, those that do nothing else first.
+const SCRIPTS: &[&str] = &[
+    "build",
+    "compile",
+    "build:lib",
+    "dist",
+    "prepare",
+    "prepack",
+    "prepublishOnly",
+];
+
 /// The packages whose build the tests need, in the order to build them, with the script: those
 /// that a tested package depends on or that its own tests import, where importing leads to a file
 /// that is not committed.
@@ -266,15 +277,6 @@ pub(super) fn unbuilt(
         let own = imports_itself(tree, workspace, *at, files);
         visit(workspace, *at, own, &mut open, &mut order, tree);
     }
-    const SCRIPTS: &[&str] = &[
-        "build",
-        "compile",
-        "build:lib",
-        "dist",
-        "prepare",
-        "prepack",
-        "prepublishOnly",
-    ];
     let mut builds: Vec<(usize, String, Evidence)> = Vec::new();
     for at in order {
         let Some(absent) = absent(tree, workspace, at) else {
