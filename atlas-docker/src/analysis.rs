@@ -341,12 +341,17 @@ fn submodules(tree: &Tree, plan: &mut EnvironmentPlan) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod testing {
     use super::{Analysis, AnalysisOptions, analyse};
     use atlas_core::{EnvironmentPlan, Repository};
     use std::collections::BTreeMap;
+    use std::path::Path;
 
-    fn planned(files: &[(String, String)], touched: &[&str]) -> EnvironmentPlan {
+    /// The plan for a repository of these files and a pull request that touches these paths.
+    pub(crate) fn planned(
+        files: impl IntoIterator<Item = (impl AsRef<Path>, impl AsRef<[u8]>)>,
+        touched: &[&str],
+    ) -> EnvironmentPlan {
         let folder = tempfile::tempdir().unwrap();
         for (path, content) in files {
             let path = folder.path().join(path);
@@ -367,6 +372,11 @@ mod tests {
             Analysis::Verdict { reason, .. } => panic!("{reason}"),
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::planned;
 
     fn file(path: &str, content: &str) -> (String, String) {
         (path.to_owned(), content.to_owned())
@@ -396,7 +406,7 @@ mod tests {
         ] {
             files.extend(module(folder, needs));
         }
-        let plan = planned(&files, &["b/x.go", "README.md"]);
+        let plan = planned(files.iter().cloned(), &["b/x.go", "README.md"]);
         let scope = plan.test_scope.unwrap();
         // The root's file is the root's.
         assert_eq!(scope.places, ["", "b", "c"]);
@@ -407,7 +417,7 @@ mod tests {
         );
         assert!(!plan.test_cmd.contains("cd d"), "{}", plan.test_cmd);
         for all in [&[][..], &["elsewhere/y"]] {
-            let plan = planned(&files[3..], all);
+            let plan = planned(files[3..].iter().cloned(), all);
             assert!(
                 plan.test_cmd.contains("cd a") && plan.test_cmd.contains("cd e"),
                 "{}",
@@ -446,7 +456,7 @@ mod tests {
                 "import '@x/a'; import {test} from 'vitest'",
             ),
         ];
-        let plan = planned(&files, &[]);
+        let plan = planned(files.iter().cloned(), &[]);
         let builds = |commands: &[String]| {
             commands
                 .iter()

@@ -152,7 +152,7 @@ pub(crate) fn class_of(reason: &str, attempts: &[Attempt]) -> (FailureClass, Opt
     (FailureClass::Other, None)
 }
 
-/// What is told of one failure.
+/// An environment that failed, as the synthesizer leaves it: what a line of the catalogue is made of.
 pub(crate) struct Failed<'a> {
     pub(crate) id: &'a InstanceId,
     pub(crate) repository: &'a str,

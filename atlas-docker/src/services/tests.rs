@@ -1,11 +1,10 @@
 //! Jobs of made-up repositories, and what stands in their plans.
 
-use crate::analysis::{Analysis, AnalysisOptions, analyse};
-use atlas_core::{EnvironmentPlan, Repository};
-use std::collections::BTreeMap;
+use crate::analysis::testing;
+use atlas_core::EnvironmentPlan;
 
+/// A module of Go that reads some variables, with these files beside it.
 fn planned(files: &[(&str, &str)]) -> EnvironmentPlan {
-    let folder = tempfile::tempdir().unwrap();
     let own = [
         ("go.mod", "module example.org/x\n\ngo 1.22\n"),
         ("x_test.go", "package x\n"),
@@ -14,24 +13,7 @@ fn planned(files: &[(&str, &str)]) -> EnvironmentPlan {
             "package x // reads DB_DSN, DB_PASSWORD, MAIL_HOST and DB_PORT\n",
         ),
     ];
-    for (path, content) in own.iter().chain(files) {
-        let path = folder.path().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
-    }
-    let repository = Repository {
-        name: "example/x".to_owned(),
-        checkout: folder.path().to_owned(),
-        base: "0123456789012345678901234567890123456789".parse().unwrap(),
-        base_date: "2026-01-01T00:00:00Z".to_owned(),
-        head_manifests: BTreeMap::new(),
-        head_tests: BTreeMap::new(),
-        touched: Vec::new(),
-    };
-    match analyse(&repository, &AnalysisOptions::default()).unwrap() {
-        Analysis::Plan(plan) => plan,
-        Analysis::Verdict { reason, .. } => panic!("{reason}"),
-    }
+    testing::planned(own.iter().chain(files).copied(), &[])
 }
 
 fn starts(plan: &EnvironmentPlan) -> Vec<String> {

@@ -75,7 +75,7 @@ fn exports(env: &BTreeMap<String, String>) -> String {
 
 /// How the places are written into an edit's text.
 #[derive(Clone, Copy)]
-enum Spelling {
+pub(super) enum Spelling {
     /// One a line, as one word of the shell.
     Lines,
     /// Words of the shell.
@@ -84,6 +84,8 @@ enum Spelling {
     Options(&'static str),
     /// Separated by commas, no word of its own.
     Commas,
+    /// Separated by blanks, in a variable's value, which nothing reads as a shell does.
+    Blanks,
     /// Alternatives of a regular expression, as one word of the shell, between these two texts.
     Regex(&'static str, &'static str),
 }
@@ -228,7 +230,7 @@ fn class(name: &str) -> Option<String> {
 }
 
 impl Spelling {
-    fn write(self, places: &BTreeSet<String>) -> String {
+    pub(super) fn write(self, places: &BTreeSet<String>) -> String {
         let join = |texts: Vec<String>, with: &str| texts.join(with);
         let each = |text: fn(&str) -> String| places.iter().map(|p| text(p)).collect::<Vec<_>>();
         match self {
@@ -239,6 +241,7 @@ impl Spelling {
                 join(words.collect(), " ")
             }
             Self::Commas => join(places.iter().cloned().collect(), ","),
+            Self::Blanks => join(places.iter().cloned().collect(), " "),
             Self::Regex(before, after) => {
                 let inner = join(each(regex::escape), "|");
                 quote(&format!("{before}{inner}{after}"))

@@ -1,7 +1,7 @@
 //! A part of the suite for good: the tests that a pull request touches, or those beside them.
 
+use super::narrow::Spelling;
 use super::{Edit, JEST, VITEST, edit};
-use crate::eval_script::quote;
 use atlas_core::{EnvironmentPlan, Evidence, TestScope, TestScopeLevel};
 use atlas_source::{Side, SplitDecision};
 use regex::Regex;
@@ -56,28 +56,18 @@ impl Touched {
     }
 }
 
-/// How a runner is told of a part of its suite.
+/// One family of runners: how test files become a selection, and where that goes in the test command.
 struct Scoping {
     parsers: &'static [&'static str],
     /// The ends of its test files' names.
     ends: &'static [&'static str],
     /// What stands for a file: its path from the folder of the command, its folder, its class.
     place: fn(&str) -> Option<String>,
-    /// How places are joined, each quoted or as a part of an expression.
-    join: Join,
+    /// How the places are written into an edit's text.
+    spelling: Spelling,
     edits: &'static [Edit],
     /// Whether the places are whole packages, those of changed sources among them.
     is_by_package: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Join {
-    Words,
-    Commas,
-    /// In a variable's value, which nothing reads as a shell does.
-    Blanks,
-    Regex(&'static str, &'static str),
-    Options(&'static str),
 }
 
 const SCOPINGS: &[Scoping] = &[
@@ -88,7 +78,7 @@ const SCOPINGS: &[Scoping] = &[
             let name = path.rsplit('/').next()?;
             (!["conftest.py", "__init__.py"].contains(&name)).then(|| path.to_owned())
         },
-        join: Join::Words,
+        spelling: Spelling::Words,
         // A file that a state does not have is an error for all of them.
         edits: &[Edit::Insert(
             r#"--junitxml="\$ATLAS_OUT/junit\.xml""#,
@@ -105,7 +95,7 @@ const SCOPINGS: &[Scoping] = &[
                 path.rsplit('/').next()?.strip_suffix(".py")?
             ))
         },
-        join: Join::Options("-k"),
+        spelling: Spelling::Options("-k"),
         edits: &[Edit::Insert(r"-m unittest( discover)?", " {}")],
         is_by_package: false,
     },
@@ -118,7 +108,7 @@ const SCOPINGS: &[Scoping] = &[
                     .map_or_else(|| ".".to_owned(), |(folder, _)| format!("./{folder}")),
             )
         },
-        join: Join::Words,
+        spelling: Spelling::Words,
         edits: &[Edit::Replace(r" \./\.\.\.", " {}")],
         is_by_package: true,
     },
@@ -126,7 +116,7 @@ const SCOPINGS: &[Scoping] = &[
         parsers: &["jest"],
         ends: &["js", "jsx", "ts", "tsx", "mjs", "cjs"],
         place: |path| Some(path.to_owned()),
-        join: Join::Regex("^(?!.*/(?:", ")$).*$"),
+        spelling: Spelling::Regex("^(?!.*/(?:", ")$).*$"),
         edits: &[Edit::Insert(JEST, "--testPathIgnorePatterns={} ")],
         is_by_package: false,
     },
@@ -134,7 +124,7 @@ const SCOPINGS: &[Scoping] = &[
         parsers: &["vitest"],
         ends: &["js", "jsx", "ts", "tsx", "mjs", "cjs"],
         place: |path| Some(path.to_owned()),
-        join: Join::Words,
+        spelling: Spelling::Words,
         edits: &[Edit::Insert(VITEST, "{} ")],
         is_by_package: false,
     },
@@ -142,7 +132,7 @@ const SCOPINGS: &[Scoping] = &[
         parsers: &["rspec"],
         ends: &["_spec.rb"],
         place: |path| Some(path.to_owned()),
-        join: Join::Words,
+        spelling: Spelling::Words,
         edits: &[Edit::Insert(
             r"--require \S*keep_going\.rb\S*",
             " $(ls -d -- {} 2>/dev/null)",
@@ -153,7 +143,7 @@ const SCOPINGS: &[Scoping] = &[
         parsers: &["minitest", "testunit"],
         ends: &[".rb"],
         place: |path| Some(path.to_owned()),
-        join: Join::Words,
+        spelling: Spelling::Words,
         // Its own program takes a file that is not there for a pattern that matches none.
         edits: &[Edit::Replace(r" '[^']*\*[^']*\.rb' --", " {} --")],
         is_by_package: false,
@@ -162,7 +152,7 @@ const SCOPINGS: &[Scoping] = &[
         parsers: &["phpunit"],
         ends: &["Test.php"],
         place: |path| Some(path.rsplit('/').next()?.strip_suffix(".php")?.to_owned()),
-        join: Join::Regex(r"/(?:^|\\)(?:", ")::/"),
+        spelling: Spelling::Regex(r"/(?:^|\\)(?:", ")::/"),
         edits: &[Edit::Insert(r#"bin/(simple-)?phpunit\b"?"#, " --filter {}")],
         is_by_package: false,
     },
@@ -170,7 +160,7 @@ const SCOPINGS: &[Scoping] = &[
         parsers: &["maven"],
         ends: &[".java"],
         place: |path| Some(path.rsplit('/').next()?.strip_suffix(".java")?.to_owned()),
-        join: Join::Commas,
+        spelling: Spelling::Commas,
         edits: &[Edit::Append(
             "MAVEN_CHECKS_OFF",
             "-Dtest={} -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false",
@@ -181,27 +171,11 @@ const SCOPINGS: &[Scoping] = &[
         parsers: &["gradle"],
         ends: &[".java", ".kt", ".groovy"],
         place: |path| Some(format!("*{}*", path.rsplit('/').next()?.split('.').next()?)),
-        join: Join::Blanks,
+        spelling: Spelling::Blanks,
         edits: &[Edit::Set("ATLAS_TESTS", "{}")],
         is_by_package: false,
     },
 ];
-
-fn joined(places: &BTreeSet<String>, join: Join) -> String {
-    let each = |text: &dyn Fn(&str) -> String, with: &str| {
-        let texts: Vec<String> = places.iter().map(|place| text(place)).collect();
-        texts.join(with)
-    };
-    match join {
-        Join::Words => each(&quote, " "),
-        Join::Commas => each(&str::to_owned, ","),
-        Join::Blanks => each(&str::to_owned, " "),
-        Join::Options(option) => each(&|place| format!("{option} {}", quote(place)), " "),
-        Join::Regex(before, after) => {
-            quote(&format!("{before}{}{after}", each(&regex::escape, "|")))
-        }
-    }
-}
 
 /// The plan with that part of its suite alone; the reason where that cannot be done.
 pub(crate) fn scoped(
@@ -237,8 +211,13 @@ pub(crate) fn scoped(
         return Err("no test file that the pull request touches, or that stands beside one, is there in Base".to_owned());
     }
     let folder = folder(&plan.test_cmd);
-    let by_path =
-        (known.place)("a/b.rb").is_some_and(|place| place.contains("a/")) && parser != "jest";
+    // Jest's pattern matches whole paths; classes and modules have no folder.
+    let by_path = known
+        .ends
+        .iter()
+        .filter_map(|end| (known.place)(&format!("a/b/x{end}")))
+        .any(|place| place.contains("a/b"))
+        && parser != "jest";
     let goes = plan.test_cmd.matches("cd ").count();
     if by_path && goes > usize::from(folder.is_some()) {
         return Err("the command runs suites of several folders".to_owned());
@@ -265,7 +244,7 @@ pub(crate) fn scoped(
         test_cmd: without_operands(&plan.test_cmd, &touched.checkout, known),
         ..plan.clone()
     };
-    let edited = edit(&narrow, known.edits, &joined(&places, known.join)).ok_or_else(|| {
+    let edited = edit(&narrow, known.edits, &known.spelling.write(&places)).ok_or_else(|| {
         format!(
             "the test command has no place for a selection: `{}`",
             plan.test_cmd
@@ -533,6 +512,12 @@ mod tests {
             .unwrap_err()
         };
         assert!(why(&plan("automake", "make check"), &["a.c"], &["a.c"]).contains("`automake`"));
+        // Folders of the root are none of another module's.
+        let modules = "( failed=0; ( go test -v ./... ) || failed=1; ( cd sub && go test -v ./... ) || failed=1 )";
+        assert!(
+            why(&plan("gotest", modules), &["p/a_test.go"], &["p/a_test.go"])
+                .contains("several folders")
+        );
         assert!(why(&plan("pytest", "tox"), &["t/test_a.py"], &["t/test_a.py"]).contains("`tox`"));
         assert!(why(&plan("pytest", "pytest"), &["u/test_a.py"], &[]).contains("in Base"));
         assert!(

@@ -3,7 +3,7 @@
 use super::container::{Container, remove};
 use super::layout::{layout, waiting};
 use super::{DockerEngine, fault};
-use atlas_core::{Environment, Error, ErrorKind, Job};
+use atlas_core::{Environment, Error, ErrorKind, Job, Limits};
 use bollard::container::AttachContainerResults;
 use bollard::errors::Error as Fault;
 use bollard::models::ContainerCreateBody;
@@ -149,11 +149,31 @@ struct For {
 impl For {
     /// Whether it does for a job: a job of less time ends in it at its own limit, which is watched from outside.
     fn is(&self, image: &str, environment: &Environment, job: &Job) -> bool {
-        let mut here = self.job.clone();
-        if job.limits.seconds <= here.limits.seconds {
-            here.limits.seconds = job.limits.seconds;
-        }
-        self.image == image && self.env == environment.plan.env && here == *job
+        // Taken apart, so that a new field of a job cannot be passed over.
+        let Job {
+            label,
+            overlay,
+            files,
+            script,
+            collect,
+            env,
+            limits,
+            network,
+            user,
+        } = &self.job;
+        let is_long_enough = job.limits.seconds <= limits.seconds;
+        let in_its_time = Limits {
+            seconds: job.limits.seconds,
+            ..limits.clone()
+        };
+        self.image == image
+            && self.env == environment.plan.env
+            && is_long_enough
+            && in_its_time == job.limits
+            && (label, script, env) == (&job.label, &job.script, &job.env)
+            && (files, collect) == (&job.files, &job.collect)
+            && (network, user) == (&job.network, &job.user)
+            && *overlay == job.overlay
     }
 }
 
