@@ -1,5 +1,6 @@
 //! Further runs of the tests that define a task, before anything is accepted.
 
+use super::after_base;
 use super::distance::Reach;
 use super::{MakeOptions, Work};
 use crate::Engines;
@@ -71,10 +72,21 @@ impl Work {
         if least == 0 || report.outcome != OracleOutcome::Instance {
             return Ok(report);
         }
-        let (plan, limits) = (&environment.plan, &options.config.limits);
+        let plan = &environment.plan;
+        let base = runs.get(&State::Base).and_then(|runs| runs.first());
+        let limits = &options.config.limits;
+        let mut limits = base.map_or_else(
+            || limits.clone(),
+            |base| after_base(limits, base.summary.seconds),
+        );
+        // So many runs are one job, and what hangs in the first of them hangs the job.
+        limits.seconds = limits
+            .seconds
+            .saturating_mul(u64::from(least))
+            .min(options.config.limits.seconds);
         let mut confirming = Confirming {
             cx,
-            oracle: crate::environment::oracle(engines, plan, limits, place.seed()?, reading)?,
+            oracle: crate::environment::oracle(engines, plan, &limits, place.seed()?, reading)?,
             environment,
             task,
             least,
