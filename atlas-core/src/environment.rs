@@ -74,6 +74,9 @@ pub struct EnvironmentLock {
     pub image_bytes: Option<u64>,
     /// Tool -> version, as the tools print it.
     pub tools: BTreeMap<String, String>,
+    /// What was installed in the place of what no registry gave, where the engine's settings allow it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub substitutes: Vec<String>,
     /// Resolved dependencies, `name==version` or a line of the lockfile, sorted.
     pub dependencies: Vec<String>,
 }

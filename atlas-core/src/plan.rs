@@ -55,6 +55,9 @@ pub struct EnvironmentPlan {
     /// is part of the state's log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rebuild: Vec<String>,
+    /// Helper programs of Atlas's toolbox that commands call; they lie in `$ATLAS_ENV/toolbox`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
     /// Programs that tests talk to, in the order of their start: databases, queues, mail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<Service>,

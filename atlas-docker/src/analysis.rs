@@ -3,6 +3,7 @@
 use crate::ci::{self, Ci};
 use crate::languages::{BUILTIN, Language};
 use crate::services;
+use crate::toolbox::{self, SUBMODULES, call};
 use crate::tree::Tree;
 use atlas_core::{
     EnvironmentPlan, Error, ErrorKind, Evidence, Repository, TestScope, TestScopeLevel,
@@ -204,6 +205,15 @@ pub(crate) struct Presence {
 /// [`ErrorKind::InvalidInput`] for an unknown `options.language`; [`ErrorKind::Io`] or
 /// [`ErrorKind::NotFound`] when the checkout cannot be listed.
 pub fn analyse(repository: &Repository, options: &AnalysisOptions) -> Result<Analysis, Error> {
+    with_facts(repository, options, planned)?
+}
+
+/// Calls with what the repository's files say.
+pub(crate) fn with_facts<T>(
+    repository: &Repository,
+    options: &AnalysisOptions,
+    call: impl FnOnce(&Facts<'_>) -> T,
+) -> Result<T, Error> {
     if !repository.checkout.is_dir() {
         let subject = format!("`{}`: no such folder", repository.checkout.display());
         return Err(Error::new(
@@ -227,6 +237,11 @@ pub fn analyse(repository: &Repository, options: &AnalysisOptions) -> Result<Ana
         date: &repository.base_date,
         options,
     };
+    Ok(call(&facts))
+}
+
+fn planned(facts: &Facts<'_>) -> Result<Analysis, Error> {
+    let (tree, options) = (facts.tree, facts.options);
     let chosen = match &options.language {
         Some(id) => {
             let language = BUILTIN.iter().copied().find(|language| language.id() == id);
@@ -244,18 +259,18 @@ pub fn analyse(repository: &Repository, options: &AnalysisOptions) -> Result<Ana
                 vec![Evidence::of("options", format!("language = {id}"))],
             ))
         }
-        None => choose(&tree),
+        None => choose(tree),
     };
     let planned = chosen.and_then(|(language, why)| {
-        let mut plan = language.analyse(&facts)?;
+        let mut plan = language.analyse(facts)?;
         language.id().clone_into(&mut plan.language);
         for line in why {
             plan.prove("language", line);
         }
         crate::pin(&mut plan, &options.pins);
-        submodules(&tree, &mut plan);
-        let reaches = services::services(&facts, &mut plan);
-        ci::environment(facts.ci, &tree, &mut plan, &reaches);
+        submodules(tree, &mut plan);
+        let reaches = services::services(facts, &mut plan);
+        ci::environment(facts.ci, tree, &mut plan, &reaches);
         for lines in plan.evidence.values_mut() {
             let mut seen = BTreeSet::new();
             lines.retain(|line| seen.insert(line.clone()));
@@ -325,15 +340,13 @@ fn choose(tree: &Tree) -> Result<(&'static dyn Language, Vec<Evidence>), Verdict
     Ok((found[best].0, evidence))
 }
 
-/// Fetches submodules and removes from them what the commit does not name.
-const SUBMODULES: &str = include_str!("submodules.sh");
-
 /// Submodules are fetched first; one that cannot be is noted in the log and in the tests.
 fn submodules(tree: &Tree, plan: &mut EnvironmentPlan) {
     static URL: std::sync::LazyLock<regex::Regex> =
         std::sync::LazyLock::new(|| regex::Regex::new(r"^\s*url\s*=").expect("a literal pattern"));
     if let Some((line, text)) = tree.line(".gitmodules", &URL) {
-        plan.build.insert(0, SUBMODULES.trim_end().to_owned());
+        toolbox::add(plan, SUBMODULES);
+        plan.build.insert(0, call(SUBMODULES));
         plan.drift
             .push("submodules are fetched from where .gitmodules points".to_owned());
         plan.prove("build", Evidence::at(".gitmodules", line, text));

@@ -20,12 +20,15 @@ mod mcp;
 mod native;
 mod pins;
 mod refine;
+mod registries;
 mod render;
 mod repair;
 mod sealed;
 mod services;
+mod substitute;
 mod synthesizer;
 mod system;
+mod toolbox;
 mod tree;
 mod versions;
 
@@ -34,12 +37,15 @@ pub use build::{BuildOutcome, Builder};
 pub use engine::{
     Bubblewrap, BubblewrapStatus, DiskUse, DockerBuilder, DockerEngine, DockerOptions,
     DockerSandbox, DockerStatus, EngineStatus, FoundImage, LocalBuilder, LocalEngine, LocalOptions,
-    LocalSandbox, double_quoted, engine_status,
+    LocalSandbox, StoredImage, double_quoted, engine_status, write_context,
 };
 pub use languages::{inventory_script, languages};
 #[cfg(feature = "mcp")]
 pub use mcp::{Checkout, HistoryEntry, HistoryQuery, Repositories, RepositoryServer};
 pub use pins::pin;
 pub use refine::{RefineOptions, RefiningSynthesizer, Trial, TrialRun};
-pub use render::{RenderError, render};
+pub use registries::Registries;
+pub use render::{RenderError, context_files, render};
+pub use substitute::Substitute;
 pub use synthesizer::{FixedPlan, SymbolicSynthesizer};
+pub use toolbox::{Tool, UnknownTool, tool, tools};

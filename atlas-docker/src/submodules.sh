@@ -52,4 +52,15 @@ while IFS= read -r -d '' objects; do
   rm -rf "$folder"
   echo "atlas: submodule $folder is left out"
 done
+
+# Debian's packages keep the sources of libraries that projects compile themselves.
+git config --null --file .gitmodules --get-regexp '^submodule\..*\.path$' |
+while IFS= read -r -d '' entry; do
+  path="${entry#*$'\n'}"
+  case "/$path/" in //* | */../*) continue ;; esac
+  sources="/usr/src/${path##*/}"
+  if [ -d "$sources" ] && [ -z "$(ls -A "$path" 2> /dev/null)" ]; then
+    mkdir -p "$path" && cp -R "$sources/." "$path" && echo "atlas: submodule $path: Debian's sources instead"
+  fi
+done
 true

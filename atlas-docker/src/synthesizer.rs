@@ -177,6 +177,8 @@ async fn make(
             image, plan, lock, ..
         } => (image, plan, lock),
     };
+    // Of the base image that was used.
+    let dockerfile = render(&plan).unwrap_or(dockerfile);
     let environment = Environment {
         attempts: vec![Attempt {
             plan: plan.clone(),
@@ -208,7 +210,8 @@ fn failed(plan: EnvironmentPlan, failure: BuildFailure, dockerfile: String) -> S
 /// What every environment has, in the form of an inventory script.
 const COMMON_TOOLS: &str = "for tool in bash git gcc make; do \
     command -v $tool > /dev/null && printf 'tool\\t%s\\t%s\\n' $tool \"$($tool --version 2>&1 | head -n 1)\"; \
-    done\n";
+    done\n\
+    [ ! -e /opt/atlas/substitutes/used ] || sed 's/^/substitute\\t/' /opt/atlas/substitutes/used\n";
 
 /// Asks the environment what it was made of. An answer that does not come is a gap in the lock
 /// and a note in the plan, no reason to throw a built environment away.
@@ -248,6 +251,12 @@ pub(crate) async fn take_stock(
                     .lock
                     .tools
                     .insert(name.to_owned(), version.trim().to_owned());
+            }
+            (Some("substitute"), Some(text), None) => {
+                let text = text.trim().to_owned();
+                if !environment.lock.substitutes.contains(&text) {
+                    environment.lock.substitutes.push(text);
+                }
             }
             (Some("dependency"), Some(text), None) => {
                 dependencies.insert(text.trim().to_owned());

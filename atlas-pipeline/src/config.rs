@@ -20,6 +20,8 @@ pub struct Config {
     pub limits: Limits,
     /// The container engine.
     pub engine: EngineConfig,
+    /// Where packages come from.
+    pub registries: RegistriesConfig,
     /// The local engine.
     pub local: LocalConfig,
     /// What analysis would otherwise find out.
@@ -137,6 +139,75 @@ pub struct EngineConfig {
     /// Bytes that must be free where the engine stores images before a build starts, written
     /// likewise; images of Atlas are removed to make room. Default 2 GiB.
     pub min_free: Option<Bytes>,
+}
+
+/// `[registries]`: where packages come from while an image is built. In no plan and no row.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RegistriesConfig {
+    /// Mirrors: `crates`, `debian`, `go`, `maven`, `npm`, `pypi` or `rubygems`, and the address that takes its
+    /// place, as the registry's own tools want it. Default: none.
+    pub mirrors: BTreeMap<String, String>,
+    /// The proxy of builds, `http://host:port`. It is no part of an image. Default: none.
+    pub proxy: Option<String>,
+    /// Hosts that are reached without it, with commas between them. Default: none.
+    pub no_proxy: Option<String>,
+    /// A file with certificates of authorities to trust, PEM. Default: none.
+    pub certificates: Option<PathBuf>,
+    /// What takes the place of packages that no registry gives; said in the environment's lock. Default:
+    /// the environment variable `ATLAS_SUBSTITUTE`, else nothing.
+    pub substitute: Option<SubstituteChoice>,
+}
+
+impl RegistriesConfig {
+    /// Takes from the environment what the file does not say.
+    ///
+    /// # Errors
+    /// A value that is none of those that are allowed.
+    pub fn read_environment(&mut self) -> Result<(), Error> {
+        let Some(value) = std::env::var_os("ATLAS_SUBSTITUTE").filter(|value| !value.is_empty())
+        else {
+            return Ok(());
+        };
+        if value != "debian" {
+            let value = value.to_string_lossy();
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                "read configuration: ATLAS_SUBSTITUTE is",
+                format!("`{value}`; debian or nothing expected"),
+            ));
+        }
+        self.substitute.get_or_insert(SubstituteChoice::Debian);
+        Ok(())
+    }
+}
+
+/// What takes the place of packages that no registry gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubstituteChoice {
+    /// Debian's packages of gems, of PHP's libraries, and of C and C++ libraries that a build fetches.
+    Debian,
+}
+
+impl From<RegistriesConfig> for atlas_docker::Registries {
+    fn from(config: RegistriesConfig) -> Self {
+        Self {
+            mirrors: config.mirrors,
+            proxy: config.proxy,
+            no_proxy: config.no_proxy,
+            certificates: config.certificates,
+            substitute: config.substitute.map(Into::into),
+        }
+    }
+}
+
+impl From<SubstituteChoice> for atlas_docker::Substitute {
+    fn from(choice: SubstituteChoice) -> Self {
+        match choice {
+            SubstituteChoice::Debian => Self::Debian,
+        }
+    }
 }
 
 /// A number of bytes, as people write it: `5368709120` or `"5 GiB"`.

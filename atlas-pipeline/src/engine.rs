@@ -116,6 +116,17 @@ pub async fn sweep(config: &Config) -> Result<Vec<String>, Error> {
     Ok(removed)
 }
 
+/// The container engine that a configuration names.
+///
+/// # Errors
+/// No engine answers there.
+///
+/// # Cancellation
+/// Dropping the future is harmless.
+pub async fn docker_engine(config: &Config) -> Result<DockerEngine, Error> {
+    DockerEngine::connect(docker_options(config)).await
+}
+
 pub(crate) fn docker_options(config: &Config) -> DockerOptions {
     let host = config
         .engine
@@ -132,6 +143,7 @@ pub(crate) fn docker_options(config: &Config) -> DockerOptions {
         pull_attempts: engine.pull_attempts.unwrap_or(defaults.pull_attempts),
         disk_budget: engine.disk_budget.map(|bytes| bytes.0),
         min_free: engine.min_free.map_or(defaults.min_free, |bytes| bytes.0),
+        registries: config.registries.clone().into(),
         uses: cache_folder().ok().map(|folder| folder.join("images")),
         ..defaults
     }

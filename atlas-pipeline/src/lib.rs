@@ -51,7 +51,7 @@ pub use datasets::{
 };
 pub use demo::{DemoReport, DemoSource, demo};
 pub use doctor::{Ability, DoctorReport, doctor};
-pub use engine::{EngineChoice, Engines, sweep};
+pub use engine::{EngineChoice, Engines, docker_engine, sweep};
 pub use environment::{
     BaseRun, BuildOutcome, BuildReport, EnvironmentOptions, PlanReport, build, plan,
 };

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The most lines of a log that are kept for a reason.
 const LINES: usize = 5;
 
-const PLAN: &str = "look at attempts.json and the Dockerfile; give a plan of your own (`[plan] file` in atlas.toml), \
+const PLAN: &str = "look at attempts.json and environment/Dockerfile; give a plan of your own (`[plan] file` in atlas.toml), \
                     or a model that mends it (--model)";
 
 /// Why `make` has no instance. `what` is the first verdict's own sentence.
@@ -50,6 +50,11 @@ pub(crate) fn of_make(
             _ if runs.is_some_and(only_before_is_not_built) => (
                 Fault::PullRequest,
                 "choose another pull request: what its tests need to be built tells none of them from the others",
+            ),
+            _ if runs.is_some_and(tests_were_read) => (
+                Fault::Environment,
+                "look at oracle.json: give a plan whose test command runs what the test patch changes (`[plan] file` \
+                 in atlas.toml)",
             ),
             _ => (
                 Fault::Atlas,
@@ -127,6 +132,12 @@ fn reason(what: &str, lines: Vec<Evidence>, fault: Fault, advice: &str) -> Strin
         advice: advice.to_owned(),
     };
     reason.to_string()
+}
+
+/// Whether the log of each state names tests.
+fn tests_were_read(runs: &BTreeMap<State, Vec<StateRun>>) -> bool {
+    let named = |runs: &Vec<StateRun>| runs.iter().all(|run| !run.parsed.results.is_empty());
+    runs.len() == State::ALL.len() && runs.values().all(named)
 }
 
 /// Whether modules do not build or load in Before that do in Base and After.
@@ -234,7 +245,10 @@ mod tests {
         let text = of([false, true, false]);
         well_formed(&text);
         assert!(text.contains("fault: the pull request"), "{text}");
+        // Tests were read in all states: no parser would see more.
         let text = of([false, false, false]);
+        assert!(text.contains("fault: the environment"), "{text}");
+        let text = of_make(MakeOutcome::NoEvidence, "no", Vec::new(), None);
         assert!(text.contains("fault: Atlas"), "{text}");
     }
 

@@ -158,6 +158,13 @@ impl MakeReport {
 
 /// A path to `atlas.toml`, or its content as a mapping.
 pub(crate) fn config(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
+    let mut config = read(given)?;
+    let registries = &mut config.registries;
+    registries.read_environment().map_err(|why| raised(&why))?;
+    Ok(config)
+}
+
+fn read(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
     let Some(given) = given else {
         return Ok(Config::default());
     };

@@ -70,6 +70,16 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a literal pattern")
 });
 
+/// GitHub's way to choose between two texts.
+static CHOICE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)^\$\{\{\s*(?:matrix|env|inputs|vars)\.(?P<name>[A-Za-z0-9_.-]+)
+        (?:\s*(?P<is>==|!=)\s*'(?P<value>[^']*)')?
+        \s*&&\s*'(?P<then>[^']*)'\s*\|\|\s*'(?P<or>[^']*)'\s*\}\}$",
+    )
+    .expect("a literal pattern")
+});
+
 /// Values that one expression can have; a matrix of more is cut.
 const MAX_VALUES: usize = 64;
 
@@ -221,6 +231,12 @@ impl Job {
             if let Some(value) = value.scalar(file) {
                 self.bindings.push((key.text.clone(), value.clone()));
                 self.env.push((key.text.clone(), value));
+            } else if matches!(value, Node::Scalar { .. }) {
+                let nothing = Placed {
+                    text: String::new(),
+                    ..key.clone()
+                };
+                self.bindings.push((key.text.clone(), nothing));
             }
         }
     }
@@ -278,6 +294,32 @@ impl Job {
         values.iter().flat_map(|value| self.expand(value)).collect()
     }
 
+    /// The values of `name && 'a' || 'b'` and `name == 'x' && 'a' || 'b'`.
+    fn choose(&self, choice: &regex::Captures<'_>) -> Vec<String> {
+        let [then, or] = ["then", "or"].map(|group| choice.name(group).map_or("", |m| m.as_str()));
+        let is = |value: &str| match (choice.name("is"), choice.name("value")) {
+            (Some(is), Some(wanted)) => (value == wanted.as_str()) == (is.as_str() == "=="),
+            _ => !matches!(value, "" | "false" | "0" | "null"),
+        };
+        let known = self
+            .bindings
+            .iter()
+            .filter(|(name, _)| *name == choice["name"])
+            .map(|(_, value)| is(&value.text));
+        let mut known: Vec<bool> = known.collect();
+        if known.is_empty() {
+            known.push(is(""));
+        }
+        let mut values: Vec<String> = Vec::new();
+        for chosen in known {
+            let value = if chosen { then } else { or };
+            if !values.iter().any(|known| known == value) {
+                values.push(value.to_owned());
+            }
+        }
+        values
+    }
+
     /// A text with its expressions replaced, once for each value of the first of them. An
     /// expression that names nothing known gives nothing.
     pub(crate) fn expand(&self, value: &Placed) -> Vec<Placed> {
@@ -293,6 +335,24 @@ impl Job {
                 continue;
             }
             let whole = found.get(0).map_or(0..0, |found| found.range());
+            if let Some(choice) = found
+                .name("long")
+                .and_then(|long| CHOICE.captures(long.as_str()))
+            {
+                let texts = self.choose(&choice).into_iter().map(|chosen| {
+                    let mut text = value.text.clone();
+                    text.replace_range(whole.clone(), &chosen);
+                    let next = Placed {
+                        text,
+                        ..value.clone()
+                    };
+                    (next, depth + 1)
+                });
+                let before = open.len();
+                open.extend(texts);
+                open[before..].reverse();
+                continue;
+            }
             let short = ["azure", "braced", "plain"]
                 .iter()
                 .find_map(|name| found.name(name));
@@ -413,5 +473,41 @@ impl Job {
         self.in_container |= other.in_container;
         self.apt.extend(other.apt);
         self.directories.extend(other.directories);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Job, Placed};
+
+    #[test]
+    fn a_choice_between_two_texts_is_made() {
+        let at = |text: &str| Placed {
+            file: "ci.yml".to_owned(),
+            line: 1,
+            text: text.to_owned(),
+        };
+        let mut job = Job::new("j");
+        job.bindings = vec![
+            ("fast".to_owned(), at("true")),
+            ("fast".to_owned(), at("false")),
+            ("os".to_owned(), at("linux")),
+        ];
+        for (text, expected) in [
+            (
+                "-D=${{ matrix.fast && 'Rel' || 'Debug' }} x",
+                vec!["-D=Rel x", "-D=Debug x"],
+            ),
+            ("${{ matrix.os == 'linux' && 'a' || 'b' }}", vec!["a"]),
+            ("${{ matrix.os != 'linux' && 'a' || 'b' }}", vec!["b"]),
+            ("${{ matrix.unknown && 'a' || 'b' }}", vec!["b"]),
+        ] {
+            let found: Vec<String> = job
+                .expand(&at(text))
+                .into_iter()
+                .map(|value| value.text)
+                .collect();
+            assert_eq!(found, expected, "{text}");
+        }
     }
 }

@@ -14,7 +14,10 @@ mod scratch;
 mod status;
 mod usage;
 
-pub use docker::{DiskUse, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox, FoundImage};
+pub use docker::{
+    DiskUse, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox, FoundImage, StoredImage,
+    write_context,
+};
 pub use local::{Bubblewrap, LocalBuilder, LocalEngine, LocalOptions, LocalSandbox};
 pub use prelude::double_quoted;
 pub use status::{BubblewrapStatus, DockerStatus, EngineStatus, engine_status};

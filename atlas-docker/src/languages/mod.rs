@@ -20,6 +20,7 @@ pub(crate) use python::{Database, database};
 pub(crate) use registry::BUILTIN;
 
 use crate::analysis::{Facts, Presence, Verdict};
+use crate::toolbox::{self, NODE_VERSION};
 use crate::tree::Tree;
 use atlas_core::EnvironmentPlan;
 use std::fmt;
@@ -42,7 +43,15 @@ pub(crate) trait Language: fmt::Debug + Send + Sync {
     }
     /// The plan, or why there is none.
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict>;
+    /// What takes the place of packages that no registry gives, where an engine is told so: files, of
+    /// which [`INSTALL_SUBSTITUTES`] is run as root, before the repository is there.
+    fn substitutes(&self, _facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
 }
+
+/// The file that installs substitutes. It may call `say` with what it did.
+pub(crate) const INSTALL_SUBSTITUTES: &str = "install.sh";
 
 /// A bash script that prints what an environment of this language was made of: lines
 /// `tool<TAB>name<TAB>version` and `dependency<TAB>text`. It needs no network and always exits
@@ -59,61 +68,28 @@ pub fn languages() -> impl Iterator<Item = &'static str> {
     BUILTIN.iter().map(|language| language.id())
 }
 
-/// The build command that puts a shell script into the environment; [`call`] runs it.
-pub(crate) fn install_script(name: &str, text: &str) -> String {
-    format!(
-        "mkdir -p \"$ATLAS_ENV/bin\" && cat > \"$ATLAS_ENV/bin/{name}\" <<'ATLAS_END'\n{}\nATLAS_END",
-        text.trim_end()
-    )
-}
-
-/// Whether a build command is one that is the same for every commit of a repository: it writes a
-/// file of its own text, or makes or fills a folder outside the checkout without a look at it.
+/// Whether a build command is one that is the same for every commit of a repository: it makes or fills a
+/// folder outside the checkout without a look at it.
 pub(crate) fn needs_no_sources(command: &str) -> bool {
     let node = command
-        .strip_prefix("have=\"$(node -p 'process.versions.node.split(\".\")[0]')\"; ")
-        .is_some_and(|rest| rest.ends_with("; fi") && rest.matches(';').count() == 3);
+        .strip_prefix(&toolbox::call(NODE_VERSION))
+        .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == ' '));
     let tool = command.strip_prefix(INSTALL_TOOL).is_some_and(|name| {
         name.chars()
             .all(|c| c.is_ascii_alphanumeric() || "@/._-^~".contains(c))
     });
-    node || tool || command == MAKE_VENV || only_writes(command)
+    node || tool || command == MAKE_VENV || makes_folder(command)
 }
 
-/// Whether a command does nothing but make folders of the environment and write its own text there.
-fn only_writes(command: &str) -> bool {
-    let place = |text: &str| {
-        text.strip_prefix("\"$ATLAS_ENV/")
-            .and_then(|rest| rest.strip_suffix('"'))
-            .is_some_and(|path| {
-                path.chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
-            })
-    };
-    if command.trim().is_empty() {
-        return false;
-    }
-    let mut lines = command.lines();
-    while let Some(line) = lines.next() {
-        let mut parts = line.split(" && ").peekable();
-        while let Some(part) = parts.next() {
-            if part.strip_prefix("mkdir -p ").is_some_and(place) {
-                continue;
-            }
-            let written = part
-                .strip_prefix("cat > ")
-                .and_then(|rest| rest.split_once(" <<"))
-                .filter(|(path, _)| place(path) && parts.peek().is_none())
-                .and_then(|(_, word)| word.strip_prefix('\'')?.strip_suffix('\''));
-            let Some(end) = written else {
-                return false;
-            };
-            if !lines.any(|line| line == end) {
-                return false;
-            }
-        }
-    }
-    true
+/// Whether a command does nothing but make a folder of the environment.
+fn makes_folder(command: &str) -> bool {
+    command
+        .strip_prefix("mkdir -p \"$ATLAS_ENV/")
+        .and_then(|rest| rest.strip_suffix('"'))
+        .is_some_and(|path| {
+            path.chars()
+                .all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
+        })
 }
 
 /// Installs a tool of JavaScript's, whose name and version follow.
@@ -126,11 +102,6 @@ pub(crate) const MAKE_VENV: &str =
 
 /// Makes the folder for programs.
 pub(crate) const MAKE_BIN: &str = "mkdir -p \"$ATLAS_ENV/bin\"";
-
-/// The command that runs a script of the environment.
-pub(crate) fn call(name: &str) -> String {
-    format!("bash \"$ATLAS_ENV/bin/{name}\"")
-}
 
 /// The variables that every plan may use and every engine sets are not listed here; these are a
 /// plan's own.
@@ -145,25 +116,20 @@ pub(crate) fn env<const N: usize>(
 
 #[cfg(test)]
 mod tests {
-    use super::{install_script, needs_no_sources};
+    use super::needs_no_sources;
 
     #[test]
-    fn what_only_writes_its_own_text_needs_no_sources() {
+    fn what_only_makes_folders_and_brings_tools_needs_no_sources() {
         for command in [
-            &install_script("x", "a && b\n"),
             "mkdir -p \"$ATLAS_ENV/bin\"",
-            "mkdir -p \"$ATLAS_ENV/a\"\ncat > \"$ATLAS_ENV/a/b.awk\" <<'ATLAS'\nx\nATLAS\ncat > \"$ATLAS_ENV/a/c\" <<'ATLAS'\ny\nATLAS",
             "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund pnpm@9",
         ] {
             assert!(needs_no_sources(command), "{command}");
         }
         for command in [
             "make",
-            &format!("{}\nmake", install_script("x", "a")),
             "mkdir -p \"$ATLAS_ENV/bin\" && cp run \"$ATLAS_ENV/bin\"",
             "mkdir -p \"$ATLAS_ENV/$(cat name)\"",
-            "cat > \"$ATLAS_ENV/x\" <<ATLAS\n$(cat README)\nATLAS",
-            "cat > \"$ATLAS_ENV/x\" <<'ATLAS'\nno end",
             "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund x; make",
         ] {
             assert!(!needs_no_sources(command), "{command}");

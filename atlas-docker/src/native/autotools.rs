@@ -1,10 +1,10 @@
 //! Autoconf and automake.
 
-use super::make::SCRIPT;
 use super::packages;
 use super::{Recipe, framework, place, within};
 use crate::analysis::Facts;
 use crate::render::shell_quote;
+use crate::toolbox::MAKE;
 use atlas_core::Evidence;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -68,7 +68,7 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
     if !facts.knows("automake") {
         return None;
     }
-    let mut recipe = Recipe::new(SCRIPT, mode, parser);
+    let mut recipe = Recipe::new(MAKE, mode, parser);
     let line = found
         .as_ref()
         .map_or_else(|| tests.clone(), |(_, why)| why.clone());

@@ -5,14 +5,13 @@ use super::packages::{self, Wanted};
 use super::{Recipe, framework, options, place, reading, within};
 use crate::analysis::Facts;
 use crate::render::shell_quote;
+use crate::toolbox::CTEST;
 use crate::tree::Tree;
 use crate::versions::Version;
 use atlas_core::Evidence;
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
-
-const SCRIPT: (&str, &str) = ("ctest.sh", include_str!("scripts/ctest.sh"));
 
 /// Calls that register tests.
 const REGISTER: &[&str] = &[
@@ -120,7 +119,7 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
     if !known {
         return None;
     }
-    let mut recipe = Recipe::new(SCRIPT, mode, parser);
+    let mut recipe = Recipe::new(CTEST, mode, parser);
     recipe.proof = lines;
     let mut arguments = vec![place(folder)];
     let (configuration, why) = options::configuration(facts);
@@ -190,6 +189,15 @@ fn switches(
                 needed.push(format!("-D{name}=ON"));
                 recipe.proof.push(("build", why));
             }
+        } else if options::is_on(default)
+            && ["_BENCHMARK", "_BENCHMARKS"]
+                .iter()
+                .any(|end| name.ends_with(end))
+            && !gates.contains(name)
+        {
+            // They are no tests, and often need a library more.
+            needed.push(format!("-D{name}=OFF"));
+            recipe.proof.push(("build", why));
         } else if !options::is_on(default) && !options::is_special(name) {
             // What CI tests with may decide what tests see, even where no test stands behind it.
             let in_ci = options::on_in_ci(facts, name)
@@ -360,7 +368,7 @@ fn fetched(call: &Call) -> Option<(&str, &str)> {
         .then(|| (call.words.first().map_or("", String::as_str), url))
 }
 
-/// Debian's packages of a library, only where its own sources cannot be reached; the script reads
+/// Debian's packages of a library, only where its own sources cannot be reached; `ctest.sh` reads
 /// that they could not.
 fn fallback(url: &str, packages: &[&str]) -> String {
     let archive = [".tar.gz", ".tgz", ".tar.xz", ".zip"]
@@ -375,11 +383,10 @@ fn fallback(url: &str, packages: &[&str]) -> String {
         )
     };
     let names = packages.join(" ");
+    let url = shell_quote(url);
     format!(
-        "{probe} > /dev/null 2>&1 || {{ echo {}; apt-get update && apt-get install -y --no-install-recommends {names} && rm -rf /var/lib/apt/lists/* && echo {} >> /var/lib/atlas-unreachable; }}",
-        shell_quote(&format!(
-            "atlas: {url} cannot be reached, Debian's {names} instead"
-        )),
-        shell_quote(url)
+        "if ! {probe} > /dev/null 2>&1; then\n  say {url} \"cannot be reached: Debian's {names}\"\n  apt-get update\n  \
+         apt-get install -y --no-install-recommends {names}\n  rm -rf /var/lib/apt/lists/*\n  \
+         echo {url} >> unreachable\nfi\n"
     )
 }

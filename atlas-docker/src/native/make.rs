@@ -3,11 +3,10 @@
 use super::packages;
 use super::{Recipe, framework, place, within};
 use crate::analysis::Facts;
+use crate::toolbox::MAKE;
 use atlas_core::Evidence;
 use regex::Regex;
 use std::sync::LazyLock;
-
-pub(super) const SCRIPT: (&str, &str) = ("make.sh", include_str!("scripts/make.sh"));
 
 /// Targets that run tests, the customary first.
 const TARGETS: &[&str] = &[
@@ -105,7 +104,7 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
     if !facts.knows(&parser) {
         return None;
     }
-    let mut recipe = Recipe::new(SCRIPT, mode, parser);
+    let mut recipe = Recipe::new(MAKE, mode, parser);
     recipe.proof.push(("test_cmd", line.clone()));
     let read = found.as_ref().map_or_else(
         || {

@@ -3,12 +3,11 @@
 use super::packages;
 use super::{Recipe, options, place, within};
 use crate::analysis::Facts;
+use crate::toolbox::MESON;
 use crate::versions::Version;
 use atlas_core::Evidence;
 use regex::Regex;
 use std::sync::LazyLock;
-
-const SCRIPT: (&str, &str) = ("meson.sh", include_str!("scripts/meson.sh"));
 
 static TEST: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(^|[^\w.])test\s*\(").expect("a literal pattern"));
@@ -47,7 +46,7 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
     if !parser.split('+').all(|id| facts.knows(id)) {
         return None;
     }
-    let mut recipe = Recipe::new(SCRIPT, mode, parser);
+    let mut recipe = Recipe::new(MESON, mode, parser);
     recipe.proof = proof;
     let project = text.split('\'').nth(1).unwrap_or("").to_owned();
     let why = Evidence::at(

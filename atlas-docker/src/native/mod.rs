@@ -17,9 +17,10 @@ mod packages;
 pub(crate) use packages::is_needless;
 
 use crate::analysis::{Facts, Presence, Verdict};
-use crate::languages::env;
+use crate::languages::{INSTALL_SUBSTITUTES, env};
 use crate::render::shell_quote;
 use crate::system;
+use crate::toolbox::{self, RESULTS};
 use crate::tree::Tree;
 use atlas_core::{CompiledProducts, EnvironmentPlan, Evidence, ReportSpec};
 use compiler::Needs;
@@ -120,8 +121,8 @@ fn manifest(tree: &Tree) -> Option<&str> {
 
 /// What one build system makes of the repository.
 struct Recipe {
-    /// The script that builds and tests, and its name.
-    script: (&'static str, &'static str),
+    /// The script that builds and tests.
+    script: &'static str,
     /// The script's first argument when it tests: how results are read.
     mode: &'static str,
     parser: String,
@@ -132,7 +133,7 @@ struct Recipe {
     before: Vec<String>,
     needs: Needs,
     wanted: Wanted,
-    /// Commands of root, for libraries whose own sources cannot be reached.
+    /// Parts of a script of root that installs [`substitutes`].
     fallbacks: Vec<String>,
     /// Proof: field and line.
     proof: Vec<(&'static str, Evidence)>,
@@ -140,7 +141,7 @@ struct Recipe {
 }
 
 impl Recipe {
-    fn new(script: (&'static str, &'static str), mode: &'static str, parser: String) -> Self {
+    fn new(script: &'static str, mode: &'static str, parser: String) -> Self {
         Self {
             script,
             mode,
@@ -190,10 +191,11 @@ const SYSTEMS: &[(&str, Planner, &[&str])] = &[
     ("make", make::plan, &["make test", "make check", "make -C"]),
 ];
 
-const RESULTS: &str = include_str!("scripts/results.awk");
+/// A build system with its recipe and the command of CI that uses it.
+type Known = (&'static str, Recipe, Option<Evidence>);
 
-/// The plan of a repository in C or C++.
-pub(crate) fn analyse(facts: &Facts<'_>, language: &str) -> Result<EnvironmentPlan, Verdict> {
+/// The build systems that a repository can be tested by, the one to take first.
+fn recipes(facts: &Facts<'_>) -> Result<Vec<Known>, Verdict> {
     let Some(manifest) = manifest(facts.tree) else {
         let evidence = vec![Evidence::of(
             ".",
@@ -205,7 +207,7 @@ pub(crate) fn analyse(facts: &Facts<'_>, language: &str) -> Result<EnvironmentPl
         ));
     };
     let folder = manifest.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut found: Vec<(&str, Recipe, Option<Evidence>)> = SYSTEMS
+    let mut found: Vec<Known> = SYSTEMS
         .iter()
         .filter_map(|(name, planner, words)| {
             let recipe = planner(facts, folder)?;
@@ -232,7 +234,25 @@ pub(crate) fn analyse(facts: &Facts<'_>, language: &str) -> Result<EnvironmentPl
         .iter()
         .position(|(_, _, in_ci)| in_ci.is_some())
         .unwrap_or(0);
-    let (name, recipe, in_ci) = found.swap_remove(at);
+    let first = found.remove(at);
+    found.insert(0, first);
+    Ok(found)
+}
+
+/// Debian's packages of what a build fetches, where its own place cannot be reached.
+pub(crate) fn substitutes(facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+    let found = recipes(facts).unwrap_or_default().into_iter().next();
+    let script = found.map_or_else(String::new, |(_, recipe, _)| recipe.fallbacks.concat());
+    if script.is_empty() {
+        return Vec::new();
+    }
+    vec![(INSTALL_SUBSTITUTES, script)]
+}
+
+/// The plan of a repository in C or C++.
+pub(crate) fn analyse(facts: &Facts<'_>, language: &str) -> Result<EnvironmentPlan, Verdict> {
+    let mut found = recipes(facts)?;
+    let (name, recipe, in_ci) = found.remove(0);
     let mut plan = assemble(facts, language, recipe);
     if let Some(line) = in_ci {
         plan.prove("test_cmd", line);
@@ -261,16 +281,11 @@ fn assemble(facts: &Facts<'_>, language: &str, recipe: Recipe) -> EnvironmentPla
     let text = "what was compiled for an earlier commit is taken again";
     wanted.push(("ccache", Evidence::of(".", text)));
     system::packages(facts, language, &[], &wanted, &mut plan);
-    plan.pre_install.extend(recipe.fallbacks);
-    let (script, text) = recipe.script;
-    plan.build.push(format!(
-        "mkdir -p \"$ATLAS_ENV/native\"\n\
-         cat > \"$ATLAS_ENV/native/results.awk\" <<'ATLAS'\n{RESULTS}ATLAS\n\
-         cat > \"$ATLAS_ENV/native/{script}\" <<'ATLAS'\n{text}ATLAS"
-    ));
+    toolbox::add(&mut plan, recipe.script);
+    toolbox::add(&mut plan, RESULTS);
     plan.build.extend(recipe.before);
     let command = |mode: &str, words: &[String]| {
-        let mut command = format!("bash \"$ATLAS_ENV/native/{script}\" {mode}");
+        let mut command = format!("{} {mode}", toolbox::call(recipe.script));
         for word in words {
             command.push(' ');
             command.push_str(&shell_quote(word));

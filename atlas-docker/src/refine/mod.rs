@@ -15,8 +15,8 @@ use crate::tree::Tree;
 use async_trait::async_trait;
 use atlas_core::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error,
-    ErrorKind, Evidence, ExitState, LanguageModel, ModelPhase, Repository, RunContext, Sandbox,
-    SynthesisOutcome, TestStatus, one_line, telling_lines,
+    ErrorKind, Evidence, ExitState, LanguageModel, LostReason, ModelPhase, Repository, RunContext,
+    Sandbox, SynthesisOutcome, TestStatus, one_line, telling_lines,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -247,8 +247,9 @@ impl Loop<'_> {
         };
         let mut environment = Environment {
             attempts: Vec::new(),
+            // Of the base image that was used.
+            dockerfile: render(&used).unwrap_or(dockerfile),
             plan: used,
-            dockerfile,
             image,
             lock,
         };
@@ -432,6 +433,25 @@ impl Candidate {
         if failing > 0 {
             self.notes
                 .push(format!("{failing} tests do not pass in Base"));
+        }
+        let lost = trial.parsed.modules_not_loaded.iter().filter(|lost| {
+            matches!(
+                lost.reason,
+                LostReason::BuildFailed | LostReason::LoadFailed
+            )
+        });
+        let lost = lost.count();
+        if lost > 0 && self.notes.is_empty() {
+            self.notes
+                .push(format!("{lost} modules do not build or load in Base"));
+        }
+        if let ExitState::Exited { code } = trial.exit
+            && code != 0
+            && self.notes.is_empty()
+        {
+            self.notes.push(format!(
+                "no test fails in Base, and the command ends with {code}"
+            ));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::render::shell_quote;
 use crate::services;
+use crate::toolbox;
 use atlas_core::EnvironmentPlan;
 
 /// One change.
@@ -23,8 +24,10 @@ pub(crate) enum Change {
     Variable(String, String),
     /// Words added to a variable of flags.
     Flags(String, String),
-    /// A command before the build proper.
-    FirstCommand(String),
+    /// A flag of `cargo test`.
+    CargoFlag(&'static str),
+    /// A program of the toolbox runs before the build proper.
+    FirstTool(&'static str),
 }
 
 impl Change {
@@ -114,12 +117,31 @@ impl Change {
                 known.push_str(words);
                 true
             }
-            Self::FirstCommand(command) => {
-                if plan.build.contains(command) {
-                    return false;
+            Self::CargoFlag(flag) => {
+                let each = toolbox::call(toolbox::CARGO_TEST_EACH);
+                let commands = plan.build.iter_mut().chain(&mut plan.rebuild);
+                let mut changed = false;
+                for command in commands.chain([&mut plan.test_cmd]) {
+                    if command.contains(flag) {
+                        continue;
+                    }
+                    for call in ["cargo test --no-run", each.as_str()] {
+                        if command.contains(call) {
+                            *command = command.replace(call, &format!("{call} {flag}"));
+                            changed = true;
+                        }
+                    }
                 }
-                plan.build.insert(0, command.clone());
-                true
+                changed
+            }
+            Self::FirstTool(name) => {
+                toolbox::add(plan, name);
+                let command = toolbox::call(name);
+                let added = !plan.build.contains(&command);
+                if added {
+                    plan.build.insert(0, command);
+                }
+                added
             }
         }
     }
@@ -135,7 +157,8 @@ impl Change {
             Self::WithoutNpmPackage(name) => format!("npm package {name} left out"),
             Self::Variable(name, value) => format!("{name}={value}"),
             Self::Flags(name, words) => format!("{name}: {words} added"),
-            Self::FirstCommand(command) => format!("`{command}` first"),
+            Self::CargoFlag(flag) => format!("cargo test {flag}"),
+            Self::FirstTool(name) => format!("`{name}` first"),
         }
     }
 }
@@ -176,7 +199,7 @@ fn without_npm_package(plan: &mut EnvironmentPlan, name: &str) -> bool {
 }
 
 /// How a plan for Python calls the script that installs.
-const INSTALL: &str = "bash \"$ATLAS_ENV/bin/install-python\"";
+const INSTALL: &str = "bash \"$ATLAS_ENV/toolbox/install-python\"";
 
 /// The day as of which the plan's own commands resolve Python's distributions.
 fn resolved_as_of(plan: &EnvironmentPlan) -> Option<String> {
@@ -228,7 +251,7 @@ mod tests {
     fn a_repairs_distribution_is_as_old_as_the_others() {
         let mut plan = EnvironmentPlan {
             build: vec![
-                "cd a && bash \"$ATLAS_ENV/bin/install-python\" --day 2020-02-03 --project . x"
+                "cd a && bash \"$ATLAS_ENV/toolbox/install-python\" --day 2020-02-03 --project . x"
                     .to_owned(),
             ],
             ..EnvironmentPlan::default()
@@ -236,7 +259,7 @@ mod tests {
         assert!(Change::PythonPackage("PyYAML".to_owned()).apply(&mut plan));
         assert_eq!(
             plan.build[1],
-            "bash \"$ATLAS_ENV/bin/install-python\" --add --day 2020-02-03 PyYAML"
+            "bash \"$ATLAS_ENV/toolbox/install-python\" --add --day 2020-02-03 PyYAML"
         );
     }
 
@@ -295,7 +318,7 @@ mod tests {
             Change::PythonPackage("PyYAML".to_owned()),
             Change::Variable("TZ".to_owned(), "UTC".to_owned()),
             Change::Flags("CXXFLAGS".to_owned(), "-std=gnu++17".to_owned()),
-            Change::FirstCommand("git submodule update".to_owned()),
+            Change::FirstTool(toolbox::SUBMODULES),
         ] {
             let mut plan = EnvironmentPlan::default();
             assert!(change.apply(&mut plan), "{change:?}");

@@ -76,6 +76,7 @@ const RULES: &[Rule] = &[
     settings::submodules,
     settings::openssl_of_old_node,
     settings::artifact_not_fetched,
+    settings::newer_rust,
 ];
 
 /// The repairs that a symptom asks for, one for each change, in the order of the rules.

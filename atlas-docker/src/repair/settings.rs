@@ -2,6 +2,7 @@
 
 use super::{Change, Repair, Symptom};
 use crate::languages::COMPILE_FIRST;
+use crate::toolbox::{MAVEN_FETCH, SUBMODULES, call};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -149,9 +150,7 @@ pub(super) fn submodules(symptom: &Symptom<'_>) -> Vec<Repair> {
         return Vec::new();
     }
     if_line(symptom, "missing submodule", &MISSING, |_| {
-        vec![Change::FirstCommand(
-            include_str!("../submodules.sh").trim_end().to_owned(),
-        )]
+        vec![Change::FirstTool(SUBMODULES)]
     })
 }
 
@@ -168,6 +167,17 @@ pub(super) fn openssl_of_old_node(symptom: &Symptom<'_>) -> Vec<Repair> {
     })
 }
 
+/// Packages that name a newer compiler than the environment has: they are compiled all the same, for the number is
+/// often more than what the code needs.
+pub(super) fn newer_rust(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static REFUSED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"^error: rustc \S+ is not supported by the following packages?:")
+    });
+    if_line(symptom, "newer Rust asked for", &REFUSED, |_| {
+        vec![Change::CargoFlag("--ignore-rust-version")]
+    })
+}
+
 /// How Maven without a network says that an artifact is not there.
 pub(crate) static NOT_FETCHED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -178,7 +188,8 @@ pub(crate) static NOT_FETCHED: LazyLock<Regex> = LazyLock::new(|| {
 /// An artifact that nothing but the sources asks for: the build compiles them, with the network.
 pub(super) fn artifact_not_fetched(symptom: &Symptom<'_>) -> Vec<Repair> {
     let build = &symptom.plan.build;
-    if !build.iter().any(|command| command.contains(COMPILE_FIRST)) {
+    let fetch = format!("{} --manifests", call(MAVEN_FETCH));
+    if !build.iter().any(|command| command.contains(&fetch)) {
         return Vec::new();
     }
     if_line(symptom, "artifact not fetched", &NOT_FETCHED, |_| {
@@ -270,7 +281,7 @@ mod tests {
             })
         };
         assert_eq!(with(&["mvn test"]), []);
-        let found = with(&["if [ -z \"${MAVEN_COMPILE_FIRST:-}\" ]; then mvn test; fi"]);
+        let found = with(&["bash \"$ATLAS_ENV/toolbox/maven-fetch\" --manifests 3.9.9 -B test"]);
         assert_eq!(found[0].change, variable("MAVEN_COMPILE_FIRST", "yes"));
     }
 

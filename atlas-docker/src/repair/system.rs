@@ -43,6 +43,7 @@ pub(super) fn tools(symptom: &Symptom<'_>) -> Vec<Repair> {
             |[Cc]annot\srun\sprogram\s"([\w.+-]+)"
             |[Ff]ailed\sto\s(?:execute|run|spawn)\s(?:command:\s)?[`'"]([\w.+-]+)
             |[Ii]s\s[`'"]([\w.+-]+)[`'"]\snot\sinstalled
+            |Command\s[`'"]([\w.+-]+)[`'"]\snot\sfound
             |linker\s`([\w.+-]+)`\snot\sfound
             |spawn\s([\w.+-]+)\sENOENT
             |(?:[Pp]rogram|[Tt]ool|[Cc]ould\snot\sfind|Unable\sto\sfind|missing|requires)\s[`'"]([\w.+-]+)[`'"]\s(?:not\sfound|is\smissing|is\srequired)"#,
@@ -199,6 +200,7 @@ mod tests {
             ),
             ("error: linker `cc` not found", "gcc"),
             ("Error: spawn unzip ENOENT", "unzip"),
+            ("  Command 'make' not found. Is make installed?", "make"),
             (
                 "main.c:3:10: fatal error: zlib.h: No such file or directory",
                 "zlib1g-dev",

@@ -7,19 +7,14 @@ mod kinds;
 pub(crate) use found::Reach;
 
 use crate::ci::Placed;
-use crate::languages::{Database, call, database, install_script};
+use crate::languages::{Database, database};
 use crate::render::shell_quote;
+use crate::toolbox::{self, SERVICE, call};
 use crate::{analysis::Facts, ci::Job};
 use atlas_core::{EnvironmentPlan, Evidence, Service};
 use found::{Found, found};
 use kinds::Kind;
 use std::collections::BTreeSet;
-
-/// The program that starts them.
-const PROGRAM: &str = include_str!("service.sh");
-
-/// What it is called in an environment.
-const NAME: &str = "service";
 
 /// Adds to a plan what the CI's jobs with tests have beside them, as far as the distribution has it, and the
 /// job's own commands that set it up. Tells of each such job what its variables may speak of.
@@ -99,10 +94,7 @@ fn install(
     plan.apt_packages.extend(names);
     plan.apt_packages.sort();
     plan.apt_packages.dedup();
-    let program = install_script(NAME, PROGRAM);
-    if !plan.build.contains(&program) {
-        plan.build.insert(0, program);
-    }
+    toolbox::add(plan, SERVICE);
 }
 
 /// Adds a service of this kind on its usual port, without users and passwords of its own; false if one is there.
@@ -123,7 +115,7 @@ pub(crate) fn add(plan: &mut EnvironmentPlan, kind: &str) -> bool {
         kind: kind.name.to_owned(),
         image: kind.name.to_owned(),
         port: kind.port,
-        start: format!("{} {} {}", call(NAME), kind.name, kind.port),
+        start: format!("{} {} {}", call(SERVICE), kind.name, kind.port),
     });
     plan.drift.push(format!(
         "{} is started because tests ask for it on its usual port; no CI says how it is set up",
@@ -160,7 +152,7 @@ pub(crate) fn kind_at(port: u16) -> Option<&'static str> {
 
 /// The command that starts one, with what CI gives it, and then the job's commands that set it up.
 fn start(kind: &Kind, port: u16, found: &Found, job: &Job) -> String {
-    let mut command = format!("{} {} {port}", call(NAME), kind.name);
+    let mut command = format!("{} {} {port}", call(SERVICE), kind.name);
     for (setting, names) in kind.settings {
         // Whoever trusts everybody asks for no password.
         let trusts = found.setting("postgreshostauthmethod") == Some("trust");

@@ -20,7 +20,7 @@ fn starts(plan: &EnvironmentPlan) -> Vec<String> {
     let starts = plan.services.iter().map(|service| {
         service
             .start
-            .replace("bash \"$ATLAS_ENV/bin/service\" ", "")
+            .replace("bash \"$ATLAS_ENV/toolbox/service\" ", "")
     });
     starts.collect()
 }

@@ -112,7 +112,7 @@ fn manifests_of_the_pull_request_only_add_a_prefetch() {
     assert_eq!(
         after.prefetch,
         [
-            r#"bash "$ATLAS_ENV/bin/install-python" --add --day 2025-06-01 'idna>=3; python_version > '\''3'\'''"#
+            r#"bash "$ATLAS_ENV/toolbox/install-python" --add --day 2025-06-01 'idna>=3; python_version > '\''3'\'''"#
         ]
     );
     after.prefetch.clear();
@@ -187,7 +187,7 @@ fn a_prefetch_sees_a_change_in_an_included_file() {
         .insert("more/a.txt".to_owned(), "pytest\nidna\n".into());
     assert_eq!(
         plan(&repository, &AnalysisOptions::default()).prefetch,
-        ["bash \"$ATLAS_ENV/bin/install-python\" --add --day 2025-06-01 -r requirements.txt"]
+        ["bash \"$ATLAS_ENV/toolbox/install-python\" --add --day 2025-06-01 -r requirements.txt"]
     );
 }
 
@@ -657,4 +657,59 @@ fn comments_within_an_ini_value_are_no_options() {
             plan.test_cmd
         );
     }
+}
+
+/// A test file behind a build tag is compiled with it where the pull request touches the file.
+#[test]
+fn go_is_given_the_tags_of_the_tests_that_change() {
+    let files = [
+        ("go.mod", "module example.org/m\n\ngo 1.21\n"),
+        (
+            "a_test.go",
+            "package m\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n",
+        ),
+        (
+            "b_test.go",
+            "// Licence.\n\n//go:build vtable || fts\n\npackage m\n\nimport \"testing\"\n\nfunc TestB(t *testing.T) {}\n",
+        ),
+        (
+            ".github/workflows/t.yml",
+            "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n    - run: go test ./...\n    - run: go test -tags fts ./...\n",
+        ),
+    ];
+    let folder = folder(&files);
+    let mut repository = repository(folder.path());
+    for (touched, expected) in [("a_test.go", false), ("b_test.go", true)] {
+        repository.touched = vec![touched.to_owned()];
+        let plan = plan(&repository, &AnalysisOptions::default());
+        let found = plan.test_cmd.contains("-tags=fts");
+        assert_eq!(found, expected, "{touched}: {}", plan.test_cmd);
+    }
+}
+
+/// Few sets of features are all wanted; of many the largest is.
+#[test]
+fn many_sets_of_cargo_features_are_alternatives() {
+    let features = |commands: &[&str]| {
+        let mut ci = "jobs:\n  test:\n    env:\n      FLAGS:\n      CARGO: cargo\n    runs-on: ubuntu-latest\n    steps:\n".to_owned();
+        for command in commands {
+            ci.push_str("    - run: ${{ env.CARGO }} test --features ");
+            ci.push_str(command);
+            ci.push_str(" ${{ env.FLAGS }}\n");
+        }
+        let files = [
+            (
+                "Cargo.toml",
+                "[package]\nname = \"m\"\nversion = \"1.0.0\"\n[features]\na = []\nb = []\nc = []\nd = []\ne = []\n",
+            ),
+            ("Cargo.lock", "version = 3\n"),
+            ("src/lib.rs", "#[test]\nfn a() {}\n"),
+            (".github/workflows/t.yml", ci.as_str()),
+        ];
+        let folder = folder(&files);
+        let plan = plan(&repository(folder.path()), &AnalysisOptions::default());
+        plan.test_cmd.rsplit(' ').next().unwrap().to_owned()
+    };
+    assert_eq!(features(&["a", "b"]), "a,b");
+    assert_eq!(features(&["a", "b", "c,d", "e"]), "c,d");
 }

@@ -50,6 +50,22 @@ async fn the_images_unused_for_longest_make_room() {
         );
         // The second one is the oldest by its use, the first one is in use.
         age(uses.path(), &[ids[1], ids[0], ids[2]]);
+        let listed = roomy.images().await.unwrap();
+        let order: Vec<_> = listed.iter().map(|image| image.id.as_str()).collect();
+        assert_eq!(order, [ids[1], ids[0], ids[2]]);
+        for image in &listed {
+            let own = 3_000_000..4_500_000;
+            assert!(own.contains(&image.own_bytes), "{image:?}");
+        }
+        let file = folder.path().join("image.tar");
+        let bytes = roomy.export(&listed[0].name, &file).await.unwrap();
+        assert_eq!(file.metadata().unwrap().len(), bytes);
+        let mut archive = tar::Archive::new(std::fs::File::open(&file).unwrap());
+        let mut entries = archive.entries().unwrap();
+        assert!(entries.any(|entry| entry.unwrap().path().unwrap().ends_with("manifest.json")));
+        let unknown = roomy.export("atlas/none:here", &file).await;
+        assert_eq!(unknown.unwrap_err().kind(), ErrorKind::NotFound);
+
         let sandbox = DockerSandbox::new(roomy.clone());
         let tight = DockerOptions {
             disk_budget: Some(before.bytes - 1),
@@ -88,6 +104,13 @@ async fn the_images_unused_for_longest_make_room() {
             words.contains("engine.min_free") && words.contains("prune"),
             "{words}"
         );
+
+        let day = Duration::from_secs(86_400);
+        let left = roomy.remove_unused(day).await.unwrap();
+        assert_eq!((left.evicted.len(), left.images), (0, 1), "{left:?}");
+        age(uses.path(), &[ids[0]]);
+        let left = roomy.remove_unused(day / 24).await.unwrap();
+        assert_eq!((left.evicted.len(), left.images), (1, 0), "{left:?}");
     }
 }
 

@@ -24,7 +24,7 @@ SHELL ["/bin/bash", "-eo", "pipefail", "-c"]
 RUN useradd --uid 1000 --create-home atlas && \
     mkdir -p /testbed /opt/atlas/env /opt/atlas/cache /opt/atlas/in /opt/atlas/out && \
     chown atlas:atlas /testbed /opt/atlas/cache /opt/atlas/out
-COPY --chown=1000:1000 repo/ /testbed/
+ADD --chown=1000:1000 repo.tar /testbed/
 COPY head/ /opt/atlas/head/
 WORKDIR /testbed
 USER atlas
@@ -122,7 +122,7 @@ FROM ${EARLIER} AS earlier
 
 FROM dependencies AS build
 COPY --from=earlier /opt/atlas/objects/ /opt/atlas/objects/
-COPY repo/ /testbed/
+ADD repo.tar /testbed/
 RUN echo "found $(ls /opt/atlas/objects | tr '\n' ' ')"; touch "/opt/atlas/objects/$(cat /testbed/name)"
 "#;
 

@@ -61,11 +61,11 @@ fn scripts_come_to_the_commands_they_mean() {
         ("jest && eslint .", "jest --ci"),
         (
             "NODE_ENV=test npx -y mocha -R dot -b 'test/**'",
-            "NODE_ENV=test mocha 'test/**' --reporter \"$ATLAS_ENV/bin/mocha-two.cjs\"",
+            "NODE_ENV=test mocha 'test/**' --reporter \"$ATLAS_ENV/toolbox/mocha-two.cjs\"",
         ),
         (
             "nyc --reporter lcov mocha test",
-            "mocha test --reporter \"$ATLAS_ENV/bin/mocha-two.cjs\"",
+            "mocha test --reporter \"$ATLAS_ENV/toolbox/mocha-two.cjs\"",
         ),
         (
             "c8 -r html -- ava --verbose src",
@@ -86,7 +86,7 @@ fn scripts_come_to_the_commands_they_mean() {
         ),
         (
             "start-server-and-test serve http://x 'mocha e2e'",
-            "mocha e2e --reporter \"$ATLAS_ENV/bin/mocha-two.cjs\"",
+            "mocha e2e --reporter \"$ATLAS_ENV/toolbox/mocha-two.cjs\"",
         ),
         (
             "cd web && (cd app; jest src) && true",
@@ -94,7 +94,7 @@ fn scripts_come_to_the_commands_they_mean() {
         ),
         (
             "make check",
-            "mocha checks --reporter \"$ATLAS_ENV/bin/mocha-two.cjs\"",
+            "mocha checks --reporter \"$ATLAS_ENV/toolbox/mocha-two.cjs\"",
         ),
         ("./run.sh", "jasmine --helper="),
         ("node test/all.js", "node test/all.js"),
@@ -106,7 +106,7 @@ fn scripts_come_to_the_commands_they_mean() {
         ),
         (
             "our-test-tool && mocha",
-            "mocha --reporter \"$ATLAS_ENV/bin/mocha-two.cjs\"",
+            "mocha --reporter \"$ATLAS_ENV/toolbox/mocha-two.cjs\"",
         ),
         (
             "react-scripts test --watchAll=false",
@@ -144,7 +144,7 @@ fn a_script_without_a_runner_gives_way_to_what_ci_calls() {
     let plan = planned(package, &[(".github/workflows/ci.yml", workflow)]);
     assert!(
         plan.test_cmd
-            .ends_with("mocha lib --reporter \"$ATLAS_ENV/bin/mocha-two.cjs\""),
+            .ends_with("mocha lib --reporter \"$ATLAS_ENV/toolbox/mocha-two.cjs\""),
         "{}",
         plan.test_cmd
     );

@@ -1,6 +1,7 @@
 //! What plans of C and C++ do, run as they stand on this machine's tools.
 
 use crate::analysis::repository;
+use crate::support;
 use atlas_core::EnvironmentPlan;
 use atlas_docker::{Analysis, AnalysisOptions, analyse};
 use std::fs;
@@ -40,6 +41,7 @@ impl Place {
         for name in ["env", "cache"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
+        support::lay_tools(&plan, &folder.path().join("env"));
         let place = Self { folder, plan };
         place.run("git init -q . && git add -A");
         for command in &place.plan.build {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-const DOCKERFILE: &str = "ARG BASE\nFROM ${BASE}\nCOPY repo/ /testbed/\n";
+const DOCKERFILE: &str = "ARG BASE\nFROM ${BASE}\nADD repo.tar /testbed/\n";
 
 /// A registry that offers one small image under every name.
 struct Registry {

@@ -1,7 +1,7 @@
 //! What rendering promises: bytes from a repository stay inside their instruction.
 
 use atlas_core::EnvironmentPlan;
-use atlas_docker::{RenderError, languages, render};
+use atlas_docker::{RenderError, context_files, languages, render};
 
 fn plan() -> EnvironmentPlan {
     EnvironmentPlan {
@@ -40,8 +40,12 @@ fn no_command_can_begin_an_instruction() {
         plan.build.push(command.to_owned());
         let dockerfile = render(&plan).unwrap();
         let found = instructions(&dockerfile);
-        // Once with the sources, and once before with the manifests, which are copied for it.
-        assert_eq!(found.len(), without + 3, "{command:?}:\n{dockerfile}");
+        // Once with the sources, and once before with the manifests, which are copied for it as its
+        // script is.
+        assert_eq!(found.len(), without + 4, "{command:?}:\n{dockerfile}");
+        if let Some(script) = context_files(&plan).unwrap().get("scripts/build-1.sh") {
+            assert!(script.contains(command.trim_end()), "{script}");
+        }
         let users = found.iter().filter(|line| line.starts_with("USER")).count();
         assert_eq!(users, 2, "{command:?}");
         assert!(!dockerfile.contains("RUN --"), "{command:?}");
@@ -49,7 +53,7 @@ fn no_command_can_begin_an_instruction() {
         plan.prefetch.push(command.to_owned());
         let found = instructions(&render(&plan).unwrap());
         // A stage of its own, and the copies out of it.
-        assert_eq!(found.len(), without + 6, "{command:?} as prefetch");
+        assert_eq!(found.len(), without + 7, "{command:?} as prefetch");
     }
 }
 

@@ -1,7 +1,8 @@
 //! Every sample repository, analysed and rendered, against its snapshot beside it.
 
 use crate::analysis::repository;
-use atlas_docker::{Analysis, AnalysisOptions, analyse, languages, render};
+use atlas_core::EnvironmentPlan;
+use atlas_docker::{Analysis, AnalysisOptions, analyse, context_files, languages, render};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,14 +32,24 @@ fn every_folder_is_a_language_and_every_language_a_folder() {
     assert_eq!(in_table, on_disk);
 }
 
-/// Scripts that go into every environment of a language are read in their own files.
-fn without_script(command: &mut String) {
-    const MARK: &str = "ATLAS_END";
-    if let Some(start) = command.find(&format!("<<'{MARK}'\n"))
-        && let Some(end) = command.find(&format!("\n{MARK}"))
-    {
-        command.replace_range(start..end + 1 + MARK.len(), "(script)");
-    }
+/// The scripts that a Dockerfile runs, one below the other; those that are the same in every
+/// environment are read in their own files.
+fn scripts(plan: &EnvironmentPlan) -> String {
+    let files = context_files(plan).unwrap();
+    let own = files.iter().filter(|(path, _)| {
+        ![
+            "toolbox/",
+            "scripts/user.sh",
+            "scripts/compilers.sh",
+            "scripts/archive.sh",
+        ]
+        .iter()
+        .any(|common| path.starts_with(common))
+    });
+    let texts: Vec<String> = own
+        .map(|(path, text)| format!("==> {path}\n{text}"))
+        .collect();
+    texts.concat()
 }
 
 #[test]
@@ -53,13 +64,15 @@ fn samples() {
             settings.set_prepend_module_to_snapshot(false);
             settings.set_omit_expression(true);
             settings.bind(|| match analysis {
-                Analysis::Plan(mut plan) => {
+                Analysis::Plan(plan) => {
                     assert_eq!(plan.language, name(&language), "{}", sample.display());
                     for field in ["docker_specs", "test_cmd", "log_parser_name", "language"] {
                         assert!(plan.evidence.contains_key(field), "{field} has no proof");
                     }
-                    plan.build.iter_mut().for_each(without_script);
-                    let dockerfile = render(&plan).unwrap();
+                    let dockerfile = format!("{}{}", render(&plan).unwrap(), scripts(&plan));
+                    for line in dockerfile.lines().filter(|line| line.starts_with("RUN ")) {
+                        assert!(line.len() <= 200, "a line for people: {line}");
+                    }
                     insta::assert_json_snapshot!(format!("{}.plan", name(&sample)), plan);
                     insta::assert_snapshot!(format!("{}.Dockerfile", name(&sample)), dockerfile);
                 }

@@ -1,6 +1,7 @@
 //! What the step for submodules does to real repositories.
 
 use crate::analysis::repository;
+use crate::support::lay_tools;
 use atlas_docker::{Analysis, AnalysisOptions, analyse};
 use std::fs;
 use std::path::Path;
@@ -120,7 +121,10 @@ fn submodules_come_without_a_future() {
         let Analysis::Plan(plan) = analysis else {
             panic!("{analysis:?}")
         };
-        let words = ["bash", "-eo", "pipefail", "-c", &plan.build[0]];
+        let env = at("env");
+        lay_tools(&plan, &env);
+        let command = format!("export ATLAS_ENV='{}'; {}", env.display(), plan.build[0]);
+        let words = ["bash", "-eo", "pipefail", "-c", &command];
         let output = call(&checkout, version, &words);
         let said = format!(
             "{}{}",

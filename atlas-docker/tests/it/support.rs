@@ -38,6 +38,15 @@ pub(crate) fn plan(build: &[&str]) -> EnvironmentPlan {
     }
 }
 
+/// Lays a plan's helper programs where an engine would.
+pub(crate) fn lay_tools(plan: &EnvironmentPlan, env: &Path) {
+    let folder = env.join("toolbox");
+    std::fs::create_dir_all(&folder).unwrap();
+    for tool in atlas_docker::tools(plan).unwrap() {
+        std::fs::write(folder.join(tool.name), tool.text).unwrap();
+    }
+}
+
 pub(crate) fn job(label: &str, script: &str) -> Job {
     Job {
         label: label.to_owned(),

@@ -123,6 +123,10 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         pass_to_fail: of_class(&transitions, "P2F"),
         unstable: {
             let mut unstable = unstable::find(&base, &before, &after);
+            for name in touched::by_chance(input) {
+                let reason = "fails in Base and passes in Before, which changes nothing of it";
+                unstable.insert(name.to_owned(), reason.to_owned());
+            }
             unstable.extend(input.flaky.clone());
             unstable
         },
@@ -147,7 +151,11 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         whole.then(|| environment_failed(&unproven, "nothing ran there"))
     };
     let not_run = || touched::not_run(input, &module_failures);
-    let ungrounded = ungrounded(input).or_else(no_evidence).or_else(not_run);
+    let cut_off = || touched::cut_off(input);
+    let ungrounded = ungrounded(input)
+        .or_else(no_evidence)
+        .or_else(not_run)
+        .or_else(cut_off);
     if let Some((outcome, reason, evidence)) = ungrounded {
         found.outcome = outcome;
         found.reason = reason;

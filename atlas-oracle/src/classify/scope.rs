@@ -140,12 +140,6 @@ pub(super) fn adds_failing_tests(base: &Statuses<'_>, after: &Statuses<'_>) -> O
     })
 }
 
-/// Whether After names a test whose source the test patch changes.
-fn ran_what_changed(input: &ClassifyInput<'_>) -> bool {
-    let results = &input.after.results;
-    results.iter().any(|test| is_modified(input, test.name))
-}
-
 /// Whether the test patch changes the source of this test.
 fn is_modified(input: &ClassifyInput<'_>, name: &str) -> bool {
     let mut known = input.modified_tests.iter();
@@ -168,11 +162,20 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
             unrun.lost.len() + unrun.unknown.len()
         ));
     }
-    let sound = !died(input.base);
-    if !sound && died(input.after) && !ran_what_changed(input) {
+    let seen = |test: &str| is_modified(input, test);
+    if let Some(first) = input.modified_tests.first()
+        && !input.after.results.iter().any(|test| seen(test.name))
+    {
         return Some(format!(
-            "the run of After did not come to its end ({:?}), as that of Base, and no test that the test patch \
-             changes is seen to run there",
+            "no test that the test patch changes is seen to run in After, as `{first}`: a build tag, a feature or the \
+             choice of what is run leaves them out"
+        ));
+    }
+    let sound = !died(input.base);
+    if !sound && died(input.after) && input.modified_tests.is_empty() {
+        return Some(format!(
+            "the run of After did not come to its end ({:?}), as that of Base, and it is not known which tests \
+             the test patch changes",
             input.after.outcome
         ));
     }

@@ -1,12 +1,12 @@
 //! Modules that did not build or load in After although the patches change them: then nothing is known
 //! of the pull request, whatever other modules say.
 
-use super::ClassifyInput;
-use super::failures::named;
+use super::failures::{is_test_named, named};
+use super::{ClassifyInput, is_module};
 use crate::source::is_code;
 use atlas_core::{
     BuildFailureClass, Evidence, FilePatch, LostModule, LostReason, ModuleFailure, OracleOutcome,
-    Patch, State,
+    ParsedLog, Patch, RunOutcome, State, TestResult,
 };
 use std::collections::BTreeSet;
 
@@ -84,6 +84,103 @@ pub(super) fn not_run(
     Some((OracleOutcome::EnvironmentInvalid, reason, evidence))
 }
 
+/// The verdict on a pull request whose own tests come after the place where After's run died.
+pub(super) fn cut_off(input: &ClassifyInput<'_>) -> Option<(OracleOutcome, String, Vec<Evidence>)> {
+    let ended = |log: &ParsedLog| {
+        !matches!(
+            log.outcome,
+            RunOutcome::Crashed | RunOutcome::TimedOut | RunOutcome::Truncated
+        )
+    };
+    if ended(input.after) {
+        return None;
+    }
+    let seen = |modified: &str| {
+        let mut results = input.after.results.iter();
+        results.any(|test| is_test_named(test.name, modified))
+    };
+    let mut lost = input.modified_tests.iter().filter(|name| !seen(name));
+    let first = lost.next()?;
+    let ran = input.after.results.iter().last();
+    let place = ran
+        .as_ref()
+        .map_or_else(String::new, |test| format!(", after `{}`", test.name));
+    let rest = match lost.count() {
+        0 => "was not run".to_owned(),
+        more => format!("and {more} more were not run"),
+    };
+    let reason = format!(
+        "After did not come to its end ({:?}{place}), and `{first}` of the test patch {rest}",
+        input.after.outcome
+    );
+    let outcome = if ended(input.base) {
+        OracleOutcome::RejectAfterBroken
+    } else {
+        OracleOutcome::EnvironmentInvalid
+    };
+    let shown = ran.map(|test| {
+        let text = format!("the last test that is named: {}", test.name);
+        Evidence::of("after.log", text)
+    });
+    let lines = input.after.modules_not_loaded.iter();
+    let lines = lines.flat_map(|lost| lost.lines.iter().take(6).cloned());
+    let lines = lines.take(12).map(|line| named(line, State::After));
+    Some((outcome, reason, shown.into_iter().chain(lines).collect()))
+}
+
+/// Tests that fail in Base by themselves and pass in Before and After, where the test patch changes nothing but
+/// test modules that they are not of: nothing of the pull request made them pass in Before.
+pub(super) fn by_chance<'a>(input: &ClassifyInput<'a>) -> Vec<&'a str> {
+    let files: Vec<FilePatch> = input
+        .test_patch
+        .and_then(|patch| patch.files().ok())
+        .unwrap_or_default();
+    let failed = |test: &TestResult<'_>| {
+        test.status.is_failing()
+            && !test.module.is_empty()
+            && !is_module(input.base, test.name)
+            && !is_module(input.base, test.module)
+    };
+    let candidates: Vec<TestResult<'a>> = input.base.results.iter().filter(failed).collect();
+    if files.is_empty() || candidates.is_empty() {
+        return Vec::new();
+    }
+    let passes = |log: &ParsedLog, name: &str| {
+        let mut of_name = log.results.iter().filter(|test| test.name == name);
+        let first = of_name.next();
+        first.is_some_and(|test| test.status.is_passing())
+            && of_name.all(|test| test.status.is_passing())
+    };
+    let modules: BTreeSet<&str> = input
+        .after
+        .results
+        .iter()
+        .map(|test| test.module)
+        .filter(|module| !module.is_empty())
+        .collect();
+    let names = modules
+        .into_iter()
+        .map(|module| (module, Name::of_module(module, input)));
+    let mut touched = BTreeSet::new();
+    let mut known = BTreeSet::new();
+    for (module, name) in names {
+        for file in files.iter().filter(|file| name.is_of(file.path())) {
+            touched.insert(module);
+            known.insert(file.path());
+        }
+    }
+    // A helper or data of several tests is of no module.
+    if files.iter().any(|file| !known.contains(file.path())) {
+        return Vec::new();
+    }
+    candidates
+        .into_iter()
+        .filter(|test| !touched.contains(test.module))
+        .map(|test| test.name)
+        .filter(|name| passes(input.before, name) && passes(input.after, name))
+        .collect()
+}
+
 /// A lost module's name, made comparable with paths.
 struct Name<'a> {
     /// With `/` between its parts, without what a build puts around a source's name.
@@ -94,8 +191,15 @@ struct Name<'a> {
 
 impl<'a> Name<'a> {
     fn of(lost: &'a LostModule, input: &ClassifyInput<'_>) -> Self {
+        Self {
+            lines: &lost.lines,
+            ..Self::of_module(&lost.module, input)
+        }
+    }
+
+    fn of_module(module: &str, input: &ClassifyInput<'_>) -> Self {
         // `example.com/x [example.com/x.test]`; `CMakeFiles/prog.dir/src/a.cpp.o`.
-        let first = lost.module.split_whitespace().next().unwrap_or_default();
+        let first = module.split_whitespace().next().unwrap_or_default();
         let first = first
             .trim_start_matches("./")
             .trim_start_matches("/testbed/");
@@ -121,11 +225,11 @@ impl<'a> Name<'a> {
                 .next()
                 .is_some_and(|host| host.contains('.'))
             && modules()
-                .all(|other| other.is_empty() || other == lost.module || other.starts_with(&below));
+                .all(|other| other.is_empty() || other == module || other.starts_with(&below));
         Self {
             text: name.to_owned(),
             is_root,
-            lines: &lost.lines,
+            lines: &[],
         }
     }
 

@@ -856,3 +856,71 @@ proptest! {
         prop_assert!(!found.reason.is_empty());
     }
 }
+
+/// A test that fails in Base and passes in Before, where the test patch changes another module alone, passes
+/// by chance.
+#[test]
+fn what_only_base_fails_is_set_aside_where_the_test_patch_cannot_have_mended_it() {
+    let run = |far: TestStatus, near: TestStatus, new: TestStatus| {
+        let mut log = ParsedLogBuilder::new("hand");
+        for (module, id, status) in [
+            ("example.org/m/far", "TestFar", far),
+            ("example.org/m/near", "TestNear", near),
+            ("example.org/m/near", "TestNew", new),
+            ("example.org/m/near", "TestOld", TestStatus::Passed),
+        ] {
+            log.record(module, id, id, status);
+        }
+        log.finish(RunOutcome::Completed)
+    };
+    let (passed, failed) = (TestStatus::Passed, TestStatus::Failed);
+    let base = run(failed, failed, failed);
+    let before = run(passed, passed, failed);
+    let after = run(passed, passed, passed);
+    let of = |paths: &[&str]| {
+        let files = paths.iter().map(|path| {
+            format!("diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,1 +1,1 @@\n-a\n+b\n")
+        });
+        let patch = Patch::new(files.collect::<String>());
+        let input = ClassifyInput {
+            test_patch: Some(&patch),
+            ..ClassifyInput::new(&base, &before, &after)
+        };
+        classify(&input)
+    };
+    let found = of(&["near/near_test.go"]);
+    assert_eq!(found.fail_to_pass, ["TestNew"]);
+    assert_eq!(found.pass_to_pass, ["TestNear", "TestOld"]);
+    assert!(found.unstable["TestFar"].starts_with("fails in Base"));
+    // Data may be of any test.
+    let found = of(&["near/near_test.go", "testdata/all.json"]);
+    assert_eq!(found.pass_to_pass, ["TestFar", "TestNear", "TestOld"]);
+}
+
+#[test]
+fn a_run_that_dies_before_the_tests_of_the_pull_request_says_nothing() {
+    let cut = |tests: &str| log(tests, RunOutcome::Crashed, &[]);
+    let (base, before) = (cut("a.x+ a.y+"), cut("a.x+ a.y-"));
+    let after = cut("a.x+ a.y+");
+    let modified = ["y".to_owned(), "z".to_owned()];
+    let of = |base: &ParsedLog, modified: &[String]| {
+        let input = ClassifyInput {
+            modified_tests: modified,
+            ..ClassifyInput::new(base, &before, &after)
+        };
+        classify(&input)
+    };
+    let found = of(&base, &modified);
+    assert_eq!(found.outcome, OracleOutcome::EnvironmentInvalid);
+    assert!(found.reason.contains("after `a.y`"), "{}", found.reason);
+    assert!(
+        found.reason.contains("`z` of the test patch was not run"),
+        "{}",
+        found.reason
+    );
+    let found = of(&done("a.x+ a.y+"), &modified);
+    assert_eq!(found.outcome, OracleOutcome::RejectAfterBroken);
+    let found = of(&base, &modified[..1]);
+    assert_eq!(found.outcome, OracleOutcome::Instance);
+    assert_eq!(found.fail_to_pass, ["a.y"]);
+}

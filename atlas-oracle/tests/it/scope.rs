@@ -242,7 +242,7 @@ fn runs_that_die_alike_before_the_changed_tests_are_no_ground_to_reject() {
         })
     };
     let found = of(&dead());
-    assert_eq!(found.outcome, OracleOutcome::NoEvidence);
+    assert_eq!(found.outcome, OracleOutcome::EnvironmentInvalid);
     assert!(
         found.reason.contains("did not come to its end"),
         "{}",

@@ -7,6 +7,7 @@ mod critic;
 mod dataset;
 mod document;
 mod eval;
+mod images;
 mod judging;
 mod leaderboard;
 mod metrics;
@@ -110,6 +111,8 @@ enum Command {
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
     Demo(DemoArgs),
+    /// List, remove and write into files the images that Atlas made.
+    Images(images::ImagesArgs),
     /// Remove containers and folders that killed runs left behind.
     Sweep(SweepArgs),
 }
@@ -504,6 +507,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             output::doctor(&report, args.format)?;
             Ok(if report.ready { DONE } else { NO })
         }),
+        Command::Images(args) => with_runtime(|_| images::images(args)),
         Command::Sweep(args) => with_runtime(|_| async move {
             let removed = sweep(&config(args.config.as_deref())?).await?;
             output::sweep(&removed, args.format)?;
@@ -547,13 +551,15 @@ where
 }
 
 fn config(path: Option<&std::path::Path>) -> Result<Config, Error> {
-    match path {
-        Some(path) => Config::read(path),
+    let mut config = match path {
+        Some(path) => Config::read(path)?,
         None if std::path::Path::new("atlas.toml").exists() => {
-            Config::read(std::path::Path::new("atlas.toml"))
+            Config::read(std::path::Path::new("atlas.toml"))?
         }
-        None => Ok(Config::default()),
-    }
+        None => Config::default(),
+    };
+    config.registries.read_environment()?;
+    Ok(config)
 }
 
 fn verdict(outcome: MakeOutcome) -> u8 {

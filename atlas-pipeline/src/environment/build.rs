@@ -11,9 +11,11 @@ use crate::reason;
 use crate::store::{Workplace, write_json};
 use crate::{CachedSandbox, Engines, write_atomically};
 use atlas_core::{
-    CommitSha, Environment, EnvironmentLock, EnvironmentPlan, Error, Evidence, ExitState, ImageRef,
-    InstanceId, LostModule, Overlay, RunContext, RunOutcome, SynthesisOutcome, TestStatus, Totals,
+    CommitSha, Environment, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, Evidence,
+    ExitState, ImageRef, InstanceId, LostModule, Overlay, Repository, RunContext, RunOutcome,
+    SynthesisOutcome, TestStatus, Totals,
 };
+use atlas_docker::{render, write_context};
 use atlas_oracle::implausible_number;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -78,7 +80,7 @@ pub struct BuildReport {
     pub attempts: usize,
     /// The tests of Base.
     pub base_run: Option<BaseRun>,
-    /// The folder with plan, Dockerfile, lock, attempts and log.
+    /// The folder with build context, plan, lock, attempts and log.
     pub artefacts: PathBuf,
     /// The engine that was used.
     pub engine: String,
@@ -92,7 +94,7 @@ pub struct BuildReport {
 
 /// Builds the environment of a repository at a commit and runs Base's tests in it once.
 ///
-/// Writes `plan.json`, `Dockerfile`, `environment.lock.json`, `attempts.json`, `base.log` and
+/// Writes `environment/` (a context for `docker build`), `plan.json`, `environment.lock.json`, `attempts.json`, `base.log` and
 /// `build.json` into `<out>/<owner>__<name>-<commit>/`.
 ///
 /// # Errors
@@ -156,6 +158,7 @@ pub async fn build(
             failures::forget(out, &id)?;
             let run =
                 run_base(cx, options, &engines, &environment, (&id, &place), &reading).await?;
+            publish(cx, &repository, &environment.plan, &artefacts).await?;
             write_atomically(&artefacts.join("base.log"), &run.1)?;
             keep(&artefacts, &environment)?;
             let drift = environment.plan.drift.iter().map(|d| format!("drift: {d}"));
@@ -179,14 +182,12 @@ pub async fn build(
         SynthesisOutcome::NotBuildable {
             reason,
             attempts,
-            dockerfile,
             evidence,
+            ..
         } => {
-            if let Some(dockerfile) = dockerfile {
-                write_atomically(&artefacts.join("Dockerfile"), dockerfile.as_bytes())?;
-            }
             write_json(&artefacts.join("attempts.json"), &attempts)?;
             if let Some(last) = attempts.last() {
+                publish(cx, &repository, &last.plan, &artefacts).await?;
                 write_json(&artefacts.join("plan.json"), &last.plan)?;
             }
             let failed = Failed {
@@ -230,11 +231,26 @@ fn reading(options: &EnvironmentOptions, id: &InstanceId) -> Result<LogReading, 
     )
 }
 
+/// Leaves the folder `environment`, of which `docker build` alone makes the plan's environment. A plan that cannot
+/// be rendered leaves none.
+pub(crate) async fn publish(
+    cx: &RunContext,
+    repository: &Repository,
+    plan: &EnvironmentPlan,
+    artefacts: &Path,
+) -> Result<(), Error> {
+    cx.check("write build context")?;
+    if render(plan).is_err() {
+        return Ok(());
+    }
+    let (repository, plan) = (repository.clone(), plan.clone());
+    let folder = artefacts.join("environment");
+    tokio::task::spawn_blocking(move || write_context(&repository, &plan, &folder))
+        .await
+        .map_err(|why| Error::new(ErrorKind::Internal, "write", "build context").with_source(why))?
+}
+
 fn keep(artefacts: &Path, environment: &Environment) -> Result<(), Error> {
-    write_atomically(
-        &artefacts.join("Dockerfile"),
-        environment.dockerfile.as_bytes(),
-    )?;
     write_json(&artefacts.join("plan.json"), &environment.plan)?;
     write_json(&artefacts.join("environment.lock.json"), &environment.lock)?;
     write_json(&artefacts.join("attempts.json"), &environment.attempts)

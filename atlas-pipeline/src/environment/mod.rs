@@ -6,6 +6,7 @@ mod scratch;
 mod source;
 mod trial;
 
+pub(crate) use build::publish;
 pub use build::{BaseRun, BuildOutcome, BuildReport, build};
 pub use plan::{PlanReport, plan};
 pub(crate) use scratch::ScratchSynthesizer;

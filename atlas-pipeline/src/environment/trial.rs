@@ -122,26 +122,34 @@ impl BaseTrial {
         cx: &RunContext,
         environment: &Environment,
     ) -> Result<(StateRun, Option<Environment>), Error> {
-        let level = match self.scope.choice {
-            ScopeChoice::Full => None,
-            ScopeChoice::Package => Some(TestScopeLevel::Package),
-            ScopeChoice::Touched => Some(TestScopeLevel::Touched),
+        let asked: &[TestScopeLevel] = match self.scope.choice {
+            ScopeChoice::Full => &[],
+            ScopeChoice::Package => &[TestScopeLevel::Package],
+            // Base has none of them where the pull request adds them all.
+            ScopeChoice::Touched => &[TestScopeLevel::Touched, TestScopeLevel::Package],
             ScopeChoice::Auto => return self.by_time(cx, environment).await,
         };
-        let Some(level) = level else {
+        let Some(first) = asked.first() else {
             return Ok((self.state(cx, environment).await?, None));
         };
-        let chosen = match part(environment, &self.scope, level, "that was asked for") {
-            Ok(chosen) => chosen,
-            Err(why) => {
-                let mut whole = environment.clone();
-                whole.plan.drift.push(format!(
-                    "the whole suite runs, though {level} tests alone were asked for: {why}"
-                ));
-                whole
+        let mut reason = "that was asked for".to_owned();
+        for level in asked {
+            match part(environment, &self.scope, *level, &reason) {
+                Ok(chosen) => {
+                    let run = self.state(cx, &chosen).await?;
+                    if !run.parsed.results.is_empty() {
+                        return Ok((run, Some(chosen)));
+                    }
+                    reason = format!("of {level} tests, which were asked for, Base has none");
+                }
+                Err(why) => reason = why,
             }
-        };
-        Ok((self.state(cx, &chosen).await?, Some(chosen)))
+        }
+        let mut whole = environment.clone();
+        whole.plan.drift.push(format!(
+            "the whole suite runs, though {first} tests alone were asked for: {reason}"
+        ));
+        Ok((self.state(cx, &whole).await?, Some(whole)))
     }
 
     /// The whole suite if it ends within the budget, else what is nearer and nearer to the pull request.

@@ -1,8 +1,7 @@
 //! Further runs of the tests that define a task, before anything is accepted.
 
-use super::after_base;
 use super::distance::Reach;
-use super::{MakeOptions, Work};
+use super::{MakeOptions, TIMES_OF_BASE, Work, after_base};
 use crate::Engines;
 use crate::log_reading::LogReading;
 use crate::runners::{Narrowed, Wanted, narrow, other_order};
@@ -22,6 +21,9 @@ const SHORT: f64 = 30.0;
 
 /// Of the seconds that the three runs took, the share that confirming may take with runs beyond the least.
 const SHARE: f64 = 0.1;
+
+/// The least that a run is given that may hang.
+const MINUTE: f64 = 60.0;
 
 /// Runs of a test that the pull request does not reach, as a multiple of the usual.
 const DISTANT: u32 = 3;
@@ -79,11 +81,22 @@ impl Work {
             || limits.clone(),
             |base| after_base(limits, base.summary.seconds),
         );
-        // So many runs are one job, and what hangs in the first of them hangs the job.
-        limits.seconds = limits
-            .seconds
-            .saturating_mul(u64::from(least))
-            .min(options.config.limits.seconds);
+        let took = |state: State| {
+            let run = runs.get(&state).and_then(|runs| runs.first());
+            run.map_or(0.0, |run| run.summary.seconds)
+        };
+        let most = (TIMES_OF_BASE * took(State::Base)).clamp(MINUTE, 1e9);
+        if took(State::Before) > most {
+            // Before hangs, and so does each of these runs: the first is all that there is to see.
+            let most = std::time::Duration::from_secs_f64(most).as_secs();
+            limits.seconds = limits.seconds.min(most);
+        } else {
+            // So many runs are one job.
+            limits.seconds = limits
+                .seconds
+                .saturating_mul(u64::from(least))
+                .min(options.config.limits.seconds);
+        }
         let mut confirming = Confirming {
             cx,
             oracle: crate::environment::oracle(engines, plan, &limits, place.seed()?, reading)?,

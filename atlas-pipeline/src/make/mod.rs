@@ -158,7 +158,7 @@ pub struct MakeReport {
 /// Makes one pull request into a verified instance, or says why it is none.
 ///
 /// Writes `<out>/dataset.jsonl` and, below `<out>/<instance_id>/`, the row, the patches, the plan
-/// and its Dockerfile, the environment lock, the three logs and structured reports, and the
+/// and the folder that builds its environment, the environment lock, the three logs and structured reports, and the
 /// oracle's report. What was already done by an earlier run with the same inputs is not done again.
 ///
 /// # Errors
@@ -492,11 +492,11 @@ impl Work {
         match synthesizer.synthesize(cx, repository).await? {
             SynthesisOutcome::Ready(mut environment) => {
                 failures::forget(&options.out, &request.instance_id)?;
+                self.publish(cx, repository, &environment.plan).await?;
                 environment.plan = pinned(&environment.plan);
                 if let Some(own) = reading.own() {
                     own.id().clone_into(&mut environment.plan.log_parser_name);
                 }
-                self.write("Dockerfile", environment.dockerfile.as_bytes())?;
                 write_json(&self.artefacts.join("attempts.json"), &environment.attempts)?;
                 write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
                 write_json(
@@ -510,14 +510,12 @@ impl Work {
             SynthesisOutcome::NotBuildable {
                 reason,
                 attempts,
-                dockerfile,
                 evidence,
+                ..
             } => {
-                if let Some(dockerfile) = dockerfile {
-                    self.write("Dockerfile", dockerfile.as_bytes())?;
-                }
                 write_json(&self.artefacts.join("attempts.json"), &attempts)?;
                 if let Some(last) = attempts.last() {
+                    self.publish(cx, repository, &last.plan).await?;
                     write_json(&self.artefacts.join("plan.json"), &last.plan)?;
                 }
                 let failed = Failed {
@@ -620,17 +618,29 @@ impl Work {
         Ok(())
     }
 
+    async fn publish(
+        &self,
+        cx: &RunContext,
+        repository: &Repository,
+        plan: &EnvironmentPlan,
+    ) -> Result<(), Error> {
+        crate::environment::publish(cx, repository, plan, &self.artefacts).await
+    }
+
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         write_atomically(&self.artefacts.join(name), bytes)
     }
 }
 
+/// Of Base's seconds, so many are enough for a state that comes to its end.
+const TIMES_OF_BASE: f64 = 10.0;
+
 /// Limits of a state, given how long Base ran: a test that hangs without the solution, or with it, would take all
 /// the time there is. Ten times Base, and five minutes at any rate, are enough for what comes to its end.
 fn after_base(limits: &Limits, seconds: f64) -> Limits {
-    const TIMES: f64 = 10.0;
     const LEAST: u64 = 300;
-    let most = std::time::Duration::from_secs_f64((seconds * TIMES).clamp(0.0, 1e9)).as_secs();
+    let most = (seconds * TIMES_OF_BASE).clamp(0.0, 1e9);
+    let most = std::time::Duration::from_secs_f64(most).as_secs();
     Limits {
         // In steps of a minute: close limits are one job.
         seconds: limits.seconds.min(most.next_multiple_of(60).max(LEAST)),

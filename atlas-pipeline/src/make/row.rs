@@ -55,6 +55,9 @@ pub(super) fn row(
         "test_cmd": plan.test_cmd,
         "log_parser_name": plan.log_parser_name,
     });
+    if !plan.tools.is_empty() {
+        config["tools"] = json!(plan.tools);
+    }
     if !plan.services.is_empty() {
         config["services"] = serde_json::to_value(&plan.services).map_err(internal)?;
     }

@@ -326,9 +326,8 @@ mod tests {
     #[test]
     fn a_part_of_the_tests_by_runner() {
         let jest = "export PATH=\"$PWD/node_modules/.bin:$PATH\"; jest --ci --json --outputFile=\"$ATLAS_OUT/jest.json\"";
-        let cargo = "bash \"$ATLAS_ENV/bin/cargo-test-each\" --features std";
-        let ruby =
-            "bundle exec ruby -I lib \"$ATLAS_ENV/load.rb\" 'test/**/*_test.rb' -- -v --seed=0";
+        let cargo = "bash \"$ATLAS_ENV/toolbox/cargo-test-each\" --features std";
+        let ruby = "bundle exec ruby -I lib \"$ATLAS_ENV/toolbox/load.rb\" 'test/**/*_test.rb' -- -v --seed=0";
         for (parser, command, (name, qualified, module), wanted) in [
             (
                 "pytest",
@@ -374,7 +373,7 @@ mod tests {
             ),
             (
                 "cargo",
-                "bash \"$ATLAS_ENV/bin/cargo-test-each\" -- --test-threads=1",
+                "bash \"$ATLAS_ENV/toolbox/cargo-test-each\" -- --test-threads=1",
                 ("adds", "", "m"),
                 " -- adds --test-threads=1",
             ),

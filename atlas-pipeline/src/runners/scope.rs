@@ -431,7 +431,7 @@ mod tests {
             ),
             (
                 "minitest",
-                "bundle exec ruby -I lib \"$ATLAS_ENV/load.rb\" 'test/**/*_test.rb' -- -v",
+                "bundle exec ruby -I lib \"$ATLAS_ENV/toolbox/load.rb\" 'test/**/*_test.rb' -- -v",
                 &["test/a_test.rb"],
                 &[],
                 "load.rb\" test/a_test.rb -- -v",

@@ -44,7 +44,12 @@ fn base_runs_in_what_was_built() {
     assert_eq!(report["base_run"]["tests"], 1);
     assert_eq!(report["base_run"]["counts"]["PASSED"], 1);
     let folder = std::path::Path::new(report["artefacts"].as_str().unwrap());
-    for name in ["plan.json", "Dockerfile", "base.log", "build.json"] {
+    for name in [
+        "plan.json",
+        "environment/Dockerfile",
+        "base.log",
+        "build.json",
+    ] {
         assert!(place.path("").join(folder).join(name).is_file(), "{name}");
     }
 }

@@ -65,7 +65,8 @@ fn a_bug_fix_becomes_a_row_with_all_its_proof() {
         assert_eq!(script.matches(marker).count(), 1, "{marker} stands once");
     }
     for artefact in [
-        "Dockerfile",
+        "environment/Dockerfile",
+        "environment/repo.tar",
         "plan.json",
         "environment.lock.json",
         "oracle.json",

@@ -105,8 +105,36 @@ pub(super) async fn resolve(
     tracing::debug!(%wanted, %near, "base image replaced");
     plan.drift
         .push(format!("base image `{wanted}` replaced by `{near}`: {why}"));
+    specify(plan, near);
     near.clone_into(&mut plan.base_image);
     Ok(base)
+}
+
+/// Names in a plan's specs the toolchain that is used, as the image in its place has it.
+fn specify(plan: &mut EnvironmentPlan, image: &str) {
+    let (repository, tag) = split(image);
+    let field = match repository.rsplit('/').next().unwrap_or(repository) {
+        "golang" => "go_version".to_owned(),
+        "maven" | "gradle" | "eclipse-temurin" | "openjdk" | "amazoncorretto" => {
+            "java_version".to_owned()
+        }
+        name => format!("{name}_version"),
+    };
+    let found = if let Some(jdk) = jdk(image) {
+        jdk.to_string()
+    } else {
+        let parts: Vec<String> = version(tag.unwrap_or_default())
+            .0
+            .iter()
+            .map(u64::to_string)
+            .collect();
+        parts.join(".")
+    };
+    if let Some(spec) = plan.docker_specs.get_mut(&field)
+        && !found.is_empty()
+    {
+        *spec = found.into();
+    }
 }
 
 async fn local(engine: &DockerEngine, name: &str) -> Result<Option<Base>, Error> {
@@ -269,10 +297,34 @@ fn nearest_jdk<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{jdk, nearest, nearest_jdk};
+    use atlas_core::EnvironmentPlan;
+
+    use super::{jdk, nearest, nearest_jdk, specify};
 
     fn check(wanted: &str, tags: &[&str], expected: Option<&str>) {
         assert_eq!(nearest(wanted, tags.iter().copied()), expected, "{wanted}");
+    }
+
+    #[test]
+    fn specs_name_the_toolchain_that_is_used() {
+        for (field, planned, image, used) in [
+            (
+                "python_version",
+                "3.14",
+                "python:3.11-slim-bookworm",
+                "3.11",
+            ),
+            ("go_version", "1.25", "golang:1.23-bookworm", "1.23"),
+            ("java_version", "11", "maven:3-eclipse-temurin-17", "17"),
+            ("node_version", "26", "registry.example/node:20.1", "20.1"),
+            ("node_version", "26", "node:latest", "26"),
+        ] {
+            let mut plan = EnvironmentPlan::default();
+            plan.docker_specs.insert(field.to_owned(), planned.into());
+            specify(&mut plan, image);
+            assert_eq!(plan.docker_specs[field], used, "{image}");
+            assert_eq!(plan.docker_specs.len(), 1);
+        }
     }
 
     #[test]

@@ -9,6 +9,8 @@ use crate::engine::capture::Tail;
 use crate::engine::owner::Owner;
 use crate::engine::scratch::Scratch;
 use crate::engine::{LOG_BYTES, STEP_BYTES, hex};
+use crate::render::{context_files, script_of};
+use crate::substitute;
 use async_trait::async_trait;
 use atlas_core::{
     BuildFailure, CommitSha, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, ImageRef,
@@ -18,7 +20,7 @@ use bollard::errors::Error as Fault;
 use bollard::query_parameters::BuildImageOptionsBuilder;
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tokio::io::AsyncReadExt;
@@ -84,11 +86,17 @@ impl DockerBuilder {
             .map_err(|why| Error::new(ErrorKind::Internal, "hash", "context").with_source(why))?
     }
 
-    async fn pack(&self, repository: &Repository, dockerfile: &str) -> Result<Context, Error> {
+    async fn pack(
+        &self,
+        repository: &Repository,
+        dockerfile: &str,
+        files: &BTreeMap<String, String>,
+    ) -> Result<Context, Error> {
         let (repository, dockerfile) = (repository.clone(), dockerfile.to_owned());
+        let files = files.clone();
         let scratch = self.engine.options().scratch.clone();
         tokio::task::spawn_blocking(move || {
-            context::pack(&repository, &dockerfile, scratch.as_deref())
+            context::pack(&repository, &dockerfile, &files, scratch.as_deref())
         })
         .await
         .map_err(|why| Error::new(ErrorKind::Internal, "pack", "context").with_source(why))?
@@ -171,13 +179,31 @@ impl Builder for DockerBuilder {
             base::resolve(&self.engine, cx, &mut plan),
             self.hash(repository)
         )?;
-        let named = dockerfile::with_base(dockerfile, &base.reference);
+        let mut files = context_files(&plan).map_err(|why| {
+            let name = repository.name.clone();
+            Error::new(ErrorKind::InvalidInput, "build image", name).with_source(why)
+        })?;
+        let mut dockerfile = dockerfile.to_owned();
+        let setup = self.engine.options().registries.setup()?;
+        dockerfile = dockerfile::with_settings(&dockerfile, &setup.stage, &setup.root);
+        files.extend(setup.files);
+        if let Some(what) = self.engine.options().registries.substitute {
+            let substitutes = substitute::files(repository, &plan, what)?;
+            if !substitutes.is_empty() {
+                dockerfile = dockerfile::with_root_steps(&dockerfile, substitute::INSTRUCTIONS);
+                files.extend(substitutes);
+            }
+        }
+        let named = dockerfile::with_base(&dockerfile, &base.reference);
         let sent = if self.engine.is_podman() {
             dockerfile::with_time_limit(&named, self.engine.options().build_timeout)
         } else {
             named
         };
         hash.update(format!("\n{}\n{sent}", base.id));
+        for (path, text) in &files {
+            hash.update(format!("\n{path}\n{}\n{text}", text.len()));
+        }
         let mut key = hex(&hash.finalize());
         if let Some(scratch) = &self.scratch {
             key = hex(&Sha256::digest(format!("{key}\n{}", scratch.next())));
@@ -189,7 +215,7 @@ impl Builder for DockerBuilder {
             (made, 0.0, format!("reused {tag}\n").into_bytes())
         } else {
             self.engine.make_room().await?;
-            let toolchain = earlier::toolchain(&base.id, &sent);
+            let toolchain = earlier::toolchain(&base.id, &sent, &files);
             let objects = toolchain.as_deref().map(|of| (&repository.base, of));
             let labelled = format!("{sent}{}", self.labels(&key, objects));
             let mut build = Build {
@@ -197,19 +223,26 @@ impl Builder for DockerBuilder {
                 cx,
                 tag: &tag,
                 base: &base,
-                dockerfile,
+                dockerfile: &dockerfile,
                 sent: &sent,
+                files: &files,
+                arguments: &setup.arguments,
                 anew: self.scratch.is_some(),
                 earlier: self.earlier(repository, toolchain.as_deref()).await?,
                 steps: Mutex::default(),
             };
-            let context = self.pack(repository, &labelled).await?;
+            let context = self.pack(repository, &labelled, &files).await?;
             let mut ended = build.run(context).await;
-            if lost_a_layer(&ended) {
+            for _ in 0..REBUILDS {
+                if !lost_a_layer(&ended) {
+                    break;
+                }
                 cx.progress
                     .detail("a layer was removed by somebody; building again");
                 build.earlier = None;
-                ended = build.run(self.pack(repository, &labelled).await?).await;
+                ended = build
+                    .run(self.pack(repository, &labelled, &files).await?)
+                    .await;
             }
             match ended? {
                 Ok(log) => {
@@ -256,6 +289,18 @@ impl Builder for DockerBuilder {
     }
 }
 
+/// How often a build is begun again because a layer that it stood on was removed: where many builds
+/// share their first steps and each image is removed after its use, this can happen twice.
+const REBUILDS: usize = 3;
+
+/// The engine's words for a step's image that is gone: when the next step is committed, when its
+/// container is made, when its files are read.
+const LOST_LAYER: [&str; 3] = [
+    "unknown parent image ID",
+    "No such image: sha256:",
+    "layer does not exist",
+];
+
 /// An image that is there.
 struct Made {
     id: String,
@@ -267,11 +312,12 @@ struct Made {
 /// that stood on it.
 fn lost_a_layer(ended: &Result<Result<Vec<u8>, BuildFailure>, Error>) -> bool {
     match ended {
-        Err(why) => {
-            why.kind() == ErrorKind::EngineFailed && why.chain().contains("unknown parent image ID")
+        Err(why) if why.kind() == ErrorKind::EngineFailed => {
+            let chain = why.chain();
+            LOST_LAYER.iter().any(|words| chain.contains(words))
         }
         Ok(Err(failure)) => earlier::is_its_step(&failure.step),
-        Ok(Ok(_)) => false,
+        Err(_) | Ok(Ok(_)) => false,
     }
 }
 
@@ -300,6 +346,10 @@ struct Build<'a> {
     dockerfile: &'a str,
     /// The Dockerfile as this engine is given it.
     sent: &'a str,
+    /// What it copies beside the repository's files.
+    files: &'a BTreeMap<String, String>,
+    /// Arguments beside those that the Dockerfile declares.
+    arguments: &'a BTreeMap<String, String>,
     /// Whether layers of earlier builds are left alone.
     anew: bool,
     /// The image whose objects are taken again.
@@ -323,6 +373,7 @@ impl Build<'_> {
     async fn run(&self, context: Context) -> Result<Result<Vec<u8>, BuildFailure>, Error> {
         let options = self.engine.options();
         let mut arguments = HashMap::from([("BASE".to_owned(), self.base.reference.clone())]);
+        arguments.extend(self.arguments.clone());
         if let Some(image) = &self.earlier {
             arguments.insert(earlier::ARGUMENT.to_owned(), image.clone());
         }
@@ -515,12 +566,17 @@ impl Build<'_> {
 
     fn failure(&self, step: &Step, exit_code: Option<i64>, message: &str) -> BuildFailure {
         let written = self.written(step, message);
+        let step_text = written.as_deref().unwrap_or(&step.text);
+        let written = match script_of(self.files, step_text) {
+            Some((path, text)) => format!("{path}: {}", text.trim_end()),
+            None => step_text.to_owned(),
+        };
         let mut stderr = step.stderr.to_text();
         if exit_code.is_none() || stderr.is_empty() {
             stderr.push_str(message);
         }
         BuildFailure {
-            step: written.unwrap_or_else(|| step.text.clone()),
+            step: written,
             exit_code,
             stderr,
             stdout: step.stdout.to_text(),
@@ -553,7 +609,29 @@ fn is_builders_own(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::slug;
+    use super::{lost_a_layer, slug};
+    use atlas_core::{Error, ErrorKind};
+    use std::io;
+
+    #[test]
+    fn a_layer_that_is_gone_is_told_from_other_faults() {
+        let gone = "Docker stream error: No such image: sha256:7cf6169faa041467cea0dee2ab0318b0f2673c550d4a7879689bb62b91557aea";
+        for (kind, message, expected) in [
+            (ErrorKind::EngineFailed, gone, true),
+            (
+                ErrorKind::EngineFailed,
+                "failed to create container: unknown parent image ID sha256:7cf6",
+                true,
+            ),
+            (ErrorKind::EngineFailed, "No such image: debian:13", false),
+            (ErrorKind::EngineUnreachable, gone, false),
+            (ErrorKind::EngineFailed, "connection reset by peer", false),
+        ] {
+            let error = Error::new(kind, "build image at", "`RUN true`")
+                .with_source(io::Error::other(message));
+            assert_eq!(lost_a_layer(&Err(error)), expected, "{message}");
+        }
+    }
 
     #[test]
     fn names_become_image_names() {

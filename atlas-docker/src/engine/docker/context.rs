@@ -2,8 +2,10 @@
 
 use super::skeleton::skeleton;
 use crate::engine::is_plain_relative;
-use atlas_core::{Error, ErrorKind, Repository};
+use crate::render::{context_files, render};
+use atlas_core::{EnvironmentPlan, Error, ErrorKind, Repository};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -44,36 +46,137 @@ pub(super) fn hash(repository: &Repository) -> Result<Sha256, Error> {
     Ok(packer.hash)
 }
 
-/// Packs `Dockerfile`, `repo/`, `head/` and `manifests/`.
+/// A temporary file for a context or a part of it, gone with its handle.
+fn temporary(scratch: Option<&Path>) -> Result<File, Error> {
+    let made = match scratch {
+        Some(folder) => tempfile::tempfile_in(folder),
+        None => tempfile::tempfile(),
+    };
+    made.map_err(|why| {
+        let what = "a temporary file for a build context";
+        Error::new(ErrorKind::Io, "make", what).with_source(why)
+    })
+}
+
+/// The repository's files as an archive, from its start.
+fn archive(checkout: &Path, file: File) -> Result<File, Error> {
+    let mut packer = Packer {
+        tar: tar::Builder::new(BufWriter::with_capacity(1 << 18, file)),
+        hash: Sha256::new(),
+        hashes_only: false,
+    };
+    packer.tree(checkout)?;
+    packer.end().map_err(written)
+}
+
+/// Writes what [`pack`] packs into a folder that is not there yet, for `docker build` alone: the files beside
+/// the repository's, the repository as `repo.tar`.
+///
+/// # Errors
+/// As of [`pack`].
+fn write(
+    repository: &Repository,
+    dockerfile: &str,
+    files: &BTreeMap<String, String>,
+    folder: &Path,
+) -> Result<(), Error> {
+    let put = |path: &str, bytes: &[u8]| -> Result<(), Error> {
+        let path = folder.join(path);
+        let parent = path.parent().unwrap_or(folder);
+        std::fs::create_dir_all(parent).map_err(|why| Error::io("make", parent, why))?;
+        std::fs::write(&path, bytes).map_err(|why| Error::io("write", &path, why))
+    };
+    put("Dockerfile", dockerfile.as_bytes())?;
+    for (path, text) in files {
+        put(path, text.as_bytes())?;
+    }
+    for name in ["head", "manifests"] {
+        let path = folder.join(name);
+        std::fs::create_dir_all(&path).map_err(|why| Error::io("make", &path, why))?;
+    }
+    for (path, bytes) in skeleton(&repository.checkout) {
+        put(&format!("manifests/{path}"), &bytes)?;
+    }
+    for (path, bytes) in &repository.head_manifests {
+        put(&format!("head/{}", head_path(path)?), bytes)?;
+    }
+    let path = folder.join(REPOSITORY);
+    let file = File::create(&path).map_err(|why| Error::io("make", &path, why))?;
+    archive(&repository.checkout, file).map(drop)
+}
+
+/// Writes a folder that `docker build` alone makes a plan's environment of: the Dockerfile, scripts and helper
+/// programs that it copies, the manifests, and the repository at the base commit as `repo.tar`. Replaces
+/// what is there; half of it is never seen.
+///
+/// # Errors
+/// A plan that cannot be rendered, unreadable files, a full disk.
+pub fn write_context(
+    repository: &Repository,
+    plan: &EnvironmentPlan,
+    folder: &Path,
+) -> Result<(), Error> {
+    let refused = |why| {
+        let name = repository.name.clone();
+        Error::new(ErrorKind::InvalidInput, "write build context", name).with_source(why)
+    };
+    let dockerfile = render(plan).map_err(refused)?;
+    let files = context_files(plan).map_err(refused)?;
+    let parent = folder.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent).map_err(|why| Error::io("make", parent, why))?;
+    let made = tempfile::Builder::new()
+        .prefix(".context-")
+        .permissions(std::fs::Permissions::from_mode(0o755))
+        .tempdir_in(parent)
+        .map_err(|why| Error::io("make a folder in", parent, why))?;
+    write(repository, &dockerfile, &files, made.path())?;
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(|why| Error::io("remove", folder, why))?;
+    }
+    let made = made.keep();
+    std::fs::rename(&made, folder).map_err(|why| Error::io("rename to", folder, why))
+}
+
+/// The repository's files within a context, which the Dockerfile unpacks.
+const REPOSITORY: &str = "repo.tar";
+
+/// A path of the pull request's manifests, if it is one.
+fn head_path(path: &str) -> Result<&str, Error> {
+    if is_plain_relative(path) {
+        return Ok(path);
+    }
+    Err(Error::new(
+        ErrorKind::InvalidInput,
+        "manifest of the pull request",
+        format!("`{path}`: a path below the repository's root is expected"),
+    ))
+}
+
+/// Packs `Dockerfile`, the files that it needs beside the repository's, `repo.tar`, `head/` and `manifests/`.
 ///
 /// # Errors
 /// Unreadable files, a full disk, a head manifest with a path outside the repository.
 pub(super) fn pack(
     repository: &Repository,
     dockerfile: &str,
+    files: &BTreeMap<String, String>,
     scratch: Option<&Path>,
 ) -> Result<Context, Error> {
-    let made = match scratch {
-        Some(folder) => tempfile::tempfile_in(folder),
-        None => tempfile::tempfile(),
-    };
-    let file = made.map_err(|why| {
-        Error::new(
-            ErrorKind::Io,
-            "make",
-            "a temporary file for a build context",
-        )
-        .with_source(why)
-    })?;
+    let mut repo = archive(&repository.checkout, temporary(scratch)?)?;
     let mut packer = Packer {
-        tar: tar::Builder::new(BufWriter::with_capacity(1 << 18, file)),
+        tar: tar::Builder::new(BufWriter::with_capacity(1 << 18, temporary(scratch)?)),
         hash: Sha256::new(),
         hashes_only: false,
     };
     packer
         .bytes("Dockerfile", 0o644, dockerfile.as_bytes(), false)
         .map_err(written)?;
-    packer.tree(&repository.checkout)?;
+    for (path, text) in files {
+        packer
+            .bytes(path, 0o644, text.as_bytes(), false)
+            .map_err(written)?;
+    }
+    packer.file(REPOSITORY, &mut repo).map_err(written)?;
     packer.folder(Path::new("head")).map_err(written)?;
     packer.folder(Path::new("manifests")).map_err(written)?;
     for (path, bytes) in skeleton(&repository.checkout) {
@@ -83,16 +186,20 @@ pub(super) fn pack(
             .map_err(written)?;
     }
     packer.head(repository)?;
-    let finish = || {
-        let buffer = packer.tar.into_inner()?;
+    let file = packer.end().map_err(written)?;
+    Ok(Context { file })
+}
+
+impl Packer<BufWriter<File>> {
+    /// What was packed, from its start.
+    fn end(self) -> std::io::Result<File> {
+        let buffer = self.tar.into_inner()?;
         let mut file = buffer
             .into_inner()
             .map_err(std::io::IntoInnerError::into_error)?;
         file.rewind()?;
         Ok(file)
-    };
-    let file = finish().map_err(written)?;
-    Ok(Context { file })
+    }
 }
 
 fn written(why: std::io::Error) -> Error {
@@ -134,6 +241,11 @@ impl<W: Write> Packer<W> {
         self.tar.append_data(&mut header, path, bytes)
     }
 
+    fn file(&mut self, path: &str, file: &mut File) -> std::io::Result<()> {
+        let mut header = Self::header(EntryType::Regular, 0o644, file.metadata()?.len());
+        self.tar.append_data(&mut header, path, file)
+    }
+
     fn folder(&mut self, path: &Path) -> std::io::Result<()> {
         let mut header = Self::header(EntryType::Directory, 0o755, 0);
         self.tar.append_data(&mut header, path, std::io::empty())
@@ -142,15 +254,8 @@ impl<W: Write> Packer<W> {
     /// The manifests of the pull request's last commit.
     fn head(&mut self, repository: &Repository) -> Result<(), Error> {
         for (path, bytes) in &repository.head_manifests {
-            if !is_plain_relative(path) {
-                return Err(Error::new(
-                    ErrorKind::InvalidInput,
-                    "manifest of the pull request",
-                    format!("`{path}`: a path below the repository's root is expected"),
-                ));
-            }
-            self.bytes(&format!("head/{path}"), 0o644, bytes, true)
-                .map_err(written)?;
+            let path = format!("head/{}", head_path(path)?);
+            self.bytes(&path, 0o644, bytes, true).map_err(written)?;
         }
         Ok(())
     }
@@ -170,7 +275,10 @@ impl<W: Write> Packer<W> {
                 .strip_prefix(root)
                 .expect("walkdir stays below its root");
             let counts = !inside.iter().any(|part| part == ".git");
-            let path = Path::new("repo").join(inside);
+            if inside.as_os_str().is_empty() {
+                continue;
+            }
+            let path = inside.to_owned();
             let failed = |why| Error::io("pack", entry.path(), why);
             let kind = entry.file_type();
             if kind.is_dir() {
@@ -224,7 +332,7 @@ impl<R: Read> Read for Hashed<'_, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::{hash, pack};
+    use super::{hash, pack, write};
     use atlas_core::Repository;
     use sha2::Digest;
     use std::collections::BTreeMap;
@@ -248,34 +356,58 @@ mod tests {
         }
     }
 
+    /// Paths with their modes and whether they are links, and the repository's archive.
+    fn entries(archive: &[u8]) -> (Vec<(String, u32, bool)>, Vec<u8>) {
+        let (mut seen, mut repo) = (Vec::new(), Vec::new());
+        for entry in tar::Archive::new(archive).entries().unwrap() {
+            let mut entry = entry.unwrap();
+            let header = entry.header().clone();
+            assert_eq!((header.uid().unwrap(), header.gid().unwrap()), (1000, 1000));
+            let path = entry.path().unwrap().display().to_string();
+            if path == "repo.tar" {
+                entry.read_to_end(&mut repo).unwrap();
+            }
+            let is_link = header.entry_type().is_symlink();
+            seen.push((path, header.mode().unwrap(), is_link));
+        }
+        (seen, repo)
+    }
+
     #[test]
     fn the_same_repository_gives_the_same_bytes_wherever_it_lies() {
         let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let mut archives = Vec::new();
         for folder in [&one, &two] {
             let repository = repository(folder.path());
-            let mut context = pack(&repository, "FROM x\n", None).unwrap();
+            let mut context = pack(&repository, "FROM x\n", &BTreeMap::new(), None).unwrap();
             let mut bytes = Vec::new();
             context.file.read_to_end(&mut bytes).unwrap();
             archives.push((hash(&repository).unwrap().finalize(), bytes));
         }
         assert_eq!(archives[0], archives[1]);
-        let mut seen = Vec::new();
-        for entry in tar::Archive::new(&archives[0].1[..]).entries().unwrap() {
-            let entry = entry.unwrap();
-            let header = entry.header();
-            assert_eq!((header.uid().unwrap(), header.gid().unwrap()), (1000, 1000));
-            let path = entry.path().unwrap().display().to_string();
-            seen.push((
-                path,
-                header.mode().unwrap(),
-                header.entry_type().is_symlink(),
-            ));
-        }
-        assert!(seen.contains(&("repo/run.sh".to_owned(), 0o755, false)));
+        let (seen, repo) = entries(&archives[0].1);
         assert!(seen.contains(&("Dockerfile".to_owned(), 0o644, false)));
-        assert!(seen.contains(&("repo/link".to_owned(), 0o777, true)));
         assert!(seen.contains(&("head/x/go.mod".to_owned(), 0o644, false)));
+        let (seen, _) = entries(&repo);
+        assert!(seen.contains(&("run.sh".to_owned(), 0o755, false)));
+        assert!(seen.contains(&("link".to_owned(), 0o777, true)));
+
+        // A folder for others holds the same.
+        let folder = one.path().join("environment");
+        let files = BTreeMap::from([("scripts/a.sh".to_owned(), "a\n".to_owned())]);
+        let repository = Repository {
+            checkout: one.path().join("src"),
+            head_manifests: BTreeMap::from([("x/go.mod".to_owned(), b"module m\n".to_vec())]),
+            ..repository(two.path().join("other").as_path())
+        };
+        write(&repository, "FROM x\n", &files, &folder).unwrap();
+        assert_eq!(std::fs::read(folder.join("repo.tar")).unwrap(), repo);
+        assert_eq!(std::fs::read(folder.join("scripts/a.sh")).unwrap(), b"a\n");
+        assert_eq!(
+            std::fs::read(folder.join("head/x/go.mod")).unwrap(),
+            b"module m\n"
+        );
+        assert!(folder.join("manifests").is_dir());
     }
 
     #[test]
@@ -299,6 +431,6 @@ mod tests {
         let mut repository = repository(folder.path());
         repository.head_manifests = BTreeMap::from([("../x".to_owned(), Vec::new())]);
         assert!(hash(&repository).is_err());
-        assert!(pack(&repository, "FROM x\n", None).is_err());
+        assert!(pack(&repository, "FROM x\n", &BTreeMap::new(), None).is_err());
     }
 }

@@ -5,10 +5,13 @@ use atlas_core::{Error, ErrorKind};
 use bollard::errors::Error as Fault;
 use bollard::models::ImageSummary;
 use bollard::query_parameters::{ListImagesOptionsBuilder, RemoveImageOptionsBuilder};
+use futures_util::StreamExt;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::io::AsyncWriteExt;
 
 /// An image that was used this recently is kept: its user may be between two runs.
 const FRESH: Duration = Duration::from_secs(15 * 60);
@@ -24,6 +27,21 @@ pub struct DiskUse {
     pub free_bytes: Option<u64>,
     /// Images that were removed to make room: tags, or ids where there is none.
     pub evicted: Vec<String>,
+}
+
+/// An image of Atlas as it stands on an engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StoredImage {
+    /// Its first tag, or its id.
+    pub name: String,
+    /// `sha256:…`.
+    pub id: String,
+    /// When it was made or last used, in seconds since 1970.
+    pub used: u64,
+    /// Bytes of layers that no other image has: what removing it gives back.
+    pub own_bytes: u64,
+    /// Bytes of layers that it shares with other images of Atlas; those of base images are not counted.
+    pub shared_bytes: u64,
 }
 
 /// A layer: hash over the history up to it, so that two images share what has the same number.
@@ -54,6 +72,107 @@ impl DockerEngine {
             free_bytes: self.free_bytes(),
             evicted: Vec::new(),
         })
+    }
+
+    /// The images of Atlas, the ones unused for longest first.
+    ///
+    /// # Errors
+    /// When the engine does not answer.
+    ///
+    /// # Cancellation
+    /// Dropping the future is harmless.
+    pub async fn images(&self) -> Result<Vec<StoredImage>, Error> {
+        let mut stored = self.stored().await?;
+        stored.sort_by(|a, b| (a.used, &a.id).cmp(&(b.used, &b.id)));
+        let mut count: BTreeMap<Layer, usize> = BTreeMap::new();
+        for (layer, _) in stored.iter().flat_map(|image| &image.layers) {
+            *count.entry(*layer).or_default() += 1;
+        }
+        let told = stored.into_iter().map(|image| {
+            let (own, shared): (Vec<_>, Vec<_>) = image
+                .layers
+                .into_iter()
+                .partition(|(layer, _)| count.get(layer) == Some(&1));
+            let bytes = |layers: Vec<(Layer, u64)>| layers.into_iter().map(|(_, size)| size).sum();
+            let used = image.used.duration_since(UNIX_EPOCH).unwrap_or_default();
+            StoredImage {
+                name: image.name,
+                id: image.id,
+                used: used.as_secs(),
+                own_bytes: bytes(own),
+                shared_bytes: bytes(shared),
+            }
+        });
+        Ok(told.collect())
+    }
+
+    /// Removes images of Atlas that were not used for so long. Images of others, images that a container
+    /// uses and images used in the last quarter of an hour stay.
+    ///
+    /// # Errors
+    /// When the engine does not answer or cannot remove one.
+    ///
+    /// # Cancellation
+    /// Dropping the future may leave some of the images removed.
+    pub async fn remove_unused(&self, unused: Duration) -> Result<DiskUse, Error> {
+        let mut stored = self.stored().await?;
+        stored.sort_by(|a, b| (a.used, &a.id).cmp(&(b.used, &b.id)));
+        let now = SystemTime::now();
+        let mut evicted = Vec::new();
+        let mut left = Vec::new();
+        for image in stored {
+            let age = now.duration_since(image.used).unwrap_or_default();
+            if age >= unused.max(FRESH) && self.evict(&image.id).await? {
+                evicted.push(image.name);
+            } else {
+                left.push(image);
+            }
+        }
+        Ok(DiskUse {
+            images: left.len(),
+            bytes: size(&left),
+            free_bytes: self.free_bytes(),
+            evicted,
+        })
+    }
+
+    /// Writes an image into a file, as `docker save` does, for `docker load` on another machine. Returns its
+    /// size in bytes. A file that was begun and not ended is removed.
+    ///
+    /// # Errors
+    /// No such image, a full disk.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves a file `….part`.
+    pub async fn export(&self, name: &str, file: &Path) -> Result<u64, Error> {
+        self.docker()
+            .inspect_image(name)
+            .await
+            .map_err(|why| fault("export image", name, why))?;
+        let mut part = file.as_os_str().to_owned();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        let written = |why| Error::io("write", &part, why);
+        let mut out = tokio::fs::File::create(&part).await.map_err(written)?;
+        let mut stream = std::pin::pin!(self.docker().export_image(name));
+        let mut bytes = 0;
+        let ended = async {
+            while let Some(piece) = stream.next().await {
+                let piece = piece.map_err(|why| fault("export image", name, why))?;
+                bytes += piece.len() as u64;
+                out.write_all(&piece).await.map_err(written)?;
+            }
+            out.sync_all().await.map_err(written)
+        };
+        let ended = ended.await;
+        let ended = match ended {
+            Ok(()) => std::fs::rename(&part, file).map_err(|why| Error::io("write", file, why)),
+            Err(why) => Err(why),
+        };
+        if ended.is_err() {
+            let _ = std::fs::remove_file(&part);
+        }
+        ended.map(|()| bytes)
     }
 
     /// Makes room before something is built: removes images of Atlas, those unused for longest

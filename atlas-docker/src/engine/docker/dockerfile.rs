@@ -34,21 +34,8 @@ pub(super) fn with_time_limit(dockerfile: &str, limit: Duration) -> String {
     let seconds = limit.as_secs().max(1);
     let shell =
         format!(r#","timeout -s KILL {seconds} /bin/bash -eo pipefail -c \"$0\" || exit $?""#);
-    let own = [
-        r#"SHELL ["/bin/bash", "-eo", "pipefail", "-c""#,
-        r#"RUN ["/bin/bash","-eo","pipefail","-c""#,
-    ];
-    let mut text = String::with_capacity(dockerfile.len());
-    for line in dockerfile.split_inclusive('\n') {
-        let found = own
-            .iter()
-            .find_map(|start| Some((start, line.strip_prefix(start)?)));
-        match found {
-            Some((start, rest)) => text.extend([*start, &shell, rest]),
-            None => text.push_str(line),
-        }
-    }
-    text
+    let own = r#"SHELL ["/bin/bash", "-eo", "pipefail", "-c""#;
+    dockerfile.replacen(own, &format!("{own}{shell}"), 1)
 }
 
 /// The text with the base image that is really used: a plan as it was made and the plan as it was
@@ -65,6 +52,32 @@ pub(super) fn with_base(dockerfile: &str, reference: &str) -> String {
         }
     }
     text
+}
+
+/// The text with instructions at the start of each stage, and of root before all others.
+pub(super) fn with_settings(dockerfile: &str, stage: &str, root: &str) -> String {
+    let mut text = String::with_capacity(dockerfile.len());
+    let mut begun = false;
+    for line in dockerfile.split_inclusive('\n') {
+        text.push_str(line);
+        // The image of an earlier commit is a stage of its own, in which nothing runs.
+        if line.starts_with("FROM ") && !line.contains("${EARLIER}") {
+            text.push_str(stage);
+        } else if !begun && line == "USER root\n" {
+            begun = true;
+            text.push_str(root);
+        }
+    }
+    text
+}
+
+/// The text with instructions before the user is made: after all that root installs.
+pub(super) fn with_root_steps(dockerfile: &str, steps: &str) -> String {
+    const USER: &str = "COPY scripts/user.sh ";
+    match dockerfile.find(USER) {
+        Some(at) => format!("{}{steps}{}", &dockerfile[..at], &dockerfile[at..]),
+        None => dockerfile.to_owned(),
+    }
 }
 
 /// A line of the log that announces a step.

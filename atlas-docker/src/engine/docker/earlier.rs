@@ -19,11 +19,19 @@ pub(super) const ARGUMENT: &str = "EARLIER";
 
 /// Hash of all that the sources are laid out upon, if the Dockerfile takes objects: another compiler, or
 /// other packages, make other objects.
-pub(super) fn toolchain(base: &str, dockerfile: &str) -> Option<String> {
+pub(super) fn toolchain(
+    base: &str,
+    dockerfile: &str,
+    files: &BTreeMap<String, String>,
+) -> Option<String> {
     let (below, _) = dockerfile.split_once(&format!("\nFROM ${{{ARGUMENT}}} "))?;
-    Some(crate::engine::hex(&Sha256::digest(format!(
-        "{base}\n{below}"
-    ))))
+    let mut hash = Sha256::new_with_prefix(format!("{base}\n{below}"));
+    for (path, text) in files {
+        if below.contains(path.as_str()) {
+            hash.update(format!("\n{path}\n{text}"));
+        }
+    }
+    Some(crate::engine::hex(&hash.finalize()))
 }
 
 /// Whether an instruction begins the stage that the image stands for.
@@ -143,12 +151,30 @@ mod tests {
                 "FROM x AS base\nRUN apt-get install {packages}\n\nFROM ${{EARLIER}} AS earlier\n\nFROM base\nRUN {command}\n"
             )
         };
-        let of =
-            |base: &str, packages: &str, command: &str| toolchain(base, &text(packages, command));
+        let of = |base: &str, packages: &str, command: &str| {
+            toolchain(base, &text(packages, command), &BTreeMap::new())
+        };
         assert!(of("a", "gcc", "make").is_some());
         assert_eq!(of("a", "gcc", "make"), of("a", "gcc", "make all"));
         assert_ne!(of("a", "gcc", "make"), of("b", "gcc", "make"));
         assert_ne!(of("a", "gcc", "make"), of("a", "clang", "make"));
-        assert_eq!(toolchain("a", "FROM x\nRUN make\n"), None);
+        assert_eq!(toolchain("a", "FROM x\nRUN make\n", &BTreeMap::new()), None);
+        // A script of the toolchain counts, one of the build does not.
+        let with = |path: &str, script: &str| {
+            let files = BTreeMap::from([(path.to_owned(), script.to_owned())]);
+            toolchain(
+                "a",
+                &text("scripts/system-1.sh", "scripts/build-1.sh"),
+                &files,
+            )
+        };
+        assert_ne!(
+            with("scripts/system-1.sh", "x"),
+            with("scripts/system-1.sh", "y")
+        );
+        assert_eq!(
+            with("scripts/build-1.sh", "x"),
+            with("scripts/build-1.sh", "y")
+        );
     }
 }

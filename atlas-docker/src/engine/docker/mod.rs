@@ -18,10 +18,12 @@ mod skeleton;
 mod sweep;
 
 pub use builder::DockerBuilder;
-pub use disk::DiskUse;
+pub use context::write_context;
+pub use disk::{DiskUse, StoredImage};
 pub use image::FoundImage;
 pub use sandbox::DockerSandbox;
 
+use crate::registries::Registries;
 use atlas_core::{Error, ErrorKind};
 use bollard::Docker;
 use bollard::errors::Error as Fault;
@@ -82,6 +84,8 @@ pub struct DockerOptions {
     pub uses: Option<PathBuf>,
     /// Folder for build contexts while they are sent. Default: the system's temporary folder.
     pub scratch: Option<PathBuf>,
+    /// Where packages come from while an image is built.
+    pub registries: Registries,
     /// More labels for images and containers. Where there are some, only images that bear them
     /// count for the disk and go to make room.
     pub labels: BTreeMap<String, String>,
@@ -103,6 +107,7 @@ impl Default for DockerOptions {
             min_free: 2 << 30,
             uses: None,
             scratch: None,
+            registries: Registries::default(),
             labels: BTreeMap::new(),
         }
     }

@@ -12,6 +12,7 @@ use crate::build::{BuildOutcome, Builder};
 use crate::engine::capture::Tail;
 use crate::engine::scratch::Scratch;
 use crate::engine::{LOG_BYTES, STEP_BYTES, hex};
+use crate::toolbox::{Tool, tools};
 use async_trait::async_trait;
 use atlas_core::{
     BuildFailure, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, ImageRef, Limits, Repository,
@@ -63,10 +64,13 @@ impl LocalBuilder {
         plan: &EnvironmentPlan,
         chosen: &Chosen,
     ) -> Result<String, Error> {
+        let programs = toolbox(plan)?;
         // Remarks are about a plan, not of it: one that was carried out before bears more of them.
         let plan = EnvironmentPlan {
             drift: Vec::new(),
             evidence: BTreeMap::new(),
+            // The toolchain itself counts, below.
+            docker_specs: BTreeMap::new(),
             ..plan.clone()
         };
         let plan = serde_json::to_vec(&plan).map_err(|why| {
@@ -77,9 +81,12 @@ impl LocalBuilder {
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
         };
-        add(b"3");
+        add(b"4");
         add(&[u8::from(self.engine.is_walled())]);
         add(&plan);
+        for tool in &programs {
+            add(tool.text.as_bytes());
+        }
         // What was built with one version of a language does not run with another.
         add(chosen.identity.join("\n").as_bytes());
         add(repository.name.as_bytes());
@@ -205,6 +212,13 @@ struct Work<'a> {
     deadline: Instant,
 }
 
+/// The helper programs that a plan names.
+fn toolbox(plan: &EnvironmentPlan) -> Result<Vec<Tool>, Error> {
+    tools(plan).map_err(|why| {
+        Error::new(ErrorKind::InvalidInput, "read plan", plan.language.clone()).with_source(why)
+    })
+}
+
 /// The limits of a build; its time is counted over all commands.
 fn build_limits(options: &LocalOptions) -> Limits {
     Limits {
@@ -300,7 +314,19 @@ impl<'a> Work<'a> {
             std::os::unix::fs::symlink(program, &link)
                 .map_err(|why| Error::io("make", &link, why))?;
         }
+        let folder = real.env.join("toolbox");
+        make_folders(&[&folder])?;
+        for tool in toolbox(&self.plan)? {
+            let path = folder.join(tool.name);
+            std::fs::write(&path, tool.text).map_err(|why| Error::io("write", &path, why))?;
+        }
         self.plan.drift.append(&mut self.chosen.drift);
+        self.plan.docker_specs.extend(
+            self.chosen
+                .used
+                .take()
+                .map(|(field, used)| (field, used.into())),
+        );
         let mut system = self.plan.pre_install.clone();
         system.extend(self.plan.apt_packages.iter().cloned());
         if !system.is_empty() {

@@ -44,6 +44,9 @@ pub(super) struct Chosen {
     pub(super) links: BTreeMap<String, PathBuf>,
     /// Which toolchains these are, a line each: language, program, what it says of its version.
     pub(super) identity: Vec<String>,
+    /// The version of the plan's own language, where it is another one than planned: field of `docker_specs`,
+    /// version.
+    pub(super) used: Option<(String, String)>,
     /// What differs from the plan.
     pub(super) drift: Vec<String>,
 }
@@ -248,8 +251,10 @@ impl Toolchains {
         let mut found = self.found.clone();
         let wanted = wanted(plan, name);
         let mut chosen = Chosen::default();
+        let agrees_already = |own: &Toolchain| agrees(&own.version, &wanted);
         if name == "python"
             && !wanted.is_empty()
+            && !found.get(name).is_some_and(agrees_already)
             && let Some(exact) = self.python_of(&wanted).await
         {
             found.insert("python", exact);
@@ -291,6 +296,9 @@ impl Toolchains {
                     "{name} {} of this machine instead of {wanted} as planned",
                     own.version
                 ));
+                let parts = own.version.split('.').take(wanted.split('.').count());
+                let version = parts.collect::<Vec<_>>().join(".");
+                chosen.used = Some((format!("{name}_version"), version));
             }
             chosen.bins.push(own.bin.clone());
         }

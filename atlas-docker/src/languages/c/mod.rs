@@ -34,4 +34,8 @@ impl Language for C {
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         native::analyse(facts, self.id())
     }
+
+    fn substitutes(&self, facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+        native::substitutes(facts)
+    }
 }

@@ -1,12 +1,14 @@
 //! Go: modules, vendored packages, code from before modules; `go test`.
 
 mod cgo;
+mod constraint;
 mod modules;
 
-use super::{Language, call, env, install_script};
+use super::{Language, env};
 use crate::analysis::{Facts, Presence, Project, Verdict, only_projects};
 use crate::render::shell_quote;
 use crate::system;
+use crate::toolbox::{self, GO_INIT, GO_SPECS, GO_TEST_EVENTS, call};
 use crate::tree::Tree;
 use crate::versions::{self, Version};
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
@@ -19,12 +21,6 @@ use std::sync::LazyLock;
 pub(crate) struct Go;
 
 const MANIFEST: &str = "go.mod";
-/// The name of the script in the environment.
-const INIT: &str = "go-init";
-/// The name of the script that starts test programs, where some have Ginkgo.
-const SPECS: &str = "go-specs";
-/// Makes the report of a log.
-const EVENTS: &str = "go-events";
 
 static GO_LINE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^go\s+(\d\S*)").expect("a literal pattern"));
@@ -134,10 +130,9 @@ impl Language for Go {
         }
         // Go's own reader does not know the specs of Ginkgo.
         if ginkgo(&modules).is_none() {
-            plan.build
-                .push(install_script(EVENTS, include_str!("events.sh")));
+            toolbox::add(&mut plan, GO_TEST_EVENTS);
             plan.report = Some(ReportSpec {
-                from_log: Some(format!("bash \"$ATLAS_ENV/bin/{EVENTS}\"")),
+                from_log: Some(call(GO_TEST_EVENTS)),
                 ..ReportSpec::new("gotest.jsonl", "gotest")
             });
         }
@@ -178,13 +173,12 @@ fn specs(modules: &[Module], plan: &mut EnvironmentPlan) -> String {
     let Some((name, module)) = ginkgo(modules) else {
         return String::new();
     };
-    plan.build
-        .push(install_script(SPECS, include_str!("specs.sh")));
+    toolbox::add(plan, GO_SPECS);
     plan.prove(
         "test_cmd",
         Evidence::of(module.manifest.clone(), format!("{name} names its specs")),
     );
-    format!(" -exec \"bash '$ATLAS_ENV/bin/{SPECS}'\"")
+    format!(" -exec \"bash '$ATLAS_ENV/toolbox/{GO_SPECS}'\"")
 }
 
 /// Each module with tests, one after the other.
@@ -335,11 +329,10 @@ fn without_modules(facts: &Facts<'_>, legacy: &Legacy, tags: &str, plan: &mut En
         return;
     }
     let day = facts.frozen().map(|day| format!(" {day}"));
-    plan.build
-        .push(install_script(INIT, include_str!("init.sh")));
+    toolbox::add(plan, GO_INIT);
     plan.build.push(format!(
         "{} {}{}",
-        call(INIT),
+        call(GO_INIT),
         shell_quote(&legacy.import),
         day.as_deref().unwrap_or_default()
     ));
@@ -450,6 +443,22 @@ fn version(facts: &Facts<'_>, modules: &[Module], plan: &mut EnvironmentPlan) {
 
 /// Build tags of CI, unless CI also tests without any.
 fn tags(facts: &Facts<'_>, plan: &mut EnvironmentPlan) -> String {
+    let mut tags = tags_of_ci(facts, plan);
+    let given: Vec<&str> = tags.split(',').collect();
+    for (tag, line) in constraint::missing(facts, &given) {
+        plan.prove("test_cmd", line);
+        if !tags.is_empty() {
+            tags.push(',');
+        }
+        tags.push_str(&tag);
+    }
+    if tags.is_empty() {
+        return tags;
+    }
+    format!(" -tags={}", shell_quote(&tags))
+}
+
+fn tags_of_ci(facts: &Facts<'_>, plan: &mut EnvironmentPlan) -> String {
     let mut first = None;
     for command in facts.ci.test_commands() {
         let Some(run) = GO_TEST.captures(&command.text) else {
@@ -467,5 +476,5 @@ fn tags(facts: &Facts<'_>, plan: &mut EnvironmentPlan) -> String {
     };
     let at = Evidence::at(command.file, command.line, command.text);
     plan.prove("test_cmd", at);
-    format!(" -tags={}", shell_quote(&tags))
+    tags
 }

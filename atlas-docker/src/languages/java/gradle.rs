@@ -4,14 +4,12 @@ use super::jdk::{Needs, number};
 use super::{JUNIT, Project, below, collect, is_source};
 use crate::analysis::{Facts, Verdict};
 use crate::render::shell_quote;
+use crate::toolbox::{self, GRADLE_INIT, GRADLE_LAUNCHER, GRADLE_RESOLVE};
 use crate::tree::Tree;
 use crate::versions;
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use regex::Regex;
 use std::sync::LazyLock;
-
-/// Names tests on the console; see the file.
-const INIT: &str = include_str!("init.gradle");
 
 /// First Gradle that runs on a JDK, newest first, from Gradle's table of compatibility.
 const RUNS_ON: &[((u32, u32), u32)] = &[
@@ -99,20 +97,20 @@ pub(super) fn plan(
     let task = task(facts.tree, &files, plan);
     let enter = project.enter();
     let call = "\"$ATLAS_ENV/gradle\" --no-daemon --continue --console=plain --no-build-cache \
-        -Dorg.gradle.configuration-cache=false -I \"$ATLAS_ENV/atlas.init.gradle\"";
+        -Dorg.gradle.configuration-cache=false -I \"$ATLAS_ENV/toolbox/init.gradle\"";
+    // Names tests on the console; see the file.
+    toolbox::add(plan, GRADLE_INIT);
+    let mut launcher = toolbox::call(GRADLE_LAUNCHER);
+    if facts.tree.has(&project.inside("gradlew")) {
+        launcher.push(' ');
+        launcher.push_str(&shell_quote(&project.inside("")));
+    }
+    for tool in [GRADLE_LAUNCHER, GRADLE_RESOLVE] {
+        toolbox::add(plan, tool);
+    }
     plan.build = vec![
-        launcher(facts.tree, project),
-        format!(
-            "printf %s {} > \"$ATLAS_ENV/atlas.init.gradle\"",
-            shell_quote(INIT)
-        ),
-        // A module that does not compile is for the tests to tell; a build that cannot even be
-        // configured has no tasks. A second try, as a fetch may have failed.
-        format!(
-            "{enter}{call} {task} --dry-run > /dev/null && \
-             {{ ATLAS_RESOLVE=1 {call} {task} || {{ sleep 20; ATLAS_RESOLVE=1 {call} {task}; }} \
-             || echo 'atlas: not every module compiles'; }}"
-        ),
+        launcher,
+        format!("{enter}{} {call} {task}", toolbox::call(GRADLE_RESOLVE)),
     ];
     plan.prove("build", Evidence::of(manifest, "a Gradle build"));
     if facts.changes_manifests {
@@ -143,28 +141,6 @@ pub(super) fn plan(
     plan.prove("test_cmd", Evidence::of(manifest, text));
     drift(facts.tree, &files, plan);
     Ok(())
-}
-
-/// A script that starts the wrapper's Gradle: the image's where it is the same, else the wrapper,
-/// else whichever Gradle the image has.
-fn launcher(tree: &Tree, project: &Project) -> String {
-    let own = "printf '%s\\n' '#!/bin/bash' 'exec gradle \"$@\"'";
-    let wrapper = project.inside("gradlew");
-    let script = if tree.has(&wrapper) {
-        let wrapper = format!("$ATLAS_REPO/{}", project.inside("gradlew"));
-        let start = shell_quote(&format!("exec bash \"{wrapper}\" \"$@\""));
-        let properties = shell_quote(&project.inside(PROPERTIES));
-        format!(
-            "wanted=\"$(sed -n 's/^distributionUrl.*gradle-\\([0-9][^-]*\\)-.*/\\1/p' {properties} || true)\"; \
-             had=\"$(gradle --version 2> /dev/null | sed -n 's/^Gradle //p' || true)\"; \
-             {{ if [ -n \"$had\" ] && [ \"$wanted\" = \"$had\" ]; then {own}; \
-             elif bash \"{wrapper}\" --version >&2; then printf '%s\\n' '#!/bin/bash' {start}; \
-             else echo \"atlas: the wrapper's Gradle $wanted cannot be had, the image's is taken: $had\" >&2; {own}; fi; }}"
-        )
-    } else {
-        own.to_owned()
-    };
-    format!("{script} > \"$ATLAS_ENV/gradle\" && chmod +x \"$ATLAS_ENV/gradle\"")
 }
 
 const PROPERTIES: &str = "gradle/wrapper/gradle-wrapper.properties";

@@ -5,6 +5,7 @@ use super::{JUNIT, Project, collect};
 use crate::analysis::{Facts, Verdict};
 use crate::ci::Placed;
 use crate::render::shell_quote;
+use crate::toolbox::{self, MAVEN_FETCH};
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -61,6 +62,9 @@ pub(crate) const COMPILE_FIRST: &str = "MAVEN_COMPILE_FIRST";
 const NO_TEST: &str = "-Dtest=*#atlasNoSuchTest -DfailIfNoTests=false \
     -Dsurefire.failIfNoSpecifiedTests=false";
 
+/// The option of the program that fetches, where the sources fetch nothing more than the manifests do.
+const MANIFESTS: &str = " --manifests";
+
 /// Completes a plan for the reactor below a project file.
 pub(super) fn plan(
     facts: &Facts<'_>,
@@ -102,25 +106,18 @@ pub(super) fn plan(
     if !asked.is_empty() {
         plan.build.push(write_toolchains(&asked));
     }
-    // Whatever fails, other modules go on; the classes tell whether there is anything to test.
-    let whole = format!(
-        "{}; if [ -z \"$(find . -name '*.class' -path '*/*classes/*' -print -quit)\" ]; then \
-         echo 'atlas: no module of the reactor was compiled' >&2; exit 1; fi",
-        fetching(
-            &format!("mvn -U -fn {flags} {NO_TEST} clean {goal}"),
-            &format!("mvn -o -fn {flags} {NO_TEST} clean {goal}"),
-            &newer(facts, project)
-        )
-    );
     // Tests compile all anew: what is compiled here is only to see what has to be fetched for it.
-    plan.build.push(if sources_fetch_nothing(facts, &reactor) {
-        format!(
-            "{enter}if [ -s \"$ATLAS_ENV/fetched\" ] && [ -z \"${{{COMPILE_FIRST}:-}}\" ]; then \
-             echo 'atlas: the manifests alone brought all that the sources are compiled with'; else {whole}; fi"
-        )
+    let alone = if sources_fetch_nothing(facts, &reactor) {
+        MANIFESTS
     } else {
-        format!("{enter}{whole}")
-    });
+        ""
+    };
+    toolbox::add(plan, MAVEN_FETCH);
+    plan.build.push(format!(
+        "{enter}{}{alone} {} {flags} {goal}",
+        toolbox::call(MAVEN_FETCH),
+        newer(facts, project)
+    ));
     plan.prove("build", Evidence::of(manifest, "a Maven project"));
     if facts.changes_manifests {
         plan.prefetch = vec![format!("{enter}mvn -fn {flags} {NO_TEST} {goal}")];
@@ -155,28 +152,6 @@ pub(super) fn plan(
     plan.prove("test_cmd", Evidence::of(manifest, text));
     drift(&reactor, manifest, plan);
     Ok(())
-}
-
-/// A call of Maven that is made again, up to three times, where the network failed it or it was cut
-/// off: one artifact that did not come leaves modules without what they need, and what did come is kept. Where a plugin
-/// asks for a newer Maven than the image's, that is fetched from Maven's own repository.
-///
-/// Where a first run on the manifests alone has fetched what there is to fetch, `offline` is called
-/// first, and stands if it lacked nothing.
-fn fetching(call: &str, offline: &str, newer: &str) -> String {
-    format!(
-        "log=\"$(mktemp)\"; if [ -e \"$ATLAS_ENV/fetched\" ] && {offline} | tee \"$log\" && ! grep -qE '^\\[(ERROR|WARNING)\\].*(offline|not resolve|not been downloaded)|BUILD FAILURE' \"$log\"; then true; else \
-         for wait in 5 20 60 0; do {call} | tee \"$log\"; \
-         if grep -q 'BUILD SUCCESS' \"$log\"; then break; fi; \
-         if grep -q 'requires Maven version' \"$log\" && [ ! -e \"$ATLAS_ENV/maven\" ]; then \
-         echo 'atlas: a plugin needs a newer Maven than the image has: {newer} is fetched'; \
-         (cd \"$(mktemp -d)\" && mvn -B -ntp -U org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack \
-         -Dartifact=org.apache.maven:apache-maven:{newer}:tar.gz:bin -DoutputDirectory=\"$ATLAS_ENV\" \
-         && ln -s apache-maven-{newer} \"$ATLAS_ENV/maven\") || true; hash -r; \
-         elif grep -qE 'BUILD FAILURE|could not read' \"$log\" && ! grep -q 'Could not transfer' \"$log\"; then break; else sleep \"$wait\"; fi; done; fi; \
-         [ -z \"${{ATLAS_WARM:-}}\" ] || if grep -q 'BUILD SUCCESS' \"$log\" && ! grep -q '^\\[ERROR\\]' \"$log\"; \
-         then echo whole > \"$ATLAS_ENV/fetched\"; else touch \"$ATLAS_ENV/fetched\"; fi"
-    )
 }
 
 /// Whether what Maven fetches depends on its project files alone: each module has Java and resources

@@ -5,7 +5,11 @@ use super::programs::INTERPRETERS;
 use super::runner::{Runner, Suite};
 use super::script::head;
 use super::shell::{again, drop_flags, drop_valued, unquoted};
+use crate::toolbox::{self, MOCHA_TWO, NODE_WHOLE};
 use crate::tree::Tree;
+
+/// Milliseconds that a test of node's own runner, or a file of them, may take, where that knows the option.
+const TIMEOUT: &str = " $(node --help | grep -q -e --test-timeout && echo --test-timeout=120000)";
 
 /// What a plan needs to know to write a suite's command.
 #[derive(Clone, Copy, Debug)]
@@ -17,12 +21,6 @@ pub(super) struct Setting<'a> {
     /// Whether a report is to be written.
     pub(super) report: bool,
 }
-
-/// Name of Mocha's reporter that writes a report beside the console.
-pub(super) const MOCHA_REPORTER: &str = "mocha-two.cjs";
-
-/// Name of the script with which Node's runner writes all of its output before it ends.
-pub(super) const NODE_WHOLE: &str = "node-whole.cjs";
 
 impl Suite {
     /// The report that the runner can write beside its log: file and reader.
@@ -71,14 +69,14 @@ impl Suite {
             Runner::Tape => Vec::new(),
             Runner::Jasmine => {
                 drop_valued(&mut args, &["--reporter", "--parallel"]);
-                vec!["--helper=\"$ATLAS_ENV/adapters/jasmine-tap.cjs\"".to_owned()]
+                vec!["--helper=\"$ATLAS_ENV/toolbox/jasmine-tap.cjs\"".to_owned()]
             }
             Runner::Uvu => {
                 drop_flags(&mut args, &["--bail", "-b", "--quiet", "-q"]);
                 let import = if setting.node >= 20 {
-                    "--import=$ATLAS_ENV/adapters/uvu-tap.mjs"
+                    "--import=$ATLAS_ENV/toolbox/uvu-tap.mjs"
                 } else {
-                    "--require=$ATLAS_ENV/adapters/uvu-tap.cjs"
+                    "--require=$ATLAS_ENV/toolbox/uvu-tap.cjs"
                 };
                 let given = env
                     .iter()
@@ -174,13 +172,18 @@ impl Suite {
         words.extend(["node", "--test"].map(str::to_owned));
         let mut command = again(&words);
         if setting.report {
-            // Without force-exit, a failing test that leaves a server open hangs the run. What
-            // goes to standard error is written at once, so it is complete even then.
-            command.push_str(" $(node --help | grep -o -m1 -e --test-force-exit)");
-            command.push_str(" --require \"$ATLAS_ENV/bin/");
-            command.push_str(NODE_WHOLE);
+            // A failing test that leaves a server open would hang the run. (`--test-force-exit` ends
+            // a file whose tests are awaited one by one after the first of them.)
+            let own = kept.iter().any(|word| {
+                word.starts_with("--test-timeout") || word.starts_with("--test-force-exit")
+            });
+            if !own {
+                command.push_str(TIMEOUT);
+            }
+            command.push_str(" --require ");
+            command.push_str(&toolbox::path(NODE_WHOLE));
             command.push_str(
-                "\" --test-reporter=spec --test-reporter-destination=stdout \
+                " --test-reporter=spec --test-reporter-destination=stdout \
                  --test-reporter=tap --test-reporter-destination=stderr",
             );
         }
@@ -332,7 +335,7 @@ fn mocha(args: &mut Vec<String>, setting: Setting<'_>, folder: &str) -> Vec<Stri
         ],
     );
     let mut own = if setting.report {
-        vec![format!("--reporter \"$ATLAS_ENV/bin/{MOCHA_REPORTER}\"")]
+        vec![format!("--reporter {}", toolbox::path(MOCHA_TWO))]
     } else {
         owned(["--reporter", "spec"])
     };

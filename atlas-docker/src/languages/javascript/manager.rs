@@ -3,8 +3,9 @@
 use super::command::major;
 use super::package::{Package, Workspace, join};
 use crate::analysis::Facts;
-use crate::languages::{INSTALL_TOOL, install_script};
+use crate::languages::INSTALL_TOOL;
 use crate::render::shell_quote;
+use crate::toolbox::{self, OWN_RELEASE};
 use crate::versions;
 use atlas_core::{EnvironmentPlan, Evidence};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +34,6 @@ pub(super) struct Manager {
 }
 
 const ALONE: &str = "echo 'atlas: the install failed, again for the packages with tests alone'";
-const OWN_RELEASE: &str = "own-release.cjs";
 const INSTALL: &str = "npm install --no-package-lock --no-audit --no-fund";
 
 impl Manager {
@@ -214,8 +214,10 @@ impl Manager {
                     16 | 17 => 8,
                     _ => 10,
                 };
+                // What is named for a Node of today runs there, however new.
+                let most = if node >= 22 { u32::MAX } else { newest.max(10) };
                 let version = wanted
-                    .filter(|wanted| major(wanted).is_some_and(|major| major <= newest.max(10)))
+                    .filter(|wanted| major(wanted).is_some_and(|major| major <= most))
                     .unwrap_or_else(|| newest.to_string());
                 Some(format!("pnpm@{version}"))
             }
@@ -307,7 +309,7 @@ impl Manager {
         let (first, second) = match (self.kind, &self.lock) {
             (Kind::Npm, Some(_)) => (
                 format!("npm ci --no-audit --no-fund{peers}{quiet}"),
-                "npm ci --no-audit --no-fund --legacy-peer-deps --ignore-scripts || npm install --no-audit --no-fund --legacy-peer-deps --ignore-scripts".to_owned(),
+                "npm ci --no-audit --no-fund --legacy-peer-deps --ignore-scripts ||\n  npm install --no-audit --no-fund --legacy-peer-deps --ignore-scripts".to_owned(),
             ),
             (Kind::Npm, None) => {
                 let before = if dated {
@@ -318,7 +320,7 @@ impl Manager {
                 (
                     format!("{INSTALL}{before}{quiet}"),
                     format!(
-                        "{INSTALL}{before} --legacy-peer-deps --ignore-scripts || {INSTALL} --legacy-peer-deps --ignore-scripts"
+                        "{INSTALL}{before} --legacy-peer-deps --ignore-scripts ||\n  {INSTALL} --legacy-peer-deps --ignore-scripts"
                     ),
                 )
             }
@@ -379,26 +381,28 @@ impl Manager {
                 let last = format!(
                     "npm install{keep} --no-audit --no-fund --legacy-peer-deps --ignore-scripts"
                 );
-                format!("{second} || {last} || PATH=\"${{PATH#*:}}\" {last}")
+                format!("{second} ||\n  {last} ||\n  PATH=\"${{PATH#*:}}\" {last}")
             }
             _ => second,
         };
         // What was laid out from the manifests alone is whole: only the project's own scripts run.
         let first = match self.kind {
             Kind::Npm => format!(
-                "{{ [ -e node_modules/.package-lock.json ] && npm install --offline --no-package-lock --no-audit --no-fund{peers}{quiet}; }} || {first}"
+                "{{ [ -e node_modules/.package-lock.json ] && npm install --offline --no-package-lock --no-audit --no-fund{peers}{quiet}; }} ||\n{first}"
             ),
             _ => first,
         };
         let first = match self.of_tested(workspace, tested) {
-            Some(alone) => format!("{first} || {{ {ALONE}; {alone}; }}"),
+            Some(alone) => format!("{first} || {{\n  {ALONE}\n  {alone}\n}}"),
             None => first,
         };
         let said = "echo 'atlas: the install failed, again without install scripts'";
-        let mut install = format!("{first} || {{ {said}; {second}; }}");
+        let mut install = format!("{first} || {{\n  {said}\n  {second}\n}}");
         if self.kind == Kind::Pnpm {
-            // The packages are linked or copied from it.
-            install = format!("{{ {install}; }} && rm -rf \"$ATLAS_ENV/pnpm-store\"");
+            // The packages are linked or copied from it, where it is not their place itself.
+            install = format!(
+                "{{\n{install}\n}} && {{ ls -d \"$ATLAS_ENV\"/pnpm-store/*/links > /dev/null 2>&1 || rm -rf \"$ATLAS_ENV/pnpm-store\"; }}"
+            );
         }
         plan.build.push(in_folder(folder, &install));
         if self.lock.is_none() {
@@ -538,9 +542,8 @@ fn keep_own_releases_out(workspace: &Workspace, folder: &str, plan: &mut Environ
     if words.is_empty() {
         return;
     }
-    plan.build
-        .push(install_script(OWN_RELEASE, include_str!("own-release.cjs")));
-    let mut call = format!("node \"$ATLAS_ENV/bin/{OWN_RELEASE}\"");
+    toolbox::add(plan, OWN_RELEASE);
+    let mut call = format!("node {}", toolbox::path(OWN_RELEASE));
     for word in words {
         let _ = write!(call, " {}", shell_quote(word));
     }

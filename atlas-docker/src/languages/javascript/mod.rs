@@ -12,9 +12,10 @@ mod script;
 mod shell;
 mod suites;
 
-use super::{Language, env, install_script};
+use super::{Language, env};
 use crate::analysis::{Facts, Presence, Project, Verdict, only_projects};
 use crate::system;
+use crate::toolbox::{self, MOCHA_TWO, NODE_WHOLE};
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use command::Setting;
@@ -32,7 +33,7 @@ const JAVASCRIPT: &[&str] = &[".js", ".jsx", ".mjs", ".cjs"];
 const TYPESCRIPT: &[&str] = &[".ts", ".tsx", ".mts", ".cts"];
 
 /// The copy that comes with npm; a repository need not have its own.
-const NODE_GYP: &str = r#"node "$(npm root -g)/npm/node_modules/node-gyp/bin/node-gyp.js" rebuild"#;
+const NODE_GYP: &str = r#"node "$(dirname "$(readlink -f "$(command -v npm)")")/../node_modules/node-gyp/bin/node-gyp.js" rebuild"#;
 
 impl Language for JavaScript {
     fn id(&self) -> &'static str {
@@ -168,7 +169,7 @@ pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
     let node = node::version(facts, workspace.main(), &mut plan).major;
     let manager = Manager::find(facts, &workspace, node);
     runners(facts, &workspace, &found, node, &mut plan);
-    plan.build.push(node::ensure(node, manager.npm(node)));
+    node::ensure(node, manager.npm(node), &mut plan);
     manager.env(facts, &workspace, &mut plan);
     prepare::variables(&workspace, &found.suites, node, &mut plan);
     let browsers = prepare::browsers(&workspace, &found.suites, &mut plan);
@@ -250,12 +251,12 @@ fn runners(
     };
     let suite = found.suites.first().filter(|_| setting.report);
     let script = match suite.map(|suite| suite.runner) {
-        Some(Runner::Mocha) => Some((command::MOCHA_REPORTER, include_str!("mocha-two.cjs"))),
-        Some(Runner::NodeTest) => Some((command::NODE_WHOLE, include_str!("node-whole.cjs"))),
+        Some(Runner::Mocha) => Some(MOCHA_TWO),
+        Some(Runner::NodeTest) => Some(NODE_WHOLE),
         _ => None,
     };
-    if let Some((name, text)) = script {
-        plan.build.push(install_script(name, text));
+    if let Some(name) = script {
+        toolbox::add(plan, name);
     }
     let commands: Vec<(String, String)> = found
         .suites

@@ -2,6 +2,7 @@
 
 use super::package::{Package, join};
 use crate::analysis::Facts;
+use crate::toolbox::{self, NODE_VERSION};
 use crate::versions::{self, Version};
 use atlas_core::{EnvironmentPlan, Evidence};
 
@@ -178,12 +179,10 @@ pub(super) fn npm(node: u32) -> u32 {
 
 /// Takes Node from npm where the environment has another major. `npm` is the major that reads the
 /// lockfile.
-pub(super) fn ensure(node: u32, npm: u32) -> String {
-    format!(
-        "have=\"$(node -p 'process.versions.node.split(\".\")[0]')\"; if [ \"$have\" != {node} ]; \
-         then echo \"atlas: Node $have is here, Node {node} comes from npm\"; \
-         npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund node@{node} npm@{npm}; fi"
-    )
+pub(super) fn ensure(node: u32, npm: u32, plan: &mut EnvironmentPlan) {
+    toolbox::add(plan, NODE_VERSION);
+    plan.build
+        .push(format!("{} {node} {npm}", toolbox::call(NODE_VERSION)));
 }
 
 #[cfg(test)]

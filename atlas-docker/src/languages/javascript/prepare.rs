@@ -6,6 +6,7 @@ use super::package::Workspace;
 use super::runner::{Runner, Suite};
 use super::suites::Preparation;
 use crate::render::shell_quote;
+use crate::toolbox::{self, JASMINE_TAP, UVU_TAP, UVU_TAP_MODULE};
 use atlas_core::{EnvironmentPlan, Evidence};
 use std::fmt::Write as _;
 
@@ -164,19 +165,12 @@ pub(super) fn fetch_browsers(workspace: &Workspace, suites: &[Suite], plan: &mut
 
 /// Files that make TAP of runners which print too little.
 pub(super) fn adapters(suites: &[Suite], plan: &mut EnvironmentPlan) {
-    let mut files: Vec<(&str, &str)> = Vec::new();
     if suites.iter().any(|suite| suite.runner == Runner::Jasmine) {
-        files.push(("jasmine-tap.cjs", include_str!("adapters/jasmine-tap.cjs")));
+        toolbox::add(plan, JASMINE_TAP);
     }
     if suites.iter().any(|suite| suite.runner == Runner::Uvu) {
-        files.push(("uvu-tap.cjs", include_str!("adapters/uvu-tap.cjs")));
-        files.push(("uvu-tap.mjs", include_str!("adapters/uvu-tap.mjs")));
-    }
-    for (name, text) in files {
-        plan.build.push(format!(
-            "mkdir -p \"$ATLAS_ENV/adapters\" && printf '%s' {} > \"$ATLAS_ENV/adapters/{name}\"",
-            shell_quote(text)
-        ));
+        toolbox::add(plan, UVU_TAP);
+        toolbox::add(plan, UVU_TAP_MODULE);
     }
 }
 

@@ -17,12 +17,6 @@ elif lean; then
   echo "atlas: tools that tests do not need are left out: $tools"
 elif composer install $flags --no-scripts --no-plugins --ignore-platform-reqs; then
   echo "atlas: packages are installed although this PHP is not what they ask for"
-elif [ -e /usr/local/share/atlas-debian-autoload ]; then
-  echo "atlas: Debian's packages of the libraries are used"
-  /usr/bin/composer dump-autoload --dev --no-interaction --no-scripts --no-plugins
-  mkdir -p vendor/bin
-  printf %s @RUNNER@ > vendor/bin/@NAME@
-  [ ! -x /usr/bin/php ] || ln -sf /usr/bin/php "$ATLAS_ENV/bin/php"
 else
   exit 1
 fi

@@ -6,7 +6,7 @@ mod versions;
 
 use super::{Language, env};
 use crate::analysis::{Facts, Presence, Verdict};
-use crate::languages::MAKE_BIN;
+use crate::languages::{INSTALL_SUBSTITUTES, MAKE_BIN};
 use crate::render::shell_quote;
 use crate::system;
 use crate::tree::Tree;
@@ -24,11 +24,8 @@ pub(crate) struct Php;
 
 const EXTENSIONS: &str = include_str!("extensions.sh");
 const COMPOSER: &str = include_str!("composer.sh");
-const DEBIAN: &str = include_str!("debian.sh");
 const INSTALL: &str = include_str!("install.sh");
 const GLOBAL: &str = include_str!("global.sh");
-/// Debian's `PHPUnit` under the name of the project's.
-const RUNNER: &str = include_str!("runner.php");
 
 /// Extension -> Debian packages that it compiles against in the official images.
 const HEADERS: &[(&str, &[&str])] = &[
@@ -86,7 +83,7 @@ const TOOLS: &[&str] = &[
 const NOT_FOR_TESTS: &[&str] = &["blackfire", "pcov", "xdebug", "phar"];
 
 static ASKED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"extension_loaded\(\s*['"](\w+)['"]|@requires\s+extension\s+(\w+)|RequiresPhpExtension\(\s*['"](\w+)['"]"#)
+    Regex::new(r#"@requires\s+extension\s+(\w+)|RequiresPhpExtension\(\s*['"](\w+)['"]"#)
         .expect("a literal pattern")
 });
 
@@ -167,9 +164,35 @@ impl Language for Php {
             }
         }
         system::packages(facts, self.id(), &[], &extra, &mut plan);
-        prepare(&composer, php, &extensions, &mut plan);
+        prepare(php, &extensions, &mut plan);
         build(facts, &composer, runner, major, &mut plan);
         Ok(plan)
+    }
+
+    fn substitutes(&self, facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+        let Some(main) = composer::find(facts.tree) else {
+            return Vec::new();
+        };
+        let libraries: Vec<String> = Composer::read(facts.tree, &main)
+            .required()
+            .into_keys()
+            .filter(|name| {
+                name.contains('/') && name != "phpunit/phpunit" && !TOOLS.contains(&name.as_str())
+            })
+            .map(|name| shell_quote(&name.replace('_', "-")))
+            .collect();
+        let install = include_str!("substitutes.sh").replace("@LIBRARIES@", &libraries.join(" "));
+        vec![
+            (INSTALL_SUBSTITUTES, install),
+            (
+                "composer",
+                include_str!("substitutes.composer.sh").to_owned(),
+            ),
+            (
+                "phpunit.php",
+                include_str!("substitutes.phpunit.php").to_owned(),
+            ),
+        ]
     }
 }
 
@@ -249,13 +272,8 @@ fn extensions(
     found
 }
 
-/// Steps as root: extensions, composer, and Debian's packages where no registry can be reached.
-fn prepare(
-    composer: &Composer,
-    php: Version,
-    extensions: &BTreeMap<String, Evidence>,
-    plan: &mut EnvironmentPlan,
-) {
+/// Steps as root: extensions and composer.
+fn prepare(php: Version, extensions: &BTreeMap<String, Evidence>, plan: &mut EnvironmentPlan) {
     if !extensions.is_empty() {
         let names: Vec<&str> = extensions.keys().map(String::as_str).collect();
         plan.pre_install.push(
@@ -272,19 +290,6 @@ fn prepare(
     };
     plan.pre_install
         .push(COMPOSER.trim_end().replace("@CHANNEL@", channel));
-    let libraries: Vec<String> = composer
-        .required()
-        .into_keys()
-        .filter(|name| {
-            name.contains('/') && name != "phpunit/phpunit" && !TOOLS.contains(&name.as_str())
-        })
-        .map(|name| shell_quote(&name.replace('_', "-")))
-        .collect();
-    plan.pre_install.push(
-        DEBIAN
-            .trim_end()
-            .replace("@LIBRARIES@", &libraries.join(" ")),
-    );
 }
 
 fn build(
@@ -295,13 +300,9 @@ fn build(
     plan: &mut EnvironmentPlan,
 ) {
     let enter = runner::enter(composer);
-    let debian = shell_quote(RUNNER);
     plan.build.push(MAKE_BIN.to_owned());
     if composer.is_there {
-        let install = INSTALL
-            .replace("@TOOLS@", &composer.development(TOOLS).join(" "))
-            .replace("@RUNNER@", &debian)
-            .replace("@NAME@", runner.name());
+        let install = INSTALL.replace("@TOOLS@", &composer.development(TOOLS).join(" "));
         plan.build.push(format!("{enter}{}", install.trim_end()));
         if composer.has_lock {
             plan.prove(
@@ -346,9 +347,7 @@ fn build(
     match runner {
         Runner::Global => {
             let constraint = format!("phpunit/phpunit:^{}.0", major.unwrap_or(9));
-            let install = GLOBAL
-                .replace("@CONSTRAINT@", &constraint)
-                .replace("@RUNNER@", &debian);
+            let install = GLOBAL.replace("@CONSTRAINT@", &constraint);
             plan.build.push(install.trim_end().to_owned());
             plan.prove(
                 "build",

@@ -4,8 +4,9 @@ use super::manifests::{Group, Manifests, name_of, strip_factors};
 use super::prefetch::prefetch;
 use super::runner::{Runner, is_test_tool};
 use crate::analysis::Facts;
-use crate::languages::{MAKE_VENV, call, install_script};
+use crate::languages::MAKE_VENV;
 use crate::render::shell_quote;
+use crate::toolbox::{self, INSTALL_PYTHON, call};
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -200,9 +201,8 @@ pub(super) fn plan(
     }
     let backend = backend(manifests);
     if !words.is_empty() || manifests.installable.is_some() {
-        plan.build
-            .push(install_script(INSTALL, include_str!("install.sh")));
-        let mut command = format!("{}{}{constraint}", call(INSTALL), day(facts));
+        toolbox::add(plan, INSTALL_PYTHON);
+        let mut command = format!("{}{}{constraint}", call(INSTALL_PYTHON), day(facts));
         if manifests.installable.is_some() {
             command.push_str(" --project .");
             if !chosen.extras.is_empty() {
@@ -231,7 +231,7 @@ pub(super) fn plan(
         }
     }
     if extension.is_some() && manifests.installable.is_some() {
-        let mut command = format!("{} --add{}", call(INSTALL), day(facts));
+        let mut command = format!("{} --add{}", call(INSTALL_PYTHON), day(facts));
         for word in &backend {
             command.push(' ');
             command.push_str(&shell_quote(word));
@@ -249,9 +249,6 @@ pub(super) fn plan(
     prefetch(facts, manifests, &chosen, plan);
     extension
 }
-
-/// The name of the script in the environment.
-pub(super) const INSTALL: &str = "install-python";
 
 /// The option for the day as of which dependencies resolve, with a blank in front.
 pub(super) fn day(facts: &Facts<'_>) -> String {

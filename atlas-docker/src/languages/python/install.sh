@@ -33,7 +33,7 @@ resolved="$ATLAS_ENV/resolved-ahead-$same"
 # What a build fetches it also removes; one that is for later builds leaves it to them.
 cache="$ATLAS_ENV/uv-cache"
 trap 'rm -rf "$work"; [ -n "${ATLAS_WARM:-}" ] || rm -rf "$cache"' EXIT
-export UV_PYTHON="$venv/bin/python" UV_CACHE_DIR="$cache" UV_PYTHON_DOWNLOADS=never UV_NO_PROGRESS=1
+export VIRTUAL_ENV="$venv" UV_PYTHON="$venv/bin/python" UV_CACHE_DIR="$cache" UV_PYTHON_DOWNLOADS=never UV_NO_PROGRESS=1
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 
 # uv resolves as of a day. It is one program for every Python, but its package is not offered to

@@ -92,7 +92,6 @@ impl Language for Python {
                 ("PATH", "$ATLAS_ENV/venv/bin:$PATH"),
                 ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
                 ("PYTHONDONTWRITEBYTECODE", "1"),
-                ("VIRTUAL_ENV", "$ATLAS_ENV/venv"),
             ]),
             ..EnvironmentPlan::default()
         };

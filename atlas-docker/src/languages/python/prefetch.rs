@@ -5,11 +5,11 @@
 //! the copy (`-e .`, a path, the project's own name) would replace Base's own installation by a
 //! link to nowhere or by the project as the pull request has it, so such lines are left out.
 
-use super::install::{Chosen, DEV_GROUPS, INSTALL, TEST_GROUPS, day, is_lint};
+use super::install::{Chosen, DEV_GROUPS, TEST_GROUPS, day, is_lint};
 use super::manifests::{Manifests, name_of};
 use crate::analysis::Facts;
-use crate::languages::call;
 use crate::render::shell_quote;
+use crate::toolbox::{INSTALL_PYTHON, call};
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,7 +69,7 @@ pub(super) fn prefetch(
         let (lines, file) = (shell_quote(&lines.join(";")), shell_quote(file));
         let _ = write!(command, "sed -i {lines} -- {file} && ");
     }
-    let _ = write!(command, "{} --add{} ", call(INSTALL), day(facts));
+    let _ = write!(command, "{} --add{} ", call(INSTALL_PYTHON), day(facts));
     command.push_str(&words.join(" "));
     plan.prefetch.push(command);
     plan.drift.push(format!(

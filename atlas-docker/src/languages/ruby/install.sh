@@ -7,12 +7,6 @@ elif bundle install --jobs 4 --retry 3; then
 elif BUNDLE_WITHOUT="$spare" bundle install --jobs 4 --retry 3; then
   echo "atlas: gems of these groups are left out: $spare"
   mkdir -p "$BUNDLE_APP_CONFIG" && printf -- '---\nBUNDLE_WITHOUT: "%s"\n' "$spare" > "$BUNDLE_APP_CONFIG/config"
-elif [ -e /usr/local/share/atlas-debian.rb ]; then
-  echo "atlas: Debian's packages of the gems are used"
-  for tool in ruby gem rake rspec cucumber; do
-    [ ! -x "/usr/bin/$tool" ] || ln -sf "/usr/bin/$tool" "$ATLAS_ENV/bin/$tool"
-  done
-  /usr/bin/ruby /usr/local/share/atlas-debian.rb @RUNNER@
 else
   exit 1
 fi

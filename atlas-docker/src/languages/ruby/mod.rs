@@ -5,10 +5,11 @@ mod rake;
 mod runner;
 mod versions;
 
-use super::{Language, MAKE_BIN, env};
+use super::{INSTALL_SUBSTITUTES, Language, MAKE_BIN, env};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::render::shell_quote;
 use crate::system;
+use crate::toolbox::{self, KEEP_GOING, LOAD};
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence};
 use manifests::Manifests;
@@ -18,13 +19,6 @@ use runner::Runner;
 #[derive(Debug)]
 pub(crate) struct Ruby;
 
-/// Requires test files so that one that does not load is lost alone.
-const LOAD: &str = include_str!("load.rb");
-/// The same for `RSpec`.
-const KEEP_GOING: &str = include_str!("keep_going.rb");
-/// Makes a Gemfile of what Debian's packages brought.
-const DEBIAN_RB: &str = include_str!("debian.rb");
-const DEBIAN_SH: &str = include_str!("debian.sh");
 const INSTALL: &str = include_str!("install.sh");
 
 /// Groups of a Gemfile that tests can do without, left out where the whole cannot be had.
@@ -114,8 +108,48 @@ impl Language for Ruby {
             ("tzdata", base("Ruby reads the system's time zones")),
         ];
         system::packages(facts, self.id(), &dependencies, &extra, &mut plan);
-        debian(&manifests, found.runner, &mut plan);
         Ok(plan)
+    }
+
+    fn substitutes(&self, facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+        let Some(main) = manifests::find(facts.tree) else {
+            return Vec::new();
+        };
+        let manifests = Manifests::read(facts.tree, &main);
+        let Ok(found) = runner::find(facts, &manifests) else {
+            return Vec::new();
+        };
+        let runner = found.runner.gems()[0];
+        let mut names: Vec<String> = manifests
+            .gems
+            .keys()
+            .map(String::as_str)
+            .chain([runner, "rake"])
+            .map(|name| name.to_ascii_lowercase().replace('_', "-"))
+            .filter(|name| name != "bundler")
+            .collect();
+        names.sort();
+        names.dedup();
+        let gems: Vec<String> = names.iter().map(|name| shell_quote(name)).collect();
+        let own: Vec<String> = manifests
+            .gemspecs
+            .iter()
+            .filter_map(|path| path.rsplit('/').next()?.strip_suffix(".gemspec"))
+            .filter(|name| !name.is_empty())
+            .map(shell_quote)
+            .collect();
+        let install = include_str!("substitutes.sh")
+            .replace("@GEMS@", &gems.join(" "))
+            .replace("@OWN@", &own.join(" "));
+        let bundle = include_str!("substitutes.bundle.sh").replace("@RUNNER@", runner);
+        vec![
+            (INSTALL_SUBSTITUTES, install),
+            ("bundle", bundle),
+            (
+                "bundle.rb",
+                include_str!("substitutes.bundle.rb").to_owned(),
+            ),
+        ]
     }
 }
 
@@ -153,15 +187,16 @@ fn variables(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPla
 fn build(facts: &Facts<'_>, manifests: &Manifests, runner: Runner, plan: &mut EnvironmentPlan) {
     let enter = runner::enter(manifests);
     let script = match runner {
-        Runner::Rspec => Some(("keep_going.rb", KEEP_GOING)),
-        Runner::Minitest | Runner::TestUnit => Some(("load.rb", LOAD)),
+        Runner::Rspec => Some(KEEP_GOING),
+        Runner::Minitest | Runner::TestUnit => Some(LOAD),
         Runner::Cucumber => None,
     };
     let write =
         |name: &str, text: &str| format!("printf %s {} > \"$ATLAS_ENV/{name}\"", shell_quote(text));
-    let mut prepare = vec![MAKE_BIN.to_owned()];
-    prepare.extend(script.map(|(name, text)| write(name, text)));
-    plan.build.push(prepare.join(" && "));
+    plan.build.push(MAKE_BIN.to_owned());
+    if let Some(name) = script {
+        toolbox::add(plan, name);
+    }
     let own_gem = runner.gems()[0];
     if manifests.gemfile.is_none() {
         // Bundler wants a Gemfile; the repository's is that of its gemspecs, or of the runner alone.
@@ -204,9 +239,7 @@ fn build(facts: &Facts<'_>, manifests: &Manifests, runner: Runner, plan: &mut En
             Evidence::at(file, line, format!("bundler {version}")),
         );
     }
-    let install = INSTALL
-        .replace("@WITHOUT@", WITHOUT)
-        .replace("@RUNNER@", own_gem);
+    let install = INSTALL.replace("@WITHOUT@", WITHOUT);
     plan.build.push(format!("{enter}{}", install.trim_end()));
     let (source, text) = if let Some(lock) = &manifests.lock {
         (lock, "gems as locked")
@@ -228,33 +261,4 @@ fn build(facts: &Facts<'_>, manifests: &Manifests, runner: Runner, plan: &mut En
     if facts.changes_manifests {
         plan.prefetch = vec![format!("{enter}bundle install --jobs 4 --retry 3")];
     }
-}
-
-/// Installs Debian's packages of the gems where no registry can be reached.
-fn debian(manifests: &Manifests, runner: Runner, plan: &mut EnvironmentPlan) {
-    let mut names: Vec<String> = manifests
-        .gems
-        .keys()
-        .map(String::as_str)
-        .chain([runner.gems()[0], "rake"])
-        .map(|name| name.to_ascii_lowercase().replace('_', "-"))
-        .filter(|name| name != "bundler")
-        .collect();
-    names.sort();
-    names.dedup();
-    let words: Vec<String> = names.iter().map(|name| shell_quote(name)).collect();
-    let own: Vec<String> = manifests
-        .gemspecs
-        .iter()
-        .filter_map(|path| path.rsplit('/').next()?.strip_suffix(".gemspec"))
-        .filter(|name| !name.is_empty())
-        .map(shell_quote)
-        .collect();
-    plan.pre_install.push(
-        DEBIAN_SH
-            .trim_end()
-            .replace("@GEMS@", &words.join(" "))
-            .replace("@OWN@", &own.join(" "))
-            .replace("@SCRIPT@", &shell_quote(DEBIAN_RB)),
-    );
 }

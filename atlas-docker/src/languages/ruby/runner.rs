@@ -234,7 +234,7 @@ pub(super) fn command(
             // RSpec's own pattern finds all below `spec`.
             let places = places(manifests, found, "spec");
             plan.test_cmd = format!(
-                "{enter}{exec}rspec --require \"$ATLAS_ENV/keep_going.rb\" --no-color --order defined --format documentation{json}{places}"
+                "{enter}{exec}rspec --require \"$ATLAS_ENV/toolbox/keep_going.rb\" --no-color --order defined --format documentation{json}{places}"
             );
         }
         Runner::Cucumber => {
@@ -257,7 +257,7 @@ pub(super) fn command(
                 words.push(' ');
                 words.push_str(&shell_quote(&option));
             }
-            words.push_str(" \"$ATLAS_ENV/load.rb\"");
+            words.push_str(" \"$ATLAS_ENV/toolbox/load.rb\"");
             for glob in globs {
                 words.push(' ');
                 words.push_str(&shell_quote(&glob));

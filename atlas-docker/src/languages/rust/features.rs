@@ -60,14 +60,7 @@ pub(super) fn flags(
     let all = commands
         .iter()
         .find(|(words, _)| words.iter().any(|word| word == "--all-features"));
-    let mut named = BTreeSet::new();
-    for (words, command) in &commands {
-        let found = named_features(words);
-        if !found.is_empty() {
-            prove(plan, command, "");
-        }
-        named.extend(found);
-    }
+    let mut named = together(&commands, plan);
     let documented = (commands.is_empty() && docs_all_features(manifest)).then(|| {
         let line = facts.tree.line_with(MANIFEST, "all-features").unwrap_or(1);
         Evidence::at(MANIFEST, line, "documented with all features")
@@ -105,6 +98,30 @@ pub(super) fn flags(
         flags.push(named.into_iter().collect::<Vec<_>>().join(","));
     }
     spaced(&flags)
+}
+
+/// The features that CI names: of a few commands all, of many those of the one that names most. Many sets are
+/// alternatives (one TLS library or the other), which need not compile together.
+fn together(commands: &[(Vec<String>, Placed)], plan: &mut EnvironmentPlan) -> BTreeSet<String> {
+    const FEW: usize = 3;
+    let mut sets: Vec<(BTreeSet<String>, &Placed)> = Vec::new();
+    for (words, command) in commands {
+        let set: BTreeSet<String> = named_features(words);
+        if !set.is_empty() && sets.iter().all(|(known, _)| *known != set) {
+            sets.push((set, command));
+        }
+    }
+    if sets.len() > FEW {
+        // The first of equals.
+        sets.sort_by_key(|(set, _)| std::cmp::Reverse(set.len()));
+        sets.truncate(1);
+    }
+    let mut named = BTreeSet::new();
+    for (set, command) in sets {
+        prove(plan, command, "");
+        named.extend(set);
+    }
+    named
 }
 
 /// What CI hands to the test binaries, as far as it is about how to run and what to leave out.

@@ -2,10 +2,11 @@
 
 mod features;
 
-use super::{Language, call, env, install_script, nested};
+use super::{Language, env, nested};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::render::shell_quote;
 use crate::system;
+use crate::toolbox::{self, CARGO_FREEZE, CARGO_TEST_EACH, call};
 use crate::tree::Tree;
 use crate::versions::{self, Version};
 use atlas_core::{EnvironmentPlan, Evidence};
@@ -18,9 +19,6 @@ use std::sync::LazyLock;
 pub(crate) struct Rust;
 
 const MANIFEST: &str = "Cargo.toml";
-/// Names of the scripts in the environment.
-const RUNNER: &str = "cargo-test-each";
-const FREEZE: &str = "cargo-freeze";
 
 static CHANNEL: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -120,7 +118,7 @@ impl Language for Rust {
             let defaults = "nothing names packages or features: the defaults of cargo";
             plan.prove("test_cmd", Evidence::of(MANIFEST, defaults));
         }
-        plan.build = vec![install_script(RUNNER, include_str!("test.sh"))];
+        toolbox::add(&mut plan, CARGO_TEST_EACH);
         let fetch = resolve(facts, own, &mut plan);
         plan.build.push(fetch.clone());
         plan.build.push(format!(
@@ -135,7 +133,7 @@ impl Language for Rust {
             };
             plan.prefetch = vec![again];
         }
-        plan.test_cmd = format!("{own}{}{flags}{run}", call(RUNNER));
+        plan.test_cmd = format!("{own}{}{flags}{run}", call(CARGO_TEST_EACH));
         system::packages(facts, self.id(), &dependencies(tree), &[], &mut plan);
         Ok(plan)
     }
@@ -159,10 +157,9 @@ fn resolve(facts: &Facts<'_>, own: &str, plan: &mut EnvironmentPlan) -> String {
     plan.drift.push(format!(
         "no Cargo.lock: dependencies are resolved as of {day}, but for what has no date of publication: git repositories, other registries"
     ));
-    plan.build
-        .push(install_script(FREEZE, include_str!("freeze.sh")));
+    toolbox::add(plan, CARGO_FREEZE);
     // Writes a Cargo.lock; the file stays untracked.
-    format!("{own}{} {day} && cargo fetch", call(FREEZE))
+    format!("{own}{} {day} && cargo fetch", call(CARGO_FREEZE))
 }
 
 /// The folder of the package or workspace nearest to the root.

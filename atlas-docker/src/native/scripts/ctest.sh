@@ -5,7 +5,7 @@
 set -uo pipefail
 what=$1 source=$2
 shift 2
-native="$ATLAS_ENV/native" build="$ATLAS_CACHE/build"
+build="$ATLAS_CACHE/build"
 needed=() wished=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do needed+=("$1"); shift; done
 [ $# -eq 0 ] || wished=("${@:2}")
@@ -16,8 +16,8 @@ configure() {
 try() {
   local place=(-DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=ALWAYS)
   [ ! -d /usr/src/googletest ] || place+=(-DFETCHCONTENT_SOURCE_DIR_GOOGLETEST=/usr/src/googletest)
-  # What could not be reached when packages were installed is not waited for again.
-  if [ -s /var/lib/atlas-unreachable ]; then
+  # What could not be reached when substitutes were installed is not waited for again.
+  if [ -s /opt/atlas/substitutes/unreachable ]; then
     configure "${place[@]}" "${wished[@]}" && return
     echo 'atlas: CMake fails with installed libraries in place of fetched ones'
     rm -rf "$build"
@@ -119,7 +119,7 @@ if ! ctest -N -C "$config" | grep -q '^Total Tests: [1-9]'; then
   cat "$tests/CTestTestfile.cmake.new" >>"$tests/CTestTestfile.cmake"
 fi
 case $what in
-  own) ctest -V -C "$config" --timeout 600 2>&1 | awk -v ctest=1 -f "$native/results.awk" ;;
+  own) ctest -V -C "$config" --timeout 600 2>&1 | awk -v ctest=1 -f "$ATLAS_ENV/toolbox/results.awk" ;;
   # What a program prints stands behind its test's number, where the framework's parser finds it. Where all tests are
   # CTest's own, it writes them down, too (3.21 and later).
   *)

@@ -7,7 +7,6 @@ set -uo pipefail
 what=$1
 cd "$2" || exit
 shift 2
-native="$ATLAS_ENV/native"
 jobs=-j$(nproc)
 # Untracked programs, and wrappers that libtool makes for them; with `all` also objects and archives, and lists of
 # what these were made of: a header that a state removes still stands in them.
@@ -67,7 +66,7 @@ case $what in
     if [ "$what" = automake-split ]; then
       grep -v '^atlas-program ' "$start.log"
     else
-      awk -v suite='what the programs print' -f "$native/results.awk" "$start.log"
+      awk -v suite='what the programs print' -f "$ATLAS_ENV/toolbox/results.awk" "$start.log"
     fi
     rm -f "$start" "$start.log"
     exit $code
@@ -77,6 +76,6 @@ case $what in
     {
       make -k "$@" 2>&1
       echo "atlas-result $? make $*"
-    } | awk -f "$native/results.awk"
+    } | awk -f "$ATLAS_ENV/toolbox/results.awk"
     ;;
 esac

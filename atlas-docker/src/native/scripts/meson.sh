@@ -5,7 +5,7 @@
 set -uo pipefail
 what=$1 source=$2
 shift 2
-native="$ATLAS_ENV/native" build="$ATLAS_CACHE/build"
+build="$ATLAS_CACHE/build"
 needed=() wished=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do needed+=("$1"); shift; done
 [ $# -eq 0 ] || wished=("${@:2}")
@@ -53,7 +53,7 @@ case $what in
     run >"$log"
     code=$?
     cat "$log"
-    programs 1 2>/dev/null | awk -f "$native/results.awk"
+    programs 1 2>/dev/null | awk -f "$ATLAS_ENV/toolbox/results.awk"
     (exit $code)
     ;;
 esac

@@ -96,18 +96,23 @@ end
 (Gem::Specification.map(&:name).uniq - wanted.keys - own - ["bundler"]).sort.each do |name|
   lines << "gem #{name.inspect}, require: false" if usable.call(name)
 end
-File.write(File.join(home, "Gemfile"), lines.join("\n") << "\n")
+gemfile = File.join(home, "debian", "Gemfile")
+FileUtils.mkdir_p([File.dirname(gemfile), File.join(home, "bin")])
+File.write(gemfile, lines.join("\n") << "\n")
 
-FileUtils.mkdir_p(File.join(home, "bin"))
 paths << stubs if File.directory?(stubs)
-place = paths.uniq.select { |path| File.directory?(path) }.map do |path|
+paths = paths.uniq.select { |path| File.directory?(path) }
+place = paths.map do |path|
   path == repository || path.start_with?("#{repository}/") ? "$ATLAS_REPO#{path[repository.size..]}" : path
 end
-start = "#!/bin/sh\nexport RUBYLIB=\"#{place.join(':')}\"\n"
+variables = { "BUNDLE_GEMFILE" => gemfile, "RUBYLIB" => paths.join(":") }
+bundles = system(variables, "/usr/bin/bundle", "install", "--local", "--quiet")
+warn "atlas: bundler finds no set of these gems: they are used without it" unless bundles
+last = if bundles
+         "export BUNDLE_GEMFILE=\"$ATLAS_ENV/debian/Gemfile\"\nexec /usr/bin/bundle \"$@\"\n"
+       else
+         "[ \"$1\" != exec ] || shift\nexec \"$@\"\n"
+       end
 shim = File.join(home, "bin", "bundle")
-File.write(shim, "#{start}export BUNDLE_GEMFILE=\"$ATLAS_ENV/Gemfile\"\nexec /usr/bin/bundle \"$@\"\n", perm: 0o755)
-unless system(shim, "install", "--local", "--quiet")
-  warn "atlas: bundler finds no set of these gems: they are used without it"
-  File.write(shim, "#{start}[ \"$1\" != exec ] || shift\nexec \"$@\"\n", perm: 0o755)
-end
-File.chmod(0o755, shim)
+FileUtils.rm_f(shim)
+File.write(shim, "#!/bin/sh\n[ \"$1\" != install ] || exec /usr/local/bin/bundle \"$@\"\nexport RUBYLIB=\"#{place.join(':')}\"\n#{last}", perm: 0o755)

@@ -5,7 +5,7 @@ if (($argv[1] ?? '') === 'install') {
     exit(0);
 }
 // Debian's PHPUnit, with the libraries that Debian's packages have brought.
-foreach (file('/usr/local/share/atlas-debian-autoload', FILE_IGNORE_NEW_LINES) as $autoload) {
+foreach (file('/opt/atlas/substitutes/autoload', FILE_IGNORE_NEW_LINES) as $autoload) {
     require_once $autoload;
 }
 require '/usr/bin/phpunit';

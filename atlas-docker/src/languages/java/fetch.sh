@@ -1,0 +1,65 @@
+# Fetches what a Maven project's tests need: compiles the sources and runs no test.
+# [--manifests] (nothing is compiled where the manifests alone brought all), the Maven to take where a
+# plugin needs a newer one, options of Maven, the phase.
+set -eo pipefail
+if [ "$1" = --manifests ]; then
+  shift
+  if [ -s "$ATLAS_ENV/fetched" ] && [ -z "${MAVEN_COMPILE_FIRST:-}" ]; then
+    echo 'atlas: the manifests alone brought all that the sources are compiled with'
+    exit 0
+  fi
+fi
+newer=$1
+shift
+log=$(mktemp)
+
+# Whatever fails, other modules go on. The pattern selects every class and no method: Surefire then
+# fetches the provider of the test framework and starts it, and nothing is tested.
+compile() {
+  mvn "$1" -fn -Dtest='*#atlasNoSuchTest' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false \
+    clean "${@:2}" | tee "$log"
+}
+
+whole() {
+  ! grep -qE '^\[(ERROR|WARNING)\].*(offline|not resolve|not been downloaded)|BUILD FAILURE' "$log"
+}
+
+newer_maven() {
+  echo "atlas: a plugin needs a newer Maven than the image has: $newer is fetched"
+  (
+    cd "$(mktemp -d)"
+    mvn -B -ntp -U org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack \
+      -Dartifact="org.apache.maven:apache-maven:$newer:tar.gz:bin" -DoutputDirectory="$ATLAS_ENV"
+    ln -s "apache-maven-$newer" "$ATLAS_ENV/maven"
+  ) || true
+  hash -r
+}
+
+# Again, up to three times, where the network failed: one artifact that did not come leaves modules
+# without what they need, and what did come is kept.
+if ! { [ -e "$ATLAS_ENV/fetched" ] && compile -o "$@" && whole; }; then
+  for wait in 5 20 60 0; do
+    compile -U "$@"
+    if grep -q 'BUILD SUCCESS' "$log"; then
+      break
+    elif grep -q 'requires Maven version' "$log" && [ ! -e "$ATLAS_ENV/maven" ]; then
+      newer_maven
+    elif grep -qE 'BUILD FAILURE|could not read' "$log" && ! grep -q 'Could not transfer' "$log"; then
+      break
+    else
+      sleep "$wait"
+    fi
+  done
+fi
+if [ -n "${ATLAS_WARM:-}" ]; then
+  if grep -q 'BUILD SUCCESS' "$log" && ! grep -q '^\[ERROR\]' "$log"; then
+    echo whole > "$ATLAS_ENV/fetched"
+  else
+    touch "$ATLAS_ENV/fetched"
+  fi
+fi
+# The classes tell whether there is anything to test.
+if [ -z "$(find . -name '*.class' -path '*/*classes/*' -print -quit)" ]; then
+  echo 'atlas: no module of the reactor was compiled' >&2
+  exit 1
+fi

@@ -1,0 +1,25 @@
+if (for try in 1 2 3; do php -d default_socket_timeout=60 -r 'exit(@file_get_contents("https://repo.packagist.org/packages.json") === false ? 1 : 0);' && exit 0; sleep 2; done; exit 1); then
+  exit 0
+fi
+rm -f /etc/apt/preferences.d/no-debian-php
+apt-get update
+apt-get install -y --no-install-recommends php-cli php-mbstring php-xml php-curl composer phpunit
+found=""
+for library in @LIBRARIES@; do
+  for name in "php-${library/\//-}" "php-${library#*/}"; do
+    if apt-cache show "$name" > /dev/null 2>&1; then
+      found="$found $name"
+      continue 2
+    fi
+  done
+  say "Debian has no package of $library"
+done
+for name in $found; do
+  apt-get install -y --no-install-recommends "$name" || say "not installed: $name"
+done
+say "no registry of PHP packages can be reached: PHP and libraries are Debian's"
+for name in phpunit $found; do
+  dpkg -L "$name" 2> /dev/null | grep '^/usr/share/php/.*/autoload\.php$' | grep -v '^/usr/share/php/PHPUnit/' || true
+done | sort -u > autoload
+rm -rf /var/lib/apt/lists/*
+install -m 755 composer /usr/local/bin/composer
