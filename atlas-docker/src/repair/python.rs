@@ -59,19 +59,24 @@ fn own(symptom: &Symptom<'_>, module: &str) -> bool {
     })
 }
 
-/// A distribution of the module's name that the repository itself mentions.
+/// A distribution of the module's name that the repository itself mentions, or one whose name says
+/// besides what the module belongs to: `xdist` is of `pytest-xdist`, `dateutil` of `python-dateutil`.
 fn named(symptom: &Symptom<'_>, module: &str) -> Option<String> {
     let spelt = regex::escape(module).replace('_', "[-_.]");
-    let word = Regex::new(&format!(r"(?i)(?:^|[^\w.-])({spelt})(?:$|[^\w.-]|[.-]?\s)")).ok()?;
-    symptom
-        .tree
-        .files()
-        .filter(|path| names_distributions(path))
-        .find_map(|path| {
-            let text = symptom.tree.text(path)?;
-            let found = word.captures(&text)?;
-            Some(found[1].to_owned())
-        })
+    let mention = |prefix: &str| {
+        let name = format!(r"(?i)(?:^|[^\w.-])({prefix}{spelt})(?:$|[^\w.-]|[.-]?\s)");
+        let word = Regex::new(&name).ok()?;
+        symptom
+            .tree
+            .files()
+            .filter(|path| names_distributions(path))
+            .find_map(|path| {
+                let text = symptom.tree.text(path)?;
+                let found = word.captures(&text)?;
+                Some(found[1].to_owned())
+            })
+    };
+    mention("").or_else(|| mention("(?:pytest|python|django)[-_.]"))
 }
 
 #[cfg(test)]
@@ -82,7 +87,10 @@ mod tests {
     fn installed(text: &str) -> Vec<Change> {
         let files = [
             ("src/mine/__init__.py", ""),
-            ("requirements-dev.txt", "pytest-mock\nfreezegun>=1\n"),
+            (
+                "requirements-dev.txt",
+                "pytest-mock\nfreezegun>=1\npytest-xdist\n",
+            ),
         ];
         changes("python:3.11", &files, text)
     }
@@ -93,6 +101,7 @@ mod tests {
             ("yaml", "PyYAML"),
             ("freezegun", "freezegun"),
             ("pytest_mock", "pytest-mock"),
+            ("xdist", "pytest-xdist"),
         ] {
             let text = format!("E   ModuleNotFoundError: No module named '{module}'");
             let expected = [Change::PythonPackage(distribution.to_owned())];

@@ -62,6 +62,7 @@ impl Manifests {
             tox: Ini::read(tree, "tox.ini"),
             ..Self::default()
         };
+        found.read_tox(tree);
         found.read_pyproject(tree);
         found.read_setup_cfg();
         found.read_setup_py(tree);
@@ -70,6 +71,56 @@ impl Manifests {
             found.read_conda(tree);
         }
         found
+    }
+
+    /// tox's configuration where there is no `tox.ini`: in tox's own order `setup.cfg` with a section
+    /// `tox:tox`, `pyproject.toml`, `tox.toml`. The base of all environments is named `testenv` here.
+    fn read_tox(&mut self, tree: &Tree) {
+        if !self.tox.sections.is_empty() {
+            return;
+        }
+        if self.setup_cfg.sections.contains_key("tox:tox") {
+            let sections = self.setup_cfg.sections.iter();
+            self.tox.sections = sections
+                .filter(|(name, _)| name.starts_with("testenv"))
+                .map(|(name, keys)| (name.clone(), keys.clone()))
+                .collect();
+            return;
+        }
+        let table = |root: &toml::Table| root.get("tool")?.get("tox")?.as_table().cloned();
+        let inside = self.pyproject.as_ref().and_then(table);
+        let (file, root) = match (inside, tree.toml("tox.toml")) {
+            (Some(root), _) => ("pyproject.toml", root),
+            (None, Some(root)) => ("tox.toml", root),
+            (None, None) => return,
+        };
+        if let Some(text) = root.get("legacy_tox_ini").and_then(toml::Value::as_str) {
+            // A text in three quotes begins on the line after its key.
+            let before = tree.line_with(file, "legacy_tox_ini").unwrap_or(0);
+            self.tox = Ini::of(text, file, before);
+            return;
+        }
+        let Some(base) = root.get("env_run_base") else {
+            return;
+        };
+        let keys = ["deps", "extras", "dependency_groups", "commands"].map(|key| {
+            let line = tree.line_with(file, key).unwrap_or(1);
+            let values = base.get(key).and_then(toml::Value::as_array);
+            let lines = values.into_iter().flatten().filter_map(|value| {
+                let text = match value {
+                    toml::Value::String(text) => text.clone(),
+                    // A command is a list of its words.
+                    toml::Value::Array(_) => strings(Some(value)).join(" "),
+                    _ => return None,
+                };
+                let file = file.to_owned();
+                Some(Placed { file, line, text })
+            });
+            (key.to_owned(), lines.collect())
+        });
+        self.tox
+            .sections
+            .insert("testenv".to_owned(), keys.into_iter().collect());
     }
 
     fn read_pipfile(&mut self, tree: &Tree) {
@@ -631,9 +682,15 @@ pub(super) struct Ini {
 
 impl Ini {
     fn read(tree: &Tree, file: &str) -> Self {
+        Self::of(&tree.text(file).unwrap_or_default(), file, 0)
+    }
+
+    /// The text of a file, or of a part of one that begins after some lines.
+    fn of(text: &str, file: &str, before: usize) -> Self {
         let mut found = Self::default();
         let (mut section, mut key) = (String::new(), String::new());
-        for (at, line) in tree.text(file).unwrap_or_default().lines().enumerate() {
+        for (at, line) in text.lines().enumerate() {
+            let at = at + before;
             let text = line.trim();
             if text.is_empty() || text.starts_with(['#', ';']) {
                 continue;

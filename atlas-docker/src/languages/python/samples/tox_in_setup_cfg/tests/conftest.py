@@ -1,0 +1,1 @@
+from xdist.scheduler import LoadScopeScheduling
