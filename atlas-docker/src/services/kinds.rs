@@ -237,6 +237,8 @@ impl Kind {
             Regex::new(r"^((?:sudo\s+(?:-\w\s+)*)?(?:-u\s+postgres\s+)?)((?:[A-Za-z_]\w*=\S*\s+)*)(\S+)(\s.*)?$")
                 .expect("a literal pattern")
         });
+        static QUOTED: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r#"'[^']*'|"[^"]*""#).expect("a literal pattern"));
         let mut lines = Vec::new();
         for command in &job.commands {
             let text = job.expand(command).into_iter().next();
@@ -245,9 +247,11 @@ impl Kind {
                 continue;
             };
             let rest = found.get(4).map_or("", |rest| rest.as_str());
+            // What SQL ends with stands within quotes.
+            let bare = QUOTED.replace_all(rest, "");
             if !self.clients.contains(&&found[3])
                 || !is_plain(&text)
-                || rest.contains(['|', '&', ';'])
+                || bare.contains(['|', '&', ';', '"', '\''])
                 || rest.contains("--version")
             {
                 continue;

@@ -54,14 +54,15 @@ jobs:
       matrix:
         pg: [12, 16]
     steps:
-      - run: psql -c 'create extension hstore' -d things
+      - run: psql -c 'create extension hstore; create role it;' -d things
+      - run: psql -c 'select 1'; curl -f example.org
       - run: go test ./...
 "#,
     )]);
     assert_eq!(
         starts(&plan),
         [
-            "postgres 5433 user=me password=pass database=things\npsql -c 'create extension hstore' -d things",
+            "postgres 5433 user=me password=pass database=things\npsql -c 'create extension hstore; create role it;' -d things",
             "redis 6379",
         ]
     );
