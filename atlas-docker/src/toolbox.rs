@@ -39,6 +39,7 @@ tools! {
     MAVEN_FETCH = "maven-fetch", "languages/java/fetch.sh";
     MESON = "meson.sh", "native/scripts/meson.sh";
     MOCHA_TWO = "mocha-two.cjs", "languages/javascript/mocha-two.cjs";
+    NODE_HEADERS = "node-headers", "languages/javascript/headers.sh";
     NODE_VERSION = "node-version", "languages/javascript/version.sh";
     NODE_WHOLE = "node-whole.cjs", "languages/javascript/node-whole.cjs";
     OWN_RELEASE = "own-release.cjs", "languages/javascript/own-release.cjs";

@@ -20,7 +20,7 @@ pub(crate) use python::{Database, database};
 pub(crate) use registry::BUILTIN;
 
 use crate::analysis::{Facts, Presence, Verdict};
-use crate::toolbox::{self, NODE_VERSION};
+use crate::toolbox::{self, NODE_HEADERS, NODE_VERSION};
 use crate::tree::Tree;
 use atlas_core::EnvironmentPlan;
 use std::fmt;
@@ -78,7 +78,8 @@ pub(crate) fn needs_no_sources(command: &str) -> bool {
         name.chars()
             .all(|c| c.is_ascii_alphanumeric() || "@/._-^~".contains(c))
     });
-    node || tool || command == MAKE_VENV || makes_folder(command)
+    let headers = command == toolbox::call(NODE_HEADERS);
+    node || tool || headers || command == MAKE_VENV || makes_folder(command)
 }
 
 /// Whether a command does nothing but make a folder of the environment.
@@ -122,6 +123,7 @@ mod tests {
     fn what_only_makes_folders_and_brings_tools_needs_no_sources() {
         for command in [
             "mkdir -p \"$ATLAS_ENV/bin\"",
+            "bash \"$ATLAS_ENV/toolbox/node-headers\"",
             "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund pnpm@9",
         ] {
             assert!(needs_no_sources(command), "{command}");

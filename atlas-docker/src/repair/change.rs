@@ -1,5 +1,6 @@
 //! What a repair does to a plan.
 
+use crate::languages::needs_no_sources;
 use crate::render::shell_quote;
 use crate::services;
 use crate::toolbox;
@@ -139,7 +140,13 @@ impl Change {
                 let command = toolbox::call(name);
                 let added = !plan.build.contains(&command);
                 if added {
-                    plan.build.insert(0, command);
+                    // The toolchain comes before what is made for it.
+                    let setup = plan
+                        .build
+                        .iter()
+                        .take_while(|command| needs_no_sources(command));
+                    let at = setup.count();
+                    plan.build.insert(at, command);
                 }
                 added
             }
@@ -307,6 +314,17 @@ mod tests {
         ] {
             assert_eq!(with_version(image, version).as_deref(), expected, "{image}");
         }
+    }
+
+    #[test]
+    fn headers_are_of_the_node_that_is_brought_before() {
+        let mut plan = EnvironmentPlan::default();
+        let node = format!("{} 22 10", toolbox::call(toolbox::NODE_VERSION));
+        plan.build = vec![node.clone(), "npm ci".to_owned()];
+        assert!(Change::FirstTool(toolbox::NODE_HEADERS).apply(&mut plan));
+        let headers = toolbox::call(toolbox::NODE_HEADERS);
+        assert_eq!(plan.build, [node, headers, "npm ci".to_owned()]);
+        assert_eq!(plan.tools, [toolbox::NODE_HEADERS]);
     }
 
     #[test]

@@ -75,6 +75,7 @@ const RULES: &[Rule] = &[
     settings::language_standard,
     settings::submodules,
     settings::openssl_of_old_node,
+    settings::node_headers,
     settings::artifact_not_fetched,
     settings::newer_rust,
 ];

@@ -2,7 +2,7 @@
 
 use super::{Change, Repair, Symptom};
 use crate::languages::COMPILE_FIRST;
-use crate::toolbox::{MAVEN_FETCH, SUBMODULES, call};
+use crate::toolbox::{MAVEN_FETCH, NODE_HEADERS, SUBMODULES, call};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -167,6 +167,19 @@ pub(super) fn openssl_of_old_node(symptom: &Symptom<'_>) -> Vec<Repair> {
     })
 }
 
+/// Headers of Node that node-gyp cannot fetch from Node's own site: npm has them, too.
+pub(super) fn node_headers(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static FAILED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"gyp (?:ERR!|http GET) .*(?:nodejs\.org|node-v[\d.]+-headers|iojs\.org)")
+    });
+    if !symptom.text.contains("gyp ERR!") {
+        return Vec::new();
+    }
+    if_line(symptom, "headers of Node", &FAILED, |_| {
+        vec![Change::FirstTool(NODE_HEADERS)]
+    })
+}
+
 /// Packages that name a newer compiler than the environment has: they are compiled all the same, for the number is
 /// often more than what the code needs.
 pub(super) fn newer_rust(symptom: &Symptom<'_>) -> Vec<Repair> {
@@ -202,6 +215,7 @@ mod tests {
     use super::super::testing::changes;
     use super::super::{Change, Symptom};
     use super::{artifact_not_fetched, variable};
+    use crate::toolbox;
     use crate::tree::Tree;
     use atlas_core::EnvironmentPlan;
 
@@ -234,6 +248,10 @@ mod tests {
                     "NODE_OPTIONS".to_owned(),
                     "--max-old-space-size=3072".to_owned(),
                 ),
+            ),
+            (
+                "gyp ERR! stack FetchError: request to https://nodejs.org/download/release/v18.20.8/node-v18.20.8-headers.tar.gz failed, reason: getaddrinfo EAI_AGAIN nodejs.org",
+                Change::FirstTool(toolbox::NODE_HEADERS),
             ),
             (
                 "*** Please tell me who you are.",

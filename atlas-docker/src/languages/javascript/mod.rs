@@ -35,6 +35,10 @@ const TYPESCRIPT: &[&str] = &[".ts", ".tsx", ".mts", ".cts"];
 /// The copy that comes with npm; a repository need not have its own.
 const NODE_GYP: &str = r#"node "$(dirname "$(readlink -f "$(command -v npm)")")/../node_modules/node-gyp/bin/node-gyp.js" rebuild"#;
 
+/// Builds an addon by the package's own install script, which may give its binding variables that a bare `node-gyp`
+/// does not know. node-pre-gyp, prebuild-install and node-gyp-build then fetch nothing that is built already.
+const OWN_INSTALL: &str = "npm_config_build_from_source=true npm run install";
+
 impl Language for JavaScript {
     fn id(&self) -> &'static str {
         "javascript"
@@ -184,8 +188,10 @@ pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
     let mut native: Vec<(&str, Evidence)> = browsers;
     let gyp = join(&workspace.main().folder, "binding.gyp");
     if facts.tree.has(&gyp) {
-        let command = manager::in_folder(&workspace.main().folder, NODE_GYP);
-        plan.rebuild.push(command);
+        let own = workspace.main().script("install").is_some();
+        let command = if own { OWN_INSTALL } else { NODE_GYP };
+        plan.rebuild
+            .push(manager::in_folder(&workspace.main().folder, command));
         for package in ["build-essential", "python3"] {
             native.push((package, Evidence::of(gyp.clone(), "a native addon")));
         }
