@@ -254,7 +254,8 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
     // edition or a language level may do, which any other solution would have to raise, too.
     let is_shown = |failure: &&ModuleFailure| failure.class == BuildFailureClass::MissingSymbol;
     let shown = input.gold_patch.is_none() || lost_in_before.iter().any(is_shown);
-    if (feature && shown || crashed) && fail_to_pass.is_empty() {
+    let about = crashed || failures::test_patch_uses_what_is_missing(input, &lost_in_before);
+    if (feature && shown && about || crashed) && fail_to_pass.is_empty() {
         let lost: BTreeSet<&str> = lost_in_before.iter().map(|m| m.module.as_str()).collect();
         let whole = before.is_empty();
         for test in &input.after.results {

@@ -208,6 +208,52 @@ fn what_no_line_of_the_solution_brings_makes_no_changed_test_a_task() {
     assert_eq!(found.outcome, OracleOutcome::NoEvidence, "{}", found.reason);
 }
 
+/// A refactoring moves a function and its test file into another package, and touches other tests there
+/// in passing: these are not about what does not compile.
+#[test]
+fn tests_that_do_not_use_what_is_missing_are_no_task() {
+    let gold = Patch::new(
+        "diff --git a/c/utils.go b/c/utils.go\n--- a/c/utils.go\n+++ b/c/utils.go\n@@ -1,1 +1,2 @@\n package c\n\
+         +func SafeBytes(b []byte) string { return string(b) }\n",
+    );
+    let tests = |line: &str| {
+        Patch::new(format!(
+            "diff --git a/c/hw_test.go b/c/hw_test.go\n--- a/c/hw_test.go\n+++ b/c/hw_test.go\n@@ -3,1 +3,1 @@\n\
+             -\tcontains(chips)\n+\t{line}\n\
+             diff --git a/c/u/utils_test.go b/c/utils_test.go\nsimilarity index 94%\n\
+             rename from c/u/utils_test.go\nrename to c/utils_test.go\n\
+             --- a/c/u/utils_test.go\n+++ b/c/utils_test.go\n@@ -1,1 +1,1 @@\n-package u\n+package c\n"
+        ))
+    };
+    let all = done("c.TestHw+ c.TestSafe+");
+    let modified = ["TestHw".to_owned()];
+    let check = |test_patch: &Patch, lines: &[&str], expected: &[&str]| {
+        let mut before = ParsedLogBuilder::new("hand");
+        let lines_of_c = lines.iter().map(|line| Evidence::at("log", 7, *line));
+        before.lose("c", LostReason::BuildFailed, lines_of_c.collect());
+        let before = before.finish(RunOutcome::BuildFailed);
+        let found = classify(&ClassifyInput {
+            gold_patch: Some(&gold),
+            test_patch: Some(test_patch),
+            modified_tests: &modified,
+            ..ClassifyInput::new(&all, &before, &all)
+        });
+        assert_eq!(found.fail_to_pass, expected, "{lines:?}: {}", found.reason);
+        let instance = found.outcome == OracleOutcome::Instance;
+        assert_eq!(instance, !expected.is_empty(), "{}", found.reason);
+    };
+    let line = "c/utils_test.go:22:18: undefined: SafeBytes";
+    check(&tests("slices.Contains(chips)"), &[line], &[]);
+    check(&tests("SafeBytes(chips)"), &[line], &["c.TestHw"]);
+    // Of a compiler that stopped nobody knows what else is missing.
+    let cut = "c/utils_test.go:40:2: too many errors";
+    check(
+        &tests("slices.Contains(chips)"),
+        &[line, cut],
+        &["c.TestHw"],
+    );
+}
+
 #[test]
 fn a_changed_test_is_known_by_its_name_without_libtests_remark() {
     let of = |names: &[&str]| {

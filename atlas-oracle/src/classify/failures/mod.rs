@@ -11,7 +11,8 @@ mod patch;
 use super::ClassifyInput;
 use crate::agreement::leaf;
 use atlas_core::{
-    BuildFailureClass, Evidence, LostModule, LostReason, ModuleFailure, ParsedLog, State,
+    BuildFailureClass, Evidence, HunkLineKind, LostModule, LostReason, ModuleFailure, ParsedLog,
+    State,
 };
 use forms::{Complaint, Sort};
 use patch::Brought;
@@ -77,6 +78,50 @@ pub(super) fn without_evidence(failures: &[ModuleFailure]) -> Vec<&ModuleFailure
     only_in_before(failures)
         .filter(|f| f.class == BuildFailureClass::Environment)
         .collect()
+}
+
+/// Whether a line that the test patch adds uses one of the names that modules of Before lack. Where none
+/// does, a file that was merely moved or was there before is what does not build, and tests that the
+/// patch changes in another way lost nothing but their neighbour. Only compilers that name all of their
+/// errors can be asked that; everything else is taken for a use.
+pub(super) fn test_patch_uses_what_is_missing(
+    input: &ClassifyInput<'_>,
+    lost: &[&ModuleFailure],
+) -> bool {
+    let Some(files) = input.test_patch.and_then(|patch| patch.files().ok()) else {
+        return true;
+    };
+    let mut missing = BTreeSet::new();
+    for failure in lost {
+        let mut modules = input.before.modules_not_loaded.iter();
+        let Some(module) = modules.find(|module| module.module == failure.module) else {
+            return true;
+        };
+        let all_told = module.reason == LostReason::BuildFailed
+            && failure.class == BuildFailureClass::MissingSymbol
+            && !module.lines.iter().any(|line| is_cut_short(&line.text));
+        if !all_told {
+            return true;
+        }
+        let complaints = module.lines.iter();
+        let complaints = complaints.filter_map(|line| forms::complaint(&line.text));
+        let names = complaints.flat_map(|complaint| complaint.names);
+        missing.extend(names.flat_map(|name| words(&name).last().map(|word| (*word).to_owned())));
+    }
+    let added = files
+        .iter()
+        .flat_map(|file| &file.hunks)
+        .flat_map(|hunk| &hunk.lines)
+        .filter(|line| line.kind == HunkLineKind::Insert);
+    missing.is_empty()
+        || added
+            .map(|line| String::from_utf8_lossy(&line.bytes))
+            .any(|line| missing.iter().any(|name| patch::has_word(&line, name)))
+}
+
+/// Compilers stop after so many errors and say so.
+fn is_cut_short(line: &str) -> bool {
+    line.contains("too many errors") || line.contains("errors emitted; stopping")
 }
 
 /// What a reader of the verdict should know of modules whose tests cannot count.
