@@ -83,6 +83,14 @@ pub(crate) fn parser_of_row(
     Ok(code.map(|parser| (parser, ParserOrigin::Dataset)))
 }
 
+/// The rules that a row brings along, ready: its parser where that is no code.
+pub(crate) fn rules_of_row(row: &Map<String, Value>) -> Option<RuleParser> {
+    match parser_of_row(row).ok().flatten() {
+        Some((ParserFile::Rules(rules), _)) => rules.compile().ok(),
+        _ => None,
+    }
+}
+
 /// A parser that is ready to read.
 #[derive(Clone, Debug)]
 pub(crate) enum OwnParser {
