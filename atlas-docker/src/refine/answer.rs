@@ -35,9 +35,8 @@ pub(super) fn read(answer: &Completion) -> Said {
     let Some(fields) = asked.as_object_mut() else {
         return Said::Question(Err("`ask` is no object".to_owned()));
     };
-    let tool = match fields.remove("tool") {
-        Some(Value::String(tool)) => tool,
-        _ => return Said::Question(Err("`ask` names no `tool`".to_owned())),
+    let Some(Value::String(tool)) = fields.remove("tool") else {
+        return Said::Question(Err("`ask` names no `tool`".to_owned()));
     };
     let mut arguments = std::mem::take(fields);
     arguments.retain(|_, value| !value.is_null());

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on should say where, and one that is skipped that it was"
 )]
 
+mod agentic;
 mod attempt_rules;
 mod attempts;
 mod baselines;
