@@ -152,6 +152,10 @@ pub(crate) fn synthesizer(
     if reading.may_invent() {
         options.known_parsers.push(AGENTIC.to_owned());
     }
+    #[cfg(feature = "mcp")]
+    let tools: Option<Arc<dyn ToolSource>> = Some(Arc::new(crate::CheckoutTools));
+    #[cfg(not(feature = "mcp"))]
+    let tools = None;
     Ok(Box::new(RefiningSynthesizer {
         builder,
         sandbox,
@@ -162,19 +166,8 @@ pub(crate) fn synthesizer(
             ..RefineOptions::default()
         },
         model: model.map(InstanceModel::model),
-        tools: tools(),
+        tools,
     }))
-}
-
-/// What a model may ask about the repository: the tools of `atlas mcp`.
-#[cfg(feature = "mcp")]
-fn tools() -> Option<Arc<dyn ToolSource>> {
-    Some(Arc::new(crate::CheckoutTools))
-}
-
-#[cfg(not(feature = "mcp"))]
-fn tools() -> Option<Arc<dyn ToolSource>> {
-    None
 }
 
 /// With a model, which makes a parser for logs that no shipped one knows.

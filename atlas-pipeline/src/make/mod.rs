@@ -522,6 +522,11 @@ impl Work {
                 ..
             } => {
                 write_json(&self.artefacts.join("attempts.json"), &attempts)?;
+                let (answers, notes) = reading.record();
+                self.warnings.extend(notes);
+                if !answers.is_empty() {
+                    write_json(&self.artefacts.join("parser.attempts.json"), &answers)?;
+                }
                 if let Some(last) = attempts.last() {
                     self.publish(cx, repository, &last.plan).await?;
                     write_json(&self.artefacts.join("plan.json"), &last.plan)?;

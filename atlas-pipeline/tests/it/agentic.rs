@@ -72,6 +72,10 @@ fn plan_and_parser_spend_from_one_purse() {
     assert!(told.contains("2 of 2 calls spent"), "{told}");
     let kept = std::fs::read_to_string(place.path("short").join(ID).join("model.jsonl")).unwrap();
     assert_eq!(kept.lines().count(), 2);
+    // What was tried is told, the parser's answer too.
+    let answers = place.path("short").join(ID).join("parser.attempts.json");
+    let answers = std::fs::read_to_string(answers).unwrap();
+    assert!(answers.contains("`rules` is missing"), "{answers}");
     assert!(!place.path("short/dataset.jsonl").exists());
 
     let done = made(&place, &repo, "out", 3);
@@ -167,6 +171,30 @@ fn the_name_of_a_rows_own_parser_is_taken_by_every_command() {
         std::fs::read_to_string(place.path("back.jsonl")).unwrap(),
         std::fs::read_to_string(place.path("swebench5.jsonl")).unwrap()
     );
+}
+
+/// A model that does not know which parser it is need not have one made.
+#[test]
+fn a_shipped_parser_goes_before_one_that_is_made() {
+    let place = Place::new();
+    let checks = "import unittest\n\n\nclass Checks(unittest.TestCase):\n    def test_it(self):\n        \
+                  self.assertEqual(1, 1)\n";
+    let repo = place.repository("odd", &[&[("checks.py", checks)]]);
+    let plan = json!({"plan": {
+        "docker_specs": {}, "pre_install": [], "build": [], "log_parser_name": "agentic",
+        "test_cmd": "python3 -m unittest -v checks",
+    }});
+    let line = json!({"holds": "Rules found no way", "text": plan.to_string()});
+    std::fs::write(place.path("turns.jsonl"), line.to_string()).unwrap();
+    let repo = repo.to_str().unwrap();
+    let args = ["build", "--repo", repo, "--base", "HEAD", "--out", "out"];
+    let here = ["--engine", "local", "--trust", "--format", "json"];
+    let asked = ["--model", "scripted:turns.jsonl"];
+    let done = place.run(&[&args[..], &here, &asked].concat());
+    good(&done);
+    let report = done.json();
+    assert_eq!(report["plan"]["log_parser_name"], "unittest");
+    assert_eq!(report["base_run"]["tests"], 1);
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod measure;
 mod measured;
 mod own_parsers;
 mod red_team;
+#[cfg(feature = "mcp")]
 mod refine;
 mod rows;
 mod states;
