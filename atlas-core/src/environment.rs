@@ -114,9 +114,20 @@ pub enum AttemptOrigin {
         phase: ModelPhase,
         /// The number of the correction within its phase, from 1.
         correction: u32,
+        /// How many questions about the repository the model asked before it wrote the plan.
+        #[serde(default, skip_serializing_if = "is_none_asked")]
+        questions: u32,
         /// The model, as it names itself.
         model: String,
     },
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes what it serialises by reference"
+)]
+fn is_none_asked(questions: &u32) -> bool {
+    *questions == 0
 }
 
 /// The phases in which a model may write a plan (paper 001, section 3.2.2).

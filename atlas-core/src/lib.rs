@@ -60,8 +60,8 @@ pub use overlay::{FileContent, FileMode, Overlay};
 pub use pass_at_k::pass_at_k;
 pub use patch::{FilePatch, Hunk, HunkLine, HunkLineKind, Patch, PatchError, PatchKind, PatchPart};
 pub use plan::{
-    BuildStep, CompiledProducts, EnvironmentPlan, PlanError, ReportSpec, Service, TestScope,
-    TestScopeLevel,
+    AGENTIC, BuildStep, CompiledProducts, EnvironmentPlan, PlanError, ReportSpec, Service,
+    TestScope, TestScopeLevel,
 };
 pub use reader::{ByLine, LineState, WholeLog, feed_lines, finish_unended};
 pub use reason::{Fault, Reason, one_line, telling_lines};

@@ -148,6 +148,10 @@ impl fmt::Display for TestScopeLevel {
     }
 }
 
+/// The `log_parser_name` of a plan, and the `log_parser` of a row, that no shipped parser reads (paper 001, A.1): a
+/// plan asks for a parser to be made, a row brings its own along.
+pub const AGENTIC: &str = "agentic";
+
 /// A structured report beside the console log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportSpec {

@@ -43,7 +43,9 @@ pub use languages::{inventory_script, languages};
 #[cfg(feature = "mcp")]
 pub use mcp::{Checkout, HistoryEntry, HistoryQuery, Repositories, RepositoryServer};
 pub use pins::pin;
-pub use refine::{RefineOptions, RefiningSynthesizer, Trial, TrialRun};
+pub use refine::{
+    RefineOptions, RefiningSynthesizer, RepositoryTools, ToolOffer, ToolSource, Trial, TrialRun,
+};
 pub use registries::Registries;
 pub use render::{RenderError, context_files, render};
 pub use substitute::Substitute;

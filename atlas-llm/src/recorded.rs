@@ -1,6 +1,6 @@
 //! A model whose exchanges are written down.
 
-use crate::{Exchange, request_key};
+use crate::{Exchange, Replay, request_key};
 use async_trait::async_trait;
 use atlas_core::{Completion, CompletionRequest, Error, LanguageModel, RunContext};
 use std::fs::File;
@@ -14,7 +14,10 @@ use std::sync::Mutex;
 pub struct Recorded<M> {
     inner: M,
     path: PathBuf,
-    file: Mutex<File>,
+    /// Opened when there is something to write.
+    file: Mutex<Option<File>>,
+    /// What the file held before.
+    earlier: Option<Replay>,
 }
 
 impl<M: LanguageModel> Recorded<M> {
@@ -23,15 +26,36 @@ impl<M: LanguageModel> Recorded<M> {
     /// # Errors
     /// The file cannot be opened for writing.
     pub fn new(inner: M, path: &Path) -> Result<Self, Error> {
-        let file = File::options()
-            .create(true)
-            .append(true)
-            .open(path)
-            .map_err(|why| Error::io("record exchanges in", path, why))?;
         Ok(Self {
             inner,
             path: path.to_owned(),
-            file: Mutex::new(file),
+            file: Mutex::new(Some(opened(path)?)),
+            earlier: None,
+        })
+    }
+
+    /// The same for a run that may have been stopped before: a question that the file answers already, word for
+    /// word, is not asked again. A file of another model, or one that cannot be read, is begun anew; without a
+    /// question there is none.
+    ///
+    /// # Errors
+    /// The old file cannot be removed.
+    pub fn resuming(inner: M, path: &Path) -> Result<Self, Error> {
+        let earlier = Replay::read(path).ok();
+        let earlier = earlier.filter(|earlier| earlier.name() == inner.name());
+        if earlier.is_none() {
+            match std::fs::remove_file(path) {
+                Err(why) if why.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io("remove", path, why));
+                }
+                _ => {}
+            }
+        }
+        Ok(Self {
+            inner,
+            path: path.to_owned(),
+            file: Mutex::new(None),
+            earlier,
         })
     }
 }
@@ -47,9 +71,14 @@ impl<M: LanguageModel> LanguageModel for Recorded<M> {
         cx: &RunContext,
         request: &CompletionRequest,
     ) -> Result<Completion, Error> {
+        let key = request_key(self.name(), request);
+        if let Some(known) = self.earlier.as_ref().and_then(|old| old.answer(&key)) {
+            cx.check("ask the model")?;
+            return Ok(known.clone());
+        }
         let completion = self.inner.complete(cx, request).await?;
         let exchange = Exchange {
-            key: request_key(self.name(), request),
+            key,
             model: self.name().to_owned(),
             request: request.clone(),
             completion: completion.clone(),
@@ -61,8 +90,25 @@ impl<M: LanguageModel> LanguageModel for Recorded<M> {
             .file
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let file = match &mut *file {
+            Some(file) => file,
+            none => none.insert(opened(&self.path)?),
+        };
         // One write, so that a killed run leaves whole lines.
         file.write_all(&line).map_err(fail)?;
         Ok(completion)
     }
+}
+
+/// The file, to be written to behind what it holds.
+fn opened(path: &Path) -> Result<File, Error> {
+    let fail = |why| Error::io("record exchanges in", path, why);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(fail)?;
+    }
+    File::options()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(fail)
 }

@@ -3,8 +3,9 @@
 use crate::{Exchange, request_key};
 use async_trait::async_trait;
 use atlas_core::{Completion, CompletionRequest, Error, ErrorKind, LanguageModel, RunContext};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Answers from a file that [`Recorded`](crate::Recorded) wrote. A question that is not in it is an
 /// error that says how the nearest one differs.
@@ -12,6 +13,18 @@ use std::path::Path;
 pub struct Replay {
     model: String,
     exchanges: BTreeMap<String, Exchange>,
+    /// Keys in the order of the file.
+    order: Vec<String>,
+    alike: Option<Alike>,
+}
+
+/// Finds questions that differ from a recorded one in numbers alone.
+#[derive(Clone, Debug)]
+struct Alike {
+    /// [`masked`] request -> keys of such requests, in the order of the file.
+    keys: BTreeMap<String, Vec<String>>,
+    /// Keys that were answered from.
+    given: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Replay {
@@ -29,6 +42,7 @@ impl Replay {
         };
         let mut model: Option<String> = None;
         let mut exchanges = BTreeMap::new();
+        let mut order = Vec::new();
         for (at, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
                 continue;
@@ -50,10 +64,54 @@ impl Replay {
                 }
                 _ => model = Some(exchange.model.clone()),
             }
+            order.push(exchange.key.clone());
             exchanges.insert(exchange.key.clone(), exchange);
         }
         let model = model.ok_or_else(|| wrong("it holds no exchange".to_owned()))?;
-        Ok(Self { model, exchanges })
+        Ok(Self {
+            model,
+            exchanges,
+            order,
+            alike: None,
+        })
+    }
+
+    /// Answers questions, too, that differ from a recorded one only in words with digits: seconds, process ids, the
+    /// folder of a run. For conversations about what a command printed, which never prints the same twice. Of
+    /// several recorded questions that are alike, each answers once, in the order of the file, then the last.
+    #[must_use]
+    pub fn ignoring_numbers(mut self) -> Self {
+        let mut keys: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for key in &self.order {
+            let text = masked(&self.exchanges[key].request);
+            keys.entry(text).or_default().push(key.clone());
+        }
+        self.alike = Some(Alike {
+            keys,
+            given: Arc::default(),
+        });
+        self
+    }
+
+    /// The answer under a key.
+    pub(crate) fn answer(&self, key: &str) -> Option<&Completion> {
+        Some(&self.exchanges.get(key)?.completion)
+    }
+
+    /// The recorded question that is this one, or alike.
+    fn find(&self, request: &CompletionRequest, key: &str) -> Option<&Exchange> {
+        let exact = self.exchanges.get(key);
+        let Some(alike) = &self.alike else {
+            return exact;
+        };
+        let mut given = alike.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = exact.or_else(|| {
+            let keys = alike.keys.get(&masked(request))?;
+            let next = keys.iter().find(|key| !given.contains(*key));
+            self.exchanges.get(next.or(keys.last())?)
+        })?;
+        given.insert(found.key.clone());
+        Some(found)
     }
 
     /// Where the most similar recorded question parts from this one.
@@ -112,7 +170,7 @@ impl LanguageModel for Replay {
     ) -> Result<Completion, Error> {
         cx.check("replay the model")?;
         let key = request_key(&self.model, request);
-        match self.exchanges.get(&key) {
+        match self.find(request, &key) {
             Some(exchange) => Ok(exchange.completion.clone()),
             None => Err(Error::new(
                 ErrorKind::Model,
@@ -121,4 +179,31 @@ impl LanguageModel for Replay {
             )),
         }
     }
+}
+
+/// A request with `#` for every word that holds a digit.
+fn masked(request: &CompletionRequest) -> String {
+    let mut request = request.clone();
+    for message in &mut request.messages {
+        let mut text = String::with_capacity(message.content.len());
+        for word in message
+            .content
+            .split_inclusive(|c: char| !c.is_alphanumeric())
+        {
+            let end = word.len()
+                - word
+                    .chars()
+                    .next_back()
+                    .map_or(0, |c| if c.is_alphanumeric() { 0 } else { c.len_utf8() });
+            let (word, rest) = word.split_at(end);
+            if word.chars().any(|c| c.is_ascii_digit()) {
+                text.push('#');
+            } else {
+                text.push_str(word);
+            }
+            text.push_str(rest);
+        }
+        message.content = text;
+    }
+    serde_json::to_string(&request).unwrap_or_default()
 }

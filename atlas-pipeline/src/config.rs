@@ -86,20 +86,31 @@ impl std::str::FromStr for ScopeChoice {
     }
 }
 
-/// `[model]`. Without it, no model is asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// `[model]`. Without it, no model is asked. What it may spend is one budget for each instance: for its plan, the
+/// corrections of it, and a parser of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelConfig {
     /// A model: a name from `[models]`, `PROVIDER:MODEL`, an address, `scripted:FILE`. It goes before
     /// `replay`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// A recording of exchanges to answer from, JSON lines.
+    /// A recording of exchanges to answer from, JSON lines: the `model.jsonl` of an instance. Questions that
+    /// differ from the recorded ones in numbers alone are answered.
     pub replay: Option<PathBuf>,
-    /// Most calls in one run of the command. Default: 20.
+    /// Most calls for one instance. Default: 60.
     pub calls: u64,
-    /// Most tokens in one run of the command, read and written. Default: 400,000.
+    /// Most tokens for one instance, read and written. Default: 1,000,000.
     pub tokens: u64,
+    /// Most money for one instance, in the currency of the model's `price`. Default: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub money: Option<f64>,
+    /// Most seconds from the first call for an instance on, the builds and runs between calls included.
+    /// Default: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Most questions about the repository in one correction of a plan. Default: 20; 0 gives the model no tools.
+    pub tool_rounds: u32,
 }
 
 impl Default for ModelConfig {
@@ -107,8 +118,11 @@ impl Default for ModelConfig {
         Self {
             name: None,
             replay: None,
-            calls: 20,
-            tokens: 400_000,
+            calls: 60,
+            tokens: 1_000_000,
+            money: None,
+            seconds: None,
+            tool_rounds: 20,
         }
     }
 }

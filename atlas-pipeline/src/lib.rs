@@ -77,7 +77,7 @@ pub use make::{
     Seconds, make,
 };
 #[cfg(feature = "mcp")]
-pub use mcp::{McpOptions, serve_mcp};
+pub use mcp::{CheckoutTools, McpOptions, serve_mcp};
 pub use measure::{CheckedFile, MeasureInput, check_file, measure, report_policies};
 pub use own_parser::{ParserOrigin, ReadBy};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};

@@ -195,7 +195,7 @@ impl Inventor {
             cell: None,
             options: SynthOptions::default(),
         };
-        *report = synthesiser.synthesise(cx, asked).await?;
+        synthesiser.synthesise_into(cx, asked, report).await?;
         if report.parser.is_some() {
             return Ok(Vec::new());
         }

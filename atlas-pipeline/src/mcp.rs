@@ -1,10 +1,15 @@
-//! `atlas mcp`: which repositories a language model may look at, and their checkouts.
+//! `atlas mcp`: which repositories a language model may look at, and their checkouts. The model that is asked for a
+//! plan has the same tools, over the checkout that the plan is for.
 
 use crate::make::pull_request::{checkout, name, open};
 use async_trait::async_trait;
-use atlas_core::{CommitSha, Error, ErrorKind, RunContext};
-use atlas_docker::{Checkout, HistoryEntry, HistoryQuery, Repositories, RepositoryServer};
+use atlas_core::{CommitSha, Error, ErrorKind, Repository, RunContext};
+use atlas_docker::{
+    Checkout, HistoryEntry, HistoryQuery, Repositories, RepositoryServer, RepositoryTools,
+    ToolSource,
+};
 use atlas_source::{GitRepo, LogQuery, is_url};
+use serde_json::Map;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -110,27 +115,13 @@ impl Allowed {
     ) -> Result<(Source, CommitSha), Error> {
         let asked = repository.unwrap_or(&self.first.address);
         if asked == self.first.name || same(asked, &self.first.address) {
-            if let Some(base) = base {
-                // One answer for every other commit: whether it exists is no business of clients.
-                let chosen = self.first.repo.resolve(base).await;
-                if !chosen.is_ok_and(|chosen| chosen == self.base) {
-                    return Err(Error::new(
-                        ErrorKind::NotTrusted,
-                        "clone",
-                        format!(
-                            "`{}` at `{base}`: only its base commit {} may be seen; leave base out",
-                            self.first.name, self.base
-                        ),
-                    ));
-                }
-            }
+            only_base(&self.first.repo, &self.first.name, &self.base, base).await?;
             return Ok((self.first.clone(), self.base.clone()));
         }
         if !self.allow.iter().any(|allowed| within(asked, allowed)) {
             let mut names = vec![self.first.name.as_str()];
             names.extend(self.allow.iter().map(String::as_str));
-            let subject = format!("`{asked}`: not allowed here; allowed: {}", names.join(", "));
-            return Err(Error::new(ErrorKind::NotTrusted, "clone", subject));
+            return Err(not_allowed(asked, &names));
         }
         let Some(base) = base else {
             return Err(Error::new(
@@ -194,24 +185,111 @@ impl Repositories for Allowed {
         checkout: &Checkout,
         query: &HistoryQuery,
     ) -> Result<Vec<HistoryEntry>, Error> {
-        // The checkout's own repository: it has no younger commit that could be shown.
-        let repo = GitRepo::open(&checkout.root).await?;
-        let query = LogQuery {
-            path: query.path.clone(),
-            skip: query.skip,
-            limit: query.limit,
+        history(checkout, query).await
+    }
+}
+
+/// Refuses every commit but the base. One answer for all others: whether they exist is no business of clients.
+async fn only_base(
+    repo: &GitRepo,
+    name: &str,
+    base: &CommitSha,
+    asked: Option<&str>,
+) -> Result<(), Error> {
+    let Some(asked) = asked else {
+        return Ok(());
+    };
+    if repo
+        .resolve(asked)
+        .await
+        .is_ok_and(|chosen| chosen == *base)
+    {
+        return Ok(());
+    }
+    let subject =
+        format!("`{name}` at `{asked}`: only its base commit {base} may be seen; leave base out");
+    Err(Error::new(ErrorKind::NotTrusted, "clone", subject))
+}
+
+fn not_allowed(asked: &str, names: &[&str]) -> Error {
+    let subject = format!("`{asked}`: not allowed here; allowed: {}", names.join(", "));
+    Error::new(ErrorKind::NotTrusted, "clone", subject)
+}
+
+/// Commits of the checkout's own repository: it has no younger one that could be shown.
+async fn history(checkout: &Checkout, query: &HistoryQuery) -> Result<Vec<HistoryEntry>, Error> {
+    let repo = GitRepo::open(&checkout.root).await?;
+    let query = LogQuery {
+        path: query.path.clone(),
+        skip: query.skip,
+        limit: query.limit,
+    };
+    let found = repo.log(&checkout.base, &query).await?;
+    Ok(found
+        .into_iter()
+        .map(|entry| HistoryEntry {
+            commit: entry.commit,
+            date: entry.date,
+            author: entry.author,
+            message: entry.message,
+            paths: entry.paths,
+        })
+        .collect())
+}
+
+/// Gives a model that writes a plan the tools of `atlas mcp` over the checkout that the plan is for, and over no
+/// other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CheckoutTools;
+
+#[async_trait]
+impl ToolSource for CheckoutTools {
+    async fn open(&self, repository: &Repository) -> Result<Arc<dyn RepositoryTools>, Error> {
+        let checkout = Checkout {
+            repository: repository.name.clone(),
+            base: repository.base.clone(),
+            base_date: repository.base_date.clone(),
+            root: repository.checkout.clone(),
+            remarks: Vec::new(),
         };
-        let found = repo.log(&checkout.base, &query).await?;
-        Ok(found
-            .into_iter()
-            .map(|entry| HistoryEntry {
-                commit: entry.commit,
-                date: entry.date,
-                author: entry.author,
-                message: entry.message,
-                paths: entry.paths,
-            })
-            .collect())
+        let server = RepositoryServer::new(Arc::new(OneCheckout(checkout)));
+        // The checkout is there: no call need be spent on making it.
+        server.call("clone", Map::new()).await.map_err(|why| {
+            let name = repository.name.clone();
+            Error::new(ErrorKind::Internal, "open the checkout of", name).with_source(why)
+        })?;
+        Ok(Arc::new(server))
+    }
+}
+
+/// The one checkout there is.
+#[derive(Debug)]
+struct OneCheckout(Checkout);
+
+#[async_trait]
+impl Repositories for OneCheckout {
+    async fn checkout(
+        &self,
+        repository: Option<&str>,
+        base: Option<&str>,
+    ) -> Result<Checkout, Error> {
+        let name = &self.0.repository;
+        if let Some(asked) = repository.filter(|asked| asked != name) {
+            return Err(not_allowed(asked, &[name]));
+        }
+        if base.is_some() {
+            let repo = GitRepo::open(&self.0.root).await?;
+            only_base(&repo, name, &self.0.base, base).await?;
+        }
+        Ok(self.0.clone())
+    }
+
+    async fn history(
+        &self,
+        checkout: &Checkout,
+        query: &HistoryQuery,
+    ) -> Result<Vec<HistoryEntry>, Error> {
+        history(checkout, query).await
     }
 }
 

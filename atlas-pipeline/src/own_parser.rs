@@ -63,15 +63,28 @@ impl ReadBy {
     }
 }
 
-/// The parser that a row brings along: its `atlas.parser`, else the code of a dataset.
+/// The parser that a row brings along, whatever its schema: its `atlas.parser`, else the code of a dataset.
 pub(crate) fn parser_of_row(
     row: &Map<String, Value>,
 ) -> Result<Option<(ParserFile, ParserOrigin)>, String> {
-    let ours = row.get("atlas");
     // Columnar files keep objects as text.
-    let read = ours.and_then(Value::as_str);
-    let read = read.and_then(|text| serde_json::from_str::<Value>(text).ok());
-    if let Some(parser) = read.as_ref().or(ours).and_then(|ours| ours.get("parser")) {
+    let object = |value: &Value| match value {
+        Value::String(text) => serde_json::from_str::<Value>(text).ok(),
+        value => Some(value.clone()),
+    };
+    // A row of another schema keeps the column where conversion puts what has no place.
+    let kept = || {
+        object(row.get("_atlas_source")?)?
+            .get("kept")?
+            .get("atlas")
+            .cloned()
+    };
+    let ours = row.get("atlas").cloned().or_else(kept);
+    if let Some(parser) = ours
+        .as_ref()
+        .and_then(object)
+        .and_then(|ours| ours.get("parser").cloned())
+    {
         return ParserFile::from_json(&parser.to_string())
             .map(|parser| Some((parser, ParserOrigin::Row)))
             .map_err(|why| format!("parser: {why}"));
@@ -81,6 +94,14 @@ pub(crate) fn parser_of_row(
         python,
     });
     Ok(code.map(|parser| (parser, ParserOrigin::Dataset)))
+}
+
+/// The rules that a row brings along, ready: its parser where that is no code.
+pub(crate) fn rules_of_row(row: &Map<String, Value>) -> Option<RuleParser> {
+    match parser_of_row(row).ok().flatten() {
+        Some((ParserFile::Rules(rules), _)) => rules.compile().ok(),
+        _ => None,
+    }
 }
 
 /// A parser that is ready to read.

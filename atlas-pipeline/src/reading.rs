@@ -2,8 +2,8 @@
 
 use crate::statuses::Statuses;
 use atlas_core::{
-    Duplicates, Error, ErrorKind, LogParser, LogReader, LogWarning, LostModule, ParsedLog, Patch,
-    RunOutcome, State, Totals,
+    AGENTIC, Duplicates, Error, ErrorKind, LogParser, LogReader, LogWarning, LostModule, ParsedLog,
+    Patch, RunOutcome, State, Totals,
 };
 use atlas_oracle::{Classification, ClassifyInput, between_repeats, classify};
 use atlas_parsers::{Detection, Detector, Hints, Parsers, SectionReader, detect};
@@ -73,6 +73,13 @@ fn named(parsers: &Parsers, name: &str) -> Result<Option<Arc<dyn LogParser>>, Er
         return Ok(Some(Arc::new(rules)));
     }
     let unknown = |why: atlas_parsers::UnknownParser| {
+        if name == AGENTIC {
+            return Error::new(
+                ErrorKind::InvalidInput,
+                "choose a parser:",
+                "`agentic` is a row's own: give the row's file (instance.json), or the parser's",
+            );
+        }
         Error::new(ErrorKind::InvalidInput, "choose a parser", "").with_source(why)
     };
     parsers.get(name).map(Some).map_err(unknown)

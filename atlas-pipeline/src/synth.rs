@@ -1,6 +1,7 @@
 //! Parsers that are made, kept in files, and certified: `atlas synth-parser`.
 
 use crate::engine::{EngineChoice, Engines};
+use crate::own_parser::parser_of_row;
 use crate::{Config, parse_bytes, write_atomically};
 use atlas_core::{
     CommitSha, Environment, EnvironmentPlan, Error, ErrorKind, LanguageModel, RunContext,
@@ -13,6 +14,7 @@ use atlas_parsers::{
     Synthesised, Synthesiser, Truth, certify, certify_script, detect,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +35,7 @@ pub enum ParserFile {
 }
 
 impl ParserFile {
-    /// Reads a parser from a file.
+    /// Reads a parser from a file: the parser's own, or that of a row that brings one along.
     ///
     /// # Errors
     /// A file that cannot be read or holds no parser; the field is named.
@@ -55,6 +57,11 @@ impl ParserFile {
         }
         if let Ok(Script { id, python }) = serde_json::from_str(text) {
             return Ok(Self::Script { id, python });
+        }
+        // A row has its parser in it.
+        let row: Option<Map<String, Value>> = serde_json::from_str(text).ok();
+        if let Some(Ok(Some((parser, _)))) = row.map(|row| parser_of_row(&row)) {
+            return Ok(parser);
         }
         RuleSet::from_json(text).map(|rules| Self::Rules(Box::new(rules)))
     }
@@ -82,7 +89,10 @@ pub(crate) fn invalid(
 /// The rule set in a file, if a parser is named by a path.
 pub(crate) fn rules_in(name: &str) -> Result<Option<RuleParser>, Error> {
     let path = Path::new(name);
-    if path.extension().is_none_or(|end| end != "json") {
+    if path
+        .extension()
+        .is_none_or(|end| end != "json" && end != "jsonl")
+    {
         return Ok(None);
     }
     match ParserFile::read(path)? {
@@ -432,7 +442,10 @@ pub async fn certify_parser(
     let material = Material::read(&options.logs, &options.exit_codes, &options.truths)?;
     let cases = material.cases();
     let path = Path::new(&options.parser);
-    if path.extension().is_none_or(|end| end != "json") {
+    if path
+        .extension()
+        .is_none_or(|end| end != "json" && end != "jsonl")
+    {
         let parser = Parsers::builtin().get(&options.parser).map_err(|why| {
             Error::new(ErrorKind::InvalidInput, "choose a parser", "").with_source(why)
         })?;

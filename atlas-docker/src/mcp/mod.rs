@@ -11,6 +11,7 @@
 //! `isError` and a sentence that says why and what to do instead; the server goes on.
 
 mod answers;
+mod calls;
 mod files;
 mod paths;
 mod search;

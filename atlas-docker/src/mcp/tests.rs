@@ -285,3 +285,77 @@ fn lines_are_found() {
         assert!(search::search(&root, &asked(bad)).is_err(), "{bad}");
     }
 }
+
+/// A checkout that is there already.
+#[derive(Debug)]
+struct Here(PathBuf);
+
+#[async_trait::async_trait]
+impl super::Repositories for Here {
+    async fn checkout(
+        &self,
+        _: Option<&str>,
+        base: Option<&str>,
+    ) -> Result<super::Checkout, atlas_core::Error> {
+        if base.is_some() {
+            return Err(super::refuse("clone", "only its base commit may be seen"));
+        }
+        Ok(super::Checkout {
+            repository: "me/it".to_owned(),
+            base: "0".repeat(40).parse().unwrap(),
+            base_date: "2024-01-01T00:00:00Z".to_owned(),
+            root: self.0.clone(),
+            remarks: Vec::new(),
+        })
+    }
+
+    async fn history(
+        &self,
+        _: &super::Checkout,
+        _: &super::HistoryQuery,
+    ) -> Result<Vec<super::HistoryEntry>, atlas_core::Error> {
+        Ok(Vec::new())
+    }
+}
+
+/// Called without a connection, every tool that the server offers answers, and refuses as it does over one.
+#[tokio::test]
+async fn a_model_of_this_program_is_served_as_any_client() {
+    use crate::RepositoryTools as _;
+    use serde_json::{Value, json};
+    let (_folder, root) = place();
+    let server = super::RepositoryServer::new(std::sync::Arc::new(Here(root)));
+    let names: Vec<String> = server.offers().into_iter().map(|tool| tool.name).collect();
+    assert_eq!(names, ["clone", "history", "list", "read", "search"]);
+    let call = async |tool: &str, arguments: Value| {
+        let Value::Object(arguments) = arguments else {
+            panic!("{arguments}")
+        };
+        server.call(tool, arguments).await
+    };
+    let why = call("list", json!({})).await.unwrap_err();
+    assert!(why.contains("call `clone` first"), "{why}");
+    for tool in &names {
+        let arguments = match tool.as_str() {
+            "read" => json!({"path": "README.md"}),
+            "search" => json!({"pattern": "TESTS"}),
+            _ => json!({}),
+        };
+        let answer = call(tool, arguments).await.unwrap();
+        assert!(answer.is_object(), "{tool}: {answer}");
+        if tool == "read" {
+            assert_eq!(answer["text"], "one\ntwo\nthree\n");
+        }
+    }
+    for (tool, arguments, says) in [
+        ("read", json!({"path": "../secret"}), "`..` leads out"),
+        ("read", json!({"path": ".git/config"}), "git's own files"),
+        ("read", json!({"file": "README.md"}), "unknown field `file`"),
+        ("read", json!({}), "missing field `path`"),
+        ("clone", json!({"base": "main"}), "only its base commit"),
+        ("write", json!({}), "there are: clone, history, list"),
+    ] {
+        let why = call(tool, arguments).await.unwrap_err();
+        assert!(why.contains(says), "{tool}: {why}");
+    }
+}

@@ -4,6 +4,57 @@ use crate::languages::BUILTIN;
 use crate::repair::with_version;
 use crate::tree::Tree;
 use atlas_core::{Completion, EnvironmentPlan, Evidence, FinishReason};
+use serde_json::{Map, Value};
+
+/// What an answer is.
+pub(super) enum Said {
+    /// A question about the repository, `{"ask": {"tool": …, …}}`: the tool and its arguments, or why it cannot be
+    /// told which.
+    Question(Result<(String, Map<String, Value>), String>),
+    /// Anything else: a plan, or none.
+    Answer,
+}
+
+/// Tells a question from an answer.
+pub(super) fn read(answer: &Completion) -> Said {
+    if answer.finish == FinishReason::Length {
+        return Said::Answer;
+    }
+    let value = object(&answer.text).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let Some(mut value) = value else {
+        return Said::Answer;
+    };
+    // Who gives a plan has no question, whatever stands beside it.
+    let is_plan = |plan: &Value| plan.as_object().is_some_and(|fields| !fields.is_empty());
+    if value.get("plan").is_some_and(is_plan) {
+        return Said::Answer;
+    }
+    let Some(asked) = value.get_mut("ask").filter(|asked| !asked.is_null()) else {
+        return Said::Answer;
+    };
+    let Some(fields) = asked.as_object_mut() else {
+        return Said::Question(Err("`ask` is no object".to_owned()));
+    };
+    let Some(Value::String(tool)) = fields.remove("tool") else {
+        return Said::Question(Err("`ask` names no `tool`".to_owned()));
+    };
+    let mut arguments = std::mem::take(fields);
+    arguments.retain(|_, value| !value.is_null());
+    Said::Question(Ok((tool, arguments)))
+}
+
+/// The plan's own text in an answer: all of it, or what stands under `plan`.
+fn plan_text(text: &str) -> Result<String, String> {
+    let text = object(text).ok_or("it holds no JSON object")?;
+    let Ok(value) = serde_json::from_str::<Value>(text) else {
+        return Ok(text.to_owned());
+    };
+    match (value.get("plan"), value.get("ask")) {
+        (Some(plan @ Value::Object(fields)), _) if !fields.is_empty() => Ok(plan.to_string()),
+        (_, Some(_)) => Err("it is a question, and no more are answered".to_owned()),
+        _ => Ok(text.to_owned()),
+    }
+}
 
 /// The plan in an answer, on top of the one before it; or why there is none, in words for the model.
 pub(super) fn plan(
@@ -15,8 +66,8 @@ pub(super) fn plan(
     if answer.finish == FinishReason::Length {
         return Err("the answer was cut off at its token limit".to_owned());
     }
-    let text = object(&answer.text).ok_or("it holds no JSON object")?;
-    let said = EnvironmentPlan::from_json(text).map_err(|why| {
+    let text = plan_text(&answer.text)?;
+    let said = EnvironmentPlan::from_json(&text).map_err(|why| {
         let source = std::error::Error::source(&why);
         source.map_or_else(|| why.to_string(), |source| format!("{why}: {source}"))
     })?;

@@ -1,9 +1,12 @@
 //! The loop: build, try, repair by rules, and only then ask a model.
 
 mod answer;
+mod ask;
 mod prompt;
+mod tools;
 mod trial;
 
+pub use tools::{RepositoryTools, ToolOffer, ToolSource};
 pub use trial::{Trial, TrialRun};
 
 use crate::analysis::{Analysis, AnalysisOptions, analyse};
@@ -12,6 +15,7 @@ use crate::render::render;
 use crate::repair::{Repair, Symptom, find};
 use crate::sealed;
 use crate::tree::Tree;
+use ask::Correction;
 use async_trait::async_trait;
 use atlas_core::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error,
@@ -30,6 +34,11 @@ pub struct RefineOptions {
     pub corrections: u32,
     /// Most tokens of one answer of the model. Default: 4096.
     pub answer_tokens: u32,
+    /// Most questions about the repository that a model may ask before it answers with a plan, in each
+    /// correction. Default: 20; 0 gives it no tools.
+    pub tool_rounds: u32,
+    /// Most bytes of a tool's answer that a model is shown. Default: 16 KiB.
+    pub tool_bytes: usize,
 }
 
 impl Default for RefineOptions {
@@ -37,6 +46,8 @@ impl Default for RefineOptions {
         Self {
             corrections: 5,
             answer_tokens: 4096,
+            tool_rounds: 20,
+            tool_bytes: 16 << 10,
         }
     }
 }
@@ -63,6 +74,8 @@ pub struct RefiningSynthesizer {
     pub refine: RefineOptions,
     /// Asked where rules do not help. Its plans only run inside the engine's containers.
     pub model: Option<Arc<dyn LanguageModel>>,
+    /// What the model may ask about the repository; without, it is shown files and output alone.
+    pub tools: Option<Arc<dyn ToolSource>>,
 }
 
 /// A built environment with the number of tests that pass in it.
@@ -136,8 +149,9 @@ impl EnvSynthesizer for RefiningSynthesizer {
                     evidence,
                 };
                 match work.ask(None, &trouble).await? {
-                    Some((plan, origin)) => work.run(plan, origin).await,
-                    None => Ok(work.refused(trouble)),
+                    Correction::Plan(plan, origin) => work.run(*plan, origin).await,
+                    Correction::None => Ok(work.refused(trouble)),
+                    Correction::BudgetEnded(why) => Ok(work.refused(trouble.without_money(&why))),
                 }
             }
         }
@@ -191,8 +205,11 @@ impl Loop<'_> {
                 continue;
             }
             match self.ask(Some(&plan), &trouble).await? {
-                Some(next) => (plan, origin) = next,
-                None => return Ok(self.refused(trouble)),
+                Correction::Plan(next, by) => (plan, origin) = (*next, by),
+                Correction::None => return Ok(self.refused(trouble)),
+                Correction::BudgetEnded(why) => {
+                    return Ok(self.refused(trouble.without_money(&why)));
+                }
             }
         }
     }
@@ -341,53 +358,6 @@ impl Loop<'_> {
         (plan, AttemptOrigin::Rules { changes, proofs })
     }
 
-    /// A model's plan; `None` without a model and after its last correction.
-    async fn ask(
-        &mut self,
-        plan: Option<&EnvironmentPlan>,
-        trouble: &Trouble,
-    ) -> Result<Option<(EnvironmentPlan, AttemptOrigin)>, Error> {
-        let Some(model) = &self.by.model else {
-            return Ok(None);
-        };
-        let mut said: Option<(String, String)> = None;
-        loop {
-            let correction = self.asked.entry(trouble.phase).or_default();
-            if *correction >= self.by.refine.corrections {
-                return Ok(None);
-            }
-            *correction += 1;
-            let correction = *correction;
-            self.cx.progress.phase("ask the model");
-            let request = prompt::request(&prompt::Asked {
-                repository: self.repository,
-                tree: &self.tree,
-                known_parsers: &self.by.options.known_parsers,
-                plan,
-                phase: trouble.phase,
-                reason: &trouble.reason,
-                text: &trouble.text,
-                refused: said.as_ref(),
-                tokens: self.by.refine.answer_tokens,
-            });
-            let answer = model.complete(self.cx, &request).await?;
-            match answer::plan(&answer, plan, &self.by.options.known_parsers, &self.tree) {
-                Ok(plan) => {
-                    let origin = AttemptOrigin::Model {
-                        phase: trouble.phase,
-                        correction,
-                        model: answer.model,
-                    };
-                    return Ok(Some((plan, origin)));
-                }
-                Err(why) => {
-                    tracing::info!(why, correction, "the model's answer is no plan");
-                    said = Some((answer.text, why));
-                }
-            }
-        }
-    }
-
     async fn ready(self, best: Option<Candidate>) -> Result<SynthesisOutcome, Error> {
         let Some(Candidate {
             mut environment,
@@ -464,6 +434,13 @@ impl Trouble {
             evidence: why(failure),
             text: format!("{}\n{}", failure.stdout, failure.stderr),
         }
+    }
+
+    /// The trouble that was left when the model's budget ended, with what was spent of it.
+    fn without_money(mut self, why: &str) -> Self {
+        self.reason = format!("{}; not corrected: {why}", self.reason);
+        self.evidence.push(Evidence::of("model", why.to_owned()));
+        self
     }
 }
 

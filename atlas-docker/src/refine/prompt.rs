@@ -1,8 +1,12 @@
 //! What a model is asked.
 
+use super::RefineOptions;
+use super::tools::ToolOffer;
 use crate::tree::Tree;
-use atlas_core::{ChatMessage, CompletionRequest, EnvironmentPlan, ModelPhase, Repository, Role};
-use serde_json::{Value, json};
+use atlas_core::{
+    AGENTIC, ChatMessage, CompletionRequest, EnvironmentPlan, ModelPhase, Repository, Role,
+};
+use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// All that goes into a question.
@@ -14,9 +18,9 @@ pub(super) struct Asked<'a> {
     pub(super) phase: ModelPhase,
     pub(super) reason: &'a str,
     pub(super) text: &'a str,
-    /// The answer before, and why it was no plan.
-    pub(super) refused: Option<&'a (String, String)>,
-    pub(super) tokens: u32,
+    pub(super) options: &'a RefineOptions,
+    /// What it may ask about the repository; nothing where it may not.
+    pub(super) tools: &'a [ToolOffer],
 }
 
 const SYSTEM: &str = "You prepare containers in which the existing test suite of a repository runs, \
@@ -37,25 +41,97 @@ const MANIFESTS: usize = 8;
 
 /// The request; the same question gives the same bytes, so that answers can be replayed.
 pub(super) fn request(asked: &Asked<'_>) -> CompletionRequest {
-    let mut messages = vec![
-        message(Role::System, SYSTEM.to_owned()),
-        message(Role::User, question(asked)),
-    ];
-    if let Some((answer, why)) = asked.refused {
-        messages.push(message(Role::Assistant, answer.clone()));
-        messages.push(message(
-            Role::User,
-            format!("This cannot be used: {why}. Answer again with the whole JSON object."),
-        ));
+    let mut system = SYSTEM.to_owned();
+    if asked.known_parsers.iter().any(|name| name == AGENTIC) {
+        let _ = write!(
+            system,
+            " Where none of the readers understands it, name `{AGENTIC}`: one is made for it."
+        );
+    }
+    if !asked.tools.is_empty() {
+        system.push_str(&protocol(asked));
     }
     CompletionRequest {
-        messages,
-        max_tokens: asked.tokens,
+        messages: vec![
+            message(Role::System, system),
+            message(Role::User, question(asked)),
+        ],
+        max_tokens: asked.options.answer_tokens,
         temperature: 0.0,
         seed: Some(0),
         top_logprobs: None,
-        json_schema: Some(schema(asked.known_parsers)),
+        json_schema: Some(if asked.tools.is_empty() {
+            schema(asked.known_parsers)
+        } else {
+            turn_schema(asked)
+        }),
     }
+}
+
+/// How the repository is asked, in words: every model can write JSON, not every one has calls of tools.
+fn protocol(asked: &Asked<'_>) -> String {
+    let mut text = format!(
+        "\n\nYou may look at the repository before you answer. Each of your messages is one JSON object: \
+{{\"ask\": {{\"tool\": \"read\", \"path\": \"README.md\"}}}} to call a tool, whose answer you are then given, or \
+{{\"plan\": {{…}}}} with the fields above when you know enough. At most {} calls go before a plan. Read what \
+decides: build scripts, manifests, test configuration, CI; do not guess what a file says. The checkout is there \
+already. A call that is refused says why.\nTools:\n",
+        asked.options.tool_rounds
+    );
+    for tool in asked.tools {
+        let _ = writeln!(text, "- `{}`: {}", tool.name, tool.description);
+        for (name, about) in properties(tool) {
+            let what = about.get("description").and_then(Value::as_str);
+            let what = what.unwrap_or_default().replace('\n', " ");
+            let must = if requires(tool, name) {
+                " (required)"
+            } else {
+                ""
+            };
+            let _ = writeln!(text, "  - `{name}`{must}: {what}");
+        }
+    }
+    text
+}
+
+fn properties(tool: &ToolOffer) -> impl Iterator<Item = (&String, &Value)> {
+    let properties = tool.arguments.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten()
+}
+
+fn requires(tool: &ToolOffer, name: &str) -> bool {
+    let required = tool.arguments.get("required").and_then(Value::as_array);
+    required.is_some_and(|all| all.iter().any(|one| one == name))
+}
+
+/// A message that asks or answers. Not two schemas of which one holds: few servers take those at the root.
+fn turn_schema(asked: &Asked<'_>) -> Value {
+    let names: Vec<&str> = asked.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let mut arguments = Map::new();
+    arguments.insert("tool".to_owned(), json!({"type": "string", "enum": names}));
+    for (name, about) in asked.tools.iter().flat_map(properties) {
+        let kind = match about.get("type") {
+            Some(Value::Array(kinds)) => kinds.iter().find(|kind| *kind != "null"),
+            kind => kind,
+        };
+        let kind = kind.cloned().unwrap_or_else(|| "string".into());
+        arguments
+            .entry(name.clone())
+            .or_insert(json!({"type": kind}));
+    }
+    json!({
+        "type": "object",
+        "properties": {
+            "ask": {
+                "type": "object",
+                "properties": arguments,
+                "required": ["tool"],
+                "additionalProperties": false,
+            },
+            "plan": schema(asked.known_parsers),
+        },
+        "additionalProperties": false,
+    })
 }
 
 fn message(role: Role, content: String) -> ChatMessage {
@@ -153,7 +229,8 @@ fn is_manifest(path: &str) -> bool {
     NAMES.contains(&file) || path.starts_with(".github/workflows/")
 }
 
-fn first(text: &str, bytes: usize) -> &str {
+/// The beginning of a text, whole characters of at most so many bytes.
+pub(super) fn first(text: &str, bytes: usize) -> &str {
     let mut end = text.len().min(bytes);
     while !text.is_char_boundary(end) {
         end -= 1;

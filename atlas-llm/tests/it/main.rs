@@ -4,6 +4,7 @@
 mod budget;
 mod checked;
 mod config;
+mod conversations;
 mod embeddings;
 mod faults;
 mod live;

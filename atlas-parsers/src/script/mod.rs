@@ -2,8 +2,8 @@
 
 use crate::rules::hex_digest;
 use atlas_core::{
-    Environment, Error, ErrorKind, ExitState, Isolation, Job, JobFile, JobUser, Limits, Network,
-    Overlay, ParsedLog, ParsedLogBuilder, RunContext, RunOutcome, Sandbox, TestStatus,
+    AGENTIC, Environment, Error, ErrorKind, ExitState, Isolation, Job, JobFile, JobUser, Limits,
+    Network, Overlay, ParsedLog, ParsedLogBuilder, RunContext, RunOutcome, Sandbox, TestStatus,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -377,7 +377,7 @@ fn status_of(word: &str) -> Option<TestStatus> {
 }
 
 /// The source of a parser that a dataset's row brings along: `log_parser_code` beside
-/// `log_parser_name: "custom"` (SWE-Bench++, in the row or in its `environment_config` or
+/// `log_parser_name: "custom"` or [`AGENTIC`] (SWE-Bench++, in the row or in its `environment_config` or
 /// `spec_dict`), or a `log_parser` that is source and no name (SWE-bench-Live).
 pub fn dataset_parser(row: &Map<String, Value>) -> Option<String> {
     let text = |map: &Map<String, Value>, key: &str| {
@@ -394,7 +394,8 @@ pub fn dataset_parser(row: &Map<String, Value>) -> Option<String> {
         })
         .collect();
     for map in std::iter::once(row).chain(&inner) {
-        if text(map, "log_parser_name").as_deref() == Some("custom")
+        let name = text(map, "log_parser_name");
+        if matches!(name.as_deref(), Some("custom" | AGENTIC))
             && let Some(code) = text(map, "log_parser_code")
         {
             return Some(code);

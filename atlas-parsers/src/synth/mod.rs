@@ -162,10 +162,27 @@ impl Synthesiser {
         asked: &SynthRequest<'_>,
     ) -> Result<SynthReport, Error> {
         let mut report = SynthReport::default();
-        if !self.of_form(cx, Form::Rules, asked, &mut report).await? {
-            self.synthesise_script(cx, asked, &mut report).await?;
-        }
+        self.synthesise_into(cx, asked, &mut report).await?;
         Ok(report)
+    }
+
+    /// The same into a report, which holds the attempts up to there where an error ends it.
+    ///
+    /// # Errors
+    /// As [`synthesise`](Self::synthesise).
+    ///
+    /// # Cancellation
+    /// As [`synthesise`](Self::synthesise).
+    pub async fn synthesise_into(
+        &self,
+        cx: &RunContext,
+        asked: &SynthRequest<'_>,
+        report: &mut SynthReport,
+    ) -> Result<(), Error> {
+        if !self.of_form(cx, Form::Rules, asked, report).await? {
+            self.synthesise_script(cx, asked, report).await?;
+        }
+        Ok(())
     }
 
     /// Goes on with Python where rules came to nothing; nothing is done without a cell. For callers

@@ -2,7 +2,7 @@
 
 use super::source::Source;
 use super::trial::{BaseTrial, Scope};
-use super::{EnvironmentOptions, inventing, synthesizer};
+use super::{EnvironmentOptions, InstanceModel, inventing, synthesizer};
 use crate::failures::{self, Failed};
 use crate::log_reading::LogReading;
 use crate::make::build_proof;
@@ -90,12 +90,15 @@ pub struct BuildReport {
     pub evidence: Vec<Evidence>,
     /// Remarks, drift among them.
     pub warnings: Vec<String>,
+    /// What the model was asked and cost, for plan and parser together; absent without a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<serde_json::Value>,
 }
 
 /// Builds the environment of a repository at a commit and runs Base's tests in it once.
 ///
-/// Writes `environment/` (a context for `docker build`), `plan.json`, `environment.lock.json`, `attempts.json`, `base.log` and
-/// `build.json` into `<out>/<owner>__<name>-<commit>/`.
+/// Writes `environment/` (a context for `docker build`), `plan.json`, `environment.lock.json`, `attempts.json`, `base.log`,
+/// `build.json` and, where a model was asked, `model.jsonl` into `<out>/<owner>__<name>-<commit>/`.
 ///
 /// # Errors
 /// What is no property of the repository: one that is not there, a dead engine, a full disk.
@@ -137,9 +140,16 @@ pub async fn build(
         build_seconds: 0.0,
         evidence: Vec::new(),
         warnings,
+        model: None,
     };
     let clock = Instant::now();
-    let reading = Arc::new(reading(options, &id)?);
+    let model = InstanceModel::open(&options.config, &artefacts)?;
+    let reading = Arc::new(inventing(
+        &options.config,
+        (options.engine, options.trust),
+        (&id, model.as_ref()),
+        LogReading::default(),
+    )?);
     let checkout = repository.checkout.clone();
     let declared = plausible::declared_tests(cx, checkout, &Overlay::default()).await?;
     reading.declare(declared);
@@ -148,7 +158,7 @@ pub async fn build(
         &engines,
         (&id, None, Scope::default()),
         place.seed()?,
-        &reading,
+        (&reading, model.as_ref()),
     )?
     .synthesize(cx, &repository)
     .await?;
@@ -216,19 +226,10 @@ pub async fn build(
             own.id()
         ));
     }
+    report.model = model.as_ref().map(InstanceModel::ledger);
     place.clear_temporary()?;
     write_json(&artefacts.join("build.json"), &report)?;
     Ok(report)
-}
-
-/// With a model, a parser is made for tests that no shipped one reads.
-fn reading(options: &EnvironmentOptions, id: &InstanceId) -> Result<LogReading, Error> {
-    inventing(
-        &options.config,
-        (options.engine, options.trust),
-        id,
-        LogReading::default(),
-    )
 }
 
 /// Leaves the folder `environment`, of which `docker build` alone makes the plan's environment. A plan that cannot

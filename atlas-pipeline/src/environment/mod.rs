@@ -1,6 +1,7 @@
 //! `atlas plan` and `atlas build`: the environment alone, without the three states.
 
 mod build;
+mod model;
 mod plan;
 mod scratch;
 mod source;
@@ -8,6 +9,7 @@ mod trial;
 
 pub(crate) use build::publish;
 pub use build::{BaseRun, BuildOutcome, BuildReport, build};
+pub(crate) use model::InstanceModel;
 pub use plan::{PlanReport, plan};
 pub(crate) use scratch::ScratchSynthesizer;
 
@@ -15,10 +17,12 @@ use crate::log_reading::{Inventor, LogReading, Unread};
 use crate::own_parser::{Isolated, OwnParser};
 use crate::{CachedSandbox, Config, EngineChoice, Engines};
 use atlas_core::{
-    EnvSynthesizer, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, InstanceId, LanguageModel,
+    AGENTIC, EnvSynthesizer, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, InstanceId,
     Limits, Overlay,
 };
-use atlas_docker::{AnalysisOptions, FixedPlan, RefineOptions, RefiningSynthesizer, pin};
+use atlas_docker::{
+    AnalysisOptions, FixedPlan, RefineOptions, RefiningSynthesizer, ToolSource, pin,
+};
 use atlas_oracle::{OracleOptions, RunReader, StateDifferentialOracle};
 use atlas_parsers::Parsers;
 use std::sync::Arc;
@@ -123,7 +127,7 @@ pub(crate) fn synthesizer(
     engines: &Engines,
     (instance, before, scope): (&InstanceId, Option<&Overlay>, Scope),
     seed: String,
-    reading: &Arc<LogReading>,
+    (reading, model): (&Arc<LogReading>, Option<&InstanceModel>),
 ) -> Result<Box<dyn EnvSynthesizer>, Error> {
     // What an environment was made of does not change: asked once per environment, not per folder.
     let known = crate::engine::cache_folder()?.join("inventory");
@@ -144,24 +148,36 @@ pub(crate) fn synthesizer(
             ..fixed(plan, engines)?
         }));
     }
+    let mut options = analysis_options(config)?;
+    if reading.may_invent() {
+        options.known_parsers.push(AGENTIC.to_owned());
+    }
+    #[cfg(feature = "mcp")]
+    let tools: Option<Arc<dyn ToolSource>> = Some(Arc::new(crate::CheckoutTools));
+    #[cfg(not(feature = "mcp"))]
+    let tools = None;
     Ok(Box::new(RefiningSynthesizer {
         builder,
         sandbox,
         trial: Some(trial),
-        options: analysis_options(config)?,
-        refine: RefineOptions::default(),
-        model: model(config)?,
+        options,
+        refine: RefineOptions {
+            tool_rounds: config.model.tool_rounds,
+            ..RefineOptions::default()
+        },
+        model: model.map(InstanceModel::model),
+        tools,
     }))
 }
 
-/// With the configured model, which makes a parser for logs that no shipped one knows.
+/// With a model, which makes a parser for logs that no shipped one knows.
 pub(crate) fn inventing(
     config: &Config,
     (engine, trust): (EngineChoice, bool),
-    instance: &InstanceId,
+    (instance, model): (&InstanceId, Option<&InstanceModel>),
     reading: LogReading,
 ) -> Result<LogReading, Error> {
-    let Some(model) = model(config)? else {
+    let Some(model) = model else {
         return Ok(reading);
     };
     let name: String = instance
@@ -172,29 +188,10 @@ pub(crate) fn inventing(
         .take(50)
         .collect();
     Ok(reading.with_inventor(Some(Inventor {
-        model,
+        model: model.model(),
         isolated: Arc::new(Isolated::new(engine, config, trust, None)?),
         id: format!("made-{name}"),
     })))
-}
-
-/// The configured model, within its budget.
-pub(crate) fn model(config: &Config) -> Result<Option<Arc<dyn LanguageModel>>, Error> {
-    let limits = atlas_llm::Limits {
-        calls: Some(config.model.calls),
-        tokens: Some(config.model.tokens),
-        ..atlas_llm::Limits::none()
-    };
-    if let Some(name) = &config.model.name {
-        let purse = Arc::new(atlas_llm::Purse::new(limits));
-        let model = atlas_llm::ModelConfig::resolve(name, &config.models)?;
-        return atlas_llm::open_model_within(&model, &purse).map(Some);
-    }
-    let Some(path) = &config.model.replay else {
-        return Ok(None);
-    };
-    let replay = atlas_llm::Replay::read(path)?;
-    Ok(Some(Arc::new(atlas_llm::Budget::new(replay, limits))))
 }
 
 /// The oracle for environments of this plan. The console is read by the parser of `reading`, else by
@@ -208,6 +205,14 @@ pub(crate) fn oracle(
 ) -> Result<StateDifferentialOracle, Error> {
     let parsers = Parsers::builtin();
     let unknown = |why: atlas_parsers::UnknownParser| {
+        if plan.log_parser_name == AGENTIC {
+            return Error::new(
+                ErrorKind::InvalidInput,
+                "choose the plan's parser:",
+                "`agentic` is one that is not shipped: name a model that makes it (--model), or give it \
+                 (--parser FILE)",
+            );
+        }
         Error::new(ErrorKind::InvalidInput, "choose the plan's parser", "").with_source(why)
     };
     let options = OracleOptions {

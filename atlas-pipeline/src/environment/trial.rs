@@ -7,11 +7,12 @@ use crate::log_reading::LogReading;
 use crate::runners::{Touched, is_most, pinned, scoped};
 use async_trait::async_trait;
 use atlas_core::{
-    Environment, Error, ExitState, InstanceId, Limits, OracleTask, Overlay, Patch, RunContext,
-    State, TestScopeLevel,
+    AGENTIC, Environment, EnvironmentPlan, Error, ExitState, InstanceId, Limits, OracleTask,
+    Overlay, Patch, RunContext, State, TestScopeLevel,
 };
 use atlas_docker::{Trial, TrialRun};
 use atlas_oracle::StateRun;
+use atlas_parsers::{Hints, detect};
 use std::sync::Arc;
 
 /// Runs Base as the oracle would.
@@ -206,10 +207,31 @@ impl BaseTrial {
     }
 }
 
+/// The shipped parser that knows the output of a plan that asks for one to be made.
+fn shipped_after_all(plan: &EnvironmentPlan, run: &StateRun) -> Option<String> {
+    if plan.log_parser_name != AGENTIC || !run.parsed.results.is_empty() {
+        return None;
+    }
+    let hints = Hints {
+        command: Some(&plan.test_cmd),
+        language: Some(&plan.language),
+    };
+    detect(&run.log, &hints).parser
+}
+
 #[async_trait]
 impl TrialRun for BaseTrial {
     async fn run(&self, cx: &RunContext, environment: &Environment) -> Result<Trial, Error> {
-        let (mut run, chosen) = self.chosen(cx, environment).await?;
+        let (mut run, mut chosen) = self.chosen(cx, environment).await?;
+        let plan = &chosen.as_ref().unwrap_or(environment).plan;
+        if self.reading.own().is_none()
+            && let Some(known) = shipped_after_all(plan, &run)
+        {
+            let mut read = chosen.unwrap_or_else(|| environment.clone());
+            read.plan.log_parser_name = known;
+            run = self.state(cx, &read).await?;
+            chosen = Some(read);
+        }
         let environment = chosen.as_ref().unwrap_or(environment);
         // Tests that nobody reads are no fault of the plan.
         if run.parsed.results.is_empty()

@@ -44,7 +44,8 @@ impl Subject {
     ];
 
     /// Columns that say more than their text, of a parser or of how tests run.
-    const STRUCTURED: [&'static str; 6] = [
+    const STRUCTURED: [&'static str; 7] = [
+        "_atlas_source",
         "atlas",
         "environment_config",
         "install_config",

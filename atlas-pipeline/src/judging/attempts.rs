@@ -7,8 +7,9 @@ use super::{
     candidate_patches, instance_rows, judge_items,
 };
 use crate::evaluate::{InputFault, PredictionSource};
+use crate::own_parser::rules_of_row;
 use crate::reading::parse_bytes;
-use atlas_core::{ChatMessage, Error, InstanceId, Judge, RunContext, Subject};
+use atlas_core::{ChatMessage, Error, InstanceId, Judge, LogParserExt as _, RunContext, Subject};
 use atlas_judge::attempts::{
     AttemptClass, AttemptFinding, AttemptJudge, AttemptOptions, AttemptSummary, FailedAttempt,
     attempt_by_rule, attempt_prompt,
@@ -171,7 +172,10 @@ fn messages(candidate: &CandidatePatch, log: &Value) -> Option<Value> {
     let text = |column: &str| candidate.instance.text(column).ok().flatten();
     let named = text("log_parser").map(|name| name.trim_start_matches("parse_log_"));
     let read = |parser: &str| parse_bytes(log.as_bytes(), parser, &Hints::default()).ok();
-    let (parsed, _) = named.and_then(read).or_else(|| read("auto"))?;
+    let parsed = match rules_of_row(candidate.instance.as_map()) {
+        Some(own) => own.parse(log.as_bytes()),
+        None => named.and_then(read).or_else(|| read("auto"))?.0,
+    };
     Some(json!(message_lines(log, &parsed)))
 }
 

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::clones::clone_among;
 use crate::evaluate::{InputFault, PredictionSource};
+use crate::own_parser::rules_of_row;
 use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, RunContext, Subject};
 use atlas_judge::validation::{
     DecisionRule, FunnelStep, PatchRecord, PatchValidation, Policies, Population, Review,
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Which review follows the stages without a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -335,7 +337,10 @@ impl Known {
             attachments,
         })?;
         let parser = candidate.instance.text("log_parser").ok().flatten();
-        subject.log_parser = parser.and_then(|id| self.parsers.get(id).ok());
+        subject.log_parser = match rules_of_row(candidate.instance.as_map()) {
+            Some(own) => Some(Arc::new(own)),
+            None => parser.and_then(|id| self.parsers.get(id).ok()),
+        };
         if let Some(repos) = &options.repos
             && options.mode == ReviewMode::Specification
         {

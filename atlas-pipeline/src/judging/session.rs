@@ -113,7 +113,7 @@ pub fn exchanges_beside(results: &Path) -> PathBuf {
 }
 
 /// What was spent from a purse.
-pub(super) fn ledger(purse: &Purse) -> Value {
+pub(crate) fn ledger(purse: &Purse) -> Value {
     let ledger = purse.ledger();
     let usage = ledger.usage();
     let failed: u64 = ledger.models.values().map(|one| one.failed_calls).sum();

@@ -1,11 +1,13 @@
 //! Runs that the plan's parser does not read, and what reads them then.
 
 use super::{MakeOptions, Work, certificate};
-use crate::environment::inventing;
+use crate::environment::{InstanceModel, inventing};
 use crate::log_reading::LogReading;
 use crate::own_parser::Isolated;
 use crate::store::write_json;
-use atlas_core::{Environment, Error, InstanceId, OracleOutcome, OracleReport, RunContext, State};
+use atlas_core::{
+    AGENTIC, Environment, Error, InstanceId, OracleOutcome, OracleReport, RunContext, State,
+};
 use atlas_oracle::StateRun;
 use atlas_parsers::Decision;
 use std::collections::BTreeMap;
@@ -15,7 +17,7 @@ use std::collections::BTreeMap;
 pub(super) async fn reading(
     cx: &RunContext,
     options: &MakeOptions,
-    id: &InstanceId,
+    (id, model): (&InstanceId, Option<&InstanceModel>),
 ) -> Result<LogReading, Error> {
     let given = match &options.parser {
         Some(path) => {
@@ -27,7 +29,7 @@ pub(super) async fn reading(
     inventing(
         &options.config,
         (options.engine, options.trust),
-        id,
+        (id, model),
         LogReading::by(given),
     )
 }
@@ -83,7 +85,7 @@ impl Work {
                     own.id()
                 ));
             }
-            own.id().clone_into(&mut environment.plan.log_parser_name);
+            AGENTIC.clone_into(&mut environment.plan.log_parser_name);
             write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
         }
         tracing::debug!(is_new, is_doubtful, model = ?options.config.model.name, "parser of the runs");

@@ -2,6 +2,7 @@
 
 use super::{MakeOptions, Work, inject};
 use crate::Engines;
+use crate::environment::InstanceModel;
 use crate::log_reading::LogReading;
 use crate::own_parser::OwnParser;
 use crate::store::{Workplace, write_json};
@@ -186,7 +187,7 @@ impl Work {
                 after,
                 unstable: &unstable,
             };
-            let model = crate::environment::model(&options.config)?;
+            let model = self.model.as_ref().map(InstanceModel::model);
             let (injection, checks) = inject::inject(cx, &subject, model.as_ref()).await?;
             write_json(&self.artefacts.join("injection.json"), &injection)?;
             let notes = injection
@@ -197,7 +198,8 @@ impl Work {
             more = checks;
         }
         let own = reading.own();
-        let name = environment.plan.log_parser_name.as_str();
+        let name = &environment.plan.log_parser_name;
+        let name = own.as_ref().map_or(name.as_str(), OwnParser::id);
         let examined = examine(cx, (name, own.as_ref()), runs, more).await?;
         Ok(match examined {
             Ok(certificate) => {

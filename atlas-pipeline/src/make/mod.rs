@@ -19,7 +19,7 @@ pub use inject::{InjectAttempt, InjectionReport, LeftTest};
 pub use outcome::{MakeOutcome, Seconds};
 pub use witness::SecondWitness;
 
-use crate::environment::Scope;
+use crate::environment::{InstanceModel, Scope};
 use crate::failures::{self, Failed};
 use crate::log_reading::LogReading;
 use crate::plausible;
@@ -28,8 +28,8 @@ use crate::runners::{Touched, pinned};
 use crate::store::{Key, Workplace, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
-    BeforeFailureExtent, Confirmation, EnvSynthesizer, Environment, EnvironmentPlan, Error,
-    ErrorKind, Evidence, InstanceId, Isolation, Kind, Limits, OracleOutcome, OracleReport,
+    AGENTIC, BeforeFailureExtent, Confirmation, EnvSynthesizer, Environment, EnvironmentPlan,
+    Error, ErrorKind, Evidence, InstanceId, Isolation, Kind, Limits, OracleOutcome, OracleReport,
     OracleTask, Overlay, Repository, RunContext, State, SynthesisOutcome,
 };
 use atlas_oracle::StateRun;
@@ -153,6 +153,9 @@ pub struct MakeReport {
     /// What the runner's structured reports say beside the console; absent where no state ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_witness: Option<SecondWitness>,
+    /// What the model was asked and cost, for plan, parser and injection together; absent without a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<serde_json::Value>,
 }
 
 /// Makes one pull request into a verified instance, or says why it is none.
@@ -188,6 +191,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         engine: String::new(),
         isolation: None,
         second_witness: None,
+        model: InstanceModel::open(&options.config, &artefacts)?,
     };
     let result = work.run(cx, options, &request, &place).await;
     place.clear_temporary()?;
@@ -242,6 +246,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         warnings: work.warnings,
         confirmation,
         second_witness: work.second_witness,
+        model: work.model.as_ref().map(InstanceModel::ledger),
     };
     write_json(&report.artefacts.join("make.json"), &report)?;
     Ok(report)
@@ -275,6 +280,7 @@ struct Work {
     engine: String,
     isolation: Option<Isolation>,
     second_witness: Option<SecondWitness>,
+    model: Option<InstanceModel>,
 }
 
 impl Work {
@@ -342,7 +348,8 @@ impl Work {
             head_tests: split.head_tests.clone(),
             touched: split.decisions.iter().map(|d| d.path.clone()).collect(),
         };
-        let reading = Arc::new(anew::reading(cx, options, &request.instance_id).await?);
+        let of = (&request.instance_id, self.model.as_ref());
+        let reading = Arc::new(anew::reading(cx, options, of).await?);
         let checkout = repository.checkout.clone();
         reading.declare(plausible::declared_tests(cx, checkout, &after).await?);
         let mut environment = match self
@@ -487,15 +494,16 @@ impl Work {
             touched: Touched::new(&repository.checkout, decisions),
         };
         let (instance, seed) = ((&request.instance_id, Some(before), scope), place.seed()?);
+        let asked = (reading, self.model.as_ref());
         let synthesizer =
-            crate::environment::synthesizer(&options.config, engines, instance, seed, reading)?;
+            crate::environment::synthesizer(&options.config, engines, instance, seed, asked)?;
         match synthesizer.synthesize(cx, repository).await? {
             SynthesisOutcome::Ready(mut environment) => {
                 failures::forget(&options.out, &request.instance_id)?;
                 self.publish(cx, repository, &environment.plan).await?;
                 environment.plan = pinned(&environment.plan);
-                if let Some(own) = reading.own() {
-                    own.id().clone_into(&mut environment.plan.log_parser_name);
+                if reading.own().is_some() {
+                    AGENTIC.clone_into(&mut environment.plan.log_parser_name);
                 }
                 write_json(&self.artefacts.join("attempts.json"), &environment.attempts)?;
                 write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
@@ -514,6 +522,11 @@ impl Work {
                 ..
             } => {
                 write_json(&self.artefacts.join("attempts.json"), &attempts)?;
+                let (answers, notes) = reading.record();
+                self.warnings.extend(notes);
+                if !answers.is_empty() {
+                    write_json(&self.artefacts.join("parser.attempts.json"), &answers)?;
+                }
                 if let Some(last) = attempts.last() {
                     self.publish(cx, repository, &last.plan).await?;
                     write_json(&self.artefacts.join("plan.json"), &last.plan)?;

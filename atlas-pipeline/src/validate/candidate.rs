@@ -2,7 +2,7 @@
 
 use super::rows::unreadable;
 use crate::clones::clone_among;
-use crate::environment::{Scope, fixed, oracle, synthesizer};
+use crate::environment::{InstanceModel, Scope, fixed, oracle, synthesizer};
 use crate::log_reading::LogReading;
 use crate::make::build_proof;
 use crate::make::pull_request::checkout;
@@ -10,9 +10,9 @@ use crate::own_parser::OwnParser;
 use crate::store::{Workplace, read_json};
 use crate::{Config, Engines};
 use atlas_core::{
-    Applied, Candidate, Decision, EnvSynthesizer, EnvironmentPlan, Error, ErrorKind, Evidence,
-    Finding, Instance, Oracle, OracleReport, OracleTask, Overlay, Patch, PatchApplier, Repository,
-    RunContext, Severity, SynthesisOutcome, Verdict,
+    AGENTIC, Applied, Candidate, Decision, EnvSynthesizer, EnvironmentPlan, Error, ErrorKind,
+    Evidence, Finding, Instance, Oracle, OracleReport, OracleTask, Overlay, Patch, PatchApplier,
+    Repository, RunContext, Severity, SynthesisOutcome, Verdict,
 };
 use atlas_oracle::Evaluator;
 use atlas_source::{CommitApplier, GitRepo, manifests_of};
@@ -107,6 +107,7 @@ impl Prospect<'_> {
         let seed = self.seed.clone();
         let config = self.config;
         let reading = Arc::new(LogReading::by(self.own.clone()));
+        let model = InstanceModel::open(config, &self.place.path("model"))?;
         let planned: Option<EnvironmentPlan> = read_json(&self.artefacts.join("plan.json"));
         let synthesizer: Box<dyn EnvSynthesizer> =
             match planned.filter(|_| config.plan.file.is_none()) {
@@ -116,7 +117,7 @@ impl Prospect<'_> {
                     self.engines,
                     (&id, None, Scope::default()),
                     seed.clone(),
-                    &reading,
+                    (&reading, model.as_ref()),
                 )?,
             };
         let mut environment = match synthesizer.synthesize(cx, &repository).await? {
@@ -136,8 +137,8 @@ impl Prospect<'_> {
                 ));
             }
         };
-        if let Some(own) = &self.own {
-            own.id().clone_into(&mut environment.plan.log_parser_name);
+        if self.own.is_some() {
+            AGENTIC.clone_into(&mut environment.plan.log_parser_name);
         }
         let oracle = oracle(
             self.engines,

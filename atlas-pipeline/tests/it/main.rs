@@ -6,6 +6,7 @@
     reason = "a test that cannot go on should say where, and one that is skipped that it was"
 )]
 
+mod agentic;
 mod attempt_rules;
 mod attempts;
 mod baselines;
@@ -36,6 +37,7 @@ mod measure;
 mod measured;
 mod own_parsers;
 mod red_team;
+#[cfg(feature = "mcp")]
 mod refine;
 mod rows;
 mod states;

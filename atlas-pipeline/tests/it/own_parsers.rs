@@ -294,7 +294,7 @@ fn eval_reads_by_the_code_of_a_row_and_stops_hostile_code() {
 }
 
 /// A runner that nobody knows, in a repository whose last commit fixes negative numbers.
-const RUN: &str = "pass=0; fail=0; skip=0\nfor t in tests/*.t; do\n  name=$(basename \"$t\" .t)\n  \
+pub(crate) const RUN: &str = "pass=0; fail=0; skip=0\nfor t in tests/*.t; do\n  name=$(basename \"$t\" .t)\n  \
     if grep -q later \"$t\"; then echo \"$name SKIP not yet\"; skip=$((skip+1))\n  \
     elif sh \"$t\"; then echo \"$name OK as it should be\"; pass=$((pass+1))\n  \
     else echo \"$name ERR not as it should be\"; fail=$((fail+1)); fi\ndone\n\
@@ -340,7 +340,7 @@ fn planned(place: &Place, command: &str, build: &[&str]) {
     std::fs::write(place.path("atlas.toml"), "[plan]\nfile = \"plan.json\"\n").unwrap();
 }
 
-fn rules() -> Value {
+pub(crate) fn rules() -> Value {
     json!({
         "schema_version": 1, "id": "house", "reads": "the house's runner",
         "statuses": {"OK": "PASSED", "ERR": "FAILED", "SKIP": "SKIPPED"},
@@ -350,12 +350,12 @@ fn rules() -> Value {
     })
 }
 
-fn row_of(place: &Place, out: &str) -> Value {
+pub(crate) fn row_of(place: &Place, out: &str) -> Value {
     let text = std::fs::read_to_string(place.path(out).join("dataset.jsonl")).unwrap();
     serde_json::from_str(text.trim_end()).unwrap()
 }
 
-fn good(done: &Done) {
+pub(crate) fn good(done: &Done) {
     assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
 }
 

@@ -10,8 +10,8 @@ use atlas_pipeline::docker::{
 };
 use atlas_pipeline::llm::{Recorded, Rule, Scripted};
 use atlas_pipeline::parsers::Parsers;
-use atlas_pipeline::{Config, EngineChoice, Engines, LocalConfig};
-use serde_json::json;
+use atlas_pipeline::{CheckoutTools, Config, EngineChoice, Engines, LocalConfig};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// A program whose checks no rule takes for tests.
@@ -66,8 +66,47 @@ fn answer(build: &str, test_cmd: &str) -> String {
     format!("```json\n{plan}\n```")
 }
 
+fn ask(tool: &str, arguments: &Value) -> String {
+    let mut asked = arguments.clone();
+    asked["tool"] = tool.into();
+    format!("I look first.\n{}", json!({"ask": asked}))
+}
+
+/// Lines of a script, each answering one question.
+fn script(place: &Place, turns: &[(&str, String)]) {
+    let lines = turns
+        .iter()
+        .map(|(holds, text)| json!({"holds": holds, "text": text}).to_string());
+    let lines: Vec<String> = lines.collect();
+    std::fs::write(place.path("script.jsonl"), lines.join("\n")).unwrap();
+}
+
+/// `atlas build` of the last commit but one, on the local engine, by the script.
+fn build<'a>(repo: &'a str, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["build", "--repo", repo, "--base", "HEAD~1", "--out", out];
+    args.extend(["--engine", "local", "--trust", "--format", "json"]);
+    args.extend(more);
+    args
+}
+
+/// The file of that name in the one folder of an output folder that holds it.
+fn left(place: &Place, out: &str, name: &str) -> String {
+    let entries = std::fs::read_dir(place.path(out)).unwrap().flatten();
+    let mut found = entries.map(|entry| entry.path().join(name));
+    let found = found.find(|path| path.exists());
+    std::fs::read_to_string(found.unwrap_or_else(|| panic!("no {name} in {out}"))).unwrap()
+}
+
 async fn synthesize(place: &Place, model: Arc<dyn LanguageModel>) -> SynthesisOutcome {
-    let checkout = place.repository("odd", &[ODD]);
+    synthesize_in(place, ODD, model).await
+}
+
+async fn synthesize_in(
+    place: &Place,
+    files: &[(&str, &str)],
+    model: Arc<dyn LanguageModel>,
+) -> SynthesisOutcome {
+    let checkout = place.repository("odd", &[files]);
     let config = Config {
         local: LocalConfig {
             root: Some(place.path("cache/atlas")),
@@ -89,6 +128,7 @@ async fn synthesize(place: &Place, model: Arc<dyn LanguageModel>) -> SynthesisOu
         },
         refine: RefineOptions::default(),
         model: Some(model),
+        tools: Some(Arc::new(CheckoutTools)),
     };
     let base = git(&checkout, &["rev-parse", "HEAD"]);
     let repository = Repository {
@@ -214,4 +254,192 @@ fn a_model_named_on_the_command_line_mends_a_plan() {
     let done = place.run(&args);
     assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
     assert!(done.stdout().contains(good), "{}", done.stdout());
+}
+
+/// What the build needs stands in a file that no question shows.
+const HIDDEN: &[(&str, &str)] = &[
+    ("prepare.sh", "[ \"$1\" = --stage-nine ]\n"),
+    ("tools/notes/HOWTO", "Run: sh prepare.sh --stage-nine\n"),
+];
+
+const LATER: &[(&str, &str)] = &[("later.txt", "the solution\n")];
+
+/// A conversation in which the model looks at the repository, and where it must not.
+fn looking(later: &str) -> Vec<(&'static str, String)> {
+    let good = "python3 -m unittest -v checks";
+    let read = |path: &str| ask("read", &json!({"path": path}));
+    vec![
+        ("Rules found no way", answer("sh prepare.sh", good)),
+        ("does not build", read("../secret")),
+        ("`..` leads out of what may be read", read("/etc/passwd")),
+        ("relative to the repository's root", read(".git/config")),
+        ("git's own files", ask("clone", &json!({"base": later}))),
+        ("only its base commit", read("later.txt")),
+        ("no such file", ask("history", &json!({}))),
+        (
+            "commit 0",
+            ask("search", &json!({"pattern": "prepare\\.sh", "glob": null})),
+        ),
+        ("tools/notes/HOWTO", ask("read", &json!({"file": "x"}))),
+        ("unknown field `file`", read("tools/notes/HOWTO")),
+        (
+            "--stage-nine",
+            answer(
+                "sh prepare.sh --stage-nine",
+                "python3 -m unittest -v elsewhere",
+            ),
+        ),
+        (
+            "the tests cannot run in it",
+            answer("sh prepare.sh --stage-nine", good),
+        ),
+    ]
+}
+
+#[test]
+fn a_model_looks_at_the_repository_before_it_mends_and_its_conversation_can_be_replayed() {
+    let place = Place::new();
+    let repo = place.repository("odd", &[&[ODD, HIDDEN].concat(), LATER]);
+    let later = git(&repo, &["rev-parse", "HEAD"]);
+    let repo = repo.to_str().unwrap();
+    script(&place, &looking(&later));
+    let done = place.run(&build(repo, "out", &["--model", "scripted:script.jsonl"]));
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    let report = done.json();
+    assert_eq!(report["attempts"], 3);
+    assert_eq!(report["model"]["calls"], 12, "{report:#}");
+    assert!(report["model"]["seconds"].is_number());
+    let attempts: Value = serde_json::from_str(&left(&place, "out", "attempts.json")).unwrap();
+    // Questions are no corrections.
+    let origin = &attempts[1]["origin"];
+    assert_eq!(
+        (
+            &origin["correction"],
+            &origin["questions"],
+            &origin["phase"]
+        ),
+        (&json!(1), &json!(9), &json!("error_recovery"))
+    );
+    assert!(attempts[2]["origin"].get("questions").is_none());
+
+    // Every request and answer in order, with what the tools said; nothing of what they refuse.
+    let conversation = left(&place, "out", "model.jsonl");
+    let lines: Vec<Value> = conversation
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 12);
+    let messages = lines[10]["request"]["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 2 + 2 * 9);
+    let text = messages.last().unwrap()["content"].as_str().unwrap();
+    assert!(text.starts_with("read says:\n{"), "{text}");
+    assert!(!conversation.contains("the solution"));
+    assert!(!conversation.contains("[core]"));
+
+    // The same again with nobody to ask, after everything that was built is gone.
+    std::fs::remove_dir_all(place.path("cache")).unwrap();
+    std::fs::rename(
+        place
+            .path(&format!("out/{}", folder(&place, "out")))
+            .join("model.jsonl"),
+        place.path("kept.jsonl"),
+    )
+    .unwrap();
+    std::fs::write(
+        place.path("atlas.toml"),
+        "[model]\nreplay = \"kept.jsonl\"\n",
+    )
+    .unwrap();
+    let again = place.run(&build(repo, "again", &[]));
+    assert_eq!(again.code(), 0, "{}{}", again.stdout(), again.stderr());
+    assert_eq!(
+        left(&place, "out", "plan.json"),
+        left(&place, "again", "plan.json")
+    );
+    assert_eq!(left(&place, "again", "model.jsonl").lines().count(), 12);
+}
+
+/// The one instance in an output folder.
+fn folder(place: &Place, out: &str) -> String {
+    let entries = std::fs::read_dir(place.path(out)).unwrap().flatten();
+    let found = entries.filter(|entry| entry.path().join("build.json").exists());
+    let names: Vec<_> = found
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+    names[0].clone()
+}
+
+#[test]
+fn a_budget_that_ends_in_a_conversation_is_a_verdict_and_what_was_answered_is_not_asked_again() {
+    let place = Place::new();
+    let repo = place.repository("odd", &[&[ODD, HIDDEN].concat(), LATER]);
+    let later = git(&repo, &["rev-parse", "HEAD"]);
+    let repo = repo.to_str().unwrap();
+    script(&place, &looking(&later));
+    let config = |calls: u32| {
+        let text = format!("[model]\nname = \"scripted:script.jsonl\"\ncalls = {calls}\n");
+        std::fs::write(place.path("atlas.toml"), text).unwrap();
+    };
+    config(5);
+    let done = place.run(&build(repo, "out", &[]));
+    assert_eq!(done.code(), 3, "{}{}", done.stdout(), done.stderr());
+    let report = done.json();
+    let reason = report["reason"].as_str().unwrap();
+    assert!(reason.contains("exit code 1"), "what is wrong: {reason}");
+    assert!(reason.contains("not corrected"), "{reason}");
+    let told = report["evidence"].to_string();
+    assert!(told.contains("5 of 5 calls spent"), "{told}");
+    assert_eq!(report["model"]["calls"], 5);
+    // What was tried is there: the plan, and the conversation up to the end.
+    assert_eq!(report["attempts"], 1);
+    assert!(left(&place, "out", "attempts.json").contains("sh prepare.sh"));
+    assert_eq!(left(&place, "out", "model.jsonl").lines().count(), 5);
+    assert!(!left(&place, "out", "plan.json").contains("--stage-nine"));
+
+    // With more, it goes on: the script has no second answer to what was answered before.
+    let rest: Vec<_> = looking(&later).split_off(5);
+    script(&place, &rest);
+    config(7);
+    let done = place.run(&build(repo, "out", &[]));
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    assert_eq!(done.json()["model"]["calls"], 7);
+    assert_eq!(left(&place, "out", "model.jsonl").lines().count(), 12);
+}
+
+#[tokio::test]
+async fn questions_are_bounded_in_number_and_answers_in_size() {
+    let place = Place::new();
+    let good = "python3 -m unittest -v checks";
+    let mut turns: Vec<Rule> = (0..20)
+        .map(|at| {
+            let holds = if at == 0 {
+                "Rules found no way"
+            } else {
+                "says:"
+            };
+            Rule::text(holds, ask("read", &json!({"path": "long.txt"})))
+        })
+        .collect();
+    // The twenty-first is not answered, and who asks once more has given no plan.
+    turns.push(Rule::text("… cut after 16384 of", ask("list", &json!({}))));
+    turns.push(Rule::text("No more questions", ask("list", &json!({}))));
+    turns.push(Rule::text("it is a question", answer("true", good)));
+    let model = Arc::new(Scripted::new(turns));
+    let long = "a line of some length\n".repeat(2_000);
+    let files = [ODD, &[("long.txt", long.as_str())]].concat();
+    let outcome = synthesize_in(&place, &files, Arc::<Scripted>::clone(&model)).await;
+    let SynthesisOutcome::Ready(environment) = outcome else {
+        panic!("no environment");
+    };
+    assert!(model.unused().is_empty(), "{:?}", model.unused());
+    let AttemptOrigin::Model {
+        correction,
+        questions,
+        ..
+    } = environment.attempts[0].origin
+    else {
+        panic!("{:?}", environment.attempts[0].origin);
+    };
+    assert_eq!((correction, questions), (2, 0));
 }
