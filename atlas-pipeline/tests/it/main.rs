@@ -37,6 +37,7 @@ mod measured;
 mod own_parsers;
 mod red_team;
 mod refine;
+mod registry;
 mod rows;
 mod states;
 mod support;
