@@ -37,7 +37,8 @@ pub use build::{BuildOutcome, Builder};
 pub use engine::{
     Bubblewrap, BubblewrapStatus, DiskUse, DockerBuilder, DockerEngine, DockerOptions,
     DockerSandbox, DockerStatus, EngineStatus, FoundImage, LocalBuilder, LocalEngine, LocalOptions,
-    LocalSandbox, StoredImage, double_quoted, engine_status, write_context,
+    LocalSandbox, PushedImage, RegistryLogin, StoredImage, double_quoted, engine_status, registry,
+    write_context,
 };
 pub use languages::{inventory_script, languages};
 #[cfg(feature = "mcp")]

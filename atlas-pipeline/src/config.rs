@@ -1,5 +1,6 @@
 //! `atlas.toml`.
 
+use crate::ImageName;
 use atlas_core::{Error, ErrorKind, Limits};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -28,6 +29,8 @@ pub struct Config {
     pub plan: PlanConfig,
     /// How long predictions may run.
     pub grading: GradingConfig,
+    /// The images that `atlas make` leaves.
+    pub image: ImageConfig,
     /// What `atlas make` does before it accepts anything.
     pub make: MakeConfig,
     /// The language model that is asked where rules do not help.
@@ -35,6 +38,16 @@ pub struct Config {
     /// Models by name, `[models.NAME]`, for commands that take `--model NAME`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, atlas_llm::ModelConfig>,
+}
+
+/// `[image]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ImageConfig {
+    /// A further name for each image, which the row then says: `registry.example/tasks/{instance_id}:{key}`. Fields:
+    /// [`ImageName`]. Default: none; the row has Atlas's own name, which no registry knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<ImageName>,
 }
 
 /// `[make]`.
@@ -383,6 +396,19 @@ mod tests {
         assert_eq!(
             engine.base_images["python:3.8-slim"],
             "registry.example/python:3.8"
+        );
+    }
+
+    #[test]
+    fn a_name_that_no_image_can_have_is_refused_with_its_place() {
+        let good = "[image]\nname = \"quay.io/me/{instance_id}:{key}\"\n";
+        let name = Config::parse(good, "atlas.toml").unwrap().image.name;
+        assert_eq!(name.unwrap().to_string(), "quay.io/me/{instance_id}:{key}");
+        let bad = "[image]\nname = \"quay.io/Me/{instance_id}\"\n";
+        let why = Config::parse(bad, "atlas.toml").unwrap_err().chain();
+        assert!(
+            why.contains("image.name") && why.contains("line 2"),
+            "{why}"
         );
     }
 

@@ -12,6 +12,7 @@ mod environment;
 mod eval_script;
 mod evaluate;
 mod failures;
+mod image_name;
 mod judging;
 mod log_reading;
 mod make;
@@ -20,6 +21,7 @@ mod mcp;
 mod measure;
 mod own_parser;
 mod plausible;
+mod push;
 mod reading;
 mod reason;
 mod retry;
@@ -42,8 +44,8 @@ pub use atlas_source as source;
 pub use audit::{AuditCount, AuditReport, audit_dataset, audit_runs};
 pub use cached::CachedSandbox;
 pub use config::{
-    Bytes, Config, EngineConfig, GradingConfig, LocalConfig, MakeConfig, ModelConfig, PlanConfig,
-    ScopeChoice,
+    Bytes, Config, EngineConfig, GradingConfig, ImageConfig, LocalConfig, MakeConfig, ModelConfig,
+    PlanConfig, ScopeChoice,
 };
 pub use datasets::{
     ConvertReport, LeaderboardReport, LintReport, compare_models, convert_dataset, lint_dataset,
@@ -62,6 +64,7 @@ pub use evaluate::{
     RegradedInstance, evaluate, grade_row, regrade, run_id,
 };
 pub use failures::{EnvironmentFailure, FailureClass, FailureReport, FailureWeight, failures};
+pub use image_name::{ImageName, ImageNameFields, InvalidImageName};
 pub use judging::{
     AbstainOptions, AbstainReport, AbstainResult, Attached, AttemptResult, AttemptRunOptions,
     AttemptRunReport, Baseline, BaselineRunOptions, BaselineRunReport, CandidatePatch,
@@ -80,6 +83,7 @@ pub use make::{
 pub use mcp::{CheckoutTools, McpOptions, serve_mcp};
 pub use measure::{CheckedFile, MeasureInput, check_file, measure, report_policies};
 pub use own_parser::{ParserOrigin, ReadBy};
+pub use push::{PushReport, RegistryLogins, push_images};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
 pub use statuses::Statuses;

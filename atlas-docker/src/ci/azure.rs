@@ -157,14 +157,12 @@ impl Reader<'_> {
     fn job(&mut self, file: &str, node: &Node, scope: &Job, depth: usize) {
         let mut job = scope.clone();
         job.name = format!("{} {}", node.text_of("job"), node.text_of("displayName"));
-        if let Some(matrix) = node.at(&["strategy", "matrix"]) {
-            for (_, entry) in matrix.entries() {
-                // What names another system in one value is for that system.
-                if !other_system(&entry.all_text()) {
-                    for (key, value) in entry.entries() {
-                        job.bind(file, &key.text, value);
-                    }
-                }
+        if let Some(named) = node.at(&["strategy", "matrix"]) {
+            // What names another system in one value is for that system.
+            let named = named.entries().iter().map(|(_, entry)| entry);
+            let here = named.filter(|entry| !other_system(&entry.all_text()));
+            for entry in here {
+                job.combination(file, entry.entries());
             }
         }
         variables(&mut job, file, node);

@@ -3,7 +3,7 @@
 use super::image::java;
 use super::job::{Job, other_system};
 use super::yaml::{Node, load};
-use super::{Beside, Placed, apt_names};
+use super::{Beside, Placed, apt_names, matrix};
 use crate::tree::Tree;
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -133,7 +133,7 @@ impl Reader<'_> {
             let defaults = root.at(&["on", "workflow_call", "inputs"]);
             bind_defaults(&mut job, file, defaults);
             if let Some(matrix) = node.at(&["strategy", "matrix"]) {
-                matrix_of(&mut job, file, matrix);
+                matrix::bind(&mut job, file, matrix::of_github(matrix));
             }
             if elsewhere(&job, file, node.get("runs-on")) {
                 continue;
@@ -362,24 +362,6 @@ fn runs_tests(step: &Node, file: &str) -> bool {
     let commands = step.get("run").map(|run| run.commands(file));
     let mut commands = commands.into_iter().flatten();
     commands.any(|command| Job::is_test(&command.text))
-}
-
-fn matrix_of(job: &mut Job, file: &str, matrix: &Node) {
-    for (key, value) in matrix.entries() {
-        match key.text.as_str() {
-            "exclude" => {}
-            "include" => {
-                for entry in value.items() {
-                    if !other_system(&entry.all_text()) {
-                        for (key, value) in entry.entries() {
-                            job.bind(file, &key.text, value);
-                        }
-                    }
-                }
-            }
-            name => job.bind(file, name, value),
-        }
-    }
 }
 
 /// The version in a file that a setup action is pointed to.

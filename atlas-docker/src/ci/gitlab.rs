@@ -2,7 +2,7 @@
 
 use super::job::{Job, other_system};
 use super::yaml::{Node, load};
-use super::{Beside, Placed};
+use super::{Beside, Placed, matrix};
 use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -117,11 +117,9 @@ impl Pipeline {
         }
         let stage = self.find(&lineage, "stage").map(|(_, stage)| stage.text());
         let mut job = Job::new(format!("{name} {}", stage.unwrap_or_default()));
-        if let Some((file, matrix)) = self.find(&lineage, "parallel") {
-            for entry in matrix.each("matrix") {
-                for (key, value) in entry.entries() {
-                    job.bind(file, &key.text, value);
-                }
+        if let Some((file, parallel)) = self.find(&lineage, "parallel") {
+            for entry in parallel.each("matrix") {
+                matrix::bind(&mut job, file, matrix::product(entry.entries().iter()));
             }
         }
         // The first one counts: a job's own before its templates' before the root's.

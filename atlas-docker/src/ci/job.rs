@@ -22,6 +22,8 @@ pub(crate) struct Job {
     /// What expressions can name: the matrix (entries for other systems left out), inputs,
     /// parameters and variables.
     pub(super) bindings: Vec<(String, Placed)>,
+    /// The combinations of the matrix: name and value.
+    combinations: Vec<Vec<(String, String)>>,
     /// The shell commands, one a line, without those of conditional matrix entries.
     pub(crate) commands: Vec<Placed>,
     /// The systems it runs on and the images it runs in.
@@ -223,6 +225,35 @@ impl Job {
         }
     }
 
+    /// Gives the names of a matrix the values of one of its combinations. An expression of several names has
+    /// only values that stand together in one.
+    pub(super) fn combination(&mut self, file: &str, values: &[(Placed, Node)]) {
+        let before = std::mem::take(&mut self.bindings);
+        for (name, value) in values {
+            self.bind(file, &name.text, value);
+        }
+        let new = std::mem::replace(&mut self.bindings, before);
+        let pairs = new.iter();
+        let pairs = pairs.map(|(name, value)| (name.clone(), value.text.clone()));
+        self.combinations.push(pairs.collect());
+        for value in new {
+            if !self.bindings.contains(&value) {
+                self.bindings.push(value);
+            }
+        }
+    }
+
+    /// Whether one combination of the matrix has all of these values, as far as they are of the matrix.
+    fn together(&self, chosen: &[(String, String)]) -> bool {
+        let has = |one: &Vec<(String, String)>, pair| one.contains(pair);
+        let of_matrix: Vec<_> = chosen
+            .iter()
+            .filter(|pair| self.combinations.iter().any(|one| has(one, pair)))
+            .collect();
+        let mut combinations = self.combinations.iter();
+        of_matrix.len() < 2 || combinations.any(|one| of_matrix.iter().all(|pair| has(one, pair)))
+    }
+
     /// Notes environment variables of a map; they can be named in expressions too.
     pub(super) fn variables(&mut self, file: &str, entries: &[(Placed, Node)]) {
         for (key, value) in entries {
@@ -325,8 +356,8 @@ impl Job {
     pub(crate) fn expand(&self, value: &Placed) -> Vec<Placed> {
         let mut done = Vec::new();
         // Values can name others: a variable that is taken from the matrix.
-        let mut open = vec![(value.clone(), 0)];
-        while let Some((value, depth)) = open.pop() {
+        let mut open = vec![(value.clone(), 0, Vec::new())];
+        while let Some((value, depth, chosen)) = open.pop() {
             let Some(found) = EXPRESSION.captures(&value.text) else {
                 done.push(value);
                 continue;
@@ -339,14 +370,14 @@ impl Job {
                 .name("long")
                 .and_then(|long| CHOICE.captures(long.as_str()))
             {
-                let texts = self.choose(&choice).into_iter().map(|chosen| {
+                let texts = self.choose(&choice).into_iter().map(|made| {
                     let mut text = value.text.clone();
-                    text.replace_range(whole.clone(), &chosen);
+                    text.replace_range(whole.clone(), &made);
                     let next = Placed {
                         text,
                         ..value.clone()
                     };
-                    (next, depth + 1)
+                    (next, depth + 1, chosen.clone())
                 });
                 let before = open.len();
                 open.extend(texts);
@@ -365,11 +396,16 @@ impl Job {
                 (None, short) => short.iter().map(regex::Match::as_str).collect(),
             };
             let before = open.len();
-            for (_, known) in self
+            for (key, known) in self
                 .bindings
                 .iter()
                 .filter(|(key, _)| names.contains(&key.as_str()))
             {
+                let mut chosen = chosen.clone();
+                chosen.push((key.clone(), known.text.clone()));
+                if !self.together(&chosen) {
+                    continue;
+                }
                 let mut text = value.text.clone();
                 text.replace_range(whole.clone(), &known.text);
                 // The place of a whole value is where it is given, of a part where it is used.
@@ -382,7 +418,7 @@ impl Job {
                     text,
                     ..place.clone()
                 };
-                open.push((next, depth + 1));
+                open.push((next, depth + 1, chosen));
             }
             open[before..].reverse();
         }
@@ -391,7 +427,7 @@ impl Job {
 }
 
 /// The strings and numbers of `fromJSON('["3.8", "3.9"]')`.
-fn json_list(value: &Placed) -> Vec<Placed> {
+pub(super) fn json_list(value: &Placed) -> Vec<Placed> {
     static LIST: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?i)fromjson\(\s*'(\[.*\])'\s*\)").expect("a literal pattern")
     });
@@ -479,6 +515,42 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::{Job, Placed};
+
+    #[test]
+    fn values_of_one_text_stand_together_in_a_combination() {
+        let at = |text: &str| Placed {
+            file: "ci.yml".to_owned(),
+            line: 1,
+            text: text.to_owned(),
+        };
+        let text = "image: [pg, my]\nv: [1, 2]\nexclude:\n  - image: my\n    v: 1\n";
+        let matrix = super::super::yaml::load("ci.yml", text).unwrap();
+        let mut job = Job::new("j");
+        job.bindings = vec![
+            ("kind".to_owned(), at("slim")),
+            ("kind".to_owned(), at("full")),
+        ];
+        super::super::matrix::bind(&mut job, "ci.yml", super::super::matrix::of_github(&matrix));
+        for (text, expected) in [
+            (
+                "${{ matrix.image }}:${{ matrix.v }}",
+                vec!["pg:1", "pg:2", "my:2"],
+            ),
+            ("${{ matrix.v }}", vec!["1", "2"]),
+            // What is no part of the matrix goes with all of it.
+            (
+                "${{ inputs.kind }}-${{ matrix.image }}",
+                vec!["slim-pg", "slim-my", "full-pg", "full-my"],
+            ),
+        ] {
+            let found: Vec<String> = job
+                .expand(&at(text))
+                .into_iter()
+                .map(|value| value.text)
+                .collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_choice_between_two_texts_is_made() {

@@ -22,6 +22,7 @@ mod github;
 mod gitlab;
 mod image;
 mod job;
+mod matrix;
 #[cfg(test)]
 mod tests;
 mod travis;

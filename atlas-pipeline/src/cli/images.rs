@@ -2,9 +2,9 @@
 
 use super::output::{json, print};
 use super::{DONE, Format, config};
-use atlas_core::Error;
+use atlas_core::{Error, RunContext};
 use atlas_docker::{DiskUse, StoredImage};
-use atlas_pipeline::docker_engine;
+use atlas_pipeline::{PushReport, RegistryLogins, docker_engine, push_images};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -33,6 +33,17 @@ enum What {
         #[arg(long, value_name = "DAYS", default_value_t = 7.0)]
         unused: f64,
     },
+    /// Push images to the registries that their names say. Logins are those of `docker login`, or of the variables
+    /// `ATLAS_REGISTRY`, `ATLAS_REGISTRY_USER` and `ATLAS_REGISTRY_PASSWORD`.
+    Push {
+        /// Names of images.
+        #[arg(value_name = "IMAGE", required_unless_present = "dataset")]
+        images: Vec<String>,
+        /// Rows whose images are pushed; they then name them by the digests that the registries gave. Can be
+        /// given several times.
+        #[arg(long, value_name = "FILE")]
+        dataset: Vec<PathBuf>,
+    },
     /// Write one into a file, for `docker load` on another machine.
     Export {
         /// Its name or id.
@@ -43,7 +54,7 @@ enum What {
     },
 }
 
-pub(super) async fn images(args: ImagesArgs) -> Result<u8, Error> {
+pub(super) async fn images(cx: &RunContext, args: ImagesArgs) -> Result<u8, Error> {
     let config = config(args.config.as_deref())?;
     let engine = docker_engine(&config).await?;
     match args.what {
@@ -51,6 +62,12 @@ pub(super) async fn images(args: ImagesArgs) -> Result<u8, Error> {
         What::Gc { unused } => {
             let unused = Duration::from_secs_f64((unused * 86_400.0).clamp(0.0, 1e12));
             removed(&engine.remove_unused(unused).await?, args.format)?;
+        }
+        What::Push { images, dataset } => {
+            let logins = RegistryLogins::read_environment()?;
+            let done = push_images(cx, &engine, &logins, &images, &dataset).await?;
+            cx.progress.phase("");
+            pushed(&done, args.format)?;
         }
         What::Export { image, out } => {
             let bytes = engine.export(&image, &out).await?;
@@ -111,6 +128,23 @@ fn removed(left: &DiskUse, format: Format) -> Result<(), Error> {
         let _ = writeln!(text, "removed {name}");
     }
     let _ = writeln!(text, "{} images left, {}", left.images, people(left.bytes));
+    print(&text)
+}
+
+fn pushed(report: &PushReport, format: Format) -> Result<(), Error> {
+    if format == Format::Json {
+        return json(report);
+    }
+    let mut text = String::new();
+    for image in &report.pushed {
+        let _ = writeln!(text, "pushed {} {}", image.image, image.digest);
+    }
+    if report.rows > 0 {
+        let _ = writeln!(text, "{} rows name their image by its digest", report.rows);
+    }
+    if report.rows_without_image > 0 {
+        let _ = writeln!(text, "{} rows name no image", report.rows_without_image);
+    }
     print(&text)
 }
 

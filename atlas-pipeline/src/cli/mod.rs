@@ -111,7 +111,7 @@ enum Command {
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
     Demo(DemoArgs),
-    /// List, remove and write into files the images that Atlas made.
+    /// List, remove, push and write into files the images that Atlas made.
     Images(images::ImagesArgs),
     /// Remove containers and folders that killed runs left behind.
     Sweep(SweepArgs),
@@ -182,6 +182,10 @@ struct MakeArgs {
     /// Seconds that the whole suite may take in Base before `--scope auto` takes a part of it. Default: 300.
     #[arg(long, value_name = "SECONDS")]
     scope_seconds: Option<u64>,
+    /// A further name for the image, with a registry, which the row then says; `[image] name` of the configuration. Fields: {instance_id},
+    /// {repo}, {owner}, {name}, {base}, {key}.
+    #[arg(long, value_name = "TEMPLATE")]
+    image_name: Option<atlas_pipeline::ImageName>,
     /// A parser that reads the tests, in the place of the plan's: a rule set, or Python for a sandbox.
     #[arg(long, value_name = "FILE.json")]
     parser: Option<PathBuf>,
@@ -507,7 +511,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             output::doctor(&report, args.format)?;
             Ok(if report.ready { DONE } else { NO })
         }),
-        Command::Images(args) => with_runtime(|_| images::images(args)),
+        Command::Images(args) => with_runtime(|cx| async move { images::images(&cx, args).await }),
         Command::Sweep(args) => with_runtime(|_| async move {
             let removed = sweep(&config(args.config.as_deref())?).await?;
             output::sweep(&removed, args.format)?;
@@ -576,6 +580,7 @@ async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
     config.model.name = args.model.clone().or(config.model.name);
     config.make.scope = args.scope.unwrap_or(config.make.scope);
     config.make.scope_seconds = args.scope_seconds.unwrap_or(config.make.scope_seconds);
+    config.image.name = args.image_name.or(config.image.name);
     config.make.confirm = match args.confirm {
         Some(runs) => runs,
         None if args.no_confirm => 0,

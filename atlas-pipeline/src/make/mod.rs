@@ -4,6 +4,7 @@ mod anew;
 mod certificate;
 mod confirm;
 mod distance;
+mod image;
 mod inject;
 mod outcome;
 mod prepare;
@@ -178,6 +179,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
     std::fs::create_dir_all(&options.out).map_err(|why| Error::io("make", &options.out, why))?;
     let request = PullRequest::find(cx, options).await?;
     let id = request.instance_id.clone();
+    image::check(options, &request)?;
     let place = Workplace::take(&options.out, id.as_str())?;
     let request = request.within(&place.temporary()?);
     let artefacts = options.out.join(id.as_str());
@@ -458,11 +460,12 @@ impl Work {
                 .await?;
             let own = reading.own().map(|own| own.file());
             let lists = reader.as_ref().and_then(|reader| reader.lists.clone());
+            let image = self.named(options, request, &environment, &engines).await?;
             let row = row::row(
                 options,
                 request,
                 &split,
-                &environment,
+                (&environment, &image),
                 &report,
                 reader,
                 (own.as_ref(), &certificate),

@@ -5,9 +5,7 @@ use super::{MakeOptions, PullRequest};
 use crate::store::lock;
 use crate::synth::ParserFile;
 use crate::{eval_script, write_atomically};
-use atlas_core::{
-    Environment, Error, ErrorKind, ImageRef, Instance, InstanceId, OracleReport, TestList,
-};
+use atlas_core::{Environment, Error, ErrorKind, Instance, InstanceId, OracleReport, TestList};
 use atlas_parsers::RowCertificate;
 use atlas_source::{Side, SplitPullRequest};
 use serde_json::{Value, json};
@@ -21,7 +19,7 @@ pub(super) fn row(
     options: &MakeOptions,
     request: &PullRequest,
     split: &SplitPullRequest,
-    environment: &Environment,
+    (environment, image): (&Environment, &str),
     report: &OracleReport,
     reader: Option<Reader>,
     (own, certificate): (Option<&ParserFile>, &RowCertificate),
@@ -41,10 +39,6 @@ pub(super) fn row(
     let parser = reader
         .as_ref()
         .map_or(plan.log_parser_name.as_str(), |reader| reader.parser);
-    let image = match &environment.image {
-        ImageRef::Docker { tag, .. } => tag.clone(),
-        ImageRef::Local { .. } | ImageRef::Other { .. } => String::new(),
-    };
     let lists = |ids: &[String]| -> Result<Value, Error> {
         serde_json::to_value(TestList::encoded(ids)).map_err(internal)
     };

@@ -39,6 +39,7 @@ mod own_parsers;
 mod red_team;
 #[cfg(feature = "mcp")]
 mod refine;
+mod registry;
 mod rows;
 mod states;
 mod support;

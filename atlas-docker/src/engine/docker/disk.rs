@@ -9,6 +9,7 @@ use futures_util::StreamExt;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::io::AsyncWriteExt;
@@ -260,6 +261,33 @@ impl DockerEngine {
         }
     }
 
+    /// Notes that an image was given a further name by Atlas.
+    pub(super) fn note_name(&self, id: &str, name: &str) {
+        let Some(folder) = &self.options().uses else {
+            return;
+        };
+        let noted = std::fs::create_dir_all(folder).and_then(|()| {
+            let file = folder.join(names_file(id));
+            let mut file = std::fs::OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(file)?;
+            file.write_all(format!("{}\n", super::names::familiar(name)).as_bytes())
+        });
+        if let Err(why) = noted {
+            tracing::debug!(cause = %why, "the name of an image is not noted");
+        }
+    }
+
+    /// The names that Atlas gave an image beside its own.
+    fn given_names(&self, id: &str) -> Vec<String> {
+        let folder = self.options().uses.as_deref();
+        folder
+            .and_then(|folder| std::fs::read_to_string(folder.join(names_file(id))).ok())
+            .map(|text| text.lines().map(str::to_owned).collect())
+            .unwrap_or_default()
+    }
+
     /// Bytes free where the engine stores images, if that is on this machine.
     pub fn free_bytes(&self) -> Option<u64> {
         let host = self.options().host.as_deref();
@@ -283,7 +311,11 @@ impl DockerEngine {
             Err(why) => return Err(fault("inspect image", id, why)),
         };
         let tags = inspected.repo_tags.unwrap_or_default();
-        let foreign = |tag: &String| !super::names::familiar(tag).starts_with("atlas/");
+        let given = self.given_names(id);
+        let foreign = |tag: &String| {
+            let tag = super::names::familiar(tag);
+            !tag.starts_with("atlas/") && !given.iter().any(|name| name == tag)
+        };
         if tags.iter().any(foreign) {
             return Ok(false);
         }
@@ -307,6 +339,7 @@ impl DockerEngine {
         }
         if let Some(folder) = &self.options().uses {
             let _ = std::fs::remove_file(folder.join(file_name(id)));
+            let _ = std::fs::remove_file(folder.join(names_file(id)));
         }
         Ok(true)
     }
@@ -410,6 +443,11 @@ fn modified(path: &Path) -> Option<SystemTime> {
 /// `sha256:0a…` as a file's name.
 fn file_name(id: &str) -> PathBuf {
     PathBuf::from(id.replace(|c: char| !c.is_ascii_alphanumeric(), "-"))
+}
+
+/// The file of the names that Atlas gave an image.
+fn names_file(id: &str) -> PathBuf {
+    file_name(id).with_extension("names")
 }
 
 /// Bytes for people.

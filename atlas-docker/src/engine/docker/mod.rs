@@ -12,6 +12,7 @@ mod image;
 mod layout;
 mod names;
 mod pull;
+mod push;
 mod ready;
 mod sandbox;
 mod skeleton;
@@ -21,6 +22,8 @@ pub use builder::DockerBuilder;
 pub use context::write_context;
 pub use disk::{DiskUse, StoredImage};
 pub use image::FoundImage;
+pub use names::registry;
+pub use push::{PushedImage, RegistryLogin};
 pub use sandbox::DockerSandbox;
 
 use crate::registries::Registries;

@@ -37,15 +37,22 @@ pub(super) fn offered(name: &str) -> (&str, &str) {
     (repository, digest(name).or(tag).unwrap_or("latest"))
 }
 
+/// The registry that an image's name says: `docker.io` where it says none.
+pub fn registry(name: &str) -> &str {
+    match name.split_once('/') {
+        Some((first, _)) if first.contains(['.', ':']) || first == "localhost" => first,
+        _ => HUB,
+    }
+}
+
 /// Where an image can be had: at the mirrors of its registry in their order, then at its own.
 pub(super) fn places(name: &str, mirrors: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     let name = familiar(name);
-    let (registry, path) = match name.split_once('/') {
-        Some((first, rest)) if first.contains(['.', ':']) || first == "localhost" => {
-            (first, rest.to_owned())
-        }
-        Some(_) => (HUB, name.to_owned()),
-        None => (HUB, format!("library/{name}")),
+    let registry = registry(name);
+    let path = match name.split_once('/') {
+        Some((first, rest)) if first == registry => rest.to_owned(),
+        Some(_) => name.to_owned(),
+        None => format!("library/{name}"),
     };
     let mut places: Vec<String> = mirrors
         .get(registry)

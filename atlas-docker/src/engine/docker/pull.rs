@@ -74,7 +74,7 @@ fn cancelled(name: &str) -> Error {
 
 /// The pause after a round: doubled each time, half of it by chance so that many that were turned
 /// away together do not return together, and never less than a registry asked for.
-fn pause(first: Duration, round: u32, asked: Option<Duration>, chance: f64) -> Duration {
+pub(super) fn pause(first: Duration, round: u32, asked: Option<Duration>, chance: f64) -> Duration {
     let doubled = first.saturating_mul(1 << (round - 1).min(16)).min(LONGEST);
     let jittered = doubled.mul_f64(0.5 + chance / 2.0);
     let asked = asked.unwrap_or_default();
@@ -88,7 +88,7 @@ fn pause(first: Duration, round: u32, asked: Option<Duration>, chance: f64) -> D
 }
 
 /// A number from 0 to 1: the seed of a fresh hash map is as random as a pause needs.
-fn chance() -> f64 {
+pub(super) fn chance() -> f64 {
     use std::hash::{BuildHasher, Hasher};
     let bits = std::collections::hash_map::RandomState::new()
         .build_hasher()
@@ -138,73 +138,109 @@ async fn one(
     })
 }
 
+/// What a registry, or the way to it, has to say, as the engine passes it on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// It turns requests away for now.
+    Busy,
+    /// It has a fault of its own.
+    Unwell,
+    /// Nothing has this name: nor will it in a minute.
+    Nameless,
+    /// It was not reached.
+    Network,
+    /// It has no such image, or not for everybody.
+    Unknown,
+    /// Anything else.
+    Other,
+}
+
+impl Answer {
+    /// Reads an engine's words.
+    pub(super) fn of(message: &str) -> Self {
+        let lower = message.to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let status = |code: u16| {
+            has(&[
+                &format!("http status: {code}"),
+                &format!("http status {code}"),
+                &format!("status code {code}"),
+                &format!("status: {code}"),
+            ])
+        };
+        if has(&["toomanyrequests", "too many requests", "429", "rate limit"]) {
+            return Self::Busy;
+        }
+        let unwell = [
+            "internal server error",
+            "bad gateway",
+            "service unavailable",
+            "gateway time-out",
+            "gateway timeout",
+        ];
+        if [500, 502, 503, 504].into_iter().any(status) || has(&unwell) {
+            return Self::Unwell;
+        }
+        if has(&["no such host"]) {
+            return Self::Nameless;
+        }
+        if has(&[
+            "lookup ",
+            "dial tcp",
+            "timeout",
+            "deadline exceeded",
+            "refused",
+            "unreachable",
+            "connection reset",
+            "broken pipe",
+            "eof",
+        ]) {
+            return Self::Network;
+        }
+        if has(&[
+            "manifest unknown",
+            "not found",
+            "does not exist",
+            "access denied",
+            "no such image",
+            "name unknown",
+            "unauthorized",
+        ]) {
+            return Self::Unknown;
+        }
+        Self::Other
+    }
+
+    /// Whether it may be another one a moment later.
+    pub(super) fn may_pass(self) -> bool {
+        matches!(self, Self::Busy | Self::Unwell | Self::Network)
+    }
+}
+
 /// Reads an engine's words for a registry's answer.
 fn judge(name: &str, message: &str) -> Refusal {
     let message = message.trim();
-    let lower = message.to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let busy = has(&["toomanyrequests", "too many requests", "429", "rate limit"]);
-    let unwell = [500, 502, 503, 504].iter().any(|code| {
-        has(&[
-            &format!("http status: {code}"),
-            &format!("http status {code}"),
-            &format!("status code {code}"),
-            &format!("status: {code}"),
-        ])
-    }) || has(&[
-        "internal server error",
-        "bad gateway",
-        "service unavailable",
-        "gateway time-out",
-        "gateway timeout",
-    ]);
-    let nameless = has(&["no such host"]);
-    let network = has(&[
-        "lookup ",
-        "dial tcp",
-        "timeout",
-        "deadline exceeded",
-        "refused",
-        "unreachable",
-        "connection reset",
-        "broken pipe",
-        "eof",
-    ]);
-    let unknown = has(&[
-        "manifest unknown",
-        "not found",
-        "does not exist",
-        "access denied",
-        "no such image",
-        "name unknown",
-        "unauthorized",
-    ]);
-    let (reason, passing) = if busy {
-        (
+    let answer = Answer::of(message);
+    let reason = match answer {
+        Answer::Busy => {
             "its registry turns requests away (`docker login` raises the limit, a mirror in \
-             `engine.mirrors` avoids it)",
-            true,
-        )
-    } else if unwell {
-        ("its registry is not well", true)
-    } else if unknown && !network {
-        ("its registry does not offer it", false)
-    } else if network {
-        // A name that does not exist will not exist in a minute either.
-        ("its registry could not be reached", !nameless)
-    } else {
-        ("the pull failed", false)
+             `engine.mirrors` avoids it)"
+        }
+        Answer::Unwell => "its registry is not well",
+        Answer::Unknown => "its registry does not offer it",
+        Answer::Nameless | Answer::Network => "its registry could not be reached",
+        Answer::Other => "the pull failed",
     };
     Refusal {
         why: format!("`{name}`: {reason} ({message})"),
-        passing,
-        wait: asked(&lower),
+        passing: answer.may_pass(),
+        wait: asked(&message.to_lowercase()),
     }
 }
 
 /// "retry-after: 30", "retry after 30 seconds", "try again in 2 minutes": what an engine passes on
 /// of a registry's wish.
-fn asked(lower: &str) -> Option<Duration> {
+pub(super) fn asked(lower: &str) -> Option<Duration> {
     let (_, rest) = ["retry-after", "retry after", "again in", "again after"]
         .iter()
         .find_map(|words| lower.split_once(words))?;
