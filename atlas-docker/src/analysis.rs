@@ -283,6 +283,15 @@ fn planned(facts: &Facts<'_>) -> Result<Analysis, Error> {
     })
 }
 
+/// Builds that no plan is made for: the file in the root, the language and the tool. Kotlin, and Scala with Maven
+/// or Gradle, are Java's plans.
+const NOT_RUN: &[(&str, &str, &str)] = &[
+    ("build.sbt", "Scala", "sbt"),
+    ("build.sc", "Scala", "Mill"),
+    ("build.mill", "Scala", "Mill"),
+    ("Package.swift", "Swift", "Swift's package manager"),
+];
+
 /// The language whose tests exist; among several, the one with most sources. A manifest in the
 /// root is needed, or tests where the language can do without one.
 fn choose(tree: &Tree) -> Result<(&'static dyn Language, Vec<Evidence>), Verdict> {
@@ -316,6 +325,21 @@ fn choose(tree: &Tree) -> Result<(&'static dyn Language, Vec<Evidence>), Verdict
                 .map_or(0, |path| if path.contains('/') { 1 } else { 2 });
             (named, presence.tests > 0, presence.sources, usize::MAX - at)
         });
+    let speaks = |(_, (_, presence)): &(usize, &(_, Presence))| {
+        presence
+            .manifest
+            .as_ref()
+            .is_none_or(|path| !path.contains('/'))
+    };
+    let in_root = best.as_ref().is_some_and(speaks);
+    if !in_root
+        && let Some((file, language, tool)) = NOT_RUN.iter().find(|(file, ..)| tree.has(file))
+    {
+        return Err(Verdict::new(
+            format!("not run: {language} with {tool}, for which this version has no plan"),
+            vec![Evidence::of(*file, format!("a build of {tool}"))],
+        ));
+    }
     let Some((best, _)) = best else {
         let evidence = found
             .iter()
@@ -393,6 +417,39 @@ mod tests {
 
     fn file(path: &str, content: &str) -> (String, String) {
         (path.to_owned(), content.to_owned())
+    }
+
+    #[test]
+    fn a_language_without_a_plan_is_named() {
+        use super::{Analysis, AnalysisOptions, analyse};
+        for (file, expected) in [
+            ("build.sbt", "not run: Scala with sbt"),
+            (
+                "Package.swift",
+                "not run: Swift with Swift's package manager",
+            ),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join(file), "").unwrap();
+            std::fs::create_dir(folder.path().join("docs")).unwrap();
+            std::fs::write(folder.path().join("docs/package.json"), "{}").unwrap();
+            let repository = atlas_core::Repository {
+                name: "example/x".to_owned(),
+                checkout: folder.path().to_owned(),
+                base: "0123456789012345678901234567890123456789".parse().unwrap(),
+                base_date: "2026-01-01T00:00:00Z".to_owned(),
+                head_manifests: std::collections::BTreeMap::new(),
+                head_tests: std::collections::BTreeMap::new(),
+                touched: Vec::new(),
+            };
+            let Analysis::Verdict { reason, evidence } =
+                analyse(&repository, &AnalysisOptions::default()).unwrap()
+            else {
+                panic!("{file} has a plan");
+            };
+            assert!(reason.starts_with(expected), "{reason}");
+            assert_eq!(evidence[0].source, file);
+        }
     }
 
     #[test]

@@ -39,9 +39,12 @@ tools! {
     MAVEN_FETCH = "maven-fetch", "languages/java/fetch.sh";
     MESON = "meson.sh", "native/scripts/meson.sh";
     MOCHA_TWO = "mocha-two.cjs", "languages/javascript/mocha-two.cjs";
+    MONO_TARGET = "mono-target.proj", "languages/csharp/mono-target.proj";
+    MONO_TEST = "mono-test", "languages/csharp/mono.sh";
     NODE_HEADERS = "node-headers", "languages/javascript/headers.sh";
     NODE_VERSION = "node-version", "languages/javascript/version.sh";
     NODE_WHOLE = "node-whole.cjs", "languages/javascript/node-whole.cjs";
+    NUGET_RESTORE = "nuget-restore", "languages/csharp/nuget.sh";
     OWN_RELEASE = "own-release.cjs", "languages/javascript/own-release.cjs";
     RESULTS = "results.awk", "native/scripts/results.awk";
     SERVICE = "service", "services/service.sh";

@@ -673,6 +673,12 @@ fn the_missing_name_is_the_one_that_the_error_is_about() {
             Some("Carry"),
         ),
         (
+            "M.cs",
+            "+  public int Carry;\n",
+            "A.cs(3,5): error CS1061: Type `Sums' does not contain a definition for `Carry' and no extension",
+            Some("Carry"),
+        ),
+        (
             "M.php",
             "+class Rates {}\n",
             "Error: Class \"App\\Rates\" not found",

@@ -1,5 +1,6 @@
 //! C# and other languages of .NET.
 
+mod compiler;
 pub(crate) mod dotnet;
 mod nunit;
 pub(crate) mod nunit2;

@@ -1,11 +1,13 @@
-//! C#, and F# and Visual Basic beside it: `dotnet test`.
+//! C#, and F# and Visual Basic beside it: `dotnet test`, and Mono for what needs .NET Framework.
 //!
-//! What it plans is tested by samples and by rendering only: no engine of this project's own tests
+//! Of `dotnet test` plans only samples and rendering are tested: no engine of this project's own tests
 //! has an image with the .NET SDK.
 
+mod mono;
+mod old;
 mod project;
 
-use super::{Language, env};
+use super::{INSTALL_SUBSTITUTES, Language, env};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::render::shell_quote;
 use crate::system;
@@ -79,18 +81,7 @@ impl Language for CSharp {
             .into_iter()
             .partition(|project| !project.old && !project.frameworks.is_empty());
         if usable.is_empty() {
-            let evidence = other.into_iter().map(|project| {
-                let text = if project.old {
-                    "a project of the kind before SDKs"
-                } else {
-                    "no target framework that runs on Linux"
-                };
-                Evidence::of(project.path, text)
-            });
-            return Err(Verdict::new(
-                "the tests need .NET Framework, which is not there on Linux",
-                evidence.collect(),
-            ));
+            return mono::plan(facts, &other);
         }
         if !facts.knows("dotnet") {
             let why = vec![usable[0].why.clone()];
@@ -123,6 +114,16 @@ impl Language for CSharp {
         drift(tree, &mut plan);
         system::packages(facts, self.id(), &[], &[], &mut plan);
         Ok(plan)
+    }
+
+    fn substitutes(&self, facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+        let packages = mono::substitutes(facts.tree);
+        if packages.is_empty() {
+            return Vec::new();
+        }
+        let lines: Vec<String> = packages.iter().map(|name| format!("lay {name}")).collect();
+        let install = include_str!("substitutes.sh").replace("@PACKAGES@", &lines.join("\n"));
+        vec![(INSTALL_SUBSTITUTES, install)]
     }
 }
 

@@ -114,13 +114,13 @@ const FORMS: &[(Sort, &str)] = &[
     (Symbol, r"[Uu]nresolved reference:? '?(?<n>\w+)"),
     (Symbol, r"value (?<n>\w+) is not a member of"),
     (Symbol, r"not found: (?:value|type|object) (?<n>\w+)"),
-    // C#
+    // C#; Mono's compiler has another opening quotation mark.
     (
         Symbol,
-        r"The (?:type or namespace )?name '(?<n>\w+)' (?:does not exist|could not be found)",
+        r"The (?:type or namespace )?name [`'](?<n>\w+)' (?:does not exist|could not be found)",
     ),
-    (Symbol, r"does not contain a definition for '(?<n>\w+)'"),
-    (Signature, r"No overload for method '(?<n>\w+)' takes"),
+    (Symbol, r"does not contain a definition for [`'](?<n>\w+)'"),
+    (Signature, r"No overload for method [`'](?<n>\w+)' takes"),
     // C and C++
     (
         Module,

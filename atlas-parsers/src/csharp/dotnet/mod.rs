@@ -11,6 +11,7 @@
 
 mod line;
 
+use super::compiler::build_error;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::{clean, lossy};
 use atlas_core::{
@@ -381,7 +382,7 @@ impl State {
             return;
         }
         if !self.ended
-            && let Some(project) = line::build_error(line)
+            && let Some(project) = build_error(line)
         {
             self.broken = true;
             let proof = Evidence::at("log", self.line, text.to_owned());

@@ -7,9 +7,12 @@
 //! module whose tests failed with it (`Parent Failure`). Without those lists nothing is known to have
 //! passed.
 //!
+//! A compiler's errors before the runner's first line are those of a project that lacks its tests.
+//!
 //! Totals and lists may be printed by a test, or stand in the message of a failure. Those are believed
 //! whose lists are as long as they say, and that count as many tests as were named before them.
 
+use super::compiler::build_error;
 use super::nunit::{Entry, counts};
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::{clean, lossy};
@@ -180,6 +183,8 @@ const MAX_CLOSINGS: usize = 16;
 struct State {
     line: usize,
     began: bool,
+    /// A project did not compile.
+    broken: bool,
     labels: Vec<String>,
     closings: Vec<Closing>,
     started: TestResults,
@@ -308,6 +313,12 @@ impl LineState for State {
         if !self.began {
             self.began =
                 line.starts_with(b"NUnit-Console version ") || line.starts_with(b"ProcessModel: ");
+            if let Some(project) = build_error(&line) {
+                self.broken = true;
+                let proof = Evidence::at("log", self.line, lossy(&line).into_owned());
+                self.log()
+                    .lose(&project, LostReason::BuildFailed, vec![proof]);
+            }
         } else if *first == b'T'
             && line.starts_with(b"Tests run: ")
             && memchr::memmem::find(&line, b", Errors: ").is_some()
@@ -390,6 +401,7 @@ impl LineState for State {
             Some(_) if finished => RunOutcome::Completed,
             Some(_) => RunOutcome::Truncated,
             None if began => RunOutcome::Truncated,
+            None if self.broken => RunOutcome::BuildFailed,
             None => RunOutcome::NothingRan,
         };
         let incomparable = run.is_some() && !labels && !listed;

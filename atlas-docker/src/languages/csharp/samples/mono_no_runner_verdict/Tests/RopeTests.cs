@@ -1,0 +1,6 @@
+using NUnit.Framework;
+public class RopeTests
+{
+    [Test]
+    public void Knots() { }
+}

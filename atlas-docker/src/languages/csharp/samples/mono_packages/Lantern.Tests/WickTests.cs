@@ -1,0 +1,7 @@
+using NUnit.Framework;
+[TestFixture]
+public class WickTests
+{
+    [Test]
+    public void Burns() { }
+}

@@ -1,0 +1,7 @@
+using NUnit.Framework;
+[TestFixture]
+public class PierTests
+{
+    [Test]
+    public void Holds() { new Pier(); }
+}

@@ -1,0 +1,6 @@
+using Xunit;
+public class KeelSpecs
+{
+    [Fact]
+    public void Floats() { }
+}
