@@ -82,6 +82,9 @@ impl Verdict {
     }
 }
 
+/// So few projects are all run.
+const FEW: usize = 4;
+
 /// All that an analysis may look at.
 #[derive(Debug)]
 pub(crate) struct Facts<'a> {
@@ -105,26 +108,39 @@ impl Facts<'_> {
         known.is_empty() || known.iter().any(|id| id == parser)
     }
 
-    /// Of projects in these folders, each with the names by which others may depend on it and the names it depends on,
-    /// those that hold what the pull request touches and those that depend on them; all where nothing is known of a
-    /// pull request, or where there are only a few.
-    pub(crate) fn concerned(&self, projects: &[Project<'_>]) -> Vec<usize> {
-        /// So few projects are all run.
-        const FEW: usize = 4;
-        let all: Vec<usize> = (0..projects.len()).collect();
-        if self.touched.is_empty() || projects.len() <= FEW {
-            return all;
-        }
-        // A file belongs to the project that is nearest to it.
+    /// Of projects in these folders those that hold what the pull request touches: a file belongs to the one that is
+    /// nearest to it.
+    pub(crate) fn holding(&self, projects: &[Project<'_>]) -> BTreeSet<usize> {
         let owner = |path: &String| {
             let holds = |at: &usize| {
                 let folder = projects[*at].folder;
                 folder.is_empty() || path.starts_with(&format!("{folder}/"))
             };
-            let found = all.iter().copied().filter(holds);
+            let found = (0..projects.len()).filter(holds);
             found.max_by_key(|at| projects[*at].folder.len())
         };
-        let mut chosen: BTreeSet<usize> = self.touched.iter().filter_map(owner).collect();
+        self.touched.iter().filter_map(owner).collect()
+    }
+
+    /// Those of [`concerned`](Self::concerned) among projects that are each tested for itself: of a few those alone that are touched, all where
+    /// none is.
+    pub(crate) fn concerned_alone(&self, projects: &[Project<'_>]) -> Vec<usize> {
+        let touched = self.holding(projects);
+        if touched.is_empty() || projects.len() > FEW {
+            return self.concerned(projects);
+        }
+        touched.into_iter().collect()
+    }
+
+    /// Of projects in these folders, each with the names by which others may depend on it and the names it depends on,
+    /// those that hold what the pull request touches and those that depend on them; all where nothing is known of a
+    /// pull request, or where there are only a few.
+    pub(crate) fn concerned(&self, projects: &[Project<'_>]) -> Vec<usize> {
+        let all: Vec<usize> = (0..projects.len()).collect();
+        if self.touched.is_empty() || projects.len() <= FEW {
+            return all;
+        }
+        let mut chosen = self.holding(projects);
         loop {
             let names: BTreeSet<&str> = chosen.iter().map(|at| projects[*at].name).collect();
             let depends = |at: &usize| {
@@ -171,8 +187,13 @@ pub(crate) struct Project<'a> {
 
 /// Notes that some projects of a repository are run, and not the others.
 pub(crate) fn only_projects(plan: &mut EnvironmentPlan, folders: Vec<String>, of: usize) {
+    let dependents = if of > FEW {
+        " and those that depend on them"
+    } else {
+        ""
+    };
     let reason = format!(
-        "the repository has {of} projects: those that the pull request touches and those that depend on them are run"
+        "the repository has {of} projects: those that the pull request touches{dependents} are run"
     );
     plan.drift.push(reason.clone());
     plan.test_scope = Some(TestScope {

@@ -35,6 +35,7 @@ tools! {
     JASMINE_TAP = "jasmine-tap.cjs", "languages/javascript/adapters/jasmine-tap.cjs";
     KEEP_GOING = "keep_going.rb", "languages/ruby/keep_going.rb";
     LOAD = "load.rb", "languages/ruby/load.rb";
+    MADE_OF = "made-of.sh", "native/scripts/made-of.sh";
     MAKE = "make.sh", "native/scripts/make.sh";
     MAVEN_FETCH = "maven-fetch", "languages/java/fetch.sh";
     MESON = "meson.sh", "native/scripts/meson.sh";

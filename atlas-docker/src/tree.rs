@@ -111,6 +111,14 @@ impl Tree {
         true
     }
 
+    /// A folder of this tree as a tree of its own; all of it for an empty one.
+    pub(crate) fn below_or_all(&self, folder: &str) -> Self {
+        if folder.is_empty() {
+            return self.overlaid(&BTreeMap::new());
+        }
+        self.below(folder)
+    }
+
     /// A folder of this tree as a tree of its own.
     pub(crate) fn below(&self, folder: &str) -> Self {
         let prefix = format!("{folder}/");

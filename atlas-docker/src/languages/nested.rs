@@ -1,9 +1,9 @@
 //! Projects that stand in a folder of the repository instead of its root.
 
-use super::Language;
 use crate::analysis::{Facts, Verdict};
 use crate::render::shell_quote;
 use crate::tree::Tree;
+use crate::versions::Version;
 use atlas_core::{EnvironmentPlan, Evidence};
 
 /// The folder nearest to the root that holds one of `manifests` (file names) and, below it, a file
@@ -35,12 +35,30 @@ pub(super) fn folder(
     Some(best.2.to_owned())
 }
 
+/// What makes a project's plan.
+type Analyse<'a> = &'a dyn Fn(&Facts<'_>) -> Result<EnvironmentPlan, Verdict>;
+
 /// The plan of the project in a folder: its commands go there first, its evidence names files from
 /// the repository's root.
 pub(super) fn within(
-    language: &dyn Language,
+    analyse: Analyse<'_>,
     facts: &Facts<'_>,
     folder: &str,
+) -> Result<EnvironmentPlan, Verdict> {
+    placed(
+        analyse,
+        facts,
+        folder,
+        "the root has no manifest: the project in",
+    )
+}
+
+/// The same, with what the evidence says of the place.
+fn placed(
+    analyse: Analyse<'_>,
+    facts: &Facts<'_>,
+    folder: &str,
+    why: &str,
 ) -> Result<EnvironmentPlan, Verdict> {
     let (tree, head) = (facts.tree.below(folder), facts.head.below(folder));
     let prefix = format!("{folder}/");
@@ -64,7 +82,7 @@ pub(super) fn within(
             line.source = format!("{folder}/{}", line.source);
         }
     };
-    match language.analyse(&inner) {
+    match analyse(&inner) {
         Ok(mut plan) => {
             let into = |command: &mut String| {
                 *command = format!("cd {} && {{ {command}\n}}", shell_quote(folder));
@@ -74,8 +92,11 @@ pub(super) fn within(
             plan.rebuild.iter_mut().for_each(into);
             plan.test_cmd = format!("cd {} && {}", shell_quote(folder), plan.test_cmd);
             plan.evidence.values_mut().flatten().for_each(place);
-            let text = format!("the root has no manifest: the project in {folder}");
-            plan.prove("test_cmd", Evidence::of(folder, text));
+            if let Some(scope) = &mut plan.test_scope {
+                let places = scope.places.iter_mut();
+                places.for_each(|inside| *inside = join(folder, inside));
+            }
+            plan.prove("test_cmd", Evidence::of(folder, format!("{why} {folder}")));
             Ok(plan)
         }
         Err(mut verdict) => {
@@ -83,4 +104,108 @@ pub(super) fn within(
             Err(verdict)
         }
     }
+}
+
+fn join(folder: &str, inside: &str) -> String {
+    if inside.is_empty() {
+        folder.to_owned()
+    } else {
+        format!("{folder}/{inside}")
+    }
+}
+
+/// One plan for projects in several folders (empty for the root), each tested for itself in one environment: that of
+/// the newest toolchain that one of them asks for. A project without a plan is left out and said.
+pub(super) fn several(
+    analyse: Analyse<'_>,
+    facts: &Facts<'_>,
+    folders: &[String],
+) -> Result<EnvironmentPlan, Verdict> {
+    let mut plans = Vec::new();
+    let (mut left_out, mut last) = (Vec::new(), None);
+    for folder in folders {
+        let made = if folder.is_empty() {
+            analyse(facts)
+        } else {
+            placed(analyse, facts, folder, "one of several projects:")
+        };
+        match made {
+            Ok(plan) => plans.push(plan),
+            Err(verdict) => {
+                left_out.push(format!(
+                    "left out: the project in {folder}: {}",
+                    verdict.reason
+                ));
+                last = Some(verdict);
+            }
+        }
+    }
+    if let (true, Some(verdict)) = (plans.is_empty(), last) {
+        return Err(verdict);
+    }
+    let mut plan = merged(plans);
+    plan.drift.extend(left_out);
+    Ok(plan)
+}
+
+/// Plans of one language as one.
+fn merged(plans: Vec<EnvironmentPlan>) -> EnvironmentPlan {
+    let newest = plans.iter().enumerate().max_by_key(|(at, plan)| {
+        let version = plan.docker_specs.values().find_map(|value| value.as_str());
+        (version.and_then(Version::parse), usize::MAX - at)
+    });
+    let mut plan = newest.map_or_else(EnvironmentPlan::default, |(_, plan)| EnvironmentPlan {
+        docker_specs: plan.docker_specs.clone(),
+        base_image: plan.base_image.clone(),
+        products: plan.products.clone(),
+        ..EnvironmentPlan::default()
+    });
+    let is_one = plans.len() == 1;
+    let mut runs = Vec::new();
+    let mut parsers: Vec<String> = Vec::new();
+    for other in plans {
+        let lists = [
+            (&mut plan.pre_install, other.pre_install),
+            (&mut plan.build, other.build),
+            (&mut plan.prefetch, other.prefetch),
+            (&mut plan.rebuild, other.rebuild),
+            (&mut plan.drift, other.drift),
+            (&mut plan.apt_packages, other.apt_packages),
+            (&mut plan.tools, other.tools),
+        ];
+        for (list, more) in lists {
+            for item in more {
+                if !list.contains(&item) {
+                    list.push(item);
+                }
+            }
+        }
+        for (name, value) in other.env {
+            plan.env.entry(name).or_insert(value);
+        }
+        for (field, lines) in other.evidence {
+            plan.evidence.entry(field).or_default().extend(lines);
+        }
+        let several = other.log_parser_name.split('+').map(str::to_owned);
+        let more: Vec<String> = several.filter(|id| !parsers.contains(id)).collect();
+        parsers.extend(more);
+        // A report is one file; several projects would write over each other's.
+        plan.report = other.report.filter(|_| is_one);
+        plan.test_scope = plan.test_scope.or(other.test_scope);
+        runs.push(other.test_cmd);
+    }
+    plan.apt_packages.sort();
+    plan.tools.sort();
+    plan.log_parser_name = parsers.join("+");
+    plan.test_cmd = match runs.as_slice() {
+        [only] => only.clone(),
+        several => {
+            let runs: Vec<String> = several
+                .iter()
+                .map(|run| format!("( {run} ) || failed=1"))
+                .collect();
+            format!("( failed=0; {}; exit $failed )", runs.join("; "))
+        }
+    };
+    plan
 }

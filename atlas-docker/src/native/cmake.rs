@@ -83,13 +83,58 @@ fn of_tests(call: &Call) -> bool {
             .any(|word| word.to_ascii_uppercase().contains("TEST"))
 }
 
+/// The folder of tests that are a project of their own, to which no other project of the folder leads.
+fn apart(tree: &Tree, folder: &str, calls: &[Call]) -> Option<String> {
+    let home = |file: &str| {
+        file.rsplit_once('/')
+            .map_or("", |(home, _)| home)
+            .to_owned()
+    };
+    let mut projects = calls.iter().filter(|call| {
+        call.name == "project"
+            && call.file.ends_with("CMakeLists.txt")
+            && super::is_test(&call.file)
+            && home(&call.file) != folder
+    });
+    projects.find_map(|project| {
+        let place = home(&project.file);
+        let prefix = format!("{place}/");
+        let (inner, outer): (Vec<&Call>, Vec<&Call>) = calls
+            .iter()
+            .partition(|call| call.file.starts_with(&prefix));
+        let registers = |call: &&Call| REGISTER.contains(&call.name.as_str());
+        let leads = |call: &&Call| {
+            let to = call
+                .words
+                .first()
+                .map(|word| within(&home(&call.file), word));
+            call.name == "add_subdirectory"
+                && to.is_some_and(|to| {
+                    to == place || to.contains('$') || place.starts_with(&format!("{to}/"))
+                })
+        };
+        let is_apart = inner.iter().any(registers)
+            && !outer.iter().any(registers)
+            && !outer.iter().any(leads)
+            && tree.has(&within(&place, "CMakeLists.txt"));
+        is_apart.then_some(place)
+    })
+}
+
 pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
     let tree = facts.tree;
-    let own = within(folder, "CMakeLists.txt");
-    if !tree.has(&own) {
+    if !tree.has(&within(folder, "CMakeLists.txt")) {
         return None;
     }
-    let calls = all_calls(tree, folder);
+    let all = all_calls(tree, folder);
+    let apart = apart(tree, folder, &all);
+    let folder = apart.as_deref().unwrap_or(folder);
+    let own = within(folder, "CMakeLists.txt");
+    let calls = if apart.is_some() {
+        all_calls(tree, folder)
+    } else {
+        all.clone()
+    };
     let project = calls
         .iter()
         .find(|call| call.name == "project")
@@ -132,8 +177,9 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
     }
     recipe.build.clone_from(&arguments);
     recipe.test = arguments;
-    needs(&calls, &mut recipe);
-    libraries(facts, &calls, project, &own, &mut recipe);
+    // Tests apart may take the other project in.
+    needs(&all, &mut recipe);
+    libraries(facts, &all, project, &own, &mut recipe);
     recipe
         .proof
         .extend(why.into_iter().map(|line| ("build", line)));
@@ -389,4 +435,29 @@ fn fallback(url: &str, packages: &[&str]) -> String {
          apt-get install -y --no-install-recommends {names}\n  rm -rf /var/lib/apt/lists/*\n  \
          echo {url} >> unreachable\nfi\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::testing::planned;
+
+    #[test]
+    fn tests_that_are_a_project_of_their_own_are_built_there() {
+        let root = "cmake_minimum_required(VERSION 3.10)\nproject(x C)\nadd_library(x x.c)\n";
+        let tests = "cmake_minimum_required(VERSION 3.10)\nproject(x_tests C)\nenable_testing()\n\
+            add_subdirectory(.. x)\nadd_executable(t t.c)\nadd_test(NAME t COMMAND t)\n";
+        for (root, wanted) in [
+            (root.to_owned(), "\" own tests"),
+            (format!("{root}add_subdirectory(tests)\n"), "\" own ."),
+        ] {
+            let files = [
+                ("CMakeLists.txt", root.as_str()),
+                ("x.c", "int x;"),
+                ("tests/CMakeLists.txt", tests),
+                ("tests/t.c", "int main(void) { return 0; }"),
+            ];
+            let plan = planned(files, &[]);
+            assert!(plan.test_cmd.contains(wanted), "{}", plan.test_cmd);
+        }
+    }
 }

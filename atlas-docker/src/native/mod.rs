@@ -20,7 +20,7 @@ use crate::analysis::{Facts, Presence, Verdict};
 use crate::languages::{INSTALL_SUBSTITUTES, env};
 use crate::render::shell_quote;
 use crate::system;
-use crate::toolbox::{self, RESULTS};
+use crate::toolbox::{self, CTEST, MADE_OF, MESON, RESULTS};
 use crate::tree::Tree;
 use atlas_core::{CompiledProducts, EnvironmentPlan, Evidence, ReportSpec};
 use compiler::Needs;
@@ -283,6 +283,9 @@ fn assemble(facts: &Facts<'_>, language: &str, recipe: Recipe) -> EnvironmentPla
     system::packages(facts, language, &[], &wanted, &mut plan);
     toolbox::add(&mut plan, recipe.script);
     toolbox::add(&mut plan, RESULTS);
+    if [CTEST, MESON].contains(&recipe.script) {
+        toolbox::add(&mut plan, MADE_OF);
+    }
     plan.build.extend(recipe.before);
     let command = |mode: &str, words: &[String]| {
         let mut command = format!("{} {mode}", toolbox::call(recipe.script));

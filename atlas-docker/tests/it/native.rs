@@ -139,6 +139,85 @@ fn cmake_runs_no_program_that_was_built_before() {
     );
 }
 
+/// A part of the tests: those whose programs are made of a file, of what includes it, and those that name it.
+#[test]
+fn cmake_runs_the_tests_that_are_made_of_files() {
+    let lists = "cmake_minimum_required(VERSION 3.5)\nproject(p C)\nenable_testing()\nforeach(name a b c)\n\
+        add_executable(test-${name} test-${name}.c)\nadd_test(NAME ${name} COMMAND test-${name} 1)\nendforeach()\n\
+        add_test(NAME shell COMMAND sh ${CMAKE_SOURCE_DIR}/shell.sh)\n";
+    let (a, b, c) = (program("a"), program("b"), program("c"));
+    let with = format!("#include \"shared.h\"\n{b}");
+    let files = [
+        ("CMakeLists.txt", lists),
+        ("test-a.c", &a),
+        ("test-b.c", &with),
+        ("test-c.c", &c),
+        ("shared.h", ""),
+        ("shell.sh", "exit 0\n"),
+    ];
+    let Some(mut place) = Place::build(&["cmake", "ninja", "cc", "awk"], &files) else {
+        return;
+    };
+    let command = place.plan.test_cmd.clone();
+    for (chosen, wanted) in [
+        ("test-a.c", &["PASS: a::a works", "PASS: a"][..]),
+        ("shared.h", &["PASS: b::b works", "PASS: b"]),
+        (
+            "test-c.c shell.sh",
+            &["PASS: c::c works", "PASS: c", "PASS: shell"],
+        ),
+        ("test-new.c", &[]),
+    ] {
+        place.plan.test_cmd = format!("export ATLAS_TESTS='{chosen}'; {command}");
+        assert_eq!(place.results(&[]), wanted, "{chosen}");
+    }
+}
+
+/// A part of the tests: the targets of files, and of larger programs the modules.
+#[test]
+fn cargo_runs_the_targets_and_modules_of_files() {
+    let package = "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let test = |name: &str| format!("#[test]\nfn {name}() {{}}\n");
+    let (deep, one, two) = (test("deep"), test("one"), test("two"));
+    let one = format!("mod common;\n{one}");
+    let files = [
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"a\"]\nresolver = \"2\"\n",
+        ),
+        ("a/Cargo.toml", package),
+        (
+            "a/src/lib.rs",
+            "mod deep;\n#[path = \"odd.rs\"]\nmod even;\n#[test]\nfn top() {}\n",
+        ),
+        ("a/src/deep/mod.rs", &deep),
+        ("a/src/odd.rs", "#[test]\nfn odd() {}\n"),
+        ("a/tests/one.rs", &one),
+        ("a/tests/two.rs", &two),
+        ("a/tests/common/mod.rs", "pub fn help() {}\n"),
+    ];
+    let Some(place) = Place::build(&["cargo", "perl"], &files) else {
+        return;
+    };
+    for (chosen, wanted) in [
+        ("a/tests/two.rs a/tests/new.rs", &["two"][..]),
+        ("a/src/deep/mod.rs", &["deep::deep"]),
+        ("a/src/odd.rs", &["even::odd"]),
+        ("a/tests/common/mod.rs", &["one"]),
+        ("a", &["deep::deep", "even::odd", "top", "one", "two"]),
+        ("b/src/lib.rs", &[]),
+    ] {
+        let log = place.run(&format!(
+            "export ATLAS_TESTS='{chosen}'; {}",
+            place.plan.test_cmd
+        ));
+        let names = log
+            .lines()
+            .filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... ok"));
+        assert_eq!(names.collect::<Vec<_>>(), wanted, "{chosen}: {log}");
+    }
+}
+
 #[test]
 fn own_ways_to_print_results_are_read() {
     let text = "\

@@ -58,7 +58,11 @@ fn samples() {
         let samples = folders(&language.join("samples"));
         assert!(samples.len() >= 5, "{}: too few samples", name(&language));
         for sample in samples {
-            let analysis = analyse(&repository(&sample), &AnalysisOptions::default()).unwrap();
+            let mut repository = repository(&sample);
+            // What a pull request touches, where a sample is about that.
+            let touched = fs::read_to_string(sample.with_extension("touched")).unwrap_or_default();
+            repository.touched = touched.lines().map(str::to_owned).collect();
+            let analysis = analyse(&repository, &AnalysisOptions::default()).unwrap();
             let mut settings = insta::Settings::clone_current();
             settings.set_snapshot_path(language.join("samples"));
             settings.set_prepend_module_to_snapshot(false);

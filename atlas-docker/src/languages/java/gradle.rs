@@ -131,13 +131,18 @@ pub(super) fn plan(
     plan.report =
         (parser != JUNIT && facts.knows(JUNIT)).then(|| ReportSpec::new("junit.xml", JUNIT));
     let after = collect("test-results", parser, plan.report.is_some());
+    let tasks = super::subprojects::tasks(facts, project, task, plan);
     // Gradle compiles by content and tests nothing where that failed; reports of an earlier run
     // would stay.
     plan.test_cmd = format!(
         "{enter}find . -path '*/test-results/*' -name 'TEST-*.xml' -not -path '*/src/*' -delete; \
-         {call} --offline {task}{after}"
+         {call} --offline {tasks}{after}"
     );
-    let text = format!("task {task} of all projects");
+    let text = if tasks == task {
+        format!("task {task} of all projects")
+    } else {
+        format!("task {task} of the concerned projects")
+    };
     plan.prove("test_cmd", Evidence::of(manifest, text));
     drift(facts.tree, &files, plan);
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::pom::Reactor;
 use super::{JUNIT, Project, collect};
-use crate::analysis::{Facts, Verdict};
+use crate::analysis::{self, Facts, Verdict, only_projects};
 use crate::ci::Placed;
 use crate::render::shell_quote;
 use crate::toolbox::{self, MAVEN_FETCH};
@@ -143,15 +143,66 @@ pub(super) fn plan(
     plan.prove("log_parser_name", why);
     let after = collect("*-reports", parser, report.is_some());
     plan.report = report;
+    let part = part(facts, project, &reactor, plan);
     // The whole output folder goes first: no class and no report of another state is left.
     plan.test_cmd = format!(
         "{enter}mvn -o -fn {flags} -Dsurefire.reportFormat=plain -Dsurefire.useFile=false \
-         -Dmaven.test.failure.ignore=true clean {goal}{after}"
+         -Dmaven.test.failure.ignore=true{part} clean {goal}{after}"
     );
-    let text = format!("all modules of the reactor, phase {goal}");
+    let modules = if part.is_empty() {
+        "all"
+    } else {
+        "the concerned"
+    };
+    let text = format!("{modules} modules of the reactor, phase {goal}");
     plan.prove("test_cmd", Evidence::of(manifest, text));
     drift(&reactor, manifest, plan);
     Ok(())
+}
+
+/// Options for the modules that a pull request concerns, with those that they are made of; nothing where all are.
+fn part(
+    facts: &Facts<'_>,
+    project: &Project,
+    reactor: &Reactor,
+    plan: &mut EnvironmentPlan,
+) -> String {
+    let head = Reactor::read(facts.head, &project.manifest);
+    let paths = |reactor: &Reactor| -> Vec<String> {
+        reactor.poms.iter().map(|pom| pom.path.clone()).collect()
+    };
+    // A module that a state does not have is an error for all of them.
+    if paths(&head) != paths(reactor) {
+        return String::new();
+    }
+    let needs = reactor.needs_of(facts.touched);
+    let modules: Vec<analysis::Project<'_>> = reactor
+        .poms
+        .iter()
+        .zip(needs)
+        .map(|(pom, needs)| analysis::Project {
+            folder: super::pom::folder(&pom.path),
+            name: pom.root.text_at(&["artifactId"]).unwrap_or_default(),
+            needs,
+        })
+        .collect();
+    let chosen = facts.concerned(&modules);
+    if chosen.len() == modules.len() {
+        return String::new();
+    }
+    let folders: Vec<String> = chosen
+        .iter()
+        .map(|at| modules[*at].folder.to_owned())
+        .collect();
+    let prefix = project.inside("");
+    let words: Vec<&str> = folders
+        .iter()
+        .map(|folder| folder.strip_prefix(&prefix).unwrap_or_default())
+        .map(|inside| if inside.is_empty() { "." } else { inside })
+        .collect();
+    let words = shell_quote(&words.join(","));
+    only_projects(plan, folders, modules.len());
+    format!(" -pl {words} -am")
 }
 
 /// Whether what Maven fetches depends on its project files alone: each module has Java and resources

@@ -5,6 +5,7 @@ mod gradle;
 mod jdk;
 mod maven;
 mod pom;
+mod subprojects;
 
 pub(crate) use maven::COMPILE_FIRST;
 

@@ -228,6 +228,27 @@ impl Reactor {
         })
     }
 
+    /// What each module depends on, by artifact ids: its dependencies, and the parent where that file itself is
+    /// among the touched ones.
+    pub(super) fn needs_of(&self, touched: &[String]) -> Vec<Vec<String>> {
+        let mut needs: Vec<Vec<String>> = self
+            .poms
+            .iter()
+            .map(|pom| {
+                let above = pom.parent.map(|at| &self.poms[at]);
+                let changed = above.filter(|above| touched.contains(&above.path));
+                let name = changed.and_then(|above| above.root.text_at(&["artifactId"]));
+                name.map(str::to_owned).into_iter().collect()
+            })
+            .collect();
+        for (at, dependency) in self.dependencies() {
+            if let Some(name) = dependency.text_at(&["artifactId"]) {
+                needs[at].push(self.expand(at, name));
+            }
+        }
+        needs
+    }
+
     /// The coordinates of the modules themselves: artifact ids.
     pub(super) fn artifacts(&self) -> BTreeSet<&str> {
         self.poms

@@ -3,6 +3,7 @@
 #   --day yyyy-mm-dd     nothing that was published later; of all releases without it
 #   --constraint FILE    versions that a lockfile names
 #   --project DIR        a project to install in place, with --extras a,b
+#   --beside DIR         another project of the repository, installed in place as well; may be repeated
 #   --backend WORD       a requirement of the project's build, may be repeated
 #   --add                into an environment that is in use: nothing is removed
 #   anything else        a requirement, or `-r FILE`
@@ -13,13 +14,14 @@
 # A list in $ATLAS_ENV/resolved.lock goes before everything that would be resolved.
 set -euo pipefail
 venv="$ATLAS_ENV/venv" lock="$ATLAS_ENV/requirements.lock" uv="$ATLAS_ENV/bin/uv"
-day="" constraint="" project="" extras="" add="" backend=() words=()
+day="" constraint="" project="" extras="" add="" backend=() words=() beside=()
 same="$(printf '%s\n' "$PWD" "$@" | sed '/^--day$/{N;d}' | cksum | tr -dc 0-9)"
 while [ $# -gt 0 ]; do
   case "$1" in
     --day) day="$2"; shift ;;
     --constraint) constraint="$2"; shift ;;
     --project) project="$2"; shift ;;
+    --beside) beside+=("$(cd "$2" && pwd -P)"); shift ;;
     --extras) extras="[$2]"; shift ;;
     --backend) backend+=("$2"); shift ;;
     --add) add=1 ;;
@@ -65,17 +67,21 @@ use_index() {
   [ -z "$value" ] || export SSL_CERT_FILE="${SSL_CERT_FILE:-$value}"
 }
 
-# Lines that lead to the project itself are no part of a list: it is installed in place.
+# Lines that lead to the project itself, or to others beside it, are no part of a list: they are installed in place.
 here="$(cd "${project:-.}" && pwd -P)"
+for at in ${beside[@]+"${!beside[@]}"}; do
+  [ "${beside[$at]}" != "$here" ] || unset "beside[$at]"
+done
 without_project() {
-  awk -v here="$here" '
+  awk -v here="$(printf '%s\n' "$here" ${beside[@]+"${beside[@]}"})" '
+    BEGIN { count = split(here, names, "\n"); for (at = 1; at <= count; at++) own[names[at]] = 1 }
     { line = $0; sub(/^-e +/, "", line); sub(/^[^@ ]+ @ /, "", line); sub(/ *[;#].*$/, "", line)
       sub(/\[[^]]*\]$/, "", line); sub(/^file:\/\//, "", line); sub(/\/$/, "", line) }
-    line == "." || line == here { next } { print }'
+    line == "." || line in own { next } { print }'
 }
 
 # The lists as one file; the project's folder stands for what the project itself needs.
-printf '%s\n' ${project:+"$here$extras"} ${words[@]+"${words[@]}"} | sed "s|^-r \([^/]\)|-r $PWD/\1|" > "$work/in.txt"
+printf '%s\n' ${project:+"$here$extras"} ${beside[@]+"${beside[@]}"} ${words[@]+"${words[@]}"} | sed "s|^-r \([^/]\)|-r $PWD/\1|" > "$work/in.txt"
 
 # Arguments: flags of uv. Resolves and installs, or changes nothing.
 once() {
@@ -160,6 +166,7 @@ install_lists() {
 
 # In place, so that tests see the files of each state.
 install_project() {
+  local project="$1"
   local pip=("$venv/bin/python" -m pip install --no-deps)
   if [ -e "$resolved" ] && "$uv" pip install --offline --no-deps "${date[@]}" -e "$project"; then return 0; fi
   if [ -x "$uv" ] && "$uv" pip install --no-deps "${date[@]}" -e "$project"; then return 0; fi
@@ -184,4 +191,8 @@ if [ -n "${ATLAS_WARM:-}" ]; then
     "$uv" pip install --quiet --target "$work/backend" "${date[@]}" wheel "${backend[@]:-setuptools}" || :
 fi
 # Without its sources a project cannot be installed.
-[ -z "$project" ] || [ -n "${ATLAS_WARM:-}" ] || install_project
+[ -z "$project" ] || [ -n "${ATLAS_WARM:-}" ] || install_project "$project"
+# Once: with those that come after, they are there.
+[ -n "$add" ] || [ -n "${ATLAS_WARM:-}" ] || for other in ${beside[@]+"${beside[@]}"}; do
+  install_project "$other"
+done

@@ -3,6 +3,7 @@
 mod django;
 mod install;
 mod manifests;
+mod monorepo;
 mod prefetch;
 mod runner;
 
@@ -79,44 +80,53 @@ impl Language for Python {
     }
 
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
+        let projects = monorepo::Projects::find(facts.tree);
+        if projects.are_several() {
+            return projects.plan(facts);
+        }
         if facts.tree.first(MANIFESTS).is_none()
             && let Some(folder) = nested::folder(facts.tree, PROJECTS, is_test)
         {
-            return nested::within(self, facts, &folder);
+            return nested::within(&project, facts, &folder);
         }
-        let manifests = Manifests::read(facts.tree);
-        let found = runner::find(facts, &manifests)?;
-        let mut plan = EnvironmentPlan {
-            env: env([
-                ("LANG", "C.UTF-8"),
-                ("PATH", "$ATLAS_ENV/venv/bin:$PATH"),
-                ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
-                ("PYTHONDONTWRITEBYTECODE", "1"),
-            ]),
-            ..EnvironmentPlan::default()
-        };
-        let parser = found.runner.parser();
-        if !facts.knows(parser) {
-            return Err(Verdict::no_parser(parser, found.evidence));
-        }
-        parser.clone_into(&mut plan.log_parser_name);
-        let report = found.runner == Runner::Pytest && facts.knows("junit");
-        plan.report = report.then(|| ReportSpec::new("junit.xml", "junit"));
-        plan.test_cmd = runner::command(facts, &manifests, found.runner, report, &mut plan);
-        for line in found.evidence {
-            plan.prove("log_parser_name", line.clone());
-            plan.prove("test_cmd", line);
-        }
-        version(facts, &manifests, &mut plan);
-        let extension = install::plan(facts, &manifests, found.runner, &mut plan);
-        let names: Vec<(String, String)> = manifests.all_names(facts.tree).into_iter().collect();
-        let compiler: Vec<(&str, Evidence)> = extension
-            .into_iter()
-            .map(|at| ("build-essential", at))
-            .collect();
-        system::packages(facts, self.id(), &names, &compiler, &mut plan);
-        Ok(plan)
+        project(facts)
     }
+}
+
+/// The plan of the project in the root.
+fn project(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
+    let manifests = Manifests::read(facts.tree);
+    let found = runner::find(facts, &manifests)?;
+    let mut plan = EnvironmentPlan {
+        env: env([
+            ("LANG", "C.UTF-8"),
+            ("PATH", "$ATLAS_ENV/venv/bin:$PATH"),
+            ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+            ("PYTHONDONTWRITEBYTECODE", "1"),
+        ]),
+        ..EnvironmentPlan::default()
+    };
+    let parser = found.runner.parser();
+    if !facts.knows(parser) {
+        return Err(Verdict::no_parser(parser, found.evidence));
+    }
+    parser.clone_into(&mut plan.log_parser_name);
+    let report = found.runner == Runner::Pytest && facts.knows("junit");
+    plan.report = report.then(|| ReportSpec::new("junit.xml", "junit"));
+    plan.test_cmd = runner::command(facts, &manifests, found.runner, report, &mut plan);
+    for line in found.evidence {
+        plan.prove("log_parser_name", line.clone());
+        plan.prove("test_cmd", line);
+    }
+    version(facts, &manifests, &mut plan);
+    let extension = install::plan(facts, &manifests, found.runner, &mut plan);
+    let names: Vec<(String, String)> = manifests.all_names(facts.tree).into_iter().collect();
+    let compiler: Vec<(&str, Evidence)> = extension
+        .into_iter()
+        .map(|at| ("build-essential", at))
+        .collect();
+    system::packages(facts, Python.id(), &names, &compiler, &mut plan);
+    Ok(plan)
 }
 
 /// Whether a path looks like a test module.

@@ -1,6 +1,6 @@
 //! Which packages and features the tests are run with.
 
-use super::{MANIFEST, plain_words, spaced};
+use super::{MANIFEST, members, plain_words, spaced};
 use crate::analysis::Facts;
 use crate::ci::Placed;
 use crate::tree::Tree;
@@ -56,6 +56,7 @@ pub(super) fn flags(
     let unstable = unstable(facts.tree);
     let mut flags = Vec::new();
     workspace(facts, manifest, &commands, &mut flags, plan);
+    let of_members = members::narrow(facts, manifest, &mut flags, plan);
 
     let all = commands
         .iter()
@@ -92,6 +93,9 @@ pub(super) fn flags(
             at.text
         );
         plan.prove("test_cmd", Evidence { text, ..at });
+    }
+    if let Some(known) = of_members {
+        named.retain(|name| known.contains(name));
     }
     if !named.is_empty() {
         flags.push("--features".to_owned());

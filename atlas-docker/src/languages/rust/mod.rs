@@ -1,6 +1,7 @@
 //! Rust: `cargo test`.
 
 mod features;
+mod members;
 
 use super::{Language, env, nested};
 use crate::analysis::{Facts, Presence, Verdict};
@@ -69,74 +70,83 @@ impl Language for Rust {
     }
 
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
-        let tree = facts.tree;
-        if !tree.has(MANIFEST)
-            && let Some(folder) = nested(tree)
+        let roots = members::touched_roots(facts);
+        if roots.iter().any(|folder| !folder.is_empty()) {
+            return nested::several(&workspace, facts, &roots);
+        }
+        if !facts.tree.has(MANIFEST)
+            && let Some(folder) = nested(facts.tree)
         {
-            return nested::within(self, facts, &folder);
+            return nested::within(&workspace, facts, &folder);
         }
-        let Some(manifest) = tree.toml(MANIFEST) else {
-            let evidence = vec![Evidence::of(MANIFEST, "missing, or not readable as TOML")];
-            return Err(Verdict::new(
-                "no readable Cargo.toml in the repository's root",
-                evidence,
-            ));
-        };
-        let Some(test) = tree.ending(".rs").find_map(|path| test_place(tree, path)) else {
-            let evidence = vec![Evidence::of(MANIFEST, "no source file has a #[test]")];
-            return Err(Verdict::new("the repository has no Rust tests", evidence));
-        };
-        if !facts.knows("cargo") {
-            return Err(Verdict::no_parser("cargo test", vec![test]));
-        }
-        let mut plan = EnvironmentPlan {
-            log_parser_name: "cargo".to_owned(),
-            env: env([
-                // Where nothing is locked, no dependency younger than the compiler is taken.
-                ("CARGO_RESOLVER_INCOMPATIBLE_RUST_VERSIONS", "fallback"),
-                ("CARGO_HOME", "$ATLAS_ENV/cargo"),
-                ("CARGO_TARGET_DIR", "$ATLAS_CACHE/target"),
-                ("CARGO_TERM_COLOR", "never"),
-                ("LANG", "C.UTF-8"),
-            ]),
-            ..EnvironmentPlan::default()
-        };
-        plan.prove("log_parser_name", test);
-        version(facts, &manifest, &mut plan);
-
-        let own = if tree
-            .first(&["rust-toolchain.toml", "rust-toolchain"])
-            .is_some()
-        {
-            OWN_TOOLCHAIN
-        } else {
-            ""
-        };
-        let flags = features::flags(facts, &manifest, &mut plan);
-        let run = features::arguments(facts);
-        if !plan.evidence.contains_key("test_cmd") {
-            let defaults = "nothing names packages or features: the defaults of cargo";
-            plan.prove("test_cmd", Evidence::of(MANIFEST, defaults));
-        }
-        toolbox::add(&mut plan, CARGO_TEST_EACH);
-        let fetch = resolve(facts, own, &mut plan);
-        plan.build.push(fetch.clone());
-        plan.build.push(format!(
-            "{own}cargo test --no-run --no-fail-fast{flags} || echo 'atlas: not every target compiles'"
-        ));
-        if facts.changes_manifests {
-            // A lockfile that the build wrote is for Base's manifests.
-            let again = if tree.has("Cargo.lock") {
-                fetch
-            } else {
-                format!("rm -f Cargo.lock && {{ {fetch}; }}")
-            };
-            plan.prefetch = vec![again];
-        }
-        plan.test_cmd = format!("{own}{}{flags}{run}", call(CARGO_TEST_EACH));
-        system::packages(facts, self.id(), &dependencies(tree), &[], &mut plan);
-        Ok(plan)
+        workspace(facts)
     }
+}
+
+/// The plan of the workspace or package in the root.
+fn workspace(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
+    let tree = facts.tree;
+    let Some(manifest) = tree.toml(MANIFEST) else {
+        let evidence = vec![Evidence::of(MANIFEST, "missing, or not readable as TOML")];
+        return Err(Verdict::new(
+            "no readable Cargo.toml in the repository's root",
+            evidence,
+        ));
+    };
+    let Some(test) = tree.ending(".rs").find_map(|path| test_place(tree, path)) else {
+        let evidence = vec![Evidence::of(MANIFEST, "no source file has a #[test]")];
+        return Err(Verdict::new("the repository has no Rust tests", evidence));
+    };
+    if !facts.knows("cargo") {
+        return Err(Verdict::no_parser("cargo test", vec![test]));
+    }
+    let mut plan = EnvironmentPlan {
+        log_parser_name: "cargo".to_owned(),
+        env: env([
+            // Where nothing is locked, no dependency younger than the compiler is taken.
+            ("CARGO_RESOLVER_INCOMPATIBLE_RUST_VERSIONS", "fallback"),
+            ("CARGO_HOME", "$ATLAS_ENV/cargo"),
+            ("CARGO_TARGET_DIR", "$ATLAS_CACHE/target"),
+            ("CARGO_TERM_COLOR", "never"),
+            ("LANG", "C.UTF-8"),
+        ]),
+        ..EnvironmentPlan::default()
+    };
+    plan.prove("log_parser_name", test);
+    version(facts, &manifest, &mut plan);
+
+    let own = if tree
+        .first(&["rust-toolchain.toml", "rust-toolchain"])
+        .is_some()
+    {
+        OWN_TOOLCHAIN
+    } else {
+        ""
+    };
+    let flags = features::flags(facts, &manifest, &mut plan);
+    let run = features::arguments(facts);
+    if !plan.evidence.contains_key("test_cmd") {
+        let defaults = "nothing names packages or features: the defaults of cargo";
+        plan.prove("test_cmd", Evidence::of(MANIFEST, defaults));
+    }
+    toolbox::add(&mut plan, CARGO_TEST_EACH);
+    let fetch = resolve(facts, own, &mut plan);
+    plan.build.push(fetch.clone());
+    plan.build.push(format!(
+        "{own}cargo test --no-run --no-fail-fast{flags} || echo 'atlas: not every target compiles'"
+    ));
+    if facts.changes_manifests {
+        // A lockfile that the build wrote is for Base's manifests.
+        let again = if tree.has("Cargo.lock") {
+            fetch
+        } else {
+            format!("rm -f Cargo.lock && {{ {fetch}; }}")
+        };
+        plan.prefetch = vec![again];
+    }
+    plan.test_cmd = format!("{own}{}{flags}{run}", call(CARGO_TEST_EACH));
+    system::packages(facts, Rust.id(), &dependencies(tree), &[], &mut plan);
+    Ok(plan)
 }
 
 /// The command that resolves and fetches dependencies.

@@ -2,6 +2,7 @@
 # $1: build, or whose results are read: ctest (CTest's alone), split (a framework's, too), own
 #     (programs that print results in a way of their own).
 # $2: the folder of the sources; then options of CMake, and after -- options that CI sets.
+# ATLAS_TESTS: files from the repository's root; the tests that are made of them are run alone.
 set -uo pipefail
 what=$1 source=$2
 shift 2
@@ -118,8 +119,22 @@ if ! ctest -N -C "$config" | grep -q '^Total Tests: [1-9]'; then
   sed -i '/^subdirs(/d' "$tests/CTestTestfile.cmake"
   cat "$tests/CTestTestfile.cmake.new" >>"$tests/CTestTestfile.cmake"
 fi
+part=()
+if [ -n "${ATLAS_TESTS:-}" ]; then
+  chosen=$(ctest -N -V -C "$config" | awk '
+    /^[0-9]+: Test command: / { command = $0; sub(/^[0-9]+: Test command: /, "", command) }
+    /^ *Test +#[0-9]+: / { at = $0; sub(/^ *Test +#/, "", at); sub(/:.*/, "", at); print at "\t" command; command = "" }' |
+    bash "$ATLAS_ENV/toolbox/made-of.sh" "$build" | paste -sd ,)
+  if [ -z "$chosen" ]; then
+    echo 'atlas: no test is made of these files'
+    exit $built
+  fi
+  # The first and the last of a range, its step, and single ones.
+  echo "${chosen%%,*},${chosen%%,*},1,$chosen" >"$tests/part"
+  part=(-I "$tests/part")
+fi
 case $what in
-  own) ctest -V -C "$config" --timeout 600 2>&1 | awk -v ctest=1 -f "$ATLAS_ENV/toolbox/results.awk" ;;
+  own) ctest -V "${part[@]}" -C "$config" --timeout 600 2>&1 | awk -v ctest=1 -f "$ATLAS_ENV/toolbox/results.awk" ;;
   # What a program prints stands behind its test's number, where the framework's parser finds it. Where all tests are
   # CTest's own, it writes them down, too (3.21 and later).
   *)
@@ -127,7 +142,7 @@ case $what in
     if [ "$what" = ctest ] && ctest --help | grep -q -e --output-junit; then
       report=(--output-junit "$ATLAS_OUT/junit.xml")
     fi
-    ctest -V -C "$config" --timeout 600 "${report[@]}" 2>&1
+    ctest -V "${part[@]}" -C "$config" --timeout 600 "${report[@]}" 2>&1
     ;;
 esac
 code=$?

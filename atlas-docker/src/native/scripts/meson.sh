@@ -2,6 +2,7 @@
 # $1: build, or whose results are read: meson (Meson's alone), split (a framework's, too), own
 #     (programs that print results in a way of their own).
 # $2: the folder of the sources; then options of Meson, and after -- options that CI sets.
+# ATLAS_TESTS: files from the repository's root; the tests that are made of them are run alone.
 set -uo pipefail
 what=$1 source=$2
 shift 2
@@ -39,7 +40,17 @@ grep -vE '^\[[0-9]+/[0-9]+\] ' "$log"
 ! tac "$log" | sed '/^atlas: /q' | grep -q 'meson.build:.*: ERROR: ' || exit 1
 # Meson fills freed memory with a random byte.
 export MALLOC_PERTURB_=0 BOOST_TEST_LOG_LEVEL=test_suite CK_VERBOSITY=verbose
-run() { meson test -C "$build" --no-rebuild --num-processes 1 --timeout-multiplier 20 2>&1; }
+part=()
+if [ -n "${ATLAS_TESTS:-}" ]; then
+  mapfile -t part < <(meson introspect --tests "$build" | python3 -c 'import json, sys
+for test in json.load(sys.stdin): print(test["name"], " ".join(test["cmd"]), sep="\t")' |
+    bash "$ATLAS_ENV/toolbox/made-of.sh" "$build")
+  if [ ${#part[@]} -eq 0 ]; then
+    echo 'atlas: no test is made of these files'
+    exit $built
+  fi
+fi
+run() { meson test -C "$build" --no-rebuild --num-processes 1 --timeout-multiplier 20 "${part[@]}" 2>&1; }
 # What the programs printed, out of Meson's own log.
 programs() {
   awk '/^=+ *[0-9]+\/[0-9]+ *=+$/ { on = 0; next } /^test: / { name = $0; sub(/^test: +/, "", name); next }

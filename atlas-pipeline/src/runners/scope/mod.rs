@@ -1,12 +1,15 @@
 //! A part of the suite for good: the tests that a pull request touches, or those beside them.
 
-use super::narrow::Spelling;
-use super::{Edit, JEST, VITEST, edit};
+mod operands;
+mod table;
+
+use super::edit;
 use atlas_core::{EnvironmentPlan, Evidence, TestScope, TestScopeLevel};
 use atlas_source::{Side, SplitDecision};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use table::{Operands, Reach, SCOPINGS, Scoping};
 
 /// What a pull request touches of a checkout of Base.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +36,20 @@ impl Touched {
         self.checkout.join(path).is_file()
     }
 
+    /// The folder nearest to a file that holds a manifest of this name, `.` for the root.
+    fn holder(&self, path: &str, manifest: &str) -> Option<String> {
+        let mut folder = path;
+        loop {
+            folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
+            if self.checkout.join(folder).join(manifest).is_file() {
+                return Some(if folder.is_empty() { "." } else { folder }.to_owned());
+            }
+            if folder.is_empty() {
+                return None;
+            }
+        }
+    }
+
     /// Files beside this one whose names end as its name does.
     fn beside(&self, path: &str) -> Vec<String> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -56,127 +73,6 @@ impl Touched {
     }
 }
 
-/// One family of runners: how test files become a selection, and where that goes in the test command.
-struct Scoping {
-    parsers: &'static [&'static str],
-    /// The ends of its test files' names.
-    ends: &'static [&'static str],
-    /// What stands for a file: its path from the folder of the command, its folder, its class.
-    place: fn(&str) -> Option<String>,
-    /// How the places are written into an edit's text.
-    spelling: Spelling,
-    edits: &'static [Edit],
-    /// Whether the places are whole packages, those of changed sources among them.
-    is_by_package: bool,
-}
-
-const SCOPINGS: &[Scoping] = &[
-    Scoping {
-        parsers: &["pytest"],
-        ends: &[".py"],
-        place: |path| {
-            let name = path.rsplit('/').next()?;
-            (!["conftest.py", "__init__.py"].contains(&name)).then(|| path.to_owned())
-        },
-        spelling: Spelling::Words,
-        // A file that a state does not have is an error for all of them.
-        edits: &[Edit::Insert(
-            r#"--junitxml="\$ATLAS_OUT/junit\.xml""#,
-            " $(ls -d -- {} 2>/dev/null)",
-        )],
-        is_by_package: false,
-    },
-    Scoping {
-        parsers: &["unittest"],
-        ends: &[".py"],
-        place: |path| {
-            Some(format!(
-                "{}.",
-                path.rsplit('/').next()?.strip_suffix(".py")?
-            ))
-        },
-        spelling: Spelling::Options("-k"),
-        edits: &[Edit::Insert(r"-m unittest( discover)?", " {}")],
-        is_by_package: false,
-    },
-    Scoping {
-        parsers: &["gotest", "gotestsum"],
-        ends: &[".go"],
-        place: |path| {
-            Some(
-                path.rsplit_once('/')
-                    .map_or_else(|| ".".to_owned(), |(folder, _)| format!("./{folder}")),
-            )
-        },
-        spelling: Spelling::Words,
-        edits: &[Edit::Replace(r" \./\.\.\.", " {}")],
-        is_by_package: true,
-    },
-    Scoping {
-        parsers: &["jest"],
-        ends: &["js", "jsx", "ts", "tsx", "mjs", "cjs"],
-        place: |path| Some(path.to_owned()),
-        spelling: Spelling::Regex("^(?!.*/(?:", ")$).*$"),
-        edits: &[Edit::Insert(JEST, "--testPathIgnorePatterns={} ")],
-        is_by_package: false,
-    },
-    Scoping {
-        parsers: &["vitest"],
-        ends: &["js", "jsx", "ts", "tsx", "mjs", "cjs"],
-        place: |path| Some(path.to_owned()),
-        spelling: Spelling::Words,
-        edits: &[Edit::Insert(VITEST, "{} ")],
-        is_by_package: false,
-    },
-    Scoping {
-        parsers: &["rspec"],
-        ends: &["_spec.rb"],
-        place: |path| Some(path.to_owned()),
-        spelling: Spelling::Words,
-        edits: &[Edit::Insert(
-            r"--require \S*keep_going\.rb\S*",
-            " $(ls -d -- {} 2>/dev/null)",
-        )],
-        is_by_package: false,
-    },
-    Scoping {
-        parsers: &["minitest", "testunit"],
-        ends: &[".rb"],
-        place: |path| Some(path.to_owned()),
-        spelling: Spelling::Words,
-        // Its own program takes a file that is not there for a pattern that matches none.
-        edits: &[Edit::Replace(r" '[^']*\*[^']*\.rb' --", " {} --")],
-        is_by_package: false,
-    },
-    Scoping {
-        parsers: &["phpunit"],
-        ends: &["Test.php"],
-        place: |path| Some(path.rsplit('/').next()?.strip_suffix(".php")?.to_owned()),
-        spelling: Spelling::Regex(r"/(?:^|\\)(?:", ")::/"),
-        edits: &[Edit::Insert(r#"bin/(simple-)?phpunit\b"?"#, " --filter {}")],
-        is_by_package: false,
-    },
-    Scoping {
-        parsers: &["maven"],
-        ends: &[".java"],
-        place: |path| Some(path.rsplit('/').next()?.strip_suffix(".java")?.to_owned()),
-        spelling: Spelling::Commas,
-        edits: &[Edit::Append(
-            "MAVEN_CHECKS_OFF",
-            "-Dtest={} -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false",
-        )],
-        is_by_package: false,
-    },
-    Scoping {
-        parsers: &["gradle"],
-        ends: &[".java", ".kt", ".groovy"],
-        place: |path| Some(format!("*{}*", path.rsplit('/').next()?.split('.').next()?)),
-        spelling: Spelling::Blanks,
-        edits: &[Edit::Set("ATLAS_TESTS", "{}")],
-        is_by_package: false,
-    },
-];
-
 /// The plan with that part of its suite alone; the reason where that cannot be done.
 pub(crate) fn scoped(
     plan: &EnvironmentPlan,
@@ -186,43 +82,29 @@ pub(crate) fn scoped(
     /// Most places; more are no part any more.
     const MOST: usize = 200;
     let parser = plan.log_parser_name.as_str();
-    let known = SCOPINGS
-        .iter()
-        .find(|scoping| scoping.parsers.contains(&parser));
-    let Some(known) = known else {
+    let Some(known) = SCOPINGS.iter().find(|scoping| scoping.is_of(plan)) else {
         return Err(format!(
             "no way is known to run a part of the tests of `{parser}`"
         ));
     };
-    let is_test = |path: &&String| {
-        known.ends.iter().any(|end| path.ends_with(end)) && (known.place)(path).is_some()
-    };
-    let mut files: BTreeSet<String> = touched.tests.iter().filter(is_test).cloned().collect();
-    let is_beside =
-        level == TestScopeLevel::Package || !files.iter().any(|path| touched.exists(path));
-    if is_beside && !known.is_by_package {
-        let beside = touched.tests.iter().flat_map(|path| touched.beside(path));
-        files.extend(beside.filter(|path| is_test(&path)));
-    }
-    if known.is_by_package && level == TestScopeLevel::Package {
-        files.extend(touched.sources.iter().filter(is_test).cloned());
-    }
+    let files = files(known, touched, level);
     if !files.iter().any(|path| touched.exists(path)) {
         return Err("no test file that the pull request touches, or that stands beside one, is there in Base".to_owned());
     }
-    let folder = folder(&plan.test_cmd);
+    let folder = folder(&plan.test_cmd).filter(|_| !known.is_from_root());
     // Jest's pattern matches whole paths; classes and modules have no folder.
     let by_path = known
         .ends
         .iter()
         .filter_map(|end| (known.place)(&format!("a/b/x{end}")))
         .any(|place| place.contains("a/b"))
-        && parser != "jest";
+        && parser != "jest"
+        && !known.is_from_root();
     let goes = plan.test_cmd.matches("cd ").count();
     if by_path && goes > usize::from(folder.is_some()) {
         return Err("the command runs suites of several folders".to_owned());
     }
-    let mut places = BTreeSet::new();
+    let mut paths = BTreeSet::new();
     for path in &files {
         let path = match &folder {
             Some(folder) => match path.strip_prefix(&format!("{folder}/")) {
@@ -235,15 +117,32 @@ pub(crate) fn scoped(
         if path.starts_with('-') || !path.chars().all(is_simple) {
             return Err(format!("`{path}`: such a name has no place in a command"));
         }
-        places.extend((known.place)(path));
+        paths.insert(path.to_owned());
     }
+    let root = folder.map_or_else(
+        || touched.checkout.clone(),
+        |folder| touched.checkout.join(folder),
+    );
+    let narrow = EnvironmentPlan {
+        test_cmd: match known.operands {
+            Operands::Kept => plan.test_cmd.clone(),
+            Operands::Existing => operands::without_existing(&plan.test_cmd, &root),
+            Operands::Replaced(values) => {
+                operands::replaced(&plan.test_cmd, values, &root, &mut paths)?
+            }
+        },
+        ..plan.clone()
+    };
+    let places: BTreeSet<String> = paths
+        .iter()
+        .filter_map(|path| match known.reach {
+            Reach::Manifest(name) if level == TestScopeLevel::Package => touched.holder(path, name),
+            _ => (known.place)(path),
+        })
+        .collect();
     if places.is_empty() || places.len() > MOST {
         return Err(format!("{} places are no part of a suite", places.len()));
     }
-    let narrow = EnvironmentPlan {
-        test_cmd: without_operands(&plan.test_cmd, &touched.checkout, known),
-        ..plan.clone()
-    };
     let edited = edit(&narrow, known.edits, &known.spelling.write(&places)).ok_or_else(|| {
         format!(
             "the test command has no place for a selection: `{}`",
@@ -265,12 +164,31 @@ pub(crate) fn scoped(
     Ok(plan)
 }
 
+/// The files that a level comes down to.
+fn files(known: &Scoping, touched: &Touched, level: TestScopeLevel) -> BTreeSet<String> {
+    let is_test = |path: &&String| {
+        known.ends.iter().any(|end| path.ends_with(end)) && (known.place)(path).is_some()
+    };
+    let mut files: BTreeSet<String> = touched.tests.iter().filter(is_test).cloned().collect();
+    let is_package = level == TestScopeLevel::Package;
+    let by_package = match known.reach {
+        Reach::Package => true,
+        Reach::Manifest(_) => is_package,
+        Reach::File | Reach::FromRoot => false,
+    };
+    if by_package && is_package {
+        files.extend(touched.sources.iter().filter(is_test).cloned());
+    }
+    if !by_package && (is_package || !files.iter().any(|path| touched.exists(path))) {
+        let beside = touched.tests.iter().flat_map(|path| touched.beside(path));
+        files.extend(beside.filter(|path| is_test(&path)));
+    }
+    files
+}
+
 /// Whether a part is most of a suite, so that it takes about as long as all of it.
 pub(crate) fn is_most(part: &EnvironmentPlan, touched: &Touched) -> bool {
-    let parser = part.log_parser_name.as_str();
-    let known = SCOPINGS
-        .iter()
-        .find(|scoping| scoping.parsers.contains(&parser));
+    let known = SCOPINGS.iter().find(|scoping| scoping.is_of(part));
     let (Some(known), Some(scope)) = (known, &part.test_scope) else {
         return false;
     };
@@ -302,36 +220,9 @@ pub(crate) fn is_most(part: &EnvironmentPlan, touched: &Touched) -> bool {
 
 /// The folder that a command goes to before anything else.
 fn folder(command: &str) -> Option<String> {
-    let found = Regex::new(r"^cd ([\w./-]+) && ").ok()?;
-    Some(found.captures(command)?[1].to_owned())
-}
-
-/// pytest's own operands go: beside them a selection selects nothing.
-fn without_operands(command: &str, checkout: &Path, scoping: &Scoping) -> String {
-    if scoping.parsers != ["pytest"] {
-        return command.to_owned();
-    }
-    let root = folder(command).map_or_else(|| checkout.to_owned(), |folder| checkout.join(folder));
-    let words = command.split(' ').enumerate();
-    let mut before = "";
-    let kept: Vec<&str> = words
-        .filter(|(at, word)| {
-            let is_value = matches!(
-                before,
-                "-o" | "-p" | "-m" | "-k" | "-n" | "-c" | "cd" | "-r" | "-W"
-            );
-            before = word;
-            let is_place = *at > 0
-                && !is_value
-                && !word.is_empty()
-                && !word.starts_with(['-', '"', '\'', '$', '/'])
-                && !word.contains('=')
-                && root.join(word.trim_matches('\'')).exists();
-            !is_place
-        })
-        .map(|(_, word)| word)
-        .collect();
-    kept.join(" ")
+    let found = Regex::new(r"^(?:cd ([\w./-]+) && |\( cd ([\w./-]+) \|\| exit 1; )").ok()?;
+    let found = found.captures(command)?;
+    Some(found.get(1).or_else(|| found.get(2))?.as_str().to_owned())
 }
 
 #[cfg(test)]
@@ -384,6 +275,13 @@ mod tests {
             "t/ATest.php",
             "t/BTest.php",
             "j/src/test/java/x/CalcTest.java",
+            "r/a/Cargo.toml",
+            "r/a/src/lib.rs",
+            "r/a/tests/it.rs",
+            "c/test_a.c",
+            "c/test_b.c",
+            "m/a.spec.js",
+            "m/b.spec.js",
         ];
         let python =
             "python -m pytest -rA -p no:cacheprovider --junitxml=\"$ATLAS_OUT/junit.xml\" tests";
@@ -437,6 +335,55 @@ mod tests {
                 "load.rb\" test/a_test.rb -- -v",
                 "load.rb\" test/a_test.rb -- -v",
             ),
+            // Files that a helper looks up are named from the root, whatever folders the command goes to.
+            (
+                "cargo",
+                "( failed=0; ( cd r && bash \"$ATLAS_ENV/toolbox/cargo-test-each\" --workspace ) || failed=1; ( cd s && bash \"$ATLAS_ENV/toolbox/cargo-test-each\" ) || failed=1; exit $failed )",
+                &["r/a/tests/it.rs", "r/a/tests/data.json"],
+                &["r/a/src/lib.rs"],
+                "r/a/tests/it.rs",
+                "r/a",
+            ),
+            (
+                "ctest+gtest",
+                "bash \"$ATLAS_ENV/toolbox/ctest.sh\" split c -DX=ON",
+                &["c/test_a.c"],
+                &["c/x.c"],
+                "c/test_a.c",
+                "c/test_a.c c/test_b.c",
+            ),
+            (
+                "automake",
+                "bash \"$ATLAS_ENV/toolbox/make.sh\" automake . check",
+                &["c/test_a.c"],
+                &[],
+                "c/test_a.c",
+                "c/test_a.c c/test_b.c",
+            ),
+            (
+                "mocha",
+                "cd m && mocha '*.spec.js' --reporter spec",
+                &["m/a.spec.js"],
+                &[],
+                "cd m && mocha --reporter spec $(ls -d -- a.spec.js 2>/dev/null)",
+                "cd m && mocha --reporter spec $(ls -d -- a.spec.js b.spec.js 2>/dev/null)",
+            ),
+            (
+                "vitest",
+                "( cd src || exit 1; vitest run --reporter=verbose )",
+                &["src/x.test.ts"],
+                &[],
+                "vitest run x.test.ts --reporter=verbose )",
+                "vitest run x.test.ts y.test.ts --reporter=verbose )",
+            ),
+            (
+                "nodetest",
+                "node --test --test-reporter=spec",
+                &["m/a.spec.js"],
+                &[],
+                "node --test --test-reporter=spec $(ls -d -- m/a.spec.js 2>/dev/null)",
+                "$(ls -d -- m/a.spec.js m/b.spec.js 2>/dev/null)",
+            ),
             (
                 "phpunit",
                 "vendor/bin/phpunit --teamcity",
@@ -457,9 +404,10 @@ mod tests {
                 (TestScopeLevel::Package, by_package),
             ] {
                 let made = scoped(&plan, &touched, level).unwrap();
+                let chosen = made.env.get("ATLAS_TESTS");
                 assert!(
-                    made.test_cmd.contains(wanted),
-                    "{parser} {level}: {}",
+                    made.test_cmd.contains(wanted) || chosen.is_some_and(|tests| tests == wanted),
+                    "{parser} {level}: {} {chosen:?}",
                     made.test_cmd
                 );
                 assert!(!made.test_cmd.ends_with(" tests"), "{}", made.test_cmd);
