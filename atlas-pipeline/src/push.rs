@@ -130,16 +130,16 @@ pub async fn push_images(
     let mut names: Vec<String> = images.to_vec();
     for path in datasets {
         let set = read_dataset(path, &ReadOptions::default())?;
-        let named = images_of(&set);
-        if named.is_empty() {
+        let of_rows = images_of(&set);
+        if of_rows.is_empty() {
             let what = format!("`{}`", path.display());
             let why = "no row of it names an image: rows of the local engine have none";
             return Err(
                 Error::new(ErrorKind::InvalidInput, "push the images of", what).with_source(why),
             );
         }
-        report.rows_without_image += set.rows.len() - named.len();
-        names.extend(named.into_iter().filter(|name| !name.contains('@')));
+        report.rows_without_image += set.rows.len() - of_rows.len();
+        names.extend(of_rows.into_iter().filter(|name| !name.contains('@')));
     }
     let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));

@@ -433,4 +433,123 @@ mod tests {
         assert!(hash(&repository).is_err());
         assert!(pack(&repository, "FROM x\n", &BTreeMap::new(), None).is_err());
     }
+
+    /// All that the layers below the sources are made from, of a commit of that day.
+    fn below_the_sources(files: &[(&str, &str)], day: &str) -> BTreeMap<String, String> {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let repository = Repository {
+            base_date: format!("{day}T00:00:00Z"),
+            checkout: folder.path().to_owned(),
+            head_manifests: BTreeMap::new(),
+            ..repository(tempfile::tempdir().unwrap().path())
+        };
+        let options = crate::AnalysisOptions::default();
+        let plan = match crate::analyse(&repository, &options).unwrap() {
+            crate::Analysis::Plan(plan) => plan,
+            crate::Analysis::Verdict { reason, .. } => panic!("{reason}"),
+        };
+        let dockerfile = crate::render(&plan).unwrap();
+        let (before, _) = dockerfile
+            .split_once("ADD --chown=1000:1000 repo.tar")
+            .unwrap();
+        assert!(
+            before.contains("COPY --chown=1000:1000 manifests/"),
+            "{before}"
+        );
+        let mut made = BTreeMap::from([("Dockerfile".to_owned(), before.to_owned())]);
+        let scripts = crate::render::context_files(&plan).unwrap();
+        made.extend(
+            scripts
+                .into_iter()
+                .filter(|(path, _)| before.contains(path.as_str()) || path.starts_with("toolbox/")),
+        );
+        for (path, bytes) in super::skeleton(&repository.checkout) {
+            made.insert(
+                format!("manifests/{path}"),
+                String::from_utf8(bytes).unwrap(),
+            );
+        }
+        made
+    }
+
+    #[test]
+    fn commits_of_a_month_with_the_same_dependencies_share_all_below_the_sources() {
+        let pom = "<project><modelVersion>4.0.0</modelVersion><groupId>g</groupId><artifactId>a</artifactId>\
+                   <version>1</version><dependencies><dependency><groupId>junit</groupId><artifactId>junit</artifactId>\
+                   <version>4.13</version></dependency></dependencies></project>";
+        let lock = "version = 3\n\n[[package]]\nname = \"x\"\nversion = \"1.0.0\"\n";
+        let npm = r#"{"name": "x", "version": "1.0.0", "scripts": {"test": "node --test"}, "dependencies": {"y": "1"}}"#;
+        // What stays, a source, and what the next commit makes of it.
+        let cases: [(&[(&str, &str)], &str, [&str; 2]); 5] = [
+            (
+                &[
+                    ("go.mod", "module example.com/x\n\ngo 1.22\n"),
+                    (
+                        "x_test.go",
+                        "package x\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) {}\n",
+                    ),
+                ],
+                "x.go",
+                [
+                    "package x\n\nimport \"fmt\"\n",
+                    "package x\n\nimport (\n\t\"fmt\"\n\t\"slices\"\n)\n",
+                ],
+            ),
+            (
+                &[
+                    (
+                        "pyproject.toml",
+                        "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n\
+                         [project]\nname = \"x\"\nversion = \"1\"\n",
+                    ),
+                    ("tests/test_x.py", "import x\n\ndef test_x():\n    pass\n"),
+                    ("requirements-test.txt", "pytest\n"),
+                ],
+                "x/__init__.py",
+                ["def f():\n    return 1\n", "def f():\n    return 2\n"],
+            ),
+            (
+                &[
+                    (
+                        "Cargo.toml",
+                        "[package]\nname = \"x\"\nversion = \"1.0.0\"\nedition = \"2021\"\n",
+                    ),
+                    ("Cargo.lock", lock),
+                ],
+                "src/lib.rs",
+                ["#[test]\nfn one() {}\n", "#[test]\nfn two() {}\n"],
+            ),
+            (
+                &[
+                    ("package.json", npm),
+                    ("x.test.js", "require('node:test')('x', () => {})\n"),
+                ],
+                "x.js",
+                ["exports.a = 1\n", "exports.b = 1\n"],
+            ),
+            (
+                &[
+                    ("pom.xml", pom),
+                    (
+                        "src/test/java/ATest.java",
+                        "class ATest { @org.junit.Test public void a() {} }\n",
+                    ),
+                ],
+                "src/main/java/A.java",
+                ["class A {}\n", "class A { int a; }\n"],
+            ),
+        ];
+        for (files, path, [old, new]) in cases {
+            let with = |text: &'static str| -> Vec<(&str, &str)> {
+                files.iter().copied().chain([(path, text)]).collect()
+            };
+            let first = below_the_sources(&with(old), "2026-01-05");
+            assert_eq!(first, below_the_sources(&with(new), "2026-01-20"), "{path}");
+        }
+    }
 }

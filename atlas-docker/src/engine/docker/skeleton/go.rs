@@ -9,6 +9,62 @@ const MOST: usize = 20_000;
 /// The folder of a module that imports for all of it. Its name is no package of anybody's.
 const FOLDER: &str = "atlas-imports";
 
+/// Small packages of Go's own library. They are compiled for every module, whether or not its sources
+/// import them: the next commit may, and would share nothing for want of one of them. One that this Go does not
+/// have yet is no fault.
+const SMALL: [&str; 50] = [
+    "bufio",
+    "bytes",
+    "cmp",
+    "container/heap",
+    "container/list",
+    "context",
+    "embed",
+    "encoding",
+    "encoding/base64",
+    "encoding/binary",
+    "encoding/csv",
+    "encoding/hex",
+    "encoding/json",
+    "errors",
+    "flag",
+    "fmt",
+    "hash",
+    "hash/fnv",
+    "io",
+    "io/fs",
+    "io/ioutil",
+    "iter",
+    "log",
+    "log/slog",
+    "maps",
+    "math",
+    "math/bits",
+    "math/rand",
+    "math/rand/v2",
+    "os",
+    "os/exec",
+    "os/signal",
+    "path",
+    "path/filepath",
+    "reflect",
+    "regexp",
+    "runtime",
+    "runtime/debug",
+    "slices",
+    "sort",
+    "strconv",
+    "strings",
+    "sync",
+    "sync/atomic",
+    "syscall",
+    "text/tabwriter",
+    "time",
+    "unicode",
+    "unicode/utf8",
+    "unsafe",
+];
+
 /// Adds packages to each module that import what its sources do from elsewhere: one package for each
 /// import, as one that does not compile here (another system's) must not take the others with it.
 pub(super) fn imports(checkout: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
@@ -50,6 +106,7 @@ pub(super) fn imports(checkout: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
         if found.is_empty() {
             continue;
         }
+        found.extend(SMALL.map(str::to_owned));
         let test = b"package imports\n\nimport \"testing\"\n\nfunc TestNothing(t *testing.T) {}\n";
         files.insert(format!("{folder}{FOLDER}/x_test.go"), test.to_vec());
         for import in found {
@@ -102,7 +159,7 @@ fn read(text: &str, found: &mut BTreeSet<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::imports;
+    use super::{SMALL, imports};
     use std::collections::BTreeMap;
 
     #[test]
@@ -112,7 +169,7 @@ mod tests {
         std::fs::write(folder.path().join("a.go"), source).unwrap();
         std::fs::write(
             folder.path().join("a_test.go"),
-            "package a\nimport . \"strings\"\n",
+            "package a\nimport . \"net/http\"\n",
         )
         .unwrap();
         let mut files = BTreeMap::from([(
@@ -120,17 +177,33 @@ mod tests {
             b"module example.com/own // here\n".to_vec(),
         )]);
         imports(folder.path(), &mut files);
+        let first = files.clone();
+        // Those that every module gets say nothing of this one.
+        for import in SMALL {
+            let name = import.replace('/', "_");
+            let path = format!("atlas-imports/{name}/x.go");
+            assert!(files.remove(&path).is_some(), "{path}");
+        }
         let names: Vec<_> = files.keys().map(String::as_str).collect();
         assert_eq!(
             names,
             [
                 "atlas-imports/example_com_y_z/x.go",
-                "atlas-imports/fmt/x.go",
-                "atlas-imports/os/x.go",
-                "atlas-imports/strings/x.go",
+                "atlas-imports/net_http/x.go",
                 "atlas-imports/x_test.go",
                 "go.mod"
             ]
         );
+
+        // One more small package of Go's own is no news; a large one is, and so is somebody else's.
+        let changed = |import: &str| {
+            let text = format!("package a\nimport \"{import}\"\n");
+            std::fs::write(folder.path().join("b.go"), text).unwrap();
+            let mut files = BTreeMap::from([("go.mod".to_owned(), files["go.mod"].clone())]);
+            imports(folder.path(), &mut files);
+            files != first
+        };
+        assert!(!changed("slices") && !changed("net/http"));
+        assert!(changed("go/ast") && changed("example.com/other"));
     }
 }

@@ -126,6 +126,7 @@ pub(super) fn skeleton(checkout: &Path) -> BTreeMap<String, Vec<u8>> {
             Vec::new()
         } else if manifest && entry.metadata().is_ok_and(|meta| meta.len() <= MOST) {
             match std::fs::read(entry.path()) {
+                Ok(bytes) if name == "__init__.py" => facts(&bytes),
                 Ok(bytes) => bytes,
                 Err(_) => continue,
             }
@@ -142,6 +143,47 @@ pub(super) fn skeleton(checkout: &Path) -> BTreeMap<String, Vec<u8>> {
     go::imports(checkout, &mut files);
     maven::sources(checkout, &mut files);
     files
+}
+
+/// What a build reads of a Python package's own module: the text that it begins with, and what it says of
+/// itself in plain values, as `__version__ = "1.2"`. Its code is nobody's dependency, and changes with every other commit.
+fn facts(module: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(module);
+    let mut kept = String::new();
+    let begin = text.trim_start();
+    for quote in ["\"\"\"", "'''"] {
+        let said = begin
+            .strip_prefix(quote)
+            .and_then(|rest| rest.split_once(quote));
+        if let Some((said, _)) = said {
+            kept.extend([quote, said, quote, "\n"]);
+        }
+    }
+    let plain = |value: &str| {
+        let value = value.split_once(" #").map_or(value, |(value, _)| value);
+        let value = value.trim();
+        let quoted = |quote: char| {
+            let inner = value.strip_prefix(quote);
+            let inner = inner.and_then(|rest| rest.strip_suffix(quote));
+            inner.is_some_and(|inner| !inner.contains([quote, '\\']))
+        };
+        let numbers = |c: char| c.is_ascii_digit() || "()., ".contains(c);
+        quoted('"') || quoted('\'') || !value.is_empty() && value.chars().all(numbers)
+    };
+    for line in text.lines() {
+        let named = line.split_once('=').is_some_and(|(name, value)| {
+            let name = name.split(':').next().unwrap_or(name).trim_end();
+            let dunder = name.starts_with("__") && name.ends_with("__");
+            let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            (dunder || name.eq_ignore_ascii_case("version"))
+                && name.chars().all(word)
+                && plain(value)
+        });
+        if named {
+            kept.extend([line, "\n"]);
+        }
+    }
+    kept.into_bytes()
 }
 
 /// Roots of a crate's targets, as empty programs: without them Cargo refuses the manifest. Those
@@ -172,6 +214,18 @@ fn targets(checkout: &Path, folder: &str, manifest: &str, files: &mut BTreeMap<S
 #[cfg(test)]
 mod tests {
     use super::skeleton;
+
+    #[test]
+    fn of_a_package_s_module_only_what_it_says_of_itself_counts() {
+        let said = "\"\"\"A thing.\n\nMore.\n\"\"\"\n";
+        let facts = "__version__: str = '1.2'  # now\nVERSION = (1, 2)\n";
+        let code = "__all__ = ['b']\n__date__ = today()\n\ndef f():\n    __x__ = 1\n";
+        let read = |text: &str| String::from_utf8(super::facts(text.as_bytes())).unwrap();
+        let kept = read(&format!("{said}from .a import b\n{facts}{code}"));
+        assert_eq!(kept, format!("{said}{facts}"));
+        assert_eq!(read("import x\n"), "");
+        assert_eq!(read("\"\"\"not ended"), "");
+    }
 
     #[test]
     fn sources_do_not_change_it_and_manifests_do() {
