@@ -85,8 +85,8 @@ pub(super) fn replaced(
     }
     kept.push(SELECTION);
     Ok(format!(
-        "{}{}{}",
-        command[..start].trim_end().to_owned() + " ",
+        "{} {}{}",
+        command[..start].trim_end(),
         kept.join(" "),
         &command[start + end..]
     ))
@@ -119,19 +119,14 @@ fn names_files(root: &Path) -> bool {
 fn covers(operand: &str, path: &str) -> bool {
     let operand = operand.trim_start_matches("./").trim_end_matches('/');
     let signs = ['*', '?', '{', '[', '(', '!', '+', '@'];
-    match operand.find(signs) {
-        Some(at) => {
-            let last = operand
-                .rfind(['*', '?', '}', ']', ')'])
-                .map_or(at, |last| last + 1);
-            path.starts_with(&operand[..at]) && path.ends_with(&operand[last.max(at)..])
-        }
-        None => {
-            let rest = path.strip_prefix(operand);
-            matches!(operand, "" | ".")
-                || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        }
+    if let Some(at) = operand.find(signs) {
+        let last = operand
+            .rfind(['*', '?', '}', ']', ')'])
+            .map_or(at, |last| last + 1);
+        return path.starts_with(&operand[..at]) && path.ends_with(&operand[last.max(at)..]);
     }
+    let rest = path.strip_prefix(operand);
+    matches!(operand, "" | ".") || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The words of one simple command, and where it ends: at an operator of the shell or a redirection.
