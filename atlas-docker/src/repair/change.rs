@@ -79,8 +79,9 @@ impl Change {
                 let pattern = shell_quote(&format!("/usr/include/(.*/)?{ending}$"));
                 let command = format!(
                     "apt-get update && apt-get install -y --no-install-recommends apt-file && apt-file update \
-                     && name=\"$(apt-file search --package-only --regexp {pattern} | head -n 1)\" && test -n \"$name\" \
-                     && apt-get install -y --no-install-recommends \"$name\" && rm -rf /var/lib/apt/lists/*"
+                     && name=\"$(apt-file search --package-only --regexp {pattern} | head -n 1)\" \
+                     && if [ -n \"$name\" ]; then apt-get install -y --no-install-recommends \"$name\"; \
+                     else echo 'atlas: no package has the header'; fi && rm -rf /var/lib/apt/lists/*"
                 );
                 push_new(&mut plan.pre_install, command)
             }

@@ -281,6 +281,11 @@ impl Manifests {
         for (name, table) in hatch.into_iter().flatten() {
             let mut list = strings(table.get("dependencies"));
             list.extend(strings(table.get("extra-dependencies")));
+            for feature in strings(table.get("features")) {
+                let extras = self.groups.iter().filter(|group| group.extra);
+                let named = extras.filter(|group| group.name == feature);
+                list.extend(named.flat_map(|group| group.requirements.clone()));
+            }
             if !list.is_empty() {
                 let name = if name == "default" { "dev" } else { name };
                 self.groups.push(group(name, false, list));

@@ -14,11 +14,11 @@ files.each do |path|
   rescue ScriptError, StandardError => error
     lost << path
     place = error.backtrace || [path]
-    # The words of RSpec, which parsers know.
-    warn "An error occurred while loading ./#{path}."
-    warn "#{place.first}: #{error.message.lines.first.to_s.chomp} (#{error.class})"
-    error.message.lines.drop(1).each { |line| warn line }
-    place.drop(1).first(20).each { |line| warn "\tfrom #{line}" }
+    # The words of RSpec, which parsers know. `warn` says nothing where a test's helper switched warnings off.
+    $stderr.puts "An error occurred while loading ./#{path}."
+    $stderr.puts "#{place.first}: #{error.message.lines.first.to_s.chomp} (#{error.class})"
+    error.message.lines.drop(1).each { |line| $stderr.puts line }
+    place.drop(1).first(20).each { |line| $stderr.puts "\tfrom #{line}" }
   end
 end
 abort "atlas: no test file matches #{patterns.join(' ')}" if files.empty?

@@ -106,7 +106,7 @@ pub(super) fn test_patch_uses_what_is_missing(
         let complaints = module.lines.iter();
         let complaints = complaints.filter_map(|line| forms::complaint(&line.text));
         let names = complaints.flat_map(|complaint| complaint.names);
-        missing.extend(names.flat_map(|name| words(&name).last().map(|word| (*word).to_owned())));
+        missing.extend(names.filter_map(|name| words(&name).last().map(|word| (*word).to_owned())));
     }
     let added = files
         .iter()
