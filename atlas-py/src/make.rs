@@ -128,6 +128,12 @@ impl MakeReport {
         self.0.field(py, "second_witness")
     }
 
+    /// What the model was asked and cost, for plan, parser and injection together; None without a model.
+    #[getter]
+    fn model<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, "model")
+    }
+
     /// Everything as plain values, equal to what `atlas make --format json` prints.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.0.dict(py)

@@ -153,7 +153,54 @@ fn object(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::object;
+    use super::{Said, object, plan_text, read};
+    use atlas_core::{Completion, FinishReason, Usage};
+
+    fn said(text: &str, finish: FinishReason) -> Result<String, String> {
+        let answer = Completion {
+            text: text.to_owned(),
+            logprobs: None,
+            avg_logprob: None,
+            finish,
+            usage: Usage::default(),
+            model: String::new(),
+        };
+        match read(&answer) {
+            Said::Question(Ok((tool, arguments))) => {
+                Ok(format!("{tool} {}", serde_json::Value::Object(arguments)))
+            }
+            Said::Question(Err(why)) => Err(why),
+            Said::Answer => Ok("answer".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_question_is_told_from_a_plan() {
+        let stop = |text| said(text, FinishReason::Stop);
+        let asked = r#"I look: {"ask": {"tool": "read", "path": "a", "last_line": null}}"#;
+        assert_eq!(stop(asked).unwrap(), r#"read {"path":"a"}"#);
+        for text in [
+            "{\"test_cmd\": \"x\"}",
+            r#"{"ask": {"tool": "list"}, "plan": {"test_cmd": "x"}}"#,
+            r#"{"ask": null, "plan": {"test_cmd": "x"}}"#,
+            "no JSON",
+        ] {
+            assert_eq!(stop(text).unwrap(), "answer", "{text}");
+        }
+        // Half a question is none.
+        assert_eq!(said(asked, FinishReason::Length).unwrap(), "answer");
+        assert!(stop(r#"{"ask": "read"}"#).unwrap_err().contains("object"));
+        assert!(
+            stop(r#"{"ask": {"path": "a"}}"#)
+                .unwrap_err()
+                .contains("tool")
+        );
+        let both = r#"{"ask": {"tool": "list"}, "plan": {}}"#;
+        assert_eq!(stop(both).unwrap(), "list {}");
+        assert!(plan_text(both).is_err());
+        let plan = r#"{"plan": {"test_cmd": "x"}}"#;
+        assert_eq!(plan_text(plan).unwrap(), r#"{"test_cmd":"x"}"#);
+    }
 
     #[test]
     fn an_object_is_found_amid_prose_and_fences() {

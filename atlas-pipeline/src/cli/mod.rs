@@ -280,8 +280,8 @@ struct McpArgs {
 
 #[derive(Debug, Args)]
 struct HintArgs {
-    /// The log parser's id, ids joined with + for a log of several runners, the file of a rule set, or
-    /// auto.
+    /// The log parser's id, ids joined with + for a log of several runners, the file of a rule set or of a
+    /// row that brings one along, or auto.
     #[arg(long, default_value = "auto", value_name = "ID|FILE.json|auto")]
     parser: String,
     /// The repository's language, a hint for auto.

@@ -20,9 +20,7 @@ use atlas_core::{
     AGENTIC, EnvSynthesizer, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, InstanceId,
     Limits, Overlay,
 };
-use atlas_docker::{
-    AnalysisOptions, FixedPlan, RefineOptions, RefiningSynthesizer, ToolSource, pin,
-};
+use atlas_docker::{AnalysisOptions, FixedPlan, RefineOptions, RefiningSynthesizer, pin};
 use atlas_oracle::{OracleOptions, RunReader, StateDifferentialOracle};
 use atlas_parsers::Parsers;
 use std::sync::Arc;
@@ -153,7 +151,7 @@ pub(crate) fn synthesizer(
         options.known_parsers.push(AGENTIC.to_owned());
     }
     #[cfg(feature = "mcp")]
-    let tools: Option<Arc<dyn ToolSource>> = Some(Arc::new(crate::CheckoutTools));
+    let tools: Option<Arc<dyn atlas_docker::ToolSource>> = Some(Arc::new(crate::CheckoutTools));
     #[cfg(not(feature = "mcp"))]
     let tools = None;
     Ok(Box::new(RefiningSynthesizer {

@@ -381,6 +381,15 @@ fn a_budget_that_ends_in_a_conversation_is_a_verdict_and_what_was_answered_is_no
         let text = format!("[model]\nname = \"scripted:script.jsonl\"\ncalls = {calls}\n");
         std::fs::write(place.path("atlas.toml"), text).unwrap();
     };
+    let text = "[model]\nname = \"scripted:script.jsonl\"\nseconds = 0.0\n";
+    std::fs::write(place.path("atlas.toml"), text).unwrap();
+    let done = place.run(&build(repo, "late", &[]));
+    assert_eq!(done.code(), 3, "{}{}", done.stdout(), done.stderr());
+    let report = done.json();
+    assert_eq!(report["model"]["calls"], 0);
+    let told = report["evidence"].to_string();
+    assert!(told.contains("0 of 0 seconds spent"), "{told}");
+
     config(5);
     let done = place.run(&build(repo, "out", &[]));
     assert_eq!(done.code(), 3, "{}{}", done.stdout(), done.stderr());

@@ -420,6 +420,10 @@ class MakeReport:
     def second_witness(self) -> SecondWitness | None:
         """What the runner's structured reports say beside the console; None where no state ran."""
 
+    @property
+    def model(self) -> dict[str, Any] | None:
+        """What the model was asked and cost, for plan, parser and injection together; None without a model."""
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, equal to what `atlas make --format json` prints."""
 
