@@ -195,6 +195,8 @@ fn cargo_runs_the_targets_and_modules_of_files() {
         ("a/tests/one.rs", &one),
         ("a/tests/two.rs", &two),
         ("a/tests/common/mod.rs", "pub fn help() {}\n"),
+        // Named by no module: a macro may take it in.
+        ("a/tests/two/data.rs", ""),
     ];
     let Some(place) = Place::build(&["cargo", "perl"], &files) else {
         return;
@@ -204,6 +206,7 @@ fn cargo_runs_the_targets_and_modules_of_files() {
         ("a/src/deep/mod.rs", &["deep::deep"]),
         ("a/src/odd.rs", &["even::odd"]),
         ("a/tests/common/mod.rs", &["one"]),
+        ("a/tests/two/data.rs", &["two"]),
         ("a", &["deep::deep", "even::odd", "top", "one", "two"]),
         ("b/src/lib.rs", &[]),
     ] {

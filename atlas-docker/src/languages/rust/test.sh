@@ -55,9 +55,10 @@ targets="$(cargo metadata --no-deps --offline --format-version 1 2> /dev/null | 
     my ($name, $id) = @$package{qw(name id)};
     next if $without{$name};
     my $home = $package->{manifest_path} =~ s{/[^/]*$}{}r;
-    my (%trees, %wanted);
+    my (%trees, %wanted, %stems);
     if (@places) {
       for my $target (@{$package->{targets}}) {
+        $stems{$target->{name} . $target->{kind}[0]} = $target->{src_path} =~ s{(/main)?\.rs$}{/}r;
         walk($target->{src_path}, $target->{src_path} =~ s{/[^/]*$}{}r, "", $trees{$target->{name} . $target->{kind}[0]} = {});
       }
       for my $place (map { $_ eq "." ? $repo =~ s{/$}{}r : $repo . $_ } @places) {
@@ -66,8 +67,9 @@ targets="$(cargo metadata --no-deps --offline --format-version 1 2> /dev/null | 
         next if grep { $_->{manifest_path} ne $package->{manifest_path} && index($_->{manifest_path}, "$home/") == 0
           && index($place, $_->{manifest_path} =~ s{[^/]*$}{}r) == 0 } @{$meta->{packages}};
         my @in = grep { defined $trees{$_}{$place} } keys %trees;
-        # What no module names is data of tests, or a part of one by a macro.
-        $wanted{$_}{""} = 1 for @in ? () : keys %trees;
+        # What no module names is data of tests, or a part of one by a macro: of the program of that name.
+        my @near = grep { index($place, $stems{$_}) == 0 } keys %trees;
+        $wanted{$_}{""} = 1 for @in ? () : @near ? @near : keys %trees;
         # Of a module without tests the program is wanted that has it.
         my $tests = text($place) =~ /#\[[\w:]*(?:test|case)|(?:proptest|quickcheck)!/;
         $wanted{$_}{$tests ? $trees{$_}{$place} : ""} = 1 for @in;
