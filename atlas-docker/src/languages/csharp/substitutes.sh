@@ -5,8 +5,11 @@ apt-get update
 mkdir -p nuget
 lay() {
   apt-get install -y --no-install-recommends "$1" || return 0
-  dpkg -L "$1" | grep '\.dll$' | while read -r file; do
-    [ -f "$file" ] && cp -L "$file" nuget/ && say "${file##*/} of Debian's $1 in the place of NuGet's"
+  dpkg -L "$1" | grep '\.dll$' | grep -v '/policy\.' | while read -r file; do
+    if [ -f "$file" ]; then
+      cp -L "$file" nuget/
+      say "${file##*/} of Debian's $1 in the place of NuGet's"
+    fi
   done
 }
 @PACKAGES@
