@@ -182,8 +182,8 @@ struct MakeArgs {
     /// Seconds that the whole suite may take in Base before `--scope auto` takes a part of it. Default: 300.
     #[arg(long, value_name = "SECONDS")]
     scope_seconds: Option<u64>,
-    /// A further name for the image, with a registry, which the row then says; `[image] name` of the configuration. Fields: {instance_id},
-    /// {repo}, {owner}, {name}, {base}, {key}.
+    /// A further name for the image, with a registry, which the row then says; `[image] name` of the configuration. Fields: `{instance_id}`,
+    /// `{repo}`, `{owner}`, `{name}`, `{base}`, `{key}`.
     #[arg(long, value_name = "TEMPLATE")]
     image_name: Option<atlas_pipeline::ImageName>,
     /// A parser that reads the tests, in the place of the plan's: a rule set, or Python for a sandbox.

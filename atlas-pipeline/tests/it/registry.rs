@@ -104,8 +104,8 @@ fn another_machine_pulls_a_row_s_image_by_its_digest_and_gets_the_same_lists() {
     let host = registry.host.as_str();
     let repo = place.repository("repo", &[BASE, FIX]);
     let template = format!("{host}/tasks/{{instance_id}}:{{key}}");
-    let more = ["--instance-id", "me__calc-9", "--image-name", &template];
-    let made = place.run(&on_docker(repo.to_str().unwrap(), &more));
+    let options = ["--instance-id", "me__calc-9", "--image-name", &template];
+    let made = place.run(&on_docker(repo.to_str().unwrap(), &options));
     assert_eq!(made.code(), 0, "{}{}", made.stdout(), made.stderr());
     let name = row(&place)["image"].as_str().unwrap().to_owned();
     assert!(
@@ -166,8 +166,8 @@ fn another_machine_pulls_a_row_s_image_by_its_digest_and_gets_the_same_lists() {
     let script =
         format!("#!/bin/sh\necho '{{\"Username\": \"me\", \"Secret\": \"{PASSWORD}\"}}'\n");
     std::fs::write(&helper, script).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&helper, mode).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&helper, executable).unwrap();
     let path = format!(
         "{}:{}",
         place.path("helper").display(),

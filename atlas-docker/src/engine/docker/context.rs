@@ -434,6 +434,9 @@ mod tests {
         assert!(pack(&repository, "FROM x\n", &BTreeMap::new(), None).is_err());
     }
 
+    /// Two commits: the files that stay, a source, and what it is in each.
+    type Pair<'a> = (&'a [(&'a str, &'a str)], &'a str, [&'a str; 2]);
+
     /// All that the layers below the sources are made from, of a commit of that day.
     fn below_the_sources(files: &[(&str, &str)], day: &str) -> BTreeMap<String, String> {
         let folder = tempfile::tempdir().unwrap();
@@ -484,8 +487,7 @@ mod tests {
                    <version>4.13</version></dependency></dependencies></project>";
         let lock = "version = 3\n\n[[package]]\nname = \"x\"\nversion = \"1.0.0\"\n";
         let npm = r#"{"name": "x", "version": "1.0.0", "scripts": {"test": "node --test"}, "dependencies": {"y": "1"}}"#;
-        // What stays, a source, and what the next commit makes of it.
-        let cases: [(&[(&str, &str)], &str, [&str; 2]); 5] = [
+        let cases: [Pair<'_>; 5] = [
             (
                 &[
                     ("go.mod", "module example.com/x\n\ngo 1.22\n"),
@@ -545,11 +547,11 @@ mod tests {
             ),
         ];
         for (files, path, [old, new]) in cases {
-            let with = |text: &'static str| -> Vec<(&str, &str)> {
-                files.iter().copied().chain([(path, text)]).collect()
-            };
-            let first = below_the_sources(&with(old), "2026-01-05");
-            assert_eq!(first, below_the_sources(&with(new), "2026-01-20"), "{path}");
+            let [first, next] = [(old, "2026-01-05"), (new, "2026-01-20")].map(|(text, day)| {
+                let files: Vec<_> = files.iter().copied().chain([(path, text)]).collect();
+                below_the_sources(&files, day)
+            });
+            assert_eq!(first, next, "{path}");
         }
     }
 }
