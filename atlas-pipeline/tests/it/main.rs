@@ -34,6 +34,7 @@ mod make;
 mod mcp;
 mod measure;
 mod measured;
+mod mono;
 mod own_parsers;
 mod red_team;
 mod refine;
