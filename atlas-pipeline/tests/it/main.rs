@@ -35,6 +35,7 @@ mod make;
 mod mcp;
 mod measure;
 mod measured;
+mod mono;
 mod own_parsers;
 mod red_team;
 #[cfg(feature = "mcp")]
