@@ -181,6 +181,7 @@ impl Reader<'_> {
                     self.uses(&mut job, &scope, step);
                 }
             }
+            forget_variants(&mut job, &steps, file);
             self.jobs.push(job);
         }
     }
@@ -356,6 +357,38 @@ fn elsewhere(job: &Job, file: &str, runs_on: Option<&Node>) -> bool {
     let named = runs_on.scalars(file);
     let systems: Vec<Placed> = job.expand_all(&named);
     !systems.is_empty() && systems.iter().all(|system| other_system(&system.text))
+}
+
+/// Forgets what a step sets for the very commands that another step of the job runs without it: that is how a
+/// second way is tested (`PURE_PYTHON=1` beside a compiled extension), not how the tests run.
+fn forget_variants(job: &mut Job, steps: &[Node], file: &str) {
+    let tests: Vec<(Vec<String>, &Node)> = steps
+        .iter()
+        .filter(|step| runs_tests(step, file))
+        .filter_map(|step| {
+            let commands = step.get("run")?.commands(file);
+            let mut texts: Vec<String> = commands.into_iter().map(|line| line.text).collect();
+            texts.retain(|text| Job::is_test(text));
+            Some((texts, step))
+        })
+        .collect();
+    for (commands, step) in &tests {
+        for (key, value) in step.entries_of("env") {
+            let sets = |other: &Node| {
+                let mut entries = other.entries_of("env").iter();
+                entries.any(|(name, _)| name.text == key.text)
+            };
+            let mut others = tests.iter().filter(|(same, _)| same == commands);
+            if others.all(|(_, other)| sets(other)) {
+                continue;
+            }
+            if let Some(value) = value.scalar(file) {
+                let here = |known: &Placed| known.file == value.file && known.line == value.line;
+                job.env
+                    .retain(|(name, known)| *name != key.text || !here(known));
+            }
+        }
+    }
 }
 
 fn runs_tests(step: &Node, file: &str) -> bool {

@@ -2,7 +2,7 @@
 //! it holds, and what it took along is no failure of its own.
 
 use super::{ClassifyInput, Statuses, failures};
-use atlas_core::{LostReason, ParsedLog, RunOutcome, TestStatus};
+use atlas_core::{LostReason, ParsedLog, RunOutcome, TestResult, TestStatus};
 use std::collections::BTreeSet;
 
 /// Tests of which a state says nothing, though others do.
@@ -169,6 +169,15 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
         return Some(format!(
             "no test that the test patch changes is seen to run in After, as `{first}`: a build tag, a feature or the \
              choice of what is run leaves them out"
+        ));
+    }
+    // A merged pull request's own tests pass where it was merged.
+    let failing = |test: &TestResult<'_>| test.status.is_failing() && seen(test.name);
+    if let Some(test) = input.after.results.iter().find(failing) {
+        return Some(format!(
+            "`{}`, which the test patch changes, fails in After, too: what it needs is not here, or the run ended \
+             before it was done",
+            test.name
         ));
     }
     let sound = !died(input.base);

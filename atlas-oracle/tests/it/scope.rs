@@ -259,4 +259,22 @@ fn runs_that_die_alike_before_the_changed_tests_are_no_ground_to_reject() {
         ..ClassifyInput::new(&base, &before, &after)
     });
     assert_eq!(found.outcome, OracleOutcome::RejectNoFailToPass);
+    // A runner that is older than the tests ask for, and a process that runs out of memory.
+    let (base, before, after) = (
+        tests("x::a+").finish(RunOutcome::Crashed),
+        tests("x::a+ x::late-").finish(RunOutcome::Crashed),
+        tests("x::a+ x::late-").finish(RunOutcome::Crashed),
+    );
+    let found = classify(&ClassifyInput {
+        modified_tests: &modified,
+        ..ClassifyInput::new(&base, &before, &after)
+    });
+    assert_eq!(found.outcome, OracleOutcome::NoEvidence);
+    assert!(
+        found
+            .reason
+            .contains("x::late`, which the test patch changes"),
+        "{}",
+        found.reason
+    );
 }
