@@ -181,7 +181,7 @@ impl Reader<'_> {
                     self.uses(&mut job, &scope, step);
                 }
             }
-            forget_variants(&mut job, &steps, file);
+            forget_variants(&mut job, steps, file);
             self.jobs.push(job);
         }
     }
