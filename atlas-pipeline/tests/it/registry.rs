@@ -102,7 +102,13 @@ fn another_machine_pulls_a_row_s_image_by_its_digest_and_gets_the_same_lists() {
         return;
     };
     let host = registry.host.as_str();
-    let repo = place.repository("repo", &[BASE, FIX]);
+    // An image of its own: other tests make one of the same commits, and remove it.
+    let base: Vec<(&str, &str)> = BASE
+        .iter()
+        .copied()
+        .chain([("REGISTRY.md", "Pushed and pulled.\n")])
+        .collect();
+    let repo = place.repository("repo", &[&base, FIX]);
     let template = format!("{host}/tasks/{{instance_id}}:{{key}}");
     let options = ["--instance-id", "me__calc-9", "--image-name", &template];
     let made = place.run(&on_docker(repo.to_str().unwrap(), &options));
@@ -163,8 +169,10 @@ fn another_machine_pulls_a_row_s_image_by_its_digest_and_gets_the_same_lists() {
         &format!("{{\"credHelpers\": {{\"{host}\": \"atlas-test\"}}}}"),
     );
     let helper = place.path("helper/docker-credential-atlas-test");
-    let script =
-        format!("#!/bin/sh\necho '{{\"Username\": \"me\", \"Secret\": \"{PASSWORD}\"}}'\n");
+    // A helper reads what it is asked before it answers.
+    let script = format!(
+        "#!/bin/sh\ncat > /dev/null\necho '{{\"Username\": \"me\", \"Secret\": \"{PASSWORD}\"}}'\n"
+    );
     std::fs::write(&helper, script).unwrap();
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&helper, executable).unwrap();
