@@ -43,8 +43,8 @@ pub(crate) trait Language: fmt::Debug + Send + Sync {
     }
     /// The plan, or why there is none.
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict>;
-    /// What takes the place of packages that no registry gives, where an engine is told so: files, of
-    /// which [`INSTALL_SUBSTITUTES`] is run as root, before the repository is there.
+    /// Files of the build context that install replacements for packages whose registry cannot be reached, for engines
+    /// with `[registries] substitute`. [`INSTALL_SUBSTITUTES`] runs as root, before the repository is there.
     fn substitutes(&self, _facts: &Facts<'_>) -> Vec<(&'static str, String)> {
         Vec::new()
     }

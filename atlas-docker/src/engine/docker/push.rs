@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// What a registry is told of who pushes. Nothing prints it.
+/// How a push authenticates itself at a registry. Its `Debug` shows no secret.
 #[derive(Clone, PartialEq, Eq)]
 pub enum RegistryLogin {
     /// A user's name and password, or what stands for one.

@@ -52,7 +52,7 @@ pub(super) struct Suite {
 struct Reference {
     name: String,
     version: Option<u32>,
-    /// Its path in the repository, where it has one that can be told.
+    /// The path that the project file gives for it, from the repository's root; `None` without one.
     hint: Option<String>,
     at: Evidence,
 }
@@ -142,8 +142,8 @@ fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// A path as a project writes it, from the repository's root; `None` where it holds a property that cannot be told
-/// or leaves the repository.
+/// Resolves a path of a project file to one from the repository's root; `None` where it contains a
+/// property of the build without a known value, or leads out of the repository.
 fn resolve(tree: &Tree, file: &str, text: &str) -> Option<String> {
     let here = folder(file);
     let text = text.trim().replace('\\', "/");
