@@ -13,7 +13,7 @@ mod registry;
 mod ruby;
 mod rust;
 mod typescript;
-mod xml;
+pub(crate) mod xml;
 
 pub(crate) use java::COMPILE_FIRST;
 pub(crate) use python::{Database, database};

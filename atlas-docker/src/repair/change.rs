@@ -25,6 +25,8 @@ pub(crate) enum Change {
     Variable(String, String),
     /// Words added to a variable of flags.
     Flags(String, String),
+    /// The suites of `PHPUnit` that run, by name.
+    PhpunitSuites(String),
     /// A flag of `cargo test`.
     CargoFlag(&'static str),
     /// A program of the toolbox runs before the build proper.
@@ -119,6 +121,24 @@ impl Change {
                 known.push_str(words);
                 true
             }
+            Self::PhpunitSuites(names) => {
+                const PROGRAM: &str = "bin/phpunit";
+                let Some(at) = plan.test_cmd.find(PROGRAM) else {
+                    return false;
+                };
+                // Suites that CI names stay: one of them is what is missing, and no other was wanted.
+                if plan.test_cmd.contains(" --testsuite ") {
+                    return false;
+                }
+                let rest = &plan.test_cmd[at + PROGRAM.len()..];
+                let end = at + PROGRAM.len() + usize::from(rest.starts_with('"'));
+                plan.test_cmd
+                    .insert_str(end, &format!(" --testsuite {}", shell_quote(names)));
+                plan.drift.push(format!(
+                    "only the suites {names} of PHPUnit's configuration run: the folder of another is not there"
+                ));
+                true
+            }
             Self::CargoFlag(flag) => {
                 let each = toolbox::call(toolbox::CARGO_TEST_EACH);
                 let commands = plan.build.iter_mut().chain(&mut plan.rebuild);
@@ -165,6 +185,7 @@ impl Change {
             Self::WithoutNpmPackage(name) => format!("npm package {name} left out"),
             Self::Variable(name, value) => format!("{name}={value}"),
             Self::Flags(name, words) => format!("{name}: {words} added"),
+            Self::PhpunitSuites(names) => format!("PHPUnit's suites {names} alone"),
             Self::CargoFlag(flag) => format!("cargo test {flag}"),
             Self::FirstTool(name) => format!("`{name}` first"),
         }
@@ -338,8 +359,12 @@ mod tests {
             Change::Variable("TZ".to_owned(), "UTC".to_owned()),
             Change::Flags("CXXFLAGS".to_owned(), "-std=gnu++17".to_owned()),
             Change::FirstTool(toolbox::SUBMODULES),
+            Change::PhpunitSuites("Unit".to_owned()),
         ] {
-            let mut plan = EnvironmentPlan::default();
+            let mut plan = EnvironmentPlan {
+                test_cmd: "vendor/bin/phpunit".to_owned(),
+                ..EnvironmentPlan::default()
+            };
             assert!(change.apply(&mut plan), "{change:?}");
             let once = plan.clone();
             assert!(!change.apply(&mut plan), "{change:?}");

@@ -5,6 +5,7 @@
 
 mod change;
 mod npm;
+mod php;
 mod python;
 mod service;
 mod settings;
@@ -67,6 +68,7 @@ const RULES: &[Rule] = &[
     system::libraries,
     python::modules,
     npm::packages,
+    php::suites,
     service::refused,
     settings::locale,
     settings::time_zone,

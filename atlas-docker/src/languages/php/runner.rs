@@ -2,6 +2,7 @@
 
 use super::composer::{CONFIGURATIONS, Composer, is_test};
 use crate::analysis::{Facts, Verdict};
+use crate::ci::Placed;
 use crate::render::shell_quote;
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use regex::Regex;
@@ -49,6 +50,10 @@ static CONFIGURATION: LazyLock<Regex> = LazyLock::new(|| {
 });
 static EXCLUDED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"--exclude-group[= ]["']?([A-Za-z0-9_,.-]+)"#).expect("a literal pattern")
+});
+static SUITES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"--testsuite[= ](?:"([^"$]+)"|'([^'$]+)'|([A-Za-z0-9_,.-]+))"#)
+        .expect("a literal pattern")
 });
 static RANDOM: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"executionOrder\s*=\s*["'][^"']*random"#).expect("a literal pattern")
@@ -221,6 +226,10 @@ pub(super) fn command(
             Evidence::at(at.file.clone(), at.line, at.text.clone()),
         );
     }
+    if let Some((names, at)) = suites_of_ci(&in_ci) {
+        let _ = write!(words, " --testsuite {}", shell_quote(&names));
+        plan.prove("test_cmd", at);
+    }
     let report = facts.knows("junit");
     if report {
         words.push_str(" --log-junit \"$ATLAS_OUT/junit.xml\"");
@@ -248,6 +257,23 @@ pub(super) fn command(
         format!("{enter}{words}")
     };
     Ok(())
+}
+
+/// The suites that CI's commands name, where each of them names some: what is in none of them is not run by CI either.
+fn suites_of_ci(in_ci: &[(String, &Placed)]) -> Option<(String, Evidence)> {
+    let mut names: Vec<&str> = Vec::new();
+    for (run, _) in in_ci {
+        let found = SUITES.captures(run)?;
+        let listed = found.iter().skip(1).flatten().next()?.as_str();
+        for name in listed.split(',') {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let (_, at) = in_ci.first()?;
+    let why = Evidence::at(at.file.clone(), at.line, at.text.clone());
+    Some((names.join(","), why))
 }
 
 /// The program as a word of the shell.
