@@ -279,6 +279,12 @@ impl Reader<'_> {
                 job.apt.extend(apt_names(line));
             }
         }
+        if action.contains("cmake") {
+            let given = with.iter().filter(|(name, _)| name.contains("option"));
+            let lines = given.flat_map(|(_, values)| job.expand_all(values));
+            let options: Vec<Placed> = lines.filter_map(cmake_option).collect();
+            job.options.extend(options);
+        }
         job.uses(action, with);
     }
 
@@ -318,6 +324,15 @@ impl Reader<'_> {
         }
         job.absorb(inner);
     }
+}
+
+/// An option as an action that runs `CMake` takes it (`NAME=VALUE`), as the command line has it.
+fn cmake_option(mut line: Placed) -> Option<Placed> {
+    let (name, _) = line.text.split_once('=')?;
+    if !name.starts_with('-') {
+        line.text = format!("-D{}", line.text);
+    }
+    Some(line)
 }
 
 /// Inputs with what `with` gives them, resolved where they are given.

@@ -32,6 +32,9 @@ fn told(ci: &Ci) -> String {
         for (name, value) in &job.apt {
             let _ = writeln!(told, "  apt {name} :{}", value.line);
         }
+        for option in &job.options {
+            let _ = writeln!(told, "  option {} :{}", option.text, option.line);
+        }
         for command in &job.commands {
             let folder = job.directory(command).unwrap_or_default();
             let (file, line) = (&command.file, command.line);

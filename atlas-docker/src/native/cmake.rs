@@ -58,7 +58,8 @@ fn all_calls(tree: &Tree, folder: &str) -> Vec<Call> {
         .files()
         .filter(|path| {
             path.starts_with(&prefix)
-                && ["CMakeLists.txt", ".cmake"]
+                // `configure_file` makes projects that fetch others of the last kind.
+                && ["CMakeLists.txt", ".cmake", ".cmake.in"]
                     .iter()
                     .any(|end| path.ends_with(end))
                 && !foreign(&path[prefix.len()..])

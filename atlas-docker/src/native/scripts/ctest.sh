@@ -16,7 +16,14 @@ configure() {
 # Each try with less of what others may not have.
 try() {
   local place=(-DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=ALWAYS)
-  [ ! -d /usr/src/googletest ] || place+=(-DFETCHCONTENT_SOURCE_DIR_GOOGLETEST=/usr/src/googletest)
+  if [ -d /usr/src/googletest ]; then
+    place+=(-DFETCHCONTENT_SOURCE_DIR_GOOGLETEST=/usr/src/googletest)
+    # Variables that projects have for its place.
+    while IFS= read -r name; do place+=("-D$name=/usr/src/googletest"); done < <(
+      grep -rhoE --include=CMakeLists.txt --include='*.cmake' --include='*.cmake.in' \
+        'set *\( *(GOOGLETEST|GTEST)_(PATH|ROOT|DIR|SOURCE_DIR) [^)]*CACHE' "$source" |
+        grep -oE '(GOOGLETEST|GTEST)_[A-Z_]+' | sort -u)
+  fi
   # What could not be reached when substitutes were installed is not waited for again.
   if [ -s /opt/atlas/substitutes/unreachable ]; then
     configure "${place[@]}" "${wished[@]}" && return
