@@ -119,8 +119,57 @@ pub(crate) fn composed(tree: &Tree, file: &str) -> Vec<Beside> {
     let services = root.entries_of("services").iter();
     services
         .filter(|(_, node)| node.get("image").is_some())
-        .filter_map(|(name, node)| Beside::read(file, &name.text, node))
+        .filter_map(|(name, node)| {
+            let mut beside = Beside::read(file, &name.text, node)?;
+            watches(tree, file, node, &mut beside);
+            Some(beside)
+        })
         .collect()
+}
+
+/// Names a container of Redis that is started as a sentinel, which its image does not say, and what it watches:
+/// `sentinel monitor NAME HOST PORT QUORUM` in a file that is mounted into it.
+fn watches(tree: &Tree, file: &str, node: &yaml::Node, beside: &mut Beside) {
+    let started = ["entrypoint", "command"]
+        .iter()
+        .filter_map(|key| node.get(key))
+        .flat_map(|value| value.scalars(file));
+    let is_sentinel =
+        |word: &Placed| word.text.contains("redis-sentinel") || word.text.contains("--sentinel");
+    if !started.into_iter().any(|word| is_sentinel(&word)) {
+        return;
+    }
+    "redis-sentinel".clone_into(&mut beside.image.text);
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    for volume in node.each("volumes") {
+        let volume = volume.text();
+        let Some(path) = volume
+            .split(':')
+            .next()
+            .and_then(|path| path.strip_prefix("./"))
+        else {
+            continue;
+        };
+        let path = if folder.is_empty() {
+            path.to_owned()
+        } else {
+            format!("{folder}/{path}")
+        };
+        let text = tree.text(&path).unwrap_or_default();
+        for (at, line) in text.lines().enumerate() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if let ["sentinel", "monitor", name, _, port, ..] = words[..] {
+                for (key, value) in [("master", name), ("primary", port)] {
+                    let value = Placed {
+                        file: path.clone(),
+                        line: at + 1,
+                        text: value.to_owned(),
+                    };
+                    beside.env.push((key.to_owned(), value));
+                }
+            }
+        }
+    }
 }
 
 /// All jobs that run on Linux.

@@ -11,8 +11,10 @@ const CONFIGURATIONS: &[&str] = &["phpunit.xml", "phpunit.dist.xml", "phpunit.xm
 /// A suite's folder that does not exist ends the whole run: the other suites run by name.
 pub(super) fn suites(symptom: &Symptom<'_>) -> Vec<Repair> {
     static MISSING: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"^Test (?:directory|path) "(?:[^"]*/)?(vendor/[^"]+)" (?:not found|does not exist)"#)
-            .expect("a literal pattern")
+        Regex::new(
+            r#"^Test (?:directory|path) "(?:[^"]*/)?(vendor/[^"]+)" (?:not found|does not exist)"#,
+        )
+        .expect("a literal pattern")
     });
     let found = symptom.text.lines().find_map(|line| {
         let folder = MISSING.captures(line.trim())?.get(1)?.as_str();

@@ -89,6 +89,18 @@ const KINDS: &[Kind] = &[
         clients: &["mysql", "mariadb", "mysqladmin"],
     },
     Kind {
+        name: "sentinel",
+        port: 26379,
+        package: "redis-server",
+        words: &["sentinel"],
+        folder: None,
+        settings: &[
+            ("master", &["master", "redismasterset"]),
+            ("primary", &["primary", "redismasterportnumber"]),
+        ],
+        clients: &[],
+    },
+    Kind {
         name: "redis",
         port: 6379,
         package: "redis-server",
@@ -183,7 +195,6 @@ const BESIDES: &[&str] = &[
     "client",
     "proxy",
     "cluster",
-    "sentinel",
 ];
 
 impl Kind {

@@ -1,14 +1,15 @@
 #!/bin/bash
 # service KIND PORT [NAME=VALUE...]: starts a program that tests talk to, on this machine's own address, and
 # waits until it answers. It begins empty, whatever an earlier run left in it; what it keeps and what it says
-# lie in a folder of its own. NAME is user, password, database or root_password.
+# lie in a folder of its own. NAME is user, password, database or root_password; of a sentinel, master (a name)
+# and primary (the port that it watches).
 set -u
 kind=$1 port=$2
 shift 2
-user='' password='' database='' root_password=''
+user='' password='' database='' root_password='' master=mymaster primary=6379
 for setting; do
   case ${setting%%=*} in
-    user | password | database | root_password) declare "${setting%%=*}=${setting#*=}" ;;
+    user | password | database | root_password | master | primary) declare "${setting%%=*}=${setting#*=}" ;;
     *) echo "service: $setting: not known" >&2; exit 2 ;;
   esac
 done
@@ -102,6 +103,12 @@ case $kind in
     if [ -n "$password" ]; then secret=(--requirepass "$password"); fi
     start redis-server --port "$port" --bind 127.0.0.1 -::1 --dir "$here/data" --save '' --appendonly no \
       --enable-debug-command local "${secret[@]}"
+    ;;
+  sentinel)
+    program redis-server
+    printf '%s\n' "sentinel monitor $master 127.0.0.1 $primary 1" >sentinel.conf
+    if [ ${#drop[@]} -gt 0 ]; then chown 1000:1000 sentinel.conf; fi
+    start redis-server "$here/sentinel.conf" --sentinel --port "$port" --bind 127.0.0.1 -::1 --dir "$here/data"
     ;;
   memcached)
     program memcached

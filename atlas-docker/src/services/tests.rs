@@ -149,6 +149,37 @@ jobs:
 }
 
 #[test]
+fn a_container_of_redis_that_is_started_as_a_sentinel_is_one() {
+    let plan = planned(&[
+        (
+            ".github/workflows/ci.yml",
+            r"
+on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - run: docker compose -f ci/compose.yml up -d
+      - run: go test ./...
+",
+        ),
+        (
+            "ci/compose.yml",
+            "services:\n  cache:\n    image: redis:7\n    ports: [\"6380:6379\"]\n  watch:\n    image: redis:7\n    \
+             entrypoint: redis-sentinel /watch.conf --port 26379\n    volumes: [\"./watch.conf:/watch.conf\"]\n",
+        ),
+        (
+            "ci/watch.conf",
+            "# a comment\nsentinel monitor things 127.0.0.1 6380 1\n",
+        ),
+    ]);
+    assert_eq!(
+        starts(&plan),
+        ["redis 6380", "sentinel 26379 master=things primary=6380"]
+    );
+}
+
+#[test]
 fn who_trusts_everybody_has_no_password_and_a_matrix_names_images() {
     let plan = planned(&[(
         ".github/workflows/ci.yml",
