@@ -208,8 +208,8 @@ fn projects(tree: &Tree) -> Vec<Project> {
         .unwrap_or_default()
 }
 
-/// Of several builds of one folder the one that CI's tests call, else the one with a wrapper, else
-/// the first of the table.
+/// Of several builds of one folder the one that CI's tests call, else the one with a wrapper. Where that holds for
+/// several, the first of the table: Maven asks for no distribution of its own beside the registry.
 fn decide<'a>(
     facts: &Facts<'_>,
     found: &'a [Project],
@@ -223,19 +223,23 @@ fn decide<'a>(
         ]
         .map(|(tool, pattern)| (tool, Regex::new(pattern).expect("a literal pattern")))
     });
+    let called = |project: &Project| {
+        let (_, call) = CALLS.iter().find(|(tool, _)| *tool == project.tool)?;
+        facts
+            .ci
+            .test_commands()
+            .find(|command| call.is_match(&command.text))
+    };
     let mut why = Vec::new();
     let mut chosen = None;
-    if found.len() > 1 {
-        for command in facts.ci.test_commands() {
-            let called = CALLS.iter().find(|(_, call)| call.is_match(&command.text));
-            let Some((tool, _)) = called else { continue };
-            if let Some(project) = found.iter().find(|project| project.tool == *tool) {
-                let at = Evidence::at(command.file.clone(), command.line, command.text.clone());
-                why.push(at);
-                chosen = Some(project);
-                break;
-            }
-        }
+    if found.len() > 1
+        && let Some((project, command)) = found
+            .iter()
+            .find_map(|project| Some((project, called(project)?)))
+    {
+        let at = Evidence::at(command.file.clone(), command.line, command.text.clone());
+        why.push(at);
+        chosen = Some(project);
     }
     let chosen = chosen.unwrap_or_else(|| {
         let wrapped = |project: &&Project| match project.tool {
@@ -264,4 +268,33 @@ fn collect(folders: &str, parser: &str, report: bool) -> String {
         "; code=$?; find . -path '*/{folders}/*' -name 'TEST-*.xml' -not -path '*/src/*' \
          | LC_ALL=C sort | while IFS= read -r file; do cat \"$file\"; echo; done{into}; (exit \"$code\")"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::testing::planned;
+
+    #[test]
+    fn of_two_builds_that_ci_tests_with_it_is_maven() {
+        let files = [
+            ("build.gradle", "plugins { id 'java' }\n"),
+            ("gradlew", "#!/bin/sh\n"),
+            ("pom.xml", "<project><artifactId>x</artifactId></project>\n"),
+            ("src/test/java/XTest.java", "class XTest {}\n"),
+        ];
+        let workflow = |run: &str| {
+            format!(
+                "on: push\njobs:\n  build:\n    runs-on: ubuntu-latest\n    steps:\n      - run: {run}\n"
+            )
+        };
+        let (gradle, maven) = (workflow("./gradlew build"), workflow("mvn -B verify"));
+        let with = |workflows: &[(&'static str, &str)]| {
+            let all: Vec<(&str, &str)> = files.iter().chain(workflows).copied().collect();
+            planned(all, &[]).base_image
+        };
+        let gradle = (".github/workflows/a.yml", gradle.as_str());
+        let maven = (".github/workflows/b.yml", maven.as_str());
+        assert!(with(&[gradle]).starts_with("gradle:"));
+        assert!(with(&[gradle, maven]).starts_with("maven:"));
+    }
 }
