@@ -121,24 +121,7 @@ impl Change {
                 known.push_str(words);
                 true
             }
-            Self::PhpunitSuites(names) => {
-                const PROGRAM: &str = "bin/phpunit";
-                let Some(at) = plan.test_cmd.find(PROGRAM) else {
-                    return false;
-                };
-                // Suites that CI names stay: one of them is what is missing, and no other was wanted.
-                if plan.test_cmd.contains(" --testsuite ") {
-                    return false;
-                }
-                let rest = &plan.test_cmd[at + PROGRAM.len()..];
-                let end = at + PROGRAM.len() + usize::from(rest.starts_with('"'));
-                plan.test_cmd
-                    .insert_str(end, &format!(" --testsuite {}", shell_quote(names)));
-                plan.drift.push(format!(
-                    "only the suites {names} of PHPUnit's configuration run: the folder of another is not there"
-                ));
-                true
-            }
+            Self::PhpunitSuites(there) => phpunit_suites(plan, there),
             Self::CargoFlag(flag) => {
                 let each = toolbox::call(toolbox::CARGO_TEST_EACH);
                 let commands = plan.build.iter_mut().chain(&mut plan.rebuild);
@@ -190,6 +173,36 @@ impl Change {
             Self::FirstTool(name) => format!("`{name}` first"),
         }
     }
+}
+
+/// Runs those of `PHPUnit`'s suites that are there: all of them, or of those that the command names.
+fn phpunit_suites(plan: &mut EnvironmentPlan, there: &str) -> bool {
+    const PROGRAM: &str = "bin/phpunit";
+    const OPTION: &str = " --testsuite ";
+    let is_there = |name: &&str| there.split(',').any(|known| known == *name);
+    let command = &plan.test_cmd;
+    let (at, end, names) = if let Some(at) = command.find(OPTION) {
+        let value = &command[at + OPTION.len()..];
+        let named = shlex::Shlex::new(value).next().unwrap_or_default();
+        let kept: Vec<&str> = named.split(',').filter(is_there).collect();
+        if kept.is_empty() || kept.len() == named.split(',').count() {
+            return false;
+        }
+        let end = at + OPTION.len() + shell_quote(&named).len();
+        (at, end, kept.join(","))
+    } else if let Some(at) = command.find(PROGRAM) {
+        let end = at + PROGRAM.len();
+        let end = end + usize::from(command[end..].starts_with('"'));
+        (end, end, there.to_owned())
+    } else {
+        return false;
+    };
+    let option = format!("{OPTION}{}", shell_quote(&names));
+    plan.test_cmd.replace_range(at..end, option.trim_end());
+    plan.drift.push(format!(
+        "only the suites {names} of PHPUnit's configuration run: the folder of another is not there"
+    ));
+    true
 }
 
 /// Installs without a package: the manifest is another while npm runs, and the repository's own afterwards.
@@ -290,6 +303,33 @@ mod tests {
             plan.build[1],
             "bash \"$ATLAS_ENV/toolbox/install-python\" --add --day 2020-02-03 PyYAML"
         );
+    }
+
+    #[test]
+    fn of_the_suites_that_a_command_names_those_that_are_there_stay() {
+        let there = Change::PhpunitSuites("Unit,Slow ones".to_owned());
+        for (command, expected) in [
+            (
+                "vendor/bin/phpunit --teamcity",
+                "vendor/bin/phpunit --testsuite 'Unit,Slow ones' --teamcity",
+            ),
+            (
+                "\"$ATLAS_ENV/phpunit/vendor/bin/phpunit\" --teamcity",
+                "\"$ATLAS_ENV/phpunit/vendor/bin/phpunit\" --testsuite 'Unit,Slow ones' --teamcity",
+            ),
+            (
+                "vendor/bin/phpunit --testsuite 'Slow ones,Shared' --teamcity",
+                "vendor/bin/phpunit --testsuite 'Slow ones' --teamcity",
+            ),
+        ] {
+            let mut plan = EnvironmentPlan {
+                test_cmd: command.to_owned(),
+                ..EnvironmentPlan::default()
+            };
+            assert!(there.apply(&mut plan));
+            assert_eq!(plan.test_cmd, expected);
+            assert!(!there.apply(&mut plan));
+        }
     }
 
     #[test]
