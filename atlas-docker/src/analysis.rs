@@ -85,6 +85,33 @@ impl Verdict {
 /// So few projects are all run.
 const FEW: usize = 4;
 
+/// Of more projects than these that depend on the touched ones none is run beside them.
+const MANY: usize = 10;
+
+/// Whether a file tells people something and changes nothing that is built or tested: a change log in the root makes
+/// no root project touched.
+fn is_prose(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let hidden = path
+        .split('/')
+        .next()
+        .is_some_and(|first| first.starts_with('.') && first.len() > 1 && path.len() > first.len());
+    let told = [
+        "CHANGELOG",
+        "CHANGES",
+        "HISTORY",
+        "NEWS",
+        "README",
+        "AUTHORS",
+        "CONTRIBUTORS",
+        "LICENSE",
+    ];
+    hidden
+        || matches!(ending, "md" | "mdx" | "rst" | "adoc")
+        || told.iter().any(|word| stem.eq_ignore_ascii_case(word))
+}
+
 /// All that an analysis may look at.
 #[derive(Debug)]
 pub(crate) struct Facts<'a> {
@@ -109,7 +136,7 @@ impl Facts<'_> {
     }
 
     /// Of projects in these folders those that hold what the pull request touches: a file belongs to the one that is
-    /// nearest to it.
+    /// nearest to it. Change logs and the like count only where nothing else is touched.
     pub(crate) fn holding(&self, projects: &[Project<'_>]) -> BTreeSet<usize> {
         let owner = |path: &String| {
             let holds = |at: &usize| {
@@ -119,7 +146,16 @@ impl Facts<'_> {
             let found = (0..projects.len()).filter(holds);
             found.max_by_key(|at| projects[*at].folder.len())
         };
-        self.touched.iter().filter_map(owner).collect()
+        let built: BTreeSet<usize> = self
+            .touched
+            .iter()
+            .filter(|path| !is_prose(path))
+            .filter_map(owner)
+            .collect();
+        if built.is_empty() {
+            return self.touched.iter().filter_map(owner).collect();
+        }
+        built
     }
 
     /// Those of [`concerned`](Self::concerned) among projects that are each tested for itself: of a few those alone that are touched, all where
@@ -133,14 +169,15 @@ impl Facts<'_> {
     }
 
     /// Of projects in these folders, each with the names by which others may depend on it and the names it depends on,
-    /// those that hold what the pull request touches and those that depend on them; all where nothing is known of a
-    /// pull request, or where there are only a few.
+    /// those that hold what the pull request touches and those that depend on them, unless these are many; all where
+    /// nothing is known of a pull request, or where there are only a few.
     pub(crate) fn concerned(&self, projects: &[Project<'_>]) -> Vec<usize> {
         let all: Vec<usize> = (0..projects.len()).collect();
         if self.touched.is_empty() || projects.len() <= FEW {
             return all;
         }
-        let mut chosen = self.holding(projects);
+        let touched = self.holding(projects);
+        let mut chosen = touched.clone();
         loop {
             let names: BTreeSet<&str> = chosen.iter().map(|at| projects[*at].name).collect();
             let depends = |at: &usize| {
@@ -161,6 +198,8 @@ impl Facts<'_> {
         }
         if chosen.is_empty() {
             all
+        } else if chosen.len() > touched.len() + MANY {
+            touched.into_iter().collect()
         } else {
             chosen.into_iter().collect()
         }
@@ -188,9 +227,9 @@ pub(crate) struct Project<'a> {
 /// Notes that some projects of a repository are run, and not the others.
 pub(crate) fn only_projects(plan: &mut EnvironmentPlan, folders: Vec<String>, of: usize) {
     let dependents = if of > FEW {
-        " and those that depend on them"
+        format!(" and, if no more than {MANY}, those that depend on them")
     } else {
-        ""
+        String::new()
     };
     let reason = format!(
         "the repository has {of} projects: those that the pull request touches{dependents} are run"
@@ -441,6 +480,35 @@ mod tests {
     }
 
     #[test]
+    fn a_change_log_touches_no_project_and_many_dependents_are_not_run() {
+        let with = |modules: usize, touched: &[&str]| {
+            let root = [
+                file("go.mod", "module example.org/x\n\ngo 1.22\n"),
+                file("x_test.go", "package x\n"),
+            ];
+            let others = (0..modules).flat_map(|at| {
+                let manifest = format!(
+                    "module example.org/x/m{at}\n\ngo 1.22\n\nrequire example.org/x v1.0.0\n"
+                );
+                [
+                    file(&format!("m{at}/go.mod"), &manifest),
+                    file(&format!("m{at}/m_test.go"), "package m\n"),
+                ]
+            });
+            let plan = planned(root.into_iter().chain(others), touched);
+            plan.test_scope.map(|scope| scope.places)
+        };
+        let only = |folder: &str| Some(vec![folder.to_owned()]);
+        assert_eq!(
+            with(6, &["CHANGELOG.md", ".github/x.yml", "m3/m.go"]),
+            only("m3")
+        );
+        // All six depend on it, and are run.
+        assert_eq!(with(6, &["x.go"]), None);
+        assert_eq!(with(14, &["x.go"]), only(""));
+    }
+
+    #[test]
     fn a_language_without_a_plan_is_named() {
         use super::{Analysis, AnalysisOptions, analyse};
         for (file, expected) in [
@@ -497,7 +565,7 @@ mod tests {
         ] {
             files.extend(module(folder, needs));
         }
-        let plan = planned(files.iter().cloned(), &["b/x.go", "README.md"]);
+        let plan = planned(files.iter().cloned(), &["b/x.go", "x.go"]);
         let scope = plan.test_scope.unwrap();
         // The root's file is the root's.
         assert_eq!(scope.places, ["", "b", "c"]);
