@@ -690,10 +690,10 @@ fn go_is_given_the_tags_of_the_tests_that_change() {
     }
 }
 
-/// Few sets of features are all wanted; of many the largest is.
+/// Few sets of features are all wanted; of many the one that touched test targets need, else the largest.
 #[test]
 fn many_sets_of_cargo_features_are_alternatives() {
-    let features = |commands: &[&str]| {
+    let features = |commands: &[&str], touched: &[&str]| {
         let mut ci = "jobs:\n  test:\n    env:\n      FLAGS:\n      CARGO: cargo\n    runs-on: ubuntu-latest\n    steps:\n".to_owned();
         for command in commands {
             ci.push_str("    - run: ${{ env.CARGO }} test --features ");
@@ -703,16 +703,21 @@ fn many_sets_of_cargo_features_are_alternatives() {
         let files = [
             (
                 "Cargo.toml",
-                "[package]\nname = \"m\"\nversion = \"1.0.0\"\n[features]\na = []\nb = []\nc = []\nd = []\ne = []\n",
+                "[package]\nname = \"m\"\nversion = \"1.0.0\"\n[features]\na = []\nb = []\nc = []\nd = []\ne = []\n\
+                 [[test]]\nname = \"of-e\"\npath = \"tests/e/all.rs\"\nrequired-features = [\"e\"]\n",
             ),
             ("Cargo.lock", "version = 3\n"),
             ("src/lib.rs", "#[test]\nfn a() {}\n"),
+            ("tests/e/all.rs", "#[test]\nfn e() {}\n"),
             (".github/workflows/t.yml", ci.as_str()),
         ];
         let folder = folder(&files);
-        let plan = plan(&repository(folder.path()), &AnalysisOptions::default());
+        let mut repository = repository(folder.path());
+        repository.touched = touched.iter().map(|path| (*path).to_owned()).collect();
+        let plan = plan(&repository, &AnalysisOptions::default());
         plan.test_cmd.rsplit(' ').next().unwrap().to_owned()
     };
-    assert_eq!(features(&["a", "b"]), "a,b");
-    assert_eq!(features(&["a", "b", "c,d", "e"]), "c,d");
+    assert_eq!(features(&["a", "b"], &[]), "a,b");
+    assert_eq!(features(&["a", "b", "c,d", "e"], &[]), "c,d");
+    assert_eq!(features(&["a", "b", "c,d", "e"], &["tests/e/all.rs"]), "e");
 }

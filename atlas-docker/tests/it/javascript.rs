@@ -284,3 +284,20 @@ fn what_cannot_be_made_with_a_network_is_not_asked_for_again() {
         "nobody knows that odd-tool is needed"
     );
 }
+
+/// A script that makes what tests read lies among them, and prints no results.
+#[test]
+fn a_script_that_makes_fixtures_is_no_test() {
+    let package = r#"{"scripts":{"test":"npm run transpile && node --test","transpile":"node ./test/fixtures/transpile.cjs"},"devDependencies":{"tape":"^5.0.0"}}"#;
+    let files = [
+        ("test/fixtures/transpile.cjs", "require('typescript')\n"),
+        ("test/a.test.js", "require('node:test')\n"),
+    ];
+    let plan = planned(package, &files);
+    assert_eq!(plan.log_parser_name, "nodetest");
+    let built = plan
+        .build
+        .iter()
+        .any(|command| command.contains("transpile.cjs"));
+    assert!(built, "{:?}", plan.build);
+}

@@ -25,7 +25,7 @@ use atlas_oracle::{OracleOptions, RunReader, StateDifferentialOracle};
 use atlas_parsers::Parsers;
 use std::sync::Arc;
 use trial::BaseTrial;
-pub(crate) use trial::Scope;
+pub(crate) use trial::{Scope, part};
 
 /// Which repository at which commit, and how.
 #[derive(Clone, Debug)]

@@ -96,7 +96,7 @@ impl BaseTrial {
 }
 
 /// The environment with a part of its suite.
-fn part(
+pub(crate) fn part(
     environment: &Environment,
     scope: &Scope,
     level: TestScopeLevel,

@@ -7,6 +7,7 @@ mod distance;
 mod image;
 mod inject;
 mod outcome;
+mod part;
 mod prepare;
 mod proof;
 pub(crate) mod pull_request;
@@ -396,6 +397,14 @@ impl Work {
                     .await?
             }
         };
+        let scope = Scope {
+            choice: options.config.make.scope,
+            budget: options.config.make.scope_seconds,
+            touched: Touched::new(&repository.checkout, &split.decisions),
+        };
+        let of = (&mut environment, &engines, &task, place);
+        let known = ((report, runs), &scope, &*reading);
+        let (report, runs) = self.of_a_part(cx, options, of, known).await?;
         self.second_witness = Some(witness::second_witness(&environment, &runs));
         if let Some(folder) = &options.keep_differences {
             witness::keep_differences(folder, &request.instance_id, &environment, &runs)?;

@@ -37,6 +37,7 @@ mod measure;
 mod measured;
 mod mono;
 mod own_parsers;
+mod parts;
 mod red_team;
 #[cfg(feature = "mcp")]
 mod refine;

@@ -236,7 +236,14 @@ pub(super) fn meaning(step: &Step, tree: &Tree, workspace: &Workspace) -> Meanin
     {
         return Meaning::Check;
     }
-    let makes = [
+    Meaning::Prepare {
+        known: makes(&step.script) || BUILDERS.contains(&name.as_str()),
+    }
+}
+
+/// Whether a script's name says that it makes something.
+fn makes(script: &str) -> bool {
+    let words = [
         "build",
         "compile",
         "bundle",
@@ -246,10 +253,7 @@ pub(super) fn meaning(step: &Step, tree: &Tree, workspace: &Workspace) -> Meanin
         "dist",
         "prepare",
     ];
-    let makes = makes.iter().any(|word| step.script.contains(word));
-    Meaning::Prepare {
-        known: makes || BUILDERS.contains(&name.as_str()),
-    }
+    words.iter().any(|word| script.contains(word))
 }
 
 /// Makes a suite of a runner, the words that start it and its arguments.
@@ -290,10 +294,12 @@ fn interpreted(
         .iter()
         .map(|end| join(&step.folder, &format!("{path}{end}")))
         .find(|path| tree.has(path));
-    let is_test = step.script.contains("test") || path.contains("test") || path.contains("spec");
+    // What makes fixtures lies among the tests and is none.
+    let is_test = step.script.contains("test")
+        || !makes(&step.script) && (path.contains("test") || path.contains("spec"));
     if !is_test {
         return Meaning::Prepare {
-            known: step.script.contains("build"),
+            known: makes(&step.script),
         };
     }
     let text = found.and_then(|path| tree.text(&path)).unwrap_or_default();

@@ -61,7 +61,7 @@ pub(super) fn flags(
     let all = commands
         .iter()
         .find(|(words, _)| words.iter().any(|word| word == "--all-features"));
-    let mut named = together(&commands, plan);
+    let mut named = together(&commands, &needed_by_touched_targets(facts, manifest), plan);
     let documented = (commands.is_empty() && docs_all_features(manifest)).then(|| {
         let line = facts.tree.line_with(MANIFEST, "all-features").unwrap_or(1);
         Evidence::at(MANIFEST, line, "documented with all features")
@@ -104,9 +104,14 @@ pub(super) fn flags(
     spaced(&flags)
 }
 
-/// The features that CI names: of a few commands all, of many those of the one that names most. Many sets are
-/// alternatives (one TLS library or the other), which need not compile together.
-fn together(commands: &[(Vec<String>, Placed)], plan: &mut EnvironmentPlan) -> BTreeSet<String> {
+/// The features that CI names: of a few commands all, of many those of one, for many sets are alternatives (one TLS
+/// library or the other), which need not compile together: the one that names most of what test targets ask for that
+/// the pull request touches, and of equals the one that names most.
+fn together(
+    commands: &[(Vec<String>, Placed)],
+    wanted: &BTreeSet<String>,
+    plan: &mut EnvironmentPlan,
+) -> BTreeSet<String> {
     const FEW: usize = 3;
     let mut sets: Vec<(BTreeSet<String>, &Placed)> = Vec::new();
     for (words, command) in commands {
@@ -117,7 +122,9 @@ fn together(commands: &[(Vec<String>, Placed)], plan: &mut EnvironmentPlan) -> B
     }
     if sets.len() > FEW {
         // The first of equals.
-        sets.sort_by_key(|(set, _)| std::cmp::Reverse(set.len()));
+        sets.sort_by_key(|(set, _)| {
+            std::cmp::Reverse((set.intersection(wanted).count(), set.len()))
+        });
         sets.truncate(1);
     }
     let mut named = BTreeSet::new();
@@ -335,6 +342,26 @@ fn needed_by_new_tests(
         }
     }
     found
+}
+
+/// Features without which cargo does not build the test targets that the pull request touches.
+fn needed_by_touched_targets(facts: &Facts<'_>, manifest: &toml::Table) -> BTreeSet<String> {
+    let targets = manifest.get("test").and_then(toml::Value::as_array);
+    let is_touched = |target: &&toml::Value| {
+        let text = |key: &str| target.get(key).and_then(toml::Value::as_str);
+        let usual = text("name").map(|name| format!("tests/{name}.rs"));
+        let path = text("path").map(str::to_owned).or(usual);
+        path.is_some_and(|path| facts.touched.contains(&path))
+    };
+    let required = targets
+        .into_iter()
+        .flatten()
+        .filter(is_touched)
+        .filter_map(|target| target.get("required-features")?.as_array());
+    required
+        .flatten()
+        .filter_map(|name| name.as_str().map(str::to_owned))
+        .collect()
 }
 
 /// Whether the manifest has this feature, by its own or as an optional dependency's name.

@@ -14,6 +14,20 @@ while [ $# -gt 0 ]; do
 done
 log="$(mktemp)"
 trap 'rm -f "$log"' EXIT
+
+# Macros take in folders of tests, whose files cargo does not watch: where a state has laid something below `tests`, the
+# programs there are compiled again.
+newest="$(find "${CARGO_TARGET_DIR:-target}" -path '*/deps/*.d' -printf '%T@ %p\n' 2> /dev/null | sort -n | tail -n 1)"
+if [ -n "$newest" ]; then
+  find . -name target -prune -o -path './.*' -prune -o -path '*/tests/*' -newer "${newest#* }" -print |
+    sed -n 's|\(.*/tests\)/.*|\1|p' | sort -u | while IFS= read -r folder; do
+    while [ -n "$folder" ]; do
+      # Of folders within one another the one that belongs to a package.
+      [ ! -f "${folder%/tests}/Cargo.toml" ] || find "$folder" -maxdepth 2 \( -path "$folder/*.rs" -a ! -path "$folder/*/*" -o -name main.rs \) -exec touch {} +
+      case "${folder%/tests}" in */tests/*) folder="${folder%/tests}"; folder="${folder%/tests/*}/tests" ;; *) folder="" ;; esac
+    done
+  done
+fi
 if [ -z "${ATLAS_TESTS:-}" ] && cargo test --no-run --offline "${flags[@]}" > "$log" 2>&1 < /dev/null; then
   cargo test --no-fail-fast --offline "${flags[@]}" -- "${run[@]}" < /dev/null
   exit
