@@ -45,6 +45,7 @@ tools! {
     NODE_HEADERS = "node-headers", "languages/javascript/headers.sh";
     NODE_VERSION = "node-version", "languages/javascript/version.sh";
     NODE_WHOLE = "node-whole.cjs", "languages/javascript/node-whole.cjs";
+    NPM_ANYHOW = "npm-anyhow", "languages/javascript/npm-anyhow.sh";
     NUGET_RESTORE = "nuget-restore", "languages/csharp/nuget.sh";
     OWN_RELEASE = "own-release.cjs", "languages/javascript/own-release.cjs";
     RESULTS = "results.awk", "native/scripts/results.awk";

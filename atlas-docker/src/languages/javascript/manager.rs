@@ -5,7 +5,7 @@ use super::package::{Package, Workspace, join};
 use crate::analysis::Facts;
 use crate::languages::INSTALL_TOOL;
 use crate::render::shell_quote;
-use crate::toolbox::{self, OWN_RELEASE};
+use crate::toolbox::{self, NPM_ANYHOW, OWN_RELEASE, call};
 use crate::versions;
 use atlas_core::{EnvironmentPlan, Evidence};
 use std::collections::{BTreeMap, BTreeSet};
@@ -309,7 +309,7 @@ impl Manager {
         let (first, second) = match (self.kind, &self.lock) {
             (Kind::Npm, Some(_)) => (
                 format!("npm ci --no-audit --no-fund{peers}{quiet}"),
-                "npm ci --no-audit --no-fund --legacy-peer-deps --ignore-scripts ||\n  npm install --no-audit --no-fund --legacy-peer-deps --ignore-scripts".to_owned(),
+                format!("{} ci", call(NPM_ANYHOW)),
             ),
             (Kind::Npm, None) => {
                 let before = if dated {
@@ -319,9 +319,7 @@ impl Manager {
                 };
                 (
                     format!("{INSTALL}{before}{quiet}"),
-                    format!(
-                        "{INSTALL}{before} --legacy-peer-deps --ignore-scripts ||\n  {INSTALL} --legacy-peer-deps --ignore-scripts"
-                    ),
+                    format!("{} install{before}", call(NPM_ANYHOW)),
                 )
             }
             (Kind::Yarn, lock) => {
@@ -370,21 +368,6 @@ impl Manager {
                 )
             }
         };
-        // npm 6 ends now and then with an error of its own: again, then by the image's own npm.
-        let second = match (self.kind, &self.lock) {
-            (Kind::Npm, lock) => {
-                let keep = if lock.is_some() {
-                    ""
-                } else {
-                    " --no-package-lock"
-                };
-                let last = format!(
-                    "npm install{keep} --no-audit --no-fund --legacy-peer-deps --ignore-scripts"
-                );
-                format!("{second} ||\n  {last} ||\n  PATH=\"${{PATH#*:}}\" {last}")
-            }
-            _ => second,
-        };
         // What was laid out from the manifests alone is whole: only the project's own scripts run.
         let first = match self.kind {
             Kind::Npm => format!(
@@ -396,8 +379,13 @@ impl Manager {
             Some(alone) => format!("{first} || {{\n  {ALONE}\n  {alone}\n}}"),
             None => first,
         };
-        let said = "echo 'atlas: the install failed, again without install scripts'";
-        let mut install = format!("{first} || {{\n  {said}\n  {second}\n}}");
+        let mut install = if self.kind == Kind::Npm {
+            toolbox::add(plan, NPM_ANYHOW);
+            format!("{first} ||\n{second}")
+        } else {
+            let said = "echo 'atlas: the install failed, again without install scripts'";
+            format!("{first} || {{\n  {said}\n  {second}\n}}")
+        };
         if self.kind == Kind::Pnpm {
             // The packages are linked or copied from it, where it is not their place itself.
             install = format!(
