@@ -121,14 +121,25 @@ pub(super) fn several(
     facts: &Facts<'_>,
     folders: &[String],
 ) -> Result<EnvironmentPlan, Verdict> {
-    let mut plans = Vec::new();
-    let (mut left_out, mut last) = (Vec::new(), None);
-    for folder in folders {
+    let made = folders.iter().map(|folder| {
         let made = if folder.is_empty() {
             analyse(facts)
         } else {
             placed(analyse, facts, folder, "one of several projects:")
         };
+        (folder.as_str(), made)
+    });
+    joined(made)
+}
+
+/// One plan of those of projects in folders. A project without a plan is left out and said; the last such verdict where none
+/// has a plan.
+pub(super) fn joined<'a>(
+    made: impl Iterator<Item = (&'a str, Result<EnvironmentPlan, Verdict>)>,
+) -> Result<EnvironmentPlan, Verdict> {
+    let mut plans = Vec::new();
+    let (mut left_out, mut last) = (Vec::new(), None);
+    for (folder, made) in made {
         match made {
             Ok(plan) => plans.push(plan),
             Err(verdict) => {

@@ -20,6 +20,11 @@ static LOCKED: LazyLock<Regex> = LazyLock::new(|| {
 static BUNDLED_WITH: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^ {2,3}(\d+\.\d+\.\d+)\s*$").expect("a literal pattern"));
 
+static PATH: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?:\bpath:|:path\s*=>)\s*(?:File\.expand_path\(\s*)?['"]([^'"\#]+)['"]"#)
+        .expect("a literal pattern")
+});
+
 /// A gem that a manifest names.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
@@ -36,7 +41,7 @@ pub(super) struct Manifests {
     pub(super) folder: String,
     /// The manifest that speaks for the folder.
     pub(super) main: String,
-    /// Gemfile or `gems.rb`.
+    /// Gemfile or `gems.rb`: the folder's own, else the nearest above it, as bundler looks for it.
     pub(super) gemfile: Option<String>,
     pub(super) lock: Option<String>,
     pub(super) gemspecs: Vec<String>,
@@ -44,6 +49,10 @@ pub(super) struct Manifests {
     pub(super) gems: BTreeMap<String, Named>,
     /// Gems of the lockfile with their versions.
     pub(super) locked: BTreeMap<String, String>,
+    /// Further gems of the repository that those of the folder are made of: name and folder.
+    pub(super) beside: Vec<(String, String)>,
+    /// Whether gems of other folders are tested in the same environment.
+    pub(super) are_several: bool,
 }
 
 /// Whether a path is one of a test file: by its folder and its name.
@@ -63,12 +72,14 @@ pub(super) fn is_test(path: &str) -> bool {
     in_tests && named && !helper
 }
 
+/// Whether a file is a Gemfile or a gemspec.
+pub(super) fn is_manifest(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    matches!(name, "Gemfile" | "gems.rb") || name.ends_with(".gemspec")
+}
+
 /// The manifest in the root, or the one nearest to it whose folder has tests.
 pub(super) fn find(tree: &Tree) -> Option<String> {
-    let is_manifest = |path: &str| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        matches!(name, "Gemfile" | "gems.rb") || name.ends_with(".gemspec")
-    };
     let root = tree
         .files()
         .find(|path| !path.contains('/') && is_manifest(path));
@@ -91,15 +102,43 @@ fn folder(path: &str) -> &str {
     path.rfind('/').map_or("", |at| &path[..=at])
 }
 
+/// A folder and those above it, the nearest first, each empty or with `/` at its end.
+fn above(from: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(from), |place| {
+        let place = place.strip_suffix('/')?;
+        Some(folder(place))
+    })
+}
+
+/// Where a path leads that is written in a file of this folder; `None` out of the repository.
+fn inside(from: &str, path: &str) -> Option<String> {
+    if path.starts_with(['/', '~']) {
+        return None;
+    }
+    let mut parts: Vec<&str> = from.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
 impl Manifests {
     pub(super) fn read(tree: &Tree, main: &str) -> Self {
         let folder = folder(main).to_owned();
-        let here = |name: &str| {
-            let path = format!("{folder}{name}");
-            tree.has(&path).then_some(path)
-        };
-        let gemfile = here("Gemfile").or_else(|| here("gems.rb"));
-        let lock = here("Gemfile.lock").or_else(|| here("gems.locked"));
+        let gemfile = above(&folder)
+            .flat_map(|place| [format!("{place}Gemfile"), format!("{place}gems.rb")])
+            .find(|path| tree.has(path));
+        let place = gemfile.as_deref().map_or(folder.as_str(), self::folder);
+        let lock = ["Gemfile.lock", "gems.locked"]
+            .into_iter()
+            .map(|name| format!("{place}{name}"))
+            .find(|path| tree.has(path));
         let gemspecs: Vec<String> = tree
             .ending(".gemspec")
             .filter(|path| {
@@ -141,7 +180,55 @@ impl Manifests {
             gemspecs,
             gems,
             locked,
+            beside: Vec::new(),
+            are_several: false,
         }
+    }
+
+    /// The folder in which bundler's commands install: that of the Gemfile.
+    pub(super) fn bundle(&self) -> &str {
+        self.gemfile.as_deref().map_or(&self.folder, folder)
+    }
+
+    /// Names of the folder's own gems.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.gemspecs
+            .iter()
+            .filter_map(|path| path.rsplit('/').next()?.strip_suffix(".gemspec"))
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Texts of the folder's own manifests, each with the pattern of what it names.
+    fn own<'a>(&'a self, tree: &'a Tree) -> impl Iterator<Item = (String, &'static Regex)> + 'a {
+        let gemfile = self
+            .gemfile
+            .iter()
+            .filter(|path| folder(path) == self.folder);
+        gemfile
+            .map(|path| (path, &*GEM))
+            .chain(self.gemspecs.iter().map(|path| (path, &*DEPENDENCY)))
+            .filter_map(|(path, pattern)| Some((tree.text(path)?, pattern)))
+    }
+
+    /// Gems that the folder's own manifests name.
+    pub(super) fn needs(&self, tree: &Tree) -> Vec<String> {
+        let names = |(text, pattern): (String, &Regex)| -> Vec<String> {
+            let found = text.lines().filter_map(|line| pattern.captures(line));
+            found.map(|found| found[1].to_owned()).collect()
+        };
+        self.own(tree).flat_map(names).collect()
+    }
+
+    /// Folders of the repository that the folder's own Gemfile takes gems from.
+    pub(super) fn paths(&self, tree: &Tree) -> Vec<String> {
+        let paths = |(text, _): (String, &Regex)| -> Vec<String> {
+            PATH.captures_iter(&text)
+                .filter_map(|found| inside(&self.folder, &found[1]))
+                .collect()
+        };
+        self.own(tree).flat_map(paths).collect()
     }
 
     /// A file of the folder and, if that is not the root, of the root.

@@ -1,5 +1,6 @@
 //! Ruby: gems by bundler; `RSpec`, minitest, test-unit, Cucumber.
 
+mod gems;
 mod manifests;
 mod rake;
 mod runner;
@@ -12,6 +13,7 @@ use crate::system;
 use crate::toolbox::{self, KEEP_GOING, LOAD};
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence};
+use gems::Gems;
 use manifests::Manifests;
 use runner::Runner;
 
@@ -55,6 +57,10 @@ impl Language for Ruby {
 
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         let tree = facts.tree;
+        let gems = Gems::find(tree);
+        if gems.are_below() {
+            return gems.plan(facts, |manifests| self.planned(facts, manifests));
+        }
         let Some(main) = manifests::find(tree) else {
             return Err(Verdict::new(
                 "no Gemfile, gemspec or Rakefile stands in the repository's root or in a folder with tests",
@@ -62,7 +68,68 @@ impl Language for Ruby {
             ));
         };
         let manifests = Manifests::read(tree, &main);
-        let found = runner::find(facts, &manifests)?;
+        self.planned(facts, &manifests)
+    }
+
+    fn substitutes(&self, facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+        let gems = Gems::find(facts.tree);
+        let all = if gems.are_below() {
+            gems.chosen(facts)
+        } else {
+            let main = manifests::find(facts.tree).into_iter();
+            main.map(|main| Manifests::read(facts.tree, &main))
+                .collect()
+        };
+        let found: Vec<(Manifests, Runner)> = all
+            .into_iter()
+            .filter_map(|manifests| {
+                let runner = runner::find(facts, &manifests).ok()?.runner;
+                Some((manifests, runner))
+            })
+            .collect();
+        let Some(runner) = found.first().map(|(_, runner)| runner.gems()[0]) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = found
+            .iter()
+            .flat_map(|(manifests, runner)| {
+                let named = manifests.gems.keys().map(String::as_str);
+                named.chain([runner.gems()[0], "rake"])
+            })
+            .map(|name| name.to_ascii_lowercase().replace('_', "-"))
+            .filter(|name| name != "bundler")
+            .collect();
+        names.sort();
+        names.dedup();
+        let quoted: Vec<String> = names.iter().map(|name| shell_quote(name)).collect();
+        let own: Vec<String> = found
+            .iter()
+            .flat_map(|(manifests, _)| manifests.names())
+            .map(|name| shell_quote(&name))
+            .collect();
+        let install = include_str!("substitutes.sh")
+            .replace("@GEMS@", &quoted.join(" "))
+            .replace("@OWN@", &own.join(" "));
+        let bundle = include_str!("substitutes.bundle.sh").replace("@RUNNER@", runner);
+        vec![
+            (INSTALL_SUBSTITUTES, install),
+            ("bundle", bundle),
+            (
+                "bundle.rb",
+                include_str!("substitutes.bundle.rb").to_owned(),
+            ),
+        ]
+    }
+}
+
+impl Ruby {
+    /// The plan for the tests of one folder.
+    fn planned(
+        &self,
+        facts: &Facts<'_>,
+        manifests: &Manifests,
+    ) -> Result<EnvironmentPlan, Verdict> {
+        let found = runner::find(facts, manifests)?;
         let mut plan = EnvironmentPlan {
             log_parser_name: found.runner.parser().to_owned(),
             env: env([
@@ -80,14 +147,14 @@ impl Language for Ruby {
             let quiet = ("CUCUMBER_PUBLISH_QUIET".to_owned(), "true".to_owned());
             plan.env.extend([quiet]);
         }
-        versions::choose(facts, &manifests, &mut plan);
-        variables(facts, &manifests, &mut plan);
+        versions::choose(facts, manifests, &mut plan);
+        variables(facts, manifests, &mut plan);
         // Under bundler, what no manifest names is not there, even if Ruby brings it.
         let bundled = manifests.gemfile.is_none()
             || manifests.first(found.runner.gems()).is_some()
             || !matches!(found.runner, Runner::Minitest | Runner::TestUnit);
-        runner::command(facts, &manifests, &found, bundled, &mut plan);
-        build(facts, &manifests, found.runner, &mut plan);
+        runner::command(facts, manifests, &found, bundled, &mut plan);
+        build(facts, manifests, found.runner, &mut plan);
         let mut dependencies: Vec<(String, String)> = manifests
             .gems
             .iter()
@@ -109,47 +176,6 @@ impl Language for Ruby {
         ];
         system::packages(facts, self.id(), &dependencies, &extra, &mut plan);
         Ok(plan)
-    }
-
-    fn substitutes(&self, facts: &Facts<'_>) -> Vec<(&'static str, String)> {
-        let Some(main) = manifests::find(facts.tree) else {
-            return Vec::new();
-        };
-        let manifests = Manifests::read(facts.tree, &main);
-        let Ok(found) = runner::find(facts, &manifests) else {
-            return Vec::new();
-        };
-        let runner = found.runner.gems()[0];
-        let mut names: Vec<String> = manifests
-            .gems
-            .keys()
-            .map(String::as_str)
-            .chain([runner, "rake"])
-            .map(|name| name.to_ascii_lowercase().replace('_', "-"))
-            .filter(|name| name != "bundler")
-            .collect();
-        names.sort();
-        names.dedup();
-        let gems: Vec<String> = names.iter().map(|name| shell_quote(name)).collect();
-        let own: Vec<String> = manifests
-            .gemspecs
-            .iter()
-            .filter_map(|path| path.rsplit('/').next()?.strip_suffix(".gemspec"))
-            .filter(|name| !name.is_empty())
-            .map(shell_quote)
-            .collect();
-        let install = include_str!("substitutes.sh")
-            .replace("@GEMS@", &gems.join(" "))
-            .replace("@OWN@", &own.join(" "));
-        let bundle = include_str!("substitutes.bundle.sh").replace("@RUNNER@", runner);
-        vec![
-            (INSTALL_SUBSTITUTES, install),
-            ("bundle", bundle),
-            (
-                "bundle.rb",
-                include_str!("substitutes.bundle.rb").to_owned(),
-            ),
-        ]
     }
 }
 
@@ -212,15 +238,28 @@ fn build(facts: &Facts<'_>, manifests: &Manifests, runner: Runner, plan: &mut En
                 "gemspec path: File.join(ENV.fetch(\"ATLAS_REPO\"), {folder:?}), name: {name:?}"
             ));
         }
+        for (name, folder) in &manifests.beside {
+            lines.push(format!(
+                "gem {name:?}, path: File.join(ENV.fetch(\"ATLAS_REPO\"), {folder:?})"
+            ));
+        }
         for gem in ["rake", own_gem] {
             if !manifests.has(gem) {
                 lines.push(format!("gem {gem:?}"));
             }
         }
-        plan.build
-            .push(write("Gemfile", &format!("{}\n", lines.join("\n"))));
-        plan.env
-            .insert("BUNDLE_GEMFILE".to_owned(), "$ATLAS_ENV/Gemfile".to_owned());
+        let text = format!("{}\n", lines.join("\n"));
+        if manifests.are_several {
+            let file = runner::made_gemfile(manifests.folder.trim_end_matches('/'));
+            let text = shell_quote(&text);
+            plan.build.push(format!(
+                "mkdir -p \"$(dirname {file})\" && printf %s {text} > {file}"
+            ));
+        } else {
+            plan.build.push(write("Gemfile", &text));
+            plan.env
+                .insert("BUNDLE_GEMFILE".to_owned(), "$ATLAS_ENV/Gemfile".to_owned());
+        }
         plan.prove(
             "build",
             Evidence::of(
@@ -240,14 +279,17 @@ fn build(facts: &Facts<'_>, manifests: &Manifests, runner: Runner, plan: &mut En
         );
     }
     let install = INSTALL.replace("@WITHOUT@", WITHOUT);
-    plan.build.push(format!("{enter}{}", install.trim_end()));
+    let enter_bundle = runner::enter_bundle(manifests);
+    plan.build
+        .push(format!("{enter_bundle}{}", install.trim_end()));
     let (source, text) = if let Some(lock) = &manifests.lock {
         (lock, "gems as locked")
     } else {
         let text =
             "there is no Gemfile.lock: gems are resolved as of today, the registry knows no date";
         plan.drift.push(text.to_owned());
-        (&manifests.main, "gems as the manifest names them")
+        let source = manifests.gemfile.as_ref().unwrap_or(&manifests.main);
+        (source, "gems as the manifest names them")
     };
     plan.prove("build", Evidence::of(source.clone(), text));
     for (task, file, line, text) in rake::generators(facts.tree, manifests) {
@@ -259,6 +301,6 @@ fn build(facts: &Facts<'_>, manifests: &Manifests, runner: Runner, plan: &mut En
         plan.prove("rebuild", Evidence::at(file, line, text));
     }
     if facts.changes_manifests {
-        plan.prefetch = vec![format!("{enter}bundle install --jobs 4 --retry 3")];
+        plan.prefetch = vec![format!("{enter_bundle}bundle install --jobs 4 --retry 3")];
     }
 }

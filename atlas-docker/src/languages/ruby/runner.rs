@@ -1,6 +1,7 @@
 //! What runs the tests, and on which files.
 
-use super::manifests::{Manifests, is_test};
+use super::gems;
+use super::manifests::{Manifests, is_manifest, is_test};
 use super::rake::{self, TestTask};
 use crate::analysis::{Facts, Verdict};
 use crate::render::shell_quote;
@@ -77,10 +78,13 @@ pub(super) fn find(facts: &Facts<'_>, manifests: &Manifests) -> Result<Found, Ve
     let tree = facts.tree;
     let folder = manifests.folder.as_str();
     let below = |path: &&str| path.strip_prefix(folder).is_some_and(is_test);
-    // Tests of a gem in a subfolder have helpers and a Gemfile of their own.
+    // Tests of a gem or an application in a subfolder have helpers and a Gemfile of their own.
     let foreign: Vec<&str> = tree
-        .ending(".gemspec")
-        .filter_map(|path| path.rfind('/').map(|at| &path[..=at]))
+        .files()
+        .filter(|path| is_manifest(path))
+        .filter_map(|path| path.rfind('/').map(|at| (path, &path[..=at])))
+        .filter(|(path, other)| path.ends_with(".gemspec") || !gems::is_aside(other))
+        .map(|(_, other)| other)
         .filter(|other| other.len() > folder.len() && other.starts_with(folder))
         .collect();
     let files: Vec<&str> = tree
@@ -224,7 +228,8 @@ pub(super) fn command(
     let exec = if bundled { "bundle exec " } else { "" };
     match found.runner {
         Runner::Rspec => {
-            let report = facts.knows("rspec");
+            // Several would write over each other's.
+            let report = facts.knows("rspec") && !manifests.are_several;
             plan.report = report.then(|| ReportSpec::new("rspec.json", "rspec"));
             let json = if report {
                 " --format json --out \"$ATLAS_OUT/rspec.json\""
@@ -276,9 +281,34 @@ pub(super) fn command(
     }
 }
 
-/// The command that enters the manifests' folder.
+/// The command that enters the manifests' folder; of several gems without a Gemfile each has a made one of its own.
 pub(super) fn enter(manifests: &Manifests) -> String {
-    match manifests.folder.trim_end_matches('/') {
+    let folder = manifests.folder.trim_end_matches('/');
+    let enter = go(folder);
+    if manifests.gemfile.is_none() && manifests.are_several {
+        return format!("{enter}export BUNDLE_GEMFILE={} && ", made_gemfile(folder));
+    }
+    enter
+}
+
+/// The command that enters the folder in which bundler installs.
+pub(super) fn enter_bundle(manifests: &Manifests) -> String {
+    if manifests.gemfile.is_none() {
+        return enter(manifests);
+    }
+    go(manifests.bundle().trim_end_matches('/'))
+}
+
+/// The Gemfile that is made for one of several gems, as a word of the shell.
+pub(super) fn made_gemfile(folder: &str) -> String {
+    match folder {
+        "" => "\"$ATLAS_ENV/gemfiles/Gemfile\"".to_owned(),
+        folder => format!("\"$ATLAS_ENV/gemfiles\"/{}/Gemfile", shell_quote(folder)),
+    }
+}
+
+fn go(folder: &str) -> String {
+    match folder {
         "" => String::new(),
         folder => format!("cd {} && ", shell_quote(folder)),
     }

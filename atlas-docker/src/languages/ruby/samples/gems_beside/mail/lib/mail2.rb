@@ -1,0 +1,1 @@
+module Mail2; end

@@ -1,0 +1,1 @@
+module Queue2; end

@@ -1,0 +1,1 @@
+module Store; end

@@ -1,0 +1,5 @@
+require "rspec"
+
+RSpec.describe "printer" do
+  it("works") { expect(1).to eq(1) }
+end
