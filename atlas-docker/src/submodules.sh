@@ -53,7 +53,18 @@ while IFS= read -r -d '' objects; do
   echo "atlas: submodule $folder is left out"
 done
 
-# Debian's packages keep the sources of libraries that projects compile themselves.
+# Debian's packages keep the sources of libraries that projects compile themselves, and libraries that are headers alone:
+# these lie here as in their own repositories.
+headers() {
+  case ${1##*/} in
+    doctest) from=/usr/include/doctest into=. ;;
+    json) from=/usr/include/nlohmann into="include single_include" ;;
+    *) return ;;
+  esac
+  [ -d "$from" ] || return
+  for folder in $into; do mkdir -p "$1/$folder" && cp -R "$from" "$1/$folder/"; done
+  echo "atlas: submodule $1: Debian's headers instead"
+}
 git config --null --file .gitmodules --get-regexp '^submodule\..*\.path$' |
 while IFS= read -r -d '' entry; do
   path="${entry#*$'\n'}"
@@ -61,6 +72,8 @@ while IFS= read -r -d '' entry; do
   sources="/usr/src/${path##*/}"
   if [ -d "$sources" ] && [ -z "$(ls -A "$path" 2> /dev/null)" ]; then
     mkdir -p "$path" && cp -R "$sources/." "$path" && echo "atlas: submodule $path: Debian's sources instead"
+  elif [ -z "$(ls -A "$path" 2> /dev/null)" ]; then
+    headers "$path"
   fi
 done
 true

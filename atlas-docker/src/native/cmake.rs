@@ -386,6 +386,15 @@ fn libraries(facts: &Facts<'_>, calls: &[Call], project: &str, own: &str, recipe
             recipe.fallbacks.push(fallback(url, packages));
         }
     }
+    for url in submodules(facts.tree) {
+        let parts = url.trim_end_matches(".git").rsplit('/');
+        let known = parts
+            .map(packages::of)
+            .find(|packages| !packages.is_empty() && !seen.contains(packages));
+        recipe
+            .fallbacks
+            .extend(known.map(|packages| fallback(&url, packages)));
+    }
     recipe.wanted = wanted;
     // A framework that neither a package nor a download brings.
     if let Some((found, why)) = framework::find(facts, "") {
@@ -399,6 +408,16 @@ fn libraries(facts: &Facts<'_>, calls: &[Call], project: &str, own: &str, recipe
             packages::want(&mut recipe.wanted, found.library, &why);
         }
     }
+}
+
+/// Addresses of submodules that hold libraries.
+fn submodules(tree: &Tree) -> Vec<String> {
+    let text = tree.text(".gitmodules").unwrap_or_default();
+    let urls = text.lines().filter_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        (key.trim() == "url").then(|| value.trim().to_owned())
+    });
+    urls.filter(|url| url.starts_with("https://")).collect()
 }
 
 /// The name and address of sources that a call fetches, where they are literal.
@@ -459,6 +478,44 @@ mod tests {
             ];
             let plan = planned(files, &[]);
             assert!(plan.test_cmd.contains(wanted), "{}", plan.test_cmd);
+        }
+    }
+
+    #[test]
+    fn a_submodule_that_is_a_known_library_has_a_package_in_its_place() {
+        use crate::substitute::{Substitute, files};
+        let folder = tempfile::tempdir().unwrap();
+        let modules = "[submodule \"a\"]\n\tpath = lib/doctest\n\turl = https://git.example/doctest/doctest.git\n\
+            [submodule \"b\"]\n\tpath = lib/json\n\turl = https://git.example/nlohmann/json\n";
+        let lists = "project(x CXX)\nenable_testing()\nadd_executable(t t.cpp)\nadd_test(NAME t COMMAND t)\n";
+        for (name, text) in [
+            (".gitmodules", modules),
+            ("CMakeLists.txt", lists),
+            ("t.cpp", "#include <doctest.h>\n"),
+        ] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let repository = atlas_core::Repository {
+            name: "example/x".to_owned(),
+            checkout: folder.path().to_owned(),
+            base: "0123456789012345678901234567890123456789".parse().unwrap(),
+            base_date: "2026-01-01T00:00:00Z".to_owned(),
+            head_manifests: std::collections::BTreeMap::new(),
+            head_tests: std::collections::BTreeMap::new(),
+            touched: Vec::new(),
+        };
+        let plan = atlas_core::EnvironmentPlan {
+            language: "cpp".to_owned(),
+            ..atlas_core::EnvironmentPlan::default()
+        };
+        let made = files(&repository, &plan, Substitute::Debian).unwrap();
+        let install = &made["substitutes/install.sh"];
+        for part in [
+            "ls-remote -q https://git.example/doctest/doctest.git",
+            "install -y --no-install-recommends doctest-dev",
+            "install -y --no-install-recommends nlohmann-json3-dev",
+        ] {
+            assert!(install.contains(part), "{install}");
         }
     }
 }

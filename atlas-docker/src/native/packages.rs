@@ -42,7 +42,7 @@ const LIBRARIES: &[(&[&str], &[&str])] = &[
     (&["jansson", "jansson.h"], &["libjansson-dev"]),
     (&["json-c", "json-c/json.h"], &["libjson-c-dev"]),
     (&["cjson", "libcjson"], &["libcjson-dev"]),
-    (&["nlohmann_json"], &["nlohmann-json3-dev"]),
+    (&["nlohmann_json", "nlohmann"], &["nlohmann-json3-dev"]),
     (&["rapidjson"], &["rapidjson-dev"]),
     (&["jsoncpp"], &["libjsoncpp-dev"]),
     (
