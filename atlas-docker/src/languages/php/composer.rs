@@ -15,6 +15,8 @@ pub(super) struct Composer {
     /// Whether there is a readable `composer.json`.
     pub(super) is_there: bool,
     pub(super) has_lock: bool,
+    /// Whether packages of other folders are tested in the same environment.
+    pub(super) are_several: bool,
     json: Map<String, Value>,
     lock: Map<String, Value>,
 }
@@ -72,6 +74,7 @@ impl Composer {
             main: main.to_owned(),
             is_there: json.is_some(),
             has_lock: lock.is_some(),
+            are_several: false,
             json: json.unwrap_or_default(),
             lock: lock.unwrap_or_default(),
             folder,
@@ -102,6 +105,31 @@ impl Composer {
             table = table.get(*key)?.as_object()?;
         }
         Some(table)
+    }
+
+    /// What others call the package.
+    pub(super) fn name(&self) -> Option<String> {
+        Some(self.json.get("name")?.as_str()?.to_lowercase())
+    }
+
+    /// The repositories that are folders below that of the manifest, seen from the checkout's root.
+    pub(super) fn path_repositories(&self) -> Vec<Value> {
+        let Some(all) = self.json.get("repositories") else {
+            return Vec::new();
+        };
+        let listed = all.as_array().into_iter().flatten();
+        let named = all.as_object().into_iter().flat_map(Map::values);
+        let below = |repository: &Value| {
+            let url = repository.get("url")?.as_str()?.trim_start_matches("./");
+            let is_below = !url.starts_with(['/', '~', '$', '%']) && !url.contains("..");
+            if repository.get("type")?.as_str()? != "path" || !is_below {
+                return None;
+            }
+            let mut found = repository.clone();
+            found["url"] = format!("$ATLAS_REPO/{}{url}", self.folder).into();
+            Some(found)
+        };
+        listed.chain(named).filter_map(below).collect()
     }
 
     /// `config.platform` of the manifest, then what the lockfile was made for.
@@ -199,12 +227,19 @@ impl Composer {
 
     /// The version that the development branch is called, where the manifest says so.
     pub(super) fn branch_alias(&self) -> Option<String> {
+        self.branch().map(|(_, alias)| alias)
+    }
+
+    /// The development branch, as composer names it, and the version that it is called.
+    pub(super) fn branch(&self) -> Option<(String, String)> {
         let aliases = Self::table(&self.json, &["extra", "branch-alias"])?;
         let named = ["dev-master", "dev-main"]
             .iter()
-            .find_map(|name| aliases.get(*name));
-        let alias = named.or_else(|| aliases.values().next())?.as_str()?;
+            .find_map(|name| aliases.get_key_value(*name));
+        let (branch, alias) = named.or_else(|| aliases.iter().next())?;
+        let alias = alias.as_str()?;
         let plain = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
-        (!alias.is_empty() && alias.chars().all(plain)).then(|| alias.to_owned())
+        let is_plain = !alias.is_empty() && alias.chars().all(plain);
+        is_plain.then(|| (branch.clone(), alias.to_owned()))
     }
 }

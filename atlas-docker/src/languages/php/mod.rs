@@ -1,6 +1,7 @@
 //! PHP: composer; `PHPUnit`, Symfony's bridge, Pest.
 
 mod composer;
+mod packages;
 mod runner;
 mod versions;
 
@@ -13,9 +14,11 @@ use crate::tree::Tree;
 use crate::versions::Version;
 use atlas_core::{EnvironmentPlan, Evidence};
 use composer::Composer;
+use packages::Packages;
 use regex::Regex;
 use runner::Runner;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 /// PHP.
@@ -118,6 +121,10 @@ impl Language for Php {
 
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         let tree = facts.tree;
+        let packages = Packages::find(tree);
+        if packages.are_below() {
+            return packages.plan(facts, |composer| self.planned(facts, composer));
+        }
         let Some(main) = composer::find(tree) else {
             return Err(Verdict::new(
                 "no composer.json and no configuration of PHPUnit stands in the repository's root or in a folder with tests",
@@ -125,57 +132,26 @@ impl Language for Php {
             ));
         };
         let composer = Composer::read(tree, &main);
-        let (runner, why) = runner::find(facts, &composer)?;
-        let mut plan = EnvironmentPlan {
-            env: env([
-                ("COMPOSER_CACHE_DIR", "$ATLAS_CACHE/composer"),
-                ("COMPOSER_HOME", "$ATLAS_ENV/composer"),
-                ("COMPOSER_NO_AUDIT", "1"),
-                // What was current at the commit may be known as insecure today.
-                ("COMPOSER_NO_SECURITY_BLOCKING", "1"),
-                ("LANG", "C.UTF-8"),
-                ("PATH", "$ATLAS_ENV/bin:$PATH"),
-            ]),
-            ..EnvironmentPlan::default()
-        };
-        plan.prove("log_parser_name", why.clone());
-        plan.prove("test_cmd", why);
-        let old_names = runner == Runner::Global && runner::old_names(facts);
-        let php = versions::choose(facts, &composer, old_names, &mut plan);
-        let major = match runner {
-            Runner::Global => Some(versions::phpunit_at(facts.date, php, old_names)),
-            Runner::Phpunit => versions::phpunit_major(&composer, php),
-            Runner::Simple | Runner::Pest => None,
-        };
-        runner::command(facts, &composer, runner, major, &mut plan)?;
-        variables(facts, &mut plan);
-        if let Some(alias) = composer.branch_alias() {
-            // Composer asks git for the branch's name; a checkout of a commit has none.
-            let text = format!("the branch is called {alias}");
-            plan.prove("env", composer.at(tree, "\"branch-alias\"", &text));
-            plan.env.insert("COMPOSER_ROOT_VERSION".to_owned(), alias);
-        }
-        let extensions = extensions(facts, &composer, &mut plan);
-        let at = Evidence::of(composer.main.clone(), "composer unpacks archives or clones");
-        let mut extra = vec![("git", at.clone()), ("unzip", at)];
-        for (name, packages) in HEADERS {
-            if let Some(why) = extensions.get(*name) {
-                extra.extend(packages.iter().map(|package| (*package, why.clone())));
-            }
-        }
-        system::packages(facts, self.id(), &[], &extra, &mut plan);
-        prepare(php, &extensions, &mut plan);
-        build(facts, &composer, runner, major, &mut plan);
-        Ok(plan)
+        self.planned(facts, &composer)
     }
 
     fn substitutes(&self, facts: &Facts<'_>) -> Vec<(&'static str, String)> {
-        let Some(main) = composer::find(facts.tree) else {
-            return Vec::new();
+        let packages = Packages::find(facts.tree);
+        let all = if packages.are_below() {
+            packages.chosen(facts)
+        } else {
+            let main = composer::find(facts.tree).into_iter();
+            main.map(|main| Composer::read(facts.tree, &main)).collect()
         };
-        let libraries: Vec<String> = Composer::read(facts.tree, &main)
-            .required()
-            .into_keys()
+        if all.is_empty() {
+            return Vec::new();
+        }
+        let names: BTreeSet<String> = all
+            .iter()
+            .flat_map(|composer| composer.required().into_keys())
+            .collect();
+        let libraries: Vec<String> = names
+            .into_iter()
             .filter(|name| {
                 name.contains('/') && name != "phpunit/phpunit" && !TOOLS.contains(&name.as_str())
             })
@@ -193,6 +169,57 @@ impl Language for Php {
                 include_str!("substitutes.phpunit.php").to_owned(),
             ),
         ]
+    }
+}
+
+impl Php {
+    /// The plan for the tests of one folder.
+    fn planned(&self, facts: &Facts<'_>, composer: &Composer) -> Result<EnvironmentPlan, Verdict> {
+        let tree = facts.tree;
+        let (runner, why) = runner::find(facts, composer)?;
+        let mut plan = EnvironmentPlan {
+            env: env([
+                ("COMPOSER_CACHE_DIR", "$ATLAS_CACHE/composer"),
+                ("COMPOSER_HOME", "$ATLAS_ENV/composer"),
+                ("COMPOSER_NO_AUDIT", "1"),
+                // What was current at the commit may be known as insecure today.
+                ("COMPOSER_NO_SECURITY_BLOCKING", "1"),
+                ("LANG", "C.UTF-8"),
+                ("PATH", "$ATLAS_ENV/bin:$PATH"),
+            ]),
+            ..EnvironmentPlan::default()
+        };
+        plan.prove("log_parser_name", why.clone());
+        plan.prove("test_cmd", why);
+        let old_names = runner == Runner::Global && runner::old_names(facts);
+        let php = versions::choose(facts, composer, old_names, &mut plan);
+        let major = match runner {
+            Runner::Global => Some(versions::phpunit_at(facts.date, php, old_names)),
+            Runner::Phpunit => versions::phpunit_major(composer, php),
+            Runner::Simple | Runner::Pest => None,
+        };
+        runner::command(facts, composer, runner, major, &mut plan)?;
+        variables(facts, &mut plan);
+        if let Some(alias) = composer.branch_alias() {
+            // Composer asks git for the branch's name; a checkout of a commit has none.
+            let text = format!("the branch is called {alias}");
+            plan.prove("env", composer.at(tree, "\"branch-alias\"", &text));
+            if !composer.are_several {
+                plan.env.insert("COMPOSER_ROOT_VERSION".to_owned(), alias);
+            }
+        }
+        let extensions = extensions(facts, composer, &mut plan);
+        let at = Evidence::of(composer.main.clone(), "composer unpacks archives or clones");
+        let mut extra = vec![("git", at.clone()), ("unzip", at)];
+        for (name, packages) in HEADERS {
+            if let Some(why) = extensions.get(*name) {
+                extra.extend(packages.iter().map(|package| (*package, why.clone())));
+            }
+        }
+        system::packages(facts, self.id(), &[], &extra, &mut plan);
+        prepare(php, &extensions, &mut plan);
+        build(facts, composer, runner, major, &mut plan);
+        Ok(plan)
     }
 }
 
@@ -299,8 +326,15 @@ fn build(
     major: Option<u32>,
     plan: &mut EnvironmentPlan,
 ) {
-    let enter = runner::enter(composer);
+    let mut enter = runner::enter(composer);
+    // Each of several packages has a branch of its own name.
+    if let Some(alias) = composer.branch_alias().filter(|_| composer.are_several) {
+        let _ = write!(enter, "export COMPOSER_ROOT_VERSION={alias} && ");
+    }
     plan.build.push(MAKE_BIN.to_owned());
+    if !composer.folder.is_empty() {
+        packages::from_folders(facts.tree, plan);
+    }
     if composer.is_there {
         let install = INSTALL.replace("@TOOLS@", &composer.development(TOOLS).join(" "));
         plan.build.push(format!("{enter}{}", install.trim_end()));

@@ -32,6 +32,18 @@ impl Runner {
     }
 }
 
+/// Packages that bring a runner.
+const NAMED: &[(&str, Runner)] = &[
+    ("pestphp/pest", Runner::Pest),
+    ("phpunit/phpunit", Runner::Phpunit),
+    ("symfony/phpunit-bridge", Runner::Simple),
+];
+
+/// Whether a manifest names what runs its tests.
+pub(super) fn names_runner(composer: &Composer) -> bool {
+    NAMED.iter().any(|(package, _)| composer.has(package))
+}
+
 /// Runners that no parser reads.
 const OTHERS: &[&str] = &[
     "atoum/atoum",
@@ -73,11 +85,7 @@ pub(super) fn find(facts: &Facts<'_>, composer: &Composer) -> Result<(Runner, Ev
         .iter()
         .map(|name| format!("{}{name}", composer.folder))
         .find(|path| tree.has(path));
-    for (package, runner) in [
-        ("pestphp/pest", Runner::Pest),
-        ("phpunit/phpunit", Runner::Phpunit),
-        ("symfony/phpunit-bridge", Runner::Simple),
-    ] {
+    for (package, runner) in NAMED.iter().copied() {
         if composer.has(package) {
             return Ok((runner, composer.at(tree, package, package)));
         }
@@ -230,7 +238,8 @@ pub(super) fn command(
         let _ = write!(words, " --testsuite {}", shell_quote(&names));
         plan.prove("test_cmd", at);
     }
-    let report = facts.knows("junit");
+    // Several would write over each other's.
+    let report = facts.knows("junit") && (by_report || !composer.are_several);
     if report {
         words.push_str(" --log-junit \"$ATLAS_OUT/junit.xml\"");
     }

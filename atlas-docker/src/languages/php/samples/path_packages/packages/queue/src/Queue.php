@@ -1,0 +1,1 @@
+<?php namespace Acme\Queue; class Queue {}

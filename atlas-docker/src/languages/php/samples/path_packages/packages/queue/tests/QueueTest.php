@@ -1,0 +1,2 @@
+<?php namespace Acme\Queue\Tests;
+class QueueTest extends \PHPUnit\Framework\TestCase { public function testOne() { $this->assertTrue(true); } }
