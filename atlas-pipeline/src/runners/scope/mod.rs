@@ -3,11 +3,11 @@
 mod operands;
 mod table;
 
-use super::edit;
+use super::{Edited, edit};
 use atlas_core::{EnvironmentPlan, Evidence, TestScope, TestScopeLevel};
 use atlas_source::{Side, SplitDecision};
 use regex::Regex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use table::{Operands, Reach, SCOPINGS, Scoping};
 
@@ -79,8 +79,6 @@ pub(crate) fn scoped(
     touched: &Touched,
     level: TestScopeLevel,
 ) -> Result<EnvironmentPlan, String> {
-    /// Most places; more are no part any more.
-    const MOST: usize = 200;
     let parser = plan.log_parser_name.as_str();
     let Some(known) = SCOPINGS.iter().find(|scoping| scoping.is_of(plan)) else {
         return Err(format!(
@@ -91,21 +89,103 @@ pub(crate) fn scoped(
     if !files.iter().any(|path| touched.exists(path)) {
         return Err("no test file that the pull request touches, or that stands beside one, is there in Base".to_owned());
     }
-    let folder = folder(&plan.test_cmd).filter(|_| !known.is_from_root());
-    // Jest's pattern matches whole paths; classes and modules have no folder.
-    let by_path = known
+    let Some(runs) = runs(&plan.test_cmd).filter(|_| is_by_path(known)) else {
+        let (edited, places) = part(plan, known, touched, level, &files)?;
+        return Ok(noted(plan, edited, places, level));
+    };
+    let mut all = BTreeSet::new();
+    let (mut kept, mut env) = (Vec::new(), BTreeMap::new());
+    for run in &runs {
+        let own = |path: &&String| owner(&runs, path) == Some(*run);
+        let mut inside: BTreeSet<String> = files.iter().filter(own).cloned().collect();
+        if inside.is_empty() {
+            continue;
+        }
+        if known.reach == Reach::File && !inside.iter().any(|path| touched.exists(path)) {
+            let beside = inside.iter().flat_map(|path| touched.beside(path));
+            let beside: Vec<String> = beside.filter(|path| known.is_test(path)).collect();
+            inside.extend(beside.into_iter().filter(|path| own(&path)));
+        }
+        let one = EnvironmentPlan {
+            test_cmd: (*run).to_owned(),
+            ..plan.clone()
+        };
+        let (edited, places) = part(&one, known, touched, level, &inside)?;
+        let place = |place: String| match folder(run) {
+            Some(folder) => format!("{folder}/{}", place.trim_start_matches("./")),
+            None => place,
+        };
+        all.extend(places.into_iter().map(place));
+        kept.push(edited.test_cmd);
+        env.extend(edited.env);
+    }
+    let test_cmd = match kept.as_slice() {
+        [] => return Err("no suite of the command holds what the pull request touches".to_owned()),
+        [only] => only.clone(),
+        several => format!("{FIRST}{}{LAST}", several.join(BETWEEN)),
+    };
+    let edited = Edited {
+        env,
+        test_cmd,
+        ..Edited::default()
+    };
+    Ok(noted(plan, edited, all, level))
+}
+
+/// How a command runs suites of several folders, one after the other.
+const FIRST: &str = "( failed=0; ( ";
+const BETWEEN: &str = " ) || failed=1; ( ";
+const LAST: &str = " ) || failed=1; exit $failed )";
+
+/// The runs of a command that has several.
+fn runs(command: &str) -> Option<Vec<&str>> {
+    let inner = command.strip_prefix(FIRST)?.strip_suffix(LAST)?;
+    let runs: Vec<&str> = inner.split(BETWEEN).collect();
+    let are_simple = runs.iter().all(|run| !run.contains("failed="));
+    (runs.len() > 1 && are_simple).then_some(runs)
+}
+
+/// The run whose folder is nearest to a file.
+fn owner<'a>(runs: &[&'a str], path: &str) -> Option<&'a str> {
+    let depth = |run: &&str| match folder(run) {
+        Some(folder) => path
+            .starts_with(&format!("{folder}/"))
+            .then_some(folder.len()),
+        None => Some(0),
+    };
+    let found = runs.iter().filter_map(|run| Some((depth(run)?, *run)));
+    found.max_by_key(|(depth, _)| *depth).map(|(_, run)| run)
+}
+
+/// Whether places are named from the folder of the command. Jest's pattern matches whole paths; classes and modules
+/// have no folder.
+fn is_by_path(known: &Scoping) -> bool {
+    known
         .ends
         .iter()
         .filter_map(|end| (known.place)(&format!("a/b/x{end}")))
         .any(|place| place.contains("a/b"))
-        && parser != "jest"
-        && !known.is_from_root();
+        && !known.parsers.contains(&"jest")
+        && !known.is_from_root()
+}
+
+/// A run of these files alone, and the places that it is told.
+fn part(
+    plan: &EnvironmentPlan,
+    known: &Scoping,
+    touched: &Touched,
+    level: TestScopeLevel,
+    files: &BTreeSet<String>,
+) -> Result<(Edited, BTreeSet<String>), String> {
+    /// Most places; more are no part any more.
+    const MOST: usize = 200;
+    let folder = folder(&plan.test_cmd).filter(|_| !known.is_from_root());
     let goes = plan.test_cmd.matches("cd ").count();
-    if by_path && goes > usize::from(folder.is_some()) {
+    if is_by_path(known) && goes > usize::from(folder.is_some()) {
         return Err("the command runs suites of several folders".to_owned());
     }
     let mut paths = BTreeSet::new();
-    for path in &files {
+    for path in files {
         let path = match &folder {
             Some(folder) => match path.strip_prefix(&format!("{folder}/")) {
                 Some(path) => path,
@@ -149,6 +229,16 @@ pub(crate) fn scoped(
             plan.test_cmd
         )
     })?;
+    Ok((edited, places))
+}
+
+/// The plan with that run, and what is said of it.
+fn noted(
+    plan: &EnvironmentPlan,
+    edited: Edited,
+    places: BTreeSet<String>,
+    level: TestScopeLevel,
+) -> EnvironmentPlan {
     let mut plan = plan.clone();
     plan.test_cmd = edited.test_cmd;
     plan.env.extend(edited.env);
@@ -161,14 +251,12 @@ pub(crate) fn scoped(
         reason: String::new(),
         risk: "PASS_TO_PASS outside of these places is not known: what a solution breaks there is not seen".to_owned(),
     });
-    Ok(plan)
+    plan
 }
 
 /// The files that a level comes down to.
 fn files(known: &Scoping, touched: &Touched, level: TestScopeLevel) -> BTreeSet<String> {
-    let is_test = |path: &&String| {
-        known.ends.iter().any(|end| path.ends_with(end)) && (known.place)(path).is_some()
-    };
+    let is_test = |path: &&String| known.is_test(path);
     let mut files: BTreeSet<String> = touched.tests.iter().filter(is_test).cloned().collect();
     let is_package = level == TestScopeLevel::Package;
     let by_package = match known.reach {
@@ -209,7 +297,9 @@ pub(crate) fn is_most(part: &EnvironmentPlan, touched: &Touched) -> bool {
                 open.push(path);
             } else if !is_folder && known.ends.iter().any(|end| name.ends_with(end)) {
                 let lower = name.to_ascii_lowercase();
-                if lower.contains("test") || lower.contains("spec") {
+                // Some kinds of files are nothing but tests.
+                let is_test = [".t", ".bats"].iter().any(|end| lower.ends_with(end));
+                if is_test || lower.contains("test") || lower.contains("spec") {
                     all.extend(path.to_str().and_then(known.place));
                 }
             }
@@ -255,6 +345,8 @@ mod tests {
         Touched::new(folder, &decisions)
     }
 
+    const SEVERAL: &str = "( failed=0; ( cd libs/a && pytest --junitxml=\"$ATLAS_OUT/junit.xml\" tests ) || failed=1; ( cd libs/b && pytest --junitxml=\"$ATLAS_OUT/junit.xml\" ) || failed=1; exit $failed )";
+
     /// Command, parser, what the pull request touches, what the command is at both levels.
     #[test]
     fn a_part_by_runner_at_both_levels() {
@@ -282,6 +374,13 @@ mod tests {
             "c/test_b.c",
             "m/a.spec.js",
             "m/b.spec.js",
+            "t/basic.t",
+            "t/deep.t",
+            "cli/run.bats",
+            "cli/stop.bats",
+            "libs/a/tests/test_a.py",
+            "libs/b/tests/test_b.py",
+            "libs/b/tests/test_c.py",
         ];
         let python =
             "python -m pytest -rA -p no:cacheprovider --junitxml=\"$ATLAS_OUT/junit.xml\" tests";
@@ -385,6 +484,48 @@ mod tests {
                 "$(ls -d -- m/a.spec.js m/b.spec.js 2>/dev/null)",
             ),
             (
+                "prove",
+                "prove -v -I lib -I t/lib t",
+                &["t/basic.t"],
+                &[],
+                "prove -v -I lib -I t/lib $(ls -d -- t/basic.t 2>/dev/null)",
+                "$(ls -d -- t/basic.t t/deep.t 2>/dev/null)",
+            ),
+            (
+                "bats",
+                "npx bats --tap --jobs 1 -r cli",
+                &["cli/run.bats"],
+                &[],
+                "npx bats --tap --jobs 1 -r $(ls -d -- cli/run.bats 2>/dev/null)",
+                "$(ls -d -- cli/run.bats cli/stop.bats 2>/dev/null)",
+            ),
+            // Of suites of several folders, those that hold a touched file are run.
+            (
+                "pytest",
+                SEVERAL,
+                &["libs/b/tests/test_b.py"],
+                &[],
+                "cd libs/b && pytest --junitxml=\"$ATLAS_OUT/junit.xml\" $(ls -d -- tests/test_b.py 2>/dev/null)",
+                "$(ls -d -- tests/test_b.py tests/test_c.py 2>/dev/null)",
+            ),
+            // Base has none of the second's: what stands beside it comes along.
+            (
+                "pytest",
+                SEVERAL,
+                &["libs/a/tests/test_a.py", "libs/b/tests/test_new.py"],
+                &[],
+                "( failed=0; ( cd libs/a && pytest --junitxml=\"$ATLAS_OUT/junit.xml\" $(ls -d -- tests/test_a.py 2>/dev/null) ) || failed=1; ( cd libs/b && pytest --junitxml=\"$ATLAS_OUT/junit.xml\" $(ls -d -- tests/test_b.py tests/test_c.py tests/test_new.py 2>/dev/null) ) || failed=1; exit $failed )",
+                "tests/test_b.py tests/test_c.py tests/test_new.py 2>/dev/null) ) || failed=1; exit $failed )",
+            ),
+            (
+                "gotest",
+                "( failed=0; ( go test -v ./... ) || failed=1; ( cd pkg/b && go test -v ./... ) || failed=1; exit $failed )",
+                &["pkg/a/a_test.go"],
+                &["pkg/b/b.go"],
+                "go test -v ./pkg/a",
+                "( failed=0; ( go test -v ./pkg/a ) || failed=1; ( cd pkg/b && go test -v . ) || failed=1; exit $failed )",
+            ),
+            (
                 "phpunit",
                 "vendor/bin/phpunit --teamcity",
                 &["t/ATest.php"],
@@ -465,6 +606,15 @@ mod tests {
         assert!(
             why(&plan("gotest", modules), &["p/a_test.go"], &["p/a_test.go"])
                 .contains("several folders")
+        );
+        let suites = modules.replace("failed=1 )", "failed=1; exit $failed )");
+        assert!(
+            why(
+                &plan("rspec", &suites.replace("( go", "( cd lib && go")),
+                &["x_spec.rb"],
+                &["x_spec.rb"]
+            )
+            .contains("no suite")
         );
         assert!(why(&plan("pytest", "tox"), &["t/test_a.py"], &["t/test_a.py"]).contains("`tox`"));
         assert!(why(&plan("pytest", "pytest"), &["u/test_a.py"], &[]).contains("in Base"));

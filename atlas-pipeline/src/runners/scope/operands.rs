@@ -31,7 +31,7 @@ pub(super) fn without_existing(command: &str, root: &Path) -> String {
     kept.join(" ")
 }
 
-/// Mocha's or node's command with [`SELECTION`] in place of its operands; of the files those are left that it
+/// A command of Mocha, node, bats or prove with [`SELECTION`] in place of its operands; of the files those are left that it
 /// would run. The reason where that cannot be done.
 pub(super) fn replaced(
     command: &str,
@@ -40,8 +40,9 @@ pub(super) fn replaced(
     files: &mut BTreeSet<String>,
 ) -> Result<String, String> {
     let none = || format!("the test command has no place for a selection: `{command}`");
-    let program = Regex::new(r"(?:^|[\s/;(])_?(?:mocha(?:\.[cm]?js)?|borp|node --test)(?:\s|$)")
-        .map_err(|why| why.to_string())?;
+    let program =
+        Regex::new(r"(?:^|[\s/;(])_?(?:mocha(?:\.[cm]?js)?|borp|node --test|bats|prove)(?:\s|$)")
+            .map_err(|why| why.to_string())?;
     let mut calls = program.find_iter(command);
     let (Some(call), None) = (calls.next(), calls.next()) else {
         return Err(none());
@@ -77,7 +78,12 @@ pub(super) fn replaced(
         .map(|word| word.replace(['"', '\''], ""))
         .collect();
     files.retain(|path| {
-        let usual = plain.is_empty() && (!is_mocha || path.starts_with("test/"));
+        let usual = plain.is_empty()
+            && match call.as_str().trim() {
+                _ if is_mocha => path.starts_with("test/"),
+                name if name.ends_with("prove") => path.starts_with("t/"),
+                _ => true,
+            };
         usual || plain.iter().any(|operand| covers(operand, path))
     });
     if files.is_empty() {

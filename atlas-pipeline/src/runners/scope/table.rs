@@ -76,6 +76,47 @@ const NODE_VALUES: &[&str] = &[
     "--pattern",
 ];
 
+/// Likewise of bats.
+const BATS_VALUES: &[&str] = &[
+    "--filter",
+    "-f",
+    "--filter-status",
+    "--filter-tags",
+    "--negative-filter",
+    "--formatter",
+    "-F",
+    "--report-formatter",
+    "--gather-test-outputs-in",
+    "--jobs",
+    "-j",
+    "--parallel-binary-name",
+    "--output",
+    "-o",
+    "--line-reference-format",
+    "--code-quote-style",
+];
+
+/// Likewise of prove.
+const PROVE_VALUES: &[&str] = &[
+    "-I",
+    "-M",
+    "-P",
+    "-a",
+    "--archive",
+    "-e",
+    "--exec",
+    "--ext",
+    "--formatter",
+    "--harness",
+    "-j",
+    "--jobs",
+    "--rc",
+    "--rules",
+    "--source",
+    "--state",
+    "--statefile",
+];
+
 /// One family of runners: how test files become a selection, and where that goes in the test command.
 pub(super) struct Scoping {
     /// Parsers of its logs; none where many kinds of programs run under it.
@@ -126,6 +167,11 @@ impl Scoping {
     pub(super) fn is_of(&self, plan: &EnvironmentPlan) -> bool {
         (self.parsers.is_empty() || self.parsers.contains(&plan.log_parser_name.as_str()))
             && plan.test_cmd.contains(self.program)
+    }
+
+    /// Whether a file is one that a place stands for.
+    pub(super) fn is_test(&self, path: &str) -> bool {
+        self.ends.iter().any(|end| path.ends_with(end)) && (self.place)(path).is_some()
     }
 
     /// Whether places are files named from the repository's root.
@@ -319,5 +365,25 @@ pub(super) const SCOPINGS: &[Scoping] = &[
         edits: &[Edit::Replace(SELECTION, "$(ls -d -- {} 2>/dev/null)")],
         reach: Reach::File,
         operands: Operands::Replaced(NODE_VALUES),
+    },
+    Scoping {
+        parsers: &["bats"],
+        program: "bats",
+        ends: &[".bats"],
+        place: |path| Some(path.to_owned()),
+        spelling: Spelling::Words,
+        edits: &[Edit::Replace(SELECTION, "$(ls -d -- {} 2>/dev/null)")],
+        reach: Reach::File,
+        operands: Operands::Replaced(BATS_VALUES),
+    },
+    Scoping {
+        parsers: &["prove", "tap"],
+        program: "prove",
+        ends: &[".t"],
+        place: |path| Some(path.to_owned()),
+        spelling: Spelling::Words,
+        edits: &[Edit::Replace(SELECTION, "$(ls -d -- {} 2>/dev/null)")],
+        reach: Reach::File,
+        operands: Operands::Replaced(PROVE_VALUES),
     },
 ];
