@@ -7,6 +7,7 @@
 )]
 
 mod analysis;
+mod conditions;
 mod deaths;
 mod disk;
 mod docker;
