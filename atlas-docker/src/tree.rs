@@ -218,3 +218,40 @@ impl Tree {
             .map(|at| at + 1)
     }
 }
+
+/// A relative path from a folder, `.` and `..` resolved; `None` where it leaves the repository.
+pub(crate) fn resolved(folder: &str, relative: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in relative.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolved;
+
+    #[test]
+    fn relative_paths_from_a_folder() {
+        for (folder, relative, expected) in [
+            ("a/b", "../pom.xml", Some("a/pom.xml")),
+            ("", "core", Some("core")),
+            ("a/", "./b//c/", Some("a/b/c")),
+            ("", "../x", None),
+            ("a", "../../x", None),
+        ] {
+            assert_eq!(
+                resolved(folder, relative).as_deref(),
+                expected,
+                "{folder} {relative}"
+            );
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Projects that stand in a folder of the repository instead of its root.
 
-use crate::analysis::{Facts, Verdict};
+use crate::analysis::{Facts, Project, Verdict, only_projects};
 use crate::render::shell_quote;
 use crate::tree::Tree;
 use crate::versions::Version;
@@ -132,9 +132,43 @@ pub(super) fn several(
     joined(made)
 }
 
+/// Of projects that are each tested for themselves those with tests that the pull request concerns; all with tests
+/// where what it touches has none.
+pub(super) fn tested(
+    facts: &Facts<'_>,
+    projects: &[Project<'_>],
+    is_tested: impl Fn(usize) -> bool,
+) -> Vec<usize> {
+    let mut chosen = facts.concerned_alone(projects);
+    chosen.retain(|at| is_tested(*at));
+    if chosen.is_empty() {
+        chosen = (0..projects.len()).filter(|at| is_tested(*at)).collect();
+    }
+    chosen
+}
+
+/// One plan of the chosen of `of` projects that have tests, each made by `analyse`.
+pub(super) fn of_chosen<T>(
+    chosen: &[T],
+    of: usize,
+    folder: impl Fn(&T) -> &str,
+    analyse: impl Fn(&T) -> Result<EnvironmentPlan, Verdict>,
+) -> Result<EnvironmentPlan, Verdict> {
+    let folders: Vec<String> = chosen
+        .iter()
+        .map(|project| folder(project).trim_end_matches('/').to_owned())
+        .collect();
+    let made = folders.iter().zip(chosen);
+    let mut plan = joined(made.map(|(folder, project)| (folder.as_str(), analyse(project))))?;
+    if folders.len() < of {
+        only_projects(&mut plan, folders, of);
+    }
+    Ok(plan)
+}
+
 /// One plan of those of projects in folders. A project without a plan is left out and said; the last such verdict where none
 /// has a plan.
-pub(super) fn joined<'a>(
+fn joined<'a>(
     made: impl Iterator<Item = (&'a str, Result<EnvironmentPlan, Verdict>)>,
 ) -> Result<EnvironmentPlan, Verdict> {
     let mut plans = Vec::new();

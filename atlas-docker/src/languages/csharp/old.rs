@@ -2,7 +2,7 @@
 
 use super::super::xml::Element;
 use super::project::Project;
-use crate::tree::Tree;
+use crate::tree::{Tree, resolved};
 use atlas_core::Evidence;
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -161,17 +161,7 @@ fn resolve(tree: &Tree, file: &str, text: &str) -> Option<String> {
     if rest.contains("$(") || rest.contains(':') {
         return None;
     }
-    let mut parts: Vec<&str> = start.split('/').filter(|part| !part.is_empty()).collect();
-    for part in rest.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
+    resolved(&start, &rest)
 }
 
 /// The nearest folder above that holds a solution.

@@ -2,7 +2,7 @@
 
 use super::super::xml::Element;
 use super::jdk::{Needs, number};
-use crate::tree::Tree;
+use crate::tree::{Tree, resolved};
 use atlas_core::Evidence;
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,19 +41,9 @@ fn parent(tree: &Tree, path: &str, root: &Element) -> Option<String> {
     [file, path].into_iter().find(|path| tree.has(path))
 }
 
-/// A relative path from a folder, `..` resolved; `None` where it leaves the repository.
-pub(super) fn join(folder: &str, relative: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in relative.split(['/', '\\']) {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            name => parts.push(name),
-        }
-    }
-    Some(parts.join("/"))
+/// Where a path of a project file leads, which may be written with either slash.
+fn join(folder: &str, relative: &str) -> Option<String> {
+    resolved(folder, &relative.replace('\\', "/"))
 }
 
 impl Reactor {

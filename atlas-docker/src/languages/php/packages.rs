@@ -2,7 +2,7 @@
 
 use super::composer::{CONFIGURATIONS, Composer, is_test};
 use super::runner::names_runner;
-use crate::analysis::{Facts, Project, Verdict, only_projects};
+use crate::analysis::{Facts, Project, Verdict};
 use crate::languages::nested;
 use crate::render::shell_quote;
 use crate::tree::Tree;
@@ -85,13 +85,7 @@ impl Packages {
                 needs: found.needs.clone(),
             })
             .collect();
-        let is_tested = |at: &usize| self.0[*at].is_tested;
-        let mut tested = facts.concerned_alone(&projects);
-        tested.retain(is_tested);
-        if tested.is_empty() {
-            // What was touched has no tests of its own.
-            tested = (0..self.0.len()).filter(is_tested).collect();
-        }
+        let tested = nested::tested(facts, &projects, |at| self.0[at].is_tested);
         let are_several = tested.len() > 1;
         let read = |at: usize| {
             let mut composer = Composer::read(facts.tree, &main(&self.0[at].folder));
@@ -107,19 +101,9 @@ impl Packages {
         facts: &Facts<'_>,
         analyse: impl Fn(&Composer) -> Result<EnvironmentPlan, Verdict>,
     ) -> Result<EnvironmentPlan, Verdict> {
+        let of = self.0.iter().filter(|found| found.is_tested).count();
         let chosen = self.chosen(facts);
-        let folders: Vec<String> = chosen
-            .iter()
-            .map(|composer| composer.folder.trim_end_matches('/').to_owned())
-            .collect();
-        let made = folders.iter().zip(&chosen);
-        let made = made.map(|(folder, composer)| (folder.as_str(), analyse(composer)));
-        let mut plan = nested::joined(made)?;
-        let count = self.0.iter().filter(|found| found.is_tested).count();
-        if folders.len() < count {
-            only_projects(&mut plan, folders, count);
-        }
-        Ok(plan)
+        nested::of_chosen(&chosen, of, |composer| &composer.folder, analyse)
     }
 }
 

@@ -93,19 +93,7 @@ impl Projects {
                 needs: found.needs.clone(),
             })
             .collect();
-        let chosen = facts.concerned_alone(&projects);
-        let tested: Vec<usize> = chosen
-            .into_iter()
-            .filter(|at| self.0[*at].is_tested)
-            .collect();
-        // What was touched has no tests of its own.
-        let tested = if tested.is_empty() {
-            (0..self.0.len())
-                .filter(|at| self.0[*at].is_tested)
-                .collect()
-        } else {
-            tested
-        };
+        let tested = nested::tested(facts, &projects, |at| self.0[at].is_tested);
         let folders: Vec<String> = tested.iter().map(|at| self.0[*at].folder.clone()).collect();
         let mut plan = nested::several(&project, facts, &folders)?;
         let beside = self.beside(&tested);

@@ -1,7 +1,7 @@
 //! Several gems in folders of one repository: each tested in its folder, with the Gemfile that is nearest above it.
 
 use super::manifests::{self, Manifests, is_test};
-use crate::analysis::{Facts, Project, Verdict, only_projects};
+use crate::analysis::{Facts, Project, Verdict};
 use crate::languages::nested;
 use crate::tree::Tree;
 use atlas_core::EnvironmentPlan;
@@ -90,13 +90,7 @@ impl Gems {
                 needs: self.needed(found),
             })
             .collect();
-        let is_tested = |at: &usize| self.0[*at].is_tested;
-        let mut tested = facts.concerned_alone(&projects);
-        tested.retain(is_tested);
-        if tested.is_empty() {
-            // What was touched has no tests of its own.
-            tested = (0..self.0.len()).filter(is_tested).collect();
-        }
+        let tested = nested::tested(facts, &projects, |at| self.0[at].is_tested);
         let are_several = tested.len() > 1;
         let read = |at: usize| {
             let folder = &self.0[at].folder;
@@ -115,19 +109,9 @@ impl Gems {
         facts: &Facts<'_>,
         analyse: impl Fn(&Manifests) -> Result<EnvironmentPlan, Verdict>,
     ) -> Result<EnvironmentPlan, Verdict> {
+        let of = self.0.iter().filter(|found| found.is_tested).count();
         let chosen = self.chosen(facts);
-        let folders: Vec<String> = chosen
-            .iter()
-            .map(|manifests| manifests.folder.trim_end_matches('/').to_owned())
-            .collect();
-        let made = folders.iter().zip(&chosen);
-        let made = made.map(|(folder, manifests)| (folder.as_str(), analyse(manifests)));
-        let mut plan = nested::joined(made)?;
-        let count = self.0.iter().filter(|found| found.is_tested).count();
-        if folders.len() < count {
-            only_projects(&mut plan, folders, count);
-        }
-        Ok(plan)
+        nested::of_chosen(&chosen, of, |manifests| &manifests.folder, analyse)
     }
 
     /// Folders of the repository's gems that one of them asks for, by name or by folder.

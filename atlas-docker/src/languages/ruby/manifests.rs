@@ -1,6 +1,6 @@
 //! Gemfile, gemspec and lockfile, read as text: nothing of the repository is run.
 
-use crate::tree::Tree;
+use crate::tree::{Tree, resolved};
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -115,17 +115,7 @@ fn inside(from: &str, path: &str) -> Option<String> {
     if path.starts_with(['/', '~']) {
         return None;
     }
-    let mut parts: Vec<&str> = from.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
+    resolved(from, path)
 }
 
 impl Manifests {

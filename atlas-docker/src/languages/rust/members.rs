@@ -2,7 +2,7 @@
 
 use super::MANIFEST;
 use crate::analysis::{Facts, Project, only_projects};
-use crate::tree::Tree;
+use crate::tree::{Tree, resolved};
 use atlas_core::EnvironmentPlan;
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -228,7 +228,7 @@ fn member(tree: &Tree, root: &toml::Table, folder: &str) -> Option<Member> {
                 let named = value.get("package").and_then(toml::Value::as_str);
                 needs.push(named.unwrap_or(key).to_owned());
                 let path = value.get("path").and_then(toml::Value::as_str);
-                paths.extend(path.and_then(|path| join(from, path)));
+                paths.extend(path.and_then(|path| resolved(from, path)));
             }
         }
     }
@@ -247,21 +247,6 @@ fn inside<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
         return Some(path).filter(|path| !path.is_empty());
     }
     path.strip_prefix(folder)?.strip_prefix('/')
-}
-
-/// A relative path from a folder; `None` where it leaves the repository.
-fn join(folder: &str, relative: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in relative.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            name => parts.push(name),
-        }
-    }
-    Some(parts.join("/"))
 }
 
 /// The paths that a workspace lists under a key.

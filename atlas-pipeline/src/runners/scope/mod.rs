@@ -169,7 +169,8 @@ fn is_by_path(known: &Scoping) -> bool {
         && !known.is_from_root()
 }
 
-/// A run of these files alone, and the places that it is told.
+/// What changes in a plan so that its command runs the tests of these files alone, and the files, folders or classes that the
+/// command then names.
 fn part(
     plan: &EnvironmentPlan,
     known: &Scoping,
