@@ -35,7 +35,6 @@ use atlas_core::{
     OracleTask, Overlay, Repository, RunContext, State, SynthesisOutcome,
 };
 use atlas_oracle::StateRun;
-use atlas_source::SplitDecision;
 use distance::Reach;
 use prepare::Prepared;
 use pull_request::PullRequest;
@@ -353,6 +352,11 @@ impl Work {
         };
         let of = (&request.instance_id, self.model.as_ref());
         let reading = Arc::new(anew::reading(cx, options, of).await?);
+        let scope = Scope {
+            choice: options.config.make.scope,
+            budget: options.config.make.scope_seconds,
+            touched: Touched::new(&repository.checkout, &split.decisions),
+        };
         let checkout = repository.checkout.clone();
         reading.declare(plausible::declared_tests(cx, checkout, &after).await?);
         let mut environment = match self
@@ -360,7 +364,7 @@ impl Work {
                 cx,
                 options,
                 &engines,
-                (&repository, &before, &split.decisions),
+                (&repository, &before, &scope),
                 (request, place),
                 &reading,
             )
@@ -396,11 +400,6 @@ impl Work {
                 self.states(cx, options, states(environment.clone()), &reading)
                     .await?
             }
-        };
-        let scope = Scope {
-            choice: options.config.make.scope,
-            budget: options.config.make.scope_seconds,
-            touched: Touched::new(&repository.checkout, &split.decisions),
         };
         let of = (&mut environment, &engines, &task, place);
         let known = ((report, runs), &scope, &*reading);
@@ -496,16 +495,12 @@ impl Work {
         cx: &RunContext,
         options: &MakeOptions,
         engines: &Engines,
-        (repository, before, decisions): (&Repository, &Overlay, &[SplitDecision]),
+        (repository, before, scope): (&Repository, &Overlay, &Scope),
         (request, place): (&PullRequest, &Workplace),
         reading: &Arc<LogReading>,
     ) -> Result<Result<Environment, Verdict>, Error> {
-        let scope = Scope {
-            choice: options.config.make.scope,
-            budget: options.config.make.scope_seconds,
-            touched: Touched::new(&repository.checkout, decisions),
-        };
-        let (instance, seed) = ((&request.instance_id, Some(before), scope), place.seed()?);
+        let instance = (&request.instance_id, Some(before), scope.clone());
+        let seed = place.seed()?;
         let asked = (reading, self.model.as_ref());
         let synthesizer =
             crate::environment::synthesizer(&options.config, engines, instance, seed, asked)?;
