@@ -301,3 +301,20 @@ fn a_script_that_makes_fixtures_is_no_test() {
         .any(|command| command.contains("transpile.cjs"));
     assert!(built, "{:?}", plan.build);
 }
+
+/// What only makes room builds none of the packages that tests import.
+#[test]
+fn a_script_that_removes_files_is_no_build() {
+    let package = r#"{"workspaces":["a","b"],"scripts":{"build":"tsc --build","cleanup":"rm -rf junit","test":"npm run cleanup && npm run test -w a"}}"#;
+    let user = r#"{"name":"a","dependencies":{"b":"*"},"scripts":{"test":"mocha lib"},"devDependencies":{"mocha":"10"}}"#;
+    let files = [
+        ("a/package.json", user),
+        ("b/package.json", r#"{"name":"b","main":"./dist/index.js"}"#),
+        ("b/index.ts", "export const b = 1\n"),
+    ];
+    for (cleanup, is_built) in [("rm -rf junit", true), ("tsc -p b", false)] {
+        let plan = planned(&package.replace("rm -rf junit", cleanup), &files);
+        let built = plan.build.iter().any(|line| line.contains("npm run build"));
+        assert_eq!(built, is_built, "{cleanup}: {:?}", plan.build);
+    }
+}

@@ -199,8 +199,11 @@ pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
     for (at, script, line) in suites::unbuilt(facts.tree, &workspace, &found.suites) {
         let folder = &workspace.packages[at].folder;
         // The scripts make it themselves.
-        let made =
-            |preparation: &suites::Preparation| preparation.needed && preparation.folder == *folder;
+        let made = |preparation: &suites::Preparation| {
+            preparation.needed
+                && preparation.folder == *folder
+                && !programs::only_tidies(&preparation.command)
+        };
         if found.preparations.iter().any(made) {
             continue;
         }

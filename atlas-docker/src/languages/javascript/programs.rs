@@ -53,6 +53,21 @@ pub(super) const OTHERS: &[&str] = &[
     "xv",
 ];
 
+/// Of those that prepare, the ones that make nothing which a test could import.
+const TIDIERS: &[&str] = &[
+    "rimraf", "rm", "mkdir", "mkdirp", "make-dir", "del", "del-cli",
+];
+
+/// Whether a command does no more than to make room.
+pub(super) fn only_tidies(command: &str) -> bool {
+    let mut words = command
+        .split_whitespace()
+        .filter(|word| !word.contains('='));
+    words
+        .next()
+        .is_some_and(|program| TIDIERS.contains(&program))
+}
+
 /// Programs that make what the tests import.
 pub(super) const BUILDERS: &[&str] = &[
     "tsc",
