@@ -9,6 +9,7 @@ mod log;
 mod modified;
 mod overlay;
 mod pull_request;
+mod remarks;
 mod repository;
 mod rules;
 mod rust_items;
@@ -27,6 +28,7 @@ pub use doctor::{
 pub use log::{LogEntry, LogQuery};
 pub use overlay::{OverlayOutcome, OverlayState, manifests_of, overlay};
 pub use pull_request::{PullRequestCommits, problem_statement};
+pub use remarks::changes_remarks_alone;
 pub use repository::{ChangeKind, ChangedFile, EntryKind, GitRepo, TreeEntry, is_url};
 pub use seal::{History, SEALED_BRANCH, Sealed, Submodule, seal};
 pub use split::{Side, SplitDecision, SplitPullRequest, split};

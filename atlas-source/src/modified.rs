@@ -2,6 +2,7 @@
 
 use crate::apply::entries;
 use crate::heirs::with_heirs;
+use crate::remarks::is_remark;
 use crate::rust_items;
 use crate::scratch::{Scratch, TreeSide};
 use atlas_core::{Error, FilePatch, HunkLineKind, Patch};
@@ -146,18 +147,19 @@ fn changed(file: &FilePatch, old: &[Span], new: &[Span], names: &mut BTreeSet<St
         let mut old_line = hunk.old_start.saturating_sub(1);
         let mut new_line = hunk.new_start.saturating_sub(1);
         for line in &hunk.lines {
+            let says = !is_remark(file.path(), &String::from_utf8_lossy(&line.bytes));
             match line.kind {
                 HunkLineKind::Context => {
                     old_line += 1;
                     new_line += 1;
                 }
                 HunkLineKind::Insert => {
-                    names.extend(around(new, new_line));
+                    names.extend(around(new, new_line).filter(|_| says));
                     new_line += 1;
                 }
                 HunkLineKind::Delete => {
                     // A test that is gone cannot be run.
-                    let name = around(old, old_line);
+                    let name = around(old, old_line).filter(|_| says);
                     names.extend(name.filter(|name| new.iter().any(|span| span.name == *name)));
                     old_line += 1;
                 }

@@ -4,7 +4,7 @@ use super::pull_request::PullRequest;
 use super::{MakeOutcome, Verdict, Work};
 use crate::store::write_json;
 use atlas_core::{Error, Evidence, Overlay, RunContext};
-use atlas_source::{Side, SplitPullRequest};
+use atlas_source::{Side, SplitPullRequest, changes_remarks_alone};
 use std::path::Path;
 use std::pin::pin;
 
@@ -60,12 +60,18 @@ impl Work {
         self.write("test.patch", split.test_patch.as_bytes())?;
         self.write("gold.patch", split.gold_patch.as_bytes())?;
         write_json(&self.artefacts.join("split.json"), &split.decisions)?;
-        if split.test_patch.is_empty() || split.gold_patch.is_empty() {
-            let what = if split.test_patch.is_empty() {
-                "changes no test"
-            } else {
-                "changes only tests"
-            };
+        let nothing = if split.test_patch.is_empty() {
+            Some("changes no test")
+        } else if split.gold_patch.is_empty() {
+            Some("changes only tests")
+        } else if changes_remarks_alone(&split.test_patch) {
+            Some("changes nothing of its tests but comments")
+        } else if changes_remarks_alone(&split.gold_patch) {
+            Some("changes nothing but comments outside of tests")
+        } else {
+            None
+        };
+        if let Some(what) = nothing {
             let evidence = split
                 .decisions
                 .iter()

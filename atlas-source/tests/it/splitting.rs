@@ -257,6 +257,20 @@ async fn tests_whose_source_changes() {
         &["TestA::test_one"],
     )
     .await;
+    // A comment of people changes no test, one that a program reads may.
+    for (comment, expected) in [
+        ("# Once more", &[][..]),
+        ("# type: ignore", &["TestA::test_two"]),
+    ] {
+        let commented = format!("{comment}\n        assert 2");
+        check_modified(
+            "tests/test_a.py",
+            python,
+            &python.replace("assert 2", &commented),
+            expected,
+        )
+        .await;
+    }
     check_modified(
         "tests/test_a.py",
         python,
