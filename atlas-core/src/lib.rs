@@ -64,7 +64,7 @@ pub use plan::{
     TestScope, TestScopeLevel,
 };
 pub use reader::{ByLine, LineState, WholeLog, feed_lines, finish_unended};
-pub use reason::{Fault, Reason, one_line, telling_lines};
+pub use reason::{Fault, Reason, one_line, telling, telling_lines};
 pub use sandbox::{
     ExitState, Isolation, Job, JobFile, JobResult, JobUser, Network, ResourceUsage, Sandbox,
     SandboxInfo,

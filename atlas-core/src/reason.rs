@@ -133,6 +133,7 @@ const WORDS: &[(&str, u8)] = &[
     ("failed to", 2),
     ("failed", 1),
     ("failure", 1),
+    ("unreachable", 3),
     ("killed", 2),
     ("aborted", 1),
     ("timed out", 2),
@@ -229,8 +230,13 @@ pub fn telling_lines(
     )
 }
 
-/// How much a line tells of an error.
-fn telling(line: &str) -> u8 {
+/// How much a line tells of an error: nothing (0), that there is one (1), or more.
+///
+/// ```
+/// assert!(atlas_core::telling("fatal error: a.h: No such file") > atlas_core::telling("FAIL x [setup failed]"));
+/// assert_eq!(atlas_core::telling("ok 1 - an error is raised"), 0);
+/// ```
+pub fn telling(line: &str) -> u8 {
     if is_command(line) || is_passing(line) {
         return 0;
     }

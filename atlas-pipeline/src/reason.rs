@@ -2,8 +2,8 @@
 
 use crate::make::MakeOutcome;
 use atlas_core::{
-    Decision, Evidence, Fault, LostReason, Reason, RunOutcome, Severity, State, Verdict,
-    telling_lines,
+    Decision, Evidence, ExitState, Fault, LostReason, Reason, RunOutcome, Severity, State, Verdict,
+    telling, telling_lines,
 };
 use atlas_oracle::StateRun;
 use std::collections::BTreeMap;
@@ -21,8 +21,13 @@ pub(crate) fn of_make(
     lines: Vec<Evidence>,
     runs: Option<&BTreeMap<State, Vec<StateRun>>>,
 ) -> String {
-    let state = runs.and_then(|runs| to_blame(outcome, runs));
-    let found = state.map_or_else(Vec::new, |(state, run)| of_run(state, run));
+    let state = runs.and_then(|runs| to_blame(outcome, what, runs));
+    let failing = runs.and_then(|runs| failing_in_after(what, runs));
+    let found = match (failing, state) {
+        (Some((test, run)), _) => of_test(test, run),
+        (None, Some((state, run))) => of_run(state, run),
+        (None, None) => Vec::new(),
+    };
     let (fault, advice) = match outcome {
         MakeOutcome::RejectNothingToTest => (
             Fault::PullRequest,
@@ -41,6 +46,19 @@ pub(crate) fn of_make(
             Fault::PullRequest,
             "look at after.log: give the head that was merged, or a plan with what the pull request newly needs",
         ),
+        MakeOutcome::EnvironmentInvalid | MakeOutcome::NoEvidence if failing.is_some() => (
+            Fault::Environment,
+            "look at what that test says in after.log: give a plan with what it needs (`[plan] file` in atlas.toml), or \
+             leave the pull request out",
+        ),
+        MakeOutcome::EnvironmentInvalid | MakeOutcome::NoEvidence
+            if state.is_some_and(|(_, run)| run.summary.exit == ExitState::OutOfMemory) =>
+        {
+            (
+                Fault::Environment,
+                "raise limits.memory_bytes in atlas.toml: the run took more memory than it had",
+            )
+        }
         MakeOutcome::EnvironmentInvalid => (Fault::Environment, PLAN),
         MakeOutcome::NoEvidence => match state.map(|(_, run)| run) {
             Some(run) if run.is_unfinished() => (
@@ -62,9 +80,56 @@ pub(crate) fn of_make(
             ),
         },
     };
-    // A state's own log says more than what was concluded from it.
-    let lines = if found.is_empty() { lines } else { found };
+    // Lines of a log that were concluded from and tell of an error say most, then the state's own log.
+    let tells = |line: &Evidence| line.line.is_some() && telling(&line.text) > 1;
+    let concluded: Vec<Evidence> = lines.iter().filter(|line| tells(line)).cloned().collect();
+    let lines = match (concluded.is_empty(), found.is_empty()) {
+        (false, _) if failing.is_none() => concluded,
+        (_, false) => found,
+        (_, true) => lines,
+    };
     reason(what, lines, fault, advice)
+}
+
+/// The test that a sentence begins with, where it fails in After.
+fn failing_in_after<'a>(
+    what: &str,
+    runs: &'a BTreeMap<State, Vec<StateRun>>,
+) -> Option<(&'a str, &'a StateRun)> {
+    let run = runs.get(&State::After)?.first()?;
+    let what = what.strip_prefix('`')?;
+    let mut results = run.parsed.results.iter();
+    let test = results.find(|test| {
+        let rest = what.strip_prefix(test.name);
+        test.status.is_failing() && rest.is_some_and(|rest| rest.starts_with('`'))
+    })?;
+    Some((test.name, run))
+}
+
+/// What the log of After says where it names a test that fails in it.
+fn of_test(failing: &str, run: &StateRun) -> Vec<Evidence> {
+    /// So far behind the name a message is looked for.
+    const NEAR: usize = 60;
+    let text = String::from_utf8_lossy(&run.log);
+    let lines: Vec<&str> = text.lines().collect();
+    // The last part of an id, in whatever way a runner joins them.
+    let short = failing.rsplit("::").next().unwrap_or(failing);
+    let short = short.rsplit(" > ").next().unwrap_or(short);
+    let behind = |at: usize| {
+        let near = lines.iter().enumerate().skip(at).take(NEAR);
+        let told = near.filter(|(_, line)| telling(line) > 1);
+        told.take(LINES)
+            .map(|(at, line)| Evidence::at("after.log", at + 1, line.trim()))
+            .collect::<Vec<_>>()
+    };
+    let named = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| line.contains(short));
+    let found = named
+        .map(|(at, _)| behind(at))
+        .find(|found| !found.is_empty());
+    found.unwrap_or_else(|| of_run(State::After, run))
 }
 
 /// Why there is no environment; without any attempt the repository itself is unknown to the analysis.
@@ -151,11 +216,18 @@ fn only_before_is_not_built(runs: &BTreeMap<State, Vec<StateRun>>) -> bool {
 
 /// The state whose log explains an outcome: of those that may, the first in which something was lost or
 /// that did not come to its end.
-fn to_blame(
+fn to_blame<'a>(
     outcome: MakeOutcome,
-    runs: &BTreeMap<State, Vec<StateRun>>,
-) -> Option<(State, &StateRun)> {
+    what: &str,
+    runs: &'a BTreeMap<State, Vec<StateRun>>,
+) -> Option<(State, &'a StateRun)> {
     let states: &[State] = match outcome {
+        // A sentence about After is proven by After's log.
+        MakeOutcome::EnvironmentInvalid | MakeOutcome::NoEvidence
+            if what.contains("After did not") || what.contains("in After") =>
+        {
+            &[State::After, State::Base, State::Before]
+        }
         MakeOutcome::EnvironmentInvalid => &[State::Base, State::After, State::Before],
         MakeOutcome::RejectAfterBroken => &[State::After],
         MakeOutcome::NoEvidence => &[State::Base, State::Before, State::After],
@@ -230,6 +302,60 @@ mod tests {
             faults: Vec::new(),
             tampering: Vec::new(),
         }
+    }
+
+    /// A sentence about After is proven by After's log, about a test by what the log says of it.
+    #[test]
+    fn lines_are_of_what_the_sentence_is_about() {
+        let logs: [&[u8]; 3] = [
+            b"Error: of Base\n",
+            b"Error: of Before\n",
+            b"Error: of another test\nnot ok 1 - adds up\n  TypeError: t.ifError is missing\nok 2 - rest\n",
+        ];
+        let of = |what: &str, exit: ExitState, lines: Vec<Evidence>| {
+            let runs = State::ALL.into_iter().zip(logs).map(|(state, log)| {
+                let mut run = run(false);
+                let mut parsed = atlas_core::ParsedLogBuilder::new("tap");
+                parsed.record("m", "adds up", "adds up", atlas_core::TestStatus::Failed);
+                run.parsed = parsed.finish(RunOutcome::Completed);
+                run.log = log.to_vec();
+                run.summary.exit = exit;
+                (state, vec![run])
+            });
+            let runs = runs.collect();
+            of_make(MakeOutcome::NoEvidence, what, lines, Some(&runs))
+        };
+        let ended = ExitState::Exited { code: 1 };
+        let text = of(
+            "`adds up`, which the test patch changes, fails in After, too",
+            ended,
+            Vec::new(),
+        );
+        well_formed(&text);
+        assert!(
+            text.contains("after.log:3: TypeError") && !text.contains("another test"),
+            "{text}"
+        );
+        assert!(text.contains("what that test says"), "{text}");
+        let text = of("nothing is seen to run in After", ended, Vec::new());
+        assert!(
+            text.contains("after.log:1") && !text.contains("of Base"),
+            "{text}"
+        );
+        let text = of("Before is empty", ended, Vec::new());
+        assert!(text.contains("of Base"), "{text}");
+        let text = of(
+            "After did not come to its end",
+            ExitState::OutOfMemory,
+            Vec::new(),
+        );
+        assert!(text.contains("raise limits.memory_bytes"), "{text}");
+        let proof = Evidence::at("after.log", 9, "x.go:1:2: cannot find it");
+        let text = of("`x` does not build in After", ended, vec![proof]);
+        assert!(
+            text.contains("after.log:9") && !text.contains("after.log:1:"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! it holds, and what it took along is no failure of its own.
 
 use super::{ClassifyInput, Statuses, failures};
-use atlas_core::{LostReason, ParsedLog, RunOutcome, TestResult, TestStatus};
+use atlas_core::{FilePatch, LostReason, ParsedLog, RunOutcome, TestResult, TestStatus};
 use std::collections::BTreeSet;
 
 /// Tests of which a state says nothing, though others do.
@@ -162,7 +162,13 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
             unrun.lost.len() + unrun.unknown.len()
         ));
     }
-    let seen = |test: &str| is_modified(input, test);
+    // Some logs name the files of tests alone.
+    let files: Vec<FilePatch> = input
+        .test_patch
+        .and_then(|patch| patch.files().ok())
+        .unwrap_or_default();
+    let is_file = |test: &str| files.iter().any(|file| file.path() == test);
+    let seen = |test: &str| is_modified(input, test) || is_file(test);
     if let Some(first) = input.modified_tests.first()
         && !input.after.results.iter().any(|test| seen(test.name))
     {

@@ -6,9 +6,12 @@ use super::{ClassifyInput, is_module};
 use crate::source::is_code;
 use atlas_core::{
     BuildFailureClass, Evidence, FilePatch, LostModule, LostReason, ModuleFailure, OracleOutcome,
-    ParsedLog, Patch, RunOutcome, State, TestResult,
+    ParsedLog, Patch, RunOutcome, State, TestResult, one_line, telling,
 };
 use std::collections::BTreeSet;
+
+/// So many characters of a log's line are shown within a sentence.
+const SHOWN: usize = 90;
 
 /// The verdict on a pull request whose own code was not run.
 ///
@@ -73,9 +76,14 @@ pub(super) fn not_run(
         .take(12)
         .map(|line| named(line.clone(), State::After))
         .collect();
+    // The line that says most, the first of several that say as much.
     let said = evidence
-        .first()
-        .map_or_else(String::new, |line| format!(" (`{}`)", line.text.trim()));
+        .iter()
+        .rev()
+        .max_by_key(|line| telling(&line.text))
+        .map_or_else(String::new, |line| {
+            format!(" (`{}`)", one_line(&line.text, SHOWN))
+        });
     let reason = format!(
         "`{}` does not build or load in After{said}, and the pull request changes `{path}` of it: the code \
          in question was not run, so nothing can be said of it in this environment",

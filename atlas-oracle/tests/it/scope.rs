@@ -278,3 +278,18 @@ fn runs_that_die_alike_before_the_changed_tests_are_no_ground_to_reject() {
         found.reason
     );
 }
+
+/// Some logs name the files of tests alone: a file that ran and failed was seen.
+#[test]
+fn a_changed_test_is_seen_by_the_name_of_its_file() {
+    let log = done("other+ test/x.test.js-");
+    let (patch, modified) = (patch(&["test/x.test.js"]), ["answers none".to_owned()]);
+    let found = classify(&ClassifyInput {
+        modified_tests: &modified,
+        test_patch: Some(&patch),
+        ..ClassifyInput::new(&log, &log, &log)
+    });
+    assert_eq!(found.outcome, OracleOutcome::NoEvidence);
+    let said = "`test/x.test.js`, which the test patch changes, fails in After, too";
+    assert!(found.reason.starts_with(said), "{}", found.reason);
+}
