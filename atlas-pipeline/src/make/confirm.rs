@@ -4,7 +4,7 @@ use super::distance::Reach;
 use super::{MakeOptions, TIMES_OF_BASE, Work, after_base};
 use crate::Engines;
 use crate::log_reading::LogReading;
-use crate::runners::{Narrowed, Wanted, narrow, other_order};
+use crate::runners::{Narrowed, Touched, Wanted, narrow, other_order};
 use crate::store::{Workplace, write_json};
 use atlas_core::{
     Confirmation, Environment, Error, Evidence, JobFile, OracleOutcome, OracleReport, OracleTask,
@@ -45,6 +45,7 @@ struct Confirming<'a> {
     oracle: StateDifferentialOracle,
     environment: &'a Environment,
     task: &'a OracleTask,
+    touched: &'a Touched,
     /// Runs of each state.
     least: u32,
     /// The number of the next job that is the same as another.
@@ -65,7 +66,7 @@ impl Work {
         (environment, engines, task, place): (&Environment, &Engines, &OracleTask, &Workplace),
         reading: &LogReading,
         (mut report, runs): (OracleReport, &BTreeMap<State, Vec<StateRun>>),
-        reach: &Reach<'_>,
+        (reach, touched): (&Reach<'_>, &Touched),
     ) -> Result<OracleReport, Error> {
         let least = options.config.make.confirm;
         let Some(after) = runs.get(&State::After).and_then(|runs| runs.first()) else {
@@ -79,7 +80,7 @@ impl Work {
         let limits = &options.config.limits;
         let mut limits = base.map_or_else(
             || limits.clone(),
-            |base| after_base(limits, base.summary.seconds),
+            |base| after_base(limits, base.summary.seconds, plan),
         );
         let took = |state: State| {
             let run = runs.get(&state).and_then(|runs| runs.first());
@@ -102,6 +103,7 @@ impl Work {
             oracle: crate::environment::oracle(engines, plan, &limits, place.seed()?, reading)?,
             environment,
             task,
+            touched,
             least,
             round: 0,
             found: Confirmation::default(),
@@ -202,13 +204,14 @@ impl Confirming<'_> {
                 .collect()
         };
         let tests = wanted(open);
-        let narrowed = match narrow(plan, &tests) {
-            Ok(narrowed) => narrowed,
-            Err(why) => {
-                self.found.whole.get_or_insert(why);
-                Narrowed::whole(plan)
-            }
-        };
+        // Where nothing tells the runner a test's place, it may take the files that the pull request touches.
+        let narrowed = narrow(plan, &tests).or_else(|why| {
+            Narrowed::touched(plan, self.touched).map_err(|other| format!("{why}; {other}"))
+        });
+        let narrowed = narrowed.unwrap_or_else(|why| {
+            self.found.whole.get_or_insert(why);
+            Narrowed::whole(plan)
+        });
         let is_whole = narrowed.scope.is_empty();
         self.found.scope.extend(narrowed.scope.iter().cloned());
         for state in [State::Before, State::After] {

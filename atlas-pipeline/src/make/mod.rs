@@ -411,7 +411,14 @@ impl Work {
         let reach = Reach::of(&task, &repository.checkout);
         let place_of = (&environment, &engines, &task, place);
         let mut report = self
-            .confirm(cx, options, place_of, &reading, (report, &runs), &reach)
+            .confirm(
+                cx,
+                options,
+                place_of,
+                &reading,
+                (report, &runs),
+                (&reach, &scope.touched),
+            )
             .await?;
         let after = runs.get(&State::After).and_then(|runs| runs.first());
         if report.outcome == OracleOutcome::RejectNoFailToPass
@@ -585,7 +592,7 @@ impl Work {
             let base = runs.get(&State::Base).and_then(|runs| runs.first());
             let run = match base {
                 Some(base) if state != State::Base => {
-                    let limits = after_base(limits, base.summary.seconds);
+                    let limits = after_base(limits, base.summary.seconds, plan);
                     let oracle =
                         crate::environment::oracle(engines, plan, &limits, place.seed()?, reading)?;
                     oracle
@@ -656,14 +663,15 @@ impl Work {
 const TIMES_OF_BASE: f64 = 10.0;
 
 /// Limits of a state, given how long Base ran: a test that hangs without the solution, or with it, would take all
-/// the time there is. Ten times Base, and five minutes at any rate, are enough for what comes to its end.
-fn after_base(limits: &Limits, seconds: f64) -> Limits {
-    const LEAST: u64 = 300;
+/// the time there is. Ten times Base, and five minutes at any rate, are enough for what comes to its end. Where Base finds
+/// compiled what another state has to compile anew, its time says little: fifteen.
+fn after_base(limits: &Limits, seconds: f64, plan: &EnvironmentPlan) -> Limits {
+    let least = if plan.products.is_some() { 900 } else { 300 };
     let most = (seconds * TIMES_OF_BASE).clamp(0.0, 1e9);
     let most = std::time::Duration::from_secs_f64(most).as_secs();
     Limits {
         // In steps of a minute: close limits are one job.
-        seconds: limits.seconds.min(most.next_multiple_of(60).max(LEAST)),
+        seconds: limits.seconds.min(most.next_multiple_of(60).max(least)),
         ..limits.clone()
     }
 }

@@ -1,8 +1,8 @@
 //! Fewer tests, by runner: the files, packages or classes of some tests alone.
 
-use super::{Edit, JEST, VITEST, edit, other_order};
+use super::{Edit, JEST, Touched, VITEST, edit, other_order, scoped};
 use crate::eval_script::quote;
-use atlas_core::{EnvironmentPlan, JobFile};
+use atlas_core::{EnvironmentPlan, JobFile, TestScopeLevel};
 use atlas_oracle::Rerun;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -36,6 +36,26 @@ impl Narrowed {
             plan: plan.clone(),
             ..Self::default()
         }
+    }
+
+    /// The tests of the files that a pull request touches; the reason where the runner cannot be told them.
+    pub(crate) fn touched(plan: &EnvironmentPlan, touched: &Touched) -> Result<Self, String> {
+        if plan.test_scope.is_some() {
+            return Err("the suite is a part already".to_owned());
+        }
+        let part = scoped(plan, touched, TestScopeLevel::Touched)?;
+        let is_new = |(name, value): &(&String, &String)| plan.env.get(*name) != Some(*value);
+        let changed = part.env.iter().filter(is_new);
+        Ok(Self {
+            env: changed.map(|(n, v)| (n.clone(), v.clone())).collect(),
+            scope: part
+                .test_scope
+                .iter()
+                .flat_map(|s| s.places.clone())
+                .collect(),
+            plan: part,
+            ..Self::default()
+        })
     }
 
     /// So many runs, the last of them in another order where the runner knows one; that order in words,
@@ -178,8 +198,9 @@ const NARROWINGS: &[Narrowing] = &[
     },
     Narrowing {
         parsers: &["testunit"],
-        place: |test| word(test.module),
-        spelling: Spelling::Regex("/^(?:", ")$/"),
+        // Its console groups classes below those they inherit from, which is no part of their names.
+        place: |test| word(test.module.rsplit("::").next()?),
+        spelling: Spelling::Regex("/(?:^|::)(?:", ")$/"),
         edits: &[Edit::Insert(r#"load\.rb".* -- "#, "-t {} ")],
     },
     Narrowing {
@@ -302,8 +323,8 @@ pub(crate) fn narrow(plan: &EnvironmentPlan, wanted: &[Wanted<'_>]) -> Result<Na
 
 #[cfg(test)]
 mod tests {
-    use super::{Narrowed, Wanted, narrow};
-    use atlas_core::EnvironmentPlan;
+    use super::{Narrowed, Touched, Wanted, narrow, scoped};
+    use atlas_core::{EnvironmentPlan, TestScopeLevel};
 
     fn plan(parser: &str, test_cmd: &str) -> EnvironmentPlan {
         EnvironmentPlan {
@@ -383,6 +404,13 @@ mod tests {
                 ("TestA#test_x", "", "TestA"),
                 " -- -n '/^(?:TestA)#/' -v --seed=0",
             ),
+            // A console that groups classes below those they inherit from.
+            (
+                "testunit",
+                ruby,
+                ("App::Case::TestA::test_x", "", "App::Case::TestA"),
+                " -- -t '/(?:^|::)(?:TestA)$/' -v",
+            ),
             (
                 "phpunit",
                 "php -d memory_limit=-1 \"$ATLAS_ENV/phpunit/vendor/bin/phpunit\" --teamcity",
@@ -412,6 +440,31 @@ mod tests {
         assert!(made("gotest", "make test", "TestA").contains("`TestA`"));
         assert!(made("mocha", "npm test", "A > b").contains("`npm test`"));
         assert!(made("maven", "mvn test", "adds two numbers").contains("adds two numbers"));
+    }
+
+    #[test]
+    fn files_that_are_touched_are_a_part_where_no_test_has_a_place() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a_test.cpp"), "").unwrap();
+        let decision = atlas_source::SplitDecision {
+            path: "a_test.cpp".to_owned(),
+            side: atlas_source::Side::Test,
+            rule: String::new(),
+            evidence: String::new(),
+        };
+        let touched = Touched::new(folder.path(), &[decision]);
+        let plan = plan(
+            "ctest+check",
+            "bash \"$ATLAS_ENV/toolbox/ctest.sh\" split .",
+        );
+        assert!(narrow(&plan, &[test("a", "", "")]).is_err());
+        let made = Narrowed::touched(&plan, &touched).unwrap();
+        assert_eq!(made.scope, ["a_test.cpp"]);
+        let (reruns, _, _) = made.reruns(2);
+        assert_eq!(reruns[1].prelude, "export ATLAS_TESTS=\"a_test.cpp\"\n");
+        assert_eq!(reruns[1].test_cmd, plan.test_cmd);
+        let part = scoped(&plan, &touched, TestScopeLevel::Touched).unwrap();
+        assert!(Narrowed::touched(&part, &touched).is_err());
     }
 
     #[test]

@@ -485,6 +485,14 @@ mod tests {
                 "$(ls -d -- m/a.spec.js m/b.spec.js 2>/dev/null)",
             ),
             (
+                "ava",
+                "export PATH=\"$PWD/node_modules/.bin:$PATH\"; ava --tap --timeout=300s 'm/*.js'",
+                &["m/a.spec.js"],
+                &[],
+                "; ava --tap --timeout=300s $(ls -d -- m/a.spec.js 2>/dev/null)",
+                "$(ls -d -- m/a.spec.js m/b.spec.js 2>/dev/null)",
+            ),
+            (
                 "prove",
                 "prove -v -I lib -I t/lib t",
                 &["t/basic.t"],

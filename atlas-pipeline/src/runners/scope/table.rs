@@ -76,6 +76,18 @@ const NODE_VALUES: &[&str] = &[
     "--pattern",
 ];
 
+/// Likewise of AVA.
+const AVA_VALUES: &[&str] = &[
+    "--timeout",
+    "-T",
+    "--match",
+    "-m",
+    "--concurrency",
+    "-c",
+    "--config",
+    "--node-arguments",
+];
+
 /// Likewise of bats.
 const BATS_VALUES: &[&str] = &[
     "--filter",
@@ -365,6 +377,16 @@ pub(super) const SCOPINGS: &[Scoping] = &[
         edits: &[Edit::Replace(SELECTION, "$(ls -d -- {} 2>/dev/null)")],
         reach: Reach::File,
         operands: Operands::Replaced(NODE_VALUES),
+    },
+    Scoping {
+        parsers: &["ava"],
+        program: "ava",
+        ends: SCRIPTS,
+        place: |path| Some(path.to_owned()),
+        spelling: Spelling::Words,
+        edits: &[Edit::Replace(SELECTION, "$(ls -d -- {} 2>/dev/null)")],
+        reach: Reach::File,
+        operands: Operands::Replaced(AVA_VALUES),
     },
     Scoping {
         parsers: &["bats"],
