@@ -6,7 +6,7 @@ use atlas_core::{
     ChatMessage, Completion, CompletionRequest, Error, ErrorKind, FinishReason, LanguageModel,
     Role, RunContext, Usage,
 };
-use jsonschema::Validator;
+use boon::{Compiler, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use serde_json::Value;
 
 /// Validates the answer to a question with a JSON schema, and asks again, with what is wrong, where
@@ -51,11 +51,7 @@ impl<M: LanguageModel> LanguageModel for Checked<M> {
         let Some(schema) = &request.json_schema else {
             return self.inner.complete(cx, request).await;
         };
-        // No retriever is compiled in: a schema cannot make it read a file or an address.
-        let validator = jsonschema::validator_for(schema).map_err(|why| {
-            Error::new(ErrorKind::InvalidInput, "read the answer's schema", "")
-                .with_source(why.to_string())
-        })?;
+        let validator = Validator::of(schema)?;
         let mut asked = request.clone();
         let mut usage = Usage::default();
         for ask in 0..=self.again {
@@ -110,28 +106,68 @@ impl<M: LanguageModel> LanguageModel for Checked<M> {
     }
 }
 
+/// Loads nothing: a schema cannot make it read a file or an address.
+struct Nothing;
+
+impl UrlLoader for Nothing {
+    fn load(&self, url: &str) -> Result<Value, Box<dyn std::error::Error>> {
+        Err(format!("`{url}`: schemas are not loaded from elsewhere").into())
+    }
+}
+
+/// A schema, ready to hold answers against.
+struct Validator {
+    schemas: Schemas,
+    schema: SchemaIndex,
+}
+
+impl Validator {
+    fn of(schema: &Value) -> Result<Self, Error> {
+        const NAME: &str = "atlas:answer.json";
+        let mut compiler = Compiler::new();
+        compiler.use_loader(Box::new(Nothing));
+        let mut schemas = Schemas::new();
+        let refused = |why: boon::CompileError| {
+            Error::new(ErrorKind::InvalidInput, "read the answer's schema", "")
+                .with_source(why.to_string())
+        };
+        compiler
+            .add_resource(NAME, schema.clone())
+            .map_err(refused)?;
+        let schema = compiler.compile(NAME, &mut schemas).map_err(refused)?;
+        Ok(Self { schemas, schema })
+    }
+}
+
 /// The JSON in a text that follows the schema, or what is wrong with it.
 fn check<'a>(validator: &Validator, text: &'a str) -> Result<&'a str, String> {
     let json = unfenced(text);
     let value: Value = serde_json::from_str(json)
         .map_err(|why| format!("it is no JSON ({why}): `{}`", shorten(text, 200)))?;
-    let mut problems: Vec<String> = validator
-        .iter_errors(&value)
-        .map(|problem| {
-            let place = problem.instance_path().to_string();
-            let place = if place.is_empty() {
-                "the answer".to_owned()
-            } else {
-                format!("`{place}`")
-            };
-            format!("{place}: {}", shorten(&problem.to_string(), 200))
-        })
-        .collect();
-    problems.truncate(5);
-    if problems.is_empty() {
-        Ok(json)
-    } else {
-        Err(problems.join("; "))
+    match validator.schemas.validate(&value, validator.schema) {
+        Ok(()) => Ok(json),
+        Err(why) => {
+            let mut problems = Vec::new();
+            tell(&why, &mut problems);
+            problems.truncate(5);
+            Err(problems.join("; "))
+        }
+    }
+}
+
+/// What is wrong, each with its place: the innermost of errors within errors.
+fn tell(why: &ValidationError<'_, '_>, problems: &mut Vec<String>) {
+    if why.causes.is_empty() {
+        let place = why.instance_location.to_string();
+        let place = if place.is_empty() {
+            "the answer".to_owned()
+        } else {
+            format!("`{place}`")
+        };
+        problems.push(format!("{place}: {}", shorten(&why.kind.to_string(), 200)));
+    }
+    for cause in &why.causes {
+        tell(cause, problems);
     }
 }
 
