@@ -2,6 +2,7 @@
 
 use crate::ci::{self, Ci};
 use crate::languages::{BUILTIN, Language};
+use crate::prerequisites::prerequisites;
 use crate::services;
 use crate::toolbox::{self, SUBMODULES, call};
 use crate::tree::Tree;
@@ -329,6 +330,7 @@ fn planned(facts: &Facts<'_>) -> Result<Analysis, Error> {
         }
         crate::pin(&mut plan, &options.pins);
         submodules(tree, &mut plan);
+        prerequisites(facts, &mut plan);
         let reaches = services::services(facts, &mut plan);
         ci::environment(facts.ci, tree, &mut plan, &reaches);
         for lines in plan.evidence.values_mut() {

@@ -19,6 +19,7 @@ mod languages;
 mod mcp;
 mod native;
 mod pins;
+mod prerequisites;
 mod refine;
 mod registries;
 mod render;
