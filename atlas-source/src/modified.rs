@@ -32,7 +32,7 @@ const BRACED: &[Starts] = &[
     },
     Starts {
         extensions: &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"],
-        pattern: r#"^\s*(?:it|test|specify)(?:\.\w+)*(?:\([^'"`]*\))?\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)"#,
+        pattern: r#"^\s*(?:(?:it|test|specify)(?:\.\w+)*|(?:\w+\.)*test[A-Z]\w*)(?:\([^'"`]*\))?\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)"#,
     },
     Starts {
         extensions: &["java", "groovy"],

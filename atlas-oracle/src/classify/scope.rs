@@ -2,7 +2,7 @@
 //! it holds, and what it took along is no failure of its own.
 
 use super::{ClassifyInput, Statuses, failures};
-use atlas_core::{FilePatch, LostReason, ParsedLog, RunOutcome, TestResult, TestStatus};
+use atlas_core::{FilePatch, LostReason, ParsedLog, Patch, RunOutcome, TestResult, TestStatus};
 use std::collections::BTreeSet;
 
 /// Tests of which a state says nothing, though others do.
@@ -146,6 +146,23 @@ fn is_modified(input: &ClassifyInput<'_>, name: &str) -> bool {
     known.any(|test| super::failures::is_test_named(name, test))
 }
 
+/// Why nothing is known of changed tests that the source does not name: among the failing ones they may be, where these
+/// are a tenth of all and more.
+fn unnamed_may_fail(input: &ClassifyInput<'_>) -> Option<String> {
+    if !input.modified_tests.is_empty() || input.test_patch.is_none_or(Patch::is_empty) {
+        return None;
+    }
+    let after = input.after.tests();
+    let failing = after.values().filter(|status| status.is_failing()).count();
+    (failing > 0 && failing * 10 >= after.len()).then(|| {
+        format!(
+            "{failing} of {} tests fail in After, and which tests the test patch changes is not known: they may be among \
+             these",
+            after.len()
+        )
+    })
+}
+
 /// Why a pull request without `FAIL_TO_PASS` is not decided: what did not run may hold it.
 pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<String> {
     if let Some((program, _)) = unrun.dead_in_after.first() {
@@ -185,6 +202,9 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
              before it was done",
             test.name
         ));
+    }
+    if let Some(reason) = unnamed_may_fail(input) {
+        return Some(reason);
     }
     let sound = !died(input.base);
     if !sound && died(input.after) && input.modified_tests.is_empty() {

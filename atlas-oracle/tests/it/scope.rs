@@ -293,3 +293,39 @@ fn a_changed_test_is_seen_by_the_name_of_its_file() {
     let said = "`test/x.test.js`, which the test patch changes, fails in After, too";
     assert!(found.reason.starts_with(said), "{}", found.reason);
 }
+
+#[test]
+fn titles_that_take_values_are_known_and_failing_ones_that_nobody_names_are_a_doubt() {
+    let log = |id: &str, status| {
+        let mut log = ParsedLogBuilder::new("hand");
+        log.record("", id, id, status);
+        for other in ["a", "b"] {
+            log.record("", other, other, TestStatus::Passed);
+        }
+        log.finish(RunOutcome::Completed)
+    };
+    let patch = patch(&["x.test.js"]);
+    let verdict = |after: &ParsedLog, modified: &[&str]| {
+        let modified: Vec<String> = modified.iter().map(|name| (*name).to_owned()).collect();
+        let found = classify(&ClassifyInput {
+            modified_tests: &modified,
+            test_patch: Some(&patch),
+            ..ClassifyInput::new(after, after, after)
+        });
+        (found.outcome, found.reason)
+    };
+    let passing = log("Client > resolves (RESP2) it's done", TestStatus::Passed);
+    let title = "resolves (RESP${resp}) it\\'s done";
+    let (outcome, reason) = verdict(&passing, &[title]);
+    assert_eq!(outcome, OracleOutcome::RejectNoFailToPass, "{reason}");
+    for other in ["resolves (RESP${resp})", "${a}", "(RESP${a}) it\\'s begun"] {
+        let (outcome, reason) = verdict(&passing, &[other]);
+        assert_eq!(outcome, OracleOutcome::NoEvidence, "{other}: {reason}");
+    }
+    // Which tests change is not known, and one of three fails.
+    let failing = log("Client > x", TestStatus::Failed);
+    let (outcome, reason) = verdict(&failing, &[]);
+    assert_eq!(outcome, OracleOutcome::NoEvidence);
+    assert!(reason.contains("1 of 3 tests fail in After"), "{reason}");
+    assert_eq!(verdict(&passing, &[]).0, OracleOutcome::RejectNoFailToPass);
+}

@@ -309,6 +309,9 @@ async fn tests_whose_source_changes() {
         &["does a \\'thing\\'"],
     )
     .await;
+    // A helper of the project's own that makes a test.
+    let own = js.replace("test.only(", "utils.testWithClient(");
+    check_modified("a.test.js", &own, &own.replace("b()", "c()"), &["other"]).await;
     let ruby = "class T\n  def test_a\n    if x\n      y\n    end\n  end\n  it \"b\" do\n    z\n  end\nend\n";
     check_modified(
         "test/a_test.rb",

@@ -16,7 +16,9 @@ use atlas_core::{
 };
 use forms::{Complaint, Sort};
 use patch::Brought;
+use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 /// Every module that did not build or load in any state, with its class and proof. The first proof
 /// line is the one that decides.
@@ -505,6 +507,35 @@ pub(super) fn is_test_named(id: &str, name: &str) -> bool {
             .map(str::to_owned)
             .collect()
     };
-    let (id, name) = (split(id), split(name));
-    !name.is_empty() && (id.ends_with(&name) || id.windows(name.len()).any(|window| window == name))
+    let (parts, named) = (split(id), split(name));
+    !named.is_empty()
+        && (parts.ends_with(&named)
+            || parts.windows(named.len()).any(|window| window == named)
+            || is_filled(id, name))
+}
+
+/// Whether an id ends as a title does in which values were put: `adds ${a} to ${b}`, `adds %i to $b`, `it\'s #{x}`.
+fn is_filled(id: &str, title: &str) -> bool {
+    /// So much of a title tells it from others.
+    const LEAST: usize = 6;
+    static PLACES: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[$#]\{[^}]*\}|%[sdifjoOpc#]|\$[A-Za-z_][\w.]*").expect("a literal pattern")
+    });
+    let title = title
+        .replace("\\'", "'")
+        .replace("\\\"", "\"")
+        .replace("\\`", "`");
+    let pieces: Vec<&str> = PLACES.split(&title).collect();
+    if pieces.iter().map(|piece| piece.trim().len()).sum::<usize>() < LEAST {
+        return false;
+    }
+    let (last, rest) = pieces.split_last().unwrap_or((&"", &[]));
+    let Some(mut left) = id.strip_suffix(last) else {
+        return false;
+    };
+    rest.iter().all(|piece| {
+        let found = left.find(piece).map(|at| &left[at + piece.len()..]);
+        left = found.unwrap_or(left);
+        found.is_some()
+    })
 }
