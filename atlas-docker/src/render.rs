@@ -1,7 +1,7 @@
 //! Rendering a plan into a Dockerfile.
 
 use crate::languages::{BUILTIN, needs_no_sources};
-use crate::toolbox::{UnknownTool, tools};
+use crate::toolbox::{self, UnknownTool, tools};
 use atlas_core::EnvironmentPlan;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, context};
@@ -79,7 +79,6 @@ pub fn render(plan: &EnvironmentPlan) -> Result<String, RenderError> {
     template
         .render(context! { plan => context! {
             base_image => &plan.base_image,
-            tools => !plan.tools.is_empty(),
             pre_install => steps.system,
             setup => steps.setup,
             warm => steps.dependencies,
@@ -92,24 +91,29 @@ pub fn render(plan: &EnvironmentPlan) -> Result<String, RenderError> {
 }
 
 /// The files that a plan's Dockerfile copies, beside the repository's own: `scripts/…`, commands that are
-/// too long to be read in it, and `toolbox/…`, the helper programs that the plan names.
+/// too long to be read in it, and `toolbox/…`, the helper programs that the plan and the template name.
 ///
 /// # Errors
 /// [`RenderError::UnknownTool`].
 pub fn context_files(plan: &EnvironmentPlan) -> Result<BTreeMap<String, String>, RenderError> {
     let mut files = Steps::of(plan).files;
-    let mut add = |name: &str, text: &str| {
-        files.insert(format!("scripts/{name}"), text.to_owned());
-    };
-    add("user.sh", include_str!("languages/user.sh"));
-    if keeps_objects(plan) {
-        add("compilers.sh", include_str!("languages/c/compilers.sh"));
-    }
     if OLD_DEBIAN.iter().any(|name| plan.base_image.contains(name)) {
-        add("archive.sh", include_str!("languages/archive.sh"));
+        let text = include_str!("languages/archive.sh");
+        files.insert("scripts/archive.sh".to_owned(), text.to_owned());
     }
+    let mut add = |name: &str, text: &str| {
+        files.insert(format!("toolbox/{name}"), text.to_owned());
+    };
     for tool in tools(plan).map_err(RenderError::UnknownTool)? {
-        files.insert(format!("toolbox/{}", tool.name), tool.text.to_owned());
+        add(tool.name, tool.text);
+    }
+    // Those that the template itself calls.
+    add("user", include_str!("languages/user.sh"));
+    if keeps_objects(plan) {
+        add("compilers", include_str!("languages/c/compilers.sh"));
+    }
+    if WARM.contains(&plan.language.as_str()) {
+        add(WARM_TOOL, include_str!("languages/warm.sh"));
     }
     Ok(files)
 }
@@ -155,6 +159,9 @@ struct Steps {
 
 /// What a line of a Dockerfile may hold of a command; a longer one is a script.
 const LINE: usize = 196;
+
+/// The helper program that installs dependencies from manifests.
+const WARM_TOOL: &str = "warm";
 
 /// Where scripts lie in an image.
 const SCRIPTS: &str = "/opt/atlas/scripts/";
@@ -217,71 +224,48 @@ impl Steps {
     }
 
     /// Instructions that install dependencies by the build's own commands before the sources are
-    /// there. What fails without them is no failure. Of the repository's folder only what the language
-    /// names stays, and that only if its installation did not have to be helped: the sources are laid
-    /// out beside it, so that no product of an empty program is taken for theirs.
-    ///
-    /// Nothing for languages whose tools keep nothing between builds.
+    /// there, with the helper program [`WARM_TOOL`]. Nothing for languages whose tools keep nothing between builds.
     fn dependencies(
         &mut self,
         plan: &EnvironmentPlan,
         commands: &[String],
         paths: &[String],
     ) -> Option<String> {
-        use std::fmt::Write as _;
-        let Warm {
-            before,
-            kept,
-            after,
-        } = Warm::of(&plan.language)?;
-        if commands.is_empty() {
+        if commands.is_empty() || !WARM.contains(&plan.language.as_str()) {
             return None;
         }
-        let mut copied = vec!["scripts/dependencies.sh"];
+        let mut copied = Vec::new();
         let mut ran = Vec::new();
         for (at, (command, path)) in commands.iter().zip(paths).enumerate() {
             let month = with_month(command);
             if month == *command && self.files.contains_key(path) {
                 // It is there from now on.
-                copied.push(path);
+                copied.push(path.as_str());
                 self.build[at] = format!("RUN bash /opt/atlas/{path}");
-                ran.push(format!("bash /opt/atlas/{path}"));
+                ran.push(shell_quote(&format!("bash /opt/atlas/{path}")));
             } else {
-                ran.push(format!("bash -eo pipefail -c {}", shell_quote(&month)));
+                ran.push(shell_quote(&month));
             }
         }
-        let mut script = format!(
-            "# Dependencies, by the build's own commands from the manifests alone: what needs the sources fails,\n\
-             # and that is no failure.\n\
-             set -eo pipefail\n\
-             {before}\
-             export ATLAS_WARM=1\n\
-             log=/tmp/atlas-warm.log\n\
-             {{\n  {}\n}} > \"$log\" 2>&1 || echo 'atlas: the rest of the build needs the sources'\n\
-             {after}",
-            ran.join(" &&\n  ")
-        );
-        let all = "find /testbed -mindepth 1 -delete";
-        let _ = if kept.is_empty() {
-            writeln!(script, "{all}")
+        let call = format!("bash {} {}", toolbox::path(WARM_TOOL), plan.language);
+        let in_one = format!("{call} {}", ran.join(" "));
+        let run = if in_one.len() <= LINE && !in_one.contains(['\n', '\r']) {
+            format!("RUN {in_one}")
         } else {
-            // The folders that lead to what is kept are not empty and stay too.
-            writeln!(
-                script,
-                "if grep -q 'atlas: the install failed' \"$log\"; then\n  {all}\nelse\n  \
-                 find /testbed -mindepth 1 {kept} -prune -o ! -type d -exec rm -f {{}} +\n  \
-                 find /testbed -mindepth 1 -type d -empty -delete\nfi"
-            )
+            copied.insert(0, "scripts/dependencies.sh");
+            let script = format!(
+                "# Dependencies, from the manifests alone.\n{call} \\\n  {}\n",
+                ran.join(" \\\n  ")
+            );
+            self.files
+                .insert("scripts/dependencies.sh".to_owned(), script);
+            "RUN bash /opt/atlas/scripts/dependencies.sh".to_owned()
         };
-        // Tools note in the user's own folder what they did.
-        script.push_str("find /tmp -mindepth 1 -user \"$(id -u)\" -delete\n");
-        let text = format!(
-            "COPY {} {SCRIPTS}\nRUN bash /opt/atlas/scripts/dependencies.sh",
-            copied.join(" ")
-        );
-        self.files
-            .insert("scripts/dependencies.sh".to_owned(), script);
-        Some(text)
+        Some(if copied.is_empty() {
+            run
+        } else {
+            format!("COPY {} {SCRIPTS}\n{run}", copied.join(" "))
+        })
     }
 }
 
@@ -313,55 +297,17 @@ fn lines(command: &str) -> String {
     text
 }
 
-/// How a language's dependencies are installed from manifests.
-#[derive(Default)]
-struct Warm {
-    /// Lines that go before.
-    before: &'static str,
-    /// What stays in the repository's folder, as an expression of `find`.
-    kept: &'static str,
-    /// Lines that go after.
-    after: &'static str,
-}
-
-impl Warm {
-    fn of(language: &str) -> Option<Self> {
-        match language {
-            "rust" => Some(Self {
-                after: CARGO,
-                ..Self::default()
-            }),
-            "javascript" | "typescript" => Some(Self {
-                before: NO_SCRIPTS,
-                kept: "\\( -name node_modules -o -path /testbed/.yarn/install-state.gz \\)",
-                ..Self::default()
-            }),
-            "php" => Some(Self {
-                kept: "\\( -name vendor -o -name composer.lock \\)",
-                ..Self::default()
-            }),
-            "go" | "python" | "java" | "ruby" => Some(Self::default()),
-            _ => None,
-        }
-    }
-}
-
-/// What Cargo compiled for the repository's own packages.
-const CARGO: &str = r#"# What was compiled for the repository's own packages is of empty programs.
-for name in $(find /testbed -name Cargo.toml -exec sed -n 's/^name *= *"\([^"]*\)".*/\1/p' {} +); do
-  rm -rf "${CARGO_TARGET_DIR:-/testbed/target}"/*/.fingerprint/"$name"-*
-done
-"#;
-
-/// Scripts of the repository's own packages need its sources; those of the dependencies run.
-const NO_SCRIPTS: &str = r"# Scripts of the repository's own packages need its sources; those of dependencies run.
-find /testbed -name package.json -not -path '*/node_modules/*' -print0 | xargs -0 -r node -e '
-  for (const file of process.argv.slice(1)) try {
-    const its = JSON.parse(fs.readFileSync(file))
-    delete its.scripts
-    fs.writeFileSync(file, JSON.stringify(its, null, 2))
-  } catch {}'
-";
+/// Languages whose tools keep between builds what they installed for manifests.
+const WARM: &[&str] = &[
+    "go",
+    "java",
+    "javascript",
+    "php",
+    "python",
+    "ruby",
+    "rust",
+    "typescript",
+];
 
 /// Dates as the first of their month: what was resolved as of then is no younger than what is
 /// asked for, and the commits of a month share it.

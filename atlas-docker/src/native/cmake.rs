@@ -245,7 +245,7 @@ fn switches(
             // They are no tests, and often need a library more.
             needed.push(format!("-D{name}=OFF"));
             recipe.proof.push(("build", why));
-        } else if !options::is_on(default) && !options::is_special(name) {
+        } else if !options::is_on(default) && !options::is_special(options::own(name, project)) {
             // What CI tests with may decide what tests see, even where no test stands behind it.
             let in_ci = options::on_in_ci(facts, name)
                 .map(|place| Evidence::at(place.file, place.line, place.text));

@@ -112,6 +112,17 @@ pub(super) fn switches_tests_on(option: &str, project: &str) -> bool {
             && (project.contains(&rest) || says_no_more(&rest.replacen(&project, "", 1))))
 }
 
+/// An option without the project's name before it, which says nothing of a build: that of google/benchmark is a word of
+/// [`SPECIAL`].
+pub(super) fn own<'a>(option: &'a str, project: &str) -> &'a str {
+    let is_project = |start: &str| start.eq_ignore_ascii_case(project);
+    let rest = option
+        .get(..project.len())
+        .filter(|start| is_project(start));
+    let rest = rest.and_then(|start| option[start.len()..].strip_prefix('_'));
+    rest.filter(|_| !project.is_empty()).unwrap_or(option)
+}
+
 /// Whether an option is for a special build, that tests do without.
 pub(super) fn is_special(option: &str) -> bool {
     words(option).iter().any(|word| SPECIAL.contains(&&**word))
@@ -199,7 +210,19 @@ pub(super) fn is_on(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::switches_tests_on;
+    use super::{is_special, own, switches_tests_on};
+
+    #[test]
+    fn a_project_s_name_says_nothing_of_a_build() {
+        for (option, project, expected) in [
+            ("BENCHMARK_DOWNLOAD_DEPENDENCIES", "benchmark", false),
+            ("BENCHMARK_ENABLE_WERROR", "benchmark", true),
+            ("FOO_BENCHMARK", "foo", true),
+            ("BENCHMARKS", "benchmark", false),
+        ] {
+            assert_eq!(is_special(own(option, project)), expected, "{option}");
+        }
+    }
 
     #[test]
     fn the_option_for_the_tests() {

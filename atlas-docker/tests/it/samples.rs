@@ -37,14 +37,9 @@ fn every_folder_is_a_language_and_every_language_a_folder() {
 fn scripts(plan: &EnvironmentPlan) -> String {
     let files = context_files(plan).unwrap();
     let own = files.iter().filter(|(path, _)| {
-        ![
-            "toolbox/",
-            "scripts/user.sh",
-            "scripts/compilers.sh",
-            "scripts/archive.sh",
-        ]
-        .iter()
-        .any(|common| path.starts_with(common))
+        !["toolbox/", "scripts/archive.sh"]
+            .iter()
+            .any(|common| path.starts_with(common))
     });
     let texts: Vec<String> = own
         .map(|(path, text)| format!("==> {path}\n{text}"))

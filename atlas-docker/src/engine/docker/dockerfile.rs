@@ -73,7 +73,7 @@ pub(super) fn with_settings(dockerfile: &str, stage: &str, root: &str) -> String
 
 /// The text with instructions before the user is made: after all that root installs.
 pub(super) fn with_root_steps(dockerfile: &str, steps: &str) -> String {
-    const USER: &str = "COPY scripts/user.sh ";
+    const USER: &str = "COPY --chown=1000:1000 toolbox/ ";
     match dockerfile.find(USER) {
         Some(at) => format!("{}{steps}{}", &dockerfile[..at], &dockerfile[at..]),
         None => dockerfile.to_owned(),

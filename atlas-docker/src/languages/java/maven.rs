@@ -40,6 +40,7 @@ const SWITCHES: &[&str] = &[
     "spotbugs.skip",
     "spotless.apply.skip",
     "spotless.check.skip",
+    "spring-javaformat.validate.skip",
 ];
 
 /// Where fetched artifacts go, and limits for a silent connection, in seconds and milliseconds: Maven
