@@ -380,10 +380,12 @@ fn choose(tree: &Tree) -> Result<(&'static dyn Language, Vec<Evidence>), Verdict
             presence.manifest.is_some() || !language.needs_manifest()
         })
         .max_by_key(|(at, (_, presence))| {
-            // A manifest in the root speaks louder than one below it.
+            // A manifest in the root speaks louder than one below it; one of a language without any source serves
+            // something else, as a POM does that makes a site.
             let named = presence
                 .manifest
                 .as_ref()
+                .filter(|_| presence.sources > 0 || presence.tests > 0)
                 .map_or(0, |path| if path.contains('/') { 1 } else { 2 });
             (named, presence.tests > 0, presence.sources, usize::MAX - at)
         });
@@ -508,6 +510,17 @@ mod tests {
         // All six depend on it, and are run.
         assert_eq!(with(6, &["x.go"]), None);
         assert_eq!(with(14, &["x.go"]), only(""));
+    }
+
+    #[test]
+    fn a_manifest_in_the_root_without_sources_says_nothing() {
+        let files = [
+            file("pom.xml", "<project><packaging>pom</packaging></project>"),
+            file("src/go.mod", "module example.org/x\n\ngo 1.22\n"),
+            file("src/x.go", "package x\n"),
+            file("src/x_test.go", "package x\n"),
+        ];
+        assert_eq!(planned(files, &[]).language, "go");
     }
 
     #[test]

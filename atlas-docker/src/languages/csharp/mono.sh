@@ -43,9 +43,22 @@ case $how in
   nunit2) exec nunit-console -nologo -nodots -labels "-xml=$ATLAS_OUT/nunit.xml" "${assemblies[@]}" ;;
   nunit3) exec mono "$runner" --noheader --labels=All "--result=$ATLAS_OUT/nunit.xml" "${assemblies[@]}" ;;
   xunit)
-    mono "$runner" "${assemblies[@]}" -xml "$ATLAS_OUT/xunit.xml"
+    # Version 1 takes one assembly or a project of several, and for a switch whatever begins with a slash.
+    if [[ $(mono "$runner" 2>&1) == *' /silent'* ]]; then
+      {
+        echo '<xunit><assemblies>'
+        for at in "${!assemblies[@]}"; do
+          echo "<assembly filename=\"$(realpath "${assemblies[at]}")\" shadow-copy=\"false\">"
+          echo "<output type=\"xml\" filename=\"$ATLAS_OUT/xunit-$at.xml\"/></assembly>"
+        done
+        echo '</assemblies></xunit>'
+      } > "$ATLAS_OUT/all.xunit"
+      mono "$runner" "$ATLAS_OUT/all.xunit" /silent
+    else
+      mono "$runner" "${assemblies[@]}" -xml "$ATLAS_OUT/xunit-0.xml"
+    fi
     code=$?
-    cat "$ATLAS_OUT/xunit.xml"
+    cat "$ATLAS_OUT"/xunit-*.xml
     exit $code
     ;;
 esac
