@@ -65,9 +65,9 @@ impl Work {
         } else if split.gold_patch.is_empty() {
             Some("changes only tests")
         } else if changes_remarks_alone(&split.test_patch) {
-            Some("changes nothing of its tests but comments")
+            Some("changes nothing of its tests but comments and blank lines")
         } else if changes_remarks_alone(&split.gold_patch) {
-            Some("changes nothing but comments outside of tests")
+            Some("changes nothing but comments and blank lines outside of tests")
         } else {
             None
         };

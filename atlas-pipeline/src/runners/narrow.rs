@@ -58,6 +58,18 @@ impl Narrowed {
         })
     }
 
+    /// The name that a test has in these runs, where it is another: AVA puts the file's before titles only where
+    /// several files run.
+    pub(crate) fn name<'a>(&self, id: &'a str) -> Option<&'a str> {
+        let [file] = self.scope.as_slice() else {
+            return None;
+        };
+        let name = file.rsplit('/').next()?;
+        let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+        let title = id.strip_prefix(stem)?.strip_prefix(" › ")?;
+        (self.plan.log_parser_name == "ava").then_some(title)
+    }
+
     /// So many runs, the last of them in another order where the runner knows one; that order in words,
     /// and the files that the runs need.
     pub(crate) fn reruns(&self, count: u32) -> (Vec<Rerun>, Vec<JobFile>, Option<&'static str>) {
@@ -440,6 +452,27 @@ mod tests {
         assert!(made("gotest", "make test", "TestA").contains("`TestA`"));
         assert!(made("mocha", "npm test", "A > b").contains("`npm test`"));
         assert!(made("maven", "mvn test", "adds two numbers").contains("adds two numbers"));
+    }
+
+    #[test]
+    fn a_file_alone_stands_before_no_title_of_ava_s() {
+        let narrowed = |parser: &str, scope: &[&str]| Narrowed {
+            plan: plan(parser, ""),
+            scope: scope.iter().map(|path| (*path).to_owned()).collect(),
+            ..Narrowed::default()
+        };
+        let alone = narrowed("ava", &["test/abort.test.ts"]);
+        assert_eq!(
+            alone.name("abort › stops › at once"),
+            Some("stops › at once")
+        );
+        assert_eq!(alone.name("stream › stops"), None);
+        let two = narrowed("ava", &["test/abort.ts", "test/b.ts"]);
+        assert_eq!(two.name("abort › stops"), None);
+        assert_eq!(
+            narrowed("tap", &["test/abort.ts"]).name("abort › stops"),
+            None
+        );
     }
 
     #[test]
