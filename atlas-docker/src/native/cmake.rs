@@ -13,6 +13,15 @@ use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+/// How options end that are for something beside the library and its tests.
+const BESIDE_TESTS: &[&str] = &[
+    "_BENCHMARK",
+    "_BENCHMARKS",
+    "_DOC",
+    "_DOCS",
+    "_DOCUMENTATION",
+];
+
 /// Calls that register tests.
 const REGISTER: &[&str] = &[
     "add_test",
@@ -237,12 +246,10 @@ fn switches(
                 recipe.proof.push(("build", why));
             }
         } else if options::is_on(default)
-            && ["_BENCHMARK", "_BENCHMARKS"]
-                .iter()
-                .any(|end| name.ends_with(end))
+            && BESIDE_TESTS.iter().any(|end| name.ends_with(end))
             && !gates.contains(name)
         {
-            // They are no tests, and often need a library more.
+            // They are no tests, and often need a library or a program more.
             needed.push(format!("-D{name}=OFF"));
             recipe.proof.push(("build", why));
         } else if !options::is_on(default) && !options::is_special(options::own(name, project)) {
@@ -478,6 +485,25 @@ mod tests {
             ];
             let plan = planned(files, &[]);
             assert!(plan.test_cmd.contains(wanted), "{}", plan.test_cmd);
+        }
+    }
+
+    #[test]
+    fn what_is_for_documentation_or_benchmarks_is_off() {
+        let lists = "project(x C)\noption(X_BUILD_DOCS \"\" ON)\noption(X_BUILD_BENCHMARKS \"\" ON)\noption(X_FAST \"\" ON)\n\
+            enable_testing()\nadd_executable(t t.c)\nadd_test(NAME t COMMAND t)\n";
+        let files = [("CMakeLists.txt", lists), ("t.c", "int main(void) {}")];
+        let command = planned(files, &[]).test_cmd;
+        for (option, is_off) in [
+            ("X_BUILD_DOCS", true),
+            ("X_BUILD_BENCHMARKS", true),
+            ("X_FAST", false),
+        ] {
+            assert_eq!(
+                command.contains(&format!("-D{option}=OFF")),
+                is_off,
+                "{command}"
+            );
         }
     }
 

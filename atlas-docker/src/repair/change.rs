@@ -79,10 +79,17 @@ impl Change {
                     })
                     .collect();
                 let pattern = shell_quote(&format!("/usr/include/(.*/)?{ending}$"));
+                // Finding none is no failure. What the release does not have may be among its backports.
+                let search = format!(
+                    "name=\"$(apt-file search --package-only --regexp {pattern} | head -n 1 || true)\""
+                );
                 let command = format!(
                     "apt-get update && apt-get install -y --no-install-recommends apt-file && apt-file update \
-                     && name=\"$(apt-file search --package-only --regexp {pattern} | head -n 1)\" \
-                     && if [ -n \"$name\" ]; then apt-get install -y --no-install-recommends \"$name\"; \
+                     && {search} && from= && if [ -z \"$name\" ]; then \
+                     from=\"$(. /etc/os-release && echo \"$VERSION_CODENAME\")-backports\" \
+                     && echo \"deb http://deb.debian.org/debian $from main\" > /etc/apt/sources.list.d/backports.list \
+                     && apt-get update && apt-file update && {search}; fi \
+                     && if [ -n \"$name\" ]; then apt-get install -y --no-install-recommends ${{from:+-t \"$from\"}} \"$name\"; \
                      else echo 'atlas: no package has the header'; fi && rm -rf /var/lib/apt/lists/*"
                 );
                 push_new(&mut plan.pre_install, command)
