@@ -134,6 +134,7 @@ const WORDS: &[(&str, u8)] = &[
     ("failed", 1),
     ("failure", 1),
     ("unreachable", 3),
+    ("more recent version", 3),
     ("killed", 2),
     ("aborted", 1),
     ("timed out", 2),
@@ -221,7 +222,7 @@ pub fn telling_lines(
     let last = near
         .iter()
         .rev()
-        .filter(|(_, text)| !is_command(text) && !is_passing(text));
+        .filter(|(_, text)| !is_command(text) && !is_passing(text) && !is_chatter(text));
     take(
         &mut last
             .map(evidence)
@@ -267,6 +268,17 @@ fn is_command(line: &str) -> bool {
         || ["RUN ", "Step ", "set -"]
             .iter()
             .any(|start| line.starts_with(start))
+}
+
+/// What package managers say whether anything fails or not.
+fn is_chatter(line: &str) -> bool {
+    [
+        "debconf: ",
+        "Reading package lists",
+        "Building dependency tree",
+    ]
+    .iter()
+    .any(|start| line.starts_with(start))
 }
 
 /// A line in the form of a test that passed.

@@ -172,6 +172,20 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
              Base were not run there, and no test that ran fails in Before and passes in After"
         ));
     }
+    let mut changed = input
+        .after
+        .results
+        .iter()
+        .filter(|test| is_modified(input, test.name))
+        .peekable();
+    if let Some(first) = changed.peek().map(|test| test.name)
+        && changed.all(|test| test.status == TestStatus::Skipped)
+    {
+        return Some(format!(
+            "`{first}`, which the test patch changes, is skipped in After: it is for another system, or asks for \
+             something that is not here"
+        ));
+    }
     if !unrun.lost.is_empty() || !unrun.unknown.is_empty() {
         return Some(format!(
             "{} tests that pass in After were not run in Before, because their program died or was not \

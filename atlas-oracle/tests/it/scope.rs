@@ -329,3 +329,27 @@ fn titles_that_take_values_are_known_and_failing_ones_that_nobody_names_are_a_do
     assert!(reason.contains("1 of 3 tests fail in After"), "{reason}");
     assert_eq!(verdict(&passing, &[]).0, OracleOutcome::RejectNoFailToPass);
 }
+
+#[test]
+fn a_changed_test_that_is_skipped_decides_nothing() {
+    let log = |status| {
+        let mut log = ParsedLogBuilder::new("hand");
+        log.record("", "errors on Windows", "errors on Windows", status);
+        log.record("", "rest", "rest", TestStatus::Passed);
+        log.finish(RunOutcome::Completed)
+    };
+    let modified = ["errors on Windows".to_owned()];
+    for (status, expected) in [
+        (TestStatus::Skipped, OracleOutcome::NoEvidence),
+        (TestStatus::Passed, OracleOutcome::RejectNoFailToPass),
+    ] {
+        let log = log(status);
+        let found = classify(&ClassifyInput {
+            modified_tests: &modified,
+            ..ClassifyInput::new(&log, &log, &log)
+        });
+        assert_eq!(found.outcome, expected, "{}", found.reason);
+        let says = found.reason.contains("is skipped in After");
+        assert_eq!(says, status == TestStatus::Skipped, "{}", found.reason);
+    }
+}
