@@ -146,6 +146,13 @@ fn is_modified(input: &ClassifyInput<'_>, name: &str) -> bool {
     known.any(|test| super::failures::is_test_named(name, test))
 }
 
+fn fails_too(test: &str) -> String {
+    format!(
+        "`{test}`, which the test patch changes, fails in After, too: what it needs is not here, the test is wrong itself, \
+         or the run ended before it was done"
+    )
+}
+
 /// Why nothing is known of changed tests that the source does not name: among the failing ones they may be, where these
 /// are a tenth of all and more.
 fn unnamed_may_fail(input: &ClassifyInput<'_>) -> Option<String> {
@@ -172,19 +179,22 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
              Base were not run there, and no test that ran fails in Before and passes in After"
         ));
     }
-    let mut changed = input
-        .after
-        .results
-        .iter()
-        .filter(|test| is_modified(input, test.name))
-        .peekable();
-    if let Some(first) = changed.peek().map(|test| test.name)
-        && changed.all(|test| test.status == TestStatus::Skipped)
-    {
-        return Some(format!(
-            "`{first}`, which the test patch changes, is skipped in After: it is for another system, or asks for \
-             something that is not here"
-        ));
+    let changed = || {
+        let results = input.after.results.iter();
+        results.filter(|test| is_modified(input, test.name))
+    };
+    // What no changed test says is said before what others lack.
+    if let Some(first) = changed().next() {
+        if changed().all(|test| test.status == TestStatus::Skipped) {
+            return Some(format!(
+                "`{}`, which the test patch changes, is skipped in After: it is for another system, or asks for \
+                 something that is not here",
+                first.name
+            ));
+        }
+        if changed().all(|test| test.status.is_failing()) {
+            return Some(fails_too(first.name));
+        }
     }
     if !unrun.lost.is_empty() || !unrun.unknown.is_empty() {
         return Some(format!(
@@ -211,11 +221,7 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
     // A merged pull request's own tests pass where it was merged.
     let failing = |test: &TestResult<'_>| test.status.is_failing() && seen(test.name);
     if let Some(test) = input.after.results.iter().find(failing) {
-        return Some(format!(
-            "`{}`, which the test patch changes, fails in After, too: what it needs is not here, or the run ended \
-             before it was done",
-            test.name
-        ));
+        return Some(fails_too(test.name));
     }
     if let Some(reason) = unnamed_may_fail(input) {
         return Some(reason);
