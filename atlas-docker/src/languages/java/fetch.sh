@@ -35,6 +35,37 @@ newer_maven() {
   hash -r
 }
 
+# A snapshot that no repository has any more is its release, where there is one: a parent's POM mostly.
+released() {
+  local group name kind version place from found=1
+  while IFS=: read -r group name kind version; do
+    place=$ATLAS_ENV/m2/${group//.//}/$name
+    from=$place/$version/$name-$version
+    [ ! -e "$place/$version-SNAPSHOT/$name-$version-SNAPSHOT.$kind" ] || continue
+    (
+      cd "$(mktemp -d)"
+      mvn -B -ntp org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get \
+        -Dartifact="$group:$name:$version:$kind" -Dtransitive=false
+    ) > /dev/null 2>&1 || continue
+    [ -s "$from.$kind" ] && [ -s "$from.pom" ] || continue
+    mkdir -p "$place/$version-SNAPSHOT"
+    [ "$kind" = pom ] || cp "$from.$kind" "$place/$version-SNAPSHOT/$name-$version-SNAPSHOT.$kind"
+    # Its own version, which is not its parent's.
+    awk -v version="<version>$version</version>" '
+      /<parent>/ { inside = 1 }
+      !inside && !done && (at = index($0, version)) {
+        $0 = substr($0, 1, at - 1) "<version>" substr(version, 10, length(version) - 19) "-SNAPSHOT</version>" \
+          substr($0, at + length(version))
+        done = 1
+      }
+      /<\/parent>/ { inside = 0 }
+      { print }' "$from.pom" > "$place/$version-SNAPSHOT/$name-$version-SNAPSHOT.pom"
+    echo "atlas: $group:$name:$version stands in for its snapshot, which no repository has"
+    found=0
+  done < <(grep -oE '[A-Za-z0-9._-]+:[A-Za-z0-9._-]+:(pom|jar):[A-Za-z0-9._-]+-SNAPSHOT' "$log" | sed 's/-SNAPSHOT$//' | sort -u)
+  return $found
+}
+
 # Again, up to three times, where the network failed: one artifact that did not come leaves modules
 # without what they need, and what did come is kept.
 if ! { [ -e "$ATLAS_ENV/fetched" ] && compile -o "$@" && whole; }; then
@@ -44,6 +75,8 @@ if ! { [ -e "$ATLAS_ENV/fetched" ] && compile -o "$@" && whole; }; then
       break
     elif grep -q 'requires Maven version' "$log" && [ ! -e "$ATLAS_ENV/maven" ]; then
       newer_maven
+    elif grep -q 'BUILD FAILURE\|could not read\|on-resolvable' "$log" && released; then
+      continue
     elif grep -qE 'BUILD FAILURE|could not read' "$log" && ! grep -q 'Could not transfer' "$log"; then
       break
     else
