@@ -24,6 +24,7 @@ macro_rules! tools {
 tools! {
     CARGO_FREEZE = "cargo-freeze", "languages/rust/freeze.sh";
     CARGO_TEST_EACH = "cargo-test-each", "languages/rust/test.sh";
+    COMPOSER_INSTALL = "composer-install", "languages/php/install.sh";
     CTEST = "ctest.sh", "native/scripts/ctest.sh";
     GO_INIT = "go-init", "languages/go/init.sh";
     GO_SPECS = "go-specs", "languages/go/specs.sh";

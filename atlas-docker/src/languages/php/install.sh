@@ -1,7 +1,10 @@
+# Composer's packages, with less and less of what it asks for where it refuses.
+#   composer-install [TOOL...]   development packages that tests do without
+set -eo pipefail
 flags="--no-interaction --no-progress --no-ansi"
 # Scripts and lists of classes need the sources.
 [ -z "${ATLAS_WARM:-}" ] || flags="$flags --no-scripts --no-autoloader"
-tools="@TOOLS@"
+tools="$*"
 lean() {
   [ -n "$tools" ] && [ ! -f composer.lock ] || return 1
   cp composer.json composer.json.atlas

@@ -10,6 +10,7 @@ use crate::analysis::{Facts, Presence, Verdict};
 use crate::languages::{INSTALL_SUBSTITUTES, MAKE_BIN};
 use crate::render::shell_quote;
 use crate::system;
+use crate::toolbox::{self, COMPOSER_INSTALL};
 use crate::tree::Tree;
 use crate::versions::Version;
 use atlas_core::{EnvironmentPlan, Evidence};
@@ -27,7 +28,6 @@ pub(crate) struct Php;
 
 const EXTENSIONS: &str = include_str!("extensions.sh");
 const COMPOSER: &str = include_str!("composer.sh");
-const INSTALL: &str = include_str!("install.sh");
 const GLOBAL: &str = include_str!("global.sh");
 
 /// Extension -> Debian packages that it compiles against in the official images.
@@ -336,8 +336,12 @@ fn build(
         packages::from_folders(facts.tree, plan);
     }
     if composer.is_there {
-        let install = INSTALL.replace("@TOOLS@", &composer.development(TOOLS).join(" "));
-        plan.build.push(format!("{enter}{}", install.trim_end()));
+        toolbox::add(plan, COMPOSER_INSTALL);
+        let spare = composer.development(TOOLS);
+        let words = std::iter::once(toolbox::call(COMPOSER_INSTALL));
+        let words = words.chain(spare.iter().map(|name| shell_quote(name)));
+        plan.build
+            .push(format!("{enter}{}", words.collect::<Vec<_>>().join(" ")));
         if composer.has_lock {
             plan.prove(
                 "build",
