@@ -94,13 +94,23 @@ impl fmt::Display for Reason {
 ///
 /// ```
 /// assert_eq!(atlas_core::one_line("RUN apt-get update &&\\\n  x", 12), "RUN apt-get…");
+/// assert_eq!(atlas_core::one_line("\u{1b}[1;31mno\u{1b}[0m [x]", 12), "no [x]");
 /// ```
 pub fn one_line(text: &str, width: usize) -> String {
     let indent = text.len() - text.trim_start_matches(' ').len();
     let line = text[indent..].trim().lines().next().unwrap_or_default();
     let room = width.saturating_sub(indent);
-    // Control characters would colour or move what is printed around them.
-    let mut chars = line.chars().filter(|c| !c.is_control());
+    // Control characters would colour or move what is printed around them; what is behind them says how.
+    let mut is_inside = false;
+    let mut before = ' ';
+    let mut chars = line.chars().filter(|c| {
+        let begins = before == '\u{1b}' && *c == '[';
+        let ends = is_inside && ('@'..='~').contains(c);
+        let is_shown = !begins && !is_inside && !c.is_control();
+        is_inside = begins || is_inside && !ends;
+        before = *c;
+        is_shown
+    });
     let kept: String = chars.by_ref().take(room).collect();
     let blank = " ".repeat(indent);
     if chars.next().is_none() {

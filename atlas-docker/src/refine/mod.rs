@@ -20,7 +20,7 @@ use async_trait::async_trait;
 use atlas_core::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error,
     ErrorKind, Evidence, ExitState, LanguageModel, LostReason, ModelPhase, Repository, RunContext,
-    Sandbox, SynthesisOutcome, TestStatus, one_line, telling_lines,
+    Sandbox, SynthesisOutcome, TestStatus, one_line, telling, telling_lines,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -457,11 +457,18 @@ pub(crate) fn build_failed(failure: &BuildFailure) -> String {
 /// The lines of a build's output that explain its failure.
 pub(crate) fn why(failure: &BuildFailure) -> Vec<Evidence> {
     const LINES: usize = 5;
-    let mut texts = [&failure.stderr, &failure.stdout].into_iter();
-    let text = texts.find(|text| !text.trim().is_empty());
-    text.map_or_else(Vec::new, |text| {
-        telling_lines("build log", text, None, LINES)
-    })
+    let told = [&failure.stderr, &failure.stdout].map(|text| {
+        let lines = telling_lines("build log", text, None, LINES);
+        let most = lines.iter().map(|line| telling(&line.text)).max();
+        (most, lines)
+    });
+    // Some tools say on standard output what failed, and on the other that something did.
+    let [errors, output] = told;
+    if errors.0.is_none_or(|most| most < 2) && output.0 > errors.0 {
+        output.1
+    } else {
+        errors.1
+    }
 }
 
 /// A failure with the end of what was printed.
