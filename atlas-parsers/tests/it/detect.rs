@@ -36,6 +36,22 @@ fn each_corpus_log_is_known_or_unknown_but_not_anothers() {
     }
 }
 
+/// Its last totals stand below the line that tells it from others.
+#[test]
+fn the_totals_of_node_s_runner_are_its_own_where_another_follows() {
+    let log = "\u{2714} adds (0.5ms)\n\u{2714} adds more (1.25ms)\n\u{2139} tests 2\n\u{2139} suites 0\n\u{2139} pass 2\n\
+        \u{2139} fail 0\n\u{2139} cancelled 0\n\u{2139} skipped 0\n\u{2139} todo 0\n\u{2139} duration_ms 9.5\n\
+        PASS test/a.spec.js\n  \u{2713} works (6 ms)\n\nTest Suites: 1 passed, 1 total\n\
+        Tests:       1 passed, 1 total\nSnapshots:   0 total\nTime:        0.7 s\n";
+    let found = detect(log.as_bytes(), &Hints::default());
+    assert_eq!(found.parser.as_deref(), Some("nodetest+jest"));
+    let parsers = Parsers::builtin();
+    let read = parsers.get("nodetest+jest").unwrap().parse(log.as_bytes());
+    assert_eq!(read.outcome, atlas_core::RunOutcome::Completed);
+    assert_eq!(read.totals.and_then(|totals| totals.total), Some(3));
+    assert_eq!(read.results.len(), 3);
+}
+
 #[test]
 fn marks_beat_the_command_and_the_command_beats_the_language() {
     let log = b"=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \texample.com/a\t0.01s\n";

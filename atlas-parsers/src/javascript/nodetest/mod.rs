@@ -39,6 +39,9 @@ impl LogParser for NodeTest {
     }
 }
 
+/// The end of what its totals began.
+const CLOSE: Mark = Mark::close("`duration_ms` below its totals");
+
 impl Runner for NodeTest {
     fn about(&self) -> &'static About {
         const ABOUT: About = About {
@@ -76,6 +79,9 @@ impl Runner for NodeTest {
             {
                 Some(Mark::certain(Place::End, "`ℹ fail`, `ℹ cancelled`"))
             }
+            // The last line of its totals: what another runner prints begins behind it.
+            b'#' if line.starts_with(b"# duration_ms ") => Some(CLOSE),
+            0xe2 if line.starts_with("ℹ duration_ms ".as_bytes()) => Some(CLOSE),
             // Others print whole milliseconds.
             0xe2 if line.ends_with(b"ms)") => {
                 let text = std::str::from_utf8(line).ok()?;
