@@ -345,11 +345,11 @@ impl Confirming<'_> {
             }
         }
         let mut alone = Alone::default();
-        let names = |id: &String| narrowed.name(id).unwrap_or(id).to_owned();
+        let spelt = |id: &String| narrowed.name(id).unwrap_or(id).to_owned();
         let named = statuses(&runs);
         let mut suspects: Vec<(String, Vec<Said>)> = Vec::new();
         for id in left.iter().chain(neighbours) {
-            let said = said_of(state, &runs, &named, &names(id));
+            let said = said_of(state, &runs, &named, &spelt(id));
             let is_listed = left.contains(id);
             match heard(state, &said, order) {
                 Heard::Agreement => {}
@@ -384,7 +384,7 @@ impl Confirming<'_> {
             self.round -= 1_000;
             let named = statuses(&again);
             for (id, said) in suspects {
-                let same = said_of(state, &again, &named, &names(&id));
+                let same = said_of(state, &again, &named, &spelt(&id));
                 if same.get(..said.len()) == Some(&said[..]) {
                     self.found.remarks.push(format!(
                         "`{id}` ends otherwise when {} runs a second time in the same place: something is left behind there",
