@@ -5,6 +5,9 @@ use crate::render::shell_quote;
 use crate::toolbox::MAKE;
 use atlas_core::{EnvironmentPlan, Evidence};
 
+/// Slim images have none.
+const INSTALL_MAKE: &str = "apt-get update && apt-get install -y --no-install-recommends make && rm -rf /var/lib/apt/lists/*";
+
 /// Targets that run tests.
 const TARGETS: &[&str] = &[
     "test",
@@ -52,6 +55,7 @@ pub(crate) fn prerequisites(facts: &Facts<'_>, plan: &mut EnvironmentPlan) {
     if !plan.apt_packages.iter().any(|name| name == "make") {
         plan.apt_packages.push("make".to_owned());
         plan.apt_packages.sort();
+        plan.pre_install.push(INSTALL_MAKE.to_owned());
     }
 }
 
@@ -100,6 +104,11 @@ mod tests {
             plan.build
         );
         assert!(plan.apt_packages.contains(&"make".to_owned()));
+        assert!(
+            plan.pre_install.concat().contains(" make "),
+            "{:?}",
+            plan.pre_install
+        );
         for none in [
             "test: build\n",
             "test := a/b\n",
