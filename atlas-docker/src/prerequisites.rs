@@ -1,48 +1,32 @@
 //! Files that a Makefile makes before it runs the tests.
 
 use crate::analysis::Facts;
+use crate::native::make::{TARGETS, makefile, rule};
 use crate::render::shell_quote;
 use crate::toolbox::MAKE;
-use atlas_core::{EnvironmentPlan, Evidence};
+use crate::tree::Tree;
+use atlas_core::EnvironmentPlan;
 
 /// Slim images have none.
 const INSTALL_MAKE: &str = "apt-get update && apt-get install -y --no-install-recommends make && rm -rf /var/lib/apt/lists/*";
-
-/// Targets that run tests.
-const TARGETS: &[&str] = &[
-    "test",
-    "tests",
-    "check",
-    "unit-test",
-    "unittest",
-    "test-unit",
-];
 
 /// Where the tests run without `make`, the files that its target for them depends on are made first: fixtures that
 /// are packed, sources that are generated. Targets that are no files of a folder are other work; what is there already
 /// needs none.
 pub(crate) fn prerequisites(facts: &Facts<'_>, plan: &mut EnvironmentPlan) {
-    let tree = facts.tree;
-    let files = ["GNUmakefile", "makefile", "Makefile"];
-    let Some(file) = files.into_iter().find(|file| tree.has(file)) else {
+    let Some(file) = makefile(facts, "").filter(|_| !plan.test_cmd.contains(MAKE)) else {
         return;
     };
-    if plan.test_cmd.contains(MAKE) {
-        return;
-    }
-    let text = tree.text(file).unwrap_or_default();
-    let found = TARGETS.iter().find_map(|target| needed(&text, target));
-    let Some((line, text, needed)) = found else {
+    let mut rules = TARGETS
+        .iter()
+        .filter_map(|target| rule(facts, &file, target));
+    let found = rules.find_map(|line| {
+        let made = missing(facts.tree, &line.text);
+        (!made.is_empty()).then_some((line, made))
+    });
+    let Some((line, made)) = found else {
         return;
     };
-    let made: Vec<String> = needed
-        .into_iter()
-        .filter(|path| !tree.has(path) && !tree.has_folder(path))
-        .map(shell_quote)
-        .collect();
-    if made.is_empty() {
-        return;
-    }
     let command = format!(
         "make {} || echo 'atlas: a file that the tests need was not made'",
         made.join(" ")
@@ -50,7 +34,7 @@ pub(crate) fn prerequisites(facts: &Facts<'_>, plan: &mut EnvironmentPlan) {
     plan.build.push(command.clone());
     plan.rebuild.push(command);
     for key in ["build", "apt_packages"] {
-        plan.prove(key, Evidence::at(file, line, text));
+        plan.prove(key, line.clone());
     }
     if !plan.apt_packages.iter().any(|name| name == "make") {
         plan.apt_packages.push("make".to_owned());
@@ -59,21 +43,21 @@ pub(crate) fn prerequisites(facts: &Facts<'_>, plan: &mut EnvironmentPlan) {
     }
 }
 
-/// The first rule of a target that needs files of folders: its line from 1, its text, those files.
-fn needed<'a>(text: &'a str, target: &str) -> Option<(usize, &'a str, Vec<&'a str>)> {
-    text.lines().enumerate().find_map(|(at, line)| {
-        let rest = line.strip_prefix(target)?.trim_start().strip_prefix(':')?;
-        // `test := x` and `test: X = a/b` are variables.
-        let rest = rest
-            .split(['#', ';', '|'])
-            .next()
-            .filter(|rest| !rest.contains('='))?;
-        let is_file = |word: &&str| {
-            word.contains('/') && !word.starts_with('/') && !word.contains(['$', '%', '*'])
-        };
-        let files: Vec<&str> = rest.split_whitespace().filter(is_file).collect();
-        (!files.is_empty()).then(|| (at + 1, line.trim(), files))
-    })
+/// The files of folders that a rule needs and that are not there, as words of the shell.
+fn missing(tree: &Tree, rule: &str) -> Vec<String> {
+    let needed = rule.split_once(':').map_or("", |(_, needed)| needed);
+    let needed = needed.split(['#', ';', '|']).next().unwrap_or_default();
+    // `test := x` and `test: X = a/b` set variables.
+    if needed.contains('=') {
+        return Vec::new();
+    }
+    let is_missing = |path: &&str| {
+        let is_file =
+            path.contains('/') && !path.starts_with('/') && !path.contains(['$', '%', '*']);
+        is_file && !tree.has(path) && !tree.has_folder(path)
+    };
+    let files = needed.split_whitespace().filter(is_missing);
+    files.map(shell_quote).collect()
 }
 
 #[cfg(test)]

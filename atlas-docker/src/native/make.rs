@@ -9,7 +9,7 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 /// Targets that run tests, the customary first.
-const TARGETS: &[&str] = &[
+pub(crate) const TARGETS: &[&str] = &[
     "check",
     "test",
     "tests",
@@ -33,7 +33,7 @@ static LIBRARY: LazyLock<Regex> =
 static MODULE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"pkg-config((?:\s+[\w.+-]+)+)").expect("a literal pattern"));
 
-fn makefile(facts: &Facts<'_>, folder: &str) -> Option<String> {
+pub(crate) fn makefile(facts: &Facts<'_>, folder: &str) -> Option<String> {
     ["GNUmakefile", "makefile", "Makefile"]
         .into_iter()
         .map(|name| within(folder, name))
@@ -41,7 +41,7 @@ fn makefile(facts: &Facts<'_>, folder: &str) -> Option<String> {
 }
 
 /// The line of a rule.
-fn rule(facts: &Facts<'_>, file: &str, target: &str) -> Option<Evidence> {
+pub(crate) fn rule(facts: &Facts<'_>, file: &str, target: &str) -> Option<Evidence> {
     let text = facts.tree.text(file)?;
     text.lines().enumerate().find_map(|(at, line)| {
         let (targets, rest) = line.split_once(':')?;

@@ -9,7 +9,7 @@ mod cmake;
 mod compiler;
 mod framework;
 mod listing;
-mod make;
+pub(crate) mod make;
 mod meson;
 mod options;
 mod packages;
