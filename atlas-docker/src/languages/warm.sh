@@ -8,7 +8,7 @@ set -eo pipefail
 language=$1
 shift
 export ATLAS_WARM=1
-log=/tmp/atlas-warm.log
+log=$(mktemp)
 kept=()
 case $language in
 javascript | typescript)

@@ -662,9 +662,9 @@ impl Work {
 /// Of Base's seconds, so many are enough for a state that comes to its end.
 const TIMES_OF_BASE: f64 = 10.0;
 
-/// Limits of a state, given how long Base ran: a test that hangs without the solution, or with it, would take all
-/// the time there is. Ten times Base, and five minutes at any rate, are enough for what comes to its end. Where Base finds
-/// compiled what another state has to compile anew, its time says little: fifteen.
+/// The limits of Before and After, from how long Base took: ten times as long, and at least five minutes, so that a test that
+/// hangs in one of them does not use all the time there is. At least fifteen minutes for compiled languages: Base runs what
+/// the image has compiled, and the other states compile again.
 fn after_base(limits: &Limits, seconds: f64, plan: &EnvironmentPlan) -> Limits {
     let least = if plan.products.is_some() { 900 } else { 300 };
     let most = (seconds * TIMES_OF_BASE).clamp(0.0, 1e9);

@@ -38,7 +38,10 @@ impl Narrowed {
         }
     }
 
-    /// The tests of the files that a pull request touches; the reason where the runner cannot be told them.
+    /// Runs only the test files that a pull request touches.
+    ///
+    /// # Errors
+    /// Why the test command cannot be limited to these files.
     pub(crate) fn touched(plan: &EnvironmentPlan, touched: &Touched) -> Result<Self, String> {
         if plan.test_scope.is_some() {
             return Err("the suite is a part already".to_owned());
