@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Substitute {
-    /// Debian's packages: gems, PHP's libraries, C and C++ libraries that a build fetches.
+    /// Debian's packages: gems, PHP's libraries, C and C++ libraries that a build fetches, and a JDK that is newer
+    /// than the base image's.
     Debian,
 }
 
@@ -48,7 +49,7 @@ pub(crate) fn files(
         return Ok(BTreeMap::new());
     };
     let files = with_facts(repository, &AnalysisOptions::default(), |facts| {
-        language.substitutes(facts)
+        language.substitutes(facts, plan)
     })?;
     let named = files.into_iter().map(|(name, text)| {
         let head = if name == INSTALL_SUBSTITUTES {

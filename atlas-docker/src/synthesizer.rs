@@ -213,6 +213,18 @@ const COMMON_TOOLS: &str = "for tool in bash git gcc make; do \
     done\n\
     [ ! -e /opt/atlas/substitutes/used ] || sed 's/^/substitute\\t/' /opt/atlas/substitutes/used\n";
 
+/// Names in the plan's specs the JDK that was installed in the place of the base image's.
+fn name_the_substituted_jdk(environment: &mut Environment) {
+    let java = environment.lock.tools.get("java");
+    let major = java.and_then(|version| version.split('.').next());
+    if let Some(major) = major
+        && !environment.lock.substitutes.is_empty()
+        && let Some(spec) = environment.plan.docker_specs.get_mut("java_version")
+    {
+        *spec = major.into();
+    }
+}
+
 /// Asks the environment what it was made of. An answer that does not come is a gap in the lock
 /// and a note in the plan, no reason to throw a built environment away.
 pub(crate) async fn take_stock(
@@ -265,5 +277,6 @@ pub(crate) async fn take_stock(
         }
     }
     environment.lock.dependencies = dependencies.into_iter().collect();
+    name_the_substituted_jdk(environment);
     Ok(())
 }

@@ -44,8 +44,13 @@ pub(crate) trait Language: fmt::Debug + Send + Sync {
     /// The plan, or why there is none.
     fn analyse(&self, facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict>;
     /// Files of the build context that install replacements for packages whose registry cannot be reached, for engines
-    /// with `[registries] substitute`. [`INSTALL_SUBSTITUTES`] runs as root, before the repository is there.
-    fn substitutes(&self, _facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+    /// with `[registries] substitute`. [`INSTALL_SUBSTITUTES`] runs as root, before the repository is there. `plan` is
+    /// what is built: its `docker_specs` name the toolchain of the base image that was found.
+    fn substitutes(
+        &self,
+        _facts: &Facts<'_>,
+        _plan: &EnvironmentPlan,
+    ) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 }

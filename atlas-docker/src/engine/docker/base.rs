@@ -90,14 +90,21 @@ pub(super) async fn resolve(
     let level = plan
         .docker_specs
         .get("java_level")
-        .and_then(|level| level.as_str()?.parse().ok());
+        .and_then(|level| level.as_str()?.parse::<u64>().ok())
+        // A newer JDK is among the substitutes.
+        .filter(|_| options.registries.substitute.is_none());
     let tags = tags.iter().map(String::as_str);
     let near = match jdk(&wanted) {
         Some(goal) => nearest_jdk(&wanted, goal, level.unwrap_or(0), tags),
         None => nearest(&wanted, tags),
     };
     let Some(near) = near else {
-        return Err(missing("; no other version of it is here"));
+        return Err(match (jdk(&wanted), level) {
+            (Some(_), Some(level)) => missing(&format!(
+                "; no JDK that takes language level {level} is here"
+            )),
+            _ => missing("; no other version of it is here"),
+        });
     };
     let base = local(engine, near)
         .await?

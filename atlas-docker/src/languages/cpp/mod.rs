@@ -35,7 +35,11 @@ impl Language for Cpp {
         native::analyse(facts, self.id())
     }
 
-    fn substitutes(&self, facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+    fn substitutes(
+        &self,
+        facts: &Facts<'_>,
+        _plan: &EnvironmentPlan,
+    ) -> Vec<(&'static str, String)> {
         native::substitutes(facts)
     }
 }

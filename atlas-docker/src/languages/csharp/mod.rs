@@ -116,7 +116,11 @@ impl Language for CSharp {
         Ok(plan)
     }
 
-    fn substitutes(&self, facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+    fn substitutes(
+        &self,
+        facts: &Facts<'_>,
+        _plan: &EnvironmentPlan,
+    ) -> Vec<(&'static str, String)> {
         let packages = mono::substitutes(facts.tree);
         if packages.is_empty() {
             return Vec::new();

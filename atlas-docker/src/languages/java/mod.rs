@@ -9,7 +9,7 @@ mod subprojects;
 
 pub(crate) use maven::COMPILE_FIRST;
 
-use super::{Language, env};
+use super::{INSTALL_SUBSTITUTES, Language, env};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::render::shell_quote;
 use crate::system;
@@ -103,6 +103,32 @@ impl Language for Java {
                 .map(|found| found.manifest),
             sources: tree.files().filter(|path| is_source(path)).count(),
             tests: tree.files().filter(|path| is_test(path)).count(),
+        }
+    }
+
+    fn substitutes(
+        &self,
+        facts: &Facts<'_>,
+        plan: &EnvironmentPlan,
+    ) -> Vec<(&'static str, String)> {
+        let number = |plan: &EnvironmentPlan, spec: &str| -> Option<u32> {
+            plan.docker_specs.get(spec)?.as_str()?.parse().ok()
+        };
+        let Ok(wanted) = self.analyse(facts) else {
+            return Vec::new();
+        };
+        let (jdk, level) = (
+            number(&wanted, "java_version"),
+            number(&wanted, "java_level"),
+        );
+        match (jdk, number(plan, "java_version")) {
+            (Some(jdk), Some(found)) if found < jdk => {
+                let install = include_str!("substitutes.sh")
+                    .replace("@JDK@", &jdk.to_string())
+                    .replace("@LEVEL@", &level.unwrap_or(0).to_string());
+                vec![(INSTALL_SUBSTITUTES, install)]
+            }
+            _ => Vec::new(),
         }
     }
 

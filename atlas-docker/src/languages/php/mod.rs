@@ -135,7 +135,11 @@ impl Language for Php {
         self.planned(facts, &composer)
     }
 
-    fn substitutes(&self, facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+    fn substitutes(
+        &self,
+        facts: &Facts<'_>,
+        _plan: &EnvironmentPlan,
+    ) -> Vec<(&'static str, String)> {
         let packages = Packages::find(facts.tree);
         let all = if packages.are_below() {
             packages.chosen(facts)

@@ -248,6 +248,11 @@ fn pytest(
             );
         }
     }
+    if let Some((words, place)) = spread(facts, manifests) {
+        text.push(' ');
+        text.push_str(&words);
+        plan.prove("test_cmd", place);
+    }
     // A repository that says where its tests are is believed. A command that leaves most of the
     // test files out runs a part of the suite: benchmarks, type checks.
     let tests: Vec<&str> = facts.tree.files().filter(|path| is_test(path)).collect();
@@ -286,6 +291,30 @@ fn pytest(
         }
     }
     text
+}
+
+/// The options by which the repository's own command spreads pytest over processes, where it names
+/// the plugin for it. What its configuration says holds for every run anyway.
+fn spread(facts: &Facts<'_>, manifests: &Manifests) -> Option<(String, Evidence)> {
+    static OPTION: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?:^|\s)(?:-n[= ]?|--(?:numprocesses|maxprocesses|dist)[= ])(?:\d+|auto|logical|each|worksteal|load\w*)\b",
+        )
+        .expect("a literal pattern")
+    });
+    if !manifests.all_names(facts.tree).contains_key("pytest-xdist") {
+        return None;
+    }
+    let own = addopts(facts, manifests).is_some_and(|(words, _)| OPTION.is_match(&words.join(" ")));
+    let command = commands(facts, manifests)
+        .into_iter()
+        .find(|command| PYTEST.is_match(&command.text))
+        .filter(|_| !own)?;
+    let found: Vec<&str> = OPTION
+        .find_iter(&command.text)
+        .map(|found| found.as_str().trim())
+        .collect();
+    (!found.is_empty()).then(|| (found.join(" "), at(&command)))
 }
 
 /// The settings of pytest that are TOML, and their file: `pytest.toml` and `[tool.pytest]`, which
@@ -372,8 +401,9 @@ fn split_words(text: &str) -> Vec<String> {
     found
 }
 
-/// Parts options into those that stay and those that measure, stop early, spread over processes,
-/// write reports elsewhere or hide names.
+/// Parts options into those that stay and those that measure, stop early, write reports elsewhere or
+/// hide names. Spreading over processes stays: a suite that its own configuration runs in parallel is
+/// known to hold in parallel, and may not hold, or take many times as long, in one process.
 fn sift(options: &[String]) -> (Vec<String>, Vec<String>) {
     const WITH_VALUE: &[&str] = &[
         "--cov",
@@ -381,10 +411,6 @@ fn sift(options: &[String]) -> (Vec<String>, Vec<String>) {
         "--cov-config",
         "--cov-fail-under",
         "--cov-context",
-        "-n",
-        "--numprocesses",
-        "--maxprocesses",
-        "--dist",
         "--junitxml",
         "--junit-xml",
         "--html",
@@ -427,7 +453,6 @@ fn sift(options: &[String]) -> (Vec<String>, Vec<String>) {
         "--no-cov-on-fail",
         "--cov-branch",
         "--cov-append",
-        "-nauto",
         "--random-order",
         "--flakes",
         "--pep8",
@@ -440,10 +465,7 @@ fn sift(options: &[String]) -> (Vec<String>, Vec<String>) {
     let mut rest = options.iter().peekable();
     while let Some(word) = rest.next() {
         let name = word.split('=').next().unwrap_or(word);
-        let spread = word
-            .strip_prefix("-n")
-            .is_some_and(|count| !count.is_empty() && count.chars().all(|c| c.is_ascii_digit()));
-        if ALONE.contains(&name) || spread {
+        if ALONE.contains(&name) {
             dropped.push(word.clone());
         } else if WITH_VALUE.contains(&name) {
             dropped.push(word.clone());

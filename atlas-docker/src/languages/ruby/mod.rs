@@ -71,7 +71,11 @@ impl Language for Ruby {
         self.planned(facts, &manifests)
     }
 
-    fn substitutes(&self, facts: &Facts<'_>) -> Vec<(&'static str, String)> {
+    fn substitutes(
+        &self,
+        facts: &Facts<'_>,
+        _plan: &EnvironmentPlan,
+    ) -> Vec<(&'static str, String)> {
         let gems = Gems::find(facts.tree);
         let all = if gems.are_below() {
             gems.chosen(facts)
