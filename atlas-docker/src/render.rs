@@ -85,6 +85,7 @@ pub fn render(plan: &EnvironmentPlan) -> Result<String, RenderError> {
             build => steps.build,
             prefetch => !plan.prefetch.is_empty(),
             objects => keeps_objects(plan),
+            cache => keeps_cache(plan),
             env => &plan.env,
         } })
         .map_err(RenderError::Template)
@@ -135,6 +136,12 @@ pub(crate) fn script_of<'a>(
 /// dependencies the image has no stage between the base and the sources.
 fn keeps_objects(plan: &EnvironmentPlan) -> bool {
     matches!(plan.language.as_str(), "c" | "cpp") && plan.prefetch.is_empty()
+}
+
+/// Whether the folder of build products is taken over from an earlier commit before dependencies are
+/// compiled: where its entries name all that they were made of.
+fn keeps_cache(plan: &EnvironmentPlan) -> bool {
+    matches!(plan.language.as_str(), "go" | "rust")
 }
 
 /// A word for a POSIX shell; unquoted where that is the same.

@@ -11,6 +11,7 @@ use atlas_core::{
     Sandbox,
 };
 use atlas_docker::{Builder, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox};
+use std::path::Path;
 use std::time::Duration;
 
 /// Each test's own, so that no test reuses or removes another's image.
@@ -107,6 +108,22 @@ async fn what_is_laid_is_newer_than_what_was_built() {
     }
 }
 
+/// Runs a script in a checkout that is a repository, and gives what it prints.
+fn git_in(checkout: &Path) -> impl Fn(&str) -> String + use<> {
+    let checkout = checkout.to_owned();
+    move |script| {
+        let script = format!("git config user.name a && git config user.email a@b.c && {script}");
+        let done = std::process::Command::new("bash")
+            .args(["-ec", &format!("[ -d .git ] || git init -q .; {script}")])
+            .current_dir(&checkout)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{script}: {done:?}");
+        String::from_utf8(done.stdout).unwrap().trim().to_owned()
+    }
+}
+
 /// A template that keeps objects, with a note in the place of each.
 const OBJECTS: &str = r#"ARG BASE=debian:bookworm-slim
 ARG EARLIER=dependencies
@@ -131,19 +148,7 @@ async fn a_build_takes_objects_of_an_ancestor_and_of_no_other() {
     for engine in Engine::all("objects").await {
         let folder = tempfile::tempdir().unwrap();
         let mut repository = repository(folder.path());
-        let checkout = repository.checkout.clone();
-        let git = |script: &str| {
-            let script =
-                format!("git config user.name a && git config user.email a@b.c && {script}");
-            let done = std::process::Command::new("bash")
-                .args(["-ec", &format!("[ -d .git ] || git init -q .; {script}")])
-                .current_dir(&checkout)
-                .env("GIT_CONFIG_GLOBAL", "/dev/null")
-                .output()
-                .unwrap();
-            assert!(done.status.success(), "{script}: {done:?}");
-            String::from_utf8(done.stdout).unwrap().trim().to_owned()
-        };
+        let git = git_in(&repository.checkout);
         let commit = |name: &str, parent: &str| {
             git(&format!(
                 "{{ [ -z '{parent}' ] || git checkout -q '{parent}'; }} && echo {name} > name && \
@@ -185,6 +190,69 @@ async fn a_build_takes_objects_of_an_ancestor_and_of_no_other() {
             if std::ptr::eq(builder, &raw const anew) {
                 builder.discard(&environment.image).await.unwrap();
             }
+        }
+    }
+}
+
+/// A template whose dependencies are compiled upon those of an earlier commit, with a note in the place of each.
+const CACHE: &str = r#"ARG BASE=debian:bookworm-slim
+ARG EARLIER=base
+
+FROM ${BASE} AS base
+SHELL ["/bin/bash", "-eo", "pipefail", "-c"]
+RUN mkdir -p /testbed /opt/atlas/cache
+
+FROM ${EARLIER} AS earlier
+
+FROM base AS dependencies
+COPY --from=earlier /opt/atlas/cache/ /opt/atlas/cache/
+COPY manifests/ /testbed/
+RUN echo "found $(ls /opt/atlas/cache | tr '\n' ' ')"; touch "/opt/atlas/cache/$(cat /testbed/go.mod)"
+
+FROM dependencies AS build
+ADD repo.tar /testbed/
+RUN echo "sources of $(cat /testbed/name)"
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dependencies_of_an_ancestor_are_taken_and_layers_with_the_same_are_shared() {
+    for engine in Engine::all("cache").await {
+        let folder = tempfile::tempdir().unwrap();
+        let mut repository = repository(folder.path());
+        let git = git_in(&repository.checkout);
+        let mut parent = String::new();
+        let mut commit = |name: &str, manifest: &str| {
+            let from = std::mem::take(&mut parent);
+            parent = git(&format!(
+                "{{ [ -z '{from}' ] || git checkout -q '{from}'; }} && echo {name} > name && \
+                 echo {manifest} > go.mod && git add . && git commit -q -m {name} && git rev-parse HEAD"
+            ));
+            parent.clone()
+        };
+        let first = commit("first", "a");
+        let second = commit("second", "b");
+        let third = commit("third", "b");
+        let fourth = commit("fourth", "a");
+        let dockerfile = format!("# {}\n{CACHE}", engine.label);
+        let builder = DockerBuilder::new(engine.connection.clone());
+        let rows: [(&str, Option<&str>); 4] = [
+            (&first, Some("")),
+            (&second, Some("a")),
+            // The layers of the second and of the first: nothing is compiled.
+            (&third, None),
+            (&fourth, None),
+        ];
+        for (at, expected) in rows {
+            git(&format!("git checkout -q {at}"));
+            repository.base = at.parse().unwrap();
+            let (.., log) = built(&builder, &repository, &plan(&[]), &dockerfile).await;
+            let found = log
+                .lines()
+                .filter(|line| !line.contains("RUN"))
+                .find_map(|line| line.split_once("found "))
+                .map(|(_, found)| found.trim_end());
+            assert_eq!(found, expected, "{at}: {log}");
+            assert!(log.contains("sources of "), "{at}: {log}");
         }
     }
 }

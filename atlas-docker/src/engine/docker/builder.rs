@@ -2,7 +2,10 @@
 
 use super::base::{self, Base};
 use super::context::{self, Context};
-use super::{COMMIT_LABEL, FULL, KEY_LABEL, OBJECTS_LABEL, OWNER_LABEL};
+use super::skeleton::skeleton;
+use super::{
+    COMMIT_LABEL, DEPENDENCIES_LABEL, EARLIER_LABEL, FULL, KEY_LABEL, OBJECTS_LABEL, OWNER_LABEL,
+};
 use super::{DockerEngine, disk_full, dockerfile, earlier, fault};
 use crate::build::{BuildOutcome, Builder};
 use crate::engine::capture::Tail;
@@ -104,7 +107,7 @@ impl DockerBuilder {
 
     /// The image's labels as one instruction: the engine makes one of each label that it is given,
     /// and an image for each of them.
-    fn labels(&self, key: &str, objects: Option<(&CommitSha, &str)>) -> String {
+    fn labels(&self, key: &str, objects: Option<&Objects<'_>>) -> String {
         let quoted = |text: &str| {
             let mut quoted = String::from("\"");
             for c in text.chars() {
@@ -120,9 +123,14 @@ impl DockerBuilder {
         let mut labels = self.engine.options().labels.clone();
         labels.insert(KEY_LABEL.to_owned(), key.to_owned());
         labels.insert(OWNER_LABEL.to_owned(), Owner::current().to_string());
-        if let Some((commit, toolchain)) = objects {
-            labels.insert(COMMIT_LABEL.to_owned(), commit.to_string());
-            labels.insert(OBJECTS_LABEL.to_owned(), toolchain.to_owned());
+        if let Some(objects) = objects {
+            labels.insert(COMMIT_LABEL.to_owned(), objects.commit.to_string());
+            labels.insert(OBJECTS_LABEL.to_owned(), objects.toolchain.to_owned());
+            if let Some(hash) = objects.dependencies {
+                labels.insert(DEPENDENCIES_LABEL.to_owned(), hash.to_owned());
+                let earlier = objects.earlier.unwrap_or_default();
+                labels.insert(EARLIER_LABEL.to_owned(), earlier.to_owned());
+            }
         }
         let mut line = String::from("LABEL");
         for (name, value) in &labels {
@@ -132,15 +140,33 @@ impl DockerBuilder {
         line
     }
 
+    /// Hash of what the image's dependencies are compiled from, where that tells whose objects to take.
+    async fn dependencies(
+        &self,
+        repository: &Repository,
+        toolchain: String,
+        dockerfile: &str,
+        files: &BTreeMap<String, String>,
+    ) -> Result<Option<String>, Error> {
+        let checkout = repository.checkout.clone();
+        let (dockerfile, files) = (dockerfile.to_owned(), files.clone());
+        tokio::task::spawn_blocking(move || {
+            earlier::dependencies(&toolchain, &dockerfile, &files, &skeleton(&checkout))
+        })
+        .await
+        .map_err(|why| Error::new(ErrorKind::Internal, "read", "manifests").with_source(why))
+    }
+
     /// An image whose objects are taken again.
     async fn earlier(
         &self,
         repository: &Repository,
         toolchain: Option<&str>,
+        dependencies: Option<&str>,
     ) -> Result<Option<String>, Error> {
         match toolchain {
             Some(toolchain) if self.scratch.is_none() => {
-                earlier::find(&self.engine, repository, toolchain).await
+                earlier::find(&self.engine, repository, toolchain, dependencies).await
             }
             _ => Ok(None),
         }
@@ -216,8 +242,23 @@ impl Builder for DockerBuilder {
         } else {
             self.engine.make_room().await?;
             let toolchain = earlier::toolchain(&base.id, &sent, &files);
-            let objects = toolchain.as_deref().map(|of| (&repository.base, of));
-            let labelled = format!("{sent}{}", self.labels(&key, objects));
+            let dependencies = match toolchain.clone() {
+                Some(toolchain) => {
+                    self.dependencies(repository, toolchain, &sent, &files)
+                        .await?
+                }
+                None => None,
+            };
+            let earlier = self
+                .earlier(repository, toolchain.as_deref(), dependencies.as_deref())
+                .await?;
+            let objects = toolchain.as_deref().map(|toolchain| Objects {
+                commit: &repository.base,
+                toolchain,
+                dependencies: dependencies.as_deref(),
+                earlier: earlier.as_deref(),
+            });
+            let labelled = format!("{sent}{}", self.labels(&key, objects.as_ref()));
             let mut build = Build {
                 engine: &self.engine,
                 cx,
@@ -228,17 +269,17 @@ impl Builder for DockerBuilder {
                 files: &files,
                 arguments: &setup.arguments,
                 anew: self.scratch.is_some(),
-                earlier: self.earlier(repository, toolchain.as_deref()).await?,
+                earlier,
                 steps: Mutex::default(),
             };
             let context = self.pack(repository, &labelled, &files).await?;
             let mut ended = build.run(context).await;
             for _ in 0..REBUILDS {
-                if !lost_a_layer(&ended) {
+                if !is_cut_short(&ended) {
                     break;
                 }
                 cx.progress
-                    .detail("a layer was removed by somebody; building again");
+                    .detail("a layer was removed by somebody, or the engine's answer broke off; building again");
                 build.earlier = None;
                 ended = build
                     .run(self.pack(repository, &labelled, &files).await?)
@@ -301,21 +342,34 @@ const LOST_LAYER: [&str; 3] = [
     "layer does not exist",
 ];
 
+/// What an image says of the objects that it holds.
+struct Objects<'a> {
+    commit: &'a CommitSha,
+    toolchain: &'a str,
+    dependencies: Option<&'a str>,
+    /// The image that some of them are from.
+    earlier: Option<&'a str>,
+}
+
 /// An image that is there.
 struct Made {
     id: String,
     bytes: Option<u64>,
 }
 
-/// Whether a build failed because an image of an earlier step, which it had taken from the cache, or
-/// that of an earlier commit was removed meanwhile: by a prune, or by whoever removed the last image
-/// that stood on it.
-fn lost_a_layer(ended: &Result<Result<Vec<u8>, BuildFailure>, Error>) -> bool {
+/// The client's words for an answer that ended within a line.
+const BROKEN_OFF: &str = "bytes remaining on stream";
+
+/// Whether a build ended by no fault of its own: an image of an earlier step, which it had taken from
+/// the cache, or that of an earlier commit was removed meanwhile (by a prune, or by whoever removed
+/// the last image that stood on it), or the engine's answer broke off.
+fn is_cut_short(ended: &Result<Result<Vec<u8>, BuildFailure>, Error>) -> bool {
     match ended {
         Err(why) if why.kind() == ErrorKind::EngineFailed => {
             let chain = why.chain();
             LOST_LAYER.iter().any(|words| chain.contains(words))
         }
+        Err(why) if why.kind() == ErrorKind::EngineUnreachable => why.chain().contains(BROKEN_OFF),
         Ok(Err(failure)) => earlier::is_its_step(&failure.step),
         Err(_) | Ok(Ok(_)) => false,
     }
@@ -609,12 +663,12 @@ fn is_builders_own(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{lost_a_layer, slug};
+    use super::{is_cut_short, slug};
     use atlas_core::{Error, ErrorKind};
     use std::io;
 
     #[test]
-    fn a_layer_that_is_gone_is_told_from_other_faults() {
+    fn a_build_that_was_cut_short_is_told_from_other_faults() {
         let gone = "Docker stream error: No such image: sha256:7cf6169faa041467cea0dee2ab0318b0f2673c550d4a7879689bb62b91557aea";
         for (kind, message, expected) in [
             (ErrorKind::EngineFailed, gone, true),
@@ -625,11 +679,16 @@ mod tests {
             ),
             (ErrorKind::EngineFailed, "No such image: debian:13", false),
             (ErrorKind::EngineUnreachable, gone, false),
+            (
+                ErrorKind::EngineUnreachable,
+                "bytes remaining on stream",
+                true,
+            ),
             (ErrorKind::EngineFailed, "connection reset by peer", false),
         ] {
             let error = Error::new(kind, "build image at", "`RUN true`")
                 .with_source(io::Error::other(message));
-            assert_eq!(lost_a_layer(&Err(error)), expected, "{message}");
+            assert_eq!(is_cut_short(&Err(error)), expected, "{message}");
         }
     }
 

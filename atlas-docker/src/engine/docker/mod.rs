@@ -43,6 +43,10 @@ const STAGE_LABEL: &str = "atlas.stage";
 const COMMIT_LABEL: &str = "atlas.commit";
 /// Label: hash of the toolchain whose objects an image holds.
 const OBJECTS_LABEL: &str = "atlas.objects";
+/// Label: hash of what the dependencies of an image are compiled from.
+const DEPENDENCIES_LABEL: &str = "atlas.dependencies";
+/// Label: the image of an earlier commit that this one took objects of; empty for none.
+const EARLIER_LABEL: &str = "atlas.earlier";
 /// Label: the process that made it.
 const OWNER_LABEL: &str = "atlas.owner";
 /// Label: the run it belongs to.
