@@ -16,6 +16,11 @@ fn go_is_given_the_tags_of_the_tests_that_change() {
             "b_test.go",
             "// Licence.\n\n//go:build vtable || fts\n\npackage m\n\nimport \"testing\"\n\nfunc TestB(t *testing.T) {}\n",
         ),
+        // No tag makes another system of this one: files of two systems do not compile together.
+        (
+            "c_test.go",
+            "//go:build freebsd || darwin\n\npackage m\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) {}\n",
+        ),
         (
             ".github/workflows/t.yml",
             "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n    - run: go test ./...\n    - run: go test -tags fts ./...\n",
@@ -23,10 +28,15 @@ fn go_is_given_the_tags_of_the_tests_that_change() {
     ];
     let folder = folder(&files);
     let mut repository = repository(folder.path());
-    for (touched, expected) in [("a_test.go", false), ("b_test.go", true)] {
+    for (touched, expected) in [
+        ("a_test.go", None),
+        ("b_test.go", Some("fts")),
+        ("c_test.go", None),
+    ] {
         repository.touched = vec![touched.to_owned()];
         let plan = plan(&repository, &AnalysisOptions::default());
-        let found = plan.test_cmd.contains("-tags=fts");
+        let tags = plan.test_cmd.split_once("-tags=");
+        let found = tags.and_then(|(_, rest)| rest.split(' ').next());
         assert_eq!(found, expected, "{touched}: {}", plan.test_cmd);
     }
 }

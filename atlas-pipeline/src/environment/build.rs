@@ -8,6 +8,7 @@ use crate::log_reading::LogReading;
 use crate::make::build_proof;
 use crate::plausible;
 use crate::reason;
+use crate::runners::pinned;
 use crate::store::{Workplace, write_json};
 use crate::{CachedSandbox, Engines, write_atomically};
 use atlas_core::{
@@ -232,8 +233,8 @@ pub async fn build(
     Ok(report)
 }
 
-/// Leaves the folder `environment`, of which `docker build` alone makes the plan's environment. A plan that cannot
-/// be rendered leaves none.
+/// Leaves the folder `environment`, of which `docker build` alone makes the plan's environment, with what pins the
+/// order of its tests. A plan that cannot be rendered leaves none.
 pub(crate) async fn publish(
     cx: &RunContext,
     repository: &Repository,
@@ -244,7 +245,8 @@ pub(crate) async fn publish(
     if render(plan).is_err() {
         return Ok(());
     }
-    let (repository, plan) = (repository.clone(), plan.clone());
+    // With the order of tests that every run has.
+    let (repository, plan) = (repository.clone(), pinned(plan));
     let folder = artefacts.join("environment");
     tokio::task::spawn_blocking(move || write_context(&repository, &plan, &folder))
         .await
@@ -308,4 +310,38 @@ fn tail(log: &[u8]) -> Vec<Evidence> {
         .iter()
         .map(|(at, line)| Evidence::at("base.log", at + 1, (*line).to_owned()))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::publish;
+    use atlas_core::{EnvironmentPlan, Repository, RunContext};
+    use std::collections::BTreeMap;
+
+    #[tokio::test]
+    async fn what_is_published_pins_the_order_of_tests() {
+        let folder = tempfile::tempdir().unwrap();
+        let repository = Repository {
+            name: "owner/name".to_owned(),
+            checkout: folder.path().join("checkout"),
+            base: "0".repeat(40).parse().unwrap(),
+            base_date: "2025-06-01T12:00:00Z".to_owned(),
+            head_manifests: BTreeMap::new(),
+            head_tests: BTreeMap::new(),
+            touched: Vec::new(),
+        };
+        std::fs::create_dir(&repository.checkout).unwrap();
+        let plan = EnvironmentPlan {
+            language: "ruby".to_owned(),
+            base_image: "ruby:3.1".to_owned(),
+            log_parser_name: "minitest".to_owned(),
+            ..EnvironmentPlan::default()
+        };
+        let cx = RunContext::new("publish");
+        publish(&cx, &repository, &plan, folder.path())
+            .await
+            .unwrap();
+        let text = std::fs::read_to_string(folder.path().join("environment/Dockerfile")).unwrap();
+        assert!(text.contains("ENV SEED=\"0\""), "{text}");
+    }
 }

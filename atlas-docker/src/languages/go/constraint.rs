@@ -7,6 +7,55 @@ use std::collections::BTreeSet;
 /// Tags that hold on this machine by themselves; so does every `go1.x`.
 const OWN: &[&str] = &["linux", "amd64", "unix", "cgo", "gc"];
 
+/// Words that name a system, a processor or a way to compile: no tag that a command gives makes them hold.
+const OF_THE_MACHINE: &[&str] = &[
+    "aix",
+    "android",
+    "darwin",
+    "dragonfly",
+    "freebsd",
+    "hurd",
+    "illumos",
+    "ios",
+    "js",
+    "nacl",
+    "netbsd",
+    "openbsd",
+    "plan9",
+    "solaris",
+    "wasip1",
+    "windows",
+    "zos",
+    "386",
+    "amd64p32",
+    "arm",
+    "armbe",
+    "arm64",
+    "arm64be",
+    "loong64",
+    "mips",
+    "mipsle",
+    "mips64",
+    "mips64le",
+    "mips64p32",
+    "mips64p32le",
+    "ppc",
+    "ppc64",
+    "ppc64le",
+    "riscv",
+    "riscv64",
+    "s390",
+    "s390x",
+    "sparc",
+    "sparc64",
+    "wasm",
+    "asan",
+    "boringcrypto",
+    "gccgo",
+    "msan",
+    "race",
+];
+
 /// The tags without which test files that the pull request touches are not compiled, each with the line that
 /// asks for it. `tags` are those that are given already.
 pub(super) fn missing(facts: &Facts<'_>, tags: &[&str]) -> Vec<(String, Evidence)> {
@@ -45,7 +94,7 @@ pub(super) fn missing(facts: &Facts<'_>, tags: &[&str]) -> Vec<(String, Evidence
         }
         let mut words: Vec<&str> = constraint
             .split(|c: char| !is_word(c))
-            .filter(|word| !word.is_empty() && *word != "ignore")
+            .filter(|word| !word.is_empty() && *word != "ignore" && !OF_THE_MACHINE.contains(word))
             .collect();
         words.sort_by_key(|word| !in_ci(word));
         let enough = words.into_iter().find(|word| {
