@@ -186,7 +186,7 @@ fn lines_of(lines: &Lines<'_>, id: &str, status: TestStatus, names: &[&str]) -> 
 }
 
 /// Numbers made equal.
-fn level(text: &str) -> String {
+pub(super) fn level(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.trim().chars() {
         if c.is_ascii_digit() {

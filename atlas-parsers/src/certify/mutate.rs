@@ -3,7 +3,7 @@
 use super::certificate::CheckKind;
 use super::foreign;
 use super::lines::{
-    Exemplar, Lines, Told, Way, Ways, find_word, likeness, parent, plain, rewritten, told,
+    Exemplar, Lines, Told, Way, Ways, find_word, level, likeness, parent, plain, rewritten, told,
 };
 use super::words::{Saying, saying};
 use atlas_core::TestStatus;
@@ -387,7 +387,7 @@ pub(super) fn doubts(
     let mut found = Vec::new();
     // Where in a line the word of a passed test stands: from its start, and from its end.
     let mut places: BTreeMap<(bool, usize), usize> = BTreeMap::new();
-    let mut tellers = 0;
+    let mut tellers: Vec<&str> = Vec::new();
     for (number, test) in told.iter().enumerate() {
         for line in ways.telling(&lines, &told, number) {
             let text = &lines.shown[line.line];
@@ -415,7 +415,7 @@ pub(super) fn doubts(
                     .iter()
                     .position(|word| saying(word) == Some(Saying::Passed))
                 {
-                    tellers += 1;
+                    tellers.push(text);
                     *places.entry((true, at)).or_default() += 1;
                     *places.entry((false, words.len() - at)).or_default() += 1;
                 }
@@ -424,22 +424,18 @@ pub(super) fn doubts(
     }
     let Some(((from_start, place), _)) = places
         .into_iter()
-        .filter(|(_, seen)| *seen == tellers && tellers >= 2)
+        .filter(|(_, seen)| *seen == tellers.len() && tellers.len() >= 2)
         .min_by_key(|((from_start, place), _)| (*place, !*from_start))
     else {
         return found;
     };
+    let frame = Frame::of(&tellers);
     let names: Vec<&str> = tests.keys().copied().take(4_000).collect();
     for (at, line) in lines.shown.iter().enumerate().take(20_000) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let at_place = if from_start {
-            words.get(place)
-        } else {
-            words.len().checked_sub(place).and_then(|at| words.get(at))
-        };
-        let word = at_place.and_then(|word| saying(word));
+        let word = word_at(&words, from_start, place).and_then(saying);
         let is_result = matches!(word, Some(Saying::Failed | Saying::Skipped));
-        if words.len() < 2 || !is_result || is_message(words[0]) {
+        if words.len() < 2 || !is_result || is_message(words[0]) || !frame.holds(&words) {
             continue;
         }
         let whole = names.iter().filter(|name| find_word(line, name).is_some());
@@ -472,6 +468,74 @@ pub(super) fn doubts(
         found.push((CheckKind::Lookalike, true, 1, what));
     }
     found
+}
+
+/// What a runner writes around every name and word of a result: `test … ... ok`, `Test #5: … Passed 0.1 sec`.
+/// What a program prints has the words of outcomes, too, and hardly ever the rest.
+#[derive(Debug, Default)]
+struct Frame {
+    /// From a line's start or its end, and which word, numbers made equal.
+    words: Vec<(bool, usize, String)>,
+    /// Whether the word of an outcome is in capitals, where nothing else is common to all lines.
+    capitals: Option<bool>,
+}
+
+impl Frame {
+    fn of(tellers: &[&str]) -> Self {
+        let lines: Vec<Vec<&str>> = tellers
+            .iter()
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        let mut frame = Self::default();
+        let [first, others @ ..] = lines.as_slice() else {
+            return frame;
+        };
+        // What two lines have in common may be of their names.
+        if others.len() < 2 {
+            return frame;
+        }
+        for (from_start, place) in [(true, 0), (true, 1), (true, 2), (false, 1), (false, 2)] {
+            let Some(word) = word_at(first, from_start, place) else {
+                continue;
+            };
+            let everywhere = others.iter().all(|line| {
+                word_at(line, from_start, place).is_some_and(|other| level(other) == level(word))
+            });
+            if everywhere && saying(word).is_none() {
+                frame.words.push((from_start, place, level(word)));
+            }
+        }
+        if frame.words.is_empty() {
+            let told = first.iter().find(|word| saying(word).is_some());
+            frame.capitals = told.map(|word| in_capitals(word));
+        }
+        frame
+    }
+
+    fn holds(&self, words: &[&str]) -> bool {
+        let same = |(from_start, place, word): &(bool, usize, String)| {
+            word_at(words, *from_start, *place).is_some_and(|other| level(other) == *word)
+        };
+        let told = || words.iter().find(|word| saying(word).is_some());
+        self.words.iter().all(same)
+            && self
+                .capitals
+                .is_none_or(|capitals| told().is_some_and(|word| in_capitals(word) == capitals))
+    }
+}
+
+fn in_capitals(word: &str) -> bool {
+    !word.contains(char::is_lowercase)
+}
+
+/// A word of a line, counted from its start (from 0) or from its end (from 1).
+fn word_at<'a>(words: &[&'a str], from_start: bool, place: usize) -> Option<&'a str> {
+    let at = if from_start {
+        place
+    } else {
+        words.len().checked_sub(place)?
+    };
+    words.get(at).copied()
 }
 
 /// Whether a line that begins with this word is a message about a line of a source: `a_test.go:36: failed:`.

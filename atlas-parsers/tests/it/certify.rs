@@ -297,3 +297,57 @@ fn a_message_about_a_line_of_a_source_is_no_result() {
     let lookalike = &certificate.checks[&CheckKind::Lookalike];
     assert_eq!((lookalike.passed, lookalike.done), (1, 1), "{lookalike:#?}");
 }
+
+/// Words of outcomes in what programs print, at the place where the runner has its own.
+#[test]
+fn what_a_program_prints_is_no_result_where_the_runner_writes_more_around_it() {
+    let cargo = "running 4 tests\ntest a::error ... ok\ntest a::list ... ok\ntest plain ... ok\ntest error ... FAILED\n\n\
+        failures:\n\n---- error stdout ----\nUnexpected failure.\nerror: 1 target failed:\n\n\nfailures:\n    error\n\n\
+        test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n";
+    let pytest = "============================= test session starts ==============================\n\
+        collected 4 items\n\ntests/test_a.py ...F                                                      [100%]\n\n\
+        =================================== FAILURES ===================================\n\
+        ____________________________________ test_d ____________________________________\n\n\
+            skip = True\n\
+        =========================== short test summary info ============================\n\
+        PASSED tests/test_a.py::test_a\nPASSED tests/test_a.py::test_b\nPASSED tests/test_b.py::test_c\n\
+        FAILED tests/test_b.py::test_d - assert 1\n\
+        ========================= 1 failed, 3 passed in 0.05s ==========================\n";
+    for (parser, text) in [("cargo", cargo), ("pytest", pytest)] {
+        let case = |log| CertifyCase {
+            name: "fail.log".to_owned(),
+            log,
+            truth: None,
+            exit_code: Some(1),
+        };
+        let parsers = Parsers::builtin();
+        let parser = parsers.get(parser).unwrap();
+        let certificate = certify(&*parser, "hash", &[case(text.as_bytes())]);
+        if let Some(words) = certificate.checks.get(&CheckKind::Words) {
+            assert_eq!(words.passed, words.done, "{words:#?}");
+        }
+        let lookalike = &certificate.checks[&CheckKind::Lookalike];
+        assert_eq!((lookalike.passed, lookalike.done), (1, 1), "{lookalike:#?}");
+    }
+    // A line of the runner's own form that no test was read of is one still.
+    let unread = format!("{cargo}test nobody ... FAILED\n");
+    let deaf = RuleSet::from_json(
+        &json!({
+            "schema_version": 1, "id": "deaf", "statuses": {"ok": "PASSED"},
+            "lines": [{"name": "result", "pattern": "test (?P<id>\\S+) \\.\\.\\. (?P<status>ok)"}],
+        })
+        .to_string(),
+    )
+    .unwrap()
+    .compile()
+    .unwrap();
+    let case = CertifyCase {
+        name: "fail.log".to_owned(),
+        log: unread.as_bytes(),
+        truth: None,
+        exit_code: Some(1),
+    };
+    let certificate = certify(&deaf, "hash", &[case]);
+    let lookalike = &certificate.checks[&CheckKind::Lookalike];
+    assert!(lookalike.passed < lookalike.done, "{lookalike:#?}");
+}

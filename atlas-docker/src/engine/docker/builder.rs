@@ -274,10 +274,12 @@ impl Builder for DockerBuilder {
             };
             let context = self.pack(repository, &labelled, &files).await?;
             let mut ended = build.run(context).await;
-            for _ in 0..REBUILDS {
+            for turn in 1..=REBUILDS {
                 if !is_cut_short(&ended) {
                     break;
                 }
+                // An engine may go on taking a layer for cached that is not there.
+                build.anew |= turn == REBUILDS;
                 cx.progress
                     .detail("a layer was removed by somebody, or the engine's answer broke off; building again");
                 build.earlier = None;

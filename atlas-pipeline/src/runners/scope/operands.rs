@@ -91,9 +91,16 @@ pub(super) fn replaced(
         return Err("the command runs none of the files that the pull request touches".to_owned());
     }
     kept.push(SELECTION);
+    let mut ahead = command[..start].trim_end().to_owned();
+    let name = ahead
+        .rfind(|c: char| c.is_whitespace() || matches!(c, ';' | '('))
+        .map_or(0, |before| before + 1);
+    if ahead[name..].rsplit('/').next() == Some("borp") {
+        // It adds the files that its configuration names to those that it is given.
+        ahead.insert_str(name, "env BORP_CONF_FILE=none ");
+    }
     Ok(format!(
-        "{} {}{}",
-        command[..start].trim_end(),
+        "{ahead} {}{}",
         kept.join(" "),
         &command[start + end..]
     ))
@@ -208,6 +215,11 @@ mod tests {
                 "mocha",
                 "mocha @",
                 &["test/a.js", "test/c.ts", "test/deep/b.js"],
+            ),
+            (
+                "export PATH=\"$PWD/node_modules/.bin:$PATH\"; borp --reporter spec",
+                "; env BORP_CONF_FILE=none borp --reporter spec @",
+                &["lib/d.test.js", "test/a.js", "test/c.ts", "test/deep/b.js"],
             ),
             (
                 "node --test $(node --help | grep -q x && echo --test-timeout=1) --import tsx lib/*.test.js 2>\"$ATLAS_OUT/report.tap\" || (code=$?; exit $code)",
