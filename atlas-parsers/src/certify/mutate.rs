@@ -476,8 +476,9 @@ pub(super) fn doubts(
 struct Frame {
     /// From a line's start or its end, and which word, numbers made equal.
     words: Vec<(bool, usize, String)>,
-    /// Whether the word of an outcome is in capitals, where nothing else is common to all lines.
-    capitals: Option<bool>,
+    /// Whether the words of outcomes are in capitals, where nothing else is common to all lines: then one in
+    /// small letters is none. A runner that says `ok` may say `FAILED`.
+    in_capitals: bool,
 }
 
 impl Frame {
@@ -505,10 +506,7 @@ impl Frame {
                 frame.words.push((from_start, place, level(word)));
             }
         }
-        if frame.words.is_empty() {
-            let told = first.iter().find(|word| saying(word).is_some());
-            frame.capitals = told.map(|word| in_capitals(word));
-        }
+        frame.in_capitals = frame.words.is_empty() && lines.iter().all(|line| in_capitals(line));
         frame
     }
 
@@ -516,16 +514,15 @@ impl Frame {
         let same = |(from_start, place, word): &(bool, usize, String)| {
             word_at(words, *from_start, *place).is_some_and(|other| level(other) == *word)
         };
-        let told = || words.iter().find(|word| saying(word).is_some());
-        self.words.iter().all(same)
-            && self
-                .capitals
-                .is_none_or(|capitals| told().is_some_and(|word| in_capitals(word) == capitals))
+        self.words.iter().all(same) && (!self.in_capitals || in_capitals(words))
     }
 }
 
-fn in_capitals(word: &str) -> bool {
-    !word.contains(char::is_lowercase)
+/// Whether the first word of a line that tells an outcome has no small letter.
+fn in_capitals(words: &[&str]) -> bool {
+    let mut told = words.iter().filter(|word| saying(word).is_some());
+    told.next()
+        .is_some_and(|word| !word.contains(char::is_lowercase))
 }
 
 /// A word of a line, counted from its start (from 0) or from its end (from 1).

@@ -350,4 +350,26 @@ fn what_a_program_prints_is_no_result_where_the_runner_writes_more_around_it() {
     let certificate = certify(&deaf, "hash", &[case]);
     let lookalike = &certificate.checks[&CheckKind::Lookalike];
     assert!(lookalike.passed < lookalike.done, "{lookalike:#?}");
+
+    // Where the name is all that stands beside it, too, in letters of another kind.
+    let text = "adds ok\nlists ok\nsorts ok\nnobody FAILED\n";
+    let deaf = RuleSet::from_json(
+        &json!({
+            "schema_version": 1, "id": "deaf", "statuses": {"ok": "PASSED"},
+            "lines": [{"name": "result", "pattern": "(?P<id>\\S+) (?P<status>ok)"}],
+        })
+        .to_string(),
+    )
+    .unwrap()
+    .compile()
+    .unwrap();
+    let case = CertifyCase {
+        name: "fail.log".to_owned(),
+        log: text.as_bytes(),
+        truth: None,
+        exit_code: Some(1),
+    };
+    let certificate = certify(&deaf, "hash", &[case]);
+    let lookalike = &certificate.checks[&CheckKind::Lookalike];
+    assert!(lookalike.passed < lookalike.done, "{lookalike:#?}");
 }

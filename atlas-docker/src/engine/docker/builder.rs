@@ -363,8 +363,8 @@ struct Made {
 const BROKEN_OFF: &str = "bytes remaining on stream";
 
 /// Whether a build ended by no fault of its own: an image of an earlier step, which it had taken from
-/// the cache, or that of an earlier commit was removed meanwhile (by a prune, or by whoever removed
-/// the last image that stood on it), or the engine's answer broke off.
+/// the cache, or that of an earlier commit was removed meanwhile (`docker image prune` does, and so
+/// does removing the last image that stands on it), or the engine's answer broke off.
 fn is_cut_short(ended: &Result<Result<Vec<u8>, BuildFailure>, Error>) -> bool {
     match ended {
         Err(why) if why.kind() == ErrorKind::EngineFailed => {

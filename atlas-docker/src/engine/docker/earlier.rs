@@ -26,13 +26,19 @@ pub(super) fn toolchain(
     files: &BTreeMap<String, String>,
 ) -> Option<String> {
     let (below, _) = dockerfile.split_once(&format!("\nFROM ${{{ARGUMENT}}} "))?;
-    let mut hash = Sha256::new_with_prefix(format!("{base}\n{below}"));
+    let hash = hash_of(base, below, files);
+    Some(crate::engine::hex(&hash.finalize()))
+}
+
+/// Of what lies below, some instructions and the files that they name.
+fn hash_of(below: &str, instructions: &str, files: &BTreeMap<String, String>) -> Sha256 {
+    let mut hash = Sha256::new_with_prefix(format!("{below}\n{instructions}"));
     for (path, text) in files {
-        if below.contains(path.as_str()) {
+        if instructions.contains(path.as_str()) {
             hash.update(format!("\n{path}\n{text}"));
         }
     }
-    Some(crate::engine::hex(&hash.finalize()))
+    hash
 }
 
 /// Whether an instruction begins the stage that the image stands for.
@@ -53,12 +59,7 @@ pub(super) fn dependencies(
     if !stage.contains("--from=earlier") {
         return None;
     }
-    let mut hash = Sha256::new_with_prefix(format!("{toolchain}\n{stage}"));
-    for (path, text) in files {
-        if stage.contains(path.as_str()) {
-            hash.update(format!("\n{path}\n{text}"));
-        }
-    }
+    let mut hash = hash_of(toolchain, stage, files);
     for (path, bytes) in manifests {
         hash.update(format!("\n{path}\n{}\n", bytes.len()));
         hash.update(bytes);
