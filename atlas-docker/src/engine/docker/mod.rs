@@ -5,6 +5,7 @@ mod builder;
 mod collect;
 mod container;
 mod context;
+mod cut_short;
 mod disk;
 mod dockerfile;
 mod earlier;
