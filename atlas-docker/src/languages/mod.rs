@@ -20,7 +20,7 @@ pub(crate) use python::{Database, database};
 pub(crate) use registry::BUILTIN;
 
 use crate::analysis::{Facts, Presence, Verdict};
-use crate::toolbox::{self, NODE_HEADERS, NODE_VERSION};
+use crate::toolbox::{self, NODE_HEADERS, NODE_VERSION, PYTHON_UV};
 use crate::tree::Tree;
 use atlas_core::EnvironmentPlan;
 use std::fmt;
@@ -83,8 +83,10 @@ pub(crate) fn needs_no_sources(command: &str) -> bool {
         name.chars()
             .all(|c| c.is_ascii_alphanumeric() || "@/._-^~".contains(c))
     });
-    let headers = command == toolbox::call(NODE_HEADERS);
-    node || tool || headers || command == MAKE_VENV || makes_folder(command)
+    let program = [NODE_HEADERS, PYTHON_UV]
+        .iter()
+        .any(|name| command == toolbox::call(name));
+    node || tool || program || command == MAKE_VENV || makes_folder(command)
 }
 
 /// Whether a command does nothing but make a folder of the environment.

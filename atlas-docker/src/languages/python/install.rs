@@ -6,7 +6,7 @@ use super::runner::{Runner, is_test_tool};
 use crate::analysis::Facts;
 use crate::languages::MAKE_VENV;
 use crate::render::shell_quote;
-use crate::toolbox::{self, INSTALL_PYTHON, call};
+use crate::toolbox::{self, INSTALL_PYTHON, PYTHON_UV, call};
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -169,6 +169,7 @@ pub(super) fn plan(
             Some(Evidence::at(file, line, text))
         });
     plan.build.push(MAKE_VENV.to_owned());
+    let begun = plan.build.len();
     let mut constraint = String::new();
     if let Some((file, pins)) = manifests.locked(facts.tree) {
         let words: Vec<String> = pins.iter().map(|pin| shell_quote(pin)).collect();
@@ -202,6 +203,9 @@ pub(super) fn plan(
     let backend = backend(manifests);
     if !words.is_empty() || manifests.installable.is_some() {
         toolbox::add(plan, INSTALL_PYTHON);
+        toolbox::add(plan, PYTHON_UV);
+        // Below the manifests, so that all commits share it.
+        plan.build.insert(begun, call(PYTHON_UV));
         let mut command = format!("{}{}{constraint}", call(INSTALL_PYTHON), day(facts));
         if manifests.installable.is_some() {
             command.push_str(" --project .");

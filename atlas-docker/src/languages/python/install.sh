@@ -38,19 +38,15 @@ trap 'rm -rf "$work"; [ -n "${ATLAS_WARM:-}" ] || rm -rf "$cache"' EXIT
 export VIRTUAL_ENV="$venv" UV_PYTHON="$venv/bin/python" UV_CACHE_DIR="$cache" UV_PYTHON_DOWNLOADS=never UV_NO_PROGRESS=1
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 
-# uv resolves as of a day. It is one program for every Python, but its package is not offered to
-# the older ones; so it is taken out of the package.
+# What differs from what is asked for stands in the environment's lock and in the row.
+note() {
+  echo "atlas: $*"
+  echo "$*" >> "$ATLAS_ENV/drift"
+}
+
 get_uv() {
-  [ ! -x "$uv" ] || return 0
-  for pip in "$venv/bin/python -m pip" "python3 -m pip"; do
-    if $pip download --quiet --no-deps --only-binary :all: --python-version 3.12 \
-      --platform "manylinux2014_$(uname -m)" --dest "$work/uv" uv > "$work/uv.log" 2>&1; then
-      python3 -m zipfile -e "$work"/uv/uv-*.whl "$work/uv" && mkdir -p "${uv%/*}" &&
-        mv "$work"/uv/uv-*.data/scripts/uv "$uv" && chmod +x "$uv" && "$uv" --version && return 0
-    fi
-  done
-  tail -n 3 "$work/uv.log"
-  return 1
+  bash "$ATLAS_ENV/toolbox/python-uv"
+  [ -x "$uv" ]
 }
 
 # uv has its own settings for the index that pip is told to use.
@@ -112,7 +108,7 @@ with_uv() {
     [ -n "$broken" ] || return 1
     if grep -qE "build .$broken @ file:" "$work/error.log"; then broken="setuptools"; fi
     case " ${date[*]} " in *" $broken="*) return 1 ;; esac
-    echo "atlas: $broken is taken from after $day: its release of then cannot be built here"
+    note "$broken is taken from after $day: its release of then cannot be built here"
     date+=(--exclude-newer-package "$broken=2999-12-31")
   done
   return 1
@@ -146,19 +142,19 @@ install_lists() {
       with_uv "${limit[@]}" || from_manifest && return 0
       # With the sources there the strongest way may still do.
       [ -z "${ATLAS_WARM:-}" ] || return 1
-      echo "atlas: the lockfile's versions cannot be installed together"
+      note "the lockfile's versions cannot be installed together"
     fi
     if [ -n "$day" ]; then
       with_uv || from_manifest && return 0
       [ -z "${ATLAS_WARM:-}" ] || return 1
-      echo "atlas: dependencies cannot be installed as of $day"
+      note "dependencies cannot be installed as of $day"
       date=()
     fi
     with_uv && return 0
   fi
   # pip would install the project itself, of which only the manifests are there.
   [ -z "${ATLAS_WARM:-}" ] || return 1
-  echo "atlas: pip installs what the index has now"
+  note "pip installs what the index has now"
   "$venv/bin/python" -m pip install ${limit[@]+"${limit[@]}"} -r "$work/in.txt" ||
     "$venv/bin/python" -m pip install -r "$work/in.txt" ||
     "$venv/bin/python" -m pip install --ignore-requires-python -r "$work/in.txt"
@@ -174,7 +170,7 @@ install_project() {
   if [ -x "$uv" ] && "$uv" pip install "${date[@]}" wheel "${backend[@]:-setuptools}"; then
     "${pip[@]}" --no-build-isolation -e "$project" && return 0
   fi
-  echo "atlas: the project's build runs with the newest tools"
+  note "the project's build runs with the newest tools"
   "${pip[@]}" -e "$project" || "${pip[@]}" --ignore-requires-python -e "$project"
 }
 
