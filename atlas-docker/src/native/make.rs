@@ -52,6 +52,38 @@ pub(crate) fn rule(facts: &Facts<'_>, file: &str, target: &str) -> Option<Eviden
     })
 }
 
+/// Whether a target is a program that its recipe links and does not run: `test: a.o` with `$(CC) $^ -o $@`.
+fn only_links(text: &str, target: &str) -> bool {
+    let mut lines = text.lines();
+    let is_rule = |line: &&str| {
+        line.split_once(':').is_some_and(|(targets, rest)| {
+            !line.starts_with(['\t', '#', ' ', '.'])
+                && !rest.starts_with('=')
+                && targets.split_whitespace().any(|name| name == target)
+        })
+    };
+    let mut recipe = Vec::new();
+    while lines.by_ref().any(|line| is_rule(&line)) {
+        recipe.extend(lines.clone().take_while(|line| line.starts_with('\t')));
+    }
+    let links = |line: &&str| {
+        let command = line.trim_start().trim_start_matches(['@', '-', '+']);
+        ["$(CC)", "$(CXX)", "$(LD)", "${CC}", "${CXX}", "${LD}"]
+            .iter()
+            .any(|start| command.starts_with(start))
+            && !command.contains("&&")
+            && !command.contains(';')
+    };
+    !recipe.is_empty() && recipe.iter().all(links)
+}
+
+/// The line of a rule that runs something.
+fn running_rule(facts: &Facts<'_>, file: &str, target: &str) -> Option<Evidence> {
+    let line = rule(facts, file, target)?;
+    let text = facts.tree.text(file).unwrap_or_default();
+    (!only_links(&text, target)).then_some(line)
+}
+
 pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
     let root = makefile(facts, folder);
     let mut chosen: Option<(String, String, &str, Evidence)> = None;
@@ -73,7 +105,7 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
             };
             let target = TARGETS.iter().find(|target| words.contains(target));
             if let Some(target) = target
-                && rule(facts, &file, target).is_some()
+                && running_rule(facts, &file, target).is_some()
             {
                 let line = Evidence::at(command.file.clone(), command.line, command.text.clone());
                 chosen.get_or_insert((place, file, target, line));
@@ -88,7 +120,7 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
             && let Some(file) = makefile(facts, &place)
         {
             chosen = TARGETS.iter().find_map(|target| {
-                let line = rule(facts, &file, target)?;
+                let line = running_rule(facts, &file, target)?;
                 Some((place.clone(), file.clone(), *target, line))
             });
         }
@@ -145,4 +177,26 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
         }
     }
     Some(recipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::only_links;
+
+    #[test]
+    fn a_program_that_is_named_as_a_test_is_not_run_by_its_rule() {
+        let linked =
+            "all: test\n\ntest: test.o data.o\n\t$(CC) $^ $(LDFLAGS) -o $@\n\nclean:\n\trm test\n";
+        assert!(only_links(linked, "test"));
+        assert!(!only_links(linked, "clean"));
+        for text in [
+            "test: test.o\n\t$(CC) $^ -o $@\n\t./test\n",
+            "test: test.o\n\t$(CC) $^ -o $@ && ./$@\n",
+            "test: program\n",
+            ".PHONY: test\ntest:\n\t$(MAKE) -C tests $@\n",
+            "test := a\ncheck:\n\t$(CC) a.c\n",
+        ] {
+            assert!(!only_links(text, "test"), "{text}");
+        }
+    }
 }
