@@ -12,6 +12,11 @@ fi
 newer=$1
 shift
 log=$(mktemp)
+# What differs from what is asked for stands in the environment's lock and in the row.
+note() {
+  echo "atlas: $*"
+  echo "$*" >> "$ATLAS_ENV/drift"
+}
 
 # Whatever fails, other modules go on. The pattern selects every class and no method: Surefire then
 # fetches the provider of the test framework and starts it, and nothing is tested.
@@ -60,7 +65,7 @@ released() {
       }
       /<\/parent>/ { inside = 0 }
       { print }' "$from.pom" > "$place/$version-SNAPSHOT/$name-$version-SNAPSHOT.pom"
-    echo "atlas: $group:$name:$version stands in for its snapshot, which no repository has"
+    note "$group:$name:$version stands in for its snapshot, which no repository has"
     found=0
   done < <(grep -oE '[A-Za-z0-9._-]+:[A-Za-z0-9._-]+:(pom|jar):[A-Za-z0-9._-]+-SNAPSHOT' "$log" | sed 's/-SNAPSHOT$//' | sort -u)
   return $found

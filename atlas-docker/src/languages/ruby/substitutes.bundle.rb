@@ -69,6 +69,17 @@ coverage = {
   "coveralls_reborn" => %w[coveralls Coveralls],
   "simplecov" => %w[simplecov SimpleCov],
 }
+# The file of a gem that sources require and name nothing of, as a helper does with a runner's plugin: an empty
+# one does. What needs more of it fails for want of a method, and not all that loads the helper.
+texts = Dir["**/*.{rb,rake}", "Rakefile"].reject { |path| path.start_with?("vendor/") }.map do |path|
+  File.file?(path) ? File.binread(path) : ""
+end
+only_required = lambda do |name|
+  file = name.tr("-", "/")
+  constant = file.split("/").map { |part| part.split("_").map(&:capitalize).join }.join("::")
+  word = /^\s*require\s*\(?\s*["']#{Regexp.escape(file)}["']/n
+  file if texts.any? { |text| text.match?(word) } && texts.none? { |text| text.include?(constant) }
+end
 stubs = File.join(home, "stubs")
 lines = ["source \"https://rubygems.org\""]
 wanted.sort.each do |name, (requirement, autorequire)|
@@ -88,6 +99,12 @@ wanted.sort.each do |name, (requirement, autorequire)|
       end
     RUBY
     warn "atlas: gem #{name} is not here: coverage is not measured"
+  elsif (file = only_required.call(name))
+    FileUtils.mkdir_p(File.join(stubs, File.dirname(file)))
+    File.write(File.join(stubs, "#{file}.rb"), "")
+    note = "gem #{name} is not here: it is required and nothing of it is named"
+    warn "atlas: #{note}"
+    File.write(File.join(home, "drift"), "#{note}\n", mode: "a")
   else
     warn "atlas: gem #{name} is not here"
   end
