@@ -101,8 +101,11 @@ case $kind in
     program redis-server
     secret=()
     if [ -n "$password" ]; then secret=(--requirepass "$password"); fi
+    # Clients look for one socket, whatever the port.
+    socket=()
+    if [ "$port" = 6379 ]; then socket=(--unixsocket "$(socket_folder /tmp)/redis.sock" --unixsocketperm 777); fi
     start redis-server --port "$port" --bind 127.0.0.1 -::1 --dir "$here/data" --save '' --appendonly no \
-      --enable-debug-command local "${secret[@]}"
+      --enable-debug-command local "${socket[@]}" "${secret[@]}"
     ;;
   sentinel)
     program redis-server
