@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Memory in bytes, swap included. Default 4 GiB.
+    /// Memory in bytes, swap included. Default 8 GiB.
     pub memory_bytes: u64,
     /// Processor cores, fractions allowed. Default 2.
     pub cpus: f64,
@@ -24,7 +24,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            memory_bytes: 4 << 30,
+            memory_bytes: 8 << 30,
             cpus: 2.0,
             processes: 1024,
             seconds: 1800,

@@ -16,6 +16,8 @@ pub enum Fault {
     Repository,
     /// Atlas does not know something that it would have to know.
     Atlas,
+    /// Either the pull request's own test or the environment; the log names no side.
+    Unknown,
 }
 
 impl fmt::Display for Fault {
@@ -25,6 +27,7 @@ impl fmt::Display for Fault {
             Self::Environment => "the environment",
             Self::Repository => "the repository",
             Self::Atlas => "Atlas",
+            Self::Unknown => "not known: the pull request's own test, or the environment",
         })
     }
 }
@@ -246,6 +249,7 @@ pub fn telling_lines(
 /// ```
 /// assert!(atlas_core::telling("fatal error: a.h: No such file") > atlas_core::telling("FAIL x [setup failed]"));
 /// assert_eq!(atlas_core::telling("ok 1 - an error is raised"), 0);
+/// assert_eq!(atlas_core::telling("CC obj/error_private.o"), 0);
 /// ```
 pub fn telling(line: &str) -> u8 {
     if is_command(line) || is_passing(line) {
@@ -268,7 +272,20 @@ pub fn telling(line: &str) -> u8 {
     if small.contains("because of errors") || small.contains("***") && small.contains("] error ") {
         return 1;
     }
-    let words = WORDS.iter().filter(|(word, _)| small.contains(word));
+    // `error_private.o` and `error.rs` are names.
+    let is_word = |rest: &str| {
+        let mut rest = rest.chars();
+        match rest.next() {
+            Some('_' | '/') => false,
+            Some('.') => !rest.next().is_some_and(|c| c.is_ascii_alphanumeric()),
+            _ => true,
+        }
+    };
+    let says = |word: &str| {
+        let mut found = small.match_indices(word);
+        found.any(|(at, _)| is_word(&small[at + word.len()..]))
+    };
+    let words = WORDS.iter().filter(|(word, _)| says(word));
     words.map(|(_, much)| *much).max().unwrap_or(0)
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn of_make(
 ) -> String {
     let state = runs.and_then(|runs| to_blame(outcome, what, runs));
     let failing = runs.and_then(|runs| failing_in_after(what, runs));
+    let killed = runs.map(killed_for_memory).unwrap_or_default();
     let found = match (failing, state) {
         (Some((test, run)), _) => of_test(test, run),
         (None, Some((state, run))) => of_run(state, run),
@@ -46,18 +47,22 @@ pub(crate) fn of_make(
             Fault::PullRequest,
             "look at after.log: give the head that was merged, or a plan with what the pull request newly needs",
         ),
-        MakeOutcome::EnvironmentInvalid | MakeOutcome::NoEvidence if failing.is_some() => (
+        MakeOutcome::EnvironmentInvalid | MakeOutcome::NoEvidence if !killed.is_empty() => (
             Fault::Environment,
-            "look at what that test says in after.log: give a plan with what it needs (`[plan] file` in atlas.toml), or \
-             leave the pull request out",
+            "raise limits.memory_bytes in atlas.toml: the run took more memory than it had",
         ),
-        MakeOutcome::EnvironmentInvalid | MakeOutcome::NoEvidence
-            if state.is_some_and(|(_, run)| run.summary.exit == ExitState::OutOfMemory) =>
-        {
-            (
-                Fault::Environment,
-                "raise limits.memory_bytes in atlas.toml: the run took more memory than it had",
-            )
+        MakeOutcome::EnvironmentInvalid | MakeOutcome::NoEvidence if failing.is_some() => {
+            match failing {
+                Some((_, run)) if run.is_unfinished() => (
+                    Fault::Environment,
+                    "raise limits.seconds in atlas.toml: a run was cut short",
+                ),
+                _ => (
+                    Fault::Unknown,
+                    "look at what that test says in after.log: give a plan with what it needs (`[plan] file` in \
+                     atlas.toml), or leave the pull request out",
+                ),
+            }
         }
         MakeOutcome::EnvironmentInvalid => (Fault::Environment, PLAN),
         MakeOutcome::NoEvidence => match state.map(|(_, run)| run) {
@@ -88,7 +93,26 @@ pub(crate) fn of_make(
         (_, false) => found,
         (_, true) => lines,
     };
+    let lines = match outcome {
+        MakeOutcome::EnvironmentInvalid | MakeOutcome::NoEvidence => [killed, lines].concat(),
+        _ => lines,
+    };
     reason(what, lines, fault, advice)
+}
+
+/// A line that names the states whose runs took more memory than they had.
+fn killed_for_memory(runs: &BTreeMap<State, Vec<StateRun>>) -> Vec<Evidence> {
+    let is_killed = |run: &StateRun| run.summary.exit == ExitState::OutOfMemory;
+    let of: Vec<&str> = runs
+        .iter()
+        .filter(|(_, runs)| runs.iter().any(is_killed))
+        .map(|(state, _)| state.as_str())
+        .collect();
+    if of.is_empty() {
+        return Vec::new();
+    }
+    let said = "killed for its memory, which limits.memory_bytes bounds";
+    vec![Evidence::of(format!("the run of {}", of.join(", ")), said)]
 }
 
 /// The test that a sentence begins with, where it fails in After.
@@ -336,7 +360,28 @@ mod tests {
             text.contains("after.log:3: TypeError") && !text.contains("another test"),
             "{text}"
         );
-        assert!(text.contains("what that test says"), "{text}");
+        assert!(
+            text.contains("what that test says") && text.contains("fault: not known"),
+            "{text}"
+        );
+        let text = of(
+            "`adds up`, which the test patch changes, fails in After",
+            ExitState::OutOfMemory,
+            Vec::new(),
+        );
+        well_formed(&text);
+        assert!(
+            text.contains("the run of base, before, after: killed for its memory")
+                && text.contains("after.log:3: TypeError")
+                && text.contains("raise limits.memory_bytes"),
+            "{text}"
+        );
+        let text = of(
+            "`adds up`, which the test patch changes, passes in Before and fails in After",
+            ExitState::TimedOut,
+            Vec::new(),
+        );
+        assert!(text.contains("raise limits.seconds"), "{text}");
         let text = of("nothing is seen to run in After", ended, Vec::new());
         assert!(
             text.contains("after.log:1") && !text.contains("of Base"),

@@ -367,11 +367,18 @@ fn accepted(found: &Classification, lost: &[&ModuleFailure]) -> String {
     let tests = found.fail_to_pass.len();
     let guard = found.pass_to_pass.len();
     let plural = if tests == 1 { "test" } else { "tests" };
-    let (fail, pass, define) = if tests == 1 {
-        ("fails", "passes", "defines")
+    let (fail, pass, does) = if tests == 1 {
+        ("fails", "passes", "does")
     } else {
-        ("fail", "pass", "define")
+        ("fail", "pass", "do")
     };
+    let broken = found
+        .pass_to_fail
+        .first()
+        .map_or_else(String::new, |first| {
+            let count = found.pass_to_fail.len();
+            format!("; {count} pass before and fail after, as `{first}`")
+        });
     if lost.is_empty() {
         let how = if found.before_failure_extent == BeforeFailureExtent::Crash {
             "Before builds and then its process dies"
@@ -379,7 +386,7 @@ fn accepted(found: &Classification, lost: &[&ModuleFailure]) -> String {
             "Before runs"
         };
         return format!(
-            "{how}: {tests} {plural} {fail} there and {pass} in After; {guard} guard the rest"
+            "{how}: {tests} {plural} {fail} there and {pass} in After; {guard} guard the rest{broken}"
         );
     }
     let symbol = lost.iter().find_map(|m| m.symbol.as_deref());
@@ -394,7 +401,7 @@ fn accepted(found: &Classification, lost: &[&ModuleFailure]) -> String {
         String::new()
     };
     format!(
-        "{}{more} does not build or load in Before {what}: {tests} {plural} {define} the feature; {guard} guard the rest",
+        "{}{more} does not build or load in Before {what}: {tests} {plural} {does} not pass there and {pass} in After; {guard} guard the rest{broken}",
         names.join(", ")
     )
 }

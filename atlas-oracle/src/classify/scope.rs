@@ -146,11 +146,25 @@ fn is_modified(input: &ClassifyInput<'_>, name: &str) -> bool {
     known.any(|test| super::failures::is_test_named(name, test))
 }
 
-fn fails_too(test: &str) -> String {
-    format!(
-        "`{test}`, which the test patch changes, fails in After, too: what it needs is not here, the test is wrong itself, \
-         or the run ended before it was done"
-    )
+/// Why a changed test that fails in After is no ground to reject.
+fn fails_too(input: &ClassifyInput<'_>, test: &str) -> String {
+    let mut before = input.before.results.iter();
+    let before = before
+        .find(|result| result.name == test)
+        .map(|result| result.status);
+    let passed = before.is_some_and(|status| status.is_passing());
+    let how = match before {
+        Some(_) if passed => "passes in Before and fails in After",
+        Some(status) if status.is_failing() => "fails in After, too",
+        _ => "fails in After",
+    };
+    let why = match input.after.outcome {
+        RunOutcome::TimedOut => "the run of After ran out of its time",
+        RunOutcome::Crashed | RunOutcome::Truncated => "the run of After ended before it was done",
+        _ if passed => "it passes by chance, or what it newly needs is not here",
+        _ => "what it needs is not here, or the test is wrong itself",
+    };
+    format!("`{test}`, which the test patch changes, {how}: {why}")
 }
 
 /// Why nothing is known of changed tests that the source does not name: among the failing ones they may be, where these
@@ -193,7 +207,7 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
             ));
         }
         if changed().all(|test| test.status.is_failing()) {
-            return Some(fails_too(first.name));
+            return Some(fails_too(input, first.name));
         }
     }
     if !unrun.lost.is_empty() || !unrun.unknown.is_empty() {
@@ -221,7 +235,7 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
     // A merged pull request's own tests pass where it was merged.
     let failing = |test: &TestResult<'_>| test.status.is_failing() && seen(test.name);
     if let Some(test) = input.after.results.iter().find(failing) {
-        return Some(fails_too(test.name));
+        return Some(fails_too(input, test.name));
     }
     if let Some(reason) = unnamed_may_fail(input) {
         return Some(reason);

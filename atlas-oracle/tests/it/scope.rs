@@ -294,6 +294,51 @@ fn a_changed_test_is_seen_by_the_name_of_its_file() {
     assert!(found.reason.starts_with(said), "{}", found.reason);
 }
 
+/// What is said of a changed test that fails in After follows from how it ended in Before and how the run did.
+#[test]
+fn a_changed_test_that_fails_in_after_is_told_by_before_and_by_the_run() {
+    let log = |status: Option<TestStatus>, outcome| {
+        let mut log = ParsedLogBuilder::new("hand");
+        log.record("", "other", "other", TestStatus::Passed);
+        if let Some(status) = status {
+            log.record("", "it", "it", status);
+        }
+        log.finish(outcome)
+    };
+    let modified = ["it".to_owned()];
+    let patch = patch(&["x.test.js"]);
+    let base = log(None, RunOutcome::Completed);
+    let said = |before, outcome| {
+        let before = log(before, RunOutcome::Completed);
+        let after = log(Some(TestStatus::Failed), outcome);
+        let found = classify(&ClassifyInput {
+            modified_tests: &modified,
+            test_patch: Some(&patch),
+            ..ClassifyInput::new(&base, &before, &after)
+        });
+        assert_eq!(found.outcome, OracleOutcome::NoEvidence, "{}", found.reason);
+        found.reason
+    };
+    let (passed, failed) = (Some(TestStatus::Passed), Some(TestStatus::Failed));
+    let text = said(failed, RunOutcome::Completed);
+    assert!(
+        text.contains("fails in After, too: what it needs"),
+        "{text}"
+    );
+    let text = said(None, RunOutcome::Completed);
+    assert!(text.contains("fails in After: what it needs"), "{text}");
+    let text = said(passed, RunOutcome::Completed);
+    assert!(
+        text.contains("passes in Before and fails in After: it passes by chance"),
+        "{text}"
+    );
+    let text = said(passed, RunOutcome::TimedOut);
+    assert!(
+        text.contains("fails in After: the run of After ran out of its time"),
+        "{text}"
+    );
+}
+
 #[test]
 fn titles_that_take_values_are_known_and_failing_ones_that_nobody_names_are_a_doubt() {
     let log = |id: &str, status| {
