@@ -6,7 +6,8 @@ apt-get update
 apt-get install -y --no-install-recommends php-cli php-mbstring php-xml php-curl composer phpunit
 found=""
 for library in @LIBRARIES@; do
-  for name in "php-${library/\//-}" "php-${library#*/}"; do
+  short="${library#*/}"
+  for name in "php-${library/\//-}" "php-$short" "php-${short#php-}"; do
     if apt-cache show "$name" > /dev/null 2>&1; then
       found="$found $name"
       continue 2
@@ -18,8 +19,12 @@ for name in $found; do
   apt-get install -y --no-install-recommends "$name" || say "not installed: $name"
 done
 say "no registry of PHP packages can be reached: PHP and libraries are Debian's"
+# Some have a file of another name, which Debian notes for its own builds.
 for name in phpunit $found; do
-  dpkg -L "$name" 2> /dev/null | grep '^/usr/share/php/.*/autoload\.php$' | grep -v '^/usr/share/php/PHPUnit/' || true
-done | sort -u > autoload
+  dpkg -L "$name" 2> /dev/null | grep '^/usr/share/php/.*/autoload\.php$' || true
+  awk 'NF { print "/usr/share/php/" $NF }' "/usr/share/pkg-php-tools/autoloaders/$name" 2> /dev/null || true
+done | grep -vE '^/usr/share/php/PHPUnit/|/tests/' | sort -u | while IFS= read -r file; do
+  [ ! -f "$file" ] || echo "$file"
+done > autoload
 rm -rf /var/lib/apt/lists/*
 install -m 755 composer /usr/local/bin/composer
