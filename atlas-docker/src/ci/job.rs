@@ -82,8 +82,15 @@ static CHOICE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a literal pattern")
 });
 
+/// GitHub's way to give what has no value one: `matrix.asan || 'ON'`.
+static OTHERWISE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\$\{\{\s*[A-Za-z0-9_.-]+\s*\|\|\s*'([^']*)'\s*\}\}$").expect("a literal pattern")
+});
+
 /// Values that one expression can have; a matrix of more is cut.
 const MAX_VALUES: usize = 64;
+/// Expressions that are replaced in one text: a value can name another, and itself.
+const DEEPEST: usize = 12;
 
 impl Job {
     /// A job without anything.
@@ -103,7 +110,7 @@ impl Job {
     }
 
     /// Whether this line of shell runs tests.
-    pub(super) fn is_test(command: &str) -> bool {
+    pub(crate) fn is_test(command: &str) -> bool {
         TESTS.is_match(command)
     }
 
@@ -362,7 +369,7 @@ impl Job {
                 done.push(value);
                 continue;
             };
-            if depth >= 4 || done.len() + open.len() > MAX_VALUES {
+            if depth >= DEEPEST || done.len() + open.len() > MAX_VALUES {
                 continue;
             }
             let whole = found.get(0).map_or(0..0, |found| found.range());
@@ -419,6 +426,19 @@ impl Job {
                     ..place.clone()
                 };
                 open.push((next, depth + 1, chosen));
+            }
+            if open.len() == before
+                && let Some(given) = found
+                    .name("long")
+                    .and_then(|long| OTHERWISE.captures(long.as_str()))
+            {
+                let mut text = value.text.clone();
+                text.replace_range(whole.clone(), &given[1]);
+                let next = Placed {
+                    text,
+                    ..value.clone()
+                };
+                open.push((next, depth + 1, chosen.clone()));
             }
             open[before..].reverse();
         }
@@ -573,6 +593,14 @@ mod tests {
             ("${{ matrix.os == 'linux' && 'a' || 'b' }}", vec!["a"]),
             ("${{ matrix.os != 'linux' && 'a' || 'b' }}", vec!["b"]),
             ("${{ matrix.unknown && 'a' || 'b' }}", vec!["b"]),
+            (
+                "-A=${{ matrix.unknown || 'ON' }} -B=${{ matrix.os || 'x' }}",
+                vec!["-A=ON -B=linux"],
+            ),
+            (
+                "${{ matrix.os }}${{ matrix.os }}${{ matrix.os }}${{ matrix.os }}${{ matrix.os }}",
+                vec!["linuxlinuxlinuxlinuxlinux"],
+            ),
         ] {
             let found: Vec<String> = job
                 .expand(&at(text))

@@ -14,7 +14,9 @@ use crate::{analysis::Facts, ci::Job};
 use atlas_core::{EnvironmentPlan, Evidence, Service};
 use found::{Found, found};
 use kinds::Kind;
+use regex::Regex;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// Adds to a plan what the CI's jobs with tests have beside them, as far as the distribution has it, and the
 /// job's own commands that set it up. Tells of each such job what its variables may speak of.
@@ -59,6 +61,7 @@ pub(crate) fn services(facts: &Facts<'_>, plan: &mut EnvironmentPlan) -> Vec<Rea
             });
         }
         reaches.push(reach);
+        in_background(job, plan);
     }
     if plan.services.is_empty() {
         if plan.language == "python"
@@ -72,6 +75,39 @@ pub(crate) fn services(facts: &Facts<'_>, plan: &mut EnvironmentPlan) -> Vec<Rea
     reaches
 }
 
+/// Adds the programs that a job starts in the background before its tests, where the command names the port: a
+/// server of the tests' own, whose address stands in a variable mostly.
+fn in_background(job: &Job, plan: &mut EnvironmentPlan) {
+    static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^([^&;|<>$`]*[:=\s]([0-9]{4,5})\b[^&;|<>$`]*)&$").expect("a literal pattern")
+    });
+    let before = job
+        .commands
+        .iter()
+        .take_while(|command| !Job::is_test(&command.text));
+    for command in before {
+        let Some(found) = COMMAND.captures(command.text.trim()) else {
+            continue;
+        };
+        let Ok(port) = found[2].parse() else {
+            continue;
+        };
+        if plan.services.iter().any(|known| known.port == port) {
+            continue;
+        }
+        let text = found[1].trim();
+        let at = Evidence::at(command.file.clone(), command.line, command.text.clone());
+        plan.prove("services", at);
+        let setting = shell_quote(&format!("command={text}"));
+        plan.services.push(Service {
+            kind: "command".to_owned(),
+            image: text.to_owned(),
+            port,
+            start: format!("{} command {port} {setting}", call(SERVICE)),
+        });
+    }
+}
+
 /// Adds the packages of services, the folders for their sockets and the program that starts them.
 fn install(
     plan: &mut EnvironmentPlan,
@@ -82,10 +118,12 @@ fn install(
         let names: Vec<&str> = names.iter().copied().collect();
         names.join(" ")
     };
-    plan.pre_install.push(format!(
-        "apt-get update && apt-get install -y --no-install-recommends {} && rm -rf /var/lib/apt/lists/*",
-        words(packages)
-    ));
+    if !packages.is_empty() {
+        plan.pre_install.push(format!(
+            "apt-get update && apt-get install -y --no-install-recommends {} && rm -rf /var/lib/apt/lists/*",
+            words(packages)
+        ));
+    }
     if !folders.is_empty() {
         plan.pre_install
             .push(format!("install -d -m 1777 {}", words(folders)));

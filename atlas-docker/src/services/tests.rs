@@ -26,6 +26,31 @@ fn starts(plan: &EnvironmentPlan) -> Vec<String> {
 }
 
 #[test]
+fn a_server_that_ci_starts_in_the_background_is_started_where_its_port_is_known() {
+    let plan = planned(&[(
+        ".github/workflows/ci.yml",
+        "
+on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - run: php -S 127.0.0.1:10002 tests/server.php &
+      - run: node server.js &
+      - run: make 2>&1 | tee log &
+      - run: go test ./...
+      - run: ./late --port 9000 &
+",
+    )]);
+    assert_eq!(
+        starts(&plan),
+        ["command 10002 'command=php -S 127.0.0.1:10002 tests/server.php'"]
+    );
+    assert!(plan.apt_packages.is_empty(), "{:?}", plan.pre_install);
+    assert!(plan.tools.iter().any(|tool| tool == "service"));
+}
+
+#[test]
 fn github_services_start_on_the_ports_that_the_job_sees() {
     let plan = planned(&[(
         ".github/workflows/ci.yml",

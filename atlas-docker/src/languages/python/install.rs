@@ -1,6 +1,6 @@
 //! What gets installed, and from which list.
 
-use super::manifests::{Group, Manifests, name_of, strip_factors};
+use super::manifests::{Group, LOCKFILES, Manifests, name_of, strip_factors};
 use super::prefetch::prefetch;
 use super::runner::{Runner, is_test_tool};
 use crate::analysis::Facts;
@@ -133,6 +133,20 @@ pub(super) fn is_lint(requirement: &str) -> bool {
         ]
         .iter()
         .any(|start| name.starts_with(start))
+}
+
+/// Whether a requirement of a list for tests is left out: tools that no test needs, but where a lockfile names their
+/// versions, as its tests may call them, those for documentation alone.
+fn is_left_out(facts: &Facts<'_>, requirement: &str) -> bool {
+    let documents = || {
+        let name = name_of(requirement);
+        name == "furo"
+            || ["sphinx", "mkdocs"]
+                .iter()
+                .any(|word| name.starts_with(word))
+    };
+    let is_locked = || facts.tree.first(LOCKFILES).is_some();
+    is_lint(requirement) && (!is_locked() || documents())
 }
 
 static EXTENSION: LazyLock<Regex> = LazyLock::new(|| {
@@ -325,7 +339,7 @@ fn choose(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) 
         for group in named(DEV_GROUPS) {
             let list = resolved(manifests, group, &mut BTreeSet::new());
             if list.iter().any(|requirement| is_test_tool(requirement)) {
-                let kept: Vec<String> = list.into_iter().filter(|item| !is_lint(item)).collect();
+                let kept = list.into_iter().filter(|item| !is_left_out(facts, item));
                 prove_group(facts, group, plan);
                 chosen.requirements.extend(kept);
                 tested = true;
@@ -457,7 +471,7 @@ fn take(facts: &Facts<'_>, group: &Group, chosen: &mut Chosen, plan: &mut Enviro
             group
                 .requirements
                 .iter()
-                .filter(|item| !is_lint(item))
+                .filter(|item| !is_left_out(facts, item))
                 .cloned(),
         );
     }

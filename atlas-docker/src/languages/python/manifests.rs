@@ -53,6 +53,9 @@ fn strings(value: Option<&toml::Value>) -> Vec<String> {
         .collect()
 }
 
+/// Files that name the version of each package.
+pub(super) const LOCKFILES: &[&str] = &["uv.lock", "poetry.lock", "pdm.lock"];
+
 impl Manifests {
     pub(super) fn read(tree: &Tree) -> Self {
         let mut found = Self {
@@ -491,7 +494,7 @@ impl Manifests {
     /// Versions that a lockfile pins: `name==version`. A package that is locked in several versions
     /// depends on markers and is left to pip.
     pub(super) fn locked(&self, tree: &Tree) -> Option<(String, Vec<String>)> {
-        let Some(file) = tree.first(&["uv.lock", "poetry.lock", "pdm.lock"]) else {
+        let Some(file) = tree.first(LOCKFILES) else {
             return pipfile_lock(tree);
         };
         let lock = tree.toml(file)?;

@@ -271,11 +271,14 @@ fn pytest(
             let Some(found) = PYTEST.find(&command.text) else {
                 continue;
             };
+            let mut before = "";
             let paths: Vec<&str> = command.text[found.end()..]
                 .split_whitespace()
                 .filter(|word| {
                     let path = word.trim_end_matches('/').trim_start_matches("./");
+                    let is_value = WITH_VALUE.contains(&std::mem::replace(&mut before, word));
                     !word.starts_with('-')
+                        && !is_value
                         && (facts.tree.has(path) && path.rsplit('.').next() == Some("py")
                             || facts.tree.has_folder(path))
                 })
@@ -401,30 +404,32 @@ fn split_words(text: &str) -> Vec<String> {
     found
 }
 
+/// Options of pytest and its plugins whose value may be a word of its own, and which no run is given.
+const WITH_VALUE: &[&str] = &[
+    "--cov",
+    "--cov-report",
+    "--cov-config",
+    "--cov-fail-under",
+    "--cov-context",
+    "--junitxml",
+    "--junit-xml",
+    "--html",
+    "--maxfail",
+    "--splits",
+    "--group",
+    "--reruns",
+    "--reruns-delay",
+    "--color",
+    "--report-log",
+    "--json-report-file",
+    "--pylint-rcfile",
+    "--cov-append",
+];
+
 /// Parts options into those that stay and those that measure, stop early, write reports elsewhere or
 /// hide names. Spreading over processes stays: a suite that its own configuration runs in parallel is
 /// known to hold in parallel, and may not hold, or take many times as long, in one process.
 fn sift(options: &[String]) -> (Vec<String>, Vec<String>) {
-    const WITH_VALUE: &[&str] = &[
-        "--cov",
-        "--cov-report",
-        "--cov-config",
-        "--cov-fail-under",
-        "--cov-context",
-        "--junitxml",
-        "--junit-xml",
-        "--html",
-        "--maxfail",
-        "--splits",
-        "--group",
-        "--reruns",
-        "--reruns-delay",
-        "--color",
-        "--report-log",
-        "--json-report-file",
-        "--pylint-rcfile",
-        "--cov-append",
-    ];
     const ALONE: &[&str] = &[
         "-x",
         "--exitfirst",
