@@ -10,8 +10,12 @@
 //! What tests print stands below `stdout | file > test` up to an empty line. The message of a
 //! failure is printed below its line and again below its heading; a line of it that looks like a
 //! result is known by that and is not counted.
+//!
+//! The list of failures is on standard error, all else on standard output: results that stand in the list,
+//! since somebody read the two apart, count if all of them together make up the runner's totals.
 
 mod frames;
+mod late;
 mod line;
 mod listing;
 mod reading;
@@ -198,6 +202,8 @@ struct State {
     /// The headings above the message that is read.
     headings: u64,
     echoes: HashMap<u64, u64, BuildHasherDefault<DefaultHasher>>,
+    /// Lines of the closing list that look like results, each with its run.
+    late: Vec<(usize, String)>,
     frames: Frames,
     broken: Vec<Broken>,
     collecting: bool,
@@ -383,7 +389,10 @@ impl State {
             self.end_listing();
             self.end_message();
             self.after_files = true;
-            self.at = At::Progress;
+            // Standard output may come amid the list, which is on standard error.
+            if self.at != At::Failures(Part::Tests) || self.due == 0 {
+                self.at = At::Progress;
+            }
             self.nothing_found = text.trim() == "no tests";
             return true;
         }
@@ -478,8 +487,10 @@ impl State {
                 self.fail(text, part, line);
                 return;
             }
-            self.heading = false;
+            // Between a divider and a heading stands nothing of the list's own.
+            self.heading = part == Part::Tests && self.headings == 0 && self.due > 0;
         }
+        self.keep_late(line);
         if part == Part::Tests {
             self.frames.look(line);
             if self.headings > 0
@@ -627,7 +638,7 @@ impl LineState for State {
     }
 
     fn finish(self) -> ParsedLog {
-        self.into_log(ParsedLogBuilder::new("vitest"))
+        self.with_late().into_log(ParsedLogBuilder::new("vitest"))
     }
 }
 

@@ -117,7 +117,7 @@ impl State {
     }
 
     /// Takes back what is known as a line of a failure's message.
-    fn drop_echoes(&mut self) {
+    pub(super) fn drop_echoes(&mut self) {
         let mut echoes = std::mem::take(&mut self.echoes);
         if echoes.is_empty() {
             return;
