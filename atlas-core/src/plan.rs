@@ -163,6 +163,10 @@ pub struct ReportSpec {
     /// output. It is run in the plan's environment after the run, so that it changes nothing of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_log: Option<String>,
+    /// Whether the report names what a driver ran (`CTest`, Meson) and not every test within it: a test that the
+    /// console alone names is no difference then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outer: bool,
 }
 
 impl ReportSpec {
@@ -172,6 +176,7 @@ impl ReportSpec {
             file: file.into(),
             parser: parser.into(),
             from_log: None,
+            outer: false,
         }
     }
 }

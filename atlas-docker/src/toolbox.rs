@@ -49,6 +49,7 @@ tools! {
     NPM_ANYHOW = "npm-anyhow", "languages/javascript/npm-anyhow.sh";
     NUGET_RESTORE = "nuget-restore", "languages/csharp/nuget.sh";
     OWN_RELEASE = "own-release.cjs", "languages/javascript/own-release.cjs";
+    REPORT = "report.rb", "languages/ruby/report.rb";
     RESULTS = "results.awk", "native/scripts/results.awk";
     SERVICE = "service", "services/service.sh";
     SUBMODULES = "submodules", "submodules.sh";

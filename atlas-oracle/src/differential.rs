@@ -438,8 +438,8 @@ impl StateDifferentialOracle {
         let (agreement, disputes) = match (spec, &report, &self.report_parser) {
             (Some(spec), Some(bytes), Some(parser)) => {
                 let second = parser.parse(bytes);
-                let agreement = compare(&spec.file, &parsed, &second);
-                (Some(agreement), disputes(&spec.file, &parsed, &second))
+                let agreement = compare(spec, &parsed, &second);
+                (Some(agreement), disputes(spec, &parsed, &second))
             }
             _ => (None, Disputes::default()),
         };

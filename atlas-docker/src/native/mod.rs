@@ -268,9 +268,13 @@ pub(crate) fn analyse(facts: &Facts<'_>, language: &str) -> Result<EnvironmentPl
 }
 
 fn assemble(facts: &Facts<'_>, language: &str, recipe: Recipe) -> EnvironmentPlan {
-    let writes = recipe.mode == "ctest" && facts.knows("junit");
+    // A driver writes down what it runs; within that, only some frameworks' programs do.
+    let writes = [CTEST, MESON].contains(&recipe.script) && facts.knows("junit");
     let mut plan = EnvironmentPlan {
-        report: writes.then(|| ReportSpec::new("junit.xml", "junit")),
+        report: writes.then(|| ReportSpec {
+            outer: recipe.mode != "ctest",
+            ..ReportSpec::new("junit.xml", "junit")
+        }),
         log_parser_name: recipe.parser,
         env: env([("LANG", "C.UTF-8")]),
         products: Some(products(SOURCES, HEADERS, &["o", "obj", "lo"])),
