@@ -26,6 +26,8 @@ pub struct OracleTask {
     /// Names of tests whose source the test patch changes, as far as they can be told from the
     /// patch; used only where no new test explains a feature.
     pub modified_tests: Vec<String>,
+    /// Changed tests that run under a condition only, each with the line that says so; used in reasons.
+    pub conditions: BTreeMap<String, Evidence>,
 }
 
 /// Bug fix or feature by *state*, not by intent (paper 001, section 3.3.2).

@@ -521,6 +521,7 @@ impl StateDifferentialOracle {
             test_patch: Some(&task.test_patch),
             before_files: Some(&task.before),
             modified_tests: &task.modified_tests,
+            conditions: &task.conditions,
             flaky: &flaky,
         });
         if let Some((reason, evidence)) = witness::lacking(found.outcome, runs) {

@@ -30,12 +30,15 @@ pub struct ClassifyInput<'a> {
     pub before_files: Option<&'a Overlay>,
     /// Tests whose source the test patch changes (`Class::test`, `TestX`), where known.
     pub modified_tests: &'a [String],
+    /// Changed tests that run under a condition only, each with the line that says so, where known.
+    pub conditions: &'a BTreeMap<String, Evidence>,
     /// Tests that repeats of a state showed to be flaky, each with the reason: they enter neither
     /// list.
     pub flaky: &'a BTreeMap<String, String>,
 }
 
 static NONE: BTreeMap<String, String> = BTreeMap::new();
+static UNCONDITIONAL: BTreeMap<String, Evidence> = BTreeMap::new();
 
 impl<'a> ClassifyInput<'a> {
     /// The logs alone.
@@ -48,6 +51,7 @@ impl<'a> ClassifyInput<'a> {
             test_patch: None,
             before_files: None,
             modified_tests: &[],
+            conditions: &UNCONDITIONAL,
             flaky: &NONE,
         }
     }
@@ -338,6 +342,12 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
             let count = found.gold_only.len();
             let note = format!("; {count} exist only through the gold patch, as `{id}`: {why}");
             found.reason.push_str(&note);
+        }
+        if let Some((name, word, why)) = scope::kept_out(input) {
+            let why_not = scope::under_condition(why);
+            let note = format!("; the changed test `{name}` is {word} here: {why_not}");
+            found.reason.push_str(&note);
+            found.evidence.push(why.clone());
         }
         found.evidence.extend(
             found

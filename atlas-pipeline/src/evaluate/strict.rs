@@ -137,6 +137,7 @@ pub(super) fn from_image(
                 before: Overlay::default(),
                 after: Overlay::default(),
                 modified_tests: Vec::new(),
+                conditions: BTreeMap::new(),
             },
             oracle: OracleReport::of_lists(
                 subject.fail_to_pass.ids.to_vec(),
