@@ -221,6 +221,10 @@ pub struct OracleReport {
     pub states: BTreeMap<State, StateSummary>,
     /// Proof lines for the verdict.
     pub evidence: Vec<Evidence>,
+    /// What speaks against a list and does not decide: tests that were lost in Before with their neighbours, names that
+    /// another solution need not have. They are among the warnings, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// Remarks.
     pub warnings: Vec<String>,
     /// What further runs said of `FAIL_TO_PASS`; absent where there were none.
@@ -279,6 +283,7 @@ impl OracleReport {
             transitions: Vec::new(),
             states: BTreeMap::new(),
             evidence: Vec::new(),
+            doubts: Vec::new(),
             warnings: Vec::new(),
             confirmation: None,
         }

@@ -574,6 +574,7 @@ impl StateDifferentialOracle {
                 .map(|(state, run)| (*state, run.summary.clone()))
                 .collect(),
             evidence,
+            doubts: found.doubts,
             warnings,
             confirmation: None,
         })

@@ -2,6 +2,7 @@
 
 mod failures;
 mod gold_only;
+mod neighbours;
 mod scope;
 mod touched;
 mod unstable;
@@ -89,6 +90,8 @@ pub struct Classification {
     pub transition_counts: BTreeMap<String, usize>,
     pub transitions: Vec<Transition>,
     pub evidence: Vec<Evidence>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     pub warnings: Vec<String>,
 }
 
@@ -141,6 +144,7 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         transition_counts,
         transitions,
         evidence: Vec::new(),
+        doubts: Vec::new(),
         warnings: warnings(input),
     };
     found.warnings.extend(failures::remarks(&module_failures));
@@ -358,6 +362,8 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
     } else {
         found.outcome = OracleOutcome::Instance;
         found.reason = accepted(&found, &lost_in_before);
+        found.doubts = neighbours::remarks(input, &lost_in_before, &fail_to_pass);
+        found.warnings.extend(found.doubts.iter().cloned());
     }
     found
 }
