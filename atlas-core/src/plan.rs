@@ -100,6 +100,10 @@ pub struct CompiledProducts {
     pub headers: Vec<String>,
     /// Products: `o`, `class`.
     pub products: Vec<String>,
+    /// Whether each product is a text that names the sources which it was made of, one on a line with a colon behind it,
+    /// from the repository's root, as cargo leaves `deps/name-1234.d`; and only products that name any of them count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub name_sources: bool,
 }
 
 /// A program that tests talk to on the machine's own address, started afresh before each run of the tests.

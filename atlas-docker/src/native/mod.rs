@@ -170,6 +170,7 @@ pub(crate) fn products(sources: &[&str], headers: &[&str], made: &[&str]) -> Com
         sources: owned(&own),
         headers: owned(headers),
         products: owned(made),
+        name_sources: false,
     }
 }
 
