@@ -113,6 +113,7 @@ fn task() -> OracleTask {
         before: overlay(std::slice::from_ref(&checks)),
         after: overlay(&[checks, fix]),
         modified_tests: Vec::new(),
+        conditions: BTreeMap::new(),
     }
 }
 

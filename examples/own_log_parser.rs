@@ -182,6 +182,7 @@ fn task() -> OracleTask {
         before: overlay(std::slice::from_ref(&check)),
         after: overlay(&[check, fix]),
         modified_tests: Vec::new(),
+        conditions: BTreeMap::new(),
     }
 }
 

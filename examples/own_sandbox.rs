@@ -314,6 +314,7 @@ fn task() -> OracleTask {
         before: overlay(std::slice::from_ref(&tests)),
         after: overlay(&[tests, fix]),
         modified_tests: Vec::new(),
+        conditions: BTreeMap::new(),
     }
 }
 

@@ -26,6 +26,8 @@ pub struct OracleTask {
     /// Names of tests whose source the test patch changes, as far as they can be told from the
     /// patch; used only where no new test explains a feature.
     pub modified_tests: Vec<String>,
+    /// Changed tests that run under a condition only, each with the line that says so; used in reasons.
+    pub conditions: BTreeMap<String, Evidence>,
 }
 
 /// Bug fix or feature by *state*, not by intent (paper 001, section 3.3.2).
@@ -219,6 +221,10 @@ pub struct OracleReport {
     pub states: BTreeMap<State, StateSummary>,
     /// Proof lines for the verdict.
     pub evidence: Vec<Evidence>,
+    /// What speaks against a list and does not decide: tests that were lost in Before with their neighbours, names that
+    /// another solution need not have. They are among the warnings, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// Remarks.
     pub warnings: Vec<String>,
     /// What further runs said of `FAIL_TO_PASS`; absent where there were none.
@@ -277,6 +283,7 @@ impl OracleReport {
             transitions: Vec::new(),
             states: BTreeMap::new(),
             evidence: Vec::new(),
+            doubts: Vec::new(),
             warnings: Vec::new(),
             confirmation: None,
         }

@@ -100,6 +100,10 @@ pub struct CompiledProducts {
     pub headers: Vec<String>,
     /// Products: `o`, `class`.
     pub products: Vec<String>,
+    /// Whether each product is a text that names the sources which it was made of, one on a line with a colon behind it,
+    /// from the repository's root, as cargo leaves `deps/name-1234.d`; and only products that name any of them count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub name_sources: bool,
 }
 
 /// A program that tests talk to on the machine's own address, started afresh before each run of the tests.
@@ -163,6 +167,10 @@ pub struct ReportSpec {
     /// output. It is run in the plan's environment after the run, so that it changes nothing of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_log: Option<String>,
+    /// Whether the report names what a driver ran (`CTest`, Meson) and not every test within it: a test that the
+    /// console alone names is no difference then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outer: bool,
 }
 
 impl ReportSpec {
@@ -172,6 +180,7 @@ impl ReportSpec {
             file: file.into(),
             parser: parser.into(),
             from_log: None,
+            outer: false,
         }
     }
 }

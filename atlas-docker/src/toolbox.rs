@@ -50,6 +50,7 @@ tools! {
     NUGET_RESTORE = "nuget-restore", "languages/csharp/nuget.sh";
     OWN_RELEASE = "own-release.cjs", "languages/javascript/own-release.cjs";
     PYTHON_UV = "python-uv", "languages/python/uv.sh";
+    REPORT = "report.rb", "languages/ruby/report.rb";
     RESULTS = "results.awk", "native/scripts/results.awk";
     SERVICE = "service", "services/service.sh";
     SUBMODULES = "submodules", "submodules.sh";

@@ -1,7 +1,9 @@
 //! Console against structured report, and what becomes of a difference.
 
 use crate::StateRun;
-use atlas_core::{Evidence, OracleOutcome, ParsedLog, ReportAgreement, State, TestStatus};
+use atlas_core::{
+    Evidence, OracleOutcome, ParsedLog, ReportAgreement, ReportSpec, State, TestStatus,
+};
 use std::collections::BTreeMap;
 
 /// The most differences that a report lists.
@@ -11,19 +13,20 @@ const MAX_DIFFERENCES: usize = 20;
 ///
 /// The two spell ids differently (`tests/test_a.py::test_x` and `tests.test_a::test_x`), so tests
 /// are matched by the last part of their id, and statuses by what they mean: passing, failing or
-/// skipped. A console that does not name passing tests is compared on what it names.
-pub fn compare(file: &str, console: &ParsedLog, report: &ParsedLog) -> ReportAgreement {
+/// skipped. A console that does not name passing tests is compared on what it names; where the report is that of
+/// a driver ([`ReportSpec::outer`]), it is what the report names that is compared.
+pub fn compare(spec: &ReportSpec, console: &ParsedLog, report: &ParsedLog) -> ReportAgreement {
     let (left, right) = (leaves(console), leaves(report));
     let names_passing = console.results.iter().any(|test| test.status.is_passing())
         || !report.results.iter().any(|test| test.status.is_passing());
     let mut differences = Vec::new();
     for (leaf, said) in &left {
-        if right.get(leaf) != Some(said) {
+        let other = right.get(leaf);
+        let within = spec.outer && other.is_none();
+        if other != Some(said) && !within {
             differences.push(format!(
                 "{leaf}: console {said}, report {}",
-                right
-                    .get(leaf)
-                    .map_or_else(|| "nothing".to_owned(), ToString::to_string)
+                other.map_or_else(|| "nothing".to_owned(), ToString::to_string)
             ));
         }
     }
@@ -35,7 +38,7 @@ pub fn compare(file: &str, console: &ParsedLog, report: &ParsedLog) -> ReportAgr
     let agrees = differences.is_empty();
     differences.truncate(MAX_DIFFERENCES);
     ReportAgreement {
-        file: file.to_owned(),
+        file: spec.file.clone(),
         parser: report.parser.clone(),
         console_tests: console.results.len(),
         report_tests: report.results.len(),
@@ -47,7 +50,8 @@ pub fn compare(file: &str, console: &ParsedLog, report: &ParsedLog) -> ReportAgr
 /// Where a run's console and its structured report contradict each other about single tests.
 ///
 /// A name that only one of the two has is no contradiction while the other has as many tests of the
-/// same status under names of its own: the two then spell them differently.
+/// same status under names of its own: the two then spell them differently. A driver's report and its console
+/// spell them alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Disputes {
     /// Tests of the console of which the report says otherwise, with what both say.
@@ -56,8 +60,9 @@ pub struct Disputes {
     pub unnamed: BTreeMap<String, bool>,
 }
 
-/// Finds the contradictions between the console's reading and that of the report `file`.
-pub(crate) fn disputes(file: &str, console: &ParsedLog, report: &ParsedLog) -> Disputes {
+/// Finds the contradictions between the console's reading and that of the report.
+pub(crate) fn disputes(spec: &ReportSpec, console: &ParsedLog, report: &ParsedLog) -> Disputes {
+    let file = &spec.file;
     let (left, right) = (leaves(console), leaves(report));
     let mut found = Disputes::default();
     let contradicts = |leaf: &str| {
@@ -78,7 +83,7 @@ pub(crate) fn disputes(file: &str, console: &ParsedLog, report: &ParsedLog) -> D
         }
         numbers
     };
-    if only(&left, &right) != only(&right, &left) {
+    if spec.outer || only(&left, &right) != only(&right, &left) {
         for (leaf, said) in right.iter().filter(|(leaf, _)| !left.contains_key(*leaf)) {
             match said.verdict() {
                 Verdict::Passing if names_passing => found.unnamed.insert(leaf.clone(), true),

@@ -438,8 +438,8 @@ impl StateDifferentialOracle {
         let (agreement, disputes) = match (spec, &report, &self.report_parser) {
             (Some(spec), Some(bytes), Some(parser)) => {
                 let second = parser.parse(bytes);
-                let agreement = compare(&spec.file, &parsed, &second);
-                (Some(agreement), disputes(&spec.file, &parsed, &second))
+                let agreement = compare(spec, &parsed, &second);
+                (Some(agreement), disputes(spec, &parsed, &second))
             }
             _ => (None, Disputes::default()),
         };
@@ -521,6 +521,7 @@ impl StateDifferentialOracle {
             test_patch: Some(&task.test_patch),
             before_files: Some(&task.before),
             modified_tests: &task.modified_tests,
+            conditions: &task.conditions,
             flaky: &flaky,
         });
         if let Some((reason, evidence)) = witness::lacking(found.outcome, runs) {
@@ -573,6 +574,7 @@ impl StateDifferentialOracle {
                 .map(|(state, run)| (*state, run.summary.clone()))
                 .collect(),
             evidence,
+            doubts: found.doubts,
             warnings,
             confirmation: None,
         })

@@ -18,6 +18,18 @@ pub enum Resolution {
     No,
 }
 
+impl Resolution {
+    fn of(defining: &Graded, guarding: &Graded) -> Self {
+        if !guarding.failure.is_empty() || defining.success.is_empty() {
+            Self::No
+        } else if defining.failure.is_empty() {
+            Self::Full
+        } else {
+            Self::Partial
+        }
+    }
+}
+
 /// One list, as it came out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graded {
@@ -77,15 +89,8 @@ pub fn grade(
         Graded { success, failure }
     };
     let (defining, guarding) = (one(&fail_to_pass.into()), one(&pass_to_pass.into()));
-    let resolution = if !guarding.failure.is_empty() || defining.success.is_empty() {
-        Resolution::No
-    } else if defining.failure.is_empty() {
-        Resolution::Full
-    } else {
-        Resolution::Partial
-    };
     Grade {
-        resolution,
+        resolution: Resolution::of(&defining, &guarding),
         fail_to_pass: defining,
         pass_to_pass: guarding,
         failed_by_name,
@@ -93,6 +98,22 @@ pub fn grade(
 }
 
 impl Grade {
+    /// The same where of the tests that pass only those count that this holds for; and the others.
+    #[must_use]
+    pub fn only(mut self, counts: impl Fn(&str) -> bool) -> (Self, Vec<String>) {
+        let mut others = Vec::new();
+        for list in [&mut self.fail_to_pass, &mut self.pass_to_pass] {
+            let (success, denied) = list.success.split(|id| Some(counts(id)));
+            others.extend(denied.iter().map(str::to_owned));
+            let mut failure: Vec<&str> = list.failure.iter().chain(&denied).collect();
+            failure.sort_unstable();
+            let failure = failure.into_iter().collect();
+            *list = Graded { success, failure };
+        }
+        self.resolution = Resolution::of(&self.fail_to_pass, &self.pass_to_pass);
+        (self, others)
+    }
+
     /// The grade of a run whose output is not to be believed: nothing passes.
     pub(crate) fn disbelieved(mut self) -> Self {
         for list in [&mut self.fail_to_pass, &mut self.pass_to_pass] {

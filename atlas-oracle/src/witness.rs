@@ -11,11 +11,24 @@ use atlas_core::{
     BuildEvidence, CompiledProducts, EnvironmentPlan, Evidence, ExitState, JobResult, LostReason,
     OracleOutcome, Overlay, ParsedLog, State,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// The list's name below `$ATLAS_OUT`: lines of `new PATH` and `old PATH`.
+/// The list's name below `$ATLAS_OUT`: lines of `new PATH` and `old PATH`, each followed by lines of `of SOURCE` where
+/// products name their sources.
 pub(crate) const LIST: &str = "atlas-products";
+
+/// Puts the repository's sources that a product names below its line, and leaves out products that name none.
+const NAMED_SOURCES: &str = r#" | awk -v root="$ATLAS_REPO/" '{
+  file = substr($0, 5); shown = 0
+  while ((getline line < file) > 0) {
+    if (index(line, root) == 1) line = substr(line, length(root) + 1)
+    if (line !~ /^[^\/# ].*:$/) continue
+    if (!shown++) print
+    print "of " substr(line, 1, length(line) - 1)
+  }
+  close(file)
+}'"#;
 
 /// Lines for the script: before anything runs, and after everything ran. Empty where no witness is due.
 pub(crate) fn listing(plan: &EnvironmentPlan) -> (String, String) {
@@ -28,11 +41,12 @@ pub(crate) fn listing(plan: &EnvironmentPlan) -> (String, String) {
         let or = if names.is_empty() { "" } else { " -o " };
         let _ = write!(names, "{or}-name '*.{end}'");
     }
+    let with_sources = if spec.name_sources { NAMED_SOURCES } else { "" };
     let stamp = ": >\"$ATLAS_OUT/.atlas-began\"\n".to_owned();
     let list = format!(
         "find \"$ATLAS_REPO\" \"$ATLAS_CACHE\" -name .git -prune -o -type f \\( {names} \\) \\( \
          -newer \"$ATLAS_OUT/.atlas-began\" -printf 'new %p\\n' -o -printf 'old %p\\n' \\) \
-         >\"$ATLAS_OUT/{LIST}\" 2>/dev/null\n"
+         2>/dev/null{with_sources} >\"$ATLAS_OUT/{LIST}\"\n"
     );
     (stamp, list)
 }
@@ -86,6 +100,8 @@ fn judge(
         return found;
     };
     let (mut new, mut old) = (Vec::new(), Vec::new());
+    // Source -> the product that was made of it in this run, or the one that was there.
+    let (mut newly, mut before) = (BTreeSet::new(), BTreeMap::new());
     for line in list.lines() {
         match line.split_once(' ') {
             Some(("new", path)) => new.push(path),
@@ -95,6 +111,28 @@ fn judge(
     }
     (found.made, found.kept) = (new.len(), old.len());
     if tried {
+        return found;
+    }
+    if spec.name_sources {
+        let mut product = ("", "");
+        for (word, path) in list.lines().filter_map(|line| line.split_once(' ')) {
+            match (word, product.0) {
+                ("of", "new") => drop(newly.insert(path)),
+                ("of", _) => drop(before.insert(path, product.1)),
+                _ => product = (word, path),
+            }
+        }
+        // One that was compiled shows that times are seen; a package may be none of those that are tested.
+        let kept = sources
+            .iter()
+            .find_map(|source| Some((source, before.get(*source)?)));
+        if let Some((source, kept)) = kept
+            && !sources.iter().any(|source| newly.contains(source))
+        {
+            found
+                .stale
+                .push(format!("`{kept}` is older than this state's `{source}`"));
+        }
         return found;
     }
     for source in sources {
@@ -186,6 +224,7 @@ mod tests {
             sources: list(&["c", "cpp", "java"]),
             headers: list(&["h"]),
             products: list(&["o", "class"]),
+            name_sources: false,
         }
     }
 
@@ -261,5 +300,32 @@ mod tests {
         // No list, and none needed.
         assert_eq!(judge(&spec(), &laid(&["a.c"]), None, false).stale.len(), 1);
         assert_eq!(judge(&spec(), &laid(&["a.py"]), None, false).stale.len(), 0);
+    }
+
+    #[test]
+    fn a_products_own_list_says_what_it_was_made_of() {
+        let spec = CompiledProducts {
+            sources: vec!["rs".to_owned()],
+            headers: Vec::new(),
+            products: vec!["d".to_owned()],
+            name_sources: true,
+        };
+        let stale = |laid: &[&str], list: &str, tried| {
+            let overlay = self::laid(laid);
+            judge(&spec, &overlay, Some(list), tried).stale
+        };
+        let list =
+            "old /c/deps/a-1.d\nof src/lib.rs\nof src/a.rs\nnew /c/deps/t-1.d\nof tests/t.rs\n";
+        assert_eq!(
+            stale(&["src/a.rs"], list, false),
+            ["`/c/deps/a-1.d` is older than this state's `src/a.rs`"]
+        );
+        // A compiler's complaint, another configuration of the same crate, one that shows that times are seen, and
+        // what no product is made of.
+        assert!(stale(&["src/a.rs"], list, true).is_empty());
+        let both = format!("{list}new /c/deps/a-2.d\nof src/lib.rs\nof src/a.rs\n");
+        assert!(stale(&["src/a.rs"], &both, false).is_empty());
+        assert!(stale(&["src/a.rs", "tests/t.rs"], list, false).is_empty());
+        assert!(stale(&["tests/ui/x.rs"], list, false).is_empty());
     }
 }

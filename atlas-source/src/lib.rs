@@ -2,6 +2,7 @@
 
 mod applier;
 mod apply;
+mod conditions;
 mod doctor;
 mod git;
 mod heirs;

@@ -12,10 +12,10 @@ use std::sync::LazyLock;
 
 /// A test and its lines, from 0, the end excluded.
 #[derive(Debug)]
-struct Span {
-    name: String,
-    start: usize,
-    end: usize,
+pub(crate) struct Span {
+    pub(crate) name: String,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
 }
 
 /// How the tests of a language begin. The first group that took part is the name.
@@ -168,7 +168,7 @@ fn changed(file: &FilePatch, old: &[Span], new: &[Span], names: &mut BTreeSet<St
     }
 }
 
-fn spans(path: &str, text: &str) -> Vec<Span> {
+pub(crate) fn spans(path: &str, text: &str) -> Vec<Span> {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     match extension {
         "py" => python(text),

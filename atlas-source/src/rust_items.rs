@@ -289,6 +289,12 @@ fn is_cfg_test(attribute: &str) -> bool {
 fn is_test_attribute(attribute: &str) -> bool {
     let path = attribute.split('(').next().unwrap_or_default();
     let last = path.rsplit("::").next().unwrap_or_default();
+    // `cfg_attr(not(miri), test)`, `rustversion::attr(beta, test)`.
+    if matches!(last, "cfg_attr" | "attr")
+        && let Some((_, given)) = attribute.trim_end_matches(')').rsplit_once(',')
+    {
+        return is_test_attribute(given);
+    }
     matches!(
         last,
         "test" | "rstest" | "test_case" | "quickcheck" | "wasm_bindgen_test" | "should_panic"

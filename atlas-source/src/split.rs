@@ -6,13 +6,14 @@
 //! itself.
 
 use crate::apply::{ApplyOutcome, Rung, climb};
+use crate::conditions::conditions;
 use crate::modified::modified_tests;
 use crate::repository::{GitRepo, path_text};
 use crate::rules::{PathRules, defines_main, is_manifest, may_be_test_program};
 use crate::rust_items;
 use crate::scratch::{GITLINK, RawChange, Scratch, TreeSide, write};
 use crate::test_data;
-use atlas_core::{CommitSha, Error, ErrorKind, Patch};
+use atlas_core::{CommitSha, Error, ErrorKind, Evidence, Patch};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,6 +59,9 @@ pub struct SplitPullRequest {
     /// for what a name is in each language. Best effort: tests made by macros, loops or data files
     /// are not seen.
     pub modified_tests: Vec<String>,
+    /// Those of them, and tests that name the folder of data which the test patch changes, that run under a condition
+    /// only (a system, a toolchain, a feature), each with the line that says so. Best effort, as the names.
+    pub conditions: BTreeMap<String, Evidence>,
     /// Manifests and lock files that the pull request changes, with their content at head.
     pub head_manifests: BTreeMap<String, Vec<u8>>,
     /// Files of the test patch alone that the pull request adds or changes, with their content at
@@ -172,6 +176,7 @@ pub async fn split(
         at_head(&scratch, &plan, |file| file.decision.side == Side::Test)
     )?;
     notes.dedup();
+    let conditions = conditions(&scratch, &middle, &test_patch, &modified).await?;
     Ok(SplitPullRequest {
         base,
         head: head.clone(),
@@ -179,6 +184,7 @@ pub async fn split(
         gold_patch,
         decisions: plan.into_iter().map(|file| file.decision).collect(),
         modified_tests: modified,
+        conditions,
         head_manifests,
         head_tests,
         notes,

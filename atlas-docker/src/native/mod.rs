@@ -170,6 +170,7 @@ pub(crate) fn products(sources: &[&str], headers: &[&str], made: &[&str]) -> Com
         sources: owned(&own),
         headers: owned(headers),
         products: owned(made),
+        name_sources: false,
     }
 }
 
@@ -268,9 +269,13 @@ pub(crate) fn analyse(facts: &Facts<'_>, language: &str) -> Result<EnvironmentPl
 }
 
 fn assemble(facts: &Facts<'_>, language: &str, recipe: Recipe) -> EnvironmentPlan {
-    let writes = recipe.mode == "ctest" && facts.knows("junit");
+    // A driver writes down what it runs; within that, only some frameworks' programs do.
+    let writes = [CTEST, MESON].contains(&recipe.script) && facts.knows("junit");
     let mut plan = EnvironmentPlan {
-        report: writes.then(|| ReportSpec::new("junit.xml", "junit")),
+        report: writes.then(|| ReportSpec {
+            outer: recipe.mode != "ctest",
+            ..ReportSpec::new("junit.xml", "junit")
+        }),
         log_parser_name: recipe.parser,
         env: env([("LANG", "C.UTF-8")]),
         products: Some(products(SOURCES, HEADERS, &["o", "obj", "lo"])),

@@ -38,7 +38,7 @@ impl Place {
             Analysis::Plan(plan) => plan,
             Analysis::Verdict { reason, .. } => panic!("no plan: {reason}"),
         };
-        for name in ["env", "cache"] {
+        for name in ["env", "cache", "out"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
         support::lay_tools(&plan, &folder.path().join("env"));
@@ -58,6 +58,7 @@ impl Place {
             .env("ATLAS_REPO", root.join("repo"))
             .env("ATLAS_ENV", root.join("env"))
             .env("ATLAS_CACHE", root.join("cache"))
+            .env("ATLAS_OUT", root.join("out"))
             .env_remove("MAKEFLAGS")
             .output()
             .unwrap();
@@ -137,6 +138,67 @@ fn cmake_runs_no_program_that_was_built_before() {
         place.results(&[("CMakeLists.txt", lists), ("test-b.c", &b)]),
         base
     );
+}
+
+/// A driver's own report names what it ran, with the status that its console shows.
+#[test]
+fn drivers_write_down_what_they_ran() {
+    let good = program("a");
+    let bad = "int main(void) { return 1; }\n";
+    let idle = "int main(void) { return 77; }\n";
+    let cmake = "cmake_minimum_required(VERSION 3.5)\nproject(p C)\nenable_testing()\nforeach(name good bad idle)\n\
+        add_executable(test-${name} test-${name}.c)\nadd_test(NAME ${name} COMMAND test-${name})\nendforeach()\n\
+        set_tests_properties(idle PROPERTIES SKIP_RETURN_CODE 77)\nadd_test(NAME gone COMMAND ${CMAKE_SOURCE_DIR}/gone.sh)\n";
+    let meson = "project('p', 'c')\nforeach name : ['good', 'bad', 'idle']\n\
+        test(name, executable('test-' + name, 'test-' + name + '.c'))\nendforeach\n\
+        test('fails', executable('test-fails', 'test-bad.c'), should_fail: true)\n";
+    for (manifest, text, tool, wanted) in [
+        (
+            "CMakeLists.txt",
+            cmake,
+            "cmake",
+            "bad failed, gone failed, good passed, idle skipped",
+        ),
+        (
+            "meson.build",
+            meson,
+            "meson",
+            "bad failed, fails skipped, good passed, idle skipped",
+        ),
+    ] {
+        let files = [
+            (manifest, text),
+            ("test-good.c", &good),
+            ("test-bad.c", bad),
+            ("test-idle.c", idle),
+        ];
+        let Some(place) = Place::build(&[tool, "ninja", "cc", "awk"], &files) else {
+            continue;
+        };
+        let spec = place.plan.report.as_ref().unwrap();
+        assert!(spec.outer, "{spec:?}");
+        let log = place.run(&place.plan.test_cmd);
+        let report = place.folder.path().join("out").join(&spec.file);
+        let report = fs::read_to_string(report).unwrap_or_else(|why| panic!("{why}: {log}"));
+        let mut found: Vec<String> = report
+            .split("<testcase ")
+            .skip(1)
+            .map(|case| {
+                let name = case.split('"').nth(1).unwrap();
+                let status = ["skipped", "failure"]
+                    .iter()
+                    .find(|word| case.contains(&format!("<{word}")));
+                let status = match status {
+                    Some(&"skipped") => "skipped",
+                    Some(_) => "failed",
+                    None => "passed",
+                };
+                format!("{name} {status}")
+            })
+            .collect();
+        found.sort();
+        assert_eq!(found.join(", "), wanted, "{manifest}: {report}");
+    }
 }
 
 /// A part of the tests: those whose programs are made of a file, of what includes it, and those that name it.

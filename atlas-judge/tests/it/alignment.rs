@@ -10,6 +10,7 @@ use atlas_judge::alignment::{
     Alignment, AlignmentGate, AlignmentOptions, Quality, QualityRule, Scores, alignment_schema,
 };
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 const ISSUE: &str =
     "Stores do not open\n\nCalling `open_store(\"x\")` raises.\nIt should return the store.";
@@ -246,6 +247,7 @@ fn candidate(subject: &Subject) -> Candidate {
             before: Overlay::default(),
             after: Overlay::default(),
             modified_tests: Vec::new(),
+            conditions: BTreeMap::new(),
         },
         oracle: OracleReport::of_lists(Vec::new(), Vec::new()),
     }

@@ -2,6 +2,7 @@
 
 mod failures;
 mod gold_only;
+mod neighbours;
 mod scope;
 mod touched;
 mod unstable;
@@ -30,12 +31,15 @@ pub struct ClassifyInput<'a> {
     pub before_files: Option<&'a Overlay>,
     /// Tests whose source the test patch changes (`Class::test`, `TestX`), where known.
     pub modified_tests: &'a [String],
+    /// Changed tests that run under a condition only, each with the line that says so, where known.
+    pub conditions: &'a BTreeMap<String, Evidence>,
     /// Tests that repeats of a state showed to be flaky, each with the reason: they enter neither
     /// list.
     pub flaky: &'a BTreeMap<String, String>,
 }
 
 static NONE: BTreeMap<String, String> = BTreeMap::new();
+static UNCONDITIONAL: BTreeMap<String, Evidence> = BTreeMap::new();
 
 impl<'a> ClassifyInput<'a> {
     /// The logs alone.
@@ -48,6 +52,7 @@ impl<'a> ClassifyInput<'a> {
             test_patch: None,
             before_files: None,
             modified_tests: &[],
+            conditions: &UNCONDITIONAL,
             flaky: &NONE,
         }
     }
@@ -85,6 +90,8 @@ pub struct Classification {
     pub transition_counts: BTreeMap<String, usize>,
     pub transitions: Vec<Transition>,
     pub evidence: Vec<Evidence>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     pub warnings: Vec<String>,
 }
 
@@ -137,6 +144,7 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         transition_counts,
         transitions,
         evidence: Vec::new(),
+        doubts: Vec::new(),
         warnings: warnings(input),
     };
     found.warnings.extend(failures::remarks(&module_failures));
@@ -339,6 +347,12 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
             let note = format!("; {count} exist only through the gold patch, as `{id}`: {why}");
             found.reason.push_str(&note);
         }
+        if let Some((name, word, why)) = scope::kept_out(input) {
+            let why_not = scope::under_condition(why);
+            let note = format!("; the changed test `{name}` is {word} here: {why_not}");
+            found.reason.push_str(&note);
+            found.evidence.push(why.clone());
+        }
         found.evidence.extend(
             found
                 .transition_counts
@@ -348,6 +362,8 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
     } else {
         found.outcome = OracleOutcome::Instance;
         found.reason = accepted(&found, &lost_in_before);
+        found.doubts = neighbours::remarks(input, &lost_in_before, &fail_to_pass);
+        found.warnings.extend(found.doubts.iter().cloned());
     }
     found
 }

@@ -2,8 +2,13 @@
 //! it holds, and what it took along is no failure of its own.
 
 use super::{ClassifyInput, Statuses, failures};
-use atlas_core::{FilePatch, LostReason, ParsedLog, Patch, RunOutcome, TestResult, TestStatus};
+use atlas_core::{
+    Evidence, FilePatch, LostReason, ParsedLog, Patch, RunOutcome, TestResult, TestStatus, one_line,
+};
 use std::collections::BTreeSet;
+
+/// So many characters of a source's line are shown within a sentence.
+const SHOWN: usize = 90;
 
 /// Tests of which a state says nothing, though others do.
 #[derive(Debug, Default)]
@@ -184,6 +189,30 @@ fn unnamed_may_fail(input: &ClassifyInput<'_>) -> Option<String> {
     })
 }
 
+/// A changed test that After skips or does not run at all, and the line of its source that says when it runs.
+pub(super) fn kept_out<'a>(
+    input: &ClassifyInput<'a>,
+) -> Option<(&'a str, &'static str, &'a Evidence)> {
+    input.conditions.iter().find_map(|(name, why)| {
+        let results = input.after.results.iter();
+        let own = results.filter(|test| failures::is_test_named(test.name, name));
+        let own: Vec<TestStatus> = own.map(|test| test.status).collect();
+        let word = match own.as_slice() {
+            [] => "not run",
+            all if all.iter().all(|status| *status == TestStatus::Skipped) => "skipped",
+            _ => return None,
+        };
+        Some((name.as_str(), word, why))
+    })
+}
+
+/// That a test runs under the condition of this line.
+pub(super) fn under_condition(why: &Evidence) -> String {
+    let place = why.line.map_or_else(String::new, |line| format!(":{line}"));
+    let text = one_line(&why.text, SHOWN);
+    format!("it runs under a condition, {}{place}: `{text}`", why.source)
+}
+
 /// Why a pull request without `FAIL_TO_PASS` is not decided: what did not run may hold it.
 pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<String> {
     if let Some((program, _)) = unrun.dead_in_after.first() {
@@ -200,9 +229,12 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
     // What no changed test says is said before what others lack.
     if let Some(first) = changed().next() {
         if changed().all(|test| test.status == TestStatus::Skipped) {
+            let why = kept_out(input).map_or_else(
+                || "it is for another system, or asks for something that is not here".to_owned(),
+                |(_, _, why)| under_condition(why),
+            );
             return Some(format!(
-                "`{}`, which the test patch changes, is skipped in After: it is for another system, or asks for \
-                 something that is not here",
+                "`{}`, which the test patch changes, is skipped in After: {why}",
                 first.name
             ));
         }
@@ -227,9 +259,12 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
     if let Some(first) = input.modified_tests.first()
         && !input.after.results.iter().any(|test| seen(test.name))
     {
+        let why = kept_out(input).map_or_else(
+            || "a build tag, a feature or the choice of what is run leaves them out".to_owned(),
+            |(_, _, why)| under_condition(why),
+        );
         return Some(format!(
-            "no test that the test patch changes is seen to run in After, as `{first}`: a build tag, a feature or the \
-             choice of what is run leaves them out"
+            "no test that the test patch changes is seen to run in After, as `{first}`: {why}"
         ));
     }
     // A merged pull request's own tests pass where it was merged.

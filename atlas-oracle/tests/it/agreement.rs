@@ -1,4 +1,4 @@
-use atlas_core::{ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus};
+use atlas_core::{ParsedLog, ParsedLogBuilder, ReportSpec, RunOutcome, TestStatus};
 use atlas_oracle::compare;
 
 fn log(parser: &str, tests: &[(&str, TestStatus)]) -> ParsedLog {
@@ -7,6 +7,10 @@ fn log(parser: &str, tests: &[(&str, TestStatus)]) -> ParsedLog {
         log.record("", id, id, *status);
     }
     log.finish(RunOutcome::Completed)
+}
+
+fn spec() -> ReportSpec {
+    ReportSpec::new("junit.xml", "junit")
 }
 
 use TestStatus::{Failed, Passed, Skipped, Xfail};
@@ -27,7 +31,7 @@ fn spellings_of_console_and_report_are_matched() {
             ("tests.test_a::test_y", Skipped),
         ],
     );
-    let found = compare("junit.xml", &console, &report);
+    let found = compare(&spec(), &console, &report);
     assert!(found.agrees, "{:?}", found.differences);
 }
 
@@ -35,7 +39,7 @@ fn spellings_of_console_and_report_are_matched() {
 fn a_different_status_or_a_missing_test_is_a_difference() {
     let console = log("pytest", &[("a.py::x", Passed), ("a.py::y", Passed)]);
     let report = log("junit", &[("a::x", Failed), ("a::z", Passed)]);
-    let found = compare("junit.xml", &console, &report);
+    let found = compare(&spec(), &console, &report);
     assert!(!found.agrees);
     assert_eq!(found.differences.len(), 3, "{:?}", found.differences);
 }
@@ -45,7 +49,7 @@ fn a_console_that_names_failures_only_is_compared_on_those() {
     let console = log("pytest", &[("a.py::x", Failed)]);
     assert!(
         compare(
-            "r",
+            &spec(),
             &console,
             &log("junit", &[("a::x", Failed), ("a::y", Passed)])
         )
@@ -53,10 +57,34 @@ fn a_console_that_names_failures_only_is_compared_on_those() {
     );
     assert!(
         !compare(
-            "r",
+            &spec(),
             &console,
             &log("junit", &[("a::x", Failed), ("a::y", Failed)])
         )
         .agrees
+    );
+}
+
+#[test]
+fn a_drivers_report_is_compared_on_the_programs_that_it_names() {
+    let spec = ReportSpec {
+        outer: true,
+        ..spec()
+    };
+    let console = [
+        ("parser", Passed),
+        ("parser::reads", Passed),
+        ("reader", Failed),
+    ];
+    let console = log("ctest+unity", &console);
+    let agrees = |report: &[(&str, TestStatus)]| compare(&spec, &console, &log("junit", report));
+    assert!(agrees(&[("parser", Passed), ("reader", Failed)]).agrees);
+    let found = agrees(&[("parser", Passed), ("reader", Passed), ("writer", Passed)]);
+    assert_eq!(
+        found.differences,
+        [
+            "reader: console 1 failing, report 1 passing",
+            "writer: console nothing, report 1 passing"
+        ]
     );
 }

@@ -116,6 +116,7 @@ fn task(before: Overlay, after: Overlay) -> OracleTask {
         before,
         after,
         modified_tests: Vec::new(),
+        conditions: BTreeMap::new(),
     }
 }
 

@@ -19,6 +19,7 @@ mod differential;
 mod flake;
 mod gates;
 mod lines;
+mod neighbours;
 mod rerun;
 mod scope;
 mod score;

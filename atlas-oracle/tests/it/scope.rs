@@ -5,6 +5,7 @@ use atlas_core::{
     Patch, RunOutcome, TestStatus,
 };
 use atlas_oracle::{Classification, ClassifyInput, classify};
+use std::collections::BTreeMap;
 
 /// `prog+ prog::a- …`: `+` passed, `-` failed; the module is what stands before the last `::`.
 fn tests(text: &str) -> ParsedLogBuilder {
@@ -397,4 +398,46 @@ fn a_changed_test_that_is_skipped_decides_nothing() {
         let says = found.reason.contains("is skipped in After");
         assert_eq!(says, status == TestStatus::Skipped, "{}", found.reason);
     }
+}
+
+#[test]
+fn a_changed_test_that_runs_elsewhere_only_is_named_with_its_condition() {
+    let log = |status: Option<TestStatus>| {
+        let mut log = ParsedLogBuilder::new("hand");
+        if let Some(status) = status {
+            log.record("", "fail", "fail", status);
+        }
+        log.record("", "pass", "pass", TestStatus::Passed);
+        log.finish(RunOutcome::Completed)
+    };
+    let line = "#[rustversion::attr(beta, test)]";
+    let conditions =
+        BTreeMap::from([("fail".to_owned(), Evidence::at("tests/compile.rs", 6, line))]);
+    let named = ["fail".to_owned()];
+    let said = |status, modified_tests| {
+        let log = log(status);
+        let found = classify(&ClassifyInput {
+            modified_tests,
+            conditions: &conditions,
+            ..ClassifyInput::new(&log, &log, &log)
+        });
+        (found.outcome, found.reason)
+    };
+    let place = "it runs under a condition, tests/compile.rs:6: `#[rustversion::attr(beta, test)]`";
+    // Its data alone is changed.
+    let (outcome, reason) = said(None, &[]);
+    assert_eq!(outcome, OracleOutcome::RejectNoFailToPass);
+    let wanted = format!("; the changed test `fail` is not run here: {place}");
+    assert!(reason.ends_with(&wanted), "{reason}");
+    for (status, words) in [
+        (None, "is seen to run in After, as `fail`: "),
+        (Some(TestStatus::Skipped), "is skipped in After: "),
+    ] {
+        let (outcome, reason) = said(status, &named);
+        assert_eq!(outcome, OracleOutcome::NoEvidence);
+        assert!(reason.ends_with(&format!("{words}{place}")), "{reason}");
+    }
+    let (outcome, reason) = said(Some(TestStatus::Passed), &named);
+    assert_eq!(outcome, OracleOutcome::RejectNoFailToPass);
+    assert!(!reason.contains("condition"), "{reason}");
 }

@@ -13,6 +13,7 @@ use atlas_core::{
 use atlas_docker::{Trial, TrialRun};
 use atlas_oracle::StateRun;
 use atlas_parsers::{Hints, detect};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Runs Base as the oracle would.
@@ -77,6 +78,7 @@ impl BaseTrial {
             before: self.before.clone().unwrap_or_default(),
             after: Overlay::default(),
             modified_tests: Vec::new(),
+            conditions: BTreeMap::new(),
         };
         if self.before.is_some() {
             // What was made ready for a plan that did not do is of no use for this one.

@@ -89,6 +89,23 @@ impl CanaryPlan {
         look(run, laid, (self.twin_ids(), self.ends_well))
     }
 
+    /// Whether a test that does not pass in a run with canaries fails for nothing but those canaries and twins that it
+    /// runs.
+    pub(super) fn fails_for_canaries(&self, run: &StateRun, laid: &LaidCanary, id: &str) -> bool {
+        let tests = run.parsed.tests();
+        let is_twin = |other: &str| self.twin_ids.iter().any(|(_, twin)| twin == other);
+        let is_canary = |other: &str| {
+            laid.must_fail
+                .as_deref()
+                .is_some_and(|name| other.contains(name))
+        };
+        let mut failing = tests
+            .iter()
+            .filter(|(other, status)| status.is_failing() && is_inner(id, other));
+        runs_canary(id, run, laid, &self.twin_ids)
+            && failing.all(|(other, _)| is_twin(other) || is_canary(other))
+    }
+
     /// The same files with canaries in the test file, if there are any.
     pub(super) fn lay_out(&self, mut overlay: Overlay) -> (Overlay, Option<LaidCanary>) {
         let made = self.file.as_ref().and_then(|file| {
@@ -216,13 +233,16 @@ pub(super) async fn calibrate(prepared: &Prepared, cx: &RunContext) -> Result<Ca
     })
 }
 
+/// Whether a test is run by another, as its id says: `TestApi > lists users` by `TestApi`.
+fn is_inner(id: &str, other: &str) -> bool {
+    other
+        .strip_prefix(id)
+        .is_some_and(|rest| rest.starts_with(" > "))
+}
+
 /// Whether a test runs a canary or a twin that must fail, as its id says: `TestApi` runs `TestApi > lists users`.
 fn runs_canary(id: &str, run: &StateRun, laid: &LaidCanary, twin_ids: &[(String, String)]) -> bool {
-    let is_inner = |other: &str| {
-        other
-            .strip_prefix(id)
-            .is_some_and(|rest| rest.starts_with(" > "))
-    };
+    let is_inner = |other: &str| is_inner(id, other);
     let mut twins = twin_ids.iter().map(|(_, twin)| twin.as_str());
     let named = |other: &str| {
         laid.must_fail

@@ -137,6 +137,7 @@ pub(super) fn from_image(
                 before: Overlay::default(),
                 after: Overlay::default(),
                 modified_tests: Vec::new(),
+                conditions: BTreeMap::new(),
             },
             oracle: OracleReport::of_lists(
                 subject.fail_to_pass.ids.to_vec(),
@@ -212,17 +213,31 @@ impl Prepared {
             .await?;
         let [defining, guarding] = &self.lists();
         let mut graded = grade_listed(&run.parsed, defining, guarding);
-        let seen = canary.map(|canary| plan.look(&run, &canary));
+        let seen = canary.as_ref().map(|canary| plan.look(&run, canary));
         let mut reference = plan.reference.as_ref();
         if let Some(alone) = plan.alone.as_ref()
+            && let Some(canary) = &canary
             && seen.as_ref().is_some_and(SeenCanary::is_honest)
             && !graded.fail_to_pass.success.is_empty()
             && settle::is_believed(&run, reference, [defining, guarding])
         {
+            let (first, passed) = (run, graded);
+            let passed: BTreeSet<&str> = [&passed.fail_to_pass, &passed.pass_to_pass]
+                .into_iter()
+                .flat_map(|list| &list.success)
+                .collect();
             run = self
                 .run_within(cx, &overlay, "prediction without canaries", seconds)
                 .await?;
-            graded = grade_listed(&run.parsed, defining, guarding);
+            // Code that tells such a run from the first has nothing of it.
+            let (both, others) = grade_listed(&run.parsed, defining, guarding)
+                .only(|id| passed.contains(id) || plan.fails_for_canaries(&first, canary, id));
+            graded = both;
+            if let Some(id) = others.first() {
+                let count = others.len();
+                let said = format!("{count} tests pass without the canaries alone, as `{id}`");
+                verdict.notes.push(said);
+            }
             reference = Some(alone);
         }
         verdict.outcome = EvalOutcome::Graded;

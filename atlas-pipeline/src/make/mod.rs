@@ -386,6 +386,7 @@ impl Work {
             before,
             after,
             modified_tests: split.modified_tests.clone(),
+            conditions: split.conditions.clone(),
         };
         let states = |environment: Environment| (environment, &engines, &task, place);
         let (report, runs) = self

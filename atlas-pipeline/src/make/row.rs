@@ -68,6 +68,9 @@ pub(super) fn row(
         "image_id": environment.lock.image_id,
         "certificate": certificate,
     });
+    if !report.doubts.is_empty() {
+        ours["doubts"] = json!(report.doubts);
+    }
     if let Some(scope) = &plan.test_scope {
         ours["test_scope"] = serde_json::to_value(scope).map_err(internal)?;
     }

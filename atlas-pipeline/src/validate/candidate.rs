@@ -154,6 +154,7 @@ impl Prospect<'_> {
             before,
             after,
             modified_tests: Vec::new(),
+            conditions: BTreeMap::new(),
         };
         let mut report = if self.runs_states {
             // Beside what `make` left these runs are known, and nothing older can be mistaken for them.

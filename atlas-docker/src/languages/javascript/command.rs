@@ -20,7 +20,12 @@ pub(super) struct Setting<'a> {
     pub(super) node: u32,
     /// Whether a report is to be written.
     pub(super) report: bool,
+    /// Which of several runs of Vitest it is, whose reports become one.
+    pub(super) part: Option<usize>,
 }
+
+/// The report that several runs of Vitest leave together.
+pub(super) const VITEST_PARTS: &str = "vitest.xml";
 
 impl Suite {
     /// The report that the runner can write beside its log: file and reader.
@@ -61,7 +66,7 @@ impl Suite {
         let own: Vec<String> = match self.runner {
             _ if self.is_file() => Vec::new(),
             Runner::Jest => jest(&mut args, setting.report),
-            Runner::Vitest => vitest(&mut args, setting.report),
+            Runner::Vitest => vitest(&mut args, setting),
             Runner::Mocha => mocha(&mut args, setting, &self.folder),
             Runner::Ava => ava(&mut args),
             Runner::NodeTest => return self.node_test(setting),
@@ -273,7 +278,7 @@ fn jest(args: &mut Vec<String>, report: bool) -> Vec<String> {
     own
 }
 
-fn vitest(args: &mut Vec<String>, report: bool) -> Vec<String> {
+fn vitest(args: &mut Vec<String>, setting: Setting<'_>) -> Vec<String> {
     drop_valued(
         args,
         &[
@@ -308,11 +313,17 @@ fn vitest(args: &mut Vec<String>, report: bool) -> Vec<String> {
     });
     args.insert(0, "run".to_owned());
     let mut own = owned(["--reporter=verbose"]);
-    if report {
-        own.extend(owned([
+    match setting.part.filter(|_| setting.report) {
+        // A document of JSON is one run's; those of JUnit may follow each other.
+        Some(part) => own.extend([
+            "--reporter=junit".to_owned(),
+            format!("--outputFile.junit=\"$ATLAS_OUT/vitest-{part}.xml\""),
+        ]),
+        None if setting.report => own.extend(owned([
             "--reporter=json",
             "--outputFile.json=\"$ATLAS_OUT/vitest.json\"",
-        ]));
+        ])),
+        None => {}
     }
     own
 }

@@ -18,10 +18,10 @@ use crate::system;
 use crate::toolbox::{self, MOCHA_TWO, NODE_WHOLE};
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
-use command::Setting;
+use command::{Setting, VITEST_PARTS};
 use manager::Manager;
 use package::{MANIFEST, Workspace, join};
-use runner::Runner;
+use runner::{Runner, Suite};
 
 /// JavaScript.
 #[derive(Debug)]
@@ -244,8 +244,12 @@ fn runners(
         }
     }
     plan.log_parser_name = parsers.join("+");
+    let is_vitest = |suite: &Suite| suite.runner == Runner::Vitest;
     // A report is one file; several suites would write over each other's.
     plan.report = match found.suites.as_slice() {
+        several if several.len() > 1 && several.iter().all(is_vitest) => facts
+            .knows("junit")
+            .then(|| ReportSpec::new(VITEST_PARTS, "junit")),
         [only] => only
             .report(node)
             .filter(|(_, reader)| facts.knows(reader))
@@ -257,6 +261,7 @@ fn runners(
         workspace,
         node,
         report: plan.report.is_some(),
+        part: None,
     };
     let suite = found.suites.first().filter(|_| setting.report);
     let script = match suite.map(|suite| suite.runner) {
@@ -270,9 +275,14 @@ fn runners(
     let commands: Vec<(String, String)> = found
         .suites
         .iter()
-        .map(|suite| (suite.folder.clone(), suite.command(setting)))
+        .enumerate()
+        .map(|(at, suite)| {
+            let part = (found.suites.len() > 1).then_some(at + 1);
+            let command = suite.command(Setting { part, ..setting });
+            (suite.folder.clone(), command)
+        })
         .collect();
-    plan.test_cmd = prepare::test_command(workspace, &commands);
+    plan.test_cmd = prepare::test_command(workspace, &commands, plan.report.as_ref());
     for line in &found.evidence {
         plan.prove("log_parser_name", line.clone());
         plan.prove("test_cmd", line.clone());

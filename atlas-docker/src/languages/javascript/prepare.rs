@@ -7,7 +7,7 @@ use super::runner::{Runner, Suite};
 use super::suites::Preparation;
 use crate::render::shell_quote;
 use crate::toolbox::{self, JASMINE_TAP, UVU_TAP, UVU_TAP_MODULE};
-use atlas_core::{EnvironmentPlan, Evidence};
+use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use std::fmt::Write as _;
 
 /// Packages whose install script fetches a program from elsewhere or changes the checkout's hooks,
@@ -213,8 +213,12 @@ pub(super) fn preparations(
     }
 }
 
-/// The test command of all suites. It ends no shell that it is put into.
-pub(super) fn test_command(workspace: &Workspace, commands: &[(String, String)]) -> String {
+/// The test command of all suites, which leaves one report. It ends no shell that it is put into.
+pub(super) fn test_command(
+    workspace: &Workspace,
+    commands: &[(String, String)],
+    report: Option<&ReportSpec>,
+) -> String {
     if let [(folder, command)] = commands {
         return with_path(workspace, folder, command);
     }
@@ -227,6 +231,12 @@ pub(super) fn test_command(workspace: &Workspace, commands: &[(String, String)])
             command
         };
         let _ = write!(text, "; {command} || code=$?");
+    }
+    if let Some((stem, end)) = report.and_then(|spec| spec.file.rsplit_once('.')) {
+        let _ = write!(
+            text,
+            "; cat \"$ATLAS_OUT/{stem}\"-*.{end} >\"$ATLAS_OUT/{stem}.{end}\" 2>/dev/null"
+        );
     }
     text + "; exit $code )"
 }

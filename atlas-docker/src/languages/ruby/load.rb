@@ -8,6 +8,8 @@ files = patterns.flat_map { |pattern| Dir[pattern].sort }.uniq.select { |path| F
 lost = []
 at_exit { exit!(1) if $!.nil? && !lost.empty? || $!.is_a?(SystemExit) && $!.success? && !lost.empty? }
 $stdout.sync = true
+require_relative "report"
+AtlasReport.open
 files.each do |path|
   begin
     require File.expand_path(path)
@@ -22,3 +24,4 @@ files.each do |path|
   end
 end
 abort "atlas: no test file matches #{patterns.join(' ')}" if files.empty?
+AtlasReport.listen

@@ -10,7 +10,7 @@ use super::{INSTALL_SUBSTITUTES, Language, MAKE_BIN, env};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::render::shell_quote;
 use crate::system;
-use crate::toolbox::{self, KEEP_GOING, LOAD};
+use crate::toolbox::{self, KEEP_GOING, LOAD, REPORT};
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence};
 use gems::Gems;
@@ -216,15 +216,15 @@ fn variables(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPla
 
 fn build(facts: &Facts<'_>, manifests: &Manifests, runner: Runner, plan: &mut EnvironmentPlan) {
     let enter = runner::enter(manifests);
-    let script = match runner {
-        Runner::Rspec => Some(KEEP_GOING),
-        Runner::Minitest | Runner::TestUnit => Some(LOAD),
-        Runner::Cucumber => None,
+    let scripts: &[&str] = match runner {
+        Runner::Rspec => &[KEEP_GOING],
+        Runner::Minitest | Runner::TestUnit => &[LOAD, REPORT],
+        Runner::Cucumber => &[],
     };
     let write =
         |name: &str, text: &str| format!("printf %s {} > \"$ATLAS_ENV/{name}\"", shell_quote(text));
     plan.build.push(MAKE_BIN.to_owned());
-    if let Some(name) = script {
+    for name in scripts {
         toolbox::add(plan, name);
     }
     let own_gem = runner.gems()[0];

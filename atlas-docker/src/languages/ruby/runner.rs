@@ -247,6 +247,8 @@ pub(super) fn command(
                 format!("{enter}{exec}cucumber --format pretty --no-color --order defined");
         }
         Runner::Minitest | Runner::TestUnit => {
+            let report = facts.knows("junit");
+            plan.report = report.then(|| ReportSpec::new("junit.xml", "junit"));
             let tasks = rake::test_tasks(tree, manifests);
             let (globs, libs, options) = selection(manifests, found, &tasks);
             for task in &tasks {

@@ -10,7 +10,7 @@ use crate::system;
 use crate::toolbox::{self, CARGO_FREEZE, CARGO_TEST_EACH, call};
 use crate::tree::Tree;
 use crate::versions::{self, Version};
-use atlas_core::{EnvironmentPlan, Evidence};
+use atlas_core::{CompiledProducts, EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -110,6 +110,10 @@ fn workspace(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
             ("CARGO_TERM_COLOR", "never"),
             ("LANG", "C.UTF-8"),
         ]),
+        products: Some(CompiledProducts {
+            name_sources: true,
+            ..crate::native::products(&["rs"], &[], &["d"])
+        }),
         ..EnvironmentPlan::default()
     };
     plan.prove("log_parser_name", test);

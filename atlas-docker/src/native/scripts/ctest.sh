@@ -62,7 +62,7 @@ trap 'rm -f "$log"' EXIT
 built=$?
 grep -vE '^(\[[0-9]+/[0-9]+\] |-- )' "$log"
 # The last try decides.
-if tac "$log" | sed '/^atlas: /q' | grep -q '^-- Configuring incomplete'; then
+if tac "$log" | sed '/^atlas: /q' | grep '^-- Configuring incomplete' >/dev/null; then
   echo '-- Configuring incomplete, errors occurred!'
   exit 1
 fi
@@ -114,7 +114,7 @@ cd "$tests" || exit
 config=$(sed -nE 's/^CMAKE_BUILD_TYPE:[A-Z]+=(.+)/\1/p' "$build/CMakeCache.txt")
 config=${config:-Debug}
 export BOOST_TEST_LOG_LEVEL=test_suite CK_VERBOSITY=verbose CTEST_PARALLEL_LEVEL=1
-if ! ctest -N -C "$config" | grep -q '^Total Tests: [1-9]'; then
+if ! ctest -N -C "$config" | grep '^Total Tests: [1-9]' >/dev/null; then
   # Nothing is registered: the programs that are named as tests.
   if [ "$what" = ctest ]; then what=split; fi
   programs=$(ninja -C "$build" -t targets all | sed -nE 's/: C(XX)?_EXECUTABLE_LINKER__.*//p' | grep -iE '(^|[^a-z])(unit)?tests?([^a-z]|$)' | sort)
@@ -140,18 +140,27 @@ if [ -n "${ATLAS_TESTS:-}" ]; then
   echo "${chosen%%,*},${chosen%%,*},1,$chosen" >"$tests/part"
   part=(-I "$tests/part")
 fi
+# CTest writes its tests down, too (3.21 and later), and GoogleTest those of a program.
+report=()
+# (A pipe that `grep -q` closes kills who writes into it, and counts as no match under pipefail.)
+[[ $(ctest --help) != *--output-junit* ]] || report=(--output-junit "$ATLAS_OUT/junit.xml")
+[ "$what" != split ] || export GTEST_OUTPUT="xml:$ATLAS_OUT/gtest/"
+run() { ctest -V "${part[@]}" -C "$config" --timeout 600 "${report[@]}" 2>&1; }
 case $what in
-  own) ctest -V "${part[@]}" -C "$config" --timeout 600 2>&1 | awk -v ctest=1 -f "$ATLAS_ENV/toolbox/results.awk" ;;
-  # What a program prints stands behind its test's number, where the framework's parser finds it. Where all tests are
-  # CTest's own, it writes them down, too (3.21 and later).
-  *)
-    report=()
-    if [ "$what" = ctest ] && ctest --help | grep -q -e --output-junit; then
-      report=(--output-junit "$ATLAS_OUT/junit.xml")
-    fi
-    ctest -V "${part[@]}" -C "$config" --timeout 600 "${report[@]}" 2>&1
-    ;;
+  own) run | awk -v ctest=1 -f "$ATLAS_ENV/toolbox/results.awk" ;;
+  # What a program prints stands behind its test's number, where the framework's parser finds it.
+  *) run ;;
 esac
 code=$?
+if [ -s "$ATLAS_OUT/junit.xml" ]; then
+  # What could not be started is no skipped test.
+  sed -i '/<skipped message="\(SKIP_\|Disabled\)/!s/<skipped message=/<failure message=/' "$ATLAS_OUT/junit.xml"
+  # The console names a program's test `Suite.Test`, and none that is switched off.
+  for file in "$ATLAS_OUT"/gtest/*.xml; do
+    [ -e "$file" ] || continue
+    sed -E '/^ *<testcase .* status="notrun"/d
+      s/^( *<testcase )name="([^"]*)"(.*) classname="([^"]*)"/\1name="\4.\2" classname="gtest"\3/' "$file" >>"$ATLAS_OUT/junit.xml"
+  done
+fi
 [ $code -ne 0 ] || code=$built
 exit $code

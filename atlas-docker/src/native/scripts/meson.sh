@@ -37,7 +37,7 @@ trap 'rm -f "$log"' EXIT
 built=$?
 grep -vE '^\[[0-9]+/[0-9]+\] ' "$log"
 # The last try decides.
-! tac "$log" | sed '/^atlas: /q' | grep -q 'meson.build:.*: ERROR: ' || exit 1
+! tac "$log" | sed '/^atlas: /q' | grep 'meson.build:.*: ERROR: ' >/dev/null || exit 1
 # Meson fills freed memory with a random byte.
 export MALLOC_PERTURB_=0 BOOST_TEST_LOG_LEVEL=test_suite CK_VERBOSITY=verbose
 part=()
@@ -50,7 +50,30 @@ for test in json.load(sys.stdin): print(test["name"], " ".join(test["cmd"]), sep
     exit $built
   fi
 fi
-run() { meson test -C "$build" --no-rebuild --num-processes 1 --timeout-multiplier 20 "${part[@]}" 2>&1; }
+[ "$what" != split ] || export GTEST_OUTPUT="xml:$ATLAS_OUT/gtest/"
+# Meson writes its tests down, too, and GoogleTest those of a program. (Meson's own JUnit report knows no limits of time.)
+run() {
+  rm -f "$build/meson-logs/testlog.json"
+  meson test -C "$build" --no-rebuild --num-processes 1 --timeout-multiplier 20 "${part[@]}" 2>&1
+  local code=$?
+  [ -e "$build/meson-logs/testlog.json" ] || return $code
+  python3 - "$build/meson-logs/testlog.json" >"$ATLAS_OUT/junit.xml" <<'X'
+import json, sys
+from xml.sax.saxutils import quoteattr
+idle = "<skipped/>"
+verdicts = {"OK": "", "UNEXPECTEDPASS": "", "SKIP": idle, "IGNORED": idle, "EXPECTEDFAIL": idle}
+print("<testsuite>")
+for line in open(sys.argv[1], encoding="utf-8", errors="replace"):
+    test = json.loads(line)
+    print(f"<testcase name={quoteattr(test['name'])}>{verdicts.get(test['result'], '<failure/>')}</testcase>")
+print("</testsuite>")
+X
+  # The console names none that is switched off.
+  for file in "$ATLAS_OUT"/gtest/*.xml; do
+    [ ! -e "$file" ] || sed '/^ *<testcase .* status="notrun"/d' "$file" >>"$ATLAS_OUT/junit.xml"
+  done
+  return $code
+}
 # What the programs printed, out of Meson's own log.
 programs() {
   awk '/^=+ *[0-9]+\/[0-9]+ *=+$/ { on = 0; next } /^test: / { name = $0; sub(/^test: +/, "", name); next }

@@ -82,6 +82,29 @@ pub(super) fn without_evidence(failures: &[ModuleFailure]) -> Vec<&ModuleFailure
         .collect()
 }
 
+/// The names that modules of Before lack, where their compiler names all of them.
+pub(super) fn missing_names(
+    input: &ClassifyInput<'_>,
+    lost: &[&ModuleFailure],
+) -> Option<BTreeSet<String>> {
+    let mut missing = BTreeSet::new();
+    for failure in lost {
+        let mut modules = input.before.modules_not_loaded.iter();
+        let module = modules.find(|module| module.module == failure.module)?;
+        let all_told = module.reason == LostReason::BuildFailed
+            && failure.class == BuildFailureClass::MissingSymbol
+            && !module.lines.iter().any(|line| is_cut_short(&line.text));
+        if !all_told {
+            return None;
+        }
+        let complaints = module.lines.iter();
+        let complaints = complaints.filter_map(|line| forms::complaint(&line.text));
+        let names = complaints.flat_map(|complaint| complaint.names);
+        missing.extend(names.filter_map(|name| words(&name).last().map(|word| (*word).to_owned())));
+    }
+    Some(missing)
+}
+
 /// Whether a line that the test patch adds uses one of the names that modules of Before lack. Where none
 /// does, a file that was merely moved or was there before is what does not build, and tests that the
 /// patch changes in another way lost nothing but their neighbour. Only compilers that name all of their
@@ -93,23 +116,9 @@ pub(super) fn test_patch_uses_what_is_missing(
     let Some(files) = input.test_patch.and_then(|patch| patch.files().ok()) else {
         return true;
     };
-    let mut missing = BTreeSet::new();
-    for failure in lost {
-        let mut modules = input.before.modules_not_loaded.iter();
-        let Some(module) = modules.find(|module| module.module == failure.module) else {
-            return true;
-        };
-        let all_told = module.reason == LostReason::BuildFailed
-            && failure.class == BuildFailureClass::MissingSymbol
-            && !module.lines.iter().any(|line| is_cut_short(&line.text));
-        if !all_told {
-            return true;
-        }
-        let complaints = module.lines.iter();
-        let complaints = complaints.filter_map(|line| forms::complaint(&line.text));
-        let names = complaints.flat_map(|complaint| complaint.names);
-        missing.extend(names.filter_map(|name| words(&name).last().map(|word| (*word).to_owned())));
-    }
+    let Some(missing) = missing_names(input, lost) else {
+        return true;
+    };
     let added = files
         .iter()
         .flat_map(|file| &file.hunks)
@@ -124,6 +133,25 @@ pub(super) fn test_patch_uses_what_is_missing(
 /// Compilers stop after so many errors and say so.
 fn is_cut_short(line: &str) -> bool {
     line.contains("too many errors") || line.contains("errors emitted; stopping")
+}
+
+/// Of these names those that the gold patch defines for its own package alone, each with its line; nothing if another
+/// solution may have to define one of them, or if it is not known where they are defined.
+pub(super) fn private_names(
+    input: &ClassifyInput<'_>,
+    names: &BTreeSet<String>,
+) -> Option<Vec<Evidence>> {
+    let gold = Brought::by(input.gold_patch?, "gold patch");
+    let lines = names.iter().map(|name| {
+        let line = gold.brings(name)?;
+        patch::is_private(name, &line.text).then_some(line)
+    });
+    lines.collect()
+}
+
+/// Whether a text holds one of these names as a word.
+pub(super) fn uses(text: &str, names: &BTreeSet<String>) -> bool {
+    names.iter().any(|name| patch::has_word(text, name))
 }
 
 /// What a reader of the verdict should know of modules whose tests cannot count.

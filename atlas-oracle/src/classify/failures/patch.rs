@@ -301,11 +301,7 @@ fn ranked(text: &str) -> Vec<(&str, Rank)> {
     let comment = ["//", "/*", "* ", "--", "<!--", "\"\"\"", "# ", ";;"]
         .iter()
         .any(|start| trimmed.starts_with(start));
-    let defined: BTreeSet<&str> = DEFINED
-        .captures_iter(text)
-        .filter_map(|found| found.get(1))
-        .map(|name| name.as_str())
-        .collect();
+    let defined: BTreeSet<&str> = defined(text).collect();
     let first = text.len() - trimmed.len();
     IDENTIFIER
         .find_iter(text)
@@ -328,6 +324,26 @@ fn ranked(text: &str) -> Vec<(&str, Rank)> {
             (name.as_str(), rank)
         })
         .collect()
+}
+
+/// The names behind a word that defines.
+fn defined(text: &str) -> impl Iterator<Item = &str> {
+    let found = DEFINED.captures_iter(text).filter_map(|found| found.get(1));
+    found.map(|name| name.as_str())
+}
+
+/// Whether the line that defines a name (`path: +text`) keeps it within its package: by its first letter in Go, by the
+/// missing word in Rust. Of other languages nothing is known.
+pub(super) fn is_private(name: &str, line: &str) -> bool {
+    let Some((path, text)) = line.split_once(": +") else {
+        return false;
+    };
+    let is_defined = defined(text).any(|other| other == name);
+    match path.rsplit_once('.').map(|(_, end)| end) {
+        Some("go") => name.starts_with(|c: char| c.is_lowercase() || c == '_'),
+        Some("rs") => is_defined && !has_word(text, "pub") && !text.contains("macro_rules!"),
+        _ => false,
+    }
 }
 
 /// Whether a name without a slash is a file's and not a dotted module's.

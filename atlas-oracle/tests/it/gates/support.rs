@@ -200,6 +200,7 @@ impl Case {
             before,
             after,
             modified_tests: Vec::new(),
+            conditions: BTreeMap::new(),
         };
         let environment = Environment {
             plan: EnvironmentPlan {
