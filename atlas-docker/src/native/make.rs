@@ -66,7 +66,7 @@ fn only_links(text: &str, target: &str) -> bool {
     while lines.by_ref().any(|line| is_rule(&line)) {
         recipe.extend(lines.clone().take_while(|line| line.starts_with('\t')));
     }
-    let links = |line: &&str| {
+    let is_link = |line: &&str| {
         let command = line.trim_start().trim_start_matches(['@', '-', '+']);
         ["$(CC)", "$(CXX)", "$(LD)", "${CC}", "${CXX}", "${LD}"]
             .iter()
@@ -74,7 +74,7 @@ fn only_links(text: &str, target: &str) -> bool {
             && !command.contains("&&")
             && !command.contains(';')
     };
-    !recipe.is_empty() && recipe.iter().all(links)
+    !recipe.is_empty() && recipe.iter().all(is_link)
 }
 
 /// The line of a rule that runs something.

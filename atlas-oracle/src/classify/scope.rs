@@ -157,7 +157,7 @@ fn fails_too(input: &ClassifyInput<'_>, test: &str) -> String {
     let before = before
         .find(|result| result.name == test)
         .map(|result| result.status);
-    let passed = before.is_some_and(|status| status.is_passing());
+    let passed = before.is_some_and(TestStatus::is_passing);
     let how = match before {
         Some(_) if passed => "passes in Before and fails in After",
         Some(status) if status.is_failing() => "fails in After, too",
