@@ -43,27 +43,24 @@ pub(crate) fn makefile(facts: &Facts<'_>, folder: &str) -> Option<String> {
 /// The line of a rule.
 pub(crate) fn rule(facts: &Facts<'_>, file: &str, target: &str) -> Option<Evidence> {
     let text = facts.tree.text(file)?;
-    text.lines().enumerate().find_map(|(at, line)| {
-        let (targets, rest) = line.split_once(':')?;
-        let named = !line.starts_with(['\t', '#', ' ', '.'])
+    let mut lines = text.lines().enumerate();
+    let (at, line) = lines.find(|(_, line)| is_rule_of(line, target))?;
+    Some(Evidence::at(file, at + 1, line.trim()))
+}
+
+fn is_rule_of(line: &str, target: &str) -> bool {
+    line.split_once(':').is_some_and(|(targets, rest)| {
+        !line.starts_with(['\t', '#', ' ', '.'])
             && !rest.starts_with('=')
-            && targets.split_whitespace().any(|name| name == target);
-        named.then(|| Evidence::at(file, at + 1, line.trim()))
+            && targets.split_whitespace().any(|name| name == target)
     })
 }
 
 /// Whether a target is a program that its recipe links and does not run: `test: a.o` with `$(CC) $^ -o $@`.
 fn only_links(text: &str, target: &str) -> bool {
     let mut lines = text.lines();
-    let is_rule = |line: &&str| {
-        line.split_once(':').is_some_and(|(targets, rest)| {
-            !line.starts_with(['\t', '#', ' ', '.'])
-                && !rest.starts_with('=')
-                && targets.split_whitespace().any(|name| name == target)
-        })
-    };
     let mut recipe = Vec::new();
-    while lines.by_ref().any(|line| is_rule(&line)) {
+    while lines.by_ref().any(|line| is_rule_of(line, target)) {
         recipe.extend(lines.clone().take_while(|line| line.starts_with('\t')));
     }
     let is_link = |line: &&str| {
