@@ -1,7 +1,9 @@
 //! What analysis promises beyond its samples.
 
 use atlas_core::{CommitSha, EnvironmentPlan, ErrorKind, Repository};
-use atlas_docker::{Analysis, AnalysisOptions, analyse, inventory_script, languages};
+use atlas_docker::{
+    Analysis, AnalysisOptions, analyse, context_files, inventory_script, languages,
+};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -566,6 +568,11 @@ fn a_ruby_test_file_that_does_not_load_is_lost_alone() {
         return;
     }
     let env = tempfile::tempdir().unwrap();
+    for (path, text) in context_files(&plan).unwrap() {
+        let path = env.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
     let command = plan.test_cmd.replace("bundle exec ", "");
     let output = std::process::Command::new("bash")
         .args(["-c", &format!("{} && {command}", plan.build[0])])
