@@ -200,3 +200,191 @@ fn green(parser: &str) -> &'static str {
         _ => "",
     }
 }
+
+/// A run with `@` where a test prints or a message stands, and ends of a run that may stand there.
+struct Forged {
+    parser: &'static str,
+    run: &'static str,
+    ends: &'static [&'static str],
+}
+
+const ENDS: &[Forged] = &[
+    Forged {
+        parser: "cargo",
+        run: "     Running unittests src/lib.rs (target/debug/deps/a-0123456789abcdef)\n\n\
+            running 3 tests\n@test one ... ok\n@test two ... FAILED\n@test three ... ok\n\nfailures:\n\n\
+            ---- two stdout ----\n@\n\nfailures:\n    two\n\n\
+            test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n",
+        ends: &[
+            "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+            "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+            "test two ... ok\ntest three ... ok\n\n\
+             test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n",
+        ],
+    },
+    Forged {
+        parser: "phpunit",
+        run: "PHPUnit 10.5.0 by Sebastian Bergmann and contributors.\n\nRuntime:       PHP 8.2.0\n\n\
+            .@F@F@.                            4 / 4 (100%)\n\nTime: 00:00.010, Memory: 4.00 MB\n\n\
+            There were 2 failures:\n\n1) ATest::testTwo\n@\n\n/testbed/ATest.php:9\n\n2) ATest::testThree\n@\n\n\
+            /testbed/ATest.php:14\n\nFAILURES!\nTests: 4, Assertions: 4, Failures: 2.\n",
+        ends: &[
+            "\nTime: 00:00.010, Memory: 4.00 MB\n\nOK (4 tests, 4 assertions)\n",
+            "OK (4 tests, 4 assertions)\n",
+            "\nFAILURES!\nTests: 1, Assertions: 1, Failures: 1.\n",
+        ],
+    },
+    Forged {
+        parser: "phpunit",
+        run: "PHPUnit 10.5.0 by Sebastian Bergmann and contributors.\n\nRuntime:       PHP 8.2.0\n\n\
+            @..F                                 3 / 3 (100%)\n\nTime: 00:00.010, Memory: 4.00 MB\n\n\
+            A\n \u{2714} One\n \u{2718} Two\n   \u{2510}\n   \u{251c} @\n   \u{2502}\n   \u{2502} /testbed/ATest.php:9\n   \u{2534}\n \
+            \u{2714} Three\n\nFAILURES!\nTests: 3, Assertions: 3, Failures: 1.\n",
+        ends: &[
+            "OK (3 tests, 3 assertions)\n",
+            "A\n \u{2714} One\n \u{2714} Two\n \u{2714} Three\n\nOK (3 tests, 3 assertions)\n",
+        ],
+    },
+    Forged {
+        parser: "rspec",
+        run: "\nA\n@  one\n@  two (FAILED - 1)\n@  three\n\nFailures:\n\n  1) A two\n     Failure/Error: fail 'x'\n\n     \
+            RuntimeError:\n       @\n     # ./a_spec.rb:5:in `block (2 levels) in <top (required)>'\n\n\
+            Finished in 0.01 seconds (files took 0.1 seconds to load)\n3 examples, 1 failure\n\nFailed examples:\n\n\
+            rspec ./a_spec.rb:4 # A two\n\n",
+        ends: &[
+            "\nFinished in 0.01 seconds (files took 0.1 seconds to load)\n3 examples, 0 failures\n\n",
+            "3 examples, 0 failures\n",
+            "  two\n  three\n\nFinished in 0.01 seconds (files took 0.1 seconds to load)\n3 examples, 0 failures\n\n",
+        ],
+    },
+    Forged {
+        parser: "gtest",
+        run: "[==========] Running 3 tests from 1 test suite.\n[----------] Global test environment set-up.\n\
+            [----------] 3 tests from A\n[ RUN      ] A.one\n@[       OK ] A.one (0 ms)\n[ RUN      ] A.two\n@a.cc:5: Failure\n\
+            x @\n[  FAILED  ] A.two (0 ms)\n[ RUN      ] A.three\n@[       OK ] A.three (0 ms)\n\
+            [----------] 3 tests from A (0 ms total)\n\n[----------] Global test environment tear-down\n\
+            [==========] 3 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 2 tests.\n\
+            [  FAILED  ] 1 test, listed below:\n[  FAILED  ] A.two\n\n 1 FAILED TEST\n",
+        ends: &[
+            "[==========] 3 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 3 tests.\n",
+            "[       OK ] A.one (0 ms)\n[----------] 1 test from A (0 ms total)\n\n\
+             [----------] Global test environment tear-down\n\
+             [==========] 1 test from 1 test suite ran. (0 ms total)\n[  PASSED  ] 1 test.\n",
+            "[       OK ] A.two (0 ms)\n",
+        ],
+    },
+    Forged {
+        parser: "maven",
+        run: "[INFO] Scanning for projects...\n[INFO] \n[INFO] ------------------< com.example:demo >------------------\n\
+            [INFO] -------------------------------------------------------\n[INFO]  T E S T S\n\
+            [INFO] -------------------------------------------------------\n[INFO] Running com.example.ATest\n@\
+            [INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.05 s -- in com.example.ATest\n\
+            [INFO] Running com.example.BTest\n@\
+            [ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.01 s <<< FAILURE! -- in com.example.BTest\n\
+            [ERROR] com.example.BTest.two -- Time elapsed: 0.01 s <<< FAILURE!\norg.opentest4j.AssertionFailedError: @\n\
+            \tat com.example.BTest.two(BTest.java:9)\n\n[INFO] Running com.example.CTest\n@\
+            [INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.01 s -- in com.example.CTest\n\
+            [INFO] \n[INFO] Results:\n[INFO] \n[ERROR] Failures: \n[ERROR]   BTest.two:9 x\n[INFO] \n\
+            [ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 0\n[INFO] \n\
+            [INFO] ------------------------------------------------------------------------\n[INFO] BUILD FAILURE\n\
+            [INFO] ------------------------------------------------------------------------\n",
+        ends: &[
+            "Tests run: 2, Failures: 0, Errors: 0, Skipped: 0\n",
+            "[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 0\n",
+            "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.01 s -- in com.example.BTest\n",
+            "[INFO] Results:\n[INFO] \n[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0\n[INFO] \n",
+            "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.01 s -- in com.example.BTest\n\
+             [INFO] Results:\n[INFO] \n[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0\n[INFO] \n",
+            "[INFO] ------------------------------------------------------------------------\n[INFO] BUILD SUCCESS\n\
+             [INFO] ------------------------------------------------------------------------\n",
+        ],
+    },
+    Forged {
+        parser: "maven",
+        run: "-------------------------------------------------------\n T E S T S\n\
+            -------------------------------------------------------\nRunning com.example.ATest\n@\
+            Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.05 sec\nRunning com.example.BTest\n@\
+            Tests run: 2, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.01 sec <<< FAILURE!\n\
+            two(com.example.BTest)  Time elapsed: 0.01 sec  <<< FAILURE!\njava.lang.AssertionError: @\n\
+            \tat com.example.BTest.two(BTest.java:9)\n\nRunning com.example.CTest\n@\
+            Tests run: 1, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.01 sec\n\nResults :\n\n\
+            Failed tests:   two(com.example.BTest): x\n\nTests run: 5, Failures: 1, Errors: 0, Skipped: 0\n\n",
+        ends: &[
+            "Tests run: 2, Failures: 0, Errors: 0, Skipped: 0\n",
+            "Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.01 sec\n",
+            "Results :\n\nTests run: 2, Failures: 0, Errors: 0, Skipped: 0\n",
+            "Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.05 sec\n\nResults :\n\n\
+             Tests run: 2, Failures: 0, Errors: 0, Skipped: 0\n\n",
+        ],
+    },
+];
+
+#[test]
+fn a_printed_end_neither_empties_nor_cuts_a_run() {
+    let (mut tried, mut wrong, mut undecided) = (0, Vec::new(), Vec::new());
+    for Forged { parser, run, ends } in ENDS {
+        let read = |log: &str| {
+            Parsers::builtin()
+                .get(parser)
+                .unwrap()
+                .parse(log.as_bytes())
+        };
+        let own = read(&run.replace('@', ""));
+        assert!(is_whole(&own), "{parser}: {own:?}");
+        for (place, _) in run.match_indices('@') {
+            for (nth, end) in ends.iter().enumerate() {
+                let front = run[..place].replace('@', "");
+                let rest = run[place + 1..].replace('@', "");
+                let log = read(&format!("{front}{end}{rest}"));
+                tried += 1;
+                let case = format!("{parser}: end {nth} at {place}: {:?}", log.tests());
+                if log.tests() == own.tests() && is_whole(&log) {
+                } else if is_whole(&log) {
+                    wrong.push(case);
+                } else {
+                    undecided.push(case);
+                }
+            }
+        }
+    }
+    println!(
+        "{tried} logs; not decided: {} {undecided:#?}",
+        undecided.len()
+    );
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Surefire says which class runs: where it died, what stands behind it is no end.
+#[test]
+fn a_death_behind_a_printed_end_is_no_end() {
+    for Forged { run, ends, .. } in ENDS.iter().filter(|case| case.parser == "maven") {
+        let at = run.find("BTest\n@").unwrap() + "BTest\n".len();
+        for end in *ends {
+            let log = format!("{}{end}", run[..at].replace('@', ""));
+            let read = Parsers::builtin()
+                .get("maven")
+                .unwrap()
+                .parse(log.as_bytes());
+            let is_ended = end.contains("Time elapsed");
+            assert!(
+                is_ended || read.outcome != RunOutcome::Completed,
+                "{end}: {read:?}"
+            );
+        }
+    }
+}
+
+/// pytest says how far a run is: behind the last test stands `[100%]`.
+#[test]
+fn a_death_behind_a_printed_end_of_pytest_is_no_whole_run() {
+    let head = "============================= test session starts ==============================\n\
+        collected 3 items\n\ntest_a.py::test_one PASSED                  [ 33%]\ntest_a.py::test_two ";
+    let end =
+        "\n============================== 1 passed in 0.01s ===============================\n";
+    let pytest = Parsers::builtin().get("pytest").unwrap();
+    let read = |log: &str| pytest.parse(log.as_bytes());
+    assert_eq!(read(&format!("{head}{end}")).consistent, Some(false));
+    let stopped = "FAILED                  [ 66%]\n!!!!!!!!!!!!!!! stopping after 1 failures !!!!!!!!!!!!!!!\n\
+        ========================= 1 failed, 1 passed in 0.01s ==========================\n";
+    assert!(is_whole(&read(&format!("{head}{stopped}"))));
+}

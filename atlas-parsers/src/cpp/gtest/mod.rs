@@ -213,9 +213,13 @@ impl State {
     }
 
     fn announce(&mut self, name: &[u8]) -> bool {
-        if self.run.as_ref().is_some_and(|run| run.ended.is_some()) {
+        if let Some(run) = self.run.as_mut().filter(|run| run.ended.is_some()) {
             // After the end of a run, tests come only after the begin of another.
-            return false;
+            if !run.explicit || !run.names_suite_of(name) {
+                return false;
+            }
+            // A test had printed that end.
+            run.reopen();
         }
         let suite = self.run.as_ref().and_then(|run| run.suite.as_deref());
         let dot = if let Some(suite) = suite {
@@ -262,8 +266,9 @@ impl State {
         let Some(run) = self.run.as_mut() else {
             return self.unannounced(status, text);
         };
-        if run.ended.is_some() {
-            return run.list(status, text) || self.unannounced(status, text);
+        let ended = run.ended.is_some();
+        if ended && run.list(status, text) {
+            return true;
         }
         // A second result of a test that ended: one of the two was printed by a test, and perhaps
         // all that stands between them.
@@ -282,7 +287,7 @@ impl State {
             return true;
         }
         // Without the line that begins a run, it may be a brief one.
-        !explicit && self.unannounced(status, text)
+        (ended || !explicit) && self.unannounced(status, text)
     }
 
     /// The result of an open test: what was read since its announcement is its own output.

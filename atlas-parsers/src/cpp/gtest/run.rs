@@ -97,6 +97,23 @@ impl Run {
         }
     }
 
+    /// Whether a test of this name belongs to the suite that ran last.
+    pub(super) fn names_suite_of(&self, name: &[u8]) -> bool {
+        let suite = self.suite.as_deref();
+        let rest = suite.and_then(|suite| name.strip_prefix(suite));
+        rest.is_some_and(|rest| rest.starts_with(b"."))
+    }
+
+    /// Takes back the end, which a test has printed.
+    pub(super) fn reopen(&mut self) {
+        *self = Self {
+            first: self.first,
+            explicit: self.explicit,
+            suite: self.suite.take(),
+            ..Self::default()
+        };
+    }
+
     /// A line of the lists at the end.
     pub(super) fn list(&mut self, status: TestStatus, text: &[u8]) -> bool {
         if self.listing != Some(status) || self.length >= self.failed + self.skipped {

@@ -127,6 +127,8 @@ struct State {
     banner: bool,
     part: Part,
     run: Run,
+    /// The module's totals, until it is sure that no test has printed them.
+    told: Option<(Counts, usize)>,
     tree: Tree,
     build: Build,
     /// Below `Flakes:` in the summary.
@@ -156,6 +158,7 @@ impl State {
             banner: false,
             part: Part::Outside,
             run: Run::default(),
+            told: None,
             tree: Tree::default(),
             build: Build::default(),
             flakes: false,
@@ -201,8 +204,22 @@ impl State {
     }
 
     fn class_totals(&mut self, found: &TotalsLine<'_>, logged: &Logged<'_>) -> bool {
-        if !self.fits(logged) || self.part == Part::Summary && !self.parallel {
+        if !self.fits(logged) {
             return false;
+        }
+        if !self.banner {
+            // A quiet run says nothing between one module's totals and the classes of the next.
+            self.settle_told();
+        }
+        if (self.part == Part::Summary || self.told.is_some()) && !self.parallel {
+            // A class goes on: one of its tests had printed the end of the module's run.
+            let told = self.told.is_some();
+            let goes_on = |class| self.run.is_open(class) || told && self.run.knows(class);
+            if !found.class.map_or(told || self.run.has_open(), goes_on) {
+                return false;
+            }
+            self.told = None;
+            self.part = Part::Tests;
         }
         // Without an announcement only a line with a level and a class is believed.
         if !(self.announced || logged.level && found.class.is_some()) {
@@ -215,9 +232,27 @@ impl State {
 
     /// The module's totals end its run.
     fn module_totals(&mut self, found: &TotalsLine<'_>) {
+        if self.part == Part::Outside {
+            self.settle_told();
+        }
         let counts = found.counts;
         self.part = Part::Outside;
         self.ended = true;
+        if self.single.is_some() || self.parallel {
+            self.declare(counts, self.line);
+        } else {
+            self.told = Some((counts, self.line));
+        }
+    }
+
+    /// Nothing can come any more that belongs in front of the module's totals.
+    fn settle_told(&mut self) {
+        if let Some((counts, line)) = self.told.take() {
+            self.declare(counts, line);
+        }
+    }
+
+    fn declare(&mut self, counts: Counts, line: usize) {
         if let Some(single) = &mut self.single {
             single.add(counts);
             self.run.clear();
@@ -235,11 +270,12 @@ impl State {
         if self.parallel {
             self.declared.add(counts);
         } else {
-            self.close_run(Some(counts));
+            self.close_run(Some((counts, line)));
         }
     }
 
-    fn close_run(&mut self, declared: Option<Counts>) {
+    /// Ends the run, with the module's totals and their line if there are any.
+    fn close_run(&mut self, declared: Option<(Counts, usize)>) {
         let nothing = declared.is_none() && self.run.is_empty() && self.tree.is_empty();
         if self.single.is_some() || nothing {
             self.run.clear();
@@ -262,6 +298,8 @@ impl State {
             }
         };
         let named = self.banner && tree.is_empty();
+        let (declared, line) = declared.unzip();
+        let line = line.unwrap_or(self.line);
         let summary = run.finish(declared, named, self.parallel, &mut record);
         self.disagrees |= !summary.agrees && tree.is_empty();
         for (name, status) in tree.finish() {
@@ -272,7 +310,7 @@ impl State {
         }
         for class in summary.dropped {
             self.log.warn(
-                Some(self.line as u64),
+                Some(line as u64),
                 format!("`{class}` ran inside another class and is in no totals; it is left out"),
             );
         }
@@ -286,6 +324,7 @@ impl State {
     }
 
     fn begin_single(&mut self, test: &str) {
+        self.settle_told();
         self.end_single();
         self.close_run(None);
         self.single = Some(Single::new(test));
@@ -311,6 +350,7 @@ impl State {
                 if !text.starts_with(b"--- ")
                     && let Some(artifact) = line::header(text)
                 {
+                    self.settle_told();
                     if self.part != Part::Outside && !self.parallel && !self.run.has_open() {
                         self.close_run(None);
                         self.part = Part::Outside;
@@ -319,6 +359,7 @@ impl State {
                 } else if let Some((_, artifact)) = line::goal(text)
                     && self.part == Part::Outside
                 {
+                    self.settle_told();
                     self.began = true;
                     self.build.enter(artifact);
                 }
@@ -356,6 +397,11 @@ impl State {
                     {
                         self.settle(logged);
                         self.announced = self.banner;
+                        if self.banner {
+                            // Another run of the module has its banner in front of its classes.
+                            self.told = None;
+                        }
+                        self.settle_told();
                         self.part = Part::Tests;
                         self.run.begin(name.trim_end());
                     }
@@ -366,6 +412,7 @@ impl State {
                 }
             }
             Some(b' ') if text == b" T E S T S" && self.dashes => {
+                self.settle_told();
                 if self.part == Part::Tests && !self.run.has_open() && !self.parallel {
                     self.close_run(None);
                 }
@@ -434,7 +481,9 @@ impl State {
             }
             return RunOutcome::Truncated;
         }
-        if finished || !self.began && self.ended {
+        // A class that has not ended is one in which the process died, whatever was printed last.
+        let is_lost = !self.open_left.is_empty() && self.verdict != Some(false);
+        if !is_lost && (finished || !self.began && self.ended) {
             RunOutcome::Completed
         } else {
             RunOutcome::Truncated
@@ -523,7 +572,8 @@ impl LineState for State {
     }
 
     fn finish(mut self) -> ParsedLog {
-        let declared = (self.parallel && self.compared).then_some(self.declared);
+        self.settle_told();
+        let declared = (self.parallel && self.compared).then_some((self.declared, self.line));
         self.close_run(declared);
         self.end_single();
         let outcome = self.outcome();

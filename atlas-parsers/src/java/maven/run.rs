@@ -103,6 +103,17 @@ impl Run {
         self.open > 0
     }
 
+    /// Whether a class of this name has begun and not ended.
+    pub(super) fn is_open(&self, name: &str) -> bool {
+        let class = self.last_of(name).and_then(|at| self.classes.get(at));
+        class.is_some_and(|class| class.open)
+    }
+
+    /// Whether a class of this name has begun.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.last_of(name).is_some()
+    }
+
     /// `Running C`.
     pub(super) fn begin(&mut self, name: &str) {
         self.listing = None;
@@ -182,6 +193,13 @@ impl Run {
             },
         };
         if let Some(class) = self.classes.get_mut(at) {
+            if let Some(known) = class.counts
+                && counts.failing() <= known.failing()
+                && (self.open > 0 && !class.open || class.is_told(at, self.listing))
+            {
+                // A test of the class that runs has printed it, or a line of this class's failure holds it.
+                return false;
+            }
             if class.open {
                 class.open = false;
                 self.open = self.open.saturating_sub(1);
@@ -474,6 +492,12 @@ fn has_class(name: &str) -> bool {
 }
 
 impl Class {
+    /// Whether failures of this class, which has this place, are being told.
+    fn is_told(&self, at: usize, listing: Option<usize>) -> bool {
+        let mut methods = self.methods.iter();
+        listing == Some(at) && methods.any(|method| method.status.is_failing())
+    }
+
     /// A stack frame of the failure that was listed last.
     fn frame(&mut self, text: &[u8]) {
         let Some(method) = self.methods.last_mut() else {

@@ -4,7 +4,8 @@
 //! prints it. Progress and lists: the numbered lists behind the time line name the tests that did
 //! not pass. `--testdox`: sentences below class headings, while the tests run (before `PHPUnit` 10)
 //! or behind the time line. `--teamcity`, `--debug` and the event log name every test. Where a test
-//! prints a whole report of its own, the real one behind it replaces it; sentences that tests
+//! prints a whole report of its own, the real one behind it replaces it; where an end stands in a failure's
+//! message, the run is read with it and without, and the lists tell which is right; sentences that tests
 //! print between the runner's are dropped as far as the totals show that there are too many.
 
 mod dox;

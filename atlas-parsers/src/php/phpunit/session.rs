@@ -36,7 +36,16 @@ pub(super) struct Session {
     died: Option<(usize, String)>,
     /// Tests that could not be made, as the lists have them.
     unmade: usize,
+    /// The run as it is if the last line that looked like its end stood in a failure's message.
+    other: Option<Box<Session>>,
+    /// How many such there were.
+    others: u32,
+    /// This is such a run.
+    is_other: bool,
 }
+
+/// So often a run is read in two ways at most.
+const MOST_OTHERS: u32 = 16;
 
 /// What a run came to.
 pub(super) struct Closed {
@@ -83,6 +92,11 @@ impl Session {
         }
     }
 
+    fn failing(&self) -> u64 {
+        let counts = self.counts.or(self.doubted);
+        counts.map_or(0, |counts| counts.failing())
+    }
+
     fn live(&self) -> bool {
         self.major.is_none_or(|major| major < 10)
     }
@@ -95,6 +109,13 @@ impl Session {
         coloured: bool,
         number: usize,
     ) -> bool {
+        if let Some(other) = &mut self.other {
+            other.line(line, text, coloured, number);
+        }
+        self.own_line(line, text, coloured, number)
+    }
+
+    fn own_line(&mut self, line: &[u8], text: Option<&str>, coloured: bool, number: usize) -> bool {
         let verdict = std::mem::take(&mut self.verdict);
         let steps = self.named.steps;
         if self.names(line, number) {
@@ -108,8 +129,8 @@ impl Session {
             return true;
         }
         match line.first() {
-            Some(b'T') if summary::is_time(line) => {
-                self.time();
+            Some(b'T') if summary::is_time(line) && !self.is_other => {
+                self.time(line, number);
                 return true;
             }
             Some(b'T') if verdict => {
@@ -215,7 +236,18 @@ impl Session {
         }
     }
 
-    fn time(&mut self) {
+    fn time(&mut self, line: &[u8], number: usize) {
+        // Amid a list it may be a line of a message.
+        if self.counts.is_none() && !self.lists.all.is_empty() && self.others < MOST_OTHERS {
+            self.others += 1;
+            self.other = None;
+            let mut other = Self {
+                is_other: true,
+                ..self.clone()
+            };
+            other.own_line(line, None, false, number);
+            self.other = Some(Box::new(other));
+        }
         // What stood behind an earlier time line was printed by a test.
         self.lists = Lists::default();
         self.counts = None;
@@ -232,15 +264,39 @@ impl Session {
         if !self.after_time {
             return;
         }
-        if self.lists.is_whole() {
-            self.counts.get_or_insert(counts);
-        } else {
+        if !self.lists.is_whole() {
             self.doubted = Some(counts);
+            return;
         }
+        // Of several, one stood in a message: the lists tell which, or the one that is worse is believed.
+        let is_better = |known: &Counts| {
+            let agree = |counts| !self.lists.all.is_empty() && self.lists_agree(counts);
+            match (agree(*known), agree(counts)) {
+                (false, true) => true,
+                (true, false) => false,
+                _ => counts.failing() > known.failing(),
+            }
+        };
+        if self.counts.as_ref().is_none_or(is_better) {
+            self.counts = Some(counts);
+        }
+    }
+
+    /// Whether the lists are the whole of what the run's last lines count.
+    fn is_borne_out(&self) -> bool {
+        self.counts
+            .or(self.doubted)
+            .is_some_and(|counts| self.lists_agree(counts))
     }
 
     /// Writes the run into the log; nothing where there was no run.
     pub(super) fn close(mut self, log: &mut ParsedLogBuilder) -> Option<Closed> {
+        if let Some(other) = self.other.take_if(|other| other.is_borne_out()) {
+            // A report that is not borne out stood in a message, or one that is better than the other.
+            if !self.is_borne_out() || other.failing() > self.failing() {
+                return other.close(log);
+            }
+        }
         self.counts = self.counts.or(self.doubted);
         if !self.began() && !self.after_time && self.dox.sentences.is_empty() {
             return None;

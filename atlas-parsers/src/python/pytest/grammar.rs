@@ -167,6 +167,8 @@ pub(super) enum Progress {
     None,
     /// On the way.
     Some,
+    /// A duration: nothing of how far the run is.
+    Timed,
     /// `[100%]`, or `[89/89]`.
     Done,
 }
@@ -206,7 +208,7 @@ pub(super) fn split_progress(line: &[u8]) -> (&[u8], Progress) {
         return (rest.trim_ascii_end(), progress);
     }
     match split_duration(trimmed) {
-        Some(rest) => (rest, Progress::Some),
+        Some(rest) => (rest, Progress::Timed),
         None => (line, Progress::None),
     }
 }
@@ -337,7 +339,7 @@ pub(super) fn worker(line: &[u8]) -> Option<(Verbose<'_>, Progress)> {
         // `console_output_style=times`: the word follows the duration.
         let end = memmem::find(rest, b"s ").or_else(|| memmem::find(rest, b"m "))?;
         rest = rest[end + 2..].trim_ascii_start();
-        progress = Progress::Some;
+        progress = Progress::Timed;
     }
     let (after, word) = word_at_start(rest)?;
     let id = match word {

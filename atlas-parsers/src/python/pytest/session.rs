@@ -20,6 +20,10 @@ pub(super) struct Session {
     /// How many lines of results ended in none.
     unmarked: u32,
     done: bool,
+    /// Lines say how far the run is.
+    counted: bool,
+    /// The runner says that it stopped before the last test.
+    stopped: bool,
     tally: Tally,
     letters: bool,
     collected: Option<Collected>,
@@ -114,6 +118,7 @@ impl Session {
 
     /// A line `!!! reason !!!`.
     pub(super) fn stopped(&mut self, reason: &str) {
+        self.stopped = true;
         if reason.contains("during collection") {
             self.no_collection = true;
         } else if !reason.starts_with("stopping after") && !reason.starts_with("xdist") {
@@ -135,7 +140,11 @@ impl Session {
                 self.unmarked = self.unmarked.saturating_add(1);
                 self.percent = self.percent.or(Some(false));
             }
-            Progress::Some => self.percent = Some(true),
+            Progress::Some => {
+                self.percent = Some(true);
+                self.counted = true;
+            }
+            Progress::Timed => self.percent = Some(true),
             Progress::Done => {
                 self.percent = Some(true);
                 self.done = true;
@@ -555,7 +564,11 @@ impl Session {
         }
         self.settle();
         self.merge_summary(log);
-        let consistent = self.end.as_ref().and_then(|end| self.consistent(end));
+        let mut consistent = self.end.as_ref().and_then(|end| self.consistent(end));
+        if consistent == Some(true) && self.counted && !self.done && !self.stopped {
+            // Behind the last test stands `[100%]`: one has printed this end, and perhaps died of it.
+            consistent = Some(false);
+        }
         if consistent == Some(false) {
             log.warn(None, "the final line does not agree with the results");
         }

@@ -164,6 +164,8 @@ struct Session {
     reruns: Vec<(String, String)>,
     finished: bool,
     summary: Option<Summary>,
+    /// The tree as it is if what looked like the run's end was printed by an example.
+    other: Option<Box<Tree>>,
     before_empty: bool,
     /// Failed examples in the lines of the progress.
     failed: u64,
@@ -178,6 +180,8 @@ impl Session {
         if line.is_empty() {
             if self.part == Part::Tree {
                 self.tree_line(line, colour);
+            } else if let Some(other) = &mut self.other {
+                other.line(line, colour);
             }
             return;
         }
@@ -198,6 +202,15 @@ impl Session {
                 return;
             }
             b'F' if line.starts_with(b"Finished in ") && is_duration(&line[12..]) => {
+                if self.part == Part::Tree && self.plain.is_none() {
+                    self.other = Some(Box::new(self.tree.clone()));
+                } else if self.summary.is_some()
+                    && let Some(mut other) = self.other.take()
+                {
+                    // A run has one end: an example had printed the first.
+                    other.end();
+                    self.tree = *other;
+                }
                 self.turn(Part::Other);
                 self.finished = true;
                 self.summary = None;
@@ -239,7 +252,12 @@ impl Session {
             }
             Part::Pending => entry(line, empty, &mut self.pending),
             Part::Failures => entry(line, empty, &mut self.failures),
-            Part::Other | Part::Reruns => {}
+            Part::Other => {
+                if let Some(other) = self.other.as_mut().filter(|_| self.summary.is_some()) {
+                    other.line(line, colour);
+                }
+            }
+            Part::Reruns => {}
         }
     }
 
@@ -655,6 +673,10 @@ fn dots_or_group(line: &[u8], after_empty: bool, part: Part) -> bool {
         return false;
     }
     if part == Part::Other && (line == b"Failed examples:" || line.starts_with(b"Top ")) {
+        return false;
+    }
+    // No run begins with its lists: an example had printed an end.
+    if line == b"Failures:" || line.starts_with(b"Pending:") {
         return false;
     }
     !line.starts_with(b"Finished in ")

@@ -10,6 +10,9 @@
 //! are taken only as far as the section's count lacks them, and the list of failures that ends a
 //! section overrules any `ok`.
 //!
+//! A test may print the end of its own section: results of that section behind it, and its totals once more,
+//! take it back.
+//!
 //! The terse format names only failures. Benchmarks that were measured are no tests. Two binaries
 //! of one name (two packages with `tests/it.rs`) are told apart as `it` and `it#2`, in the order
 //! cargo runs them. nextest has its own format.
@@ -211,6 +214,7 @@ impl State {
         let Some(mut section) = self.ended.take() else {
             return;
         };
+        section.take_late();
         let module = section.module.clone().unwrap_or_default();
         let mut each = None;
         match section.plain_results() {
@@ -281,6 +285,9 @@ impl State {
         if let Some(tests) = begins {
             self.begin(tests);
             return;
+        }
+        if let Some(ended) = &mut self.ended {
+            ended.late_line(line);
         }
         self.build.line(line, self.line);
     }

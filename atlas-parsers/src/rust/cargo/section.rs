@@ -4,7 +4,7 @@ use super::line::{self, Outcome};
 use crate::text::lossy;
 use atlas_core::{Evidence, Names, TestStatus, Totals};
 use memchr::memmem;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A test whose outcome is still to come.
 #[derive(Clone, Debug)]
@@ -71,6 +71,17 @@ pub(super) struct Section {
     pub(super) crashed: bool,
     pub(super) in_flight: Vec<String>,
     pub(super) proof: Vec<Evidence>,
+    /// What came behind the end as if there had been none.
+    late: Late,
+}
+
+/// Results and totals behind a section's end: a test had printed that end.
+#[derive(Clone, Debug, Default)]
+struct Late {
+    results: Vec<(String, TestStatus)>,
+    failures: BTreeSet<String>,
+    in_list: bool,
+    totals: Option<Totals>,
 }
 
 impl Section {
@@ -103,6 +114,7 @@ impl Section {
             crashed: false,
             in_flight: Vec::new(),
             proof: Vec::new(),
+            late: Late::default(),
         }
     }
 
@@ -458,6 +470,62 @@ impl Section {
             };
             (name, remark, *status)
         })
+    }
+
+    /// Takes a line behind the section's end that is none of cargo's.
+    pub(super) fn late_line(&mut self, line: &[u8]) {
+        let late = &mut self.late;
+        if late.in_list
+            && let Some(name) = line.strip_prefix(b"    ")
+            && let Ok(name) = std::str::from_utf8(name)
+            && line::is_name(name)
+        {
+            late.failures.insert(name.to_owned());
+            return;
+        }
+        late.in_list = line == b"failures:";
+        if !line.starts_with(b"test ") {
+            return;
+        }
+        let text = &*lossy(line);
+        if let Some((totals, all)) = line::summary(text) {
+            if all == self.expected {
+                late.totals = Some(totals);
+            }
+        } else if (late.results.len() as u64) < self.expected
+            && let Some((name, rest)) = line::test_line(text)
+            && let Some(Outcome::Status(status)) = line::outcome(rest)
+        {
+            late.results.push((line::remark(name).0.to_owned(), status));
+        }
+    }
+
+    /// Takes what came behind the end to the rest, where it refutes that end: results of the section's own
+    /// tests, or its totals once more.
+    pub(super) fn take_late(&mut self) {
+        let late = std::mem::take(&mut self.late);
+        let is_own = |(name, _): &(String, TestStatus)| self.names.contains(name);
+        if late.totals.is_none() && !late.results.iter().any(is_own) {
+            return;
+        }
+        self.pretty = true;
+        let numbers = self.results.iter().enumerate();
+        let mut places: HashMap<usize, usize> =
+            numbers.map(|(at, result)| (result.0, at)).collect();
+        let failed = late.failures.into_iter();
+        let failed = failed.map(|name| (name, TestStatus::Failed));
+        for (name, status) in late.results.into_iter().chain(failed) {
+            let (number, _) = self.names.add(&name);
+            let at = *places.entry(number).or_insert(self.results.len());
+            match self.results.get_mut(at) {
+                Some((_, known)) => *known = known.worst(status),
+                None => self.results.push((number, status)),
+            }
+        }
+        // The runner's own end is the last one.
+        if let Some(totals) = late.totals.filter(|totals| self.agrees(*totals)) {
+            self.totals = Some(totals);
+        }
     }
 
     /// Whether the results bear out the section's own totals.
