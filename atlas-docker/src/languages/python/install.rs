@@ -1,6 +1,7 @@
 //! What gets installed, and from which list.
 
-use super::manifests::{Group, LOCKFILES, Manifests, name_of, strip_factors};
+use super::ini::strip_factors;
+use super::manifests::{Group, LOCKFILES, Manifests, name_of};
 use super::prefetch::prefetch;
 use super::runner::{Runner, is_test_tool};
 use crate::analysis::Facts;

@@ -1,6 +1,7 @@
 //! Python: pip and a virtual environment; pytest or unittest.
 
 mod django;
+mod ini;
 mod install;
 mod manifests;
 mod monorepo;

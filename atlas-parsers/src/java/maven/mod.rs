@@ -140,6 +140,8 @@ struct State {
     verdict: Option<bool>,
     ended: bool,
     open_left: Vec<String>,
+    /// One of them is a class of the run, not a line that a test has printed.
+    lost: bool,
     disagrees: bool,
     compared: bool,
     /// Modules with results.
@@ -169,6 +171,7 @@ impl State {
             verdict: None,
             ended: false,
             open_left: Vec::new(),
+            lost: false,
             disagrees: false,
             compared: false,
             tested: HashSet::new(),
@@ -321,6 +324,7 @@ impl State {
             );
         }
         self.open_left.extend(summary.open);
+        self.lost |= summary.lost;
     }
 
     fn begin_single(&mut self, test: &str) {
@@ -481,9 +485,9 @@ impl State {
             }
             return RunOutcome::Truncated;
         }
-        // A class that has not ended is one in which the process died, whatever was printed last.
-        let is_lost = !self.open_left.is_empty() && self.verdict != Some(false);
-        if !is_lost && (finished || !self.began && self.ended) {
+        // The process died in a class that has not ended, whatever was printed last.
+        let lost = self.lost && self.verdict != Some(false);
+        if !lost && (finished || !self.began && self.ended) {
             RunOutcome::Completed
         } else {
             RunOutcome::Truncated

@@ -42,6 +42,8 @@ struct Tries {
 pub(super) struct Summary {
     /// Classes that began and have no totals.
     pub(super) open: Vec<String>,
+    /// Whether one of them began while no other ran: no test has printed that it did.
+    pub(super) lost: bool,
     /// Whether the classes' totals agree with the module's, and the named failures with both.
     pub(super) agrees: bool,
     /// Classes that were left out, as they are in nobody's totals.
@@ -204,10 +206,15 @@ impl Run {
                 class.open = false;
                 self.open = self.open.saturating_sub(1);
             }
-            // Totals that came before were printed by one of its tests.
-            class.counts = Some(counts);
+            // Totals that came before were printed by one of its tests, and so were the classes behind them.
+            let was_told = class.counts.replace(counts).is_some();
             class.quiet = quiet;
             class.methods.clear();
+            if was_told {
+                for class in self.classes.iter_mut().skip(at.saturating_add(1)) {
+                    class.doubtful = true;
+                }
+            }
         }
         self.listing = Some(at);
         self.may_name = true;
@@ -333,6 +340,7 @@ impl Run {
             }
             let Some(counts) = class.counts else {
                 if class.open {
+                    summary.lost |= !class.doubtful;
                     summary.open.push(name.to_owned());
                 }
                 continue;

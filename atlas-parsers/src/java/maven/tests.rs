@@ -71,3 +71,54 @@ fn a_command_that_ran_nothing_says_nothing_of_its_test() {
     assert_eq!(parsed.modules_not_loaded[0].module, "app");
     assert_eq!(parsed.modules_not_loaded[0].reason, LostReason::BuildFailed);
 }
+
+/// A class that a test prints as begun never ends, and the run has come to its end for all that.
+#[test]
+fn a_class_that_a_test_prints_as_begun_is_not_lost() {
+    let log = format!(
+        "{HEAD}[INFO] Running a.B\n[INFO] Running prices\n\
+[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in a.B\n{TAIL}"
+    );
+    let parsed = Maven.parse(log.as_bytes());
+    assert_eq!(parsed.outcome, RunOutcome::Completed);
+}
+
+/// A failing test prints its class's end, another class and the run's end, once for each time that it is called.
+#[test]
+fn classes_behind_totals_that_a_test_prints_are_in_no_totals() {
+    let forged = "\
+[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.05 s -- in a.Cart
+[INFO] a.Cart.pays -- Time elapsed: 0.001 s
+[INFO] Running a.Label
+[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.01 s -- in a.Label
+[INFO]
+[INFO] Results:
+[INFO]
+[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0
+[INFO]
+[INFO] ------------------------------------------------------------------------
+[INFO] BUILD SUCCESS
+[INFO] ------------------------------------------------------------------------
+";
+    let log = format!(
+        "{HEAD}[INFO] Running a.Cart\n{forged}{forged}{forged}\
+[ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE! -- in a.Cart
+[ERROR] a.Cart.pays -- Time elapsed: 0.004 s <<< FAILURE!
+[INFO] 
+[INFO] Results:
+[INFO] 
+[ERROR] Failures: 
+[ERROR]   Cart.pays:10 expected: <8> but was: <6>
+[INFO] 
+[ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0
+[INFO] 
+[INFO] ------------------------------------------------------------------------
+[INFO] BUILD SUCCESS
+[INFO] ------------------------------------------------------------------------
+"
+    );
+    let parsed = Maven.parse(log.as_bytes());
+    let tests: Vec<_> = parsed.tests().into_iter().collect();
+    assert_eq!(tests, [("a.Cart.pays", TestStatus::Failed)]);
+    assert_eq!(parsed.consistent, Some(true));
+}

@@ -389,7 +389,8 @@ impl State {
             self.end_listing();
             self.end_message();
             self.after_files = true;
-            // Standard output may come amid the list, which is on standard error.
+            // The list of failures goes on behind this line: it is printed on standard error, this line on standard
+            // output, and whoever joined the two put one into the other.
             if self.at != At::Failures(Part::Tests) || self.due == 0 {
                 self.at = At::Progress;
             }
@@ -487,7 +488,7 @@ impl State {
                 self.fail(text, part, line);
                 return;
             }
-            // Between a divider and a heading stands nothing of the list's own.
+            // Behind the line that divides two failures comes the next heading, or a line of standard output.
             self.heading = part == Part::Tests && self.headings == 0 && self.due > 0;
         }
         self.keep_late(line);
