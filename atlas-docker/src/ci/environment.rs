@@ -242,7 +242,7 @@ fn plain(value: &str) -> bool {
             .any(|part| value.contains(part))
 }
 
-/// The first source file and line that spells out each of the names.
+/// The first source file and line that reads each of the names.
 fn readers<'a>(tree: &Tree, mut names: BTreeSet<&'a str>) -> BTreeMap<&'a str, (String, usize)> {
     let mut found = BTreeMap::new();
     let mut searched = 0;
@@ -261,10 +261,10 @@ fn readers<'a>(tree: &Tree, mut names: BTreeSet<&'a str>) -> BTreeMap<&'a str, (
         let here: Vec<&str> = names
             .iter()
             .copied()
-            .filter(|name| word(&text, name).is_some())
+            .filter(|name| read(&text, name).is_some())
             .collect();
         for name in here {
-            let at = word(&text, name).unwrap_or(0);
+            let at = read(&text, name).unwrap_or(0);
             let line = text[..at].matches('\n').count() + 1;
             found.insert(name, (file.to_owned(), line));
             names.remove(name);
@@ -273,10 +273,53 @@ fn readers<'a>(tree: &Tree, mut names: BTreeSet<&'a str>) -> BTreeMap<&'a str, (
     found
 }
 
-/// Where a name stands as a word of its own.
-fn word(text: &str, name: &str) -> Option<usize> {
+/// Where a name is read as a variable: as a text of its own, behind a dollar sign, or on a line that speaks of the
+/// environment. A message may hold the same word.
+fn read(text: &str, name: &str) -> Option<usize> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.match_indices(name)
-        .find(|(at, _)| !text[..*at].ends_with(part) && !text[at + name.len()..].starts_with(part))
-        .map(|(at, _)| at)
+    let mut words = text.match_indices(name).filter_map(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        (!before.ends_with(part) && !after.starts_with(part)).then_some((at, before, after))
+    });
+    let found = words.find(|(_, before, after)| {
+        let is_quoted = ['"', '\'', '`']
+            .into_iter()
+            .any(|quote| before.ends_with(quote) && after.starts_with(quote));
+        let first = before.rsplit('\n').next().unwrap_or_default();
+        let last = after.split('\n').next().unwrap_or_default();
+        let of_environment = |part: &str| part.to_ascii_lowercase().contains("env");
+        is_quoted
+            || before.ends_with('$')
+            || before.ends_with("${")
+            || of_environment(first)
+            || of_environment(last)
+    });
+    found.map(|(at, ..)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn a_variable_is_read_and_a_message_is_not() {
+        for text in [
+            "if (getenv(\"CHECK\"))",
+            "if [ -n \"$CHECK\" ]; then",
+            "echo ${CHECK:-no}",
+            "const { CHECK } = process.env;",
+            "passenv = HOME CHECK",
+            "std::env::var(CHECK)",
+        ] {
+            assert!(read(text, "CHECK").is_some(), "{text}");
+        }
+        for text in [
+            "printf(\"BASE CHECK PASSED\\n\");",
+            "/* CHECK this */",
+            "$CHECKED",
+            "#define CHECK(x) assert(x)",
+        ] {
+            assert_eq!(read(text, "CHECK"), None, "{text}");
+        }
+    }
 }
