@@ -3,18 +3,25 @@
 use crate::judging::{REVIEW, candidates, lines, row, write_lines};
 use crate::support::Place;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A server that answers each request with what is told of it, or never; how often it was asked.
 fn server(answer: fn(usize) -> Option<(u16, String)>) -> (String, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/v1#m", listener.local_addr().unwrap());
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
+    let address = serve(move |_| answer(count.fetch_add(1, Ordering::SeqCst)));
+    (address, asked)
+}
+
+/// The same, told what it is asked.
+fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1#m", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
@@ -27,8 +34,11 @@ fn server(answer: fn(usize) -> Option<(u16, String)>) -> (String, Arc<AtomicUsiz
                 line.clear();
             }
             let mut body = vec![0; length];
-            request.read_exact(&mut body).unwrap();
-            match answer(count.fetch_add(1, Ordering::SeqCst)) {
+            // Who asks may have been killed.
+            if length == 0 || request.read_exact(&mut body).is_err() {
+                continue;
+            }
+            match answer(&String::from_utf8_lossy(&body)) {
                 Some((status, body)) => {
                     let length = body.len();
                     let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}");
@@ -40,7 +50,7 @@ fn server(answer: fn(usize) -> Option<(u16, String)>) -> (String, Arc<AtomicUsiz
             }
         }
     });
-    (address, asked)
+    address
 }
 
 fn twenty_rows() -> Place {
@@ -256,4 +266,86 @@ fn an_interrupted_run_tells_what_was_paid() {
         "{told}"
     );
     assert_eq!(lines(&place, "a.jsonl").len(), 2);
+}
+
+/// The number of the row that a question is about.
+fn row_asked(text: &str) -> usize {
+    let number = |part: &str| {
+        let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok()
+    };
+    text.split("Title ").skip(1).find_map(number).unwrap()
+}
+
+/// A run that is killed twenty times, at moments of chance: no answer that it had is paid again, and in the end there is
+/// one for each question.
+#[test]
+fn a_killed_run_pays_for_no_answer_twice() {
+    const ROWS: usize = 60;
+    const AT_ONCE: usize = 4;
+    let place = Place::new();
+    let rows: Vec<Value> = (0..ROWS).map(|at| row(&at.to_string())).collect();
+    write_lines(&place, "rows.jsonl", &rows);
+    let asked: Arc<Mutex<Vec<usize>>> = Arc::default();
+    let seen = Arc::clone(&asked);
+    let address = serve(move |body| {
+        seen.lock().unwrap().push(row_asked(body));
+        std::thread::sleep(Duration::from_millis(20));
+        Some((200, word_of_api("success")))
+    });
+    let args = ["abstain", "--dataset", "rows.jsonl", "--model", &address];
+    let at_once = AT_ONCE.to_string();
+    let args = [&args[..], &["--out", "a.jsonl", "-j", &at_once]].concat();
+    let kept = || -> BTreeSet<usize> {
+        if !place.path("a.jsonl.exchanges").exists() {
+            return BTreeSet::new();
+        }
+        let done = place.run(&["exchanges", "a.jsonl.exchanges"]);
+        assert_eq!(done.code(), 0, "{}", done.stderr());
+        done.stdout().lines().map(row_asked).collect()
+    };
+    let mut chance = 88_172_645_463_325_252_u64;
+    let (mut kills, mut known) = (0, BTreeSet::new());
+    for _ in 0..20 {
+        chance ^= chance << 13;
+        chance ^= chance >> 7;
+        chance ^= chance << 17;
+        let before = asked.lock().unwrap().len();
+        let mut child = place.atlas(&args);
+        let quiet = std::process::Stdio::null;
+        let mut child = child.stdout(quiet()).stderr(quiet()).spawn().unwrap();
+        // From its first question on; a run that has none left to ask ends by itself.
+        let end = Instant::now() + Duration::from_secs(60);
+        while asked.lock().unwrap().len() == before
+            && child.try_wait().unwrap().is_none()
+            && Instant::now() < end
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(chance % 90));
+        kills += usize::from(child.try_wait().unwrap().is_none());
+        let _ = child.kill();
+        child.wait().unwrap();
+        let new: Vec<usize> = asked.lock().unwrap()[before..].to_vec();
+        let again: Vec<usize> = new.into_iter().filter(|row| known.contains(row)).collect();
+        assert_eq!(again, Vec::<usize>::new(), "answered in an earlier run");
+        let now = kept();
+        assert!(known.is_subset(&now), "an answer was lost");
+        known = now;
+    }
+    assert!(kills > 5, "{kills} kills: the runs were too short");
+    let done = place.run(&args);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    assert_eq!(kept().len(), ROWS);
+    assert_eq!(lines(&place, "a.jsonl").len(), ROWS);
+    let paid = asked.lock().unwrap().len();
+    // What was under way at a kill is lost with it, and nothing else.
+    assert!(
+        (ROWS..=ROWS + kills * AT_ONCE).contains(&paid),
+        "{paid} calls, {kills} kills"
+    );
+    // Results that are lost are made again for nothing.
+    std::fs::remove_file(place.path("a.jsonl")).unwrap();
+    assert_eq!(place.run(&args).code(), 0);
+    assert_eq!(asked.lock().unwrap().len(), paid);
 }
