@@ -3,6 +3,7 @@
 mod attempts;
 mod audit;
 mod baseline;
+mod choose;
 mod critic;
 mod dataset;
 mod document;
@@ -97,6 +98,8 @@ enum Command {
     Hints(Box<rows::HintsArgs>),
     /// Ask a critic whether candidate patches pass their tests, without running anything.
     Critic(Box<critic::CriticArgs>),
+    /// Choose one of several candidate patches for each task, by vote or score.
+    Choose(choose::ChooseArgs),
     /// Measure policies and critics from their results, or check the metrics against stored values.
     Metrics(Box<metrics::MetricsArgs>),
     /// Write a page of figures on policies and critics.
@@ -497,6 +500,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             output::failures(&report, args.format)?;
             Ok(DONE)
         }
+        Command::Choose(args) => choose::command(args),
         Command::Exchanges(args) => {
             if !args.file.is_file() {
                 let place = format!("`{}`", args.file.display());

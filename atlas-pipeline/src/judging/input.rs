@@ -141,42 +141,20 @@ pub fn candidate_patches(
         .map(InputFault::of)
         .collect();
     let mut found = Vec::new();
-    let mut seen: BTreeMap<(String, String, String), usize> = BTreeMap::new();
+    let mut names = PatchNames::default();
+    let file = source_name(source);
     for prediction in &predictions.items {
-        let id = prediction.instance_id();
-        let Some(row) = by_id.get(id) else { continue };
-        let agent = prediction.model_name_or_path().unwrap_or("None");
-        let patch = prediction.model_patch().unwrap_or_default();
-        let given = prediction.columns().get("patch_id");
-        let name = match given {
-            Some(Value::String(name)) if !name.is_empty() => name.clone(),
-            Some(Value::Number(number)) => number.to_string(),
-            _ => short_hash(patch),
+        let Some(row) = by_id.get(prediction.instance_id()) else {
+            continue;
         };
-        let times = seen
-            .entry((id.to_owned(), agent.to_owned(), name.clone()))
-            .or_default();
-        *times += 1;
-        if *times > 1 && given.is_some() {
-            let place = prediction.place().map(|place| place.line);
-            faults.push(InputFault {
-                file: source_name(source),
-                line: place.filter(|line| *line > 0),
-                field: Some("patch_id".to_owned()),
-                message: format!(
-                    "`{name}` is the name of an earlier patch by `{agent}` for `{id}`; this one is `{name}-{times}`"
-                ),
-            });
-        }
+        let agent = prediction.model_name_or_path().unwrap_or("None");
+        let (patch_id, fault) = names.name(prediction, agent, &file);
+        faults.extend(fault);
         found.push(CandidatePatch {
             instance: (*row).clone(),
             agent: agent.to_owned(),
-            patch_id: if *times > 1 {
-                format!("{name}-{times}")
-            } else {
-                name
-            },
-            patch: Patch::new(patch),
+            patch_id,
+            patch: Patch::new(prediction.model_patch().unwrap_or_default()),
             columns: prediction.columns().clone(),
         });
     }
@@ -196,6 +174,47 @@ pub fn candidate_patches(
         ));
     }
     Ok((found, faults))
+}
+
+/// Gives patches names of their own among those of their agent for a task.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PatchNames {
+    seen: BTreeMap<(String, String, String), usize>,
+}
+
+impl PatchNames {
+    /// The prediction's `patch_id`, else a hash of its patch; with a number behind it from the second of one name on,
+    /// which is a fault where the prediction gave the name itself.
+    pub(super) fn name(
+        &mut self,
+        prediction: &Prediction,
+        agent: &str,
+        file: &impl std::fmt::Display,
+    ) -> (String, Option<InputFault>) {
+        let id = prediction.instance_id();
+        let given = prediction.columns().get("patch_id");
+        let name = match given {
+            Some(Value::String(name)) if !name.is_empty() => name.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => short_hash(prediction.model_patch().unwrap_or_default()),
+        };
+        let key = (id.to_owned(), agent.to_owned(), name.clone());
+        let times = self.seen.entry(key).or_default();
+        *times += 1;
+        if *times == 1 {
+            return (name, None);
+        }
+        let place = prediction.place().map(|place| place.line);
+        let fault = given.is_some().then(|| InputFault {
+            file: file.to_string(),
+            line: place.filter(|line| *line > 0),
+            field: Some("patch_id".to_owned()),
+            message: format!(
+                "`{name}` is the name of an earlier patch by `{agent}` for `{id}`; this one is `{name}-{times}`"
+            ),
+        });
+        (format!("{name}-{times}"), fault)
+    }
 }
 
 fn source_name(source: &PredictionSource) -> String {

@@ -7,6 +7,7 @@ mod abstain;
 mod attached;
 mod attempts;
 mod baseline;
+mod choose;
 mod critic;
 mod input;
 mod paid;
@@ -25,6 +26,9 @@ pub use attempts::{
 pub use baseline::{
     Baseline, BaselineRunOptions, BaselineRunReport, EmbedderSession, FittedThreshold,
     LikenessThreshold, critic_baseline,
+};
+pub use choose::{
+    ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, choose_patches,
 };
 pub use critic::{CriticRunOptions, CriticRunReport, CriticRunResult, critic, critic_run_prompts};
 pub(crate) use input::PATCH_ID_DIGITS;

@@ -41,9 +41,9 @@ impl ResultsFile {
             }
         };
         let bytes = std::fs::read(path).map_err(fail)?;
-        let lines = lines(&bytes, path)?;
+        let lines = lines(&bytes, path)?.into_iter().map(|(_, line)| line);
         let path = path.to_owned();
-        Ok((Self { path, file }, lines))
+        Ok((Self { path, file }, lines.collect()))
     }
 
     /// Puts these lines in the place of all others. A reader sees the old ones or the new ones.
@@ -102,7 +102,19 @@ fn encode(line: &Map<String, Value>) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-fn lines(bytes: &[u8], path: &Path) -> Result<Vec<Map<String, Value>>, Error> {
+/// A result and the number of its line.
+pub(super) type Numbered = (usize, Map<String, Value>);
+
+/// The lines of a file of results that nobody writes to, with their numbers.
+///
+/// # Errors
+/// It cannot be read; a line of it is no JSON object.
+pub(super) fn read_lines(path: &Path) -> Result<Vec<Numbered>, Error> {
+    let bytes = std::fs::read(path).map_err(|why| Error::io("read results", path, why))?;
+    lines(&bytes, path)
+}
+
+fn lines(bytes: &[u8], path: &Path) -> Result<Vec<Numbered>, Error> {
     let mut found = Vec::new();
     let mut rest = bytes;
     let mut number = 0;
@@ -118,7 +130,7 @@ fn lines(bytes: &[u8], path: &Path) -> Result<Vec<Map<String, Value>>, Error> {
             continue;
         }
         match serde_json::from_slice(line) {
-            Ok(map) => found.push(map),
+            Ok(map) => found.push((number, map)),
             // Only the last one can have been cut off.
             Err(_) if end.is_none() => {
                 tracing::warn!(line = number, "a result that was cut off is dropped");

@@ -12,6 +12,7 @@ mod attempts;
 mod baselines;
 mod before;
 mod before_cases;
+mod choose;
 mod confirm;
 mod critic;
 mod datasets;
