@@ -2,7 +2,7 @@
 
 use crate::analysis::{Analysis, AnalysisOptions, analyse};
 use crate::build::{BuildOutcome, Builder};
-use crate::languages::inventory_script;
+use crate::languages::{inventory_script, name_substitutes};
 use crate::refine::{TrialRun, Verification, build_failed, of_tests, verify, why};
 use crate::render::render;
 use crate::sealed;
@@ -214,18 +214,6 @@ const COMMON_TOOLS: &str = "for tool in bash git gcc make; do \
     [ ! -e /opt/atlas/substitutes/used ] || sed 's/^/substitute\\t/' /opt/atlas/substitutes/used\n\
     [ ! -e \"$ATLAS_ENV/drift\" ] || sed 's/^/drift\\t/' \"$ATLAS_ENV/drift\"\n";
 
-/// Names in the plan's specs the JDK that was installed in the place of the base image's.
-fn name_the_substituted_jdk(environment: &mut Environment) {
-    let java = environment.lock.tools.get("java");
-    let major = java.and_then(|version| version.split('.').next());
-    if let Some(major) = major
-        && !environment.lock.substitutes.is_empty()
-        && let Some(spec) = environment.plan.docker_specs.get_mut("java_version")
-    {
-        *spec = major.into();
-    }
-}
-
 /// Asks the environment what it was made of. An answer that does not come is a gap in the lock
 /// and a note in the plan, no reason to throw a built environment away.
 pub(crate) async fn take_stock(
@@ -256,7 +244,7 @@ pub(crate) async fn take_stock(
         environment.plan.drift.push(note);
     }
     enter(&String::from_utf8_lossy(&result.output), environment);
-    name_the_substituted_jdk(environment);
+    name_substitutes(environment);
     Ok(())
 }
 

@@ -22,7 +22,7 @@ pub(crate) use registry::BUILTIN;
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::toolbox::{self, NODE_HEADERS, NODE_VERSION, PYTHON_UV};
 use crate::tree::Tree;
-use atlas_core::EnvironmentPlan;
+use atlas_core::{Environment, EnvironmentPlan};
 use std::fmt;
 
 /// What Atlas knows of a language.
@@ -52,6 +52,18 @@ pub(crate) trait Language: fmt::Debug + Send + Sync {
         _plan: &EnvironmentPlan,
     ) -> Vec<(&'static str, String)> {
         Vec::new()
+    }
+    /// Names in the plan's specs a toolchain that a substitute brought in the place of the base image's.
+    fn name_substitutes(&self, _environment: &mut Environment) {}
+}
+
+/// Names in the plan's specs what substitutes brought, where there are any.
+pub(crate) fn name_substitutes(environment: &mut Environment) {
+    let of_plan = |language: &&&dyn Language| language.id() == environment.plan.language;
+    if let Some(language) = BUILTIN.iter().find(of_plan)
+        && !environment.lock.substitutes.is_empty()
+    {
+        language.name_substitutes(environment);
     }
 }
 

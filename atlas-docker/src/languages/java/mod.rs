@@ -14,7 +14,7 @@ use crate::analysis::{Facts, Presence, Verdict};
 use crate::render::shell_quote;
 use crate::system;
 use crate::tree::Tree;
-use atlas_core::{EnvironmentPlan, Evidence};
+use atlas_core::{Environment, EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -103,6 +103,16 @@ impl Language for Java {
                 .map(|found| found.manifest),
             sources: tree.files().filter(|path| is_source(path)).count(),
             tests: tree.files().filter(|path| is_test(path)).count(),
+        }
+    }
+
+    fn name_substitutes(&self, environment: &mut Environment) {
+        let java = environment.lock.tools.get("java");
+        let major = java.and_then(|version| version.split('.').next());
+        if let Some(major) = major
+            && let Some(spec) = environment.plan.docker_specs.get_mut("java_version")
+        {
+            *spec = major.into();
         }
     }
 
