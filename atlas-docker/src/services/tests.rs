@@ -10,7 +10,7 @@ fn planned(files: &[(&str, &str)]) -> EnvironmentPlan {
         ("x_test.go", "package x\n"),
         (
             "x.go",
-            "package x // reads DB_DSN, DB_PASSWORD, MAIL_HOST and DB_PORT\n",
+            "package x\n\nvar names = []string{\"DB_DSN\", \"DB_PASSWORD\", \"MAIL_HOST\", \"DB_PORT\"}\n",
         ),
     ];
     testing::planned(own.iter().chain(files).copied(), &[])
