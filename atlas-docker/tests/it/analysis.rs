@@ -431,7 +431,7 @@ fn inventories_are_bash_and_print_nothing_for_strangers() {
 #[test]
 fn what_ci_sets_for_tests_goes_into_the_plan() {
     let workflow = "env: {CI_MODE: x}\njobs:\n  test:\n    runs-on: ubuntu-latest\n    env:\n      TZ: Asia/Tokyo\n      LC_TIME: de_DE.UTF-8\n      API_TOKEN: abc\n      PYTEST_ADDOPTS: --color=yes\n      PYTHONPATH: ${{ github.workspace }}:./lib\n      P_MODE: fast\n      P_URL: http://localhost:1\n      P_VARIANT: one\n      UNREAD: 1\n    steps:\n    - run: pytest\n    - env: {P_VARIANT: two, P_PURE: 1}\n      run: pytest\n    - env: {P_SLOW: 1}\n      run: pytest slow\n  docs:\n    runs-on: ubuntu-latest\n    env: {DJANGO_SETTINGS_MODULE: p.docs}\n    steps: [{run: make html}]\n";
-    let reads = "import os\nCI_MODE = 1\nos.environ['API_TOKEN']\nmode = os.environ['P_MODE']\nP_URL, P_VARIANT, P_PURE, P_SLOW, NOT_UNREAD\n";
+    let reads = "import os\nCI_MODE = 1\nos.environ['API_TOKEN']\nmode = os.environ['P_MODE']\nNAMES = ['P_URL', 'P_VARIANT', 'P_PURE', 'P_SLOW', 'NOT_UNREAD']\n";
     let files = [
         ("requirements.txt", "pytest\n"),
         ("test_p.py", "import pytest\n"),
