@@ -59,7 +59,11 @@ pub(super) fn input_faults(text: &mut String, faults: &[InputFault]) {
 
 /// The whole chain of an error on one line of standard error.
 pub(crate) fn error(why: &Error) {
-    let _ = writeln!(std::io::stderr(), "atlas: error: {}", why.chain());
+    let mut text = why.chain();
+    if why.kind() == ErrorKind::Cancelled && !text.contains("cancelled") {
+        text.push_str(": cancelled");
+    }
+    let _ = writeln!(std::io::stderr(), "atlas: error: {text}");
 }
 
 pub(crate) fn parse(report: &ParseReport<'_>, format: Format) -> Result<(), Error> {

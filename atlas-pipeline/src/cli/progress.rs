@@ -2,7 +2,7 @@
 
 use atlas_core::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 use std::time::Duration;
 
 #[derive(Debug)]
@@ -18,6 +18,18 @@ impl Terminal {
             ProgressBar::new_spinner().with_style(style)
         });
         Self { bar }
+    }
+
+    /// Says that a signal has come and what it does.
+    pub(crate) fn stopping(&self, signal: &str) {
+        let say = || {
+            let line = format!("atlas: {signal}: stopping in order; once more stops at once");
+            let _ = writeln!(std::io::stderr(), "{line}");
+        };
+        match &self.bar {
+            Some(bar) => bar.suspend(say),
+            None => say(),
+        }
     }
 
     pub(crate) fn finish(&self) {

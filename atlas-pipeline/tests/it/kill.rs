@@ -72,6 +72,50 @@ fn in_every_phase() {
     assert!(known >= 5, "trial, inventory and states: {said}");
 }
 
+/// Ctrl-C, and what `kill`, `timeout` and CI send: the run says so and leaves nothing behind.
+#[test]
+fn a_signal_stops_a_run_in_order() {
+    let slow = "import time, unittest\n\n\nclass Slow(unittest.TestCase):\n    def test_slow(self):\n        time.sleep(600)\n";
+    let base: Vec<(&str, &str)> = BASE
+        .iter()
+        .copied()
+        .chain([("tests/test_slow.py", slow)])
+        .collect();
+    let place = Place::new();
+    let repo = place.repository("repo", &[&base, FIX]);
+    for signal in ["INT", "TERM"] {
+        let mut child = place
+            .atlas(&make_args(repo.to_str().unwrap(), &[]))
+            .env("ATLAS_LOG", "atlas=debug")
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pid = child.id().to_string();
+        let mut said = Vec::new();
+        for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+            let line = line.unwrap();
+            if line.contains("phase=\"run base\"") {
+                let kill = std::process::Command::new("kill")
+                    .args(["-s", signal, &pid])
+                    .status();
+                assert!(kill.unwrap().success());
+            }
+            if line.starts_with("atlas: ") {
+                said.push(line);
+            }
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(1));
+        let [first, .., last] = &said[..] else {
+            panic!("{said:?}");
+        };
+        let stopping = format!("atlas: SIG{signal}: stopping in order; once more stops at once");
+        assert_eq!(*first, stopping);
+        assert!(last.ends_with("cancelled"), "{last}");
+        assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+    }
+}
+
 #[test]
 fn two_runs_on_one_instance_do_not_mix() {
     let place = Place::new();
