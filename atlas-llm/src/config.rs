@@ -50,7 +50,6 @@ impl Provider {
     }
 
     /// The address, where there is a usual one.
-    #[cfg(feature = "http")]
     pub(crate) fn usual_url(self) -> Option<&'static str> {
         match self {
             Self::OpenAi => Some("https://api.openai.com/v1"),
@@ -61,7 +60,6 @@ impl Provider {
     }
 
     /// The variable that usually holds the key.
-    #[cfg(feature = "http")]
     pub(crate) fn usual_key(self) -> Option<&'static str> {
         match self {
             Self::OpenAi => Some("OPENAI_API_KEY"),
@@ -119,6 +117,23 @@ pub struct ModelConfig {
     /// How often and when to ask again.
     #[serde(default)]
     pub retry: RetryPolicy,
+    /// Most requests in any minute. It holds for all models of this process that have the same address, name and
+    /// key variable; where tables differ, the one that was opened last counts. Default: no limit but the server's.
+    #[serde(
+        default,
+        deserialize_with = "at_least_one",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub requests_per_minute: Option<u32>,
+    /// Most tokens in any minute, read and written, shared likewise. A call counts at an estimate (its text at two
+    /// bytes a token, and all that it may write), and at what it reports when it is answered. One that is larger than
+    /// the limit goes alone. Default: no limit but the server's.
+    #[serde(
+        default,
+        deserialize_with = "at_least_one",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub tokens_per_minute: Option<u64>,
     /// Have the answer sent in pieces. Default: no.
     #[serde(default)]
     pub stream: bool,
@@ -142,6 +157,22 @@ fn timeout() -> f64 {
     300.0
 }
 
+/// Reads a limit, which cannot be 0.
+fn at_least_one<'de, D, N>(from: D) -> Result<Option<N>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    N: TryFrom<u64>,
+{
+    let number = i64::deserialize(from)?;
+    let number = u64::try_from(number).ok().filter(|number| *number > 0);
+    let number = number.and_then(|number| N::try_from(number).ok());
+    number.map(Some).ok_or_else(|| {
+        serde::de::Error::custom(
+            "a whole number from 1 on expected; without the key there is no limit",
+        )
+    })
+}
+
 impl ModelConfig {
     /// A model with the defaults of every setting.
     pub fn new(provider: Provider, model: impl Into<String>) -> Self {
@@ -157,6 +188,8 @@ impl ModelConfig {
             connect_timeout: connect_timeout(),
             timeout: timeout(),
             retry: RetryPolicy::default(),
+            requests_per_minute: None,
+            tokens_per_minute: None,
             stream: false,
             omit: Vec::new(),
             extra_body: Map::new(),

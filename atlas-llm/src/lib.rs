@@ -12,6 +12,7 @@ mod failure;
 mod http;
 mod noise;
 mod open;
+mod pace;
 mod recorded;
 mod remembered;
 mod replay;

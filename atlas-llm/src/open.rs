@@ -1,5 +1,6 @@
 //! From a configuration to a model.
 
+use crate::pace::Pace;
 use crate::{Budget, ModelConfig, Noise, Provider, Purse, Recorded, Replay, Retry, Scripted};
 use atlas_core::{Error, ErrorKind, LanguageModel};
 use std::borrow::Cow;
@@ -105,7 +106,8 @@ fn open(config: &ModelConfig, purse: Option<&Arc<Purse>>) -> Result<Arc<dyn Lang
     };
     // Outside of the budget, so that each try counts.
     let model: Arc<dyn LanguageModel> = if is_paid {
-        Arc::new(Retry::new(model, config.retry))
+        let retry = Retry::new(model, config.retry);
+        Arc::new(retry.paced(Pace::of(config), purse.cloned()))
     } else {
         model
     };

@@ -95,7 +95,7 @@ impl<M: LanguageModel> LanguageModel for Budget<M> {
 /// The most that a request may use, as far as that can be told before: tokenisers of today read at
 /// least two bytes of text or code a token on the whole, and a chat's frame is a few tokens a
 /// message.
-fn estimate(request: &CompletionRequest) -> Usage {
+pub(crate) fn estimate(request: &CompletionRequest) -> Usage {
     let bytes: usize = request
         .messages
         .iter()

@@ -264,14 +264,14 @@ impl Purse {
     }
 
     /// How long calls may still take.
-    fn time_left(&self) -> Option<Duration> {
+    pub(crate) fn time_left(&self) -> Option<Duration> {
         let wall = self.limits.wall()?;
         let started = self.lock().started?;
         Some(wall.saturating_sub(started.elapsed()))
     }
 
     /// The error of a call that the time limit cut off.
-    fn out_of_time(&self, model: &str) -> Error {
+    pub(crate) fn out_of_time(&self, model: &str) -> Error {
         let limit = self.limits.seconds.unwrap_or_default();
         let why = BudgetExceeded {
             what: "seconds",

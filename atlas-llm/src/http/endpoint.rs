@@ -6,9 +6,12 @@ use super::refusal;
 use super::secret::Secret;
 use crate::ModelConfig;
 use crate::failure::{CallFailure, FailureCause, shorten};
+use crate::pace::Pace;
 use atlas_core::{Error, ErrorKind};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// One address of a server, with the connection, the headers and the key.
 #[derive(Debug)]
@@ -16,6 +19,7 @@ pub(super) struct Endpoint {
     url: reqwest::Url,
     headers: HeaderMap,
     pub(super) key: Secret,
+    pub(super) pace: Arc<Pace>,
     client: reqwest::Client,
 }
 
@@ -78,6 +82,7 @@ impl Endpoint {
             url,
             headers,
             key,
+            pace: Pace::of(config),
         })
     }
 
@@ -96,6 +101,9 @@ impl Endpoint {
             .send()
             .await
             .map_err(client::failed)?;
+        let headers = response.headers();
+        self.pace
+            .left(left(headers, "requests"), left(headers, "tokens"));
         if response.status().is_success() {
             return Ok(response);
         }
@@ -129,6 +137,42 @@ impl Endpoint {
     }
 }
 
+/// What the server says is left of requests or tokens, and how long until there are more.
+fn left(headers: &HeaderMap, what: &str) -> Option<(u64, Duration)> {
+    let text = |name: String| headers.get(name)?.to_str().ok();
+    let count = text(format!("x-ratelimit-remaining-{what}"))?.trim();
+    let reset = text(format!("x-ratelimit-reset-{what}"))?;
+    // Some servers count below nothing.
+    let count = count.parse::<i64>().ok()?;
+    Some((
+        u64::try_from(count).unwrap_or_default(),
+        time(reset.trim())?,
+    ))
+}
+
+/// A time as `20ms`, `6m0s`, `1h2m3.5s` or `1.5`, at most an hour: what is longer is no limit by the minute.
+fn time(text: &str) -> Option<Duration> {
+    let mut rest = text;
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let end = rest.find(|sign: char| !sign.is_ascii_digit() && sign != '.');
+        let (number, unit) = rest.split_at(end.unwrap_or(rest.len()));
+        let after = unit.find(|sign: char| sign.is_ascii_digit());
+        let (unit, behind) = unit.split_at(after.unwrap_or(unit.len()));
+        let factor = match unit {
+            "ms" => 0.001,
+            "s" | "" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            _ => return None,
+        };
+        seconds += number.parse::<f64>().ok()? * factor;
+        rest = behind;
+    }
+    let time = Duration::try_from_secs_f64(seconds).ok()?;
+    (!text.is_empty() && time <= Duration::from_secs(3600)).then_some(time)
+}
+
 pub(super) fn wrong(config: &ModelConfig, why: String) -> Error {
     Error::new(
         ErrorKind::InvalidInput,
@@ -136,4 +180,28 @@ pub(super) fn wrong(config: &ModelConfig, why: String) -> Error {
         format!("`{}`", config.name()),
     )
     .with_source(why)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn times_until_there_is_more_are_read() {
+        let read = |text: &str| super::time(text).map(|time| time.as_secs_f64());
+        for (text, seconds) in [
+            ("20ms", Some(0.02)),
+            ("6m0s", Some(360.0)),
+            ("1m3.5s", Some(63.5)),
+            ("1h", Some(3600.0)),
+            ("1.5", Some(1.5)),
+            ("0s", Some(0.0)),
+            ("24h", None),
+            ("", None),
+            ("soon", None),
+            ("s", None),
+            ("2026-01-27T12:00:00Z", None),
+            ("1735689600000", None),
+        ] {
+            assert_eq!(read(text), seconds, "{text}");
+        }
+    }
 }

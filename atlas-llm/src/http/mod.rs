@@ -125,6 +125,7 @@ impl HttpModel {
                         field,
                         "refused, and left out from now on"
                     );
+                    let _turn = self.endpoint.pace.turn(0).await;
                 }
                 _ => return answer,
             }

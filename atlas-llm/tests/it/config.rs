@@ -51,6 +51,27 @@ fn a_table_is_found_by_its_name_and_a_text_without_one() {
 }
 
 #[test]
+fn a_limit_of_nothing_is_refused_with_its_key_and_the_way_out() {
+    let table = "[models.m]\nprovider = \"openai\"\n";
+    let read = |more: &str| toml::from_str::<File>(&format!("{table}{more}\n"));
+    let limits = "requests_per_minute = 500\ntokens_per_minute = 200_000";
+    let config = &read(limits).unwrap().models["m"];
+    assert_eq!(config.requests_per_minute, Some(500));
+    assert_eq!(config.tokens_per_minute, Some(200_000));
+    for wrong in [
+        "requests_per_minute = 0",
+        "tokens_per_minute = -1",
+        "requests_per_minute = 5_000_000_000",
+    ] {
+        let why = read(wrong).map(|_| ()).unwrap_err().to_string();
+        let key = wrong.split(' ').next().unwrap();
+        for word in [key, "line 3", "without the key there is no limit"] {
+            assert!(why.contains(word), "{why}");
+        }
+    }
+}
+
+#[test]
 fn every_form_of_a_model_is_read() {
     let read = |text: &str| text.parse::<ModelConfig>().unwrap();
     for (text, provider, model, base) in [

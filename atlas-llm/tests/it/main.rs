@@ -10,6 +10,7 @@ mod faults;
 mod live;
 mod nesting;
 mod noise;
+mod pace;
 mod providers;
 mod recorded_exchanges;
 mod scripted;
