@@ -1,6 +1,6 @@
 //! Which model, and how it is reached.
 
-use crate::{Price, RetryPolicy};
+use crate::{Headers, Price, RetryPolicy};
 use atlas_core::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -88,14 +88,18 @@ pub struct ModelConfig {
     /// The model's name at its provider. For `replay`, `scripted` and `noise` it is not needed.
     #[serde(default)]
     pub model: String,
-    /// Where the API is, up to and without `/chat/completions`, `/v1/messages` or `/v1beta`.
+    /// Where the API is, up to and without `/chat/completions`, `/v1/messages` or `/v1beta`. A query, as Azure's
+    /// `?api-version=2024-10-21`, is kept at the end of the whole address; it may hold no key.
     /// Default: the provider's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// The environment variable that holds the key. Default: the provider's usual one; none for
-    /// `compatible` and `llama`, which are asked without a key.
+    /// `compatible` and `llama`, which are asked without a key, and where `headers` holds one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
+    /// Headers that are sent with every request. Default: none.
+    #[serde(default, skip_serializing_if = "Headers::is_empty")]
+    pub headers: Headers,
     /// A file of root certificates (PEM) that are trusted too. Default: the system's alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
@@ -181,6 +185,7 @@ impl ModelConfig {
             model: model.into(),
             base_url: None,
             key_env: None,
+            headers: Headers::default(),
             ca_file: None,
             file: None,
             seed: 0,
@@ -234,6 +239,13 @@ impl ModelConfig {
         self
     }
 
+    /// The variable that holds the key, if there is to be one beside `headers`.
+    pub(crate) fn key_variable(&self) -> Option<&str> {
+        let usual = self.provider.usual_key();
+        let usual = usual.filter(|_| self.headers.caller().is_none());
+        self.key_env.as_deref().or(usual)
+    }
+
     /// The name that an embedder is known by: the model's, else the server's, for a vector is worth nothing
     /// without knowing whose it is.
     #[cfg(feature = "http")]
@@ -242,7 +254,7 @@ impl ModelConfig {
             .base_url
             .as_deref()
             .and_then(|base| base.split("://").nth(1));
-        let server = server.map(|rest| rest.split('/').next().unwrap_or(rest));
+        let server = server.map(|rest| rest.split(['/', '?']).next().unwrap_or(rest));
         match server {
             Some(server) if self.model.is_empty() => format!("embeddings-{server}"),
             _ => self.name(),

@@ -18,7 +18,14 @@ const RESERVED: [&str; 8] = [
 ];
 /// Words in the names of headers whose values are secrets.
 const SECRET: [&str; 8] = [
-    "auth", "cookie", "credential", "key", "passw", "secret", "session", "token",
+    "auth",
+    "cookie",
+    "credential",
+    "key",
+    "passw",
+    "secret",
+    "session",
+    "token",
 ];
 /// Headers that a server knows its callers by: with one of these, a provider's usual key is not needed.
 const AUTHENTICATION: [&str; 4] = ["api-key", "authorization", "x-api-key", "x-goog-api-key"];
@@ -57,7 +64,8 @@ impl TryFrom<BTreeMap<String, String>> for Headers {
         let mut headers = BTreeMap::new();
         for (name, value) in table {
             let wrong = |why: &str| Err(InvalidHeaders(format!("the header `{name}`: {why}")));
-            let is_sign = |sign: u8| sign.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&sign);
+            let is_sign =
+                |sign: u8| sign.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&sign);
             if name.is_empty() || !name.bytes().all(is_sign) {
                 return wrong("no header has such a name; letters, digits and `-` make one");
             }
@@ -69,16 +77,18 @@ impl TryFrom<BTreeMap<String, String>> for Headers {
                 Some(variable) if variable.trim().is_empty() => {
                     return wrong("the name of a variable is missing behind `env:`");
                 }
-                Some(_) => {}
                 None if SECRET.iter().any(|word| lower.contains(word)) => {
                     return wrong(
                         "its value is a secret; name the environment variable that holds it, as `env:NAME`",
                     );
                 }
-                None if value.chars().any(|sign| sign.is_control() || !sign.is_ascii()) => {
+                None if value
+                    .chars()
+                    .any(|sign| sign.is_control() || !sign.is_ascii()) =>
+                {
                     return wrong("its value holds a character that no header may hold");
                 }
-                None => {}
+                _ => {}
             }
             if headers.insert(lower, value).is_some() {
                 return wrong("it stands twice, in other letters");
@@ -108,7 +118,9 @@ impl Headers {
     /// Names with their values as they are written: `env:NAME` or a text.
     #[cfg(feature = "http")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
 

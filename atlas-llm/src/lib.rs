@@ -8,6 +8,7 @@ mod embedding;
 mod exchange;
 mod exchanges;
 mod failure;
+mod headers;
 #[cfg(feature = "http")]
 mod http;
 mod noise;
@@ -26,6 +27,7 @@ pub use embedding::{RecordedEmbedder, ReplayedEmbedder, open_embedder};
 pub use exchange::{Exchange, request_key};
 pub use exchanges::Exchanges;
 pub use failure::{CallFailure, FailureCause};
+pub use headers::{Headers, InvalidHeaders};
 #[cfg(feature = "http")]
 pub use http::{HttpEmbedder, HttpModel};
 pub use noise::Noise;

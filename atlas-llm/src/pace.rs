@@ -104,7 +104,7 @@ impl Pace {
             .or(config.provider.usual_url())
             .unwrap_or_default()
             .trim_end_matches('/');
-        let variable = config.key_env.as_deref().or(config.provider.usual_key());
+        let variable = config.key_variable().or(config.headers.caller());
         let key = (
             base.to_owned(),
             config.model.clone(),

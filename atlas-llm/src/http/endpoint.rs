@@ -3,12 +3,12 @@
 use super::client;
 use super::dialect::Dialect;
 use super::refusal;
-use super::secret::Secret;
+use super::secret::{Secret, Secrets};
 use crate::ModelConfig;
 use crate::failure::{CallFailure, FailureCause, shorten};
 use crate::pace::Pace;
 use atlas_core::{Error, ErrorKind};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use std::time::Duration;
 pub(super) struct Endpoint {
     url: reqwest::Url,
     headers: HeaderMap,
-    pub(super) key: Secret,
+    pub(super) secrets: Secrets,
     pub(super) pace: Arc<Pace>,
     client: reqwest::Client,
 }
@@ -46,13 +46,33 @@ impl Endpoint {
                 "`base_url` begins with neither http nor https".to_owned(),
             ));
         }
-        if !parsed.username().is_empty() || parsed.password().is_some() || parsed.query().is_some()
-        {
+        if !parsed.username().is_empty() || parsed.password().is_some() {
             return Err(wrong(
-                "`base_url` holds a user, a password or a query; name the variable that holds the \
-                 key with `key_env`"
+                "`base_url` holds a user or a password; name the variable that holds the key with \
+                 `key_env`, or give `headers`"
                     .to_owned(),
             ));
+        }
+        let is_secret = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            let words = [
+                "key",
+                "token",
+                "secret",
+                "sig",
+                "auth",
+                "passw",
+                "credential",
+                "code",
+            ];
+            words.iter().any(|word| name.contains(word))
+        };
+        // It stands in the settings of results.
+        if let Some((name, _)) = parsed.query_pairs().find(|(name, _)| is_secret(name)) {
+            return Err(wrong(format!(
+                "`base_url` holds a query with a key, `{name}`; name the variable that holds it in \
+                 `headers`, as `api-key = \"env:NAME\"`, or with `key_env`"
+            )));
         }
         if config.model.is_empty() && dialect != Dialect::OpenAi {
             return Err(wrong("`model` is missing".to_owned()));
@@ -67,7 +87,7 @@ impl Endpoint {
                  ignores it"
             )));
         }
-        let key = Secret::read(config.key_env.as_deref().or(provider.usual_key()))?;
+        let key = Secret::read(config.key_variable())?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let (header, before) = dialect.key_header();
@@ -75,13 +95,43 @@ impl Endpoint {
             headers.insert(header, value);
         }
         headers.extend(dialect.more_headers());
-        let url = reqwest::Url::parse(&address(base))
+        let mut secrets = Secrets::default();
+        secrets.add(key);
+        for (name, text) in config.headers.iter() {
+            let own = HeaderName::try_from(name)
+                .map_err(|why| wrong(format!("`headers`: `{name}`: {why}")))?;
+            let value = match text.strip_prefix("env:") {
+                Some(variable) => {
+                    let secret = Secret::read(Some(variable.trim()))?;
+                    let value = secret.header("")?;
+                    secrets.add(secret);
+                    value
+                }
+                None => HeaderValue::from_str(text).ok(),
+            };
+            let mut value = value.ok_or_else(|| {
+                wrong(format!(
+                    "`headers`: the value of `{name}` is none of a header"
+                ))
+            })?;
+            value.set_sensitive(true);
+            headers.insert(own, value);
+        }
+        let (base, query) = base.split_once('?').unwrap_or((base, ""));
+        let mut url = reqwest::Url::parse(&address(base))
             .map_err(|why| wrong(format!("`model` makes no address: {why}")))?;
+        if !query.is_empty() {
+            let whole = match url.query() {
+                Some(own) => format!("{own}&{query}"),
+                None => query.to_owned(),
+            };
+            url.set_query(Some(&whole));
+        }
         Ok(Self {
             client: client::client(config, &url)?,
             url,
             headers,
-            key,
+            secrets,
             pace: Pace::of(config),
         })
     }
@@ -111,7 +161,7 @@ impl Endpoint {
         let headers = response.headers().clone();
         // A refusal whose explanation is lost is a refusal all the same.
         let body = client::whole(response).await.unwrap_or_default();
-        let body = self.key.scrub(body);
+        let body = self.secrets.scrub(body);
         Err(refusal::refused(status, &headers, &body, logprobs))
     }
 
@@ -122,7 +172,7 @@ impl Endpoint {
         logprobs: bool,
     ) -> Result<Value, CallFailure> {
         let status = response.status().as_u16();
-        let body = self.key.scrub(client::whole(response).await?);
+        let body = self.secrets.scrub(client::whole(response).await?);
         let parsed: Value = serde_json::from_str(&body).map_err(|why| {
             let begin = shorten(&body, 200);
             let message = format!("no JSON ({why}), {} bytes: `{begin}`", body.len());

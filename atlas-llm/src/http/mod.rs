@@ -204,7 +204,7 @@ impl HttpModel {
                 return Err(client::too_large());
             }
         }
-        draft.text = self.endpoint.key.scrub(draft.text);
+        draft.text = self.endpoint.secrets.scrub(draft.text);
         Ok(draft)
     }
 
@@ -218,7 +218,7 @@ impl HttpModel {
             draft.over = true;
             return Ok(());
         }
-        let event = self.endpoint.key.scrub(event);
+        let event = self.endpoint.secrets.scrub(event);
         let parsed: Value = serde_json::from_str(&event).map_err(|why| {
             let what = format!("an event is no JSON ({why}): `{}`", shorten(&event, 200));
             draft.failure(FailureCause::Unreadable, &what)

@@ -72,6 +72,43 @@ fn a_limit_of_nothing_is_refused_with_its_key_and_the_way_out() {
 }
 
 #[test]
+fn headers_are_checked_where_they_are_written() {
+    let read = |line: &str| {
+        toml::from_str::<File>(&format!(
+            "[models.m]\nprovider = \"compatible\"\nheaders = {line}\n"
+        ))
+    };
+    let file = read("{ X-Team = \"hidden\", api-key = \"env:NO_SUCH_KEY\" }").unwrap();
+    let config = &file.models["m"];
+    let names: Vec<&str> = config.headers.names().collect();
+    assert_eq!(names, ["api-key", "x-team"]);
+    assert!(!format!("{config:?}").contains("hidden"), "{config:?}");
+    assert!(!config.answer_settings().to_string().contains("hidden"));
+    for (line, words) in [
+        (
+            "{ \"x team\" = \"a\" }",
+            "`x team`: no header has such a name",
+        ),
+        (
+            "{ Host = \"a\" }",
+            "`Host`: Atlas sets it itself; leave it out",
+        ),
+        (
+            "{ api-key = \"1234\" }",
+            "`api-key`: its value is a secret; name the environment variable",
+        ),
+        ("{ X-Auth-Token = \"1234\" }", "as `env:NAME`"),
+        ("{ api-key = \"env:\" }", "missing behind `env:`"),
+        ("{ x-a = \"a\\n\" }", "no header may hold"),
+        ("{ x-a = \"a\", X-A = \"b\" }", "stands twice"),
+        ("[\"a\"]", "headers"),
+    ] {
+        let why = read(line).map(|_| ()).unwrap_err().to_string();
+        assert!(why.contains(words) && why.contains("line 3"), "{why}");
+    }
+}
+
+#[test]
 fn every_form_of_a_model_is_read() {
     let read = |text: &str| text.parse::<ModelConfig>().unwrap();
     for (text, provider, model, base) in [
@@ -159,8 +196,19 @@ fn what_cannot_be_used_is_refused_when_it_is_opened() {
             "a query",
         ),
         (
+            with(&|config| config.base_url = Some("http://h/v1?api-version=1&Sig=hidden".into())),
+            "`Sig`",
+        ),
+        (
             with(&|config| config.key_env = Some("NO_SUCH_KEY".into())),
             "`NO_SUCH_KEY`",
+        ),
+        (
+            with(&|config| {
+                let headers = [("api-key".to_owned(), "env:NO_SUCH_HEADER".to_owned())];
+                config.headers = BTreeMap::from(headers).try_into().unwrap();
+            }),
+            "`NO_SUCH_HEADER`",
         ),
         (with(&|config| config.timeout = -1.0), "`timeout`"),
         (
