@@ -109,9 +109,17 @@ pub struct ModelConfig {
     /// The seed of `noise`. Default: 0.
     #[serde(default)]
     pub seed: u64,
-    /// What a million tokens cost. Needed where a budget limits money.
+    /// What a million tokens cost. Needed where a budget limits money and no [`PriceTable`](crate::PriceTable) knows
+    /// it. Default: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
+    /// Most tokens of a question and its answer together. Default: unknown.
+    #[serde(
+        default,
+        deserialize_with = "at_least_one",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub context_window: Option<u64>,
     /// Seconds to connect. Default: 10.
     #[serde(default = "connect_timeout")]
     pub connect_timeout: f64,
@@ -190,6 +198,7 @@ impl ModelConfig {
             file: None,
             seed: 0,
             price: None,
+            context_window: None,
             connect_timeout: connect_timeout(),
             timeout: timeout(),
             retry: RetryPolicy::default(),

@@ -36,7 +36,7 @@ pub struct HttpEmbedder {
     endpoint: Endpoint,
     retry: RetryPolicy,
     seed: u64,
-    price: Price,
+    price: Option<Price>,
     purse: Arc<Purse>,
     known: Mutex<HashMap<String, Vec<f64>>>,
 }
@@ -71,7 +71,7 @@ impl HttpEmbedder {
             omit: config.omit.clone(),
             retry: config.retry,
             seed: config.retry.seed(),
-            price: config.price.unwrap_or_default(),
+            price: config.price,
             purse: Arc::clone(purse),
             known: Mutex::default(),
         })
@@ -100,7 +100,7 @@ impl HttpEmbedder {
             let read = count(usage, "prompt_tokens").or_else(|| count(usage, "total_tokens"))?;
             Some(Usage {
                 prompt_tokens: read,
-                completion_tokens: 0,
+                ..Usage::default()
             })
         });
         let vectors = vectors(&answer, texts.len()).map_err(|why| {
@@ -138,7 +138,7 @@ impl HttpEmbedder {
         let bytes: usize = texts.iter().map(String::len).sum();
         let estimate = Usage {
             prompt_tokens: u64::try_from(bytes.div_ceil(2)).unwrap_or(u64::MAX),
-            completion_tokens: 0,
+            ..Usage::default()
         };
         let pace = &self.endpoint.pace;
         let mut tried = 0;

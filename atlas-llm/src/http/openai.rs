@@ -82,6 +82,12 @@ pub(super) fn read(event: &Value, draft: &mut Draft) {
     if let Some(usage) = event.get("usage") {
         draft.prompt_tokens = count(usage, "prompt_tokens").or(draft.prompt_tokens);
         draft.completion_tokens = count(usage, "completion_tokens").or(draft.completion_tokens);
+        // The second is DeepSeek's word.
+        draft.cached_tokens = usage
+            .get("prompt_tokens_details")
+            .and_then(|details| count(details, "cached_tokens"))
+            .or_else(|| count(usage, "prompt_cache_hit_tokens"))
+            .or(draft.cached_tokens);
     }
     // Of several samples, which only an `extra_body` asks for, the first is the answer.
     let first = |choice: &&Value| count(choice, "index").unwrap_or(0) == 0;

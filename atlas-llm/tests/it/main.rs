@@ -11,6 +11,7 @@ mod live;
 mod nesting;
 mod noise;
 mod pace;
+mod prices;
 mod providers;
 mod recorded_exchanges;
 mod scripted;

@@ -6,7 +6,7 @@ use atlas_judge::abstention::{AbstentionOptions, AgentTool, Representation};
 use atlas_judge::answer::{AskOptions, LabelForm, Labels};
 use atlas_judge::validation::ReviewOptions;
 use atlas_pipeline::{
-    AbstainOptions, AbstainReport, JudgeReport, ModelSession, PredictionSource, ReviewMode,
+    AbstainOptions, AbstainReport, Config, JudgeReport, ModelSession, PredictionSource, ReviewMode,
     ReviewRunOptions, ReviewRunReport, abstain, abstain_prompts, exchanges_beside, review,
     review_prompts,
 };
@@ -45,12 +45,25 @@ pub(super) struct ModelArgs {
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
+    /// A file with prices and context windows of models, in the place of the shipped one; a `price` in the model's
+    /// table of the configuration goes before.
+    #[arg(long, value_name = "FILE")]
+    pub(super) prices: Option<PathBuf>,
     /// Configuration [default: atlas.toml in this folder, if there is one].
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 }
 
 impl ModelArgs {
+    /// The configuration, with the prices that are named.
+    pub(super) fn configuration(&self) -> Result<Config, Error> {
+        let mut config = super::config(self.config.as_deref())?;
+        if self.prices.is_some() {
+            config.prices.clone_from(&self.prices);
+        }
+        Ok(config)
+    }
+
     /// Opens the model within its budget.
     pub(super) fn session(&self) -> Result<ModelSession, Error> {
         let model = self.model.as_deref().ok_or_else(|| {
@@ -60,7 +73,7 @@ impl ModelArgs {
                 "name one with --model",
             )
         })?;
-        let config = super::config(self.config.as_deref())?;
+        let config = self.configuration()?;
         let exchanges = match (&self.exchanges, &self.out) {
             (Some(file), _) => Some(file.clone()),
             (None, Some(out)) => Some(exchanges_beside(out)),
@@ -431,15 +444,16 @@ pub(super) fn run_text(text: &mut String, run: &JudgeReport, ledger: &Value) {
 /// The bill, as a line.
 fn spent(ledger: &Value) -> String {
     let number = |name: &str| ledger[name].as_u64().unwrap_or_default();
-    let money = ledger["money"].as_f64().unwrap_or_default();
     let mut text = format!(
         "spent: {} calls, {} tokens read, {} written",
         number("calls"),
         number("prompt_tokens"),
         number("completion_tokens")
     );
-    if money > 0.0 {
-        let _ = write!(text, ", {money:.4} in money");
+    match ledger["money"].as_f64() {
+        Some(money) if money > 0.0 => drop(write!(text, ", {money:.4} in money")),
+        None if number("calls") > 0 => text.push_str(", money unknown (no price)"),
+        _ => {}
     }
     text.push('\n');
     text

@@ -3,9 +3,7 @@
 use super::paid::Metered;
 use crate::Config;
 use atlas_core::{Error, ErrorKind, LanguageModel};
-use atlas_llm::{
-    Budget, Exchanges, Limits, ModelConfig, Price, Provider, Purse, Remembered, open_model_within,
-};
+use atlas_llm::{Budget, Exchanges, Limits, Provider, Purse, Remembered, open_model_within};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +18,7 @@ pub struct ModelSession {
 
 impl ModelSession {
     /// Opens the model that a text names: a table `[models.NAME]` of the configuration, else as
-    /// [`ModelConfig`] reads it, such as `openai:NAME`, an address, `replay:FILE`, `scripted:FILE` or
+    /// [`ModelConfig`](atlas_llm::ModelConfig) reads it, such as `openai:NAME`, an address, `replay:FILE`, `scripted:FILE` or
     /// `noise:SEED`. `budget` is read by [`Limits`], such as `calls=100,tokens=2M`; without it nothing is
     /// limited.
     ///
@@ -43,7 +41,7 @@ impl ModelSession {
     ) -> Result<Self, Error> {
         let limits: Limits = budget.map(str::parse).transpose()?.unwrap_or_default();
         let purse = Arc::new(Purse::new(limits));
-        let model = ModelConfig::resolve(model, &config.models)?;
+        let model = config.model(model)?;
         let settings = model.answer_settings();
         let is_free = matches!(
             model.provider,
@@ -77,7 +75,7 @@ impl ModelSession {
             ));
         }
         let purse = Arc::new(Purse::new(limits));
-        let model = Budget::sharing(model, Arc::clone(&purse), Price::default());
+        let model = Budget::sharing(model, Arc::clone(&purse), None);
         let model = Arc::new(Remembered::new(Metered(model)));
         Ok(Self {
             model,
@@ -87,7 +85,7 @@ impl ModelSession {
     }
 
     /// What of the model's settings may change an answer, its name left out
-    /// ([`ModelConfig::answer_settings`]); null for a model that the caller brought.
+    /// ([`answer_settings`](atlas_llm::ModelConfig::answer_settings)); null for a model that the caller brought.
     pub fn settings(&self) -> &Value {
         &self.settings
     }
@@ -98,7 +96,7 @@ impl ModelSession {
     }
 
     /// What was spent: `calls`, `failed_calls`, `prompt_tokens` and `completion_tokens` as reported,
-    /// `tokens` and `money` as they count against the budget, and `models` with an account each.
+    /// `tokens` and `money` as they count against the budget (`money` is null where a price is unknown), and `models` with an account each.
     pub fn ledger(&self) -> Value {
         ledger(&self.purse)
     }
