@@ -106,6 +106,13 @@ pub(super) async fn command(
             ),
         },
     };
+    if model.dry_run {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "critic:",
+            "a baseline asks no language model; leave --dry-run out",
+        ));
+    }
     let options = BaselineRunOptions {
         dataset: given.dataset,
         predictions: given.predictions,

@@ -1,6 +1,6 @@
 //! `atlas abstain`, `atlas review`, and what commands that ask a model have in common.
 
-use super::{DONE, ERROR, Format, output};
+use super::{DONE, ERROR, Format, dry_run, output};
 use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, Role, RunContext};
 use atlas_judge::abstention::{AbstentionOptions, AgentTool, Representation};
 use atlas_judge::answer::{AskOptions, LabelForm, Labels};
@@ -27,7 +27,7 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "LIMITS")]
     pub(super) budget: Option<String>,
     /// The file of results, one JSON object a line. What it holds already is not asked again.
-    #[arg(long, value_name = "FILE", required_unless_present = "show_prompt")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["show_prompt", "dry_run"])]
     pub(super) out: Option<PathBuf>,
     /// The file of exchanges with the model (`SQLite`): no answer in it is paid again, also where a run was stopped in
     /// the middle of an item [default: beside the file of results, with `.exchanges` behind its name].
@@ -39,6 +39,10 @@ pub(super) struct ModelArgs {
     /// Items that go on at once.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     pub(super) jobs: usize,
+    /// Ask nothing, write nothing, and print how many questions there are, about how many tokens they have, and what
+    /// they cost at most. What `--out` and the kept exchanges hold already is not counted.
+    #[arg(long, conflicts_with = "show_prompt")]
+    pub(super) dry_run: bool,
     /// Print what the model would be told, and ask nothing.
     #[arg(long)]
     pub(super) show_prompt: bool,
@@ -66,21 +70,27 @@ impl ModelArgs {
 
     /// Opens the model within its budget.
     pub(super) fn session(&self) -> Result<ModelSession, Error> {
-        let model = self.model.as_deref().ok_or_else(|| {
+        let (model, config) = (self.named()?, self.configuration()?);
+        let exchanges = self.kept();
+        ModelSession::open_keeping(model, self.budget.as_deref(), &config, exchanges.as_deref())
+    }
+
+    /// The model's name.
+    pub(super) fn named(&self) -> Result<&str, Error> {
+        self.model.as_deref().ok_or_else(|| {
             Error::new(
                 ErrorKind::InvalidInput,
                 "open the model:",
                 "name one with --model",
             )
-        })?;
-        let config = self.configuration()?;
-        let exchanges = match (&self.exchanges, &self.out) {
-            (Some(file), _) => Some(file.clone()),
-            (None, Some(out)) => Some(exchanges_beside(out)),
-            (None, None) => None,
-        };
-        let exchanges = exchanges.filter(|_| !self.no_exchanges);
-        ModelSession::open_keeping(model, self.budget.as_deref(), &config, exchanges.as_deref())
+        })
+    }
+
+    /// The file of exchanges.
+    pub(super) fn kept(&self) -> Option<PathBuf> {
+        let beside = || self.out.as_deref().map(exchanges_beside);
+        let kept = self.exchanges.clone().or_else(beside);
+        kept.filter(|_| !self.no_exchanges)
     }
 
     /// The same where rules do without a model.
@@ -201,6 +211,7 @@ fn labels(text: &str) -> Result<Labels, String> {
 
 pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Result<u8, Error> {
     let defaults = AbstentionOptions::default();
+    let rehearsal = args.model.rehearsal()?;
     let options = AbstainOptions {
         dataset: args.dataset,
         instances: args.instance_ids,
@@ -226,11 +237,15 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
                 ..args.ask.options(&defaults.ask)
             },
         },
-        out: args.model.out.clone().unwrap_or_default(),
+        out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
         jobs: args.model.jobs,
     };
     if args.model.show_prompt {
         return prompts(&abstain_prompts(&options)?, args.model.format);
+    }
+    if let Some(rehearsal) = &rehearsal {
+        let report = abstain(cx, &options, &rehearsal.session).await?;
+        return rehearsal.finish(cx, args.model.format, &report.run);
     }
     let session = args.model.session()?;
     let report = paying(Some(&session), abstain(cx, &options, &session)).await?;
@@ -343,6 +358,16 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         ReviewChoice::Trajectory => ReviewMode::Trajectory,
         ReviewChoice::Deterministic => ReviewMode::Deterministic,
     };
+    let rehearsal = match mode {
+        ReviewMode::Deterministic if args.model.dry_run => {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                "review:",
+                "--mode deterministic asks no model; leave --dry-run out",
+            ));
+        }
+        _ => args.model.rehearsal()?,
+    };
     let options = ReviewRunOptions {
         dataset: args.dataset,
         predictions: args.predictions,
@@ -360,11 +385,15 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         all_bugs: args.all_bugs,
         reports: args.report,
         percentile: args.percentile,
-        out: args.model.out.clone().unwrap_or_default(),
+        out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
         jobs: args.model.jobs,
     };
     if args.model.show_prompt {
         return prompts(&review_prompts(&options).await?, args.model.format);
+    }
+    if let Some(rehearsal) = &rehearsal {
+        let report = review(cx, &options, Some(&rehearsal.session)).await?;
+        return rehearsal.finish(cx, args.model.format, &report.run);
     }
     let session = match mode {
         ReviewMode::Deterministic => None,

@@ -6,6 +6,7 @@ mod baseline;
 mod critic;
 mod dataset;
 mod document;
+mod dry_run;
 mod eval;
 mod images;
 mod judging;

@@ -3,7 +3,9 @@
 use super::paid::Metered;
 use crate::Config;
 use atlas_core::{Error, ErrorKind, LanguageModel};
-use atlas_llm::{Budget, Exchanges, Limits, Provider, Purse, Remembered, open_model_within};
+use atlas_llm::{
+    Budget, Estimate, Exchanges, Limits, Provider, Purse, Rehearsal, Remembered, open_model_within,
+};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +16,7 @@ pub struct ModelSession {
     model: Arc<dyn LanguageModel>,
     purse: Arc<Purse>,
     settings: Value,
+    rehearsal: Option<Arc<Rehearsal>>,
 }
 
 impl ModelSession {
@@ -57,7 +60,42 @@ impl ModelSession {
             model,
             purse,
             settings,
+            rehearsal: None,
         })
+    }
+
+    /// A dry run: the model that a text names is not opened and nothing is asked, and
+    /// [`ModelSession::estimate`] says what would have been. Answers are made up, so results of such a run are worth
+    /// nothing. A file of exchanges that is there answers what it can.
+    ///
+    /// # Errors
+    /// A text that names no model; a file that cannot be used.
+    pub fn rehearsing(
+        model: &str,
+        config: &Config,
+        exchanges: Option<&Path>,
+    ) -> Result<Self, Error> {
+        let model = config.model(model)?;
+        let settings = model.answer_settings();
+        let mut rehearsal = Rehearsal::new(&model);
+        if let Some(path) = exchanges.filter(|path| path.exists()) {
+            rehearsal = rehearsal.knowing(Arc::new(Exchanges::open(path)?), &settings);
+        }
+        let rehearsal = Arc::new(rehearsal);
+        let model: Arc<dyn LanguageModel> = Arc::<Rehearsal>::clone(&rehearsal);
+        Ok(Self {
+            model,
+            purse: Arc::default(),
+            settings,
+            rehearsal: Some(rehearsal),
+        })
+    }
+
+    /// What a dry run would have asked; none of a real run.
+    pub fn estimate(&self) -> Option<Estimate> {
+        self.rehearsal
+            .as_ref()
+            .map(|rehearsal| rehearsal.estimate())
     }
 
     /// A model that the caller brings, within a budget as [`ModelSession::open`] reads it. Its tokens count as
@@ -81,6 +119,7 @@ impl ModelSession {
             model,
             purse,
             settings: Value::Null,
+            rehearsal: None,
         })
     }
 
