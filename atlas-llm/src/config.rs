@@ -76,6 +76,24 @@ impl fmt::Display for Provider {
     }
 }
 
+/// Which of OpenAI's APIs is spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Api {
+    /// Chat completions, which other servers speak too.
+    #[default]
+    Chat,
+    /// Responses: no seed, and log-probabilities only where the model has them.
+    Responses,
+}
+
+impl Api {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+    fn is_chat(&self) -> bool {
+        *self == Self::Chat
+    }
+}
+
 /// A model and how it is reached: one table `[models.NAME]`, or a `--model` text (see
 /// [`FromStr`](#impl-FromStr-for-ModelConfig)).
 ///
@@ -88,7 +106,10 @@ pub struct ModelConfig {
     /// The model's name at its provider. For `replay`, `scripted` and `noise` it is not needed.
     #[serde(default)]
     pub model: String,
-    /// Where the API is, up to and without `/chat/completions`, `/v1/messages` or `/v1beta`. A query, as Azure's
+    /// Which API of the providers `openai` and `compatible`: `chat` or `responses`. Default: `chat`.
+    #[serde(default, skip_serializing_if = "Api::is_chat")]
+    pub api: Api,
+    /// Where the API is, up to and without `/chat/completions`, `/responses`, `/v1/messages` or `/v1beta`. A query, as Azure's
     /// `?api-version=2024-10-21`, is kept at the end of the whole address; it may hold no key.
     /// Default: the provider's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -191,6 +212,7 @@ impl ModelConfig {
         Self {
             provider,
             model: model.into(),
+            api: Api::default(),
             base_url: None,
             key_env: None,
             headers: Headers::default(),
@@ -270,12 +292,15 @@ impl ModelConfig {
         }
     }
 
-    /// All settings but the name that may change an answer: `provider`, and where they are given `base_url`,
+    /// All settings but the name that may change an answer: `provider`, and where they are given `api`, `base_url`,
     /// `file`, `seed`, `omit` and `extra_body`. Keys, prices, time limits and retries are none.
     pub fn answer_settings(&self) -> Value {
         let mut settings = Map::new();
         let mut put = |name: &str, value: Value| settings.insert(name.to_owned(), value);
         put("provider", json!(self.provider));
+        if self.api != Api::Chat {
+            put("api", json!(self.api));
+        }
         if let Some(url) = &self.base_url {
             put("base_url", json!(url));
         }

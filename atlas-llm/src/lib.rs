@@ -24,7 +24,7 @@ mod scripted;
 
 pub use budget::{Account, Budget, BudgetExceeded, Ledger, Limits, Price, Purse};
 pub use checked::Checked;
-pub use config::{ModelConfig, Provider};
+pub use config::{Api, ModelConfig, Provider};
 pub use embedding::{RecordedEmbedder, ReplayedEmbedder, open_embedder};
 pub use exchange::{Exchange, request_key};
 pub use exchanges::Exchanges;

@@ -74,7 +74,7 @@ impl Endpoint {
                  `headers`, as `api-key = \"env:NAME\"`, or with `key_env`"
             )));
         }
-        if config.model.is_empty() && dialect != Dialect::OpenAi {
+        if config.model.is_empty() && !matches!(dialect, Dialect::OpenAi | Dialect::Responses) {
             return Err(wrong("`model` is missing".to_owned()));
         }
         if let Some(field) = dialect

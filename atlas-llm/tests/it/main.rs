@@ -14,6 +14,7 @@ mod pace;
 mod prices;
 mod providers;
 mod recorded_exchanges;
+mod responses;
 mod scripted;
 mod secrets;
 mod streams;
