@@ -4,7 +4,7 @@ use super::{DONE, ERROR, Format, dry_run, output};
 use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, Role, RunContext};
 use atlas_judge::abstention::{AbstentionOptions, AgentTool, Representation};
 use atlas_judge::answer::{AskOptions, LabelForm, Labels};
-use atlas_judge::validation::ReviewOptions;
+use atlas_judge::validation::{PromptLimits, ReviewOptions};
 use atlas_pipeline::{
     AbstainOptions, AbstainReport, Config, JudgeReport, ModelSession, PredictionSource, ReviewMode,
     ReviewRunOptions, ReviewRunReport, abstain, abstain_prompts, exchanges_beside, review,
@@ -339,10 +339,29 @@ pub(super) struct ReviewArgs {
     /// times.
     #[arg(long, value_name = "NAME")]
     test_tool: Vec<String>,
+    /// Most tokens (of four bytes) of a part of the prompt: report, patch, files, tests or trajectory. What is longer is
+    /// cut in its middle. Can be given several times [default: 16000, 16000, 48000, 16000, 96000; all smaller by one
+    /// factor where the model's known context is too small for that].
+    #[arg(long, value_name = "PART=TOKENS", value_parser = limit)]
+    limit: Vec<(String, usize)>,
     #[command(flatten)]
     ask: AskArgs,
     #[command(flatten)]
     model: ModelArgs,
+}
+
+fn limit(text: &str) -> Result<(String, usize), String> {
+    let expected = || {
+        let parts = PromptLimits::PARTS.join(", ");
+        format!("PART=TOKENS expected, such as `files=20000`; the parts are {parts}")
+    };
+    let (part, tokens) = text.split_once('=').ok_or_else(expected)?;
+    let tokens: usize = tokens.trim().parse().map_err(|_| expected())?;
+    let part = part.trim();
+    let is_known = PromptLimits::PARTS.contains(&part) && tokens > 0;
+    is_known
+        .then(|| (part.to_owned(), tokens))
+        .ok_or_else(expected)
 }
 
 pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<u8, Error> {
@@ -358,6 +377,20 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         ReviewChoice::Trajectory => ReviewMode::Trajectory,
         ReviewChoice::Deterministic => ReviewMode::Deterministic,
     };
+    let ask = args.ask.options(&AskOptions::default());
+    let window = match (mode, &args.model.model) {
+        (ReviewMode::Deterministic, _) | (_, None) => None,
+        (_, Some(model)) => args.model.configuration()?.model(model)?.context_window,
+    };
+    let mut limits = PromptLimits::default();
+    if let Some(window) = window {
+        limits = limits.within(window, ask.max_tokens);
+    }
+    for (part, tokens) in &args.limit {
+        if let Some(limit) = limits.part_mut(part) {
+            *limit = *tokens;
+        }
+    }
     let rehearsal = match mode {
         ReviewMode::Deterministic if args.model.dry_run => {
             return Err(Error::new(
@@ -374,9 +407,9 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         instances: args.instance_ids,
         mode,
         review: ReviewOptions {
-            ask: args.ask.options(&AskOptions::default()),
+            ask,
             test_tools: args.test_tool,
-            ..ReviewOptions::default()
+            limits,
         },
         repos: args.repos,
         trajectories: args.trajectories,
