@@ -1,6 +1,6 @@
 //! Which model, and how it is reached.
 
-use crate::{Price, RetryPolicy};
+use crate::{Headers, Price, RetryPolicy};
 use atlas_core::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -50,7 +50,6 @@ impl Provider {
     }
 
     /// The address, where there is a usual one.
-    #[cfg(feature = "http")]
     pub(crate) fn usual_url(self) -> Option<&'static str> {
         match self {
             Self::OpenAi => Some("https://api.openai.com/v1"),
@@ -61,7 +60,6 @@ impl Provider {
     }
 
     /// The variable that usually holds the key.
-    #[cfg(feature = "http")]
     pub(crate) fn usual_key(self) -> Option<&'static str> {
         match self {
             Self::OpenAi => Some("OPENAI_API_KEY"),
@@ -78,6 +76,24 @@ impl fmt::Display for Provider {
     }
 }
 
+/// Which of OpenAI's APIs is spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Api {
+    /// Chat completions, which other servers speak too.
+    #[default]
+    Chat,
+    /// Responses: no seed, and log-probabilities only where the model has them.
+    Responses,
+}
+
+impl Api {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+    fn is_chat(&self) -> bool {
+        *self == Self::Chat
+    }
+}
+
 /// A model and how it is reached: one table `[models.NAME]`, or a `--model` text (see
 /// [`FromStr`](#impl-FromStr-for-ModelConfig)).
 ///
@@ -90,14 +106,21 @@ pub struct ModelConfig {
     /// The model's name at its provider. For `replay`, `scripted` and `noise` it is not needed.
     #[serde(default)]
     pub model: String,
-    /// Where the API is, up to and without `/chat/completions`, `/v1/messages` or `/v1beta`.
+    /// Which API of the providers `openai` and `compatible`: `chat` or `responses`. Default: `chat`.
+    #[serde(default, skip_serializing_if = "Api::is_chat")]
+    pub api: Api,
+    /// Where the API is, up to and without `/chat/completions`, `/responses`, `/v1/messages` or `/v1beta`. A query, as Azure's
+    /// `?api-version=2024-10-21`, is kept at the end of the whole address; it may hold no key.
     /// Default: the provider's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// The environment variable that holds the key. Default: the provider's usual one; none for
-    /// `compatible` and `llama`, which are asked without a key.
+    /// `compatible` and `llama`, which are asked without a key, and where `headers` holds one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
+    /// Headers that are sent with every request. Default: none.
+    #[serde(default, skip_serializing_if = "Headers::is_empty")]
+    pub headers: Headers,
     /// A file of root certificates (PEM) that are trusted too. Default: the system's alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
@@ -107,9 +130,17 @@ pub struct ModelConfig {
     /// The seed of `noise`. Default: 0.
     #[serde(default)]
     pub seed: u64,
-    /// What a million tokens cost. Needed where a budget limits money.
+    /// What a million tokens cost. Needed where a budget limits money and no [`PriceTable`](crate::PriceTable) knows
+    /// it. Default: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
+    /// Most tokens of a question and its answer together. Default: unknown.
+    #[serde(
+        default,
+        deserialize_with = "at_least_one",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub context_window: Option<u64>,
     /// Seconds to connect. Default: 10.
     #[serde(default = "connect_timeout")]
     pub connect_timeout: f64,
@@ -119,6 +150,23 @@ pub struct ModelConfig {
     /// How often and when to ask again.
     #[serde(default)]
     pub retry: RetryPolicy,
+    /// Most requests in any minute. It holds for all models of this process that have the same address, name and
+    /// key variable; where tables differ, the one that was opened last counts. Default: no limit but the server's.
+    #[serde(
+        default,
+        deserialize_with = "at_least_one",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub requests_per_minute: Option<u32>,
+    /// Most tokens in any minute, read and written, shared likewise. A call counts at an estimate (its text at two
+    /// bytes a token, and all that it may write), and at what it reports when it is answered. One that is larger than
+    /// the limit goes alone. Default: no limit but the server's.
+    #[serde(
+        default,
+        deserialize_with = "at_least_one",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub tokens_per_minute: Option<u64>,
     /// Have the answer sent in pieces. Default: no.
     #[serde(default)]
     pub stream: bool,
@@ -142,21 +190,42 @@ fn timeout() -> f64 {
     300.0
 }
 
+/// Reads a limit, which cannot be 0.
+fn at_least_one<'de, D, N>(from: D) -> Result<Option<N>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    N: TryFrom<u64>,
+{
+    let number = i64::deserialize(from)?;
+    let number = u64::try_from(number).ok().filter(|number| *number > 0);
+    let number = number.and_then(|number| N::try_from(number).ok());
+    number.map(Some).ok_or_else(|| {
+        serde::de::Error::custom(
+            "a whole number from 1 on expected; without the key there is no limit",
+        )
+    })
+}
+
 impl ModelConfig {
     /// A model with the defaults of every setting.
     pub fn new(provider: Provider, model: impl Into<String>) -> Self {
         Self {
             provider,
             model: model.into(),
+            api: Api::default(),
             base_url: None,
             key_env: None,
+            headers: Headers::default(),
             ca_file: None,
             file: None,
             seed: 0,
             price: None,
+            context_window: None,
             connect_timeout: connect_timeout(),
             timeout: timeout(),
             retry: RetryPolicy::default(),
+            requests_per_minute: None,
+            tokens_per_minute: None,
             stream: false,
             omit: Vec::new(),
             extra_body: Map::new(),
@@ -201,6 +270,13 @@ impl ModelConfig {
         self
     }
 
+    /// The variable that holds the key, if there is to be one beside `headers`.
+    pub(crate) fn key_variable(&self) -> Option<&str> {
+        let usual = self.provider.usual_key();
+        let usual = usual.filter(|_| self.headers.caller().is_none());
+        self.key_env.as_deref().or(usual)
+    }
+
     /// The name that an embedder is known by: the model's, else the server's, for a vector is worth nothing
     /// without knowing whose it is.
     #[cfg(feature = "http")]
@@ -209,19 +285,22 @@ impl ModelConfig {
             .base_url
             .as_deref()
             .and_then(|base| base.split("://").nth(1));
-        let server = server.map(|rest| rest.split('/').next().unwrap_or(rest));
+        let server = server.map(|rest| rest.split(['/', '?']).next().unwrap_or(rest));
         match server {
             Some(server) if self.model.is_empty() => format!("embeddings-{server}"),
             _ => self.name(),
         }
     }
 
-    /// All settings but the name that may change an answer: `provider`, and where they are given `base_url`,
+    /// All settings but the name that may change an answer: `provider`, and where they are given `api`, `base_url`,
     /// `file`, `seed`, `omit` and `extra_body`. Keys, prices, time limits and retries are none.
     pub fn answer_settings(&self) -> Value {
         let mut settings = Map::new();
         let mut put = |name: &str, value: Value| settings.insert(name.to_owned(), value);
         put("provider", json!(self.provider));
+        if self.api != Api::Chat {
+            put("api", json!(self.api));
+        }
         if let Some(url) = &self.base_url {
             put("base_url", json!(url));
         }

@@ -176,6 +176,7 @@ pub(crate) fn add(one: Usage, other: Usage) -> Usage {
         completion_tokens: one
             .completion_tokens
             .saturating_add(other.completion_tokens),
+        cached_tokens: one.cached_tokens.saturating_add(other.cached_tokens),
     }
 }
 

@@ -8,11 +8,15 @@ mod embedding;
 mod exchange;
 mod exchanges;
 mod failure;
+mod headers;
 #[cfg(feature = "http")]
 mod http;
 mod noise;
 mod open;
+mod pace;
+mod prices;
 mod recorded;
+mod rehearsal;
 mod remembered;
 mod replay;
 mod retry;
@@ -20,16 +24,19 @@ mod scripted;
 
 pub use budget::{Account, Budget, BudgetExceeded, Ledger, Limits, Price, Purse};
 pub use checked::Checked;
-pub use config::{ModelConfig, Provider};
+pub use config::{Api, ModelConfig, Provider};
 pub use embedding::{RecordedEmbedder, ReplayedEmbedder, open_embedder};
 pub use exchange::{Exchange, request_key};
 pub use exchanges::Exchanges;
 pub use failure::{CallFailure, FailureCause};
+pub use headers::{Headers, InvalidHeaders};
 #[cfg(feature = "http")]
 pub use http::{HttpEmbedder, HttpModel};
 pub use noise::Noise;
 pub use open::{ModelSource, open_model, open_model_within};
+pub use prices::{PriceTable, PricedModel};
 pub use recorded::Recorded;
+pub use rehearsal::{Estimate, Rehearsal};
 pub use remembered::Remembered;
 pub use replay::Replay;
 pub use retry::{Retry, RetryPolicy};

@@ -1,6 +1,9 @@
 //! From a configuration to a model.
 
-use crate::{Budget, ModelConfig, Noise, Provider, Purse, Recorded, Replay, Retry, Scripted};
+use crate::pace::Pace;
+use crate::{
+    Budget, ModelConfig, Noise, Price, Provider, Purse, Recorded, Replay, Retry, Scripted,
+};
 use atlas_core::{Error, ErrorKind, LanguageModel};
 use std::borrow::Cow;
 use std::path::Path;
@@ -88,16 +91,19 @@ fn open(config: &ModelConfig, purse: Option<&Arc<Purse>>) -> Result<Arc<dyn Lang
         Some(purse) => {
             if is_paid && config.price.is_none() && purse.limits().money.is_some() {
                 return Err(wrong(
-                    "a budget in money needs its `price`: what a million tokens cost, as \
-                     `{ input = 0.5, output = 2.0 }`; it may be 0"
+                    "a budget in money needs its `price`, which no table of prices knows: what a million \
+                     tokens cost, as `{ input = 0.5, output = 2.0 }`; it may be 0"
                         .to_owned(),
                 ));
             }
-            let price = config.price.unwrap_or_default();
-            if [price.input, price.output]
-                .iter()
-                .any(|amount| !amount.is_finite() || *amount < 0.0)
-            {
+            // What answers on this machine costs nothing; of others it may be unknown.
+            let price = config.price.or((!is_paid).then(Price::default));
+            let amounts = price.map(|price| {
+                let cached = price.cached_input.unwrap_or_default();
+                [price.input, price.output, cached]
+            });
+            let mut amounts = amounts.into_iter().flatten();
+            if amounts.any(|amount| !amount.is_finite() || amount < 0.0) {
                 return Err(wrong("its `price` is below 0 or no number".to_owned()));
             }
             Arc::new(Budget::sharing(model, Arc::clone(purse), price))
@@ -105,7 +111,8 @@ fn open(config: &ModelConfig, purse: Option<&Arc<Purse>>) -> Result<Arc<dyn Lang
     };
     // Outside of the budget, so that each try counts.
     let model: Arc<dyn LanguageModel> = if is_paid {
-        Arc::new(Retry::new(model, config.retry))
+        let retry = Retry::new(model, config.retry);
+        Arc::new(retry.paced(Pace::of(config), purse.cloned()))
     } else {
         model
     };

@@ -59,7 +59,7 @@ impl<M: LanguageModel> Remembered<M> {
 }
 
 /// The key in the file: the question's and what answers it.
-fn file_key(key: &str, settings: &str) -> String {
+pub(crate) fn file_key(key: &str, settings: &str) -> String {
     use std::fmt::Write as _;
     let hash = Sha256::digest(format!("{key} {settings}"));
     hash.iter().fold(String::new(), |mut hex, byte| {

@@ -1,15 +1,18 @@
 //! Asking again what failed for a passing reason.
 
 use crate::failure::{CallFailure, FailureCause, add};
-use crate::request_key;
+use crate::pace::{Pace, Turn};
+use crate::{Purse, request_key};
 use async_trait::async_trait;
 use atlas_core::{
     Completion, CompletionRequest, Error, ErrorKind, LanguageModel, RunContext, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// How often and when to ask again.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,7 +27,8 @@ pub struct RetryPolicy {
     /// Longest wait in seconds that a server may ask for; what it asks beyond is cut to this.
     /// Default: 120.
     pub longest_retry_after: f64,
-    /// Seconds that all tries and waits may take together. Default: 900.
+    /// Seconds that all tries and the waits between them may take together; waiting for a turn under a limit of
+    /// requests or tokens per minute is none. Default: 900.
     pub total: f64,
     /// Makes the waits the same in every process. Default: none.
     pub seed: Option<u64>,
@@ -87,11 +91,17 @@ impl RetryPolicy {
 ///
 /// The usage of an answer, and of the error after the last try, holds what earlier tries reported.
 ///
+/// Opened by [`open_model`](crate::open_model), it waits for its turn before each try: all models of one address,
+/// name and key share one pace.
+///
 /// # Cancellation
 /// Raising the flag ends a wait at once.
 #[derive(Debug)]
 pub struct Retry<M> {
     inner: M,
+    pace: Option<Arc<Pace>>,
+    /// Whose time limit ends a wait for a turn.
+    purse: Option<Arc<Purse>>,
     policy: RetryPolicy,
     seed: u64,
     without_logprobs: AtomicBool,
@@ -103,10 +113,58 @@ impl<M: LanguageModel> Retry<M> {
     pub fn new(inner: M, policy: RetryPolicy) -> Self {
         Self {
             inner,
+            pace: None,
+            purse: None,
             policy,
             seed: policy.seed(),
             without_logprobs: AtomicBool::new(false),
             most_alternatives: AtomicU8::new(u8::MAX),
+        }
+    }
+
+    /// The same at the pace of its endpoint.
+    pub(crate) fn paced(mut self, pace: Arc<Pace>, purse: Option<Arc<Purse>>) -> Self {
+        self.pace = Some(pace);
+        self.purse = purse;
+        self
+    }
+
+    #[cfg(test)]
+    pub(crate) fn inner(&self) -> &M {
+        &self.inner
+    }
+
+    /// Waits until the next try may be made.
+    async fn turn(
+        &self,
+        cx: &RunContext,
+        request: &CompletionRequest,
+    ) -> Result<Option<Turn>, Error> {
+        let Some(pace) = &self.pace else {
+            return Ok(None);
+        };
+        let estimate = crate::budget::estimate(request);
+        let tokens = estimate
+            .prompt_tokens
+            .saturating_add(estimate.completion_tokens);
+        let purse = self.purse.as_deref();
+        pace.turn_within(cx, purse, self.name(), tokens)
+            .await
+            .map(Some)
+    }
+
+    /// Tells the pace what became of a try.
+    fn settle(&self, turn: Option<&Turn>, answer: &Result<Completion, Error>) {
+        let (Some(pace), Some(turn)) = (&self.pace, turn) else {
+            return;
+        };
+        match answer {
+            Ok(completion) => pace.answered(turn, completion.usage),
+            Err(why) => {
+                if let Some(failure) = CallFailure::of(why) {
+                    pace.failed(turn, failure, &self.policy);
+                }
+            }
         }
     }
 }
@@ -138,7 +196,7 @@ impl<M: LanguageModel> LanguageModel for Retry<M> {
         cx: &RunContext,
         request: &CompletionRequest,
     ) -> Result<Completion, Error> {
-        let started = Instant::now();
+        let mut started = Instant::now();
         let total = seconds(self.policy.total);
         let key = request_key(self.name(), request);
         let mut request = request.clone();
@@ -150,6 +208,10 @@ impl<M: LanguageModel> LanguageModel for Retry<M> {
         let mut before = Usage::default();
         let mut tried = 0;
         loop {
+            let queued = Instant::now();
+            let turn = self.turn(cx, &request).await?;
+            // However long the queue is, it is nobody's failure.
+            started += queued.elapsed();
             let left = total.saturating_sub(started.elapsed());
             let Ok(answer) = tokio::time::timeout(left, self.inner.complete(cx, &request)).await
             else {
@@ -160,6 +222,7 @@ impl<M: LanguageModel> LanguageModel for Retry<M> {
                 failure.usage = (before != Usage::default()).then_some(before);
                 return Err(failure.into_error(self.name()));
             };
+            self.settle(turn.as_ref(), &answer);
             let why = match answer {
                 Ok(mut completion) => {
                     completion.usage = add(completion.usage, before);

@@ -2,6 +2,7 @@
 
 use crate::ImageName;
 use atlas_core::{Error, ErrorKind, Limits};
+use atlas_llm::PriceTable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,10 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
+    /// A file with prices and context windows of models, in the place of the one that is shipped; a `price` in a
+    /// model's own table goes before ([`PriceTable`](atlas_llm::PriceTable)). Default: the shipped one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prices: Option<PathBuf>,
     /// Upper bounds for each run of the tests.
     pub limits: Limits,
     /// The container engine.
@@ -360,6 +365,19 @@ impl Config {
             )
             .with_source(why.to_string().trim_end().to_owned())
         })
+    }
+
+    /// The model that a text names ([`resolve`](atlas_llm::ModelConfig::resolve)), with what the table of prices
+    /// knows of it.
+    ///
+    /// # Errors
+    /// No such model; the table cannot be read.
+    pub fn model(&self, text: &str) -> Result<atlas_llm::ModelConfig, Error> {
+        let prices = match &self.prices {
+            Some(file) => PriceTable::read(file)?,
+            None => PriceTable::builtin(),
+        };
+        Ok(prices.fill(atlas_llm::ModelConfig::resolve(text, &self.models)?))
     }
 
     /// Reads a configuration file.

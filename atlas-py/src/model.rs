@@ -256,6 +256,7 @@ fn completion(answer: &Bound<'_, PyAny>, model: &str) -> Result<Completion, Stri
                 }
                 _ => usage.completion_tokens,
             },
+            cached_tokens: 0,
         },
         model: answer.model.unwrap_or_else(|| model.to_owned()),
     })

@@ -52,6 +52,83 @@ impl Default for PromptLimits {
     }
 }
 
+/// Tokens of a question's frame: instructions, headings, schema.
+const FRAME: usize = 2_000;
+
+impl PromptLimits {
+    /// The names of the parts.
+    pub const PARTS: [&str; 5] = ["report", "patch", "files", "tests", "trajectory"];
+
+    /// The limit of a part, by its name; none of another name.
+    pub fn part_mut(&mut self, part: &str) -> Option<&mut usize> {
+        match part {
+            "report" => Some(&mut self.report),
+            "patch" => Some(&mut self.patch),
+            "files" => Some(&mut self.files),
+            "tests" => Some(&mut self.tests),
+            "trajectory" => Some(&mut self.trajectory),
+            _ => None,
+        }
+    }
+
+    /// Limits with which every question of the reviews fits into a model's context of so many tokens, beside an
+    /// answer of `answer` tokens, an eighth of the context at most: the same where they do already, else all smaller
+    /// by one factor. A quarter of the context is kept free, for a token of code has less than the four bytes that
+    /// limits are measured by.
+    ///
+    /// ```
+    /// use atlas_judge::validation::PromptLimits;
+    /// let usual = PromptLimits::default();
+    /// assert_eq!(usual.within(1_000_000, 1024), usual);
+    /// let small = usual.within(32_768, 1024);
+    /// assert!(usual.within(4_096, 4_096).patch > 200);
+    /// assert!(small.report + small.trajectory + small.patch < 24_576 && small.patch > 2_000);
+    /// ```
+    #[must_use]
+    pub fn within(self, window: u64, answer: u32) -> Self {
+        let window = usize::try_from(window).unwrap_or(usize::MAX);
+        // An answer that may be longer than a small context is not as long in earnest.
+        let answer = usize::try_from(answer)
+            .unwrap_or(usize::MAX)
+            .min(window / 8);
+        let frame = FRAME.min(window / 8).saturating_add(answer);
+        let room = (window / 4 * 3).saturating_sub(frame);
+        // The specification, an answer itself, stands in the second question.
+        let questions = [
+            (self.report + self.files, room),
+            (
+                self.report + self.patch + self.tests,
+                room.saturating_sub(answer),
+            ),
+            (self.report + self.trajectory + self.patch, room),
+        ];
+        let tight = questions.into_iter().filter(|(needed, room)| needed > room);
+        // The question of which the smallest share fits.
+        let tightest = tight.min_by(|(a, b), (c, d)| {
+            let (one, other) = (wide(*b) * wide(*c), wide(*d) * wide(*a));
+            one.cmp(&other)
+        });
+        let Some((needed, room)) = tightest else {
+            return self;
+        };
+        let part = |tokens: usize| {
+            let smaller = wide(tokens) * wide(room) / wide(needed);
+            usize::try_from(smaller).unwrap_or(tokens)
+        };
+        Self {
+            report: part(self.report),
+            patch: part(self.patch),
+            files: part(self.files),
+            tests: part(self.tests),
+            trajectory: part(self.trajectory),
+        }
+    }
+}
+
+fn wide(number: usize) -> u128 {
+    u128::try_from(number).unwrap_or(u128::MAX)
+}
+
 /// How the reviews ask.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -12,6 +12,9 @@ pub struct Price {
     pub input: f64,
     /// A million tokens written.
     pub output: f64,
+    /// A million tokens read from the server's cache. Default: as those that are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<f64>,
 }
 
 impl Price {
@@ -20,8 +23,10 @@ impl Price {
         reason = "exact below 2^53 tokens, which nobody can pay for"
     )]
     pub(crate) fn of(self, usage: Usage) -> f64 {
-        (usage.prompt_tokens as f64 * self.input + usage.completion_tokens as f64 * self.output)
-            / 1e6
+        let cached = usage.cached_tokens.min(usage.prompt_tokens);
+        let read = (usage.prompt_tokens - cached) as f64 * self.input
+            + cached as f64 * self.cached_input.unwrap_or(self.input);
+        (read + usage.completion_tokens as f64 * self.output) / 1e6
     }
 }
 
@@ -36,14 +41,22 @@ pub struct Account {
     pub prompt_tokens: u64,
     /// Tokens written, as the model reported them.
     pub completion_tokens: u64,
+    /// Those of the tokens read that came from the server's cache, as it reported them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
     /// Calls that may have cost something and reported nothing.
     pub unreported_calls: u64,
     /// Tokens that those calls are held to have read, by estimate.
     pub estimated_prompt_tokens: u64,
     /// Tokens that those calls are held to have written, by estimate.
     pub estimated_completion_tokens: u64,
-    /// The price that the money is reckoned by.
-    pub price: Price,
+    /// The price that the money is reckoned by; none where it is unknown.
+    pub price: Option<Price>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Account {
@@ -52,6 +65,7 @@ impl Account {
         Usage {
             prompt_tokens: self.prompt_tokens,
             completion_tokens: self.completion_tokens,
+            cached_tokens: self.cached_tokens,
         }
     }
 
@@ -63,13 +77,17 @@ impl Account {
             .saturating_add(self.estimated_completion_tokens)
     }
 
-    /// Money that counts against the limit.
-    pub fn money(&self) -> f64 {
+    /// Money that counts against the limit; unknown where tokens were spent and there is no price.
+    pub fn money(&self) -> Option<f64> {
+        let Some(price) = self.price else {
+            return (self.tokens() == 0).then_some(0.0);
+        };
         let estimated = Usage {
             prompt_tokens: self.estimated_prompt_tokens,
             completion_tokens: self.estimated_completion_tokens,
+            cached_tokens: 0,
         };
-        self.price.of(self.usage()) + self.price.of(estimated)
+        Some(price.of(self.usage()) + price.of(estimated))
     }
 }
 
@@ -98,8 +116,13 @@ impl Ledger {
         })
     }
 
-    /// Money that counts against the limit.
-    pub fn money(&self) -> f64 {
+    /// Money that counts against the limit; unknown where that of one model is.
+    pub fn money(&self) -> Option<f64> {
         self.models.values().map(Account::money).sum()
+    }
+
+    /// The money of those models whose price is known.
+    pub(crate) fn known_money(&self) -> f64 {
+        self.models.values().filter_map(Account::money).sum()
     }
 }

@@ -31,7 +31,7 @@ use std::sync::Arc;
 pub struct Budget<M> {
     inner: M,
     purse: Arc<Purse>,
-    price: Price,
+    price: Option<Price>,
 }
 
 impl<M: LanguageModel> Budget<M> {
@@ -40,12 +40,13 @@ impl<M: LanguageModel> Budget<M> {
         Self::sharing(inner, Arc::new(Purse::new(limits)), Price::default())
     }
 
-    /// A model that spends from a purse, which other models may share.
-    pub fn sharing(inner: M, purse: Arc<Purse>, price: Price) -> Self {
+    /// A model that spends from a purse, which other models may share. Without a price, what it costs is unknown:
+    /// a limit of money does not hold it.
+    pub fn sharing(inner: M, purse: Arc<Purse>, price: impl Into<Option<Price>>) -> Self {
         Self {
             inner,
             purse,
-            price,
+            price: price.into(),
         }
     }
 
@@ -95,7 +96,7 @@ impl<M: LanguageModel> LanguageModel for Budget<M> {
 /// The most that a request may use, as far as that can be told before: tokenisers of today read at
 /// least two bytes of text or code a token on the whole, and a chat's frame is a few tokens a
 /// message.
-fn estimate(request: &CompletionRequest) -> Usage {
+pub(crate) fn estimate(request: &CompletionRequest) -> Usage {
     let bytes: usize = request
         .messages
         .iter()
@@ -108,6 +109,7 @@ fn estimate(request: &CompletionRequest) -> Usage {
     Usage {
         prompt_tokens: u64::try_from((bytes + schema).div_ceil(2)).unwrap_or(u64::MAX),
         completion_tokens: u64::from(request.max_tokens),
+        cached_tokens: 0,
     }
 }
 

@@ -105,7 +105,7 @@ impl Purse {
         &self,
         cx: &RunContext,
         model: &str,
-        price: Price,
+        price: Option<Price>,
         estimate: Usage,
         call: impl Future<Output = Result<T, Error>>,
         cost: impl FnOnce(&T, Usage) -> Cost,
@@ -150,7 +150,7 @@ impl Purse {
     async fn reserve(
         &self,
         model: &str,
-        price: Price,
+        price: Option<Price>,
         estimate: Usage,
     ) -> Result<Reservation<'_>, Error> {
         loop {
@@ -179,7 +179,7 @@ impl Purse {
         }
     }
 
-    fn try_reserve(&self, model: &str, price: Price, estimate: Usage) -> Attempt {
+    fn try_reserve(&self, model: &str, price: Option<Price>, estimate: Usage) -> Attempt {
         let mut guard = self.lock();
         let state = &mut *guard;
         let now = Instant::now();
@@ -208,12 +208,13 @@ impl Purse {
             completion_tokens: estimate
                 .completion_tokens
                 .saturating_add(state.excess.completion_tokens),
+            cached_tokens: 0,
         };
         let hold = Hold {
             tokens: estimate
                 .prompt_tokens
                 .saturating_add(estimate.completion_tokens),
-            money: price.of(estimate),
+            money: price.map_or(0.0, |price| price.of(estimate)),
         };
         let over = |what, limit: f64, spent: f64, needed: f64| BudgetExceeded {
             what,
@@ -243,7 +244,7 @@ impl Purse {
             }
         }
         if let Some(limit) = self.limits.money {
-            let spent = state.ledger.money();
+            let spent = state.ledger.known_money();
             if spent + hold.money > limit {
                 return Attempt::Over(over("money", limit, spent, hold.money));
             }
@@ -264,14 +265,14 @@ impl Purse {
     }
 
     /// How long calls may still take.
-    fn time_left(&self) -> Option<Duration> {
+    pub(crate) fn time_left(&self) -> Option<Duration> {
         let wall = self.limits.wall()?;
         let started = self.lock().started?;
         Some(wall.saturating_sub(started.elapsed()))
     }
 
     /// The error of a call that the time limit cut off.
-    fn out_of_time(&self, model: &str) -> Error {
+    pub(crate) fn out_of_time(&self, model: &str) -> Error {
         let limit = self.limits.seconds.unwrap_or_default();
         let why = BudgetExceeded {
             what: "seconds",
@@ -349,6 +350,7 @@ impl Reservation<'_> {
             Cost::Reported(usage) => {
                 account.prompt_tokens += usage.prompt_tokens;
                 account.completion_tokens += usage.completion_tokens;
+                account.cached_tokens += usage.cached_tokens;
                 let held = self.estimate;
                 let prompt = usage.prompt_tokens.saturating_sub(held.prompt_tokens);
                 let written = usage

@@ -105,6 +105,7 @@ fn read_usage(holder: &Value, draft: &mut Draft) {
             .filter_map(|key| count(usage, key))
             .sum::<u64>();
         draft.prompt_tokens = Some(input + cached);
+        draft.cached_tokens = count(usage, "cache_read_input_tokens").or(draft.cached_tokens);
     }
     draft.completion_tokens = count(usage, "output_tokens").or(draft.completion_tokens);
 }

@@ -1,7 +1,7 @@
-//! The three APIs: how each is asked, and read.
+//! The APIs: how each is asked, and read.
 
 use super::draft::Draft;
-use super::{anthropic, gemini, openai};
+use super::{anthropic, gemini, openai, responses};
 use crate::Provider;
 use atlas_core::CompletionRequest;
 use reqwest::header::{HeaderName, HeaderValue};
@@ -11,6 +11,8 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     OpenAi,
+    /// OpenAI's newer one.
+    Responses,
     Anthropic,
     Gemini,
 }
@@ -30,6 +32,7 @@ impl Dialect {
         let base = base.trim_end_matches('/');
         match self {
             Self::OpenAi => format!("{base}/chat/completions"),
+            Self::Responses => format!("{base}/responses"),
             Self::Anthropic => {
                 let base = base.strip_suffix("/v1").unwrap_or(base);
                 format!("{base}/v1/messages")
@@ -51,7 +54,7 @@ impl Dialect {
     /// The header that carries the key, and what stands before the key in it.
     pub(super) fn key_header(self) -> (&'static str, &'static str) {
         match self {
-            Self::OpenAi => ("authorization", "Bearer "),
+            Self::OpenAi | Self::Responses => ("authorization", "Bearer "),
             Self::Anthropic => ("x-api-key", ""),
             Self::Gemini => ("x-goog-api-key", ""),
         }
@@ -70,6 +73,7 @@ impl Dialect {
     pub(super) fn reserved(self) -> &'static [&'static str] {
         match self {
             Self::OpenAi => &["model", "messages", "stream", "stream_options", "input"],
+            Self::Responses => &["model", "input", "instructions", "stream"],
             Self::Anthropic => &[
                 "model",
                 "messages",
@@ -90,6 +94,7 @@ impl Dialect {
     pub(super) fn body(self, call: &Call<'_>) -> Value {
         match self {
             Self::OpenAi => openai::body(call),
+            Self::Responses => responses::body(call),
             Self::Anthropic => anthropic::body(call),
             Self::Gemini => gemini::body(call),
         }
@@ -99,6 +104,7 @@ impl Dialect {
     pub(super) fn read(self, event: &Value, draft: &mut Draft) {
         match self {
             Self::OpenAi => openai::read(event, draft),
+            Self::Responses => responses::read(event, draft),
             Self::Anthropic => anthropic::read(event, draft),
             Self::Gemini => gemini::read(event, draft),
         }

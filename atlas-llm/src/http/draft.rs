@@ -20,6 +20,8 @@ pub(super) struct Draft {
     pub(super) over: bool,
     pub(super) prompt_tokens: Option<u64>,
     pub(super) completion_tokens: Option<u64>,
+    /// Of the tokens read, those from the server's cache.
+    pub(super) cached_tokens: Option<u64>,
     pub(super) model: Option<String>,
     /// What the model said instead of an answer.
     pub(super) declined: Option<String>,
@@ -31,6 +33,7 @@ impl Draft {
         (self.prompt_tokens.is_some() || self.completion_tokens.is_some()).then(|| Usage {
             prompt_tokens: self.prompt_tokens.unwrap_or_default(),
             completion_tokens: self.completion_tokens.unwrap_or_default(),
+            cached_tokens: self.cached_tokens.unwrap_or_default(),
         })
     }
 

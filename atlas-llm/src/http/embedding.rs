@@ -12,7 +12,7 @@ use atlas_core::{Embedder, Error, ErrorKind, RunContext, Usage};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use tokio::time::Instant;
 
 /// Most texts of a request.
 const MOST_TEXTS: usize = 32;
@@ -36,7 +36,7 @@ pub struct HttpEmbedder {
     endpoint: Endpoint,
     retry: RetryPolicy,
     seed: u64,
-    price: Price,
+    price: Option<Price>,
     purse: Arc<Purse>,
     known: Mutex<HashMap<String, Vec<f64>>>,
 }
@@ -71,7 +71,7 @@ impl HttpEmbedder {
             omit: config.omit.clone(),
             retry: config.retry,
             seed: config.retry.seed(),
-            price: config.price.unwrap_or_default(),
+            price: config.price,
             purse: Arc::clone(purse),
             known: Mutex::default(),
         })
@@ -100,7 +100,7 @@ impl HttpEmbedder {
             let read = count(usage, "prompt_tokens").or_else(|| count(usage, "total_tokens"))?;
             Some(Usage {
                 prompt_tokens: read,
-                completion_tokens: 0,
+                ..Usage::default()
             })
         });
         let vectors = vectors(&answer, texts.len()).map_err(|why| {
@@ -113,12 +113,12 @@ impl HttpEmbedder {
     }
 
     /// One try, on the purse.
-    async fn once(&self, cx: &RunContext, texts: &[String]) -> Result<Vec<Vec<f64>>, Error> {
-        let bytes: usize = texts.iter().map(String::len).sum();
-        let estimate = Usage {
-            prompt_tokens: u64::try_from(bytes.div_ceil(2)).unwrap_or(u64::MAX),
-            completion_tokens: 0,
-        };
+    async fn once(
+        &self,
+        cx: &RunContext,
+        texts: &[String],
+        estimate: Usage,
+    ) -> Result<Batch, Error> {
         let call = async {
             tokio::select! {
                 answer = self.ask(texts) => answer.map_err(|why| why.into_error(&self.name)),
@@ -128,22 +128,37 @@ impl HttpEmbedder {
             }
         };
         let cost = |batch: &Batch, held| batch.usage.map_or(Cost::Estimated(held), Cost::Reported);
-        let batch = self
-            .purse
+        self.purse
             .spend(cx, &self.name, self.price, estimate, call, cost)
-            .await?;
-        Ok(batch.vectors)
+            .await
     }
 
     async fn batch(&self, cx: &RunContext, texts: &[String]) -> Result<Vec<Vec<f64>>, Error> {
-        let (started, total) = (Instant::now(), seconds(self.retry.total));
+        let (mut started, total) = (Instant::now(), seconds(self.retry.total));
+        let bytes: usize = texts.iter().map(String::len).sum();
+        let estimate = Usage {
+            prompt_tokens: u64::try_from(bytes.div_ceil(2)).unwrap_or(u64::MAX),
+            ..Usage::default()
+        };
+        let pace = &self.endpoint.pace;
         let mut tried = 0;
         loop {
             cx.check("embed texts")?;
-            let why = match self.once(cx, texts).await {
-                Ok(vectors) => return Ok(vectors),
+            let queued = Instant::now();
+            let (purse, tokens) = (Some(&*self.purse), estimate.prompt_tokens);
+            let turn = pace.turn_within(cx, purse, &self.name, tokens).await?;
+            // However long the queue is, it is nobody's failure.
+            started += queued.elapsed();
+            let why = match self.once(cx, texts, estimate).await {
+                Ok(batch) => {
+                    pace.answered(&turn, batch.usage.unwrap_or_default());
+                    return Ok(batch.vectors);
+                }
                 Err(why) => why,
             };
+            if let Some(failure) = CallFailure::of(&why) {
+                pace.failed(&turn, failure, &self.retry);
+            }
             let failure = CallFailure::of(&why).filter(|failure| failure.cause.is_transient());
             let Some(failure) = failure.filter(|_| tried < self.retry.retries) else {
                 return Err(why);

@@ -3,19 +3,23 @@
 use super::client;
 use super::dialect::Dialect;
 use super::refusal;
-use super::secret::Secret;
+use super::secret::{Secret, Secrets};
 use crate::ModelConfig;
 use crate::failure::{CallFailure, FailureCause, shorten};
+use crate::pace::Pace;
 use atlas_core::{Error, ErrorKind};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// One address of a server, with the connection, the headers and the key.
 #[derive(Debug)]
 pub(super) struct Endpoint {
     url: reqwest::Url,
     headers: HeaderMap,
-    pub(super) key: Secret,
+    pub(super) secrets: Secrets,
+    pub(super) pace: Arc<Pace>,
     client: reqwest::Client,
 }
 
@@ -42,15 +46,35 @@ impl Endpoint {
                 "`base_url` begins with neither http nor https".to_owned(),
             ));
         }
-        if !parsed.username().is_empty() || parsed.password().is_some() || parsed.query().is_some()
-        {
+        if !parsed.username().is_empty() || parsed.password().is_some() {
             return Err(wrong(
-                "`base_url` holds a user, a password or a query; name the variable that holds the \
-                 key with `key_env`"
+                "`base_url` holds a user or a password; name the variable that holds the key with \
+                 `key_env`, or give `headers`"
                     .to_owned(),
             ));
         }
-        if config.model.is_empty() && dialect != Dialect::OpenAi {
+        let is_secret = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            let words = [
+                "key",
+                "token",
+                "secret",
+                "sig",
+                "auth",
+                "passw",
+                "credential",
+                "code",
+            ];
+            words.iter().any(|word| name.contains(word))
+        };
+        // It stands in the settings of results.
+        if let Some((name, _)) = parsed.query_pairs().find(|(name, _)| is_secret(name)) {
+            return Err(wrong(format!(
+                "`base_url` holds a query with a key, `{name}`; name the variable that holds it in \
+                 `headers`, as `api-key = \"env:NAME\"`, or with `key_env`"
+            )));
+        }
+        if config.model.is_empty() && !matches!(dialect, Dialect::OpenAi | Dialect::Responses) {
             return Err(wrong("`model` is missing".to_owned()));
         }
         if let Some(field) = dialect
@@ -63,7 +87,7 @@ impl Endpoint {
                  ignores it"
             )));
         }
-        let key = Secret::read(config.key_env.as_deref().or(provider.usual_key()))?;
+        let key = Secret::read(config.key_variable())?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let (header, before) = dialect.key_header();
@@ -71,13 +95,44 @@ impl Endpoint {
             headers.insert(header, value);
         }
         headers.extend(dialect.more_headers());
-        let url = reqwest::Url::parse(&address(base))
+        let mut secrets = Secrets::default();
+        secrets.add(key);
+        for (name, text) in config.headers.iter() {
+            let own = HeaderName::try_from(name)
+                .map_err(|why| wrong(format!("`headers`: `{name}`: {why}")))?;
+            let value = match text.strip_prefix("env:") {
+                Some(variable) => {
+                    let secret = Secret::read(Some(variable.trim()))?;
+                    let value = secret.header("")?;
+                    secrets.add(secret);
+                    value
+                }
+                None => HeaderValue::from_str(text).ok(),
+            };
+            let mut value = value.ok_or_else(|| {
+                wrong(format!(
+                    "`headers`: the value of `{name}` is none of a header"
+                ))
+            })?;
+            value.set_sensitive(true);
+            headers.insert(own, value);
+        }
+        let (base, query) = base.split_once('?').unwrap_or((base, ""));
+        let mut url = reqwest::Url::parse(&address(base))
             .map_err(|why| wrong(format!("`model` makes no address: {why}")))?;
+        if !query.is_empty() {
+            let whole = match url.query() {
+                Some(own) => format!("{own}&{query}"),
+                None => query.to_owned(),
+            };
+            url.set_query(Some(&whole));
+        }
         Ok(Self {
             client: client::client(config, &url)?,
             url,
             headers,
-            key,
+            secrets,
+            pace: Pace::of(config),
         })
     }
 
@@ -96,6 +151,9 @@ impl Endpoint {
             .send()
             .await
             .map_err(client::failed)?;
+        let headers = response.headers();
+        self.pace
+            .left(left(headers, "requests"), left(headers, "tokens"));
         if response.status().is_success() {
             return Ok(response);
         }
@@ -103,7 +161,7 @@ impl Endpoint {
         let headers = response.headers().clone();
         // A refusal whose explanation is lost is a refusal all the same.
         let body = client::whole(response).await.unwrap_or_default();
-        let body = self.key.scrub(body);
+        let body = self.secrets.scrub(body);
         Err(refusal::refused(status, &headers, &body, logprobs))
     }
 
@@ -114,7 +172,7 @@ impl Endpoint {
         logprobs: bool,
     ) -> Result<Value, CallFailure> {
         let status = response.status().as_u16();
-        let body = self.key.scrub(client::whole(response).await?);
+        let body = self.secrets.scrub(client::whole(response).await?);
         let parsed: Value = serde_json::from_str(&body).map_err(|why| {
             let begin = shorten(&body, 200);
             let message = format!("no JSON ({why}), {} bytes: `{begin}`", body.len());
@@ -129,6 +187,42 @@ impl Endpoint {
     }
 }
 
+/// What the server says is left of requests or tokens, and how long until there are more.
+fn left(headers: &HeaderMap, what: &str) -> Option<(u64, Duration)> {
+    let text = |name: String| headers.get(name)?.to_str().ok();
+    let count = text(format!("x-ratelimit-remaining-{what}"))?.trim();
+    let reset = text(format!("x-ratelimit-reset-{what}"))?;
+    // Some servers count below nothing.
+    let count = count.parse::<i64>().ok()?;
+    Some((
+        u64::try_from(count).unwrap_or_default(),
+        time(reset.trim())?,
+    ))
+}
+
+/// A time as `20ms`, `6m0s`, `1h2m3.5s` or `1.5`, at most an hour: what is longer is no limit by the minute.
+fn time(text: &str) -> Option<Duration> {
+    let mut rest = text;
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let end = rest.find(|sign: char| !sign.is_ascii_digit() && sign != '.');
+        let (number, unit) = rest.split_at(end.unwrap_or(rest.len()));
+        let after = unit.find(|sign: char| sign.is_ascii_digit());
+        let (unit, behind) = unit.split_at(after.unwrap_or(unit.len()));
+        let factor = match unit {
+            "ms" => 0.001,
+            "s" | "" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            _ => return None,
+        };
+        seconds += number.parse::<f64>().ok()? * factor;
+        rest = behind;
+    }
+    let time = Duration::try_from_secs_f64(seconds).ok()?;
+    (!text.is_empty() && time <= Duration::from_secs(3600)).then_some(time)
+}
+
 pub(super) fn wrong(config: &ModelConfig, why: String) -> Error {
     Error::new(
         ErrorKind::InvalidInput,
@@ -136,4 +230,28 @@ pub(super) fn wrong(config: &ModelConfig, why: String) -> Error {
         format!("`{}`", config.name()),
     )
     .with_source(why)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn times_until_there_is_more_are_read() {
+        let read = |text: &str| super::time(text).map(|time| time.as_secs_f64());
+        for (text, seconds) in [
+            ("20ms", Some(0.02)),
+            ("6m0s", Some(360.0)),
+            ("1m3.5s", Some(63.5)),
+            ("1h", Some(3600.0)),
+            ("1.5", Some(1.5)),
+            ("0s", Some(0.0)),
+            ("24h", None),
+            ("", None),
+            ("soon", None),
+            ("s", None),
+            ("2026-01-27T12:00:00Z", None),
+            ("1735689600000", None),
+        ] {
+            assert_eq!(read(text), seconds, "{text}");
+        }
+    }
 }

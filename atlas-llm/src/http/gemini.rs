@@ -60,6 +60,7 @@ pub(super) fn read(event: &Value, draft: &mut Draft) {
     // Counts are of the whole answer up to now; thoughts are paid for as what is written.
     if let Some(usage) = event.get("usageMetadata") {
         draft.prompt_tokens = count(usage, "promptTokenCount").or(draft.prompt_tokens);
+        draft.cached_tokens = count(usage, "cachedContentTokenCount").or(draft.cached_tokens);
         let written = count(usage, "candidatesTokenCount");
         let thoughts = count(usage, "thoughtsTokenCount");
         if written.is_some() || thoughts.is_some() {

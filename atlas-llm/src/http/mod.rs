@@ -10,11 +10,12 @@ mod gemini;
 mod learned;
 mod openai;
 mod refusal;
+mod responses;
 mod secret;
 mod sse;
 
 use crate::failure::{CallFailure, FailureCause, shorten};
-use crate::{ModelConfig, Provider};
+use crate::{Api, ModelConfig, Provider};
 use async_trait::async_trait;
 use atlas_core::{Completion, CompletionRequest, Error, ErrorKind, LanguageModel, RunContext};
 use dialect::{Call, Dialect};
@@ -25,7 +26,7 @@ use learned::Learned;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::{Map, Value};
 
-/// One model of an OpenAI-compatible server, of Anthropic or of Gemini. A call is one request: stand
+/// One model of an OpenAI-compatible server (chat completions or responses), of Anthropic or of Gemini. A call is one request: stand
 /// it inside of [`Retry`](crate::Retry) and, for limits, [`Budget`](crate::Budget), or let
 /// [`open_model`](crate::open_model) do so.
 ///
@@ -33,7 +34,7 @@ use serde_json::{Map, Value};
 /// tokens) is left out or named otherwise from then on, with a warning: the answers are then the server's own way, as
 /// not greedy. `omit` in the configuration says so beforehand, and stands in the settings of results.
 ///
-/// Only what an API takes is sent to it: no log-probabilities and no seed to Anthropic, at most 20
+/// Only what an API takes is sent to it: no log-probabilities and no seed to Anthropic, no seed to responses, at most 20
 /// alternatives to anyone. What a response holds is read leniently, and what it does not hold is
 /// absent: log-probabilities of which a part has no value count as none.
 ///
@@ -65,6 +66,14 @@ impl HttpModel {
             let why = format!("`{provider}` is not reached by HTTP");
             endpoint::wrong(config, why)
         })?;
+        let dialect = match (config.api, dialect) {
+            (Api::Chat, dialect) => dialect,
+            (Api::Responses, Dialect::OpenAi) => Dialect::Responses,
+            (Api::Responses, _) => {
+                let why = format!("`api`: `{provider}` has no responses; leave it out");
+                return Err(endpoint::wrong(config, why));
+            }
+        };
         let address = |base: &str| dialect.url(base, &config.model, config.stream);
         Ok(Self {
             name: config.name(),
@@ -125,6 +134,7 @@ impl HttpModel {
                         field,
                         "refused, and left out from now on"
                     );
+                    let _turn = self.endpoint.pace.turn(0).await;
                 }
                 _ => return answer,
             }
@@ -203,7 +213,7 @@ impl HttpModel {
                 return Err(client::too_large());
             }
         }
-        draft.text = self.endpoint.key.scrub(draft.text);
+        draft.text = self.endpoint.secrets.scrub(draft.text);
         Ok(draft)
     }
 
@@ -217,7 +227,7 @@ impl HttpModel {
             draft.over = true;
             return Ok(());
         }
-        let event = self.endpoint.key.scrub(event);
+        let event = self.endpoint.secrets.scrub(event);
         let parsed: Value = serde_json::from_str(&event).map_err(|why| {
             let what = format!("an event is no JSON ({why}): `{}`", shorten(&event, 200));
             draft.failure(FailureCause::Unreadable, &what)

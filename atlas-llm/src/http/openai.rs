@@ -7,7 +7,7 @@ use atlas_core::TokenLogprob;
 use serde_json::{Map, Value, json};
 
 /// The most alternatives that any server gives.
-const MOST_ALTERNATIVES: u8 = 20;
+pub(super) const MOST_ALTERNATIVES: u8 = 20;
 
 /// What a token is held to be worth whose probability is 0: the value that servers write for it,
 /// because JSON has no infinity.
@@ -55,7 +55,7 @@ pub(super) fn body(call: &Call<'_>) -> Value {
 
 /// Whether a schema keeps the rules of OpenAI's strict mode, which refuses others: every object
 /// is closed, and all its properties are required.
-fn is_strict(schema: &Value) -> bool {
+pub(super) fn is_strict(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => {
             let closed = match fields.get("properties").and_then(Value::as_object) {
@@ -82,6 +82,12 @@ pub(super) fn read(event: &Value, draft: &mut Draft) {
     if let Some(usage) = event.get("usage") {
         draft.prompt_tokens = count(usage, "prompt_tokens").or(draft.prompt_tokens);
         draft.completion_tokens = count(usage, "completion_tokens").or(draft.completion_tokens);
+        // The second is DeepSeek's word.
+        draft.cached_tokens = usage
+            .get("prompt_tokens_details")
+            .and_then(|details| count(details, "cached_tokens"))
+            .or_else(|| count(usage, "prompt_cache_hit_tokens"))
+            .or(draft.cached_tokens);
     }
     // Of several samples, which only an `extra_body` asks for, the first is the answer.
     let first = |choice: &&Value| count(choice, "index").unwrap_or(0) == 0;
@@ -118,25 +124,7 @@ pub(super) fn read(event: &Value, draft: &mut Draft) {
 
 fn read_tokens(logprobs: &Value, draft: &mut Draft) {
     if let Some(content) = logprobs.get("content").and_then(Value::as_array) {
-        for entry in content {
-            match token(entry) {
-                Some((bytes, logprob)) => {
-                    let top = ["top_logprobs", "top_probs"]
-                        .iter()
-                        .find_map(|key| entry.get(key)?.as_array())
-                        .into_iter()
-                        .flatten()
-                        .filter_map(token)
-                        .collect();
-                    draft.tokens.get_or_insert_default().push(TokenLogprob {
-                        bytes,
-                        logprob,
-                        top,
-                    });
-                }
-                None => draft.tokens_broken = true,
-            }
-        }
+        read_token_list(content, draft);
         return;
     }
     // The older completions API, which some servers use for chats too.
@@ -162,6 +150,29 @@ fn read_tokens(logprobs: &Value, draft: &mut Draft) {
             logprob,
             top,
         });
+    }
+}
+
+/// Tokens, each with its alternatives.
+pub(super) fn read_token_list(content: &[Value], draft: &mut Draft) {
+    for entry in content {
+        match token(entry) {
+            Some((bytes, logprob)) => {
+                let top = ["top_logprobs", "top_probs"]
+                    .iter()
+                    .find_map(|key| entry.get(key)?.as_array())
+                    .into_iter()
+                    .flatten()
+                    .filter_map(token)
+                    .collect();
+                draft.tokens.get_or_insert_default().push(TokenLogprob {
+                    bytes,
+                    logprob,
+                    top,
+                });
+            }
+            None => draft.tokens_broken = true,
+        }
     }
 }
 

@@ -17,7 +17,16 @@ pub(super) fn refused(status: u16, headers: &HeaderMap, body: &str, logprobs: bo
 
 /// Reads an error within a response whose status said success, as gateways and streams send it.
 pub(super) fn embedded(response: &Value, logprobs: bool) -> Option<CallFailure> {
-    let error = response.get("error").filter(|error| !error.is_null())?;
+    // OpenAI's responses: the last event of a stream holds the response, and an error of its own is the event.
+    if let Some(inner) = response.get("response").filter(|inner| inner.is_object()) {
+        return embedded(inner, logprobs);
+    }
+    let is_event = || {
+        let is_error = response.get("type").and_then(Value::as_str) == Some("error");
+        (is_error && response.get("message").is_some()).then_some(response)
+    };
+    let error = response.get("error").filter(|error| !error.is_null());
+    let error = error.or_else(is_event)?;
     let word = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let code = error.get("code").or_else(|| error.get("status"));
     let status = code
@@ -78,6 +87,7 @@ fn read(status: u16, parsed: &Value, body: &str, logprobs: bool) -> CallFailure 
             completion_tokens: count(usage, "completion_tokens")
                 .or_else(|| count(usage, "output_tokens"))
                 .unwrap_or_default(),
+            cached_tokens: 0,
         })
     });
     failure

@@ -28,7 +28,7 @@ impl Secret {
         match std::env::var(variable) {
             Ok(key) if !key.trim().is_empty() => Ok(Self(Some(key.trim().to_owned()))),
             Ok(_) | Err(std::env::VarError::NotPresent) => Err(wrong(
-                "it is not set; export it, or name another one with `key_env`",
+                "it is not set; export it, or name another one with `key_env` or in `headers`",
             )),
             Err(std::env::VarError::NotUnicode(_)) => Err(wrong("it holds no text")),
         }
@@ -51,11 +51,26 @@ impl Secret {
     }
 
     /// A text of the server without the key, should it have been sent back.
-    pub(super) fn scrub(&self, text: String) -> String {
+    fn scrub(&self, text: String) -> String {
         match &self.0 {
             Some(key) if key.len() >= SHORTEST && text.contains(key) => text.replace(key, "[key]"),
             _ => text,
         }
+    }
+}
+
+/// All that goes with requests and must not come out again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Secrets(Vec<Secret>);
+
+impl Secrets {
+    pub(super) fn add(&mut self, secret: Secret) {
+        self.0.push(secret);
+    }
+
+    /// A text of the server without the secrets, should they have been sent back.
+    pub(super) fn scrub(&self, text: String) -> String {
+        self.0.iter().fold(text, |text, secret| secret.scrub(text))
     }
 }
 

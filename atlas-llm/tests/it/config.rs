@@ -37,6 +37,7 @@ fn a_table_is_found_by_its_name_and_a_text_without_one() {
     let price = Price {
         input: 0.15,
         output: 0.6,
+        cached_input: None,
     };
     assert_eq!(judge.price, Some(price));
     assert!((judge.retry.total - 900.0).abs() < 1e-9 && judge.retry.retries == 1);
@@ -48,6 +49,64 @@ fn a_table_is_found_by_its_name_and_a_text_without_one() {
     assert_eq!((noise.provider, noise.seed), (Provider::Noise, 3));
     let why = ModelConfig::resolve("critic", &tables).unwrap_err();
     assert!(why.chain().contains("judge, local"), "{}", why.chain());
+}
+
+#[test]
+fn a_limit_of_nothing_is_refused_with_its_key_and_the_way_out() {
+    let table = "[models.m]\nprovider = \"openai\"\n";
+    let read = |more: &str| toml::from_str::<File>(&format!("{table}{more}\n"));
+    let limits = "requests_per_minute = 500\ntokens_per_minute = 200_000";
+    let config = &read(limits).unwrap().models["m"];
+    assert_eq!(config.requests_per_minute, Some(500));
+    assert_eq!(config.tokens_per_minute, Some(200_000));
+    for wrong in [
+        "requests_per_minute = 0",
+        "tokens_per_minute = -1",
+        "requests_per_minute = 5_000_000_000",
+    ] {
+        let why = read(wrong).map(|_| ()).unwrap_err().to_string();
+        let key = wrong.split(' ').next().unwrap();
+        for word in [key, "line 3", "without the key there is no limit"] {
+            assert!(why.contains(word), "{why}");
+        }
+    }
+}
+
+#[test]
+fn headers_are_checked_where_they_are_written() {
+    let read = |line: &str| {
+        toml::from_str::<File>(&format!(
+            "[models.m]\nprovider = \"compatible\"\nheaders = {line}\n"
+        ))
+    };
+    let file = read("{ X-Team = \"hidden\", api-key = \"env:NO_SUCH_KEY\" }").unwrap();
+    let config = &file.models["m"];
+    let names: Vec<&str> = config.headers.names().collect();
+    assert_eq!(names, ["api-key", "x-team"]);
+    assert!(!format!("{config:?}").contains("hidden"), "{config:?}");
+    assert!(!config.answer_settings().to_string().contains("hidden"));
+    for (line, words) in [
+        (
+            "{ \"x team\" = \"a\" }",
+            "`x team`: no header has such a name",
+        ),
+        (
+            "{ Host = \"a\" }",
+            "`Host`: Atlas sets it itself; leave it out",
+        ),
+        (
+            "{ api-key = \"1234\" }",
+            "`api-key`: its value is a secret; name the environment variable",
+        ),
+        ("{ X-Auth-Token = \"1234\" }", "as `env:NAME`"),
+        ("{ api-key = \"env:\" }", "missing behind `env:`"),
+        ("{ x-a = \"a\\n\" }", "no header may hold"),
+        ("{ x-a = \"a\", X-A = \"b\" }", "stands twice"),
+        ("[\"a\"]", "headers"),
+    ] {
+        let why = read(line).map(|_| ()).unwrap_err().to_string();
+        assert!(why.contains(words) && why.contains("line 3"), "{why}");
+    }
 }
 
 #[test]
@@ -138,8 +197,19 @@ fn what_cannot_be_used_is_refused_when_it_is_opened() {
             "a query",
         ),
         (
+            with(&|config| config.base_url = Some("http://h/v1?api-version=1&Sig=hidden".into())),
+            "`Sig`",
+        ),
+        (
             with(&|config| config.key_env = Some("NO_SUCH_KEY".into())),
             "`NO_SUCH_KEY`",
+        ),
+        (
+            with(&|config| {
+                let headers = [("api-key".to_owned(), "env:NO_SUCH_HEADER".to_owned())];
+                config.headers = BTreeMap::from(headers).try_into().unwrap();
+            }),
+            "`NO_SUCH_HEADER`",
         ),
         (with(&|config| config.timeout = -1.0), "`timeout`"),
         (

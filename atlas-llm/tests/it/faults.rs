@@ -135,6 +135,7 @@ async fn a_failed_call_that_reports_its_usage_is_paid_for() {
     let expected = Usage {
         prompt_tokens: 47,
         completion_tokens: 5,
+        cached_tokens: 0,
     };
     assert_eq!(seen.answer.unwrap().usage, expected);
 }
@@ -207,6 +208,8 @@ async fn a_wait_has_a_cap_and_all_tries_an_end() {
     let server = self::server(vec![busy()]).await;
     let mut config = served(&format!("{}/v1", server.uri()));
     config.retry.total = 5.0;
+    // It is held for two minutes, and the address may be another test's next.
+    config.model = "held".to_owned();
     let seen = ask_as(&config, &request("hello")).await;
     let failure = seen.failure();
     assert_eq!(failure.cause, FailureCause::RateLimited);

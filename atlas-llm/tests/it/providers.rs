@@ -10,6 +10,7 @@ use atlas_llm::{
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
+use wiremock::matchers::{method, path, query_param};
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 /// A variable that every test run has: its value stands for a key.
@@ -373,4 +374,61 @@ async fn a_gemini_model_without_log_probabilities_is_asked_without() {
         (done.text.as_str(), done.logprobs, done.avg_logprob),
         ("yes", None, None)
     );
+}
+
+/// The shape of Azure: the version in the query, the key in a header of its own, and none of OpenAI's.
+#[tokio::test]
+async fn a_query_and_headers_go_with_every_request() {
+    // A variable that every test has.
+    let value = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    let server = MockServer::start().await;
+    let echo = answer(&format!("you are {value}"), 7, 3);
+    Mock::given(method("POST"))
+        .and(path("/openai/deployments/gpt-x/chat/completions"))
+        .and(query_param("api-version", "2024-10-21"))
+        .and(wiremock::matchers::header("api-key", value.as_str()))
+        .and(wiremock::matchers::header("x-team", "tests"))
+        .respond_with(ResponseTemplate::new(200).set_body_json(echo))
+        .mount(&server)
+        .await;
+    let table = format!(
+        r#"
+        provider = "openai"
+        model = "gpt-x"
+        base_url = "{}/openai/deployments/gpt-x?api-version=2024-10-21"
+        headers = {{ api-key = "env:CARGO_MANIFEST_DIR", X-Team = "tests" }}
+        "#,
+        server.uri()
+    );
+    let config: ModelConfig = toml::from_str(&table).unwrap();
+    let model = atlas_llm::open_model(&config).unwrap();
+    let done = model
+        .complete(&RunContext::new("test"), &request("hello"))
+        .await
+        .unwrap();
+    assert_eq!(done.text, "you are [key]");
+    assert!(!format!("{model:?} {config:?}").contains(&value));
+    let sent = server.received_requests().await.unwrap();
+    assert_eq!(sent[0].url.query(), Some("api-version=2024-10-21"));
+    assert!(!sent[0].headers.contains_key("authorization"));
+    // A query of the API's own stays in front.
+    let gemini = ModelConfig {
+        provider: Provider::Gemini,
+        key_env: None,
+        headers: std::collections::BTreeMap::from([(
+            "x-goog-api-key".to_owned(),
+            "env:CARGO_MANIFEST_DIR".to_owned(),
+        )])
+        .try_into()
+        .unwrap(),
+        base_url: Some(format!("{}?team=a", server.uri())),
+        stream: true,
+        ..ModelConfig::new(Provider::Gemini, "g")
+    };
+    let model = atlas_llm::open_model(&gemini).unwrap();
+    let _refused = model
+        .complete(&RunContext::new("test"), &request("hello"))
+        .await;
+    let sent = server.received_requests().await.unwrap();
+    assert_eq!(sent[1].url.query(), Some("alt=sse&team=a"));
 }

@@ -1,8 +1,8 @@
 //! `atlas judge --question attempts`.
 
 use super::judging::{finish, paying, prompts, run_text};
-use super::output;
 use super::rows::RowArgs;
+use super::{dry_run, output};
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_judge::attempts::AttemptOptions;
 use atlas_pipeline::{
@@ -59,6 +59,7 @@ pub(super) async fn command(
         )
     })?;
     let defaults = AttemptOptions::default();
+    let rehearsal = rows.model.rehearsal()?;
     let options = AttemptRunOptions {
         attempt: AttemptOptions {
             ask: rows.ask(&defaults.ask),
@@ -71,11 +72,15 @@ pub(super) async fn command(
         evaluations: args.evaluations,
         trajectories: args.trajectories,
         hints: args.hints,
-        out: rows.model.out.clone().unwrap_or_default(),
+        out: dry_run::out(rehearsal.as_ref(), rows.model.out.as_ref()),
         jobs: rows.model.jobs,
     };
     if rows.model.show_prompt {
         return prompts(&attempt_prompts(&options)?, rows.model.format);
+    }
+    if let Some(rehearsal) = &rehearsal {
+        let report = judge_attempts(cx, &options, Some(&rehearsal.session)).await?;
+        return rehearsal.finish(cx, rows.model.format, &report.run);
     }
     let session = rows.model.session_if_asked()?;
     let work = judge_attempts(cx, &options, session.as_ref());

@@ -1,6 +1,5 @@
 //! `atlas critic --baseline`.
 
-use super::config;
 use super::judging::{ModelArgs, finish, run_text};
 use super::output;
 use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
@@ -96,7 +95,7 @@ pub(super) async fn command(
                 &args.embedder,
                 args.embedder_characters.map(|most| most as usize),
                 model.budget.as_deref(),
-                &config(model.config.as_deref())?,
+                &model.configuration()?,
             )?,
             threshold: args.threshold.map_or(
                 LikenessThreshold::Search {
@@ -107,6 +106,13 @@ pub(super) async fn command(
             ),
         },
     };
+    if model.dry_run {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "critic:",
+            "a baseline asks no language model; leave --dry-run out",
+        ));
+    }
     let options = BaselineRunOptions {
         dataset: given.dataset,
         predictions: given.predictions,

@@ -2,7 +2,7 @@
 
 use super::baseline::{self, BaselineArgs, Given};
 use super::judging::{AskArgs, ModelArgs, finish, paying, prompts, run_text};
-use super::output;
+use super::{dry_run, output};
 use atlas_core::{Error, InstanceId, RunContext};
 use atlas_judge::answer::AskOptions;
 use atlas_judge::critic::{CriticMode, CriticOptions};
@@ -95,6 +95,7 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
         max_confidence: args.max_confidence,
         longer_than: args.longer_than,
     };
+    let rehearsal = args.model.rehearsal()?;
     let options = CriticRunOptions {
         dataset: args.dataset,
         predictions: args.predictions,
@@ -118,11 +119,15 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
         },
         repos: args.repos,
         ignore_unseen: args.ignore_unseen,
-        out: args.model.out.clone().unwrap_or_default(),
+        out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
         jobs: args.model.jobs,
     };
     if args.model.show_prompt {
         return prompts(&critic_run_prompts(&options).await?, args.model.format);
+    }
+    if let Some(rehearsal) = &rehearsal {
+        let report = critic(cx, &options, &rehearsal.session).await?;
+        return rehearsal.finish(cx, args.model.format, &report.run);
     }
     let session = args.model.session()?;
     let report = paying(Some(&session), critic(cx, &options, &session)).await?;

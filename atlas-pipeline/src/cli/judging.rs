@@ -1,12 +1,12 @@
 //! `atlas abstain`, `atlas review`, and what commands that ask a model have in common.
 
-use super::{DONE, ERROR, Format, output};
+use super::{DONE, ERROR, Format, dry_run, output};
 use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, Role, RunContext};
 use atlas_judge::abstention::{AbstentionOptions, AgentTool, Representation};
 use atlas_judge::answer::{AskOptions, LabelForm, Labels};
-use atlas_judge::validation::ReviewOptions;
+use atlas_judge::validation::{PromptLimits, ReviewOptions};
 use atlas_pipeline::{
-    AbstainOptions, AbstainReport, JudgeReport, ModelSession, PredictionSource, ReviewMode,
+    AbstainOptions, AbstainReport, Config, JudgeReport, ModelSession, PredictionSource, ReviewMode,
     ReviewRunOptions, ReviewRunReport, abstain, abstain_prompts, exchanges_beside, review,
     review_prompts,
 };
@@ -27,7 +27,7 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "LIMITS")]
     pub(super) budget: Option<String>,
     /// The file of results, one JSON object a line. What it holds already is not asked again.
-    #[arg(long, value_name = "FILE", required_unless_present = "show_prompt")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["show_prompt", "dry_run"])]
     pub(super) out: Option<PathBuf>,
     /// The file of exchanges with the model (`SQLite`): no answer in it is paid again, also where a run was stopped in
     /// the middle of an item [default: beside the file of results, with `.exchanges` behind its name].
@@ -39,35 +39,58 @@ pub(super) struct ModelArgs {
     /// Items that go on at once.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     pub(super) jobs: usize,
+    /// Ask nothing, write nothing, and print how many questions there are, about how many tokens they have, and what
+    /// they cost at most. What `--out` and the kept exchanges hold already is not counted.
+    #[arg(long, conflicts_with = "show_prompt")]
+    pub(super) dry_run: bool,
     /// Print what the model would be told, and ask nothing.
     #[arg(long)]
     pub(super) show_prompt: bool,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
+    /// A file with prices and context windows of models, in the place of the shipped one; a `price` in the model's
+    /// table of the configuration goes before.
+    #[arg(long, value_name = "FILE")]
+    pub(super) prices: Option<PathBuf>,
     /// Configuration [default: atlas.toml in this folder, if there is one].
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 }
 
 impl ModelArgs {
+    /// The configuration, with the prices that are named.
+    pub(super) fn configuration(&self) -> Result<Config, Error> {
+        let mut config = super::config(self.config.as_deref())?;
+        if self.prices.is_some() {
+            config.prices.clone_from(&self.prices);
+        }
+        Ok(config)
+    }
+
     /// Opens the model within its budget.
     pub(super) fn session(&self) -> Result<ModelSession, Error> {
-        let model = self.model.as_deref().ok_or_else(|| {
+        let (model, config) = (self.named()?, self.configuration()?);
+        let exchanges = self.kept();
+        ModelSession::open_keeping(model, self.budget.as_deref(), &config, exchanges.as_deref())
+    }
+
+    /// The model's name.
+    pub(super) fn named(&self) -> Result<&str, Error> {
+        self.model.as_deref().ok_or_else(|| {
             Error::new(
                 ErrorKind::InvalidInput,
                 "open the model:",
                 "name one with --model",
             )
-        })?;
-        let config = super::config(self.config.as_deref())?;
-        let exchanges = match (&self.exchanges, &self.out) {
-            (Some(file), _) => Some(file.clone()),
-            (None, Some(out)) => Some(exchanges_beside(out)),
-            (None, None) => None,
-        };
-        let exchanges = exchanges.filter(|_| !self.no_exchanges);
-        ModelSession::open_keeping(model, self.budget.as_deref(), &config, exchanges.as_deref())
+        })
+    }
+
+    /// The file of exchanges.
+    pub(super) fn kept(&self) -> Option<PathBuf> {
+        let beside = || self.out.as_deref().map(exchanges_beside);
+        let kept = self.exchanges.clone().or_else(beside);
+        kept.filter(|_| !self.no_exchanges)
     }
 
     /// The same where rules do without a model.
@@ -188,6 +211,7 @@ fn labels(text: &str) -> Result<Labels, String> {
 
 pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Result<u8, Error> {
     let defaults = AbstentionOptions::default();
+    let rehearsal = args.model.rehearsal()?;
     let options = AbstainOptions {
         dataset: args.dataset,
         instances: args.instance_ids,
@@ -213,11 +237,15 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
                 ..args.ask.options(&defaults.ask)
             },
         },
-        out: args.model.out.clone().unwrap_or_default(),
+        out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
         jobs: args.model.jobs,
     };
     if args.model.show_prompt {
         return prompts(&abstain_prompts(&options)?, args.model.format);
+    }
+    if let Some(rehearsal) = &rehearsal {
+        let report = abstain(cx, &options, &rehearsal.session).await?;
+        return rehearsal.finish(cx, args.model.format, &report.run);
     }
     let session = args.model.session()?;
     let report = paying(Some(&session), abstain(cx, &options, &session)).await?;
@@ -311,10 +339,29 @@ pub(super) struct ReviewArgs {
     /// times.
     #[arg(long, value_name = "NAME")]
     test_tool: Vec<String>,
+    /// Most tokens (of four bytes) of a part of the prompt: report, patch, files, tests or trajectory. What is longer is
+    /// cut in its middle. Can be given several times [default: 16000, 16000, 48000, 16000, 96000; all smaller by one
+    /// factor where the model's known context is too small for that].
+    #[arg(long, value_name = "PART=TOKENS", value_parser = limit)]
+    limit: Vec<(String, usize)>,
     #[command(flatten)]
     ask: AskArgs,
     #[command(flatten)]
     model: ModelArgs,
+}
+
+fn limit(text: &str) -> Result<(String, usize), String> {
+    let expected = || {
+        let parts = PromptLimits::PARTS.join(", ");
+        format!("PART=TOKENS expected, such as `files=20000`; the parts are {parts}")
+    };
+    let (part, tokens) = text.split_once('=').ok_or_else(expected)?;
+    let tokens: usize = tokens.trim().parse().map_err(|_| expected())?;
+    let part = part.trim();
+    let is_known = PromptLimits::PARTS.contains(&part) && tokens > 0;
+    is_known
+        .then(|| (part.to_owned(), tokens))
+        .ok_or_else(expected)
 }
 
 pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<u8, Error> {
@@ -330,15 +377,39 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         ReviewChoice::Trajectory => ReviewMode::Trajectory,
         ReviewChoice::Deterministic => ReviewMode::Deterministic,
     };
+    let ask = args.ask.options(&AskOptions::default());
+    let window = match (mode, &args.model.model) {
+        (ReviewMode::Deterministic, _) | (_, None) => None,
+        (_, Some(model)) => args.model.configuration()?.model(model)?.context_window,
+    };
+    let mut limits = PromptLimits::default();
+    if let Some(window) = window {
+        limits = limits.within(window, ask.max_tokens);
+    }
+    for (part, tokens) in &args.limit {
+        if let Some(limit) = limits.part_mut(part) {
+            *limit = *tokens;
+        }
+    }
+    let rehearsal = match mode {
+        ReviewMode::Deterministic if args.model.dry_run => {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                "review:",
+                "--mode deterministic asks no model; leave --dry-run out",
+            ));
+        }
+        _ => args.model.rehearsal()?,
+    };
     let options = ReviewRunOptions {
         dataset: args.dataset,
         predictions: args.predictions,
         instances: args.instance_ids,
         mode,
         review: ReviewOptions {
-            ask: args.ask.options(&AskOptions::default()),
+            ask,
             test_tools: args.test_tool,
-            ..ReviewOptions::default()
+            limits,
         },
         repos: args.repos,
         trajectories: args.trajectories,
@@ -347,11 +418,15 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         all_bugs: args.all_bugs,
         reports: args.report,
         percentile: args.percentile,
-        out: args.model.out.clone().unwrap_or_default(),
+        out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
         jobs: args.model.jobs,
     };
     if args.model.show_prompt {
         return prompts(&review_prompts(&options).await?, args.model.format);
+    }
+    if let Some(rehearsal) = &rehearsal {
+        let report = review(cx, &options, Some(&rehearsal.session)).await?;
+        return rehearsal.finish(cx, args.model.format, &report.run);
     }
     let session = match mode {
         ReviewMode::Deterministic => None,
@@ -431,15 +506,16 @@ pub(super) fn run_text(text: &mut String, run: &JudgeReport, ledger: &Value) {
 /// The bill, as a line.
 fn spent(ledger: &Value) -> String {
     let number = |name: &str| ledger[name].as_u64().unwrap_or_default();
-    let money = ledger["money"].as_f64().unwrap_or_default();
     let mut text = format!(
         "spent: {} calls, {} tokens read, {} written",
         number("calls"),
         number("prompt_tokens"),
         number("completion_tokens")
     );
-    if money > 0.0 {
-        let _ = write!(text, ", {money:.4} in money");
+    match ledger["money"].as_f64() {
+        Some(money) if money > 0.0 => drop(write!(text, ", {money:.4} in money")),
+        None if number("calls") > 0 => text.push_str(", money unknown (no price)"),
+        _ => {}
     }
     text.push('\n');
     text

@@ -7,6 +7,7 @@ mod choose;
 mod critic;
 mod dataset;
 mod document;
+mod dry_run;
 mod eval;
 mod images;
 mod judging;

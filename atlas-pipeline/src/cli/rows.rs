@@ -2,7 +2,7 @@
 
 use super::attempts::{self, AttemptArgs};
 use super::judging::{ModelArgs, finish, paying, prompts, run_text};
-use super::output;
+use super::{dry_run, output};
 use atlas_core::{Error, InstanceId, RunContext};
 use atlas_judge::alignment::{AlignmentOptions, QualityRule};
 use atlas_judge::answer::AskOptions;
@@ -134,15 +134,20 @@ pub(super) async fn hints_command(cx: &RunContext, args: HintsArgs) -> Result<u8
 }
 
 async fn run(cx: &RunContext, args: RowArgs, question: RowQuestion) -> Result<u8, Error> {
+    let rehearsal = args.model.rehearsal()?;
     let options = RowJudgeOptions {
         dataset: args.dataset,
         instances: args.instance_ids,
         question,
-        out: args.model.out.clone().unwrap_or_default(),
+        out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
         jobs: args.model.jobs,
     };
     if args.model.show_prompt {
         return prompts(&row_prompts(&options).await?, args.model.format);
+    }
+    if let Some(rehearsal) = &rehearsal {
+        let report = judge_rows(cx, &options, Some(&rehearsal.session)).await?;
+        return rehearsal.finish(cx, args.model.format, &report.run);
     }
     let session = args.model.session_if_asked()?;
     let work = judge_rows(cx, &options, session.as_ref());

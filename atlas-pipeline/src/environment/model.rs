@@ -38,7 +38,7 @@ impl InstanceModel {
         }));
         let model: Arc<dyn LanguageModel> = match (&settings.name, &settings.replay) {
             (Some(name), _) => {
-                let model = atlas_llm::ModelConfig::resolve(name, &config.models)?;
+                let model = config.model(name)?;
                 atlas_llm::open_model_within(&model, &purse)?
             }
             (None, Some(path)) => {

@@ -14,7 +14,7 @@ use atlas_judge::critic::{
 };
 use atlas_judge::metrics::GridThreshold;
 use atlas_judge::metrics::analysis::WHOLE_PATCH;
-use atlas_llm::{Limits, ModelConfig, Purse, open_embedder};
+use atlas_llm::{Limits, Purse, open_embedder};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ impl EmbedderSession {
         let mut opened: Arc<dyn Embedder> = if embedder == "hashed" {
             Arc::new(HashedNgrams::default())
         } else {
-            open_embedder(&ModelConfig::resolve(embedder, &config.models)?, &purse)?
+            open_embedder(&config.model(embedder)?, &purse)?
         };
         if let Some(most) = characters {
             opened = Arc::new(FirstCharacters::new(opened, most));

@@ -4,7 +4,7 @@ use super::paid::Metered;
 use crate::Config;
 use atlas_core::{Error, ErrorKind, LanguageModel};
 use atlas_llm::{
-    Budget, Exchanges, Limits, ModelConfig, Price, Provider, Purse, Remembered, open_model_within,
+    Budget, Estimate, Exchanges, Limits, Provider, Purse, Rehearsal, Remembered, open_model_within,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -16,11 +16,12 @@ pub struct ModelSession {
     model: Arc<dyn LanguageModel>,
     purse: Arc<Purse>,
     settings: Value,
+    rehearsal: Option<Arc<Rehearsal>>,
 }
 
 impl ModelSession {
     /// Opens the model that a text names: a table `[models.NAME]` of the configuration, else as
-    /// [`ModelConfig`] reads it, such as `openai:NAME`, an address, `replay:FILE`, `scripted:FILE` or
+    /// [`ModelConfig`](atlas_llm::ModelConfig) reads it, such as `openai:NAME`, an address, `replay:FILE`, `scripted:FILE` or
     /// `noise:SEED`. `budget` is read by [`Limits`], such as `calls=100,tokens=2M`; without it nothing is
     /// limited.
     ///
@@ -43,7 +44,7 @@ impl ModelSession {
     ) -> Result<Self, Error> {
         let limits: Limits = budget.map(str::parse).transpose()?.unwrap_or_default();
         let purse = Arc::new(Purse::new(limits));
-        let model = ModelConfig::resolve(model, &config.models)?;
+        let model = config.model(model)?;
         let settings = model.answer_settings();
         let is_free = matches!(
             model.provider,
@@ -59,7 +60,42 @@ impl ModelSession {
             model,
             purse,
             settings,
+            rehearsal: None,
         })
+    }
+
+    /// A dry run: the model that a text names is not opened and nothing is asked, and
+    /// [`ModelSession::estimate`] says what would have been. Answers are made up, so results of such a run are worth
+    /// nothing. A file of exchanges that is there answers what it can.
+    ///
+    /// # Errors
+    /// A text that names no model; a file that cannot be used.
+    pub fn rehearsing(
+        model: &str,
+        config: &Config,
+        exchanges: Option<&Path>,
+    ) -> Result<Self, Error> {
+        let model = config.model(model)?;
+        let settings = model.answer_settings();
+        let mut rehearsal = Rehearsal::new(&model);
+        if let Some(path) = exchanges.filter(|path| path.exists()) {
+            rehearsal = rehearsal.knowing(Arc::new(Exchanges::open(path)?), &settings);
+        }
+        let rehearsal = Arc::new(rehearsal);
+        let model: Arc<dyn LanguageModel> = Arc::<Rehearsal>::clone(&rehearsal);
+        Ok(Self {
+            model,
+            purse: Arc::default(),
+            settings,
+            rehearsal: Some(rehearsal),
+        })
+    }
+
+    /// What a dry run would have asked; none of a real run.
+    pub fn estimate(&self) -> Option<Estimate> {
+        self.rehearsal
+            .as_ref()
+            .map(|rehearsal| rehearsal.estimate())
     }
 
     /// A model that the caller brings, within a budget as [`ModelSession::open`] reads it. Its tokens count as
@@ -77,17 +113,18 @@ impl ModelSession {
             ));
         }
         let purse = Arc::new(Purse::new(limits));
-        let model = Budget::sharing(model, Arc::clone(&purse), Price::default());
+        let model = Budget::sharing(model, Arc::clone(&purse), None);
         let model = Arc::new(Remembered::new(Metered(model)));
         Ok(Self {
             model,
             purse,
             settings: Value::Null,
+            rehearsal: None,
         })
     }
 
     /// What of the model's settings may change an answer, its name left out
-    /// ([`ModelConfig::answer_settings`]); null for a model that the caller brought.
+    /// ([`answer_settings`](atlas_llm::ModelConfig::answer_settings)); null for a model that the caller brought.
     pub fn settings(&self) -> &Value {
         &self.settings
     }
@@ -98,7 +135,7 @@ impl ModelSession {
     }
 
     /// What was spent: `calls`, `failed_calls`, `prompt_tokens` and `completion_tokens` as reported,
-    /// `tokens` and `money` as they count against the budget, and `models` with an account each.
+    /// `tokens` and `money` as they count against the budget (`money` is null where a price is unknown), and `models` with an account each.
     pub fn ledger(&self) -> Value {
         ledger(&self.purse)
     }

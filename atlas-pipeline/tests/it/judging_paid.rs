@@ -349,3 +349,68 @@ fn a_killed_run_pays_for_no_answer_twice() {
     assert_eq!(place.run(&args).code(), 0);
     assert_eq!(asked.lock().unwrap().len(), paid);
 }
+
+/// The questions of a dry run are those that the run then asks, and it asks and leaves nothing.
+#[test]
+fn a_dry_run_counts_what_a_run_asks() {
+    let place = twenty_rows();
+    let (address, asked) = server(|_| Some((200, word_of_api("success"))));
+    std::fs::write(
+        place.path("prices.json"),
+        r#"{"schema_version": 1, "models": [{"model": "m", "input": 2.0, "output": 5.0, "currency": "USD",
+            "as_of": "2026-11-01", "context_window": 30}]}"#,
+    )
+    .unwrap();
+    let mut args = vec!["abstain", "--dataset", "rows.jsonl", "--model", &address];
+    args.extend(["--out", "abstain.jsonl", "--format", "json"]);
+    let dry = |more: &[&str]| {
+        let mut args = args.clone();
+        args.push("--dry-run");
+        args.extend(more);
+        let done = place.run(&args);
+        assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+        done.json()
+    };
+    let said = dry(&["--prices", "prices.json"]);
+    assert_eq!((&said["items"], &said["known"]), (&json!(20), &json!(0)));
+    assert_eq!((&said["questions"], &said["kept"]), (&json!(20), &json!(0)));
+    assert_eq!(said["too_long"], 20);
+    let (read, written) = (
+        said["prompt_tokens"].as_f64(),
+        said["completion_tokens_at_most"].as_f64(),
+    );
+    let money = (read.unwrap() * 2.0 + written.unwrap() * 5.0) / 1e6;
+    assert!(
+        (said["money_at_most"].as_f64().unwrap() - money).abs() < 1e-9,
+        "{said}"
+    );
+    assert_eq!(said["bytes_per_token"], 4.0);
+    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    for left in [
+        "abstain.jsonl",
+        "abstain.jsonl.exchanges",
+        "abstain.jsonl.settings.json",
+    ] {
+        assert!(!place.path(left).exists(), "{left}");
+    }
+
+    // A part of it is done, and one result is lost.
+    let mut part = args.clone();
+    part.extend(["--budget", "calls=7"]);
+    place.run(&part);
+    let done = lines(&place, "abstain.jsonl");
+    assert_eq!(done.len(), 7);
+    write_lines(&place, "abstain.jsonl", &done[1..]);
+    let said = dry(&[]);
+    assert_eq!((&said["items"], &said["known"]), (&json!(20), &json!(6)));
+    assert_eq!((&said["questions"], &said["kept"]), (&json!(13), &json!(1)));
+    assert_eq!(
+        (&said["measured_on"], &said["money_at_most"]),
+        (&json!(1), &Value::Null)
+    );
+    assert_eq!(lines(&place, "abstain.jsonl").len(), 6);
+    let report = place.run(&args).json();
+    assert_eq!(report["ledger"]["calls"], 13);
+    assert_eq!(report["ledger"]["money"], Value::Null);
+    assert_eq!(asked.load(Ordering::SeqCst), 20);
+}

@@ -771,14 +771,17 @@ class ModelAnswer(_ModelAnswerText, total=False):
 
 
 class ModelLedger(TypedDict):
-    """What models were paid: tokens as reported, tokens and money as they count against the budget."""
+    """What models were paid: tokens as reported, tokens and money as they count against the budget.
+
+    `money` is None where a price is unknown.
+    """
 
     calls: int
     failed_calls: int
     prompt_tokens: int
     completion_tokens: int
     tokens: int
-    money: float
+    money: float | None
     models: dict[str, dict[str, Any]]
 
 
