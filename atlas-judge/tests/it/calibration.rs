@@ -51,6 +51,8 @@ fn what_is_no_probability_has_no_reliability_and_may_have_a_curve() {
     assert_eq!(risk_coverage(&[(true, f64::NAN)]), None);
     let found = risk_coverage(&[(true, 70.0), (false, -3.0)]).unwrap();
     assert_eq!((found.area, found.best_area), (0.25, 0.25));
+    let found = risk_coverage(&[(true, 0.5)]).unwrap();
+    assert!(found.area.is_sign_positive() && found.best_area.is_sign_positive());
 }
 
 #[test]

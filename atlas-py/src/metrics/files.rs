@@ -165,6 +165,7 @@ impl Options {
                 results,
                 judges,
                 evaluations,
+                ..MeasureInput::default()
             },
             options: AnalysisOptions {
                 tau: self.tau,
@@ -178,6 +179,7 @@ impl Options {
                 },
                 resamples: self.resamples,
                 seed: self.seed,
+                ..AnalysisOptions::default()
             },
         })
     }

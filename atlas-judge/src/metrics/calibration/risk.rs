@@ -62,9 +62,10 @@ pub fn risk_coverage(items: &[(bool, f64)]) -> Option<RiskCoverage> {
         found.risk.push(share(wrong, shown)?);
     }
     found.area = ratio(sum, all)?;
-    let best: f64 = (right + 1..=all)
-        .map(|shown| (shown - right) as f64 / shown as f64)
-        .sum();
+    // A sum of nothing is -0 otherwise.
+    let best = (right + 1..=all).fold(0.0, |sum, shown| {
+        sum + (shown - right) as f64 / shown as f64
+    });
     found.best_area = ratio(best, all)?;
     Some(found)
 }
