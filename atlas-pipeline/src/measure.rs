@@ -3,8 +3,8 @@
 use crate::judging::{PATCH_ID_DIGITS, StoredVerdict};
 use crate::write_atomically;
 use atlas_core::{Error, ErrorKind};
-use atlas_judge::metrics::analysis::{Analysis, AnalysisOptions, analyse};
-use atlas_judge::metrics::results::{ResultLine, ResultsError, ResultsReader, TestTruth};
+use atlas_judge::metrics::analysis::{Analysis, AnalysisOptions, analyse, analyse_calibrated_on};
+use atlas_judge::metrics::results::{ResultLine, Results, ResultsError, ResultsReader, TestTruth};
 use atlas_judge::metrics::{CheckReport, Fault, check};
 use atlas_judge::policies_report;
 use serde::Serialize;
@@ -63,6 +63,9 @@ pub struct MeasureInput {
     /// Folders of evaluations, `logs/run_evaluation/<run id>`: their verdicts are the truth about the
     /// patches, test by test.
     pub evaluations: Vec<PathBuf>,
+    /// Results files about other tasks, read as one, to which calibrations are fitted instead of to halves of the tasks.
+    /// They name which patches resolve their task, or the evaluations do. Not with several judges, whose scores differ.
+    pub calibrate_on: Vec<PathBuf>,
 }
 
 /// Analyses results files.
@@ -73,6 +76,10 @@ pub struct MeasureInput {
 pub fn measure(input: &MeasureInput, options: &AnalysisOptions) -> Result<Analysis, Error> {
     if input.judges.is_empty() {
         return measure_one(input, options);
+    }
+    if !input.calibrate_on.is_empty() {
+        let why = "results to calibrate on are one judge's, and several are compared";
+        return Err(Error::new(ErrorKind::InvalidInput, "measure", why));
     }
     let mut parts: Vec<(String, MeasureInput)> = Vec::new();
     for (name, path) in &input.judges {
@@ -103,19 +110,48 @@ pub fn measure(input: &MeasureInput, options: &AnalysisOptions) -> Result<Analys
 }
 
 fn measure_one(input: &MeasureInput, options: &AnalysisOptions) -> Result<Analysis, Error> {
+    let truths: Result<Vec<(&Path, String)>, Error> = input
+        .evaluations
+        .iter()
+        .map(|folder| Ok((folder.as_path(), truth(folder)?)))
+        .collect();
+    let truths = truths?;
+    let results = read(&input.results, &truths)?;
+    let found = if input.calibrate_on.is_empty() {
+        analyse(&results, options)
+    } else {
+        analyse_calibrated_on(&results, &read_other(input, &truths)?, options)
+    };
+    found.map_err(|why| {
+        let subjects = input.results.iter().chain(&input.evaluations);
+        let names: Vec<String> = subjects.map(|path| path.display().to_string()).collect();
+        Error::new(ErrorKind::InvalidInput, "measure", names.join(", ")).with_source(why)
+    })
+}
+
+/// The results to calibrate on.
+fn read_other(input: &MeasureInput, truths: &[(&Path, String)]) -> Result<Results, Error> {
+    if input.calibrate_on.contains(&"-".into()) {
+        let why = "results to calibrate on are files, not standard input";
+        return Err(Error::new(ErrorKind::InvalidInput, "read", why));
+    }
+    read(&input.calibrate_on, truths)
+}
+
+/// Results files and what evaluations found, as one.
+fn read(files: &[PathBuf], truths: &[(&Path, String)]) -> Result<Results, Error> {
     let mut reader = ResultsReader::default();
-    let is_one = input.results.len() + input.evaluations.len() == 1;
+    let is_one = files.len() + truths.len() == 1;
     let wrong = |subject: &Path, why: ResultsError| {
         let subject = subject.display().to_string();
         Error::new(ErrorKind::InvalidInput, "read", subject).with_source(why)
     };
-    for folder in &input.evaluations {
-        let truth = truth(folder)?;
+    for (folder, truth) in truths {
         let name = folder.display().to_string();
         let read = reader.add(truth.as_bytes(), &name);
         read.map_err(|why| wrong(folder, why))?;
     }
-    for path in &input.results {
+    for path in files {
         let name = if is_one {
             String::new()
         } else {
@@ -129,11 +165,7 @@ fn measure_one(input: &MeasureInput, options: &AnalysisOptions) -> Result<Analys
         };
         read.map_err(|why| wrong(path, why))?;
     }
-    analyse(&reader.finish(), options).map_err(|why| {
-        let subjects = input.results.iter().chain(&input.evaluations);
-        let names: Vec<String> = subjects.map(|path| path.display().to_string()).collect();
-        Error::new(ErrorKind::InvalidInput, "measure", names.join(", ")).with_source(why)
-    })
+    Ok(reader.finish())
 }
 
 /// The verdicts below a folder as lines of a results file, in the order of their paths. Verdicts that

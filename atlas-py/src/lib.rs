@@ -67,10 +67,11 @@ mod _swe_atlas {
     };
     #[pymodule_export]
     use crate::metrics::decisions::{
-        aggregate_critic, average_precision, confusion, cosine, expected_net_value, f1_of,
-        false_positive_rates, grid_threshold, implied_precision, implied_prevalence, label_mass,
-        lift_by_type, majority_vote, no_skill_precision, normalise_identifiers,
+        aggregate_critic, average_precision, brier_score, confusion, cosine, expected_net_value,
+        f1_of, false_positive_rates, grid_threshold, implied_precision, implied_prevalence,
+        label_mass, lift_by_type, majority_vote, no_skill_precision, normalise_identifiers,
         patch_correctness_score, percentile_decision, precision_recall_curve, random_baseline,
+        reliability, risk_coverage, threshold_for_precision,
     };
     #[pymodule_export]
     use crate::metrics::files::{Analysis, check, measure, policies_report};

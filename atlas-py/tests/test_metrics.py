@@ -128,6 +128,15 @@ def test_decisions_and_scores() -> None:
         "thresholds": [0.1, 0.9],
         "shown": [1.0, 0.5],
     }
+    found = metrics.reliability([True, False], [0.9, 0.7], bins=2)
+    assert found is not None
+    assert found["bins"][1]["count"] == 2 and found["expected_error"] == pytest.approx(0.3)
+    assert metrics.reliability([True], [1.5]) is None
+    assert metrics.brier_score([True, False], [0.5, 0.5]) == 0.25
+    risk = metrics.risk_coverage([True, False], [9, 7])
+    assert risk is not None and (risk["risk"], risk["area"]) == ([0.0, 0.5], 0.25)
+    assert metrics.threshold_for_precision([True, False, True], [0.9, 0.5, 0.5], 0.6) == 0.5
+    assert metrics.threshold_for_precision([False], [0.9], 0.6) is None
     assert metrics.grid_threshold([False, True], [0.1, 0.9]) == {"threshold": 0.9, "f1": 1.0}
     rates = metrics.false_positive_rates([(False, True, True), (False, False, False)])
     assert (rates["of_all"], rates["of_reached"]) == (0.5, 1.0)
@@ -147,6 +156,7 @@ def test_decisions_and_scores() -> None:
     for wrong in (
         lambda: metrics.confusion([True], []),
         lambda: metrics.average_precision([True], []),
+        lambda: metrics.reliability([True], []),
         lambda: metrics.aggregate_critic([]),
         lambda: metrics.random_baseline(1.5),
         lambda: metrics.majority_vote(["a"], []),
@@ -215,6 +225,19 @@ def test_results_are_measured(tmp_path: Path) -> None:
     assert json.loads(found.to_json()) == found.to_dict()
     again = pickle.loads(pickle.dumps(found))
     assert again == found and again.to_markdown() == found.to_markdown()
+    other = results(tmp_path / "other.jsonl")
+    other.write_text(other.read_text().replace('"instance_id": "i', '"instance_id": "j'))
+    for where in ((), (other,)):
+        fitted = swe_atlas.measure(
+            path, resamples=10, bins=4, target_precision=0.5, calibrate="platt", calibrate_on=where
+        )
+        calibration = fitted.policies[0]["abstention"]["calibration"]
+        assert len(calibration["reliability"]["bins"]) == 4
+        assert calibration["target"]["threshold"] == 0.9
+        assert len(calibration["calibrated"]["fits"]) == (1 if where else 2)
+    for name, wrong in (("bins", 0), ("target_precision", 2), ("calibrate", "x"), ("calibrate_on", [other])):
+        with pytest.raises(swe_atlas.InvalidInputError, match=name):
+            swe_atlas.measure(path, **{name: wrong})  # type: ignore[arg-type]
     page = tmp_path / "page.html"
     assert swe_atlas.policies_report([path], page, resamples=10, title="Mine") == found
     assert "<title>Mine</title>" in page.read_text()

@@ -127,6 +127,87 @@ pub fn bootstrap_ratio(
     interval(found, level)
 }
 
+/// One item as two systems `a` and `b` see it, each with its part of both sums of a ratio.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RatioPair {
+    /// What `a` adds above and below.
+    pub a: (f64, f64),
+    /// What `b` adds above and below.
+    pub b: (f64, f64),
+}
+
+/// The paired bootstrap of differences `b - a` of ratios of sums, with given resamples: in each, the same items are
+/// drawn for both systems and for all `N` ratios. Draws in which a ratio of either system has 0 below are left out for it.
+///
+/// `None` for all without items or resamples, where a resample names a place that is not there, or where `level` is not within
+/// 0 to 100; for one ratio where no draw has it.
+pub fn bootstrap_ratio_differences_with<const N: usize>(
+    items: &[[RatioPair; N]],
+    resamples: &[Vec<usize>],
+    level: f64,
+) -> [Option<ConfidenceInterval>; N] {
+    let mut found: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(resamples.len()));
+    for places in resamples {
+        let picked: Option<Vec<_>> = places.iter().map(|at| items.get(*at)).collect();
+        let Some(picked) = picked else {
+            return [None; N];
+        };
+        draw_differences(picked.into_iter(), &mut found);
+    }
+    found.map(|statistics| interval(statistics, level))
+}
+
+/// As [`bootstrap_ratio_differences_with`], with `resamples` draws of as many items as there are.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a place below the number of items, which is a usize"
+)]
+pub fn bootstrap_ratio_differences<const N: usize>(
+    items: &[[RatioPair; N]],
+    resamples: usize,
+    seed: u64,
+    level: f64,
+) -> [Option<ConfidenceInterval>; N] {
+    let mut random = Random::new(seed);
+    let mut found: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(resamples));
+    let all = items.len() as u64;
+    for _ in 0..resamples {
+        let places = items.iter().map(|_| random.below(all) as usize);
+        draw_differences(places.map(|at| &items[at]), &mut found);
+    }
+    found.map(|statistics| interval(statistics, level))
+}
+
+/// Adds the differences of one draw.
+fn draw_differences<'a, const N: usize>(
+    items: impl Iterator<Item = &'a [RatioPair; N]>,
+    found: &mut [Vec<f64>; N],
+) {
+    let mut sums = [RatioPair::default(); N];
+    for item in items {
+        for (sum, item) in sums.iter_mut().zip(item) {
+            sum.add(item);
+        }
+    }
+    for (sum, found) in sums.iter().zip(found) {
+        found.extend(sum.difference());
+    }
+}
+
+impl RatioPair {
+    /// Adds another item's parts.
+    pub fn add(&mut self, item: &Self) {
+        self.a = (self.a.0 + item.a.0, self.a.1 + item.a.1);
+        self.b = (self.b.0 + item.b.0, self.b.1 + item.b.1);
+    }
+
+    /// `b`'s ratio less `a`'s; none where either has 0 below.
+    pub fn difference(&self) -> Option<f64> {
+        let of = |(above, below)| super::quotient(above, below);
+        Some(of(self.b)? - of(self.a)?)
+    }
+}
+
 /// The differences `b - a` of paired values; `None` if their numbers differ.
 pub fn paired_differences(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
     (a.len() == b.len()).then(|| a.iter().zip(b).map(|(a, b)| b - a).collect())

@@ -7,6 +7,7 @@ pub mod analysis;
 mod at_k;
 mod binary;
 mod bootstrap;
+mod calibration;
 mod check;
 mod correlation;
 mod cosine;
@@ -31,8 +32,14 @@ pub use binary::{
     implied_prevalence,
 };
 pub use bootstrap::{
-    ConfidenceInterval, Random, binomial_quantile, bootstrap_mean, bootstrap_mean_with,
-    bootstrap_ratio, paired_differences,
+    ConfidenceInterval, Random, RatioPair, binomial_quantile, bootstrap_mean, bootstrap_mean_with,
+    bootstrap_ratio, bootstrap_ratio_differences, bootstrap_ratio_differences_with,
+    paired_differences,
+};
+pub use calibration::{
+    CalibrationMethod, Calibrator, FitError, Isotonic, MAX_BINS, OperatingPoint, Platt,
+    Reliability, ReliabilityBin, RiskCoverage, brier_score, operating_point, reliability,
+    risk_coverage, threshold_for_precision,
 };
 pub use check::{CheckReport, Difference, Fault, check};
 pub use correlation::{CorrelationSummary, average_ranks, spearman, summarise_correlations};

@@ -78,14 +78,14 @@ pub fn no_skill_precision(items: &[(bool, f64)]) -> Option<f64> {
 }
 
 /// All items from one score on.
-struct Step {
-    score: f64,
-    shown: u64,
-    hits: u64,
+pub(super) struct Step {
+    pub(super) score: f64,
+    pub(super) shown: u64,
+    pub(super) hits: u64,
 }
 
 /// The steps, highest score first.
-fn steps(items: &[(bool, f64)]) -> Option<Vec<Step>> {
+pub(super) fn steps(items: &[(bool, f64)]) -> Option<Vec<Step>> {
     if items.iter().any(|(_, score)| !score.is_finite()) {
         return None;
     }

@@ -228,7 +228,65 @@ impl Chart {
         } else {
             ""
         };
-        let colour = at % COLOURS;
+        self.drawn(name, at % COLOURS, dash, points);
+    }
+
+    /// A line through points in order, in a colour, dashed or not.
+    pub(super) fn styled_line(
+        &mut self,
+        name: &str,
+        colour: usize,
+        dashed: bool,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) {
+        let dash = if dashed { DASHES[1] } else { "" };
+        self.drawn(name, colour % COLOURS, dash, points);
+    }
+
+    /// Points `(x, y, size)` with a thin line through them; the size is 0 to 1. Hollow ones belong to a dashed line.
+    pub(super) fn dots(
+        &mut self,
+        name: &str,
+        colour: usize,
+        hollow: bool,
+        points: &[(f64, f64, f64)],
+    ) {
+        let colour = colour % COLOURS;
+        let fill = if hollow {
+            format!("fill:var(--card);stroke:var(--c{colour});stroke-width:2")
+        } else {
+            format!("fill:var(--c{colour})")
+        };
+        if points.len() > 1 {
+            let d = self.path(points.iter().map(|(x, y, _)| (*x, *y))).d;
+            let dash = if hollow { ";stroke-dasharray:4 3" } else { "" };
+            let _ = writeln!(
+                self.body,
+                "<path class=\"path\" style=\"stroke:var(--c{colour});stroke-width:1{dash}\" d=\"{d}\"/>"
+            );
+        }
+        for (x, y, size) in points {
+            let _ = writeln!(
+                self.body,
+                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"{:.1}\" style=\"{fill}\"/>",
+                self.at_x(*x),
+                self.at_y(*y),
+                2.0 + 6.0 * size
+            );
+        }
+        self.key(
+            name,
+            &format!("<circle cx=\"14\" cy=\"6\" r=\"5\" style=\"{fill}\"/>"),
+        );
+    }
+
+    fn drawn(
+        &mut self,
+        name: &str,
+        colour: usize,
+        dash: &str,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) {
         let style = format!("stroke:var(--c{colour});stroke-dasharray:{dash}");
         let style = style.trim_end_matches(";stroke-dasharray:");
         let path = self.path(points);
@@ -277,7 +335,7 @@ impl Chart {
         path
     }
 
-    /// A thin dashed line through points in order.
+    /// A thin dashed line through points in order; without a name it is not in the legend.
     pub(super) fn guide(
         &mut self,
         name: &str,
@@ -290,8 +348,10 @@ impl Chart {
             self.body,
             "<path class=\"guide\" style=\"{style}\" d=\"{d}\"/>"
         );
-        let mark = format!("<path class=\"guide\" style=\"{style}\" d=\"M1 6H27\"/>");
-        self.key(name, &mark);
+        if !name.is_empty() {
+            let mark = format!("<path class=\"guide\" style=\"{style}\" d=\"M1 6H27\"/>");
+            self.key(name, &mark);
+        }
     }
 
     /// A dashed line from the origin to the far corner.

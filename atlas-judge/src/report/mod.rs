@@ -9,7 +9,7 @@ mod figures;
 mod html;
 
 use crate::metrics::BeyondRuns;
-use crate::metrics::analysis::{Analysis, Population, critic_name};
+use crate::metrics::analysis::{Analysis, Population, critic_name, differences};
 use html::Html;
 
 /// The page of an analysis, as HTML.
@@ -30,6 +30,9 @@ pub fn policies_report(analysis: &Analysis, title: &str) -> String {
                 _ => "Critics, with the rule for low confidence: tests, then patches",
             };
             page.figure(title, "", Err(""), &[table]);
+        }
+        if let Some(table) = differences(&analysis.differences) {
+            page.figure(figures::DIFFERENCES, figures::PAIRED, Err(""), &[table]);
         }
         page.close_section(false);
     }

@@ -9,8 +9,11 @@ import sys
 from fractions import Fraction
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, special, stats
 from sklearn import metrics
+from sklearn.calibration import calibration_curve
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
 random = np.random.default_rng(int(sys.argv[1]))
 
@@ -126,6 +129,147 @@ def bootstrap_ci():
     }
 
 
+def reliability():
+    truths, scores = labelled()
+    bins = int(random.choice([1, 4, 5, 10]))
+    shares, means = calibration_curve(truths, scores, n_bins=bins)
+    counts = np.bincount(np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], scores), minlength=bins)
+    errors = np.abs(shares - means)
+    return {
+        "y_true": truths.tolist(),
+        "scores": scores.tolist(),
+        "bins": bins,
+        "counts": counts.tolist(),
+        "mean_scores": means.tolist(),
+        "shares_right": shares.tolist(),
+        "expected_error": float((errors * counts[counts > 0]).sum() / len(scores)),
+        "maximum_error": float(errors.max()),
+        "brier": float(metrics.brier_score_loss(truths, scores)),
+    }
+
+
+def risk_coverage():
+    truths, scores = labelled()
+    scores = scores * random.choice([1.0, 100.0])
+    thresholds = np.unique(scores)[::-1]
+    area = 0.0
+    for shown in range(1, len(scores) + 1):
+        # Of the items with the lowest score shown some are drawn.
+        last = np.sort(scores)[::-1][shown - 1]
+        above, equal = truths[scores > last], truths[scores == last]
+        drawn = shown - len(above)
+        numbers = np.arange(drawn + 1)
+        wrong = numbers @ stats.hypergeom.pmf(numbers, len(equal), int((1 - equal).sum()), drawn)
+        area += ((1 - above).sum() + wrong) / shown / len(scores)
+    best = np.sort(1 - truths)
+    return {
+        "y_true": truths.tolist(),
+        "scores": scores.tolist(),
+        "thresholds": thresholds.tolist(),
+        "coverage": [float((scores >= at).mean()) for at in thresholds],
+        "risk": [float((1 - truths[scores >= at]).mean()) for at in thresholds],
+        "area": float(area),
+        "best_area": float((np.cumsum(best) / np.arange(1, len(best) + 1)).mean()),
+        "no_skill": float((1 - truths).mean()),
+    }
+
+
+def operating_point():
+    truths, scores = labelled()
+    target = float(random.choice([0.3, 0.5, 0.7, 0.9, 1.0]))
+    precision, recall, thresholds = metrics.precision_recall_curve(truths, scores)
+    reach = np.flatnonzero(precision[:-1] >= target)
+    case = {"y_true": truths.tolist(), "scores": scores.tolist(), "target": target}
+    if len(reach) == 0:
+        return case | {"threshold": None, "precision": None, "recall": None, "coverage": None}
+    at = reach[0]
+    return case | {
+        "threshold": float(thresholds[at]),
+        "precision": float(precision[at]),
+        "recall": float(recall[at]),
+        "coverage": float((scores >= thresholds[at]).mean()),
+    }
+
+
+def two_classes():
+    """Labels of both classes; in some cases the scores tell them apart without fault."""
+    truths, scores = labelled()
+    truths[0], truths[-1] = 0, 1
+    if random.random() < 0.3:
+        scores = (truths + random.random(len(truths))) / 2
+    return truths, scores * random.choice([1.0, 100.0])
+
+
+def isotonic():
+    truths, scores = two_classes()
+    at = np.concatenate([scores, random.random(20) * 1.4 * scores.max() - 0.2])
+    fitted = IsotonicRegression(out_of_bounds="clip").fit(scores, truths)
+    return {
+        "y_true": truths.tolist(),
+        "scores": scores.tolist(),
+        "at": at.tolist(),
+        "probabilities": fitted.predict(at).tolist(),
+    }
+
+
+def platt():
+    truths, scores = two_classes()
+    while len(set(scores)) == 1:
+        truths, scores = two_classes()
+    right, wrong = int(truths.sum()), int((1 - truths).sum())
+    targets = np.where(truths == 1, (right + 1) / (right + 2), 1 / (wrong + 2))
+    scale = np.ptp(scores)
+    x = scores / scale
+    # Each item once as true and once as false, weighted by its target: a fit close by, which is then made exact.
+    rough = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10, max_iter=1000).fit(
+        np.concatenate([x, x])[:, None],
+        np.repeat([1, 0], len(x)),
+        np.concatenate([targets, 1 - targets]),
+    )
+
+    def gradient(parameters):
+        off = special.expit(parameters[0] * x + parameters[1]) - targets
+        return [(off * x).sum(), off.sum()]
+
+    start = [rough.coef_[0, 0], rough.intercept_[0]]
+    exact = optimize.root(gradient, start, tol=1e-14).x
+    assert np.allclose(exact, start, rtol=1e-4, atol=1e-4), (exact, start)
+    assert np.abs(gradient(exact)).max() < 1e-11, gradient(exact)
+    at = np.concatenate([scores, random.random(20) * 1.4 * scores.max() - 0.2])
+    return {
+        "y_true": truths.tolist(),
+        "scores": scores.tolist(),
+        "at": at.tolist(),
+        "probabilities": special.expit(exact[0] * at / scale + exact[1]).tolist(),
+        "slope": float(exact[0] / scale),
+        "intercept": float(exact[1]),
+    }
+
+
+def paired_ratio_differences():
+    size = int(random.integers(2, 40))
+    places = random.integers(0, size, (int(random.integers(5, 200)), size))
+    below = random.integers(0, 4, (2, size))
+    above = random.integers(0, below + 1)
+    below[:, 0] = 1
+
+    def differences(picked):
+        above_, below_ = above[:, picked].sum(axis=-1), below[:, picked].sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratios = above_ / below_
+        return ratios[1] - ratios[0]
+
+    drawn = differences(places)
+    drawn = drawn[np.isfinite(drawn)]
+    return {
+        "a": np.stack([above[0], below[0]], axis=1).tolist(),
+        "b": np.stack([above[1], below[1]], axis=1).tolist(),
+        "resample_indices": places.tolist(),
+        "difference": float(differences(np.arange(size))),
+        "ci95_difference": np.percentile(drawn, [2.5, 97.5]).tolist() if len(drawn) else None,
+    }
+
+
 QUANTITIES = [
     average_precision,
     precision_recall_curve,
@@ -136,6 +280,12 @@ QUANTITIES = [
     pass_at_k,
     paper1_table5_ci_reconstruction,
     bootstrap_ci,
+    reliability,
+    risk_coverage,
+    operating_point,
+    isotonic,
+    platt,
+    paired_ratio_differences,
 ]
 json.dump(
     [

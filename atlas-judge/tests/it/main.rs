@@ -9,6 +9,7 @@ mod abstention;
 mod alignment;
 mod answer;
 mod attempts;
+mod calibration;
 mod classes;
 mod critic;
 mod decisions;

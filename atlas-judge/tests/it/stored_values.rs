@@ -29,7 +29,7 @@ fn stored(name: &str) -> Value {
 #[test]
 fn every_case_of_every_file_agrees() {
     let files = files();
-    assert_eq!(files.len(), 25);
+    assert_eq!(files.len(), 31);
     for (name, file) in files {
         let report = check(&file);
         assert!(report.agrees(), "{name}: {report:#?}");
@@ -107,6 +107,9 @@ const INPUT: &[&str] = &[
     "x",
     "u",
     "v",
+    "at",
+    "bins",
+    "target",
 ];
 
 fn is_input(name: &str, field: &str) -> bool {

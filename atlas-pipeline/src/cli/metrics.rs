@@ -3,7 +3,7 @@
 use super::{DONE, ERROR, Format, output};
 use atlas_core::Error;
 use atlas_judge::metrics::analysis::{AnalysisOptions, Population};
-use atlas_judge::metrics::{BeyondRuns, LowConfidenceRule};
+use atlas_judge::metrics::{BeyondRuns, CalibrationMethod, LowConfidenceRule};
 use atlas_pipeline::{CheckedFile, MeasureInput, check_file, measure, report_policies};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -29,6 +29,14 @@ enum Of {
     Attempted,
     /// Patches of all tasks.
     All,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Calibrate {
+    /// A logistic curve; for few tasks.
+    Platt,
+    /// Any curve that never falls; for many.
+    Isotonic,
 }
 
 #[derive(Debug, Args)]
@@ -60,6 +68,20 @@ struct AnalysisArgs {
     /// The seed of the resamples.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// Bins of reliability diagrams.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = bins)]
+    bins: usize,
+    /// Where to cut each score for a precision: `precision=0.9` finds the smallest score from which on nine in ten are right.
+    #[arg(long, value_name = "precision=P", value_parser = target)]
+    target: Option<f64>,
+    /// Calibrate scores. Each half of the tasks is measured by a fit to the other one, so that no fit has seen what it is
+    /// measured on.
+    #[arg(long, value_enum, value_name = "METHOD")]
+    calibrate: Option<Calibrate>,
+    /// Results of other tasks, to which calibrations are fitted instead; tasks that are measured are left out of them.
+    /// Can be given several times.
+    #[arg(long, value_name = "FILE", requires = "calibrate")]
+    calibrate_on: Vec<PathBuf>,
 }
 
 impl AnalysisArgs {
@@ -83,6 +105,12 @@ impl AnalysisArgs {
             },
             resamples: self.resamples,
             seed: self.seed,
+            bins: self.bins,
+            target_precision: self.target,
+            calibrate: self.calibrate.map(|method| match method {
+                Calibrate::Platt => CalibrationMethod::Platt,
+                Calibrate::Isotonic => CalibrationMethod::Isotonic,
+            }),
         }
     }
 }
@@ -100,6 +128,20 @@ fn share(text: &str) -> Result<f64, String> {
 
 fn percentile(text: &str) -> Result<f64, String> {
     within(text, 100.0)
+}
+
+fn bins(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|bins| (1..=1000).contains(bins))
+        .ok_or_else(|| "must be a whole number from 1 to 1000".to_owned())
+}
+
+fn target(text: &str) -> Result<f64, String> {
+    match text.split_once('=') {
+        Some(("precision", value)) => share(value),
+        _ => Err("must be precision=P, with P from 0 to 1".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -155,7 +197,7 @@ pub(super) fn metrics(args: &MetricsArgs) -> Result<u8, Error> {
         let agree = checked.iter().all(|file| file.agrees);
         return Ok(if agree { DONE } else { ERROR });
     }
-    let input = measured(&args.results, &args.evaluations);
+    let input = measured(&args.results, &args.evaluations, &args.analysis);
     let analysis = measure(&input, &args.analysis.options())?;
     match args.format {
         Format::Json => output::json(&analysis)?,
@@ -165,9 +207,10 @@ pub(super) fn metrics(args: &MetricsArgs) -> Result<u8, Error> {
 }
 
 /// What is measured: a file that is named `NAME=FILE`, and does not exist under that whole name, is a judge's.
-fn measured(results: &[PathBuf], evaluations: &[PathBuf]) -> MeasureInput {
+fn measured(results: &[PathBuf], evaluations: &[PathBuf], analysis: &AnalysisArgs) -> MeasureInput {
     let mut input = MeasureInput {
         evaluations: evaluations.to_vec(),
+        calibrate_on: analysis.calibrate_on.clone(),
         ..MeasureInput::default()
     };
     for path in results {
@@ -191,7 +234,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Error> {
         notes: &'a [String],
     }
     let options = args.analysis.options();
-    let input = measured(&args.policies, &args.evaluations);
+    let input = measured(&args.policies, &args.evaluations, &args.analysis);
     let analysis = report_policies(&input, &options, &args.title, &args.out)?;
     let out = args.out.display().to_string();
     match args.format {

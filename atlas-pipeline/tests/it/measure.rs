@@ -292,3 +292,112 @@ fn judges_are_compared_side_by_side() {
         done.stderr()
     );
 }
+
+#[test]
+fn scores_are_calibrated_and_cut_for_a_precision() {
+    let place = Place::new();
+    results(&place, 24);
+    let text = std::fs::read_to_string(place.path("results.jsonl")).unwrap();
+    std::fs::write(place.path("other.jsonl"), text.replace("o__r-", "q__s-")).unwrap();
+    let args = [
+        "metrics",
+        "results.jsonl",
+        "--target",
+        "precision=0.9",
+        "--calibrate",
+        "isotonic",
+    ];
+    let done = place.run(&args);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    for said in [
+        "| Precision of at least 90.0% |",
+        "| abstention, by patch | none reaches it | – |",
+        "| validation score, by patch | 0.800 | 24 | 100.0% |",
+        "| validation score, by patch, isotonic on unseen tasks | 72 | – | 0.000 |",
+        "isotonic on unseen tasks: half 1",
+        "| confidence, by test | 72 |",
+        "| validation − show everything | 24 | 72 |",
+    ] {
+        assert!(done.stdout().contains(said), "{said}: {}", done.stdout());
+    }
+    let json = place.run(&[&args[..], &["--format", "json", "--bins", "4"]].concat());
+    let score = &json.json()["policies"][0]["score"]["calibration"];
+    assert_eq!(score["reliability"]["bins"].as_array().unwrap().len(), 4);
+    assert_eq!(score["target"]["point"]["recall"], json!(1.0));
+    let fits = score["calibrated"]["fits"].as_array().unwrap();
+    assert_eq!(fits.len(), 2);
+    assert_eq!(fits[0]["applied_to"], fits[1]["items"]);
+    assert_eq!(fits[0]["calibrator"]["method"], json!("isotonic"));
+    // Fitted to other tasks; and to the same, of which nothing is left.
+    let on = |file: &str| {
+        let more = ["--format", "json", "--calibrate-on", file];
+        place.run(&[&args[..], &more].concat()).json()
+    };
+    let fits = &on("other.jsonl")["policies"][0]["score"]["calibration"]["calibrated"]["fits"];
+    assert_eq!(
+        (&fits[0]["items"], &fits[0]["applied_to"]),
+        (&72.into(), &72.into())
+    );
+    assert_eq!(fits[0]["on"], json!("other results"));
+    let same = on("results.jsonl");
+    let notes = same["notes"].to_string();
+    assert!(
+        notes.contains("24 tasks of the results for calibration"),
+        "{notes}"
+    );
+    let fits = &same["policies"][0]["score"]["calibration"]["calibrated"]["fits"];
+    assert_eq!(fits[0]["items"], json!(0));
+    assert!(fits[0]["fault"].is_string());
+    // The page has both figures, before and after.
+    let page = [
+        "report",
+        "--policies",
+        "results.jsonl",
+        "--out",
+        "page.html",
+        "--calibrate",
+        "platt",
+    ];
+    assert_eq!(place.run(&page).code(), 0);
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    for said in [
+        "<h3>Reliability</h3>",
+        "<h3>Risk against coverage</h3>",
+        "validation score, by patch, Platt (ECE",
+        "<h3>Differences of policies</h3>",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+    for (more, said, code) in [
+        (&["--target", "recall=0.9"][..], "precision=P", 2),
+        (&["--target", "precision=1.1"], "from 0 to 1", 2),
+        (&["--bins", "0"], "from 1 to 1000", 2),
+        (&["--calibrate", "magic"], "isotonic", 2),
+        (&["--calibrate-on", "other.jsonl"], "--calibrate", 2),
+        (
+            &["--calibrate", "platt", "--calibrate-on", "none.jsonl"],
+            "none.jsonl",
+            1,
+        ),
+        (
+            &["--calibrate", "platt", "--calibrate-on", "-"],
+            "standard input",
+            1,
+        ),
+        (
+            &[
+                "--calibrate",
+                "platt",
+                "--calibrate-on",
+                "other.jsonl",
+                "a=results.jsonl",
+            ],
+            "several",
+            1,
+        ),
+    ] {
+        let done = place.run(&[&["metrics", "results.jsonl"], more].concat());
+        assert_eq!(done.code(), code, "{more:?}");
+        assert!(done.stderr().contains(said), "{more:?}: {}", done.stderr());
+    }
+}

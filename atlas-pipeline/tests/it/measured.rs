@@ -12,7 +12,8 @@ const FILES: [&str; 3] = ["truth.jsonl", "review.jsonl", "critic.jsonl"];
 
 /// What is not computed twice: bootstrap intervals hang on a generator of random numbers, and are
 /// compared with stored values in `atlas-judge`; options repeat the arguments; notes are sentences.
-const LEFT_OUT: [&str; 4] = [
+const LEFT_OUT: [&str; 5] = [
+    "interval",
     "precision_interval",
     "success_at_1_interval",
     "options",

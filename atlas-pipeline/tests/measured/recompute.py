@@ -131,6 +131,57 @@ def wasserstein(left, right):
     return area
 
 
+def calibration(items, bins=10):
+    """Of (truth, score): how far scores mean what they say, and the risk the more is shown."""
+    items = [(truth, score) for truth, score in items]
+    if not items:
+        return None
+    found = {"bins": [], "maximum_error": Fraction(0)}
+    expected = Fraction(0)
+    for at in range(bins):
+        # As doubles, as the command has them.
+        low, high = at / bins, (at + 1) / bins
+        inside = [(t, s) for t, s in items if low < s <= high or (at == 0 and s == 0)]
+        said = mean(score for _, score in inside)
+        true = mean(truth for truth, _ in inside)
+        found["bins"].append(
+            {
+                "from": low,
+                "to": high,
+                "count": len(inside),
+                "right": sum(truth for truth, _ in inside),
+                "mean_score": said,
+                "share_right": true,
+            }
+        )
+        if inside:
+            expected += len(inside) * abs(said - true)
+            found["maximum_error"] = max(found["maximum_error"], abs(said - true))
+    found["expected_error"] = expected / len(items)
+    found["brier"] = mean((Fraction(score) - truth) ** 2 for truth, score in items)
+    curve_ = {"thresholds": sorted({score for _, score in items}, reverse=True), "coverage": [], "risk": []}
+    for threshold in curve_["thresholds"]:
+        kept = [not truth for truth, score in items if score >= threshold]
+        curve_["coverage"].append(Fraction(len(kept), len(items)))
+        curve_["risk"].append(mean(kept))
+    wrongs = Fraction(0)
+    for shown in range(1, len(items) + 1):
+        last = sorted((score for _, score in items), reverse=True)[shown - 1]
+        sure = [not truth for truth, score in items if score > last]
+        equal = [not truth for truth, score in items if score == last]
+        # Those of the equal ones that are shown are any of them.
+        wrongs += (sum(sure) + (shown - len(sure)) * mean(equal)) / shown
+    curve_["area"] = wrongs / len(items)
+    right = sum(truth for truth, _ in items)
+    curve_["best_area"] = mean(Fraction(max(0, shown - right), shown) for shown in range(1, len(items) + 1))
+    curve_["no_skill"] = Fraction(len(items) - right, len(items))
+    return {"items": len(items), "right": right, "reliability": found, "risk_coverage": curve_}
+
+
+def over(bugs, found):
+    return None if found is None else found | {"bugs": len(set(bugs))}
+
+
 # Ranks.
 
 
@@ -348,6 +399,16 @@ def abstention(patches, options):
             [probability for _, probability in items],
             [mean(patch["resolved"] for patch in runs[bug]) for bug in bugs],
         ),
+        "calibration": over(
+            bugs,
+            calibration(
+                [
+                    (patch["resolved"], patch["abstention"]["probability"])
+                    for patch in patches
+                    if "abstention" in patch
+                ]
+            ),
+        ),
     }
 
 
@@ -363,10 +424,48 @@ def score(patches):
         "average_precision": average,
         "no_skill": mean(patch["resolved"] for patch in scored),
         "curve": points,
+        "calibration": over(
+            [patch["bug"] for patch in scored],
+            calibration([(patch["resolved"], patch["validation"]["score"]) for patch in scored]),
+        ),
     }
 
 
-def policies_over(name, patches, options):
+def difference(a, b):
+    return None if a is None or b is None else {"difference": b - a}
+
+
+def compared(patches, a, b, options):
+    """Two policies over the patches that both judge."""
+    cutoffs = [cut_off(patches, policy, options) for policy in (a, b)]
+    both = []
+    for patch in patches:
+        said = [decide(patch, policy, cutoff, options) for policy, cutoff in zip((a, b), cutoffs)]
+        if None not in said:
+            both.append((patch, said[0][1], said[1][1]))
+
+    def reached(at):
+        pairs = [(item[0]["resolved"], item[at]) for item in both]
+        counts = confusion(pairs)
+        shown = grouped((item for item in both if item[at]), lambda item: item[0]["bug"])
+        return {
+            "precision": share(counts["tp"], counts["tp"] + counts["fp"]),
+            "recall": share(counts["tp"], counts["tp"] + counts["fn"]),
+            "accuracy": share(counts["tp"] + counts["tn"], len(pairs)),
+            "success_at_1": mean(mean(item[0]["resolved"] for item in of) for of in shown.values()),
+        }
+
+    of_a, of_b = reached(1), reached(2)
+    return {
+        "a": a.name,
+        "b": b.name,
+        "bugs": len({item[0]["bug"] for item in both}),
+        "patches": len(both),
+        **{name: difference(of_a[name], of_b[name]) for name in of_a},
+    }
+
+
+def policies_over(name, patches, options, pairs):
     bugs = grouped(patches, lambda patch: patch["bug"])
     ks = list(range(1, min(options.max_k, max(len(runs) for runs in bugs.values())) + 1))
     combined = {"abstains": True, "stages": True, "validates": True}
@@ -380,7 +479,12 @@ def policies_over(name, patches, options):
         Policy("abstention + validation", **combined),
         *(Policy(f"abstention + validation p{p:g}", percent=p, **combined) for p in options.percentiles),
     ]
-    return {
+    found = {}
+    if pairs:
+        found["differences"] = [
+            compared(patches, policies[a], policies[b], options) for b in range(len(policies)) for a in range(b)
+        ]
+    return found | {
         "name": name,
         "bugs": len(bugs),
         "fixable": sum(any(patch["resolved"] for patch in runs) for runs in bugs.values()),
@@ -425,6 +529,16 @@ class Judged:
             for test in tests
         ]
         self.known = [test for test in self.tests if test[0] is not None]
+        # Whether each prediction came true, and how sure it was; of the patch as a whole, whether it resolves its task.
+        self.came_true = []
+        for test in tests:
+            if test["id"] in truths:
+                end = truths[test["id"]]["passed"]
+            elif test["id"] == "(patch)" and not (test["predicted"] and self.unseen):
+                end = patch["resolved"]
+            else:
+                continue
+            self.came_true.append((end == test["predicted"], test["confidence"] / 100))
         self.predicted = share(sum(test[1] for test in self.known), len(self.known))
         self.actual = share(sum(test[0] for test in self.known), len(self.known))
 
@@ -510,6 +624,10 @@ def critic(variant, patches, options):
             "share_perfect": share(sum(rho == (1, 1) for rho in defined), len(defined)),
         },
         "correlation_histogram": histogram,
+        "calibration": over(
+            [patch.bug for patch in judged if patch.came_true],
+            calibration([item for patch in judged for item in patch.came_true]),
+        ),
     }
 
 
@@ -542,7 +660,9 @@ def main():
         "instances": len({patch["bug"] for patch in patches}),
         "agents": agents,
         "kinds": sizes(patches, "kind"),
-        "policies": [policies_over(name, of, options) for name, of in sets],
+        "policies": [
+            policies_over(name, of, options, pairs=at == 0) for at, (name, of) in enumerate(sets)
+        ],
         "critics": [critic(variant, patches, options) for variant in variants],
     }
     print(json.dumps(found, indent=1, default=float, sort_keys=True))

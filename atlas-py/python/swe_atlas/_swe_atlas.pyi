@@ -66,8 +66,10 @@ from swe_atlas.types import (
     PrecisionRecallCurve,
     RandomBaseline,
     RegradedInstance,
+    Reliability,
     ReviewResult,
     ReviewStep,
+    RiskCoverage,
     RowFault,
     RunOutcome,
     RunReport,
@@ -120,6 +122,7 @@ __all__ = [
     "bootstrap_mean",
     "bootstrap_mean_with",
     "bootstrap_ratio",
+    "brier_score",
     "certify_parser",
     "check",
     "classify",
@@ -168,10 +171,13 @@ __all__ = [
     "read_dataset",
     "read_predictions",
     "regrade",
+    "reliability",
     "review",
+    "risk_coverage",
     "spearman",
     "summarise_correlations",
     "synth_parser",
+    "threshold_for_precision",
     "validate",
     "validation_recall_at_k",
     "wasserstein_1",
@@ -2158,6 +2164,10 @@ def measure(
     longer_than: int = 50,
     resamples: int = 1000,
     seed: int = 0,
+    bins: int = 10,
+    target_precision: float | None = None,
+    calibrate: Literal["platt", "isotonic"] | None = None,
+    calibrate_on: Sequence[str | os.PathLike[str]] = (),
 ) -> Analysis:
     """Measures policies and critics from their results: what `abstain`, `review` and `critic` wrote, one or more
     lines a candidate patch.
@@ -2169,7 +2179,10 @@ def measure(
     shown, over patches of tasks that are 'attempted' or of 'all' (`population`). `beyond` is that of
     `metrics.mean_at_k`, `max_k` the largest k. A test that is said to pass with at most `low_confidence`, 0 to
     100, and whose source has more than `longer_than` characters is taken to fail. Intervals come from
-    `resamples` of tasks, with this `seed`; 0 makes none.
+    `resamples` of tasks, with this `seed`; 0 makes none. Reliability diagrams have `bins` bins.
+    `target_precision`, 0 to 1, looks for the score from which on this share is right. `calibrate` is 'platt' or 'isotonic': each
+    half of the tasks is measured by a fit to the other one, or by a fit to the results files `calibrate_on`, of which tasks that are
+    measured are left out.
 
     Raises InvalidInputError for a line with a fault, named by line and field.
     """
@@ -2192,6 +2205,10 @@ def policies_report(
     longer_than: int = 50,
     resamples: int = 1000,
     seed: int = 0,
+    bins: int = 10,
+    target_precision: float | None = None,
+    calibrate: Literal["platt", "isotonic"] | None = None,
+    calibrate_on: Sequence[str | os.PathLike[str]] = (),
 ) -> Analysis:
     """Writes a page of figures on policies and critics, one self-contained HTML file, to `out`: curves of precision
     and recall, filtered success@k, funnel and trade-off (paper 002), confidence, predicted against actual
@@ -2286,6 +2303,35 @@ def precision_recall_curve(
 
     Gives `thresholds`, the distinct scores ascending; `precision` and `recall` there, with one more point, 1
     and 0, at the end; and `shown`, the share of items with at least that score. None as `average_precision`.
+    """
+
+def reliability(
+    truths: Sequence[bool],
+    scores: Sequence[float],
+    *,
+    bins: int = 10,
+) -> Reliability | None:
+    """Whether scores mean what they say (Guo et al. 2017): `bins` of equal width from 0 to 1, each with its upper edge,
+    `expected_error`, `maximum_error` and `brier`. None without items, with a score that is not within 0 to 1, or with no bins
+    or more than 10,000.
+    """
+
+def brier_score(truths: Sequence[bool], scores: Sequence[float]) -> float | None:
+    """The mean square of score less truth, 1 or 0. None without items, or with a score that is not within 0 to 1."""
+
+def risk_coverage(truths: Sequence[bool], scores: Sequence[float]) -> RiskCoverage | None:
+    """The share of wrong items among those from a score on (Geifman and El-Yaniv 2017): `thresholds`, the distinct scores
+    descending, with `coverage` and `risk`; the `area` under the curve, the mean over all orders of equal scores, beside
+    `best_area` and `no_skill`. None without items, or with a score that is no finite number.
+    """
+
+def threshold_for_precision(
+    truths: Sequence[bool],
+    scores: Sequence[float],
+    target: float,
+) -> float | None:
+    """The smallest score from which on the share of true items is at least `target`, 0 to 1. None where no score reaches
+    it, without items, or with a score that is no finite number.
     """
 
 def grid_threshold(truths: Sequence[bool], scores: Sequence[float]) -> GridThreshold | None:

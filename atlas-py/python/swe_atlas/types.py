@@ -75,11 +75,14 @@ __all__ = [
     "PredictionDict",
     "RandomBaseline",
     "RegradedInstance",
+    "Reliability",
+    "ReliabilityBin",
     "ReportBody",
     "Resolution",
     "ResourceUsage",
     "ReviewResult",
     "ReviewStep",
+    "RiskCoverage",
     "RowDiff",
     "RowFault",
     "RunOutcome",
@@ -542,6 +545,7 @@ InstanceReport: TypeAlias = dict[str, ReportBody]
 
 # `from` is no name that a class body can hold.
 _ChangeFrom = TypedDict("_ChangeFrom", {"from": str})
+_BinFrom = TypedDict("_BinFrom", {"from": float})
 
 
 class GradeChange(_ChangeFrom):
@@ -922,6 +926,36 @@ class PrecisionRecallCurve(TypedDict):
     recall: list[float]
     thresholds: list[float]
     shown: list[float]
+
+
+class ReliabilityBin(_BinFrom):
+    """Scores above `from` and up to `to`, of which `right` are right."""
+
+    to: float
+    count: int
+    right: int
+    mean_score: float | None
+    share_right: float | None
+
+
+class Reliability(TypedDict):
+    """Bins, calibration errors and Brier score."""
+
+    bins: list[ReliabilityBin]
+    expected_error: float
+    maximum_error: float
+    brier: float
+
+
+class RiskCoverage(TypedDict):
+    """The risk at each threshold, and areas under the curve."""
+
+    thresholds: list[float]
+    coverage: list[float]
+    risk: list[float]
+    area: float
+    best_area: float
+    no_skill: float
 
 
 class GridThreshold(TypedDict):

@@ -111,6 +111,52 @@ pub(crate) fn precision_recall_curve(
     crate::convert::plain(py, &curve)
 }
 
+/// Whether scores mean what they say (Guo et al. 2017): `bins` of equal width from 0 to 1, each with its upper edge,
+/// `expected_error`, `maximum_error` and `brier`. None without items, with a score that is not within 0 to 1, or with no bins
+/// or more than 10,000.
+#[pyfunction]
+#[pyo3(signature = (truths, scores, *, bins=10))]
+pub(crate) fn reliability(
+    py: Python<'_>,
+    truths: Vec<bool>,
+    scores: Vec<f64>,
+    bins: usize,
+) -> PyResult<Bound<'_, PyAny>> {
+    let found = m::reliability(&pairs(&truths, &scores, "scores")?, bins);
+    crate::convert::plain(py, &found)
+}
+
+/// The mean square of score less truth, 1 or 0. None without items, or with a score that is not within 0 to 1.
+#[pyfunction]
+pub(crate) fn brier_score(truths: Vec<bool>, scores: Vec<f64>) -> PyResult<Option<f64>> {
+    Ok(m::brier_score(&pairs(&truths, &scores, "scores")?))
+}
+
+/// The share of wrong items among those from a score on (Geifman and El-Yaniv 2017): `thresholds`, the distinct scores
+/// descending, with `coverage` and `risk`; the `area` under the curve, the mean over all orders of equal scores, beside
+/// `best_area` and `no_skill`. None without items, or with a score that is no finite number.
+#[pyfunction]
+pub(crate) fn risk_coverage(
+    py: Python<'_>,
+    truths: Vec<bool>,
+    scores: Vec<f64>,
+) -> PyResult<Bound<'_, PyAny>> {
+    let curve = m::risk_coverage(&pairs(&truths, &scores, "scores")?);
+    crate::convert::plain(py, &curve)
+}
+
+/// The smallest score from which on the share of true items is at least `target`, 0 to 1. None where no score reaches
+/// it, without items, or with a score that is no finite number.
+#[pyfunction]
+pub(crate) fn threshold_for_precision(
+    truths: Vec<bool>,
+    scores: Vec<f64>,
+    target: f64,
+) -> PyResult<Option<f64>> {
+    let items = pairs(&truths, &scores, "scores")?;
+    Ok(m::threshold_for_precision(&items, target))
+}
+
 /// The threshold with the best F1: `threshold`, from which on an item is a yes, and `f1` (paper 004, section
 /// 4.2.1 b). The grid is the distinct scores; of equally good thresholds the lowest wins. None as
 /// `average_precision`.

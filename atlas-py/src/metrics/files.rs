@@ -5,7 +5,7 @@ use crate::errors::{invalid, raised_json};
 use crate::report::Report;
 use crate::run::run_blocking;
 use atlas_judge::metrics::analysis::{AnalysisOptions, Population};
-use atlas_judge::metrics::{BeyondRuns, LowConfidenceRule};
+use atlas_judge::metrics::{BeyondRuns, CalibrationMethod, LowConfidenceRule};
 use atlas_pipeline::{MeasureInput, check_file};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
@@ -133,6 +133,10 @@ struct Options {
     longer_than: u64,
     resamples: usize,
     seed: u64,
+    bins: usize,
+    target_precision: Option<f64>,
+    calibrate: Option<String>,
+    calibrate_on: Vec<PathBuf>,
 }
 
 impl Options {
@@ -160,11 +164,26 @@ impl Options {
             }
         };
         let beyond: BeyondRuns = named("beyond", &self.beyond)?;
+        if !(1..=1000).contains(&self.bins) {
+            return Err(invalid("bins", "a number from 1 to 1000 expected"));
+        }
+        let target = self.target_precision;
+        if target.is_some_and(|target| !(0.0..=1.0).contains(&target)) {
+            return Err(invalid("target_precision", "a number from 0 to 1 expected"));
+        }
+        let calibrate: Option<CalibrationMethod> = self
+            .calibrate
+            .map(|method| named("calibrate", &method))
+            .transpose()?;
+        if calibrate.is_none() && !self.calibrate_on.is_empty() {
+            return Err(invalid("calibrate_on", "only with calibrate"));
+        }
         Ok(Asked {
             input: MeasureInput {
                 results,
                 judges,
                 evaluations,
+                calibrate_on: self.calibrate_on,
             },
             options: AnalysisOptions {
                 tau: self.tau,
@@ -178,6 +197,9 @@ impl Options {
                 },
                 resamples: self.resamples,
                 seed: self.seed,
+                bins: self.bins,
+                target_precision: target,
+                calibrate,
             },
         })
     }
@@ -232,16 +254,20 @@ fn paths(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<PathBuf>> {
 /// shown, over patches of tasks that are 'attempted' or of 'all' (`population`). `beyond` is that of
 /// `metrics.mean_at_k`, `max_k` the largest k. A test that is said to pass with at most `low_confidence`, 0 to
 /// 100, and whose source has more than `longer_than` characters is taken to fail. Intervals come from
-/// `resamples` of tasks, with this `seed`; 0 makes none.
+/// `resamples` of tasks, with this `seed`; 0 makes none. Reliability diagrams have `bins` bins.
+/// `target_precision`, 0 to 1, looks for the score from which on this share is right. `calibrate` is 'platt' or 'isotonic': each
+/// half of the tasks is measured by a fit to the other one, or by a fit to the results files `calibrate_on`, of which tasks that are
+/// measured are left out.
 ///
 /// Raises InvalidInputError for a line with a fault, named by line and field.
 #[pyfunction]
 #[pyo3(signature = (
     results, *, evaluations=Vec::new(), tau=0.5, percentiles=vec![75.0, 90.0], population="attempted",
-    beyond="clamp", max_k=20, low_confidence=65.0, longer_than=50, resamples=1000, seed=0
+    beyond="clamp", max_k=20, low_confidence=65.0, longer_than=50, resamples=1000, seed=0, bins=10,
+    target_precision=None, calibrate=None, calibrate_on=Vec::new()
 ), text_signature = "(results, *, evaluations=(), tau=0.5, percentiles=(75.0, 90.0), \
     population='attempted', beyond='clamp', max_k=20, low_confidence=65.0, longer_than=50, \
-    resamples=1000, seed=0)")]
+    resamples=1000, seed=0, bins=10, target_precision=None, calibrate=None, calibrate_on=())")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -259,6 +285,10 @@ pub(crate) fn measure(
     longer_than: u64,
     resamples: usize,
     seed: u64,
+    bins: usize,
+    target_precision: Option<f64>,
+    calibrate: Option<String>,
+    calibrate_on: Vec<PathBuf>,
 ) -> PyResult<Analysis> {
     let options = Options {
         tau,
@@ -270,6 +300,10 @@ pub(crate) fn measure(
         longer_than,
         resamples,
         seed,
+        bins,
+        target_precision,
+        calibrate,
+        calibrate_on,
     };
     let Asked { input, options } = options.with(results, evaluations)?;
     let found =
@@ -286,10 +320,11 @@ pub(crate) fn measure(
 #[pyo3(signature = (
     results, out, *, title="Policies and critics", evaluations=Vec::new(), tau=0.5,
     percentiles=vec![75.0, 90.0], population="attempted", beyond="clamp", max_k=20, low_confidence=65.0,
-    longer_than=50, resamples=1000, seed=0
+    longer_than=50, resamples=1000, seed=0, bins=10,
+    target_precision=None, calibrate=None, calibrate_on=Vec::new()
 ), text_signature = "(results, out, *, title='Policies and critics', evaluations=(), tau=0.5, \
     percentiles=(75.0, 90.0), population='attempted', beyond='clamp', max_k=20, low_confidence=65.0, \
-    longer_than=50, resamples=1000, seed=0)")]
+    longer_than=50, resamples=1000, seed=0, bins=10, target_precision=None, calibrate=None, calibrate_on=())")]
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,
@@ -310,6 +345,10 @@ pub(crate) fn policies_report(
     longer_than: u64,
     resamples: usize,
     seed: u64,
+    bins: usize,
+    target_precision: Option<f64>,
+    calibrate: Option<String>,
+    calibrate_on: Vec<PathBuf>,
 ) -> PyResult<Analysis> {
     let options = Options {
         tau,
@@ -321,6 +360,10 @@ pub(crate) fn policies_report(
         longer_than,
         resamples,
         seed,
+        bins,
+        target_precision,
+        calibrate,
+        calibrate_on,
     };
     let Asked { input, options } = options.with(results, evaluations)?;
     let found = py.detach(|| atlas_pipeline::report_policies(&input, &options, title, &out));

@@ -1,6 +1,7 @@
 //! Paper 004's tables and figures over the critics of a results file.
 
 use super::AnalysisOptions;
+use super::calibration::{self, CalibrationAnalysis, Other, Scored};
 use crate::metrics::results::{CandidateResult, CriticResult};
 use crate::metrics::{
     self as m, Confusion, CorrelationSummary, RandomBaseline, TestPrediction, aggregate_critic,
@@ -51,6 +52,9 @@ pub struct CriticAnalysis {
     pub instance_correlations: CorrelationSummary,
     /// The defined ones of them, in tenths from -1 to 1; the last one holds exactly 1 as well.
     pub correlation_histogram: Vec<u64>,
+    /// Confidences, as shares of 100, against predictions that came true, test by test. The word on a patch as a whole is
+    /// one of them. Absent where no test's end is known, or where all confidences are 0, as a baseline's.
+    pub calibration: Option<CalibrationAnalysis>,
 }
 
 /// Predictions of similar confidence.
@@ -99,6 +103,7 @@ pub struct AgentCritic {
 /// All critics, by variant.
 pub(super) fn analyse(
     by_instance: &BTreeMap<&str, Vec<&CandidateResult>>,
+    other: Option<&BTreeMap<&str, Vec<&CandidateResult>>>,
     options: &AnalysisOptions,
     notes: &mut Vec<String>,
 ) -> Vec<CriticAnalysis> {
@@ -129,8 +134,52 @@ pub(super) fn analyse(
     }
     variants
         .into_iter()
-        .map(|variant| Collector::default().collect(variant, by_instance, options))
+        .map(|variant| {
+            let mut found = Collector::default().collect(variant, by_instance, options);
+            let other = other.map_or(Other::None, |other| {
+                Other::Scores(confidences(variant, other))
+            });
+            let scored = confidences(variant, by_instance);
+            if scored.iter().any(|item| item.score > 0.0) {
+                found.calibration = calibration::analyse(&scored, &other, options);
+            }
+            found
+        })
         .collect()
+}
+
+/// A critic's confidences, each with whether its prediction came true.
+fn confidences<'a>(
+    variant: &str,
+    bugs: &BTreeMap<&'a str, Vec<&'a CandidateResult>>,
+) -> Vec<Scored<'a>> {
+    let mut found = Vec::new();
+    for patch in bugs.values().flatten() {
+        let truths: HashMap<&str, bool> = patch
+            .tests
+            .iter()
+            .flatten()
+            .map(|test| (test.id.as_str(), test.passed))
+            .collect();
+        let Some(said) = patch.critics.get(variant) else {
+            continue;
+        };
+        for test in &said.tests {
+            // That a patch is right as a whole, nobody has said who has not seen all.
+            let is_open = test.predicted && said.unseen > 0;
+            let passed = match truths.get(test.id.as_str()) {
+                Some(passed) => *passed,
+                None if test.id == WHOLE_PATCH && !is_open => patch.resolved,
+                None => continue,
+            };
+            found.push(Scored {
+                instance: &patch.instance_id,
+                truth: test.predicted == passed,
+                score: test.confidence / 100.0,
+            });
+        }
+    }
+    found
 }
 
 fn tests_of(said: &CriticResult) -> BTreeSet<&str> {
@@ -329,6 +378,7 @@ impl Collector {
                 .collect(),
             instance_correlations: m::summarise_correlations(&self.rhos),
             correlation_histogram: histogram,
+            calibration: None,
         }
     }
 }

@@ -1,16 +1,25 @@
 //! What a results file says about its policies and critics.
 
+mod calibration;
 mod critics;
+mod paired;
 mod policies;
 mod tables;
 
+pub use calibration::{
+    CalibratedScores, CalibrationAnalysis, CalibrationFit, TargetPoint, calibration_half,
+};
 pub use critics::{AgentCritic, ConfidenceBin, CriticAnalysis, PassRateCell, WHOLE_PATCH};
+pub use paired::{Change, PairedDifference};
 pub use policies::{AbstentionAnalysis, FunnelStep, PolicyAnalysis, PolicyRow, ScoreAnalysis};
 
-pub(crate) use tables::{Table, counted, critic_name, decimal};
+pub(crate) use tables::{
+    Calibrations, Table, calibration_tables, counted, critic_name, decimal, differences,
+    method_name,
+};
 
 use super::results::{CandidateResult, Results};
-use super::{BeyondRuns, LowConfidenceRule};
+use super::{BeyondRuns, CalibrationMethod, LowConfidenceRule};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -49,6 +58,14 @@ pub struct AnalysisOptions {
     pub resamples: usize,
     /// The seed of the bootstrap.
     pub seed: u64,
+    /// Bins of reliability diagrams, 1 to [`MAX_BINS`](super::MAX_BINS); 10.
+    pub bins: usize,
+    /// A precision, 0 to 1, for which thresholds are looked for; none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_precision: Option<f64>,
+    /// How scores are calibrated; not at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibrate: Option<CalibrationMethod>,
 }
 
 impl Default for AnalysisOptions {
@@ -62,6 +79,9 @@ impl Default for AnalysisOptions {
             rule: LowConfidenceRule::default(),
             resamples: 1000,
             seed: 0,
+            bins: 10,
+            target_precision: None,
+            calibrate: None,
         }
     }
 }
@@ -85,6 +105,9 @@ pub struct Analysis {
     pub options: AnalysisOptions,
     /// Policies: over all patches, then, if there are several agents, agent by agent.
     pub policies: Vec<PolicyAnalysis>,
+    /// The same policies of two judges, over the patches of all agents; empty where there is one judge alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<PairedDifference>,
     /// Critics, by variant.
     pub critics: Vec<CriticAnalysis>,
     /// What the reader must know to read the numbers rightly.
@@ -102,9 +125,19 @@ impl Analysis {
             judges: Vec::new(),
             options: options.clone(),
             policies: Vec::new(),
+            differences: Vec::new(),
             critics: Vec::new(),
             notes: Vec::new(),
         };
+        for (at, (b, of_b)) in parts.iter().enumerate() {
+            for (a, of_a) in &parts[..at] {
+                // The first set of a judge is over the patches of all agents.
+                if let (Some(one), Some(other)) = (of_a.policies.first(), of_b.policies.first()) {
+                    let found = paired::between((a, b), one, other, options);
+                    all.differences.extend(found);
+                }
+            }
+        }
         let patches = |part: &Self| part.agents.clone();
         if parts
             .windows(2)
@@ -152,19 +185,53 @@ pub fn analyse(
     results: &Results,
     options: &AnalysisOptions,
 ) -> Result<Analysis, super::TooFewRuns> {
+    analyse_both(results, None, options)
+}
+
+/// As [`analyse`], with calibrations that are fitted to `other` results instead of halves of the tasks. What those say
+/// of a task that is measured is not looked at.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn analyse_calibrated_on(
+    results: &Results,
+    other: &Results,
+    options: &AnalysisOptions,
+) -> Result<Analysis, super::TooFewRuns> {
+    analyse_both(results, Some(other), options)
+}
+
+type ByInstance<'a> = BTreeMap<&'a str, Vec<&'a CandidateResult>>;
+
+fn by_instance<'a>(candidates: impl Iterator<Item = &'a CandidateResult>) -> ByInstance<'a> {
+    let mut found = ByInstance::new();
+    for candidate in candidates {
+        let patches = found.entry(candidate.instance_id.as_str()).or_default();
+        patches.push(candidate);
+    }
+    found
+}
+
+/// The patches of one agent.
+fn of_agent<'a>(bugs: &ByInstance<'a>, agent: &str) -> ByInstance<'a> {
+    let patches = bugs.values().flatten().copied();
+    by_instance(patches.filter(|patch| patch.agent == agent))
+}
+
+fn analyse_both(
+    results: &Results,
+    other: Option<&Results>,
+    options: &AnalysisOptions,
+) -> Result<Analysis, super::TooFewRuns> {
     let mut agents: BTreeMap<String, u64> = BTreeMap::new();
     let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
-    let mut by_instance: BTreeMap<&str, Vec<&CandidateResult>> = BTreeMap::new();
     for candidate in &results.candidates {
         *agents.entry(candidate.agent.clone()).or_default() += 1;
         if let Some(kind) = &candidate.kind {
             *kinds.entry(kind.clone()).or_default() += 1;
         }
-        by_instance
-            .entry(&candidate.instance_id)
-            .or_default()
-            .push(candidate);
     }
+    let by_instance = by_instance(results.candidates.iter());
     let mut notes = Vec::new();
     match by_instance.len() {
         0 => notes.push("There are no results: nothing can be measured.".to_owned()),
@@ -180,13 +247,16 @@ pub fn analyse(
             counted(results.without_truth, "patch")
         ));
     }
+    let other = other.map(|other| fit_input(other, &by_instance, &mut notes));
     let mut analysed = Vec::new();
     if !results.candidates.is_empty() {
         let name = match agents.keys().next() {
             Some(only) if agents.len() == 1 => only.as_str(),
             _ => "all agents",
         };
-        analysed.push(policies::analyse(name, &by_instance, options)?);
+        let mut set = policies::analyse(name, &by_instance, other.as_ref(), options)?;
+        set.differences = paired::within(&set, options);
+        analysed.push(set);
     }
     if agents.len() > 1 {
         notes.push(format!(
@@ -195,21 +265,12 @@ pub fn analyse(
             agents.len()
         ));
         for agent in agents.keys() {
-            let of_agent: BTreeMap<&str, Vec<&CandidateResult>> = by_instance
-                .iter()
-                .filter_map(|(id, patches)| {
-                    let own: Vec<&CandidateResult> = patches
-                        .iter()
-                        .copied()
-                        .filter(|patch| patch.agent == *agent)
-                        .collect();
-                    (!own.is_empty()).then_some((*id, own))
-                })
-                .collect();
-            analysed.push(policies::analyse(agent, &of_agent, options)?);
+            let patches = of_agent(&by_instance, agent);
+            let other = other.as_ref().map(|other| of_agent(other, agent));
+            analysed.push(policies::analyse(agent, &patches, other.as_ref(), options)?);
         }
     }
-    let critics = critics::analyse(&by_instance, options, &mut notes);
+    let critics = critics::analyse(&by_instance, other.as_ref(), options, &mut notes);
     Ok(Analysis {
         lines: results.lines,
         instances: by_instance.len() as u64,
@@ -218,7 +279,26 @@ pub fn analyse(
         judges: Vec::new(),
         options: options.clone(),
         policies: analysed,
+        differences: Vec::new(),
         critics,
         notes,
     })
+}
+
+/// The other results without tasks that are measured: a fit must not have seen what it is measured on.
+fn fit_input<'a>(
+    other: &'a Results,
+    measured: &ByInstance<'_>,
+    notes: &mut Vec<String>,
+) -> ByInstance<'a> {
+    let mut found = by_instance(other.candidates.iter());
+    let all = found.len();
+    found.retain(|instance, _| !measured.contains_key(instance));
+    if found.len() < all {
+        notes.push(format!(
+            "{} of the results for calibration are measured here: no fit looks at them.",
+            counted((all - found.len()) as u64, "task")
+        ));
+    }
+    found
 }

@@ -1,5 +1,7 @@
 //! Paper 002's tables and figures over the patches of a results file.
 
+use super::calibration::{self, CalibrationAnalysis, Other, Scored};
+use super::paired::{PairedDifference, PatchKey};
 use super::{AnalysisOptions, Population};
 use crate::metrics::results::CandidateResult;
 use crate::metrics::{
@@ -26,6 +28,9 @@ pub struct PolicyAnalysis {
     pub ks: Vec<u64>,
     /// The policies that the lines allow; the first one shows everything.
     pub policies: Vec<PolicyRow>,
+    /// Each two of them over the patches that both judge; of the first set of an analysis alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<PairedDifference>,
     /// What is left after each step of all of them together.
     pub funnel: Vec<FunnelStep>,
     /// The abstention policy over tasks.
@@ -34,6 +39,9 @@ pub struct PolicyAnalysis {
     pub score: Option<ScoreAnalysis>,
     /// What the reader must know.
     pub notes: Vec<String>,
+    /// The patches, in the order of the rows' decisions.
+    #[serde(skip)]
+    pub(super) keys: Vec<PatchKey>,
 }
 
 /// One policy.
@@ -82,6 +90,9 @@ pub struct PolicyRow {
     pub recall_at: BTreeMap<u64, AtK>,
     /// The lift at 1 by `kind`; a kind without a number has none.
     pub lift: BTreeMap<String, Option<f64>>,
+    /// Of each patch whether it is shown; none where it is not judged.
+    #[serde(skip)]
+    pub(super) decided: Vec<Option<bool>>,
 }
 
 /// One step of the funnel.
@@ -116,6 +127,8 @@ pub struct AbstentionAnalysis {
     pub curve: Option<PrecisionRecallCurve>,
     /// The Wasserstein-1 distance between probabilities and success rates.
     pub wasserstein: Option<f64>,
+    /// Probabilities against right, patch by patch: what was asked for is the chance of one run.
+    pub calibration: Option<CalibrationAnalysis>,
 }
 
 /// The validation score, patch by patch.
@@ -131,6 +144,8 @@ pub struct ScoreAnalysis {
     pub no_skill: Option<f64>,
     /// Precision against recall.
     pub curve: Option<PrecisionRecallCurve>,
+    /// Scores against right, patch by patch.
+    pub calibration: Option<CalibrationAnalysis>,
 }
 
 /// Which parts the lines of a set have at all.
@@ -171,6 +186,7 @@ struct Decided {
 pub(super) fn analyse(
     name: &str,
     bugs: &Bugs<'_>,
+    other: Option<&Bugs<'_>>,
     options: &AnalysisOptions,
 ) -> Result<PolicyAnalysis, TooFewRuns> {
     let patches = || bugs.values().flatten();
@@ -182,16 +198,13 @@ pub(super) fn analyse(
     let mut notes = Vec::new();
     let score_source = one_source(
         "validation scores",
-        patches().filter_map(|patch| {
-            let validation = patch.validation.as_ref()?;
-            validation.score.map(|_| validation.source.as_str())
-        }),
+        score_sources(bugs),
         "percentile policies and the curve of scores are",
         &mut notes,
     );
     let abstention_source = one_source(
         "abstention probabilities",
-        patches().filter_map(|patch| Some(patch.abstention.as_ref()?.source.as_str())),
+        abstention_sources(bugs),
         "the curve and the distance of abstention are",
         &mut notes,
     );
@@ -276,10 +289,46 @@ pub(super) fn analyse(
         ks,
         policies: rows,
         funnel: funnel(bugs, said, options),
-        abstention: abstention_source.map(|source| abstention(bugs, &source, options)),
-        score: score_source.map(|source| score(bugs, &source)),
+        abstention: abstention_source.map(|source| abstention(bugs, other, &source, options)),
+        score: score_source.map(|source| score(bugs, other, &source, options)),
+        differences: Vec::new(),
+        keys: patches()
+            .map(|patch| PatchKey {
+                instance: patch.instance_id.clone(),
+                agent: patch.agent.clone(),
+                patch: patch.patch_id.clone(),
+                resolved: patch.resolved,
+            })
+            .collect(),
         notes,
     })
+}
+
+fn score_sources<'a>(bugs: &'a Bugs<'_>) -> impl Iterator<Item = &'a str> {
+    bugs.values().flatten().filter_map(|patch| {
+        let validation = patch.validation.as_ref()?;
+        validation.score.map(|_| validation.source.as_str())
+    })
+}
+
+fn abstention_sources<'a>(bugs: &'a Bugs<'_>) -> impl Iterator<Item = &'a str> {
+    let patches = bugs.values().flatten();
+    patches.filter_map(|patch| Some(patch.abstention.as_ref()?.source.as_str()))
+}
+
+/// The scores of other results, where they are of the same source as the measured ones.
+fn other_scores<'a>(
+    other: Option<&Bugs<'a>>,
+    is_same_source: impl Fn(&Bugs<'a>) -> bool,
+    scores: impl Fn(&Bugs<'a>) -> Vec<Scored<'a>>,
+) -> Other<'a> {
+    match other {
+        None => Other::None,
+        Some(bugs) if !is_same_source(bugs) => {
+            Other::Unusable("the other results have scores of another source")
+        }
+        Some(bugs) => Other::Scores(scores(bugs)),
+    }
 }
 
 /// The one source of numbers, or a note that there are several.
@@ -394,6 +443,7 @@ fn row(
     let mut typed: Vec<TypedBug> = Vec::new();
     let mut shown_by_bug: Vec<(f64, f64)> = Vec::with_capacity(bugs.len());
     let mut at_1: Vec<f64> = Vec::new();
+    let mut said: Vec<Option<bool>> = Vec::new();
     for patches in bugs.values() {
         let mut bug = BugRuns {
             attempt: true,
@@ -404,9 +454,11 @@ fn row(
         for patch in patches {
             let Some(decided) = stages.decide(patch, options, cutoff) else {
                 unjudged += 1;
+                said.push(None);
                 continue;
             };
             let accepted = decided.attempt && decided.accepted;
+            said.push(Some(accepted));
             counts.add(decided.success, accepted);
             if decided.reached {
                 counts_reached.add(decided.success, accepted);
@@ -471,6 +523,7 @@ fn row(
         recall_at: at(m::validation_recall_at_k)?,
         lift: m::lift_by_type(&typed),
         counts,
+        decided: said,
     })
 }
 
@@ -543,7 +596,26 @@ fn funnel(bugs: &Bugs<'_>, said: Said, options: &AnalysisOptions) -> Vec<FunnelS
         .collect()
 }
 
-fn abstention(bugs: &Bugs<'_>, source: &str, options: &AnalysisOptions) -> AbstentionAnalysis {
+/// The probabilities of success, run by run: that one of many runs succeeds is more likely than was asked for.
+fn chances<'a>(bugs: &Bugs<'a>) -> Vec<Scored<'a>> {
+    bugs.values()
+        .flatten()
+        .filter_map(|patch| {
+            Some(Scored {
+                instance: &patch.instance_id,
+                truth: patch.resolved,
+                score: patch.abstention.as_ref()?.probability,
+            })
+        })
+        .collect()
+}
+
+fn abstention(
+    bugs: &Bugs<'_>,
+    other: Option<&Bugs<'_>>,
+    source: &str,
+    options: &AnalysisOptions,
+) -> AbstentionAnalysis {
     let (mut items, mut rates) = (Vec::new(), Vec::new());
     let mut counts = Confusion::default();
     let mut disagreeing = 0;
@@ -570,6 +642,11 @@ fn abstention(bugs: &Bugs<'_>, source: &str, options: &AnalysisOptions) -> Abste
         rates.extend(m::share(right, patches.len() as u64));
     }
     let probabilities: Vec<f64> = items.iter().map(|item| item.1).collect();
+    let other = other_scores(
+        other,
+        |bugs| abstention_sources(bugs).all(|found| found == source),
+        chances,
+    );
     AbstentionAnalysis {
         bugs: items.len() as u64,
         counts,
@@ -579,21 +656,44 @@ fn abstention(bugs: &Bugs<'_>, source: &str, options: &AnalysisOptions) -> Abste
         no_skill: m::no_skill_precision(&items),
         curve: m::precision_recall_curve(&items),
         wasserstein: m::wasserstein_1(&probabilities, &rates),
+        calibration: calibration::analyse(&chances(bugs), &other, options),
     }
 }
 
-fn score(bugs: &Bugs<'_>, source: &str) -> ScoreAnalysis {
-    let items: Vec<(bool, f64)> = bugs
-        .values()
+/// The scores of what reached validation.
+fn scores<'a>(bugs: &Bugs<'a>) -> Vec<Scored<'a>> {
+    bugs.values()
         .flatten()
         .filter(|patch| passed_stages(patch) == Some(true))
-        .filter_map(|patch| Some((patch.resolved, patch.validation.as_ref()?.score?)))
-        .collect();
+        .filter_map(|patch| {
+            Some(Scored {
+                instance: &patch.instance_id,
+                truth: patch.resolved,
+                score: patch.validation.as_ref()?.score?,
+            })
+        })
+        .collect()
+}
+
+fn score(
+    bugs: &Bugs<'_>,
+    other: Option<&Bugs<'_>>,
+    source: &str,
+    options: &AnalysisOptions,
+) -> ScoreAnalysis {
+    let scored = scores(bugs);
+    let items: Vec<(bool, f64)> = scored.iter().map(|item| (item.truth, item.score)).collect();
+    let other = other_scores(
+        other,
+        |bugs| score_sources(bugs).all(|found| found == source),
+        scores,
+    );
     ScoreAnalysis {
         patches: items.len() as u64,
         source: source.to_owned(),
         average_precision: m::average_precision(&items),
         no_skill: m::no_skill_precision(&items),
         curve: m::precision_recall_curve(&items),
+        calibration: calibration::analyse(&scored, &other, options),
     }
 }

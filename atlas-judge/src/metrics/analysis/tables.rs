@@ -1,7 +1,13 @@
 //! The analysis as tables, for Markdown and for pages alike.
 
-use super::{AbstentionAnalysis, Analysis, CriticAnalysis, PolicyAnalysis, ScoreAnalysis};
-use crate::metrics::{ConfidenceInterval, Confusion, share};
+use super::{
+    AbstentionAnalysis, Analysis, CalibrationAnalysis, Change, CriticAnalysis, PairedDifference,
+    PolicyAnalysis, ScoreAnalysis,
+};
+use crate::metrics::{
+    CalibrationMethod, ConfidenceInterval, Confusion, OperatingPoint, Reliability, RiskCoverage,
+    share,
+};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -176,6 +182,9 @@ impl Analysis {
         for table in self.judges_beside() {
             table.markdown(&mut text);
         }
+        if let Some(table) = differences(&self.differences) {
+            table.markdown(&mut text);
+        }
         for set in &self.policies {
             let _ = write!(
                 text,
@@ -200,6 +209,12 @@ impl Analysis {
             for said in [found, score].into_iter().flatten() {
                 let _ = write!(text, "\n{}\n", plain(&said));
             }
+            for table in calibration_tables(&set.calibrations()) {
+                table.markdown(&mut text);
+            }
+            if let Some(table) = differences(&set.differences) {
+                table.markdown(&mut text);
+            }
         }
         for critic in &self.critics {
             let _ = write!(
@@ -211,6 +226,9 @@ impl Analysis {
             critic.quality().markdown(&mut text);
             critic.by_agent().markdown(&mut text);
             let _ = write!(text, "\n{}\n", critic.order_summary());
+            for table in calibration_tables(&critic.calibrations()) {
+                table.markdown(&mut text);
+            }
         }
         text
     }
@@ -402,6 +420,201 @@ impl PolicyAnalysis {
         }
         table
     }
+}
+
+/// Calibrations with the names of their scores.
+pub(crate) type Calibrations<'a> = Vec<(&'static str, &'a CalibrationAnalysis)>;
+
+impl PolicyAnalysis {
+    pub(crate) fn calibrations(&self) -> Calibrations<'_> {
+        let abstention = self.abstention.as_ref();
+        let score = self.score.as_ref();
+        let found = [
+            (
+                "abstention, by patch",
+                abstention.and_then(|found| found.calibration.as_ref()),
+            ),
+            (
+                "validation score, by patch",
+                score.and_then(|found| found.calibration.as_ref()),
+            ),
+        ];
+        let found = found.into_iter();
+        found
+            .filter_map(|(name, found)| Some((name, found?)))
+            .collect()
+    }
+}
+
+impl CriticAnalysis {
+    pub(crate) fn calibrations(&self) -> Calibrations<'_> {
+        let found = self.calibration.iter();
+        found.map(|found| ("confidence, by test", found)).collect()
+    }
+}
+
+/// The name of a method for people.
+pub(crate) fn method_name(method: CalibrationMethod) -> &'static str {
+    match method {
+        CalibrationMethod::Platt => "Platt",
+        CalibrationMethod::Isotonic => "isotonic",
+    }
+}
+
+/// How far scores mean what they say, and thresholds for the wanted precision; none without scores.
+pub(crate) fn calibration_tables(of: &Calibrations<'_>) -> Vec<Table> {
+    let mut errors = Table::new(&[
+        "Calibration",
+        "Scores",
+        "Right",
+        "ECE",
+        "Largest error",
+        "Brier",
+        "AURC",
+        "Best AURC",
+        "AURC without skill",
+    ]);
+    let mut head = "Precision".to_owned();
+    let mut points = Table::new(&[
+        "",
+        "Threshold",
+        "Shown",
+        "Precision",
+        "95 %",
+        "Recall",
+        "95 %",
+        "Coverage",
+        "95 %",
+    ]);
+    let mut fits = Table::new(&["Fitted to", "Scores", "Right", "Applied to", "Fit"]);
+    for (name, found) in of {
+        let parts = (&found.reliability, &found.risk_coverage);
+        errors
+            .rows
+            .push(error_row(name, found.items, Some(found.right), parts));
+        if let Some(target) = &found.target {
+            head = format!("Precision of at least {}", percent(Some(target.precision)));
+            let threshold = target.threshold.map(|from| decimal(Some(from)));
+            let threshold = threshold.unwrap_or_else(|| "none reaches it".to_owned());
+            points
+                .rows
+                .push(point_row(name, threshold, target.point.as_ref()));
+        }
+        let Some(after) = &found.calibrated else {
+            continue;
+        };
+        let name = format!("{name}, {} on unseen tasks", method_name(after.method));
+        let parts = (&after.reliability, &after.risk_coverage);
+        errors.rows.push(error_row(&name, after.items, None, parts));
+        if found.target.is_some() {
+            let thresholds: Vec<String> = after
+                .fits
+                .iter()
+                .map(|fit| decimal(fit.threshold))
+                .collect();
+            let row = point_row(&name, thresholds.join(" and "), after.point.as_ref());
+            points.rows.push(row);
+        }
+        for fit in &after.fits {
+            fits.rows.push(vec![
+                format!("{name}: {}", fit.on),
+                fit.items.to_string(),
+                fit.right.to_string(),
+                fit.applied_to.to_string(),
+                fit.fault.clone().unwrap_or_else(|| "ok".to_owned()),
+            ]);
+        }
+    }
+    points.head[0] = head;
+    [errors, points, fits]
+        .into_iter()
+        .filter(|table| !table.rows.is_empty())
+        .collect()
+}
+
+fn error_row(
+    name: &str,
+    items: u64,
+    right: Option<u64>,
+    (reliability, curve): (&Option<Reliability>, &Option<RiskCoverage>),
+) -> Vec<String> {
+    let of = |part: fn(&Reliability) -> f64| decimal(reliability.as_ref().map(part));
+    let area = |part: fn(&RiskCoverage) -> f64| decimal(curve.as_ref().map(part));
+    vec![
+        name.to_owned(),
+        items.to_string(),
+        right.map_or_else(|| "–".to_owned(), |right| right.to_string()),
+        of(|found| found.expected_error),
+        of(|found| found.maximum_error),
+        of(|found| found.brier),
+        area(|found| found.area),
+        area(|found| found.best_area),
+        area(|found| found.no_skill),
+    ]
+}
+
+fn point_row(name: &str, threshold: String, point: Option<&OperatingPoint>) -> Vec<String> {
+    let dash = || "–".to_owned();
+    vec![
+        name.to_owned(),
+        threshold,
+        point.map_or_else(dash, |point| point.shown.to_string()),
+        percent(point.and_then(|point| point.precision)),
+        interval(point.and_then(|point| point.precision_interval)),
+        percent(point.and_then(|point| point.recall)),
+        interval(point.and_then(|point| point.recall_interval)),
+        percent(point.and_then(|point| point.coverage)),
+        interval(point.and_then(|point| point.coverage_interval)),
+    ]
+}
+
+/// What each second policy has more than the first, in points of percent; none without pairs.
+pub(crate) fn differences(pairs: &[PairedDifference]) -> Option<Table> {
+    let mut table = Table::new(&[
+        "Difference, in points",
+        "Tasks",
+        "Patches",
+        "Precision",
+        "95 %",
+        "Recall",
+        "95 %",
+        "Accuracy",
+        "95 %",
+        "Success @1",
+        "95 %",
+    ]);
+    for pair in pairs {
+        let mut cells = vec![
+            format!("{} − {}", pair.b, pair.a),
+            pair.bugs.to_string(),
+            pair.patches.to_string(),
+        ];
+        for change in [
+            pair.precision,
+            pair.recall,
+            pair.accuracy,
+            pair.success_at_1,
+        ] {
+            cells.extend(change_cells(change));
+        }
+        table.rows.push(cells);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn change_cells(change: Option<Change>) -> [String; 2] {
+    let signed = |share: f64| match format!("{:+.1}", share * 100.0).as_str() {
+        "+0.0" | "-0.0" => "0.0".to_owned(),
+        text => text.replace('-', "−"),
+    };
+    let dash = || "–".to_owned();
+    let interval = change.and_then(|change| change.interval);
+    [
+        change.map_or_else(dash, |change| signed(change.difference)),
+        interval.map_or_else(dash, |found| {
+            format!("{} to {}", signed(found.low), signed(found.high))
+        }),
+    ]
 }
 
 impl AbstentionAnalysis {

@@ -1,5 +1,6 @@
 //! Compares the metrics with stored values.
 
+mod calibration;
 mod case;
 mod papers;
 mod policies;
@@ -25,8 +26,11 @@ const QUANTITIES: &[(&str, Quantity)] = &[
     ("critic_rule_and_aggregation", policies::critic),
     ("expected_net_value", policies::net_value),
     ("filtered_success_at_k", policies::filtered_success),
+    ("isotonic", calibration::isotonic),
     ("lift_by_type", policies::lift),
     ("majority_vote", policies::vote),
+    ("operating_point", calibration::operating_point),
+    ("paired_ratio_differences", calibration::ratio_differences),
     ("paper1_table5_ci_reconstruction", papers::table_5),
     ("paper1_yield_and_distributions", papers::yields),
     ("paper2_abstention_counts", papers::abstention_counts),
@@ -37,8 +41,11 @@ const QUANTITIES: &[(&str, Quantity)] = &[
     ("pass_at_k", statistics::pass_at_k),
     ("patch_correctness_score", policies::correctness_score),
     ("percentile_cutoff", policies::percentile_cutoff),
+    ("platt", calibration::platt),
     ("precision_recall_curve", statistics::curve),
     ("random_baseline", policies::random_baseline),
+    ("reliability", calibration::reliability),
+    ("risk_coverage", calibration::risk_coverage),
     ("spearman_ties", statistics::spearman),
     ("validation_recall_at_k", policies::validation_recall),
     ("wasserstein_1d", statistics::wasserstein),

@@ -6,7 +6,7 @@ use crate::metrics as m;
 use serde_json::{Value, json};
 
 /// Truths and scores of one length.
-fn scored(case: &mut Case<'_>) -> Result<Vec<(bool, f64)>, Fault> {
+pub(super) fn scored(case: &mut Case<'_>) -> Result<Vec<(bool, f64)>, Fault> {
     let truths: Vec<Flag> = case.input("y_true")?;
     let scores: Vec<f64> = case.input("scores")?;
     if truths.len() != scores.len() {
