@@ -177,7 +177,7 @@ fn an_operating_point_by_hand() {
         threshold_for_precision(&[(false, 0.9), (true, 0.1)], 0.9),
         None
     );
-    // Two scores that are equal cannot be told apart.
+    // A threshold shows both of two equal scores, or neither.
     assert_eq!(
         threshold_for_precision(&[(false, 0.9), (true, 0.9)], 0.9),
         None

@@ -18,7 +18,7 @@ fn server(answer: fn(usize) -> Option<(u16, String)>) -> (String, Arc<AtomicUsiz
     (address, asked)
 }
 
-/// The same, told what it is asked.
+/// A server like [`server`], whose answer may depend on the body of the request.
 fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1#m", listener.local_addr().unwrap());

@@ -65,7 +65,7 @@ pub(super) fn between(
     b: &PolicyAnalysis,
     options: &AnalysisOptions,
 ) -> Vec<PairedDifference> {
-    // The first one shows everything, whoever judges.
+    // The first policy shows every patch, so it is the same for all judges.
     let rows = a.policies.iter().skip(1);
     rows.filter_map(|row| {
         let same = b.policies.iter().find(|other| other.name == row.name)?;

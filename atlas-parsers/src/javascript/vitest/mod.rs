@@ -389,8 +389,8 @@ impl State {
             self.end_listing();
             self.end_message();
             self.after_files = true;
-            // The list of failures goes on behind this line: it is printed on standard error, this line on standard
-            // output, and whoever joined the two put one into the other.
+            // The list of failures goes to standard error and this line to standard output. Where a log holds both
+            // streams, the list may go on behind this line.
             if self.at != At::Failures(Part::Tests) || self.due == 0 {
                 self.at = At::Progress;
             }
