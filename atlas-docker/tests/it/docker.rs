@@ -310,6 +310,16 @@ async fn a_missing_base_image_is_replaced_or_named() {
             "{drift}"
         );
 
+        // The Dockerfile of an image of an old Debian copies a script that others do without.
+        let old = with_base(format!("{name}:1.21-buster"));
+        let copies = dockerfile(&engine.label).replacen(
+            "\nWORKDIR",
+            "\nCOPY scripts/archive.sh /opt/atlas/scripts/\nWORKDIR",
+            1,
+        );
+        let (environment, ..) = built(&builder, &repository, &old, &copies).await;
+        assert_eq!(environment.plan.base_image, format!("{name}:1.23-bookworm"));
+
         let cx = RunContext::new("engine-tests");
         let exact = DockerOptions {
             exact: true,

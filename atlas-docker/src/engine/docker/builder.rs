@@ -201,15 +201,17 @@ impl Builder for DockerBuilder {
     ) -> Result<BuildOutcome, Error> {
         cx.check("build image")?;
         let started = Instant::now();
+        // What the Dockerfile copies follows from the plan that it was written for, not from the image that takes the
+        // place of the planned one.
+        let mut files = context_files(plan).map_err(|why| {
+            let name = repository.name.clone();
+            Error::new(ErrorKind::InvalidInput, "build image", name).with_source(why)
+        })?;
         let mut plan = plan.clone();
         let (base, mut hash) = tokio::try_join!(
             base::resolve(&self.engine, cx, &mut plan),
             self.hash(repository)
         )?;
-        let mut files = context_files(&plan).map_err(|why| {
-            let name = repository.name.clone();
-            Error::new(ErrorKind::InvalidInput, "build image", name).with_source(why)
-        })?;
         let mut dockerfile = dockerfile.to_owned();
         let setup = self.engine.options().registries.setup()?;
         dockerfile = dockerfile::with_settings(&dockerfile, &setup.stage, &setup.root);
