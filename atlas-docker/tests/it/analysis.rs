@@ -124,6 +124,30 @@ fn manifests_of_the_pull_request_only_add_a_prefetch() {
 }
 
 #[test]
+fn a_lockfile_that_the_pull_request_brings_is_fetched_as_it_is() {
+    let files = [
+        (
+            "Cargo.toml",
+            "[package]\nname = \"p\"\nversion = \"0.1.0\"\n",
+        ),
+        ("src/lib.rs", "#[test]\nfn t() {}\n"),
+    ];
+    let folder = folder(&files);
+    let mut repository = repository(folder.path());
+    let head = &mut repository.head_manifests;
+    head.insert("Cargo.toml".to_owned(), files[0].1.into());
+    let without = plan(&repository, &AnalysisOptions::default()).prefetch;
+    assert!(
+        without[0].starts_with("rm -f Cargo.lock && {"),
+        "{without:?}"
+    );
+    let head = &mut repository.head_manifests;
+    head.insert("Cargo.lock".to_owned(), b"version = 4\n".to_vec());
+    let with = plan(&repository, &AnalysisOptions::default()).prefetch;
+    assert_eq!(with, ["cargo fetch"]);
+}
+
+#[test]
 fn a_prefetch_leaves_out_what_leads_into_its_own_copy() {
     let base = folder(&[
         (

@@ -140,9 +140,11 @@ fn workspace(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         "{own}cargo test --no-run --no-fail-fast{flags} || echo 'atlas: not every target compiles'"
     ));
     if facts.changes_manifests {
-        // A lockfile that the build wrote is for Base's manifests.
+        // A lockfile that the build wrote is for Base's manifests. One that the pull request brings is its own.
         let again = if tree.has("Cargo.lock") {
             fetch
+        } else if facts.head.has("Cargo.lock") {
+            format!("{own}cargo fetch")
         } else {
             format!("rm -f Cargo.lock && {{ {fetch}; }}")
         };
