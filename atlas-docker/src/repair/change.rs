@@ -223,9 +223,8 @@ fn without_npm_package(plan: &mut EnvironmentPlan, name: &str) -> bool {
             .map(|section| shell_quote(&format!("{section}[{name}]")))
             .join(" ")
     );
-    let installs = |command: &&mut String| {
-        command.contains("npm ci") || command.contains("npm install --no-audit")
-    };
+    let installs =
+        |command: &&mut String| command.contains("npm ci") || command.contains("npm install --no-");
     let Some(command) = plan.build.iter_mut().find(installs) else {
         return false;
     };
@@ -237,9 +236,11 @@ fn without_npm_package(plan: &mut EnvironmentPlan, name: &str) -> bool {
         .and_then(|rest| rest.strip_prefix(SAVE))
     {
         Some(rest) => format!("( {SAVE}{drop}{rest}"),
-        None => format!(
+        // A lockfile no longer agrees with the manifest.
+        None if command.contains("npm ci") => format!(
             "( {SAVE}{drop}npm install --no-audit --no-fund || {{ {command}; }}; {RESTORE} )"
         ),
+        None => format!("( {SAVE}{drop}{{ {command}; }}; {RESTORE} )"),
     };
     plan.drift.push(format!(
         "`{name}`, a development dependency that nothing which is tested names, cannot be had and is left out"
@@ -357,6 +358,24 @@ mod tests {
         assert_eq!(command.matches("mktemp").count(), 1, "{command}");
         assert!(command.contains("npm install --no-audit --no-fund || { npm ci"));
         assert_eq!(plan.drift.len(), 2);
+    }
+
+    #[test]
+    fn a_package_is_left_out_where_no_lockfile_pins_any() {
+        let install = "npm install --no-package-lock --no-audit --no-fund --before=2025-01-01";
+        let mut plan = EnvironmentPlan {
+            build: vec!["node --version".to_owned(), install.to_owned()],
+            ..EnvironmentPlan::default()
+        };
+        let change = Change::WithoutNpmPackage("typescript".to_owned());
+        assert!(change.apply(&mut plan));
+        assert!(!change.apply(&mut plan));
+        let command = &plan.build[1];
+        assert!(
+            command.contains(&format!("; {{ {install}; }}; code=$?")),
+            "{command}"
+        );
+        assert_eq!(command.matches("npm install").count(), 1, "{command}");
     }
 
     #[test]

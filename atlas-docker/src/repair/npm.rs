@@ -32,6 +32,22 @@ const TOOLS: &[&str] = &[
     "node_modules",
 ];
 
+/// How the settings of programs begin that look at sources, and that no test runs.
+const LINTERS: &[&str] = &[
+    ".commitlintrc",
+    ".eslintrc",
+    ".lintstagedrc",
+    ".prettierrc",
+    ".releaserc",
+    ".stylelintrc",
+    "commitlint.config.",
+    "eslint.config.",
+    "lint-staged.config.",
+    "prettier.config.",
+    "release.config.",
+    "stylelint.config.",
+];
+
 /// A package whose download fails, and that comes in only through development dependencies of the root
 /// which no source, test or setting names: these are left out.
 pub(super) fn packages(symptom: &Symptom<'_>) -> Vec<Repair> {
@@ -140,7 +156,9 @@ fn is_needed(tree: &Tree, manifest: &Value, name: &str) -> bool {
     };
     let is_tool = |path: &str| {
         let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
-        folders.split('/').any(|folder| TOOLS.contains(&folder)) || file.contains(".bench.")
+        folders.split('/').any(|folder| TOOLS.contains(&folder))
+            || file.contains(".bench.")
+            || LINTERS.iter().any(|start| file.starts_with(start))
     };
     let is_code = |path: &str| {
         path.rsplit_once('.')
@@ -224,6 +242,18 @@ mod tests {
         assert_eq!(of(&[("package.json", &needed)]), []);
         let own = manifest.replace("devDependencies", "dependencies");
         assert_eq!(of(&[("package.json", &own)]), []);
+    }
+
+    #[test]
+    fn what_only_a_linter_is_set_up_with_is_left_out() {
+        let manifest = r#"{"scripts": {"lint": "eslint .", "test": "tape test"}, "devDependencies": {"top-sites": "1"}}"#;
+        let out = [Change::WithoutNpmPackage("top-sites".to_owned())];
+        let flat = ("eslint.config.mjs", "import base from 'top-sites/node';\n");
+        assert_eq!(of(&[("package.json", manifest), flat]), out);
+        let old = (".eslintrc", "{\"extends\": \"top-sites\"}");
+        assert_eq!(of(&[("package.json", manifest), old]), out);
+        let babel = (".babelrc", "{\"presets\": [\"top-sites\"]}");
+        assert_eq!(of(&[("package.json", manifest), babel]), []);
     }
 
     #[test]
