@@ -9,7 +9,7 @@ use atlas_core::{
     Applied, CommitSha, Error, ErrorKind, FileContent, FileMode, Overlay, Patch, PatchApplier,
     RunContext,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Lays patches on one commit of a clone, by the same ladder for gold patches and predictions.
@@ -58,6 +58,19 @@ impl FolderApplier {
         self.temp = folder.into();
         self
     }
+}
+
+/// The paths that a repository's index (`.git/index`) holds, for those who have that file alone: what git tracks, as
+/// opposed to what builds left beside it.
+///
+/// # Errors
+/// The file is no index that git can read.
+///
+/// # Cancellation
+/// Dropping the future is harmless.
+pub async fn index_paths(index: &[u8]) -> Result<BTreeSet<String>, Error> {
+    let scratch = Scratch::alone(&std::env::temp_dir()).await?;
+    Ok(scratch.paths_of_index(index).await?.into_iter().collect())
 }
 
 #[async_trait]

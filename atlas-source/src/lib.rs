@@ -20,7 +20,7 @@ mod split;
 mod submodules;
 mod test_data;
 
-pub use applier::{CommitApplier, FolderApplier};
+pub use applier::{CommitApplier, FolderApplier, index_paths};
 pub use apply::{ApplyOutcome, Rung, Tried, apply};
 pub use doctor::{
     Diagnosis, LadderStep, Mended, PatchFault, PatchFaultKind, TreeReset, Tries, Try, climb_as,
@@ -31,5 +31,6 @@ pub use overlay::{OverlayOutcome, OverlayState, manifests_of, overlay};
 pub use pull_request::{PullRequestCommits, problem_statement};
 pub use remarks::changes_remarks_alone;
 pub use repository::{ChangeKind, ChangedFile, EntryKind, GitRepo, TreeEntry, is_url};
+pub use rules::test_files;
 pub use seal::{History, SEALED_BRANCH, Sealed, Submodule, seal};
 pub use split::{Side, SplitDecision, SplitPullRequest, split};

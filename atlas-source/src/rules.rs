@@ -379,6 +379,14 @@ impl PathRules {
     }
 }
 
+/// Those of a repository's files that hold tests or belong to tests by their paths, as [`split`](crate::split) tells them
+/// from others; files that hold both, as in Rust, are not among them. Whether a file defines a test is not looked at.
+pub fn test_files<'a>(files: &[&'a str]) -> Vec<&'a str> {
+    let rules = PathRules::new(files.iter().copied());
+    let tests = files.iter().filter(|path| rules.decide(path).test);
+    tests.copied().collect()
+}
+
 /// Whether a C or C++ file may be a test program by its name: `xmltest.cpp`, but also `latest.cpp`,
 /// so that its content must decide.
 pub(crate) fn may_be_test_program(path: &str) -> bool {

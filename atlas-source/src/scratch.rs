@@ -144,6 +144,17 @@ impl Scratch {
         Ok(())
     }
 
+    /// The paths that an index of another repository holds.
+    pub(crate) async fn paths_of_index(&self, index: &[u8]) -> Result<Vec<String>, Error> {
+        write(&self.index(), index).await?;
+        let output = self.git().args(["ls-files", "-z"]).checked().await?;
+        let paths = output.stdout.split(|byte| *byte == 0);
+        Ok(paths
+            .filter(|path| !path.is_empty())
+            .map(|path| String::from_utf8_lossy(path).into_owned())
+            .collect())
+    }
+
     /// The tree that the index describes.
     pub(crate) async fn write_tree(&self) -> Result<String, Error> {
         Ok(self.git().arg("write-tree").checked().await?.line())

@@ -3,10 +3,10 @@
 use crate::retry::Patience;
 use async_trait::async_trait;
 use atlas_core::{
-    Applied, Error, ErrorKind, FileContent, FileMode, Patch, PatchApplier, RunContext,
+    Applied, Error, ErrorKind, FileContent, FileMode, Patch, PatchApplier, PatchKind, RunContext,
 };
 use atlas_docker::DockerEngine;
-use atlas_source::{CommitApplier, FolderApplier};
+use atlas_source::{CommitApplier, FolderApplier, index_paths};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -104,6 +104,19 @@ impl ImageTree {
     }
 }
 
+impl ImageTree {
+    /// What git tracks in the image's repository; none where it has no index.
+    async fn tracked(&self, cx: &RunContext) -> Result<Option<BTreeSet<String>>, Error> {
+        const INDEX: &str = ".git/index";
+        let mut found = self.files(cx, &BTreeSet::from([INDEX.to_owned()])).await?;
+        match found.remove(INDEX) {
+            // An index that cannot be read tells nothing.
+            Some(index) => Ok(index_paths(&index.bytes).await.ok()),
+            None => Ok(None),
+        }
+    }
+}
+
 #[async_trait]
 impl PatchApplier for ImageTree {
     async fn apply(&self, cx: &RunContext, patches: &[&Patch]) -> Result<Applied, Error> {
@@ -124,7 +137,7 @@ impl PatchApplier for ImageTree {
                     .flat_map(|file| file.paths().map(str::to_owned).collect::<Vec<_>>()),
             );
         }
-        let files = match self.files(cx, &paths).await {
+        let mut files = match self.files(cx, &paths).await {
             Ok(files) => files,
             // A path that leaves the repository is the patch's fault.
             Err(why) if why.kind() == ErrorKind::InvalidInput => {
@@ -135,6 +148,19 @@ impl PatchApplier for ImageTree {
             }
             Err(why) => return Err(why),
         };
+        // What the environment's build left (a lock file) is no file of Base: a patch may bring one of that name.
+        let mut created: BTreeSet<String> = BTreeSet::new();
+        for patch in patches {
+            let new = patch.files().unwrap_or_default();
+            let new = new.iter().filter(|file| file.kind == PatchKind::Create);
+            created.extend(new.map(|file| file.path().to_owned()));
+        }
+        created.retain(|path| files.contains_key(path));
+        if !created.is_empty()
+            && let Some(tracked) = self.tracked(cx).await?
+        {
+            files.retain(|path, _| !created.contains(path) || tracked.contains(path));
+        }
         FolderApplier::new(files).apply(cx, patches).await
     }
 }

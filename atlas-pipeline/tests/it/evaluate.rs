@@ -167,5 +167,25 @@ fn predictions_are_graded_in_every_mode() {
             assert_eq!(verdict["outcome"], outcome, "{mode} {name}");
         }
     }
-    docker(&["rmi", "--force", row["image"].as_str().unwrap()]);
+
+    // A build may leave a file that the base commit does not have, and a patch may bring one of that name.
+    let (image, left) = (row["image"].as_str().unwrap(), "atlas-test-left:evaluate");
+    let name = format!("atlas-test-left-{}", std::process::id());
+    let script = "echo built > /testbed/made.lock";
+    docker(&["run", "--name", &name, image, "bash", "-c", script]);
+    docker(&["commit", "--change", "CMD [\"/bin/bash\"]", &name, left]);
+    docker(&["rm", &name]);
+    let mut with_left = row.clone();
+    with_left["image"] = json!(left);
+    std::fs::write(place.path("out/dataset.jsonl"), format!("{with_left}\n")).unwrap();
+    let brings = format!(
+        "{gold}diff --git a/made.lock b/made.lock\nnew file mode 100644\n--- /dev/null\n+++ b/made.lock\n\
+         @@ -0,0 +1 @@\n+brought\n"
+    );
+    let prediction =
+        json!({"instance_id": ID, "model_name_or_path": "brings", "model_patch": brings});
+    std::fs::write(place.path("brings.jsonl"), format!("{prediction}\n")).unwrap();
+    let [report, _, verdict] = evaluate(&place, "strict", "brings", "brings.jsonl");
+    assert_eq!(report["resolved_ids"], json!([ID]), "{verdict}");
+    docker(&["rmi", "--force", left, image]);
 }
