@@ -8,6 +8,7 @@ mod prompt;
 pub mod abstention;
 pub mod alignment;
 pub mod attempts;
+pub mod candidates;
 pub mod classes;
 pub mod critic;
 pub mod hints;
@@ -19,4 +20,4 @@ mod report;
 
 pub use bug_report::BugReport;
 pub use prompt::Prompt;
-pub use report::policies_report;
+pub use report::{PageTable, policies_report, policies_report_with};

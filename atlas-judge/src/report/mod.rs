@@ -9,18 +9,40 @@ mod figures;
 mod html;
 
 use crate::metrics::BeyondRuns;
-use crate::metrics::analysis::{Analysis, Population, critic_name, differences};
+use crate::metrics::analysis::{Analysis, Population, Table, critic_name, differences};
 use html::Html;
+
+/// A table that stands before all figures of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageTable {
+    /// What it is called.
+    pub title: String,
+    /// What its reader must know.
+    pub said: String,
+    /// The words at the head of its columns.
+    pub head: Vec<String>,
+    /// Its rows, each with as many cells.
+    pub rows: Vec<Vec<String>>,
+}
 
 /// The page of an analysis, as HTML.
 ///
 /// The same analysis gives the same bytes.
 pub fn policies_report(analysis: &Analysis, title: &str) -> String {
+    policies_report_with(analysis, title, &[])
+}
+
+/// The same with tables before its figures.
+pub fn policies_report_with(analysis: &Analysis, title: &str, tables: &[PageTable]) -> String {
     let mut page = Html::new(title);
     page.heading(1, title);
     page.paragraph(&analysis.summary());
     page.paragraph(&settings(analysis));
     page.notes(&analysis.notes);
+    for table in tables {
+        let (head, rows) = (table.head.clone(), table.rows.clone());
+        page.figure(&table.title, &table.said, Err(""), &[Table { head, rows }]);
+    }
     let beside = analysis.judges_beside();
     if !beside.is_empty() {
         page.open_section("Judges side by side", false);

@@ -10,6 +10,7 @@ mod choice;
 mod combine;
 mod cut;
 mod decision;
+mod dependents;
 mod facts;
 mod review;
 mod stage;
@@ -22,6 +23,7 @@ pub use choice::{Choice, ChoiceCandidate, choose};
 pub use combine::{Combined, FunnelStep, PatchRecord, Policies, combine};
 pub use cut::{cut_middle, estimated_tokens};
 pub use decision::{Decided, DecisionError, DecisionRule, Population, Scored, decide};
+pub use dependents::direct_dependencies;
 pub use facts::{Reproduction, TargetOutcome, TestFacts, TestTarget};
 pub use review::{
     PromptLimits, ReviewOptions, SpecificationReview, TrajectoryReview, review_prompt_versions,
