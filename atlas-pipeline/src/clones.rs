@@ -1,8 +1,8 @@
 //! Clones on this machine, by the names of their repositories.
 
-use atlas_core::{Error, ErrorKind};
-use atlas_source::GitRepo;
-use std::path::Path;
+use atlas_core::{CommitSha, Error, ErrorKind, Instance};
+use atlas_source::{EntryKind, GitRepo};
+use std::path::{Component, Path, PathBuf};
 
 /// The clone of `owner/name`: among the clones of a folder, named `owner__name`, `owner/name` or `name`, each
 /// also with `.git` behind it; else the folder itself.
@@ -38,6 +38,79 @@ pub(crate) async fn clone_among(given: &Path, name: &str) -> Result<GitRepo, Err
         )
         .with_source(why)
     })
+}
+
+/// The files of an instance at its base commit.
+#[derive(Debug)]
+pub(crate) enum BaseSource {
+    /// In a clone.
+    Clone(GitRepo, CommitSha),
+    /// As they are, in a folder that is named for the instance.
+    Folder(PathBuf),
+}
+
+impl BaseSource {
+    /// Those in `given`: a folder of its own for the instance where there is one, else in a clone, as [`clone_among`]
+    /// finds it.
+    pub(crate) async fn of(given: &Path, instance: &Instance) -> Result<Self, Error> {
+        let column = |name: &str| {
+            instance.required(name).map_err(|why| {
+                let what = "find the files at the base commit:";
+                Error::new(ErrorKind::InvalidInput, what, why.to_string())
+            })
+        };
+        if let Ok(id) = instance.id() {
+            let folder = given.join(id.as_str());
+            if folder.is_dir() && !folder.join(".git").exists() && !folder.join("HEAD").exists() {
+                return Ok(Self::Folder(folder));
+            }
+        }
+        let repo = clone_among(given, column("repo")?).await?;
+        let base = repo.resolve(column("base_commit")?).await?;
+        Ok(Self::Clone(repo, base))
+    }
+
+    /// All files, by their paths from the root.
+    pub(crate) async fn files(&self) -> Result<Vec<String>, Error> {
+        let folder = match self {
+            Self::Clone(repo, base) => {
+                let found = repo.list_files(base).await?;
+                let files = found.into_iter().filter(|one| one.kind == EntryKind::File);
+                return Ok(files.map(|one| one.path).collect());
+            }
+            Self::Folder(folder) => folder,
+        };
+        let mut found = Vec::new();
+        for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
+            let entry = entry.map_err(|why| {
+                let name = folder.display().to_string();
+                Error::new(ErrorKind::Io, "look through", name).with_source(why)
+            })?;
+            if entry.file_type().is_file()
+                && let Ok(path) = entry.path().strip_prefix(folder)
+            {
+                found.push(path.to_string_lossy().into_owned());
+            }
+        }
+        Ok(found)
+    }
+
+    /// What stands in a file; none where there is no such file.
+    pub(crate) async fn read(&self, path: &str) -> Result<Option<Vec<u8>>, Error> {
+        let folder = match self {
+            Self::Clone(repo, base) => return repo.read_file(base, path).await,
+            Self::Folder(folder) => folder,
+        };
+        let is_within = Path::new(path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        let path = folder.join(path);
+        if !is_within || !path.is_file() {
+            return Ok(None);
+        }
+        let read = std::fs::read(&path).map_err(|why| Error::io("read", &path, why));
+        read.map(Some)
+    }
 }
 
 #[cfg(test)]

@@ -350,7 +350,7 @@ pub(super) struct ReviewArgs {
     model: ModelArgs,
 }
 
-fn limit(text: &str) -> Result<(String, usize), String> {
+pub(super) fn limit(text: &str) -> Result<(String, usize), String> {
     let expected = || {
         let parts = PromptLimits::PARTS.join(", ");
         format!("PART=TOKENS expected, such as `files=20000`; the parts are {parts}")

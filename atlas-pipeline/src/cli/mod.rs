@@ -9,7 +9,9 @@ mod dataset;
 mod document;
 mod dry_run;
 mod eval;
+mod facts;
 mod images;
+mod judge_bench;
 mod judging;
 mod leaderboard;
 mod metrics;
@@ -99,8 +101,12 @@ enum Command {
     Hints(Box<rows::HintsArgs>),
     /// Ask a critic whether candidate patches pass their tests, without running anything.
     Critic(Box<critic::CriticArgs>),
+    /// Write what an evaluation says of tests near each patch, for the regression check of `atlas review`.
+    Facts(facts::FactsArgs),
     /// Choose one of several candidate patches for each task, by vote or score.
     Choose(choose::ChooseArgs),
+    /// Measure a model as every policy and critic on patches of which it is known whether they are right.
+    JudgeBench(judge_bench::JudgeBenchArgs),
     /// Measure policies and critics from their results, or check the metrics against stored values.
     Metrics(Box<metrics::MetricsArgs>),
     /// Write a page of figures on policies and critics.
@@ -501,7 +507,11 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             output::failures(&report, args.format)?;
             Ok(DONE)
         }
+        Command::Facts(args) => with_runtime(|_| async move { facts::command(args).await }),
         Command::Choose(args) => choose::command(args),
+        Command::JudgeBench(args) => {
+            with_runtime(|cx| async move { judge_bench::command(&cx, args).await })
+        }
         Command::Exchanges(args) => {
             if !args.file.is_file() {
                 let place = format!("`{}`", args.file.display());

@@ -5,7 +5,7 @@ use super::{
     CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, candidate_patches,
     instance_rows, judge_items,
 };
-use crate::clones::clone_among;
+use crate::clones::BaseSource;
 use crate::evaluate::{InputFault, PredictionSource};
 use atlas_core::{
     ChatMessage, Error, ErrorKind, Instance, InstanceId, Judge, Patch, RunContext, Subject,
@@ -18,7 +18,7 @@ use atlas_judge::metrics::analysis::WHOLE_PATCH;
 use atlas_judge::variant::BaseFiles;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to foretell, and how.
 #[derive(Clone, Debug)]
@@ -186,7 +186,10 @@ async fn prepare(
         .into_iter()
         .flatten()
         .collect();
-    let files = base_files(options, row, &patches).await?;
+    let files = match &options.repos {
+        Some(repos) => base_files(repos, row, &patches).await?,
+        None => BaseFiles::new(),
+    };
     let mut found = None;
     let mut tests = Vec::new();
     if let Some(test_patch) = &test_patch {
@@ -233,36 +236,29 @@ async fn prepare(
     })
 }
 
-/// What stands at the base commit in the files that the patches change. A patch that cannot be read
-/// names no files: the critic is told what is wrong with it where it matters.
-async fn base_files(
-    options: &CriticRunOptions,
+/// What stands at the base commit in the files that patches of a row change. `repos` is a clone, a folder of clones, or
+/// one with a folder named for the row that holds the files as they are. A patch that cannot be read names no files: the
+/// critic is told what is wrong with it where it matters.
+///
+/// # Errors
+/// There is no clone of the row's repository, or no such commit in it.
+///
+/// # Cancellation
+/// Dropping the future is harmless.
+pub async fn base_files(
+    repos: &Path,
     row: &Instance,
     patches: &[&Patch],
 ) -> Result<BaseFiles, Error> {
     let mut found = BaseFiles::new();
-    let Some(repos) = &options.repos else {
-        return Ok(found);
-    };
-    let column = |name: &str| {
-        row.required(name).map_err(|why| {
-            let why = why.to_string();
-            Error::new(
-                ErrorKind::InvalidInput,
-                "find the files at the base commit:",
-                why,
-            )
-        })
-    };
-    let repo = clone_among(repos, column("repo")?).await?;
-    let base = repo.resolve(column("base_commit")?).await?;
+    let tree = BaseSource::of(repos, row).await?;
     for patch in patches {
         for file in patch.files().unwrap_or_default() {
             let Some(path) = file.old_path else { continue };
             if found.contains_key(&path) {
                 continue;
             }
-            if let Some(bytes) = repo.read_file(&base, &path).await? {
+            if let Some(bytes) = tree.read(&path).await? {
                 found.insert(path, bytes);
             }
         }

@@ -9,6 +9,7 @@ mod attempts;
 mod baseline;
 mod choose;
 mod critic;
+mod facts;
 mod input;
 mod paid;
 mod results_file;
@@ -30,7 +31,10 @@ pub use baseline::{
 pub use choose::{
     ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, choose_patches,
 };
-pub use critic::{CriticRunOptions, CriticRunReport, CriticRunResult, critic, critic_run_prompts};
+pub use critic::{
+    CriticRunOptions, CriticRunReport, CriticRunResult, base_files, critic, critic_run_prompts,
+};
+pub use facts::{TestFactsOptions, TestFactsReport, write_test_facts};
 pub(crate) use input::PATCH_ID_DIGITS;
 pub use input::{CandidatePatch, candidate_patches, instance_rows};
 pub use review::{
@@ -40,4 +44,4 @@ pub use rows::{RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, judge_ro
 pub use run::{FailedItem, JudgeItem, JudgeReport, JudgeRun, judge_items};
 pub(crate) use session::ledger;
 pub use session::{ModelSession, exchanges_beside};
-pub(crate) use verdicts::StoredVerdict;
+pub(crate) use verdicts::{StoredVerdict, Verdicts};

@@ -5,7 +5,7 @@ use super::{
     Attached, CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, Sisters,
     candidate_patches, instance_rows, judge_items,
 };
-use crate::clones::clone_among;
+use crate::clones::BaseSource;
 use crate::evaluate::{InputFault, PredictionSource};
 use crate::own_parser::rules_of_row;
 use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, RunContext, Subject};
@@ -362,20 +362,10 @@ async fn originals(
     candidate: &CandidatePatch,
     subject: &ValidationSubject,
 ) -> Result<BTreeMap<String, String>, Error> {
-    let column = |name: &str| {
-        candidate.instance.required(name).map_err(|why| {
-            Error::new(
-                ErrorKind::InvalidInput,
-                "find the original files:",
-                why.to_string(),
-            )
-        })
-    };
-    let repo = clone_among(repos, column("repo")?).await?;
-    let base = repo.resolve(column("base_commit")?).await?;
+    let tree = BaseSource::of(repos, &candidate.instance).await?;
     let mut found = BTreeMap::new();
     for path in subject.missing_originals() {
-        if let Some(bytes) = repo.read_file(&base, &path).await?
+        if let Some(bytes) = tree.read(&path).await?
             && let Ok(text) = String::from_utf8(bytes)
         {
             found.insert(path, text);

@@ -28,6 +28,7 @@ mod evaluate;
 mod gold_only;
 mod golden;
 mod harness_rows;
+mod judge_bench;
 mod judging;
 mod judging_paid;
 mod kill;
