@@ -10,6 +10,7 @@ pub mod alignment;
 pub mod attempts;
 pub mod classes;
 pub mod critic;
+pub mod ensemble;
 pub mod hints;
 pub mod validation;
 pub mod variant;

@@ -14,6 +14,7 @@ mod classes;
 mod critic;
 mod decisions;
 mod differential;
+mod ensemble;
 mod hints;
 mod label_form;
 mod metrics;

@@ -3,8 +3,10 @@
 //! JSON lines, one object a line. Several lines may be about the same patch, each with a part of what
 //! is known: lines with the same `instance_id`, `agent` and `patch_id` are one [`CandidateResult`].
 
+mod cost;
 mod read;
 
+pub use cost::{Cost, MemberCost};
 pub use read::{Results, ResultsError, ResultsReader, read_results};
 
 use serde::{Deserialize, Serialize};
