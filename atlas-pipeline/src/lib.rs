@@ -67,14 +67,15 @@ pub use failures::{EnvironmentFailure, FailureClass, FailureReport, FailureWeigh
 pub use image_name::{ImageName, ImageNameFields, InvalidImageName};
 pub use judging::{
     AbstainOptions, AbstainReport, AbstainResult, Attached, AttemptResult, AttemptRunOptions,
-    AttemptRunReport, Baseline, BaselineRunOptions, BaselineRunReport, CandidatePatch, ChoiceAmong,
-    ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, CriticRunOptions, CriticRunReport,
-    CriticRunResult, EmbedderSession, FailedItem, FittedThreshold, JudgeItem, JudgeReport,
-    JudgeRun, LikenessThreshold, ModelSession, ReviewMode, ReviewResult, ReviewRunOptions,
-    ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, Sisters, abstain,
-    abstain_prompts, attempt_prompts, candidate_patches, choose_patches, critic, critic_baseline,
-    critic_run_prompts, exchanges_beside, instance_rows, judge_attempts, judge_items, judge_rows,
-    review, review_prompts, row_prompts,
+    AttemptRunReport, Baseline, BaselineRunOptions, BaselineRunReport, CalibratorsFile,
+    CandidatePatch, ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch,
+    CombineOptions, CombineReport, CriticRunOptions, CriticRunReport, CriticRunResult,
+    EmbedderSession, EnsembleOptions, FailedItem, FittedThreshold, JudgeItem, JudgeReport,
+    JudgeRun, LikenessThreshold, MemberUse, ModelSession, ReviewMode, ReviewResult,
+    ReviewRunOptions, ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult,
+    SessionModels, Sisters, abstain, abstain_prompts, attempt_prompts, candidate_patches,
+    choose_patches, combine_results, critic, critic_baseline, critic_run_prompts, exchanges_beside,
+    instance_rows, judge_attempts, judge_items, judge_rows, review, review_prompts, row_prompts,
 };
 pub use make::{
     InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, SecondWitness,

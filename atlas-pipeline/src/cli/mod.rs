@@ -4,6 +4,7 @@ mod attempts;
 mod audit;
 mod baseline;
 mod choose;
+mod combine;
 mod critic;
 mod dataset;
 mod document;
@@ -99,6 +100,8 @@ enum Command {
     Hints(Box<rows::HintsArgs>),
     /// Ask a critic whether candidate patches pass their tests, without running anything.
     Critic(Box<critic::CriticArgs>),
+    /// Put results of single models together as a committee or a cascade, without asking anybody.
+    Combine(Box<combine::CombineArgs>),
     /// Choose one of several candidate patches for each task, by vote or score.
     Choose(choose::ChooseArgs),
     /// Measure policies and critics from their results, or check the metrics against stored values.
@@ -500,6 +503,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             let report = atlas_pipeline::failures(&args.places)?;
             output::failures(&report, args.format)?;
             Ok(DONE)
+        }
+        Command::Combine(args) => {
+            with_runtime(|cx| async move { combine::command(&cx, *args).await })
         }
         Command::Choose(args) => choose::command(args),
         Command::Exchanges(args) => {

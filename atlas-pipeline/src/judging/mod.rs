@@ -8,7 +8,9 @@ mod attached;
 mod attempts;
 mod baseline;
 mod choose;
+mod combine;
 mod critic;
+mod ensemble;
 mod input;
 mod paid;
 mod results_file;
@@ -30,7 +32,9 @@ pub use baseline::{
 pub use choose::{
     ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, choose_patches,
 };
+pub use combine::{CombineOptions, CombineReport, MemberUse, combine_results};
 pub use critic::{CriticRunOptions, CriticRunReport, CriticRunResult, critic, critic_run_prompts};
+pub use ensemble::{CalibratorsFile, EnsembleOptions};
 pub(crate) use input::PATCH_ID_DIGITS;
 pub use input::{CandidatePatch, candidate_patches, instance_rows};
 pub use review::{
@@ -39,5 +43,5 @@ pub use review::{
 pub use rows::{RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, judge_rows, row_prompts};
 pub use run::{FailedItem, JudgeItem, JudgeReport, JudgeRun, judge_items};
 pub(crate) use session::ledger;
-pub use session::{ModelSession, exchanges_beside};
+pub use session::{ModelSession, SessionModels, exchanges_beside};
 pub(crate) use verdicts::StoredVerdict;

@@ -1,6 +1,6 @@
 //! One judge over many items.
 
-use super::paid::{Paid, of_item};
+use super::paid::{Bill, of_item};
 use super::results_file::ResultsFile;
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_llm::{CallFailure, FailureCause};
@@ -101,8 +101,9 @@ impl JudgeReport {
 
 /// Puts items through `work` and keeps each result in the file as soon as it is there.
 ///
-/// A result is a line with `key`, `settings` and `content` (hashes), the identity's and the work's fields, and `paid` (`calls`
-/// and tokens) where a model was asked. An item
+/// A result is a line with `key`, `settings` and `content` (hashes), the identity's and the work's fields, and where a
+/// model was asked `paid` and, for answers that were kept from before, `kept` ([`Cost`](atlas_judge::metrics::results::Cost)),
+/// each also in those of the line's `members` that they are of. An item
 /// whose work fails does not stop the others: its line has `error` with `kind` and `message`, and the
 /// next run tries it again. A budget that is used up ends the run in order: nothing new is begun, the
 /// report says how to go on, and the items are still to be done. At the end the lines stand in the
@@ -176,21 +177,21 @@ where
             let (is_stopped, work) = (&is_stopped, &work);
             async move {
                 if is_stopped.load(Ordering::SeqCst) || cx.cancel.is_cancelled() {
-                    let paid = Paid::default();
-                    return (item.key, item.content, item.identity, None, paid);
+                    let bill = Bill::default();
+                    return (item.key, item.content, item.identity, None, bill);
                 }
-                let (result, paid) = of_item(work(item.input)).await;
+                let (result, bill) = of_item(work(item.input)).await;
                 // Seen by the items that are begun next, before this one is looked at below.
                 if result.as_ref().is_err_and(|why| way_on(why).is_some()) {
                     is_stopped.store(true, Ordering::SeqCst);
                 }
-                (item.key, item.content, item.identity, Some(result), paid)
+                (item.key, item.content, item.identity, Some(result), bill)
             }
         })
         .buffer_unordered(run.jobs.max(1));
     let mut attempts = std::pin::pin!(attempts);
     let mut settled = report.known;
-    while let Some((key, content, identity, result, paid)) = attempts.next().await {
+    while let Some((key, content, identity, result, bill)) = attempts.next().await {
         settled += 1;
         cx.progress.phase(&run.name);
         cx.progress.detail(&format!("{settled} of {total}: {key}"));
@@ -237,9 +238,7 @@ where
                 report.failed.push(failed);
             }
         }
-        if paid.calls > 0 {
-            line.insert("paid".to_owned(), json!(paid));
-        }
+        bill.write(&mut line);
         file.append(&line)?;
         known.insert(key, line);
     }
