@@ -332,9 +332,12 @@ impl Ensemble {
                 let is_weighted = self.rule == EnsembleRule::Weighted;
                 let weights: Vec<f64> = spoken
                     .iter()
-                    .map(|(at, _)| match is_weighted {
-                        true => weight(&self.members[*at]).unwrap_or_default(),
-                        false => 1.0,
+                    .map(|(at, _)| {
+                        if is_weighted {
+                            weight(&self.members[*at]).unwrap_or_default()
+                        } else {
+                            1.0
+                        }
                     })
                     .collect();
                 let all: f64 = weights.iter().sum();
@@ -441,9 +444,10 @@ impl Ensemble {
             (None, _) => format!("`{}` abstained", before.model),
             (_, None) => format!("`{}` gives no number", before.model),
             (_, Some(number)) => {
-                let place = match members[at].asked {
-                    true => "lies in",
-                    false => "lies outside of",
+                let place = if members[at].asked {
+                    "lies in"
+                } else {
+                    "lies outside of"
                 };
                 format!("{number:.3} of `{}` {place} {band}", before.model)
             }

@@ -12,8 +12,12 @@ use atlas_judge::ensemble::{
     CalibrationFile, Ensemble, EnsembleError, EnsembleJudge, EnsembleReview, EnsembleRule, Member,
     MemberCalibration, NumberOf, Opinion, Question, Word,
 };
-use atlas_judge::metrics::analysis::calibration_half;
+use atlas_judge::metrics::analysis::{
+    Analysis, AnalysisOptions, analyse, calibration_half, cascade_curves,
+};
+use atlas_judge::metrics::results::{Results, read_results};
 use atlas_judge::metrics::{Calibrator, Platt};
+use atlas_judge::policies_report;
 use atlas_judge::validation::{
     PatchValidation, ReviewOptions, SpecificationReview, ValidationSubject,
 };
@@ -461,4 +465,121 @@ async fn reviews_stand_behind_one_set_of_stages() {
         .map(|stage| stage.stage.as_str())
         .collect();
     assert_eq!(stages[3..], ["review-by-ensemble"]);
+}
+
+/// Lines of two judges about eight patches, with what they cost.
+fn two_judges() -> [Results; 2] {
+    let truths = [true, true, false, false, true, false, true, false];
+    let cheap = [0.9, 0.55, 0.6, 0.0, 0.0, 0.95, 0.7, 0.45];
+    let dear = [0.8, 0.9, 0.0, 0.0, 0.7, 0.9, 0.9, 0.0];
+    let of = |scores: [f64; 8], money: f64| {
+        let lines = (0..8).map(|at| {
+            let paid = json!({"calls": 2, "prompt_tokens": 90, "completion_tokens": 10, "money": money});
+            let line = json!({
+                "instance_id": format!("i{}", at / 2), "agent": "m", "patch_id": at.to_string(),
+                "resolved": truths[at], "deterministic": {"passed": true}, "paid": paid,
+                "validation": {"accepted": scores[at] > 0.0, "score": scores[at], "source": "token_logprobs"}});
+            line.to_string() + "\n"
+        });
+        read_results(lines.collect::<String>().as_bytes()).unwrap()
+    };
+    [of(cheap, 0.01), of(dear, 0.1)]
+}
+
+/// By hand: the band 0.4 to 0.75 doubts 0.55, 0.6, 0.7 and 0.45.
+#[test]
+fn a_curve_weighs_what_is_shown_against_what_is_paid() {
+    let [cheap, dear] = two_judges();
+    let options = AnalysisOptions {
+        resamples: 0,
+        ..AnalysisOptions::default()
+    };
+    let curves = cascade_curves(("cheap", &cheap), ("dear", &dear), 0.05, &options).unwrap();
+    assert_eq!(
+        (curves.len(), curves[0].items, curves[0].left_out),
+        (1, 8, 0)
+    );
+    let points = &curves[0].points;
+    let near = |found: Option<f64>, expected: f64| {
+        assert!(
+            (found.unwrap() - expected).abs() < 1e-12,
+            "{found:?} {expected}"
+        );
+    };
+    let found = points.iter().find(|point| point.asked == 4).unwrap();
+    assert_eq!(found.band, Some([0.45, 0.7]));
+    // Shown: 0.9 and 0.95 of the cheap one; of the four doubts 0.9 and 0.9 of the dear one.
+    assert_eq!(found.shown, 4);
+    near(found.precision, 0.75);
+    near(found.recall, 0.75);
+    near(found.success_at_1, (1.0 + 0.0 + 1.0) / 3.0);
+    near(found.cost.money, 0.01 + 0.1 / 2.0);
+    near(found.cost.calls, 3.0);
+    near(found.cost.tokens, 150.0);
+    // Without a doubt of 0.7 the same is shown for less.
+    let fewer = points.iter().find(|point| point.asked == 3).unwrap();
+    assert_eq!((fewer.band, fewer.shown), (Some([0.45, 0.6]), 4));
+    assert!(fewer.is_best && !found.is_best);
+    let alone: Vec<_> = points
+        .iter()
+        .filter(|point| point.alone.is_some())
+        .collect();
+    near(alone[0].cost.money, 0.01);
+    near(alone[0].precision, 0.5);
+    near(alone[1].cost.money, 0.1);
+    near(alone[1].precision, 0.8);
+    // Bands that doubt the same are one point.
+    let mut asked: Vec<_> = points
+        .iter()
+        .map(|point| (point.asked, point.shown, point.band))
+        .collect();
+    asked.dedup();
+    assert_eq!(asked.len(), points.len());
+    assert!(points.len() < 40, "{}", points.len());
+}
+
+#[test]
+fn costs_stand_beside_quality_in_tables_and_pages() {
+    let [cheap, dear] = two_judges();
+    let options = AnalysisOptions {
+        resamples: 0,
+        ..AnalysisOptions::default()
+    };
+    let parts = [("cheap", &cheap), ("dear", &dear)];
+    let analysed =
+        parts.map(|(name, results)| (name.to_owned(), analyse(results, &options).unwrap()));
+    let mut all = Analysis::beside(analysed.to_vec(), &options);
+    all.cascades = cascade_curves(parts[0], parts[1], 0.1, &options).unwrap();
+    let costs = &all.costs;
+    assert_eq!(
+        (costs[1].name.as_str(), costs[1].items, costs[1].known),
+        ("dear: review", 8, 8)
+    );
+    assert!((costs[1].mean.money.unwrap() - 0.1).abs() < 1e-12);
+    assert_eq!(
+        (costs[0].precision, costs[0].recall),
+        (Some(0.5), Some(0.75))
+    );
+    let text = all.to_markdown();
+    for part in [
+        "| cheap: review | 0.500 | 0.750 |",
+        "| 8 | 8 | 2.00 | 100 | 0.01000 |",
+        "| cheap, then dear: review | Second asked |",
+        "| dear alone | 1.000 | 5 | 0.800 |",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let page = policies_report(&all, "t");
+    for part in [
+        "<h2>Costs</h2>",
+        "money a patch",
+        "bands of doubt",
+        "1 cheap alone",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // A line that does not tell its cost leaves it unknown.
+    let silent = r#"{"instance_id":"i","agent":"m","patch_id":"p","resolved":true,"validation":{"accepted":true,"source":"x"}}"#;
+    let silent = read_results(silent.as_bytes()).unwrap();
+    assert!(analyse(&silent, &options).unwrap().costs.is_empty());
 }

@@ -49,9 +49,10 @@ impl EnsembleArgs {
         });
         let bands = self.cascade.clone();
         EnsembleOptions {
-            rule: match bands.is_empty() {
-                true => committee,
-                false => Some(EnsembleRule::Cascade(bands)),
+            rule: if bands.is_empty() {
+                committee
+            } else {
+                Some(EnsembleRule::Cascade(bands))
             },
             threshold: None,
             calibrators: self.calibrators.clone(),
@@ -77,17 +78,6 @@ impl EnsembleArgs {
         })
     }
 
-    /// The smallest context of the models, as far as they are known: all of them are asked the same.
-    pub(super) fn least_window(&self, model: &ModelArgs) -> Result<Option<u64>, Error> {
-        let config = model.configuration()?;
-        let mut least = None;
-        for text in &model.model {
-            let window = config.model(SessionModels::model(text))?.context_window;
-            least = least.into_iter().chain(window).min();
-        }
-        Ok(least)
-    }
-
     /// Opens the models within their common budget.
     pub(super) fn session(&self, model: &ModelArgs) -> Result<ModelSession, Error> {
         let (models, config) = (self.models(model)?, model.configuration()?);
@@ -98,6 +88,19 @@ impl EnsembleArgs {
             &config,
             exchanges.as_deref(),
         )
+    }
+}
+
+impl ModelArgs {
+    /// The smallest context of the models, as far as they are known: all of them are asked the same.
+    pub(super) fn least_window(&self) -> Result<Option<u64>, Error> {
+        let config = self.configuration()?;
+        let mut least = None;
+        for text in &self.model {
+            let window = config.model(SessionModels::model(text))?.context_window;
+            least = least.into_iter().chain(window).min();
+        }
+        Ok(least)
     }
 }
 

@@ -386,7 +386,7 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
     let ask = args.ask.options(&AskOptions::default());
     let window = match mode {
         ReviewMode::Deterministic => None,
-        _ => args.ensemble.least_window(&args.model)?,
+        _ => args.model.least_window()?,
     };
     let mut limits = PromptLimits::default();
     if let Some(window) = window {

@@ -469,9 +469,10 @@ impl Combining<'_> {
         let review: Review = stored.part(line, "validation")?;
         let stages = line.1.get("stages").and_then(Value::as_array);
         let reason = stages.and_then(|stages| stages.last()?["reason"].as_str());
-        let outcome = match review.accepted {
-            true => StageOutcome::Passed,
-            false => StageOutcome::Rejected,
+        let outcome = if review.accepted {
+            StageOutcome::Passed
+        } else {
+            StageOutcome::Rejected
         };
         let mut report = StageReport::new("", outcome, reason.unwrap_or_default());
         report.confidence = Some(Confidence {
@@ -506,9 +507,8 @@ impl Combining<'_> {
                 _ => shown = Some(now),
             }
         }
-        let shown = match shown {
-            Some(shown) => shown,
-            None => return Err(self.line(0).err().unwrap_or_else(|| self.nothing())),
+        let Some(shown) = shown else {
+            return Err(self.line(0).err().unwrap_or_else(|| self.nothing()));
         };
         let by_test = self
             .known()

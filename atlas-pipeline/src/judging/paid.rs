@@ -139,9 +139,10 @@ impl<M: LanguageModel> LanguageModel for Metered<M> {
             let mut bill = item.lock().unwrap_or_else(PoisonError::into_inner);
             let account = bill.members.entry(self.member.clone()).or_default();
             account.price = self.price;
-            let answers = match self.is_paid {
-                true => &mut account.paid,
-                false => &mut account.answered,
+            let answers = if self.is_paid {
+                &mut account.paid
+            } else {
+                &mut account.answered
             };
             answers.add(answer.usage);
         };

@@ -246,7 +246,7 @@ impl ModelSession {
         let name = model.name().to_owned();
         let model = Budget::sharing(model, Arc::clone(&purse), None);
         let member = SessionMember {
-            model: metered(&name, None, |paid| Remembered::new(paid), model),
+            model: metered(&name, None, Remembered::new, model),
             name,
             settings: Value::Null,
             rehearsal: None,

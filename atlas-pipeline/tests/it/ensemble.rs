@@ -7,7 +7,6 @@ use crate::judging::{
 use crate::judging_paid::{serve, word_of_api};
 use crate::support::{Done, Place};
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Runs a command that must come to its end, and gives its report.
@@ -212,22 +211,20 @@ fn what_one_member_answered_is_kept_when_another_fails() {
     let place = Place::new();
     write_lines(&place, "rows.jsonl", &[row("1")]);
     let counts: Arc<Mutex<[usize; 2]>> = Arc::default();
-    let address = |at: usize, fails: &'static AtomicUsize| {
+    let address = |at: usize, fails: usize| {
         let counts = Arc::clone(&counts);
         serve(move |_| {
-            counts.lock().unwrap()[at] += 1;
-            if fails.load(Ordering::SeqCst) > 0 {
-                fails.fetch_sub(1, Ordering::SeqCst);
+            let asked = &mut counts.lock().unwrap()[at];
+            *asked += 1;
+            if *asked <= fails {
                 return Some((400, json!({"error": {"message": "no"}}).to_string()));
             }
             Some((200, word_of_api("success")))
         })
     };
-    static NEVER: AtomicUsize = AtomicUsize::new(0);
-    static ONCE: AtomicUsize = AtomicUsize::new(1);
     let models = [
-        format!("good={}", address(0, &NEVER)),
-        format!("bad={}", address(1, &ONCE)),
+        format!("good={}", address(0, 0)),
+        format!("bad={}", address(1, 1)),
     ];
     let mut args = [&ABSTAIN[..], &["--out", "live.jsonl"]].concat();
     for model in &models {
@@ -498,7 +495,7 @@ fn what_does_not_belong_together_is_refused() {
 fn calibrations_of_the_metrics_weigh_members() {
     let place = Place::new();
     let line = |at: usize, model: &str| {
-        let resolved = at % 3 != 0;
+        let resolved = !at.is_multiple_of(3);
         // The dear model is right nine times in ten, the cheap one hardly more than by chance.
         let is_right = if model == "dear" {
             at % 10 != 7
@@ -552,6 +549,31 @@ fn calibrations_of_the_metrics_weigh_members() {
         assert_eq!(line["validation"]["source"], "committee_weighted");
         assert_eq!(line["paid"]["money"], 1.0);
     }
+    // What a team looks at before it chooses a band.
+    let mut curve = vec![
+        "metrics",
+        "cheap=cheap.jsonl",
+        "dear=dear.jsonl",
+        "--cascade-curve",
+    ];
+    let text = place.run(&curve);
+    let row = "| dear alone | 1.000 |";
+    assert!(text.stdout().contains(row), "{}", text.stdout());
+    curve.extend(["--cascade-step", "0.25", "--format", "json"]);
+    let found = report(&place, &curve);
+    assert_eq!(found["costs"][0]["mean"]["money"], 0.5);
+    let points = found["cascades"][0]["points"].as_array().unwrap();
+    assert!(
+        points.len() > 3
+            && points
+                .iter()
+                .all(|point| point["cost"]["calls"].is_number())
+    );
+    refused(
+        &place,
+        &["metrics", "cheap.jsonl", "--cascade-curve"],
+        &["cheap=FILE dear=FILE"],
+    );
     // A file about one judge has no names.
     let one = place.run(&[
         "metrics",

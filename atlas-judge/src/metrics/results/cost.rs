@@ -1,5 +1,6 @@
 //! What single words cost.
 
+use super::ResultLine;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
@@ -76,4 +77,32 @@ pub struct MemberCost {
     /// Answers of it that were kept from before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Cost>,
+}
+
+/// What one word of a judge cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineCost {
+    /// Paid and kept answers; none where a model had a word and the line does not tell.
+    pub cost: Option<Cost>,
+    /// The members of a committee or a cascade.
+    pub members: Vec<MemberCost>,
+}
+
+impl LineCost {
+    /// Whose word a line has, and what it cost; none of a line without a judge's word.
+    pub(super) fn of(line: &ResultLine) -> Option<(Option<String>, Self)> {
+        let judge = match &line.critic {
+            Some(critic) => Some(critic.variant.clone().unwrap_or_default()),
+            None if line.validation.is_some() || line.deterministic.is_some() => None,
+            None => return None,
+        };
+        // What a stage without a model decided cost nothing.
+        let is_free = judge.is_none() && line.validation.is_none();
+        let mut cost = (is_free || line.paid.is_some() || line.kept.is_some()).then(Cost::default);
+        for part in [line.paid, line.kept].into_iter().flatten() {
+            cost.get_or_insert_default().add_assign(part);
+        }
+        let members = line.members.clone().unwrap_or_default();
+        Some((judge, Self { cost, members }))
+    }
 }

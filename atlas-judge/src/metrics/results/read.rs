@@ -1,6 +1,6 @@
 //! Reading results files.
 
-use super::{CandidateResult, ResultLine};
+use super::{CandidateResult, LineCost, ResultLine};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -274,6 +274,10 @@ fn merge(
     place: &mut Place,
     spot: &str,
 ) -> Result<(), (&'static str, String)> {
+    // Lines may repeat each other: the first one's cost counts.
+    if let Some((judge, cost)) = LineCost::of(&line) {
+        known.costs.entry(judge).or_insert(cost);
+    }
     let other = |line: &str| {
         format!(
             "says something else of this patch than {line}; a patch of its own needs its own patch_id"
@@ -365,6 +369,7 @@ fn fill<T: PartialEq>(
 impl From<ResultLine> for CandidateResult {
     fn from(line: ResultLine) -> Self {
         Self {
+            costs: LineCost::of(&line).into_iter().collect(),
             instance_id: line.instance_id,
             patch_id: line.patch_id,
             agent: line.agent,
