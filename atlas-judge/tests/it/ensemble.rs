@@ -583,3 +583,61 @@ fn costs_stand_beside_quality_in_tables_and_pages() {
     let silent = read_results(silent.as_bytes()).unwrap();
     assert!(analyse(&silent, &options).unwrap().costs.is_empty());
 }
+
+/// A cascade of critics decides test by test, and pays the second one for the tests that are in doubt.
+#[test]
+fn critics_have_a_curve_over_single_tests() {
+    let of = |tests: [[(bool, f64); 2]; 2], calls: u64| {
+        let lines = tests.iter().enumerate().map(|(at, tests)| {
+            let tests: Vec<_> = tests
+                .iter()
+                .enumerate()
+                .map(|(test, (predicted, confidence))| {
+                    json!({"id": test.to_string(), "predicted": predicted, "confidence": confidence})
+                })
+                .collect();
+            let paid = json!({"calls": calls, "prompt_tokens": 10, "completion_tokens": 10, "money": null});
+            let line = json!({"instance_id": "i", "agent": "m", "patch_id": at.to_string(), "resolved": at == 0,
+                "critic": {"variant": "isolated-function", "tests": tests}, "paid": paid});
+            line.to_string() + "\n"
+        });
+        read_results(lines.collect::<String>().as_bytes()).unwrap()
+    };
+    let cheap = of(
+        [[(true, 95.0), (false, 10.0)], [(true, 90.0), (true, 70.0)]],
+        2,
+    );
+    let dear = of(
+        [[(true, 90.0), (true, 90.0)], [(true, 90.0), (false, 90.0)]],
+        4,
+    );
+    let options = AnalysisOptions {
+        resamples: 0,
+        ..AnalysisOptions::default()
+    };
+    let curves = cascade_curves(("cheap", &cheap), ("dear", &dear), 0.1, &options).unwrap();
+    assert_eq!(
+        (curves.len(), curves[0].of.as_str()),
+        (1, "isolated-function")
+    );
+    // (1 - 0.1) / 2 = 0.45 is in doubt, (1 + 0.7) / 2 = 0.85 is not: one test of four.
+    let found = curves[0]
+        .points
+        .iter()
+        .find(|point| point.band == Some([0.4, 0.5]))
+        .unwrap();
+    assert_eq!(
+        (found.asked, found.shown, found.precision),
+        (1, 2, Some(0.5))
+    );
+    assert_eq!(
+        (found.cost.calls, found.cost.money),
+        (Some(2.0 + 2.0 / 2.0), None)
+    );
+    let both = curves[0]
+        .points
+        .iter()
+        .find(|point| point.asked == 2 && point.shown == 1)
+        .unwrap();
+    assert_eq!((both.precision, both.recall), (Some(1.0), Some(1.0)));
+}

@@ -5,8 +5,8 @@ use super::judging::{ModelArgs, finish};
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_judge::ensemble::{Band, EnsembleRule};
 use atlas_pipeline::{
-    CalibratorsFile, CombineOptions, CombineReport, EnsembleOptions, ModelSession, SessionModels,
-    combine_results,
+    CalibratorsFile, CombineOptions, CombineReport, EnsembleOptions, JudgeReport, ModelSession,
+    SessionModels, combine_results,
 };
 use clap::{Args, ValueEnum};
 use std::fmt::Write as _;
@@ -169,7 +169,20 @@ fn text(report: &CombineReport) -> String {
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     let _ = writeln!(text, "{}: {}", report.rule, said.join(", "));
-    for member in &report.members {
+    members_text(&mut text, &report.run);
+    let _ = writeln!(
+        text,
+        "{} items, {} failed; {}",
+        report.run.items,
+        report.run.failed.len(),
+        report.run.out.display()
+    );
+    text
+}
+
+/// The members of a committee or a cascade, a line each.
+pub(super) fn members_text(text: &mut String, run: &JudgeReport) {
+    for member in &run.members {
         let share = member
             .share
             .map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0));
@@ -179,7 +192,7 @@ fn text(report: &CombineReport) -> String {
         );
         let _ = writeln!(
             text,
-            "{}: needed for {} items ({share}); {} calls, {} tokens read, {} written, {money}",
+            "{}: asked about {} items ({share}); {} calls, {} tokens read, {} written, {money}",
             member.model,
             member.asked,
             member.cost.calls,
@@ -187,12 +200,4 @@ fn text(report: &CombineReport) -> String {
             member.cost.completion_tokens
         );
     }
-    let _ = writeln!(
-        text,
-        "{} items, {} failed; {}",
-        report.run.items,
-        report.run.failed.len(),
-        report.run.out.display()
-    );
-    text
 }

@@ -1,6 +1,6 @@
 //! `atlas abstain`, `atlas review`, and what commands that ask a model have in common.
 
-use super::combine::EnsembleArgs;
+use super::combine::{EnsembleArgs, members_text};
 use super::{DONE, ERROR, Format, dry_run, output};
 use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, Role, RunContext};
 use atlas_judge::abstention::{AbstentionOptions, AgentTool, Representation};
@@ -500,6 +500,7 @@ pub(super) fn run_text(text: &mut String, run: &JudgeReport, ledger: &Value) {
         run.left,
         run.out.display()
     );
+    members_text(text, run);
     text.push_str(&spent(ledger));
     if let Some(why) = &run.stopped {
         let _ = writeln!(text, "stopped: {why}");

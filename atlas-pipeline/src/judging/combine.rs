@@ -46,21 +46,6 @@ pub struct CombineReport {
     pub no: usize,
     /// Items without a word: abstained from, or not wholly seen.
     pub abstained: usize,
-    /// The members, in their order.
-    pub members: Vec<MemberUse>,
-}
-
-/// How often a member's word was needed, and what it had cost.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MemberUse {
-    /// The member.
-    pub model: String,
-    /// Items for which it was.
-    pub asked: usize,
-    /// Of the items that any member was needed for, the share.
-    pub share: Option<f64>,
-    /// What asking it takes: what was paid, and kept answers that need not be paid again.
-    pub cost: Cost,
 }
 
 /// The lines of one member by key.
@@ -164,7 +149,6 @@ pub async fn combine_results(
         yes: count(Some(true)),
         no: count(Some(false)),
         abstained: count(None),
-        members: uses(&names, &lines),
     })
 }
 
@@ -174,37 +158,6 @@ fn command(question: &Question) -> &'static str {
         Question::Review => "review",
         Question::Critic { .. } => "critic",
     }
-}
-
-fn uses(names: &[String], lines: &[Map<String, Value>]) -> Vec<MemberUse> {
-    let mut uses: Vec<MemberUse> = names
-        .iter()
-        .map(|name| MemberUse {
-            model: name.clone(),
-            asked: 0,
-            share: None,
-            cost: Cost::default(),
-        })
-        .collect();
-    let mut asked = 0_u32;
-    for line in lines {
-        let members = line.get("members").and_then(Value::as_array);
-        let members = members.map(Vec::as_slice).unwrap_or_default();
-        asked += u32::from(members.iter().any(|member| member["asked"] == true));
-        for (of, member) in uses.iter_mut().zip(members) {
-            of.asked += usize::from(member["asked"] == true);
-            for name in ["paid", "kept"] {
-                if let Ok(cost) = Cost::deserialize(&member[name]) {
-                    of.cost += cost;
-                }
-            }
-        }
-    }
-    for of in &mut uses {
-        let part = u32::try_from(of.asked).unwrap_or(u32::MAX);
-        of.share = (asked > 0).then(|| f64::from(part) / f64::from(asked));
-    }
-    uses
 }
 
 /// What the files are about, and the threshold of that: the abstention policies' own.

@@ -4,6 +4,8 @@ use atlas_core::{Error, ErrorKind};
 use atlas_judge::ensemble::{
     CalibrationFile, Ensemble, EnsembleRule, Member, MemberCalibration, Question,
 };
+use atlas_judge::metrics::results::Cost;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -148,4 +150,52 @@ pub(super) fn unasked(ensemble: &Ensemble, why: &str) -> Result<Value, Error> {
         member.why = Some(why.to_owned());
     }
     Ok(json!(members))
+}
+
+/// How often a member of a committee or a cascade was asked, and what that takes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MemberUse {
+    /// The member.
+    pub model: String,
+    /// Items that it was asked about.
+    pub asked: usize,
+    /// Their share of the items that any member was asked about.
+    pub share: Option<f64>,
+    /// What asking it takes: what was paid, and kept answers that need not be paid again.
+    pub cost: Cost,
+}
+
+/// What the members in lines were asked, in the order in which they stand there; empty where lines have none.
+pub(super) fn uses(lines: &[Map<String, Value>]) -> Vec<MemberUse> {
+    let mut uses: Vec<MemberUse> = Vec::new();
+    let mut asked = 0_u32;
+    for line in lines {
+        let members = line.get("members").and_then(Value::as_array);
+        let members = members.map(Vec::as_slice).unwrap_or_default();
+        asked += u32::from(members.iter().any(|member| member["asked"] == true));
+        for member in members {
+            let name = member["model"].as_str().unwrap_or_default();
+            let at = uses.iter().position(|one| one.model == name);
+            let at = at.unwrap_or_else(|| {
+                uses.push(MemberUse {
+                    model: name.to_owned(),
+                    asked: 0,
+                    share: None,
+                    cost: Cost::default(),
+                });
+                uses.len() - 1
+            });
+            uses[at].asked += usize::from(member["asked"] == true);
+            for part in ["paid", "kept"] {
+                if let Ok(cost) = Cost::deserialize(&member[part]) {
+                    uses[at].cost += cost;
+                }
+            }
+        }
+    }
+    for of in &mut uses {
+        let part = u32::try_from(of.asked).unwrap_or(u32::MAX);
+        of.share = (asked > 0).then(|| f64::from(part) / f64::from(asked));
+    }
+    uses
 }

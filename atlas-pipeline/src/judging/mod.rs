@@ -32,9 +32,9 @@ pub use baseline::{
 pub use choose::{
     ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, choose_patches,
 };
-pub use combine::{CombineOptions, CombineReport, MemberUse, combine_results};
+pub use combine::{CombineOptions, CombineReport, combine_results};
 pub use critic::{CriticRunOptions, CriticRunReport, CriticRunResult, critic, critic_run_prompts};
-pub use ensemble::{CalibratorsFile, EnsembleOptions};
+pub use ensemble::{CalibratorsFile, EnsembleOptions, MemberUse};
 pub(crate) use input::PATCH_ID_DIGITS;
 pub use input::{CandidatePatch, candidate_patches, instance_rows};
 pub use review::{

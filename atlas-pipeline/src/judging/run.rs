@@ -1,5 +1,6 @@
 //! One judge over many items.
 
+use super::ensemble::{MemberUse, uses};
 use super::paid::{Bill, of_item};
 use super::results_file::ResultsFile;
 use atlas_core::{Error, ErrorKind, RunContext};
@@ -90,6 +91,9 @@ pub struct JudgeReport {
     /// Why it was stopped, and how to go on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+    /// The members of a committee or a cascade, over all lines of these items; empty of a single judge.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberUse>,
 }
 
 impl JudgeReport {
@@ -170,6 +174,7 @@ where
         failed: Vec::new(),
         left: 0,
         stopped: None,
+        members: Vec::new(),
     };
     let is_stopped = AtomicBool::new(false);
     let attempts = futures_util::stream::iter(todo)
@@ -253,6 +258,7 @@ where
     file.rewrite(&sorted)?;
     let place = |key: &str| order.iter().position(|other| other == key);
     report.failed.sort_by_key(|failed| place(&failed.key));
+    report.members = uses(&own);
     Ok((report, own))
 }
 

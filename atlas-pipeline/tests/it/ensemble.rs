@@ -152,6 +152,7 @@ fn a_cascade_pays_the_dear_model_for_doubts() {
     let more = [&CHEAP[..], &DEAR, &["--cascade", "0.3..0.7"]].concat();
     let asked = abstain(&place, "live.jsonl", &more);
     assert_eq!(asked["ledger"]["calls"], 4);
+    assert_eq!(asked["members"][1]["asked"], 1);
     let found = lines(&place, "live.jsonl");
     let members = |at: usize| &found[at]["members"];
     assert_eq!(members(0)[1]["asked"], false);
