@@ -5,6 +5,7 @@ use crate::metrics::Calibrator;
 use crate::metrics::analysis::calibration_half;
 use atlas_core::ConfidenceSource;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// One member's calibration: fits, and how good the calibrated numbers were on items that no fit had seen.
@@ -55,7 +56,7 @@ struct SetPart {
 
 #[derive(Clone, Debug, Deserialize)]
 struct ScorePart {
-    source: ConfidenceSource,
+    source: String,
     #[serde(default)]
     calibration: Option<AnalysisPart>,
 }
@@ -134,7 +135,12 @@ impl CalibrationFile {
                         Question::Abstention => set.abstention.as_ref(),
                         _ => set.score.as_ref(),
                     });
-                    scores.and_then(|one| Some((Some(one.source), one.calibration.as_ref()?)))
+                    // Numbers of a source that no single judge has are nobody's here.
+                    scores.and_then(|one| {
+                        let source = Value::String(one.source.clone());
+                        let source = serde_json::from_value(source).ok()?;
+                        Some((Some(source), one.calibration.as_ref()?))
+                    })
                 }
             };
             let calibrated =

@@ -641,3 +641,30 @@ fn critics_have_a_curve_over_single_tests() {
         .unwrap();
     assert_eq!((both.precision, both.recall), (Some(1.0), Some(1.0)));
 }
+
+/// Two means, one over log-probabilities and one over numbers that models said, are of two scales.
+#[test]
+fn means_over_different_sources_are_not_ranked_together() {
+    let line = |patch: &str, source: &str| {
+        let member = |name: &str| json!({"model": name, "asked": true, "source": source});
+        let line = json!({"instance_id": "i", "agent": "m", "patch_id": patch, "resolved": true,
+            "validation": {"accepted": true, "score": 0.8, "source": "committee_mean"},
+            "members": [member("a"), member("b")]});
+        line.to_string() + "\n"
+    };
+    let analysed = |second: &str| {
+        let lines = line("1", "token_logprobs") + &line("2", second);
+        let results = read_results(lines.as_bytes()).unwrap();
+        analyse(&results, &AnalysisOptions::default()).unwrap()
+    };
+    let one = &analysed("token_logprobs").policies[0];
+    let source = &one.score.as_ref().unwrap().source;
+    assert_eq!(source, "committee_mean of token_logprobs");
+    let two = &analysed("verbalised").policies[0];
+    assert!(two.score.is_none());
+    assert!(
+        two.notes[0].contains("committee_mean of verbalised"),
+        "{:?}",
+        two.notes
+    );
+}

@@ -124,14 +124,18 @@ fn read(
         };
         found = BTreeMap::from([(member.clone(), own)]);
     }
-    if let Some(other) = found.keys().find(|name| !names.contains(*name)) {
-        return Err(wrong(match other.as_str() {
-            "" => "it is about one judge, without a name; give it as NAME=FILE".to_owned(),
-            other => format!(
-                "`{other}` is no member: the members are {}",
-                names.join(", ")
-            ),
-        }));
+    if found.contains_key("") {
+        let why = "it is about one judge, without a name; give it as NAME=FILE";
+        return Err(wrong(why.to_owned()));
+    }
+    let judges: Vec<String> = found.keys().cloned().collect();
+    found.retain(|name, _| names.contains(name));
+    if found.is_empty() {
+        return Err(wrong(format!(
+            "it is about {}, and the members are {}",
+            judges.join(", "),
+            names.join(", ")
+        )));
     }
     Ok(found)
 }

@@ -340,7 +340,10 @@ fn reviews_are_one_review_behind_the_same_stages() {
     );
     let notes = measured["policies"][0]["notes"].to_string();
     assert!(notes.contains("do not compare"), "{notes}");
-    assert_eq!(measured["policies"][1]["score"]["source"], "committee_mean");
+    assert_eq!(
+        measured["policies"][1]["score"]["source"],
+        "committee_mean of token_logprobs"
+    );
 }
 
 #[test]
@@ -574,6 +577,22 @@ fn calibrations_of_the_metrics_weigh_members() {
         &place,
         &["metrics", "cheap.jsonl", "--cascade-curve"],
         &["cheap=FILE dear=FILE"],
+    );
+    let strangers = [
+        "combine",
+        "x=cheap.jsonl",
+        "y=dear.jsonl",
+        "--rule",
+        "weighted",
+        "--out",
+        "s.jsonl",
+        "--calibrators",
+        "fits.json",
+    ];
+    refused(
+        &place,
+        &strangers,
+        &["it is about cheap, dear, and the members are x, y"],
     );
     // A file about one judge has no names.
     let one = place.run(&[

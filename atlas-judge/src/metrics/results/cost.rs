@@ -71,6 +71,9 @@ pub struct MemberCost {
     pub model: String,
     /// Whether it was asked.
     pub asked: bool,
+    /// Where its number comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// What was paid for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid: Option<Cost>,

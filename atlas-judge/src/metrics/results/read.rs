@@ -98,7 +98,8 @@ impl ResultsReader {
             if bytes.is_empty() {
                 continue;
             }
-            let line = parse(bytes).map_err(|(field, message)| fault(&field, message))?;
+            let mut line = parse(bytes).map_err(|(field, message)| fault(&field, message))?;
+            name_source(&mut line);
             examine(&line).map_err(|(field, message)| fault(&field, message))?;
             self.results.lines += 1;
             let key = (
@@ -168,6 +169,18 @@ fn said(why: &serde_json::Error) -> String {
     match text.strip_suffix(&tail) {
         Some(message) => format!("{message} (column {})", why.column()),
         None => text,
+    }
+}
+
+/// Says of a mean of what it is, where that is one source: means over other sources do not compare with it.
+fn name_source(line: &mut ResultLine) {
+    let members = line.members.iter().flatten().map(|member| &member.source);
+    let mut sources = members.flatten();
+    if let (Some(found), Some(first)) = (&mut line.validation, sources.next())
+        && found.source == "committee_mean"
+        && sources.all(|source| source == first)
+    {
+        found.source = format!("committee_mean of {first}");
     }
 }
 
