@@ -34,8 +34,27 @@ pub enum ConfidenceSource {
     Verbalised,
     /// A rule without a model.
     Rule,
+    /// The share of several judges that said yes.
+    CommitteeMajority,
+    /// The mean of several judges' numbers.
+    CommitteeMean,
+    /// The mean of several judges' calibrated probabilities, weighted.
+    CommitteeWeighted,
+    /// The calibrated probability of whichever judge of a cascade was asked last.
+    Cascade,
+    /// Several judges' numbers that are not calibrated and so do not compare, not even among one another: a higher one
+    /// says nothing.
+    Mixed,
     /// There is none.
     Missing,
+}
+
+impl ConfidenceSource {
+    /// Whether numbers of this source may be ranked among each other: not where there are none, nor where they are of
+    /// several scales.
+    pub fn is_comparable(self) -> bool {
+        !matches!(self, Self::Mixed | Self::Missing)
+    }
 }
 
 /// How sure a judge is.

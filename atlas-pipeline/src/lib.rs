@@ -67,21 +67,22 @@ pub use evaluate::{
 pub use failures::{EnvironmentFailure, FailureClass, FailureReport, FailureWeight, failures};
 pub use image_name::{ImageName, ImageNameFields, InvalidImageName};
 pub use judge_bench::{
-    BenchCosts, BenchFile, BenchJudge, BenchPatch, BenchRow, JudgeBench, JudgeBenchAbout,
-    JudgeBenchEstimate, JudgeBenchOptions, JudgeBenchReport, JudgeRunSummary, PackOptions,
-    estimate_judge_bench, pack, run_judge_bench,
+    BenchFile, BenchJudge, BenchPatch, BenchRow, JudgeBench, JudgeBenchAbout, JudgeBenchEstimate,
+    JudgeBenchOptions, JudgeBenchReport, JudgeRunSummary, PackOptions, estimate_judge_bench, pack,
+    run_judge_bench,
 };
 pub use judging::{
     AbstainOptions, AbstainReport, AbstainResult, Attached, AttemptResult, AttemptRunOptions,
-    AttemptRunReport, Baseline, BaselineRunOptions, BaselineRunReport, CandidatePatch, ChoiceAmong,
-    ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, CriticRunOptions, CriticRunReport,
-    CriticRunResult, EmbedderSession, FailedItem, FittedThreshold, JudgeItem, JudgeReport,
-    JudgeRun, LikenessThreshold, ModelSession, ReviewMode, ReviewResult, ReviewRunOptions,
-    ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, Sisters,
-    TestFactsOptions, TestFactsReport, abstain, abstain_prompts, attempt_prompts, base_files,
-    candidate_patches, choose_patches, critic, critic_baseline, critic_run_prompts,
-    exchanges_beside, instance_rows, judge_attempts, judge_items, judge_rows, review,
-    review_prompts, row_prompts, write_test_facts,
+    AttemptRunReport, Baseline, BaselineRunOptions, BaselineRunReport, CalibratorsFile,
+    CandidatePatch, ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch,
+    CombineOptions, CombineReport, CriticRunOptions, CriticRunReport, CriticRunResult,
+    EmbedderSession, EnsembleOptions, FailedItem, FittedThreshold, JudgeItem, JudgeReport,
+    JudgeRun, LikenessThreshold, MemberUse, ModelSession, ReviewMode, ReviewResult,
+    ReviewRunOptions, ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult,
+    SessionModels, Sisters, TestFactsOptions, TestFactsReport, abstain, abstain_prompts,
+    attempt_prompts, base_files, candidate_patches, choose_patches, combine_results, critic,
+    critic_baseline, critic_run_prompts, exchanges_beside, instance_rows, judge_attempts,
+    judge_items, judge_rows, review, review_prompts, row_prompts, write_test_facts,
 };
 pub use make::{
     InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, SecondWitness,

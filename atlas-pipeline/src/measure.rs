@@ -3,7 +3,9 @@
 use crate::judging::{PATCH_ID_DIGITS, StoredVerdict};
 use crate::write_atomically;
 use atlas_core::{Error, ErrorKind};
-use atlas_judge::metrics::analysis::{Analysis, AnalysisOptions, analyse, analyse_calibrated_on};
+use atlas_judge::metrics::analysis::{
+    Analysis, AnalysisOptions, analyse, analyse_calibrated_on, cascade_curves,
+};
 use atlas_judge::metrics::results::{ResultLine, Results, ResultsError, ResultsReader, TestTruth};
 use atlas_judge::metrics::{CheckReport, Fault, check};
 use atlas_judge::policies_report;
@@ -75,7 +77,10 @@ pub struct MeasureInput {
 /// evaluations holds no verdict. A bug has fewer runs than `k` and that is to be an error.
 pub fn measure(input: &MeasureInput, options: &AnalysisOptions) -> Result<Analysis, Error> {
     if input.judges.is_empty() {
-        return measure_one(input, options);
+        if options.cascade_step.is_some() {
+            return Err(few_judges());
+        }
+        return Ok(measure_one(input, options)?.0);
     }
     if !input.calibrate_on.is_empty() {
         let why = "results to calibrate on are one judge's, and several are compared";
@@ -102,14 +107,41 @@ pub fn measure(input: &MeasureInput, options: &AnalysisOptions) -> Result<Analys
         let why = "standard input is read once, and cannot be common to several judges";
         return Err(Error::new(ErrorKind::InvalidInput, "measure", why));
     }
-    let measured: Result<Vec<_>, Error> = parts
-        .into_iter()
-        .map(|(name, part)| Ok((name, measure_one(&part, options)?)))
-        .collect();
-    Ok(Analysis::beside(measured?, options))
+    let mut measured = Vec::new();
+    let mut read: Vec<(String, Results)> = Vec::new();
+    for (name, part) in parts {
+        let (analysis, results) = measure_one(&part, options)?;
+        measured.push((name.clone(), analysis));
+        read.push((name, results));
+    }
+    let mut all = Analysis::beside(measured, options);
+    if let Some(step) = options.cascade_step {
+        if read.len() < 2 {
+            return Err(few_judges());
+        }
+        for (at, (second, of_second)) in read.iter().enumerate() {
+            for (first, of_first) in &read[..at] {
+                let (first, second) = ((first.as_str(), of_first), (second.as_str(), of_second));
+                let found = cascade_curves(first, second, step, options);
+                all.cascades.extend(found.map_err(|why| {
+                    Error::new(ErrorKind::InvalidInput, "measure", "cascades").with_source(why)
+                })?);
+            }
+        }
+    }
+    Ok(all)
 }
 
-fn measure_one(input: &MeasureInput, options: &AnalysisOptions) -> Result<Analysis, Error> {
+fn few_judges() -> Error {
+    let why =
+        "a cascade is of two judges; name their files, the cheaper one first: cheap=FILE dear=FILE";
+    Error::new(ErrorKind::InvalidInput, "measure", why)
+}
+
+fn measure_one(
+    input: &MeasureInput,
+    options: &AnalysisOptions,
+) -> Result<(Analysis, Results), Error> {
     let truths: Result<Vec<(&Path, String)>, Error> = input
         .evaluations
         .iter()
@@ -122,11 +154,12 @@ fn measure_one(input: &MeasureInput, options: &AnalysisOptions) -> Result<Analys
     } else {
         analyse_calibrated_on(&results, &read_other(input, &truths)?, options)
     };
-    found.map_err(|why| {
+    let found = found.map_err(|why| {
         let subjects = input.results.iter().chain(&input.evaluations);
         let names: Vec<String> = subjects.map(|path| path.display().to_string()).collect();
         Error::new(ErrorKind::InvalidInput, "measure", names.join(", ")).with_source(why)
-    })
+    })?;
+    Ok((found, results))
 }
 
 /// The results to calibrate on.
@@ -203,6 +236,9 @@ fn truth(folder: &Path) -> Result<String, Error> {
             validation: None,
             critic: None,
             kind: None,
+            paid: None,
+            kept: None,
+            members: None,
         };
         let line = serde_json::to_string(&line).map_err(|why| {
             Error::new(ErrorKind::Internal, "write", "a line of results").with_source(why)

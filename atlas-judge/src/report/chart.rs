@@ -335,6 +335,20 @@ impl Chart {
         path
     }
 
+    /// Small points that no line joins.
+    pub(super) fn scatter(&mut self, name: &str, colour: usize, points: &[(f64, f64)]) {
+        let style = format!("fill:var(--c{});fill-opacity:0.45", colour % COLOURS);
+        for (x, y) in points {
+            let (x, y) = (self.at_x(*x), self.at_y(*y));
+            let _ = writeln!(
+                self.body,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" style=\"{style}\"/>"
+            );
+        }
+        let mark = format!("<circle cx=\"14\" cy=\"6\" r=\"3\" style=\"{style}\"/>");
+        self.key(name, &mark);
+    }
+
     /// A thin dashed line through points in order; without a name it is not in the legend.
     pub(super) fn guide(
         &mut self,

@@ -4,6 +4,7 @@
 //! elsewhere. Figures are drawn here rather than by a plotting library, since their colours must
 //! follow the reader's light or dark setting, which only style classes can.
 
+mod cascade;
 mod chart;
 mod figures;
 mod html;
@@ -58,6 +59,7 @@ pub fn policies_report_with(analysis: &Analysis, title: &str, tables: &[PageTabl
         }
         page.close_section(false);
     }
+    cascade::costs(&mut page, analysis);
     for (at, set) in analysis.policies.iter().enumerate() {
         // Agent by agent comes folded: it is the same again in parts.
         let folded = at > 0;

@@ -74,22 +74,23 @@ impl PatchValidation {
         ])
     }
 
-    /// These, then the review with a specification: what paper 002 found best.
+    /// The same with one more stage at its end.
+    #[must_use]
+    pub fn then(mut self, stage: Box<dyn PatchStage>) -> Self {
+        self.stages.push(stage);
+        self
+    }
+
+    /// The stages without a model, then the review with a specification: what paper 002 found best.
     pub fn with_specification(model: Arc<dyn LanguageModel>, options: ReviewOptions) -> Self {
-        let mut chain = Self::deterministic(&options.test_tools);
-        chain
-            .stages
-            .push(Box::new(SpecificationReview::new(model, options)));
-        chain
+        let chain = Self::deterministic(&options.test_tools);
+        chain.then(Box::new(SpecificationReview::new(model, options)))
     }
 
     /// These, then the review of the whole trajectory.
     pub fn of_trajectory(model: Arc<dyn LanguageModel>, options: ReviewOptions) -> Self {
-        let mut chain = Self::deterministic(&options.test_tools);
-        chain
-            .stages
-            .push(Box::new(TrajectoryReview::new(model, options)));
-        chain
+        let chain = Self::deterministic(&options.test_tools);
+        chain.then(Box::new(TrajectoryReview::new(model, options)))
     }
 
     /// Looks at a patch.
@@ -104,7 +105,22 @@ impl PatchValidation {
         cx: &RunContext,
         subject: &ValidationSubject,
     ) -> Result<ValidationReport, Error> {
-        let mut report = ValidationReport {
+        let mut report = ValidationReport::default();
+        for stage in &self.stages {
+            let found = stage.look(cx, subject).await?;
+            report.add(found, stage.is_deterministic());
+            if !report.accepted {
+                break;
+            }
+        }
+        Ok(report)
+    }
+}
+
+impl Default for ValidationReport {
+    /// Before any stage: nothing is against the patch.
+    fn default() -> Self {
+        Self {
             accepted: true,
             deterministic: Deterministic {
                 passed: true,
@@ -112,31 +128,28 @@ impl PatchValidation {
             },
             review: None,
             stages: Vec::new(),
-        };
-        for stage in &self.stages {
-            let found = stage.look(cx, subject).await?;
-            let is_rejected = found.outcome == StageOutcome::Rejected;
-            if stage.is_deterministic() {
-                if is_rejected {
-                    report.deterministic.passed = false;
-                    report.deterministic.stage = Some(found.stage.clone());
-                }
-            } else {
-                report.review = Some(Review {
-                    accepted: !is_rejected,
-                    score: found.details.get("score").and_then(Value::as_f64),
-                    source: found
-                        .confidence
-                        .map_or(ConfidenceSource::Missing, |one| one.source),
-                });
-            }
-            report.stages.push(found);
-            if is_rejected {
-                report.accepted = false;
-                break;
-            }
         }
-        Ok(report)
+    }
+}
+
+impl ValidationReport {
+    /// Takes in what the next stage says.
+    pub fn add(&mut self, found: StageReport, is_deterministic: bool) {
+        let is_rejected = found.outcome == StageOutcome::Rejected;
+        if !is_deterministic {
+            self.review = Some(Review {
+                accepted: !is_rejected,
+                score: found.details.get("score").and_then(Value::as_f64),
+                source: found
+                    .confidence
+                    .map_or(ConfidenceSource::Missing, |one| one.source),
+            });
+        } else if is_rejected {
+            self.deterministic.passed = false;
+            self.deterministic.stage = Some(found.stage.clone());
+        }
+        self.accepted &= !is_rejected;
+        self.stages.push(found);
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Scored {
 pub enum DecisionError {
     /// A percentile of scores that are not there.
     #[error(
-        "patch {0} has no score, and a percentile needs one of every patch; the binary rule does not"
+        "patch {0} has no score that compares, and a percentile needs one of every patch; the binary rule does not"
     )]
     NoScore(usize),
     /// A score that is none.
@@ -109,8 +109,7 @@ pub fn decide(rule: DecisionRule, patches: &[Scored]) -> Result<Decided, Decisio
     }
     let mut scores = Vec::with_capacity(patches.len());
     for (at, patch) in patches.iter().enumerate() {
-        let known = patch.source != ConfidenceSource::Missing;
-        let score = patch.score.filter(|_| known);
+        let score = patch.score.filter(|_| patch.source.is_comparable());
         let score = score.ok_or(DecisionError::NoScore(at))?;
         if !(0.0..=1.0).contains(&score) {
             return Err(DecisionError::NotAScore(at, score));

@@ -5,12 +5,12 @@ use super::facts::Regression;
 use super::test_commands::{CommandOutcome, TestCommand, test_commands};
 use async_trait::async_trait;
 use atlas_core::{Confidence, Error, Evidence, RunContext};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fmt;
 
 /// What a stage says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StageOutcome {
     /// Nothing against the patch.
@@ -22,7 +22,7 @@ pub enum StageOutcome {
 }
 
 /// What a stage found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageReport {
     /// The stage.
     pub stage: String,
@@ -31,13 +31,13 @@ pub struct StageReport {
     /// Why, in one sentence or the model's words.
     pub reason: String,
     /// Proof lines.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
     /// How sure a model was of its answer; absent where none was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// What the stage documents, such as versions of prompts.
-    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }
 

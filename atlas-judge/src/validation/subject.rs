@@ -10,6 +10,8 @@ use std::sync::Arc;
 /// What patch validation looks at.
 #[derive(Clone, Debug, Default)]
 pub struct ValidationSubject {
+    /// The instance's name; empty where it has none.
+    pub instance: String,
     /// The bug.
     pub report: BugReport,
     /// The candidate.
@@ -34,7 +36,9 @@ impl ValidationSubject {
     pub fn of(subject: &Subject) -> Result<Self, Error> {
         let given = Given::new(subject, "read for validation");
         let patch = subject.patch.clone();
+        let instance = subject.instance.id();
         Ok(Self {
+            instance: instance.map_or_else(|_| String::new(), |id| id.to_string()),
             report: BugReport::of(subject)?,
             patch: patch.ok_or_else(|| given.wrong("there is no patch"))?,
             originals: given.attached("originals")?.unwrap_or_default(),

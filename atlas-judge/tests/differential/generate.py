@@ -270,6 +270,72 @@ def paired_ratio_differences():
     }
 
 
+def committee():
+    size = int(random.integers(2, 7))
+    numbers, briers = random.random(size), random.uniform(0.01, 0.6, size)
+    slopes, intercepts = random.normal(0, 4, size), random.normal(0, 2, size)
+    threshold = float(random.choice([0.3, 0.5, 0.8]))
+    calibrated = special.expit(slopes * numbers + intercepts)
+    share, mean = np.mean(numbers >= threshold), calibrated.mean()
+    weighted = np.average(calibrated, weights=1 / briers)
+    return {
+        "numbers": numbers.tolist(),
+        "fits": [{"slope": a, "intercept": b} for a, b in zip(slopes.tolist(), intercepts.tolist())],
+        "brier": briers.tolist(),
+        "threshold": threshold,
+        "majority": [float(share), bool(share > 0.5)],
+        "mean": [float(mean), bool(mean >= threshold)],
+        "weighted": [float(weighted), bool(weighted >= threshold)],
+        "weights": (1 / briers / (1 / briers).sum()).tolist(),
+    }
+
+
+def cascade_curve():
+    size, steps = int(random.integers(2, 40)), int(random.choice([4, 10, 20]))
+    # Tasks in their order as texts, and money whose sums are exact.
+    instances = np.sort(random.integers(0, 9, size))
+    truths = random.integers(0, 2, size)
+    scores = [np.round(random.random(size), 2) * (random.random(size) < 0.7) for _ in range(2)]
+    money = [random.integers(0, 64, size) / 64 + 1 / 64, random.integers(64, 640, size) / 64]
+
+    def point(band, asked, costs):
+        shown = np.where(asked, scores[1], scores[0]) > 0
+        rates = [truths[shown & (instances == one)].mean() for one in np.unique(instances[shown])]
+        undefined = {"zero_division": np.nan}
+        return {
+            "band": band,
+            "asked": int(asked.sum()),
+            "shown": int(shown.sum()),
+            "precision": number(metrics.precision_score(truths, shown, **undefined)),
+            "recall": number(metrics.recall_score(truths, shown, **undefined)),
+            "success_at_1": float(np.mean(rates)) if rates else None,
+            "money": float(costs.mean()),
+        }
+
+    none, all_ = np.zeros(size, bool), np.ones(size, bool)
+    points, seen = [point(None, none, money[0]), point(None, all_, money[1])], {none.tobytes()}
+    for width in range(1, steps + 1):
+        for low in range(steps + 1 - width):
+            band = [low / steps, (low + width) / steps]
+            asked = (scores[0] >= band[0]) & (scores[0] <= band[1])
+            if asked.tobytes() not in seen:
+                seen.add(asked.tobytes())
+                points.append(point(band, asked, money[0] + asked * money[1]))
+    values = np.array([[-one["money"], one["precision"] or 0, one["recall"] or 0] for one in points])
+    for one, own in zip(points, values):
+        one["is_best"] = bool(not ((values >= own).all(axis=1) & (values > own).any(axis=1)).any())
+    return {
+        "instances": instances.tolist(),
+        "y_true": truths.tolist(),
+        "first": scores[0].tolist(),
+        "first_money": money[0].tolist(),
+        "second": scores[1].tolist(),
+        "second_money": money[1].tolist(),
+        "step": 1 / steps,
+        "points": points,
+    }
+
+
 QUANTITIES = [
     average_precision,
     precision_recall_curve,
@@ -286,6 +352,8 @@ QUANTITIES = [
     isotonic,
     platt,
     paired_ratio_differences,
+    committee,
+    cascade_curve,
 ]
 json.dump(
     [

@@ -16,6 +16,7 @@ mod critic;
 mod decisions;
 mod dependents;
 mod differential;
+mod ensemble;
 mod hints;
 mod label_form;
 mod metrics;

@@ -18,11 +18,12 @@ pub struct Price {
 }
 
 impl Price {
+    /// What these tokens cost.
     #[expect(
         clippy::cast_precision_loss,
         reason = "exact below 2^53 tokens, which nobody can pay for"
     )]
-    pub(crate) fn of(self, usage: Usage) -> f64 {
+    pub fn of(self, usage: Usage) -> f64 {
         let cached = usage.cached_tokens.min(usage.prompt_tokens);
         let read = (usage.prompt_tokens - cached) as f64 * self.input
             + cached as f64 * self.cached_input.unwrap_or(self.input);

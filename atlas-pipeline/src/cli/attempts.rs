@@ -59,7 +59,7 @@ pub(super) async fn command(
         )
     })?;
     let defaults = AttemptOptions::default();
-    let rehearsal = rows.model.rehearsal()?;
+    let rehearsal = rows.model.rehearsal_of_one()?;
     let options = AttemptRunOptions {
         attempt: AttemptOptions {
             ask: rows.ask(&defaults.ask),

@@ -1,6 +1,7 @@
 //! `atlas critic`.
 
 use super::baseline::{self, BaselineArgs, Given};
+use super::combine::EnsembleArgs;
 use super::judging::{AskArgs, ModelArgs, finish, paying, prompts, run_text};
 use super::{dry_run, output};
 use atlas_core::{Error, InstanceId, RunContext};
@@ -77,6 +78,8 @@ pub(super) struct CriticArgs {
     #[command(flatten)]
     ask: AskArgs,
     #[command(flatten)]
+    ensemble: EnsembleArgs,
+    #[command(flatten)]
     model: ModelArgs,
 }
 
@@ -95,7 +98,7 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
         max_confidence: args.max_confidence,
         longer_than: args.longer_than,
     };
-    let rehearsal = args.model.rehearsal()?;
+    let rehearsal = args.model.rehearsal(&args.ensemble)?;
     let options = CriticRunOptions {
         dataset: args.dataset,
         predictions: args.predictions,
@@ -129,7 +132,7 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
         let report = critic(cx, &options, &rehearsal.session).await?;
         return rehearsal.finish(cx, args.model.format, &report.run);
     }
-    let session = args.model.session()?;
+    let session = args.ensemble.session(&args.model)?;
     let report = paying(Some(&session), critic(cx, &options, &session)).await?;
     finish(cx, args.model.format, &report, &report.run, text)
 }

@@ -1,10 +1,11 @@
 //! `--dry-run`: what a command would ask, and what that may cost.
 
+use super::combine::EnsembleArgs;
 use super::judging::ModelArgs;
 use super::{DONE, Format, output};
 use atlas_core::{Error, RunContext};
 use atlas_llm::Estimate;
-use atlas_pipeline::{FailedItem, JudgeReport, ModelSession};
+use atlas_pipeline::{FailedItem, JudgeReport, ModelSession, SessionModels};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -30,8 +31,12 @@ struct Foretold<'a> {
     dry_run: bool,
     items: usize,
     known: usize,
+    /// Of the model that is asked first.
     #[serde(flatten)]
-    estimate: Estimate,
+    estimate: &'a Estimate,
+    /// Of each of several models; a cascade asks the later ones at most so much.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    members: Option<&'a [Estimate]>,
     not_counted: [&'static str; 3],
     /// Items that would fail before any model is asked.
     failed: Vec<&'a FailedItem>,
@@ -39,12 +44,25 @@ struct Foretold<'a> {
 
 impl ModelArgs {
     /// The dry run that is asked for, if one is.
-    pub(super) fn rehearsal(&self) -> Result<Option<Rehearsed>, Error> {
+    pub(super) fn rehearsal(&self, ensemble: &EnsembleArgs) -> Result<Option<Rehearsed>, Error> {
         if !self.dry_run {
             return Ok(None);
         }
-        let (model, config) = (self.named()?, self.configuration()?);
-        let session = ModelSession::rehearsing(model, &config, self.kept().as_deref())?;
+        self.rehearsal_of(&ensemble.models(self)?)
+    }
+
+    /// The same of one model.
+    pub(super) fn rehearsal_of_one(&self) -> Result<Option<Rehearsed>, Error> {
+        if !self.dry_run {
+            return Ok(None);
+        }
+        self.named()?;
+        self.rehearsal_of(&SessionModels::from(self.model.as_slice()))
+    }
+
+    fn rehearsal_of(&self, models: &SessionModels) -> Result<Option<Rehearsed>, Error> {
+        let config = self.configuration()?;
+        let session = ModelSession::rehearsing(models, &config, self.kept().as_deref())?;
         let fail = |why| Error::io("make a folder in", &std::env::temp_dir(), why);
         let rehearsed = Rehearsed {
             session,
@@ -92,7 +110,8 @@ impl Rehearsed {
         run: &JudgeReport,
     ) -> Result<u8, Error> {
         cx.progress.phase("");
-        let Some(estimate) = self.session.estimate() else {
+        let estimates = self.session.estimates();
+        let Some(estimate) = estimates.first() else {
             return Ok(DONE);
         };
         // Answers that are made up fail as answers of models do, which says nothing.
@@ -102,6 +121,7 @@ impl Rehearsed {
             items: run.items,
             known: run.known,
             estimate,
+            members: (estimates.len() > 1).then_some(&estimates),
             not_counted: NOT_COUNTED,
             failed: failed.collect(),
         };
@@ -113,7 +133,6 @@ impl Rehearsed {
     }
 
     fn text(&self, dry: &Foretold<'_>) -> String {
-        let estimate = &dry.estimate;
         let mut text = String::from("dry run: nothing was asked\n");
         for failed in &dry.failed {
             let _ = writeln!(text, "would fail: {}: {}", failed.key, failed.message);
@@ -123,37 +142,51 @@ impl Rehearsed {
             (false, _) => "none known (no --out)".to_owned(),
         };
         let _ = writeln!(text, "{} items: {known}", dry.items);
-        let _ = writeln!(
-            text,
-            "{} questions to {}; {} more are answered by kept exchanges",
-            estimate.questions, estimate.model, estimate.kept
-        );
-        let rule = match estimate.measured_on {
-            0 => "by rule".to_owned(),
-            count => format!("measured on {count} kept answers"),
-        };
-        let _ = writeln!(
-            text,
-            "about {} tokens read ({:.2} bytes a token, {rule}), at most {} written",
-            estimate.prompt_tokens, estimate.bytes_per_token, estimate.completion_tokens_at_most
-        );
-        let _ = match estimate.money_at_most {
-            Some(money) => writeln!(text, "at most {money:.4} in money"),
-            None => writeln!(
-                text,
-                "money unknown: the model has no `price`, and the table of prices does not know it (--prices FILE)"
-            ),
-        };
-        if let (Some(long), Some(window)) = (
-            estimate.too_long.filter(|long| *long > 0),
-            estimate.context_window,
-        ) {
-            let _ = writeln!(
-                text,
-                "{long} questions may be longer than the model's {window} tokens"
-            );
+        let one = std::slice::from_ref(dry.estimate);
+        for estimate in dry.members.unwrap_or(one) {
+            estimate_text(&mut text, estimate);
+        }
+        if let Some(members) = dry.members {
+            let money: Option<f64> = members.iter().map(|one| one.money_at_most).sum();
+            let _ = match money {
+                Some(money) => writeln!(text, "all models together: at most {money:.4} in money"),
+                None => writeln!(text, "all models together: money unknown"),
+            };
         }
         let _ = writeln!(text, "not counted: {}", dry.not_counted.join("; "));
         text
+    }
+}
+
+fn estimate_text(text: &mut String, estimate: &Estimate) {
+    let _ = writeln!(
+        text,
+        "{} questions to {}; {} more are answered by kept exchanges",
+        estimate.questions, estimate.model, estimate.kept
+    );
+    let rule = match estimate.measured_on {
+        0 => "by rule".to_owned(),
+        count => format!("measured on {count} kept answers"),
+    };
+    let _ = writeln!(
+        text,
+        "about {} tokens read ({:.2} bytes a token, {rule}), at most {} written",
+        estimate.prompt_tokens, estimate.bytes_per_token, estimate.completion_tokens_at_most
+    );
+    let _ = match estimate.money_at_most {
+        Some(money) => writeln!(text, "at most {money:.4} in money"),
+        None => writeln!(
+            text,
+            "money unknown: the model has no `price`, and the table of prices does not know it (--prices FILE)"
+        ),
+    };
+    if let (Some(long), Some(window)) = (
+        estimate.too_long.filter(|long| *long > 0),
+        estimate.context_window,
+    ) {
+        let _ = writeln!(
+            text,
+            "{long} questions may be longer than the model's {window} tokens"
+        );
     }
 }

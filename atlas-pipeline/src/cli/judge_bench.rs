@@ -5,13 +5,14 @@ use super::{DONE, ERROR, Format, output};
 use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
 use atlas_judge::answer::{AskOptions, LabelForm};
 use atlas_judge::candidates::rule_candidates;
+use atlas_judge::ensemble::EnsembleRule;
 use atlas_judge::metrics::analysis::AnalysisOptions;
 use atlas_judge::validation::PromptLimits;
 use atlas_judge::variant::BaseFiles;
 use atlas_pipeline::{
     BenchJudge, InputFault, JudgeBench, JudgeBenchAbout, JudgeBenchEstimate, JudgeBenchOptions,
-    JudgeBenchReport, PackOptions, base_files, estimate_judge_bench, instance_rows, pack,
-    run_judge_bench, write_atomically,
+    JudgeBenchReport, PackOptions, SessionModels, base_files, estimate_judge_bench, instance_rows,
+    pack, run_judge_bench, write_atomically,
 };
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -58,6 +59,10 @@ struct RunArgs {
     /// What each model may spend in this run, such as calls=100,tokens=2M,money=1.50,time=10m; any of them.
     #[arg(long, value_name = "LIMITS")]
     budget: Option<String>,
+    /// Also measure all the models together as a committee or a cascade (cheapest model first): majority, mean or
+    /// cascade=LOW..HIGH. Can be given several times; nothing is asked twice.
+    #[arg(long, value_name = "RULE")]
+    ensemble: Vec<EnsembleRule>,
     /// Items that go on at once.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     jobs: usize,
@@ -168,7 +173,7 @@ async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
     let mut limits = PromptLimits::default();
     // The smallest known context counts: all models are asked the same.
     for model in &args.model {
-        if let Some(window) = config.model(model)?.context_window {
+        if let Some(window) = config.model(SessionModels::model(model))?.context_window {
             limits = limits.within(window, ask.max_tokens);
         }
     }
@@ -184,6 +189,7 @@ async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
         out: args.out,
         jobs: args.jobs,
         budget: args.budget,
+        ensembles: args.ensemble,
         ask: AskOptions {
             label_form: if args.answer_form_json {
                 LabelForm::Json

@@ -1,5 +1,6 @@
 //! `atlas abstain`, `atlas review`, and what commands that ask a model have in common.
 
+use super::combine::{EnsembleArgs, members_text};
 use super::{DONE, ERROR, Format, dry_run, output};
 use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, Role, RunContext};
 use atlas_judge::abstention::{AbstentionOptions, AgentTool, Representation};
@@ -20,9 +21,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(super) struct ModelArgs {
     /// The model: a name from `[models]` of the configuration, PROVIDER:MODEL, an address, replay:FILE,
-    /// scripted:FILE or noise:SEED.
+    /// scripted:FILE or noise:SEED. Where several judge together, NAME= before it names it.
     #[arg(long, value_name = "MODEL")]
-    pub(super) model: Option<String>,
+    pub(super) model: Vec<String>,
     /// What this run may spend, such as calls=100,tokens=2M,money=1.50,time=10m; any of them.
     #[arg(long, value_name = "LIMITS")]
     pub(super) budget: Option<String>,
@@ -75,15 +76,16 @@ impl ModelArgs {
         ModelSession::open_keeping(model, self.budget.as_deref(), &config, exchanges.as_deref())
     }
 
-    /// The model's name.
+    /// The name of the one model.
     pub(super) fn named(&self) -> Result<&str, Error> {
-        self.model.as_deref().ok_or_else(|| {
-            Error::new(
-                ErrorKind::InvalidInput,
-                "open the model:",
-                "name one with --model",
-            )
-        })
+        let why = match self.model.as_slice() {
+            [model] => return Ok(model),
+            [] => "name one with --model",
+            _ => {
+                "several are named, and this asks one; `abstain`, `review` and `critic` ask several"
+            }
+        };
+        Err(Error::new(ErrorKind::InvalidInput, "open the model:", why))
     }
 
     /// The file of exchanges.
@@ -95,7 +97,7 @@ impl ModelArgs {
 
     /// The same where rules do without a model.
     pub(super) fn session_if_asked(&self) -> Result<Option<ModelSession>, Error> {
-        let is_asked = self.model.is_some();
+        let is_asked = !self.model.is_empty();
         is_asked.then(|| self.session()).transpose()
     }
 }
@@ -190,6 +192,8 @@ pub(super) struct AbstainArgs {
     #[command(flatten)]
     ask: AskArgs,
     #[command(flatten)]
+    ensemble: EnsembleArgs,
+    #[command(flatten)]
     model: ModelArgs,
 }
 
@@ -211,7 +215,7 @@ fn labels(text: &str) -> Result<Labels, String> {
 
 pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Result<u8, Error> {
     let defaults = AbstentionOptions::default();
-    let rehearsal = args.model.rehearsal()?;
+    let rehearsal = args.model.rehearsal(&args.ensemble)?;
     let options = AbstainOptions {
         dataset: args.dataset,
         instances: args.instance_ids,
@@ -247,7 +251,7 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
         let report = abstain(cx, &options, &rehearsal.session).await?;
         return rehearsal.finish(cx, args.model.format, &report.run);
     }
-    let session = args.model.session()?;
+    let session = args.ensemble.session(&args.model)?;
     let report = paying(Some(&session), abstain(cx, &options, &session)).await?;
     finish(cx, args.model.format, &report, &report.run, abstain_text)
 }
@@ -347,6 +351,8 @@ pub(super) struct ReviewArgs {
     #[command(flatten)]
     ask: AskArgs,
     #[command(flatten)]
+    ensemble: EnsembleArgs,
+    #[command(flatten)]
     model: ModelArgs,
 }
 
@@ -378,9 +384,9 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         ReviewChoice::Deterministic => ReviewMode::Deterministic,
     };
     let ask = args.ask.options(&AskOptions::default());
-    let window = match (mode, &args.model.model) {
-        (ReviewMode::Deterministic, _) | (_, None) => None,
-        (_, Some(model)) => args.model.configuration()?.model(model)?.context_window,
+    let window = match mode {
+        ReviewMode::Deterministic => None,
+        _ => args.model.least_window()?,
     };
     let mut limits = PromptLimits::default();
     if let Some(window) = window {
@@ -399,7 +405,7 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
                 "--mode deterministic asks no model; leave --dry-run out",
             ));
         }
-        _ => args.model.rehearsal()?,
+        _ => args.model.rehearsal(&args.ensemble)?,
     };
     let options = ReviewRunOptions {
         dataset: args.dataset,
@@ -430,7 +436,7 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
     }
     let session = match mode {
         ReviewMode::Deterministic => None,
-        _ => Some(args.model.session()?),
+        _ => Some(args.ensemble.session(&args.model)?),
     };
     let report = paying(session.as_ref(), review(cx, &options, session.as_ref())).await?;
     finish(cx, args.model.format, &report, &report.run, review_text)
@@ -494,6 +500,7 @@ pub(super) fn run_text(text: &mut String, run: &JudgeReport, ledger: &Value) {
         run.left,
         run.out.display()
     );
+    members_text(text, run);
     text.push_str(&spent(ledger));
     if let Some(why) = &run.stopped {
         let _ = writeln!(text, "stopped: {why}");

@@ -82,6 +82,12 @@ struct AnalysisArgs {
     /// Can be given several times.
     #[arg(long, value_name = "FILE", requires = "calibrate")]
     calibrate_on: Vec<PathBuf>,
+    /// Of each two judges, the cheaper one named first: what a cascade of them would show and cost, over bands of doubt.
+    #[arg(long)]
+    cascade_curve: bool,
+    /// How far apart the ends of these bands lie, 0.005 to 1.
+    #[arg(long, value_name = "STEP", default_value_t = 0.1, value_parser = step, requires = "cascade_curve")]
+    cascade_step: f64,
 }
 
 impl AnalysisArgs {
@@ -111,6 +117,7 @@ impl AnalysisArgs {
                 Calibrate::Platt => CalibrationMethod::Platt,
                 Calibrate::Isotonic => CalibrationMethod::Isotonic,
             }),
+            cascade_step: self.cascade_curve.then_some(self.cascade_step),
         }
     }
 }
@@ -135,6 +142,13 @@ fn bins(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|bins| (1..=1000).contains(bins))
         .ok_or_else(|| "must be a whole number from 1 to 1000".to_owned())
+}
+
+fn step(text: &str) -> Result<f64, String> {
+    within(text, 1.0)
+        .ok()
+        .filter(|step| *step >= 0.005)
+        .ok_or_else(|| "must be a number from 0.005 to 1".to_owned())
 }
 
 fn target(text: &str) -> Result<f64, String> {

@@ -4,6 +4,7 @@ mod attempts;
 mod audit;
 mod baseline;
 mod choose;
+mod combine;
 mod critic;
 mod dataset;
 mod document;
@@ -103,6 +104,8 @@ enum Command {
     Critic(Box<critic::CriticArgs>),
     /// Write what an evaluation says of tests near each patch, for the regression check of `atlas review`.
     Facts(facts::FactsArgs),
+    /// Put results of single models together as a committee or a cascade, without asking anybody.
+    Combine(Box<combine::CombineArgs>),
     /// Choose one of several candidate patches for each task, by vote or score.
     Choose(choose::ChooseArgs),
     /// Measure a model as every policy and critic on patches of which it is known whether they are right.
@@ -508,6 +511,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             Ok(DONE)
         }
         Command::Facts(args) => with_runtime(|_| async move { facts::command(args).await }),
+        Command::Combine(args) => {
+            with_runtime(|cx| async move { combine::command(&cx, *args).await })
+        }
         Command::Choose(args) => choose::command(args),
         Command::JudgeBench(args) => {
             with_runtime(|cx| async move { judge_bench::command(&cx, args).await })

@@ -134,7 +134,7 @@ pub(super) async fn hints_command(cx: &RunContext, args: HintsArgs) -> Result<u8
 }
 
 async fn run(cx: &RunContext, args: RowArgs, question: RowQuestion) -> Result<u8, Error> {
-    let rehearsal = args.model.rehearsal()?;
+    let rehearsal = args.model.rehearsal_of_one()?;
     let options = RowJudgeOptions {
         dataset: args.dataset,
         instances: args.instance_ids,

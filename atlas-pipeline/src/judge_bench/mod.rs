@@ -16,4 +16,4 @@ pub use run::{
     BenchJudge, JudgeBenchEstimate, JudgeBenchOptions, JudgeBenchReport, JudgeRunSummary,
     estimate_judge_bench, run_judge_bench,
 };
-pub use table::{BenchCosts, BenchRow};
+pub use table::BenchRow;

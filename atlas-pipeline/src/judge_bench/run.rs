@@ -3,8 +3,8 @@
 use super::data::{JudgeBench, JudgeBenchAbout, Unfolded, write_lines};
 use super::table::{BenchRow, rows_of, text_table};
 use crate::judging::{
-    AbstainOptions, CriticRunOptions, JudgeReport, ModelSession, ReviewMode, ReviewRunOptions,
-    abstain, critic, review,
+    AbstainOptions, CriticRunOptions, EnsembleOptions, JudgeReport, ModelSession, ReviewMode,
+    ReviewRunOptions, SessionModels, abstain, critic, review,
 };
 use crate::store::write_atomically;
 use crate::{Config, MeasureInput, PredictionSource, measure};
@@ -12,6 +12,7 @@ use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_judge::abstention::{AbstentionOptions, Representation};
 use atlas_judge::answer::AskOptions;
 use atlas_judge::critic::{CriticMode, CriticOptions};
+use atlas_judge::ensemble::EnsembleRule;
 use atlas_judge::metrics::analysis::{Analysis, AnalysisOptions};
 use atlas_judge::validation::{PromptLimits, ReviewOptions};
 use atlas_judge::variant::Variant;
@@ -104,7 +105,7 @@ impl FromStr for BenchJudge {
 pub struct JudgeBenchOptions {
     /// The benchmark.
     pub bench: JudgeBench,
-    /// The models, as [`ModelSession::open`] takes them.
+    /// The models, as [`SessionModels::models`].
     pub models: Vec<String>,
     /// The judges; without any all that the benchmark has something for.
     pub judges: Vec<BenchJudge>,
@@ -112,8 +113,11 @@ pub struct JudgeBenchOptions {
     pub out: PathBuf,
     /// Items that go on at once.
     pub jobs: usize,
-    /// What each model may spend, over all its judges.
+    /// What each model may spend, over all its judges; of ensembles all members together.
     pub budget: Option<String>,
+    /// Ensembles of all the models, measured beside them. Their members' answers are those of the models themselves: nothing
+    /// is asked twice.
+    pub ensembles: Vec<EnsembleRule>,
     /// How models are asked.
     pub ask: AskOptions,
     /// Most tokens of the parts of a review's prompt.
@@ -131,6 +135,30 @@ impl JudgeBenchOptions {
                 .collect(),
             some => some.to_vec(),
         }
+    }
+
+    /// What is measured, with its name: each model, then each ensemble.
+    fn sessions(&self) -> Vec<(String, SessionModels)> {
+        let one = |model: &String| {
+            (
+                model.clone(),
+                SessionModels::from(std::slice::from_ref(model)),
+            )
+        };
+        let several = |rule: &EnsembleRule| {
+            let ensemble = EnsembleOptions {
+                rule: Some(rule.clone()),
+                ..EnsembleOptions::default()
+            };
+            let models = self.models.clone();
+            (format!("{rule} of all"), SessionModels { models, ensemble })
+        };
+        let models = self.models.iter().map(one);
+        models.chain(self.ensembles.iter().map(several)).collect()
+    }
+
+    fn exchanges(&self) -> PathBuf {
+        self.out.join("exchanges")
     }
 }
 
@@ -251,13 +279,17 @@ pub async fn run_judge_bench(
     let mut runs = Vec::new();
     let mut rows = Vec::new();
     let mut judges: Vec<(String, PathBuf)> = Vec::new();
-    for model in &options.models {
+    let sessions = options.sessions();
+    for (model, members) in &sessions {
         let place = Place::of(&options.out, model);
         std::fs::create_dir_all(&place.folder)
             .map_err(|why| Error::io("make", &place.folder, why))?;
-        let exchanges = place.folder.join("exchanges");
-        let session =
-            ModelSession::open_keeping(model, options.budget.as_deref(), config, Some(&exchanges))?;
+        let session = ModelSession::open_all(
+            members,
+            options.budget.as_deref(),
+            config,
+            Some(&options.exchanges()),
+        )?;
         for judge in options.judges() {
             let began = Instant::now();
             let out = place.results(judge);
@@ -276,7 +308,7 @@ pub async fn run_judge_bench(
             };
             let analysis = measure(&input, &options.analysis)?;
             rows.extend(rows_of(model, judge, &analysis, &lines));
-            let name = match options.models.len() {
+            let name = match sessions.len() {
                 1 => judge.to_string(),
                 _ => format!("{model} {judge}"),
             };
@@ -355,21 +387,17 @@ pub async fn estimate_judge_bench(
         .map_err(|why| Error::io("make a folder in", &std::env::temp_dir(), why))?;
     let unfolded = options.bench.unfold(folder.path())?;
     let mut found = Vec::new();
+    // Ensembles ask nothing that their members are not asked.
     for (at, model) in options.models.iter().enumerate() {
-        let exchanges = Place::of(&options.out, model).folder.join("exchanges");
-        let session = ModelSession::rehearsing(model, config, Some(&exchanges))?;
+        let members = SessionModels::from(std::slice::from_ref(model));
+        let session = ModelSession::rehearsing(&members, config, Some(&options.exchanges()))?;
         for judge in options.judges() {
-            let out = folder.path().join(format!(
-                "{at}-{}.jsonl",
-                judge.to_string().replace(':', "-")
-            ));
+            let name = format!("{at}-{}.jsonl", judge.to_string().replace(':', "-"));
+            let out = folder.path().join(name);
             ask(cx, options, &unfolded, judge, &session, &out).await?;
         }
-        found.extend(
-            session
-                .estimate()
-                .map(|estimate| JudgeBenchEstimate { estimate }),
-        );
+        let estimates = session.estimates().into_iter();
+        found.extend(estimates.map(|estimate| JudgeBenchEstimate { estimate }));
     }
     Ok(found)
 }

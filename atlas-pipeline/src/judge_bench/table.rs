@@ -4,6 +4,7 @@ use super::BenchJudge;
 use atlas_judge::PageTable;
 use atlas_judge::metrics::Confusion;
 use atlas_judge::metrics::analysis::{Analysis, CriticAnalysis, PolicyAnalysis, PolicyRow};
+use atlas_judge::metrics::results::Cost;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
@@ -57,42 +58,23 @@ pub struct BenchRow {
     pub test_f1: Option<f64>,
     /// Spearman's correlation of foretold and actual pass rates over patches.
     pub correlation: Option<f64>,
-    /// What the judge was paid. Policies of one judge share it.
-    pub costs: BenchCosts,
+    /// What the judge's answers cost, whoever paid for them first. Policies of one judge share it.
+    pub costs: Cost,
 }
 
-/// What a judge was paid for the results that are measured, from the field `paid` of their lines: answers that were kept
-/// from another judge's run cost nothing here.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct BenchCosts {
-    /// Calls.
-    pub calls: u64,
-    /// Tokens read.
-    pub prompt_tokens: u64,
-    /// Tokens written.
-    pub completion_tokens: u64,
-    /// Money; absent where a price is not known.
-    pub money: Option<f64>,
-}
-
-impl BenchCosts {
-    fn of(lines: &[Map<String, Value>]) -> Self {
-        let mut costs = Self {
-            money: Some(0.0),
-            ..Self::default()
-        };
-        for paid in lines.iter().filter_map(|line| line.get("paid")) {
-            let number = |name: &str| paid[name].as_u64().unwrap_or_default();
-            costs.calls += number("calls");
-            costs.prompt_tokens += number("prompt_tokens");
-            costs.completion_tokens += number("completion_tokens");
-            costs.money = costs
-                .money
-                .zip(paid["money"].as_f64())
-                .map(|(sum, money)| sum + money);
+/// What the results of a judge cost, from the fields `paid` and `kept` of their lines: answers that another judge, or an
+/// ensemble's member by itself, had paid before count as well.
+fn costs_of(lines: &[Map<String, Value>]) -> Cost {
+    let mut costs = Cost::default();
+    for line in lines {
+        for name in ["paid", "kept"] {
+            let cost = line.get(name).cloned().map(serde_json::from_value::<Cost>);
+            if let Some(Ok(cost)) = cost {
+                costs += cost;
+            }
         }
-        costs
     }
+    costs
 }
 
 /// The rows of one judge of one model. `lines` are its results.
@@ -106,7 +88,7 @@ pub(super) fn rows_of(
     let Some(set) = analysis.policies.first() else {
         return Vec::new();
     };
-    let costs = BenchCosts::of(lines);
+    let costs = costs_of(lines);
     let critic = analysis.critics.first();
     // The first policy shows everything, whoever judges.
     let policies = set.policies.iter().skip(1);
@@ -121,7 +103,7 @@ fn one(
     set: &PolicyAnalysis,
     row: &PolicyRow,
     critic: Option<&CriticAnalysis>,
-    costs: &BenchCosts,
+    costs: &Cost,
 ) -> BenchRow {
     let of_tasks = matches!(judge, BenchJudge::Abstain(_));
     let (average_precision, no_skill, calibration) = if of_tasks {
@@ -175,7 +157,7 @@ fn one(
         test_accuracy: micro.and_then(Confusion::accuracy),
         test_f1: micro.and_then(Confusion::f1),
         correlation: critic.and_then(|critic| critic.pass_rate_correlation),
-        costs: costs.clone(),
+        costs: *costs,
     }
 }
 

@@ -1,12 +1,16 @@
 //! The abstention policy over a dataset.
 
+use super::ensemble::lift_members;
 use super::{JudgeItem, JudgeReport, JudgeRun, ModelSession, instance_rows, judge_items};
 use crate::evaluate::InputFault;
-use atlas_core::{ChatMessage, Error, Instance, InstanceId, Judge as _, RunContext, Subject};
+use atlas_core::{
+    ChatMessage, Error, Instance, InstanceId, Judge as _, Judgement, RunContext, Subject,
+};
 use atlas_judge::BugReport;
 use atlas_judge::abstention::{
     Abstention, AbstentionOptions, FeatureAverages, ReportFeatures, abstention_prompt_version,
 };
+use atlas_judge::ensemble::Question;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -76,13 +80,11 @@ pub async fn abstain(
     session: &ModelSession,
 ) -> Result<AbstainReport, Error> {
     let (rows, faults) = instance_rows(&options.dataset, &options.instances)?;
-    let model = session.model();
-    let mut settings = json!({
-        "model": model.name(),
-        "model_settings": session.settings(),
-        "policy": options.policy,
-        "prompt_version": abstention_prompt_version(),
-    });
+    let tau = options.policy.tau;
+    let ensemble = session.ensemble(&Question::Abstention, tau)?;
+    let mut settings = session.described(ensemble.as_ref());
+    settings["policy"] = json!(options.policy);
+    settings["prompt_version"] = json!(abstention_prompt_version());
     if let Some(version) = options.policy.ask.label_form.prompt_version() {
         settings["form_prompt_version"] = json!(version);
     }
@@ -92,9 +94,10 @@ pub async fn abstain(
         settings,
         jobs: options.jobs,
     };
-    let policy = Arc::new(Abstention::new(model, options.policy.clone())?);
+    let policy = session.judge(ensemble, Question::Abstention, |model| {
+        Ok(Arc::new(Abstention::new(model, options.policy.clone())?))
+    })?;
     let items = rows.into_iter().filter_map(item).collect();
-    let tau = options.policy.tau;
     let (report, lines) = judge_items(cx, &run, items, |instance| {
         let policy = Arc::clone(&policy);
         async move {
@@ -104,22 +107,31 @@ pub async fn abstain(
                 attachments: Map::new(),
             };
             let judgement = policy.judge(cx, &subject).await?;
-            let mut fields = Map::new();
-            fields.insert(
-                "abstention".to_owned(),
-                json!({
-                    "probability": judgement.confidence.value,
-                    "source": judgement.confidence.source,
-                    "attempt": judgement.label == "attempt",
-                    "tau": tau,
-                }),
-            );
-            fields.insert("judgement".to_owned(), json!(judgement));
-            Ok(fields)
+            Ok(abstention_fields(judgement, tau))
         }
     })
     .await?;
     Ok(summary(report, &lines, faults, session.ledger()))
+}
+
+/// What a line says of an abstention policy's judgement. Of an instance that every member of an ensemble abstained from
+/// judging there is no `abstention`.
+pub(super) fn abstention_fields(mut judgement: Judgement, tau: f64) -> Map<String, Value> {
+    let mut fields = Map::new();
+    if judgement.confidence.value.is_some() {
+        fields.insert(
+            "abstention".to_owned(),
+            json!({
+                "probability": judgement.confidence.value,
+                "source": judgement.confidence.source,
+                "attempt": judgement.label == "attempt",
+                "tau": tau,
+            }),
+        );
+    }
+    lift_members(&mut judgement.details, &mut fields);
+    fields.insert("judgement".to_owned(), json!(judgement));
+    fields
 }
 
 fn item(instance: Instance) -> Option<JudgeItem<Instance>> {

@@ -1,6 +1,7 @@
 //! Critics over predictions.
 
 use super::abstain::Silent;
+use super::ensemble::lift_members;
 use super::{
     CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, candidate_patches,
     instance_rows, judge_items,
@@ -8,17 +9,20 @@ use super::{
 use crate::clones::BaseSource;
 use crate::evaluate::{InputFault, PredictionSource};
 use atlas_core::{
-    ChatMessage, Error, ErrorKind, Instance, InstanceId, Judge, Patch, RunContext, Subject,
+    ChatMessage, Error, ErrorKind, Instance, InstanceId, Judge, Judgement, Patch, RunContext,
+    Subject,
 };
 use atlas_judge::critic::{
-    Critic, CriticMode, CriticOptions, Extraction, UnseenTest, critic_prompts, critique_patch,
-    extract_tests,
+    Critic, CriticMode, CriticOptions, Extraction, PatchCritique, TestCritique, UnseenTest,
+    critic_prompts, critique_patch, extract_tests,
 };
+use atlas_judge::ensemble::Question;
 use atlas_judge::metrics::analysis::WHOLE_PATCH;
 use atlas_judge::variant::BaseFiles;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What to foretell, and how.
 #[derive(Clone, Debug)]
@@ -98,24 +102,28 @@ pub async fn critic(
     let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
     let (candidates, more) = candidate_patches(&rows, &options.predictions)?;
     faults.extend(more);
-    let judge = Critic::new(session.model(), options.critic.clone());
+    let question = Question::Critic {
+        rule: options.critic.rule,
+    };
+    let ensemble = session.ensemble(&question, 0.5)?;
     let versions: Vec<String> = critic_prompts()
         .iter()
         .map(atlas_judge::Prompt::version)
         .collect();
+    let mut settings = session.described(ensemble.as_ref());
+    settings["critic"] = json!(options.critic);
+    settings["prompt_versions"] = json!(versions);
+    settings["base_files"] = json!(options.repos.is_some());
+    settings["ignore_unseen"] = json!(options.ignore_unseen);
     let run = JudgeRun {
         name: "critic".to_owned(),
         out: options.out.clone(),
-        settings: json!({
-            "model": session.model().name(),
-            "model_settings": session.settings(),
-            "critic": options.critic,
-            "prompt_versions": versions,
-            "base_files": options.repos.is_some(),
-            "ignore_unseen": options.ignore_unseen,
-        }),
+        settings,
         jobs: options.jobs,
     };
+    let judge = session.judge(ensemble, question, |model| {
+        Ok(Arc::new(Critic::new(model, options.critic.clone())))
+    })?;
     let items = candidates
         .into_iter()
         .map(|candidate| JudgeItem {
@@ -125,7 +133,7 @@ pub async fn critic(
             input: candidate,
         })
         .collect();
-    let work = |candidate| one(cx, options, &judge, candidate);
+    let work = |candidate| one(cx, options, &*judge, candidate);
     let (report, lines) = judge_items(cx, &run, items, work).await?;
     Ok(summary(report, &lines, faults, session.ledger()))
 }
@@ -269,7 +277,7 @@ pub async fn base_files(
 async fn one(
     cx: &RunContext,
     options: &CriticRunOptions,
-    judge: &Critic<std::sync::Arc<dyn atlas_core::LanguageModel>>,
+    judge: &dyn Judge,
     candidate: CandidatePatch,
 ) -> Result<Map<String, Value>, Error> {
     let mut fields = Map::new();
@@ -287,20 +295,45 @@ async fn one(
         .as_ref()
         .map_or(0, |found| found.unmatched_fail_to_pass.len());
     fields.insert("unseen".to_owned(), json!(unseen));
-    let may_pass = unseen == 0 || options.ignore_unseen;
     // What the lines say of tests that were ignored, the metrics ignore, too.
-    let told = if may_pass { 0 } else { unseen };
-    let whole = |label: &str| match label {
-        "pass" if !may_pass => "abstained".to_owned(),
-        label => label.to_owned(),
-    };
+    let told = if options.ignore_unseen { 0 } else { unseen };
     let (mode, variant) = (
         options.critic.mode.as_str(),
         options.critic.variant.as_str(),
     );
-    let variant = format!("{mode}-{variant}");
-    if options.critic.mode == CriticMode::Isolated {
+    let shown = Shown {
+        variant: format!("{mode}-{variant}"),
+        unseen: told as u64,
+    };
+    fields.extend(if options.critic.mode == CriticMode::Isolated {
         let critique = critique_patch(cx, judge, &prepared.subject, &prepared.tests).await?;
+        shown.tests(critique)
+    } else {
+        shown.patch(judge.judge(cx, &prepared.subject).await?)
+    });
+    Ok(fields)
+}
+
+/// What a critic was shown of a patch.
+#[derive(PartialEq, Eq)]
+pub(super) struct Shown {
+    /// The critic's mode and how the patch was shown.
+    pub(super) variant: String,
+    /// Tests of `FAIL_TO_PASS` that it was not shown, and that keep the patch from passing.
+    pub(super) unseen: u64,
+}
+
+impl Shown {
+    fn label(&self, label: &str) -> String {
+        match label {
+            "pass" if self.unseen > 0 => "abstained".to_owned(),
+            label => label.to_owned(),
+        }
+    }
+
+    /// What a line says of a critic's words on single tests.
+    pub(super) fn tests(&self, mut critique: PatchCritique) -> Map<String, Value> {
+        let mut fields = Map::new();
         let mut tests = Vec::new();
         let (mut said, mut after_rule) = (0_u32, 0_u32);
         for test in &critique.tests {
@@ -320,33 +353,62 @@ async fn one(
         let share = |part: u32| f64::from(part) / f64::from(all);
         fields.insert(
             "critic".to_owned(),
-            json!({"variant": variant, "tests": tests, "unseen": told}),
+            json!({"variant": self.variant, "tests": tests, "unseen": self.unseen}),
         );
         let label = if critique.build_success {
             "pass"
         } else {
             "fail"
         };
-        fields.insert("label".to_owned(), json!(whole(label)));
+        fields.insert("label".to_owned(), json!(self.label(label)));
         fields.insert("progress".to_owned(), json!(share(said)));
         let ruled = json!(share(after_rule));
         fields.insert("progress_after_rule".to_owned(), ruled);
-        fields.insert("tests_judged".to_owned(), json!(critique.tests));
-        return Ok(fields);
+        if let Some(members) = members_of_tests(&critique.tests) {
+            fields.insert("members".to_owned(), members);
+        }
+        fields.insert(
+            "tests_judged".to_owned(),
+            json!(std::mem::take(&mut critique.tests)),
+        );
+        fields
     }
-    let judgement = judge.judge(cx, &prepared.subject).await?;
-    let test = json!({
-        "id": WHOLE_PATCH,
-        "predicted": judgement.label == "pass",
-        "confidence": judgement.details["confidence_percent"],
+
+    /// What a line says of a critic's word on a patch as a whole.
+    pub(super) fn patch(&self, mut judgement: Judgement) -> Map<String, Value> {
+        let mut fields = Map::new();
+        let test = json!({
+            "id": WHOLE_PATCH,
+            "predicted": judgement.label == "pass",
+            "confidence": judgement.details["confidence_percent"],
+        });
+        fields.insert(
+            "critic".to_owned(),
+            json!({"variant": self.variant, "tests": [test], "unseen": self.unseen}),
+        );
+        fields.insert("label".to_owned(), json!(self.label(&judgement.label)));
+        lift_members(&mut judgement.details, &mut fields);
+        fields.insert("judgement".to_owned(), json!(judgement));
+        fields
+    }
+}
+
+/// How many of the tests each member of an ensemble was asked about; none of a single critic.
+fn members_of_tests(tests: &[TestCritique]) -> Option<Value> {
+    let first = tests.first().filter(|test| !test.members.is_empty())?;
+    let members = first.members.iter().enumerate().map(|(at, member)| {
+        let asked = tests
+            .iter()
+            .filter(|test| test.members.get(at).is_some_and(|one| one.asked))
+            .count();
+        json!({
+            "model": member.model,
+            "asked": asked > 0,
+            "tests_asked": asked,
+            "tests": tests.len(),
+        })
     });
-    fields.insert(
-        "critic".to_owned(),
-        json!({"variant": variant, "tests": [test], "unseen": told}),
-    );
-    fields.insert("label".to_owned(), json!(whole(&judgement.label)));
-    fields.insert("judgement".to_owned(), json!(judgement));
-    Ok(fields)
+    Some(members.collect())
 }
 
 /// What lines of a critic's file come to.

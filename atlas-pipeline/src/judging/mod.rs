@@ -8,7 +8,9 @@ mod attached;
 mod attempts;
 mod baseline;
 mod choose;
+mod combine;
 mod critic;
+mod ensemble;
 mod facts;
 mod input;
 mod paid;
@@ -31,9 +33,11 @@ pub use baseline::{
 pub use choose::{
     ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, choose_patches,
 };
+pub use combine::{CombineOptions, CombineReport, combine_results};
 pub use critic::{
     CriticRunOptions, CriticRunReport, CriticRunResult, base_files, critic, critic_run_prompts,
 };
+pub use ensemble::{CalibratorsFile, EnsembleOptions, MemberUse};
 pub use facts::{TestFactsOptions, TestFactsReport, write_test_facts};
 pub(crate) use input::PATCH_ID_DIGITS;
 pub use input::{CandidatePatch, candidate_patches, instance_rows};
@@ -43,5 +47,5 @@ pub use review::{
 pub use rows::{RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, judge_rows, row_prompts};
 pub use run::{FailedItem, JudgeItem, JudgeReport, JudgeRun, judge_items};
 pub(crate) use session::ledger;
-pub use session::{ModelSession, exchanges_beside};
+pub use session::{ModelSession, SessionModels, exchanges_beside};
 pub(crate) use verdicts::{StoredVerdict, Verdicts};

@@ -1,39 +1,132 @@
 //! What single items cost.
 
 use async_trait::async_trait;
-use atlas_core::{Completion, CompletionRequest, Error, LanguageModel, RunContext};
-use serde::Serialize;
+use atlas_core::{Completion, CompletionRequest, Error, LanguageModel, RunContext, Usage};
+use atlas_judge::metrics::results::Cost;
+use atlas_llm::Price;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 tokio::task_local! {
-    static ITEM: Arc<Mutex<Paid>>;
+    static ITEM: Arc<Mutex<Bill>>;
 }
 
-/// What was paid for one item: calls that were answered, with their tokens as reported. (No time: the same
-/// answers make the same lines.)
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Paid {
-    pub(super) calls: u64,
-    prompt_tokens: u64,
-    completion_tokens: u64,
+/// What was asked for one item, member by member: calls that were answered, with their tokens as reported. (No time: the
+/// same answers make the same lines.)
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bill {
+    members: BTreeMap<String, Account>,
 }
 
-/// Does the work of one item, and tells what was paid for it.
-pub(super) async fn of_item<T>(work: impl Future<Output = T>) -> (T, Paid) {
-    let item = Arc::new(Mutex::new(Paid::default()));
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    price: Option<Price>,
+    /// All answers, and those of them that were paid: the others were kept from before.
+    answered: Answers,
+    paid: Answers,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Answers {
+    calls: u64,
+    usage: Usage,
+}
+
+impl Answers {
+    fn add(&mut self, usage: Usage) {
+        self.calls += 1;
+        self.usage.prompt_tokens += usage.prompt_tokens;
+        self.usage.completion_tokens += usage.completion_tokens;
+        self.usage.cached_tokens += usage.cached_tokens;
+    }
+
+    fn without(self, other: Self) -> Self {
+        let (all, less) = (self.usage, other.usage);
+        Self {
+            calls: self.calls.saturating_sub(other.calls),
+            usage: Usage {
+                prompt_tokens: all.prompt_tokens.saturating_sub(less.prompt_tokens),
+                completion_tokens: all.completion_tokens.saturating_sub(less.completion_tokens),
+                cached_tokens: all.cached_tokens.saturating_sub(less.cached_tokens),
+            },
+        }
+    }
+
+    fn cost(self, price: Option<Price>) -> Cost {
+        Cost {
+            calls: self.calls,
+            prompt_tokens: self.usage.prompt_tokens,
+            completion_tokens: self.usage.completion_tokens,
+            money: match self.calls {
+                0 => Some(0.0),
+                _ => price.map(|price| price.of(self.usage)),
+            },
+        }
+    }
+}
+
+impl Account {
+    /// What was paid, and what was kept.
+    fn costs(&self) -> [(&'static str, Cost); 2] {
+        [
+            ("paid", self.paid),
+            ("kept", self.answered.without(self.paid)),
+        ]
+        .map(|(name, answers)| (name, answers.cost(self.price)))
+    }
+}
+
+impl Bill {
+    /// Adds `paid` and `kept` to a line, and to each of its `members`; nothing where there were no such calls.
+    pub(super) fn write(&self, line: &mut Map<String, Value>) {
+        let mut sums = BTreeMap::from([("paid", Cost::default()), ("kept", Cost::default())]);
+        for account in self.members.values() {
+            for (name, cost) in account.costs() {
+                *sums.entry(name).or_default() += cost;
+            }
+        }
+        let members = line.get_mut("members").and_then(Value::as_array_mut);
+        for member in members.into_iter().flatten() {
+            let account = member["model"].as_str().and_then(|of| self.members.get(of));
+            for (name, cost) in account.into_iter().flat_map(Account::costs) {
+                if cost.calls > 0 {
+                    member[name] = json!(cost);
+                }
+            }
+        }
+        for name in ["paid", "kept"] {
+            if sums[name].calls > 0 {
+                line.insert(name.to_owned(), json!(sums[name]));
+            }
+        }
+    }
+}
+
+/// Does the work of one item, and tells what was asked for it.
+pub(super) async fn of_item<T>(work: impl Future<Output = T>) -> (T, Bill) {
+    let item = Arc::new(Mutex::new(Bill::default()));
     let done = ITEM.scope(Arc::clone(&item), work).await;
-    let paid = *item.lock().unwrap_or_else(PoisonError::into_inner);
-    (done, paid)
+    let bill = item.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    (done, bill)
 }
 
-/// A model whose calls are counted for the item that they are made for.
+/// A model whose answers are counted for the item that they are made for.
 #[derive(Debug)]
-pub(super) struct Metered<M>(pub(super) M);
+pub(super) struct Metered<M> {
+    pub(super) inner: M,
+    /// The name under which they are counted.
+    pub(super) member: String,
+    /// What they cost; none where that is unknown.
+    pub(super) price: Option<Price>,
+    /// Whether answers that come through here are paid; else they are all answers, kept ones included.
+    pub(super) is_paid: bool,
+}
 
 #[async_trait]
 impl<M: LanguageModel> LanguageModel for Metered<M> {
     fn name(&self) -> &str {
-        self.0.name()
+        self.inner.name()
     }
 
     async fn complete(
@@ -41,12 +134,17 @@ impl<M: LanguageModel> LanguageModel for Metered<M> {
         cx: &RunContext,
         request: &CompletionRequest,
     ) -> Result<Completion, Error> {
-        let answer = self.0.complete(cx, request).await?;
-        let add = |item: &Arc<Mutex<Paid>>| {
-            let mut paid = item.lock().unwrap_or_else(PoisonError::into_inner);
-            paid.calls += 1;
-            paid.prompt_tokens += answer.usage.prompt_tokens;
-            paid.completion_tokens += answer.usage.completion_tokens;
+        let answer = self.inner.complete(cx, request).await?;
+        let add = |item: &Arc<Mutex<Bill>>| {
+            let mut bill = item.lock().unwrap_or_else(PoisonError::into_inner);
+            let account = bill.members.entry(self.member.clone()).or_default();
+            account.price = self.price;
+            let answers = if self.is_paid {
+                &mut account.paid
+            } else {
+                &mut account.answered
+            };
+            answers.add(answer.usage);
         };
         // Outside of a run over items nobody asks.
         let _ = ITEM.try_with(add);

@@ -1,6 +1,7 @@
 //! Patch validation over predictions.
 
 use super::abstain::Silent;
+use super::ensemble::{lift_members, unasked};
 use super::{
     Attached, CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, Sisters,
     candidate_patches, instance_rows, judge_items,
@@ -9,9 +10,11 @@ use crate::clones::BaseSource;
 use crate::evaluate::{InputFault, PredictionSource};
 use crate::own_parser::rules_of_row;
 use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, RunContext, Subject};
+use atlas_judge::ensemble::{Ensemble, EnsembleReview, Question};
 use atlas_judge::validation::{
-    DecisionRule, FunnelStep, PatchRecord, PatchValidation, Policies, Population, Review,
-    ReviewOptions, SpecificationReview, TrajectoryReview, ValidationSubject, combine,
+    DecisionRule, FunnelStep, PatchRecord, PatchStage, PatchValidation, Policies, Population,
+    Review, ReviewOptions, SpecificationReview, TrajectoryReview, ValidationReport,
+    ValidationSubject, combine,
 };
 use atlas_oracle::RunReport;
 use atlas_parsers::Parsers;
@@ -150,11 +153,15 @@ pub async fn review(
     for (name, beside) in known.beside() {
         faults.extend(beside.unclear(name, &candidates, &known.sisters));
     }
-    let chain = chain(options, session)?;
+    let ensemble = match session.filter(|_| options.mode != ReviewMode::Deterministic) {
+        Some(session) => session.ensemble(&Question::Review, 0.5)?,
+        None => None,
+    };
+    let chain = chain(options, session, ensemble.as_ref())?;
     let run = JudgeRun {
         name: "review".to_owned(),
         out: options.out.clone(),
-        settings: settings(options, session)?,
+        settings: settings(options, session, ensemble.as_ref())?,
         jobs: options.jobs,
     };
     let items = candidates
@@ -167,7 +174,7 @@ pub async fn review(
         })
         .collect();
     let (report, lines) = judge_items(cx, &run, items, |candidate| {
-        one(cx, options, &known, &chain, candidate)
+        one(cx, options, &known, (&chain, ensemble.as_ref()), candidate)
     })
     .await?;
     let ledger = session.map_or_else(|| json!({}), ModelSession::ledger);
@@ -200,44 +207,60 @@ fn content(candidate: &CandidatePatch) -> String {
 fn chain(
     options: &ReviewRunOptions,
     session: Option<&ModelSession>,
+    ensemble: Option<&Ensemble>,
 ) -> Result<PatchValidation, Error> {
     let review = options.review.clone();
-    let model = || {
-        session.map(ModelSession::model).ok_or_else(|| {
-            Error::new(
-                ErrorKind::InvalidInput,
-                "review:",
-                "a model is needed for a review",
-            )
-        })
+    if options.mode == ReviewMode::Deterministic {
+        return Ok(PatchValidation::deterministic(&review.test_tools));
+    }
+    let session = session.ok_or_else(|| {
+        Error::new(
+            ErrorKind::InvalidInput,
+            "review:",
+            "a model is needed for a review",
+        )
+    })?;
+    let stage = |model| -> Box<dyn PatchStage> {
+        match options.mode {
+            ReviewMode::Trajectory => Box::new(TrajectoryReview::new(model, review.clone())),
+            _ => Box::new(SpecificationReview::new(model, review.clone())),
+        }
     };
-    Ok(match options.mode {
-        ReviewMode::Specification => PatchValidation::with_specification(model()?, review),
-        ReviewMode::Trajectory => PatchValidation::of_trajectory(model()?, review),
-        ReviewMode::Deterministic => PatchValidation::deterministic(&review.test_tools),
-    })
+    let last = match ensemble {
+        Some(ensemble) => {
+            let stages = session.models().map(stage).collect();
+            Box::new(EnsembleReview::new(ensemble.clone(), stages)?)
+        }
+        None => stage(session.model()),
+    };
+    Ok(PatchValidation::deterministic(&review.test_tools).then(last))
 }
 
 /// Everything that changes a result. Files beside the predictions count by what they hold.
-fn settings(options: &ReviewRunOptions, session: Option<&ModelSession>) -> Result<Value, Error> {
-    let model = session.map(ModelSession::model);
-    Ok(json!({
-        "model": model.as_ref().map(|model| model.name().to_owned()),
-        "model_settings": session.map(ModelSession::settings),
-        "mode": options.mode,
-        "review": options.review,
-        "prompt_versions": atlas_judge::validation::review_prompt_versions(),
-        "originals": options.repos.is_some(),
-        "trajectories": content_hash(options.trajectories.as_deref())?,
-        "facts": content_hash(options.facts.as_deref())?,
-        "abstentions": content_hash(options.abstentions.as_deref())?,
-        "all_bugs": options.all_bugs,
-        "reports": options
-            .reports
-            .iter()
-            .map(|path| content_hash(Some(path)))
-            .collect::<Result<Vec<_>, _>>()?,
-    }))
+fn settings(
+    options: &ReviewRunOptions,
+    session: Option<&ModelSession>,
+    ensemble: Option<&Ensemble>,
+) -> Result<Value, Error> {
+    let mut settings = match session {
+        Some(session) => session.described(ensemble),
+        None => json!({"model": null, "model_settings": null}),
+    };
+    settings["mode"] = json!(options.mode);
+    settings["review"] = json!(options.review);
+    settings["prompt_versions"] = json!(atlas_judge::validation::review_prompt_versions());
+    settings["originals"] = json!(options.repos.is_some());
+    settings["trajectories"] = json!(content_hash(options.trajectories.as_deref())?);
+    settings["facts"] = json!(content_hash(options.facts.as_deref())?);
+    settings["abstentions"] = json!(content_hash(options.abstentions.as_deref())?);
+    settings["all_bugs"] = json!(options.all_bugs);
+    let reports = options
+        .reports
+        .iter()
+        .map(|path| content_hash(Some(path)))
+        .collect::<Result<Vec<_>, _>>()?;
+    settings["reports"] = json!(reports);
+    Ok(settings)
 }
 
 fn content_hash(path: Option<&Path>) -> Result<Option<String>, Error> {
@@ -378,7 +401,7 @@ async fn one(
     cx: &RunContext,
     options: &ReviewRunOptions,
     known: &Known,
-    chain: &PatchValidation,
+    (chain, ensemble): (&PatchValidation, Option<&Ensemble>),
     candidate: CandidatePatch,
 ) -> Result<Map<String, Value>, Error> {
     let mut fields = Map::new();
@@ -416,10 +439,27 @@ async fn one(
     }
     let subject = known.subject(options, &candidate).await?;
     let report = chain.validate(cx, &subject).await?;
+    fields.extend(validation_fields(report, ensemble)?);
+    Ok(fields)
+}
+
+/// What a line says of a validation.
+pub(super) fn validation_fields(
+    mut report: ValidationReport,
+    ensemble: Option<&Ensemble>,
+) -> Result<Map<String, Value>, Error> {
+    let mut fields = Map::new();
     fields.insert("accepted".to_owned(), json!(report.accepted));
     fields.insert("deterministic".to_owned(), json!(report.deterministic));
     if let Some(review) = &report.review {
         fields.insert("validation".to_owned(), json!(review));
+    }
+    if let Some(stage) = report.stages.last_mut() {
+        lift_members(&mut stage.details, &mut fields);
+        if let (Some(ensemble), None) = (ensemble, &report.review) {
+            let why = format!("`{}` rejects the patch", stage.stage);
+            fields.insert("members".to_owned(), unasked(ensemble, &why)?);
+        }
     }
     fields.insert("stages".to_owned(), json!(report.stages));
     Ok(fields)

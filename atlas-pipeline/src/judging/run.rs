@@ -1,6 +1,7 @@
 //! One judge over many items.
 
-use super::paid::{Paid, of_item};
+use super::ensemble::{MemberUse, uses};
+use super::paid::{Bill, of_item};
 use super::results_file::ResultsFile;
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_llm::{CallFailure, FailureCause};
@@ -90,6 +91,9 @@ pub struct JudgeReport {
     /// Why it was stopped, and how to go on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+    /// The members of a committee or a cascade, over all lines of these items; empty of a single judge.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberUse>,
 }
 
 impl JudgeReport {
@@ -101,8 +105,9 @@ impl JudgeReport {
 
 /// Puts items through `work` and keeps each result in the file as soon as it is there.
 ///
-/// A result is a line with `key`, `settings` and `content` (hashes), the identity's and the work's fields, and `paid` (`calls`
-/// and tokens) where a model was asked. An item
+/// A result is a line with `key`, `settings` and `content` (hashes), the identity's and the work's fields, and where a
+/// model was asked `paid` and, for answers that were kept from before, `kept` ([`Cost`](atlas_judge::metrics::results::Cost)),
+/// each also in those of the line's `members` that they are of. An item
 /// whose work fails does not stop the others: its line has `error` with `kind` and `message`, and the
 /// next run tries it again. A budget that is used up ends the run in order: nothing new is begun, the
 /// report says how to go on, and the items are still to be done. At the end the lines stand in the
@@ -169,6 +174,7 @@ where
         failed: Vec::new(),
         left: 0,
         stopped: None,
+        members: Vec::new(),
     };
     let is_stopped = AtomicBool::new(false);
     let attempts = futures_util::stream::iter(todo)
@@ -176,21 +182,21 @@ where
             let (is_stopped, work) = (&is_stopped, &work);
             async move {
                 if is_stopped.load(Ordering::SeqCst) || cx.cancel.is_cancelled() {
-                    let paid = Paid::default();
-                    return (item.key, item.content, item.identity, None, paid);
+                    let bill = Bill::default();
+                    return (item.key, item.content, item.identity, None, bill);
                 }
-                let (result, paid) = of_item(work(item.input)).await;
+                let (result, bill) = of_item(work(item.input)).await;
                 // Seen by the items that are begun next, before this one is looked at below.
                 if result.as_ref().is_err_and(|why| way_on(why).is_some()) {
                     is_stopped.store(true, Ordering::SeqCst);
                 }
-                (item.key, item.content, item.identity, Some(result), paid)
+                (item.key, item.content, item.identity, Some(result), bill)
             }
         })
         .buffer_unordered(run.jobs.max(1));
     let mut attempts = std::pin::pin!(attempts);
     let mut settled = report.known;
-    while let Some((key, content, identity, result, paid)) = attempts.next().await {
+    while let Some((key, content, identity, result, bill)) = attempts.next().await {
         settled += 1;
         cx.progress.phase(&run.name);
         cx.progress.detail(&format!("{settled} of {total}: {key}"));
@@ -237,9 +243,7 @@ where
                 report.failed.push(failed);
             }
         }
-        if paid.calls > 0 {
-            line.insert("paid".to_owned(), json!(paid));
-        }
+        bill.write(&mut line);
         file.append(&line)?;
         known.insert(key, line);
     }
@@ -254,6 +258,7 @@ where
     file.rewrite(&sorted)?;
     let place = |key: &str| order.iter().position(|other| other == key);
     report.failed.sort_by_key(|failed| place(&failed.key));
+    report.members = uses(&own);
     Ok((report, own))
 }
 

@@ -37,12 +37,12 @@ fn write_lines(place: &Place, name: &str, lines: &[Value]) {
     std::fs::write(place.path(name), text).unwrap();
 }
 
-fn rule(holds: &str, verdict: &str, confidence: f64) -> Value {
+pub(crate) fn rule(holds: &str, verdict: &str, confidence: f64) -> Value {
     let answer = json!({"reasoning": "so", "verdict": verdict, "confidence": confidence});
     json!({"holds": holds, "text": answer.to_string(), "usage": {"prompt_tokens": 9, "completion_tokens": 3}})
 }
 
-fn place() -> Place {
+pub(crate) fn place() -> Place {
     let place = Place::new();
     let files = [
         ("calc.py", SOURCE),

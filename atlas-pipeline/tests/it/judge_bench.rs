@@ -202,6 +202,26 @@ fn several_models_stand_in_one_table_and_a_budget_is_gone_on_with() {
             });
     assert_eq!(models.len(), 2, "{models:?}");
     assert_eq!(models["noise:1"], models["noise:2"]);
+
+    // Committees and cascades of them stand in the same table.
+    let ensembles = ["--ensemble", "mean", "--ensemble", "cascade=0.4..0.6"];
+    let done = run(&place, &[&judge[..], &ensembles].concat());
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    let report = done.json();
+    let costs = |model: &str| {
+        let rows = report["rows"].as_array().unwrap();
+        let of_critic = rows
+            .iter()
+            .find(|row| row["model"] == model && row["judge"] == "critic-problem");
+        of_critic.unwrap()["costs"]["calls"].as_u64().unwrap()
+    };
+    let single = costs("noise:1");
+    assert_eq!(costs("mean of all"), single + costs("noise:2"));
+    let cascade = costs("cascade=0.4..0.6 of all");
+    assert!(
+        (single..=costs("mean of all")).contains(&cascade),
+        "{report}"
+    );
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn bytes(text: &str) -> Value {
 }
 
 /// A rule that answers a question about a title with a label, with `p` on `success`.
-fn label_rule(title: &str, p: f64) -> Value {
+pub(crate) fn label_rule(title: &str, p: f64) -> Value {
     let top = json!([
         [bytes("success"), p.ln()],
         [bytes("failure"), (1.0 - p).ln()]
@@ -62,7 +62,7 @@ fn abstain(place: &Place, more: &[&str]) -> Done {
     place.run(&args)
 }
 
-fn three_rows() -> Place {
+pub(crate) fn three_rows() -> Place {
     let place = Place::new();
     write_lines(&place, "rows.jsonl", &["a", "b", "c"].map(row));
     place
@@ -289,7 +289,7 @@ fn patch(line: &str) -> String {
 }
 
 /// A review's answer as one token.
-fn review_rule(holds: &str, is_fixed: bool, logprob: f64) -> Value {
+pub(crate) fn review_rule(holds: &str, is_fixed: bool, logprob: f64) -> Value {
     let text = json!({"is_bug_fixed": is_fixed, "explanation": "so it is"}).to_string();
     json!({
         "holds": holds, "text": text,

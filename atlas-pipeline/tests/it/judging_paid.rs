@@ -19,7 +19,7 @@ fn server(answer: fn(usize) -> Option<(u16, String)>) -> (String, Arc<AtomicUsiz
 }
 
 /// A server like [`server`], whose answer may depend on the body of the request.
-fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'static) -> String {
+pub(crate) fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1#m", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -71,7 +71,7 @@ fn answer_of_api(text: &str) -> String {
 }
 
 /// An answer of the API: the word, with all of the probability on it.
-fn word_of_api(word: &str) -> String {
+pub(crate) fn word_of_api(word: &str) -> String {
     let token = json!({"token": word, "logprob": -0.01, "bytes": word.as_bytes(), "top_logprobs": [
         {"token": word, "logprob": -0.01, "bytes": word.as_bytes()}]});
     json!({

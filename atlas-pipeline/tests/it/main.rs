@@ -18,6 +18,7 @@ mod critic;
 mod datasets;
 mod demo;
 mod docker;
+mod ensemble;
 mod environment;
 mod eval_deaths;
 mod eval_hostile;

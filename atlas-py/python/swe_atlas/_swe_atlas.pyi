@@ -2168,6 +2168,7 @@ def measure(
     target_precision: float | None = None,
     calibrate: Literal["platt", "isotonic"] | None = None,
     calibrate_on: Sequence[str | os.PathLike[str]] = (),
+    cascade_step: float | None = None,
 ) -> Analysis:
     """Measures policies and critics from their results: what `abstain`, `review` and `critic` wrote, one or more
     lines a candidate patch.
@@ -2182,7 +2183,8 @@ def measure(
     `resamples` of tasks, with this `seed`; 0 makes none. Reliability diagrams have `bins` bins.
     `target_precision`, 0 to 1, looks for the score from which on this share is right. `calibrate` is 'platt' or 'isotonic': each
     half of the tasks is measured by a fit to the other one, or by a fit to the results files `calibrate_on`, of which tasks that are
-    measured are left out.
+    measured are left out. With `cascade_step`, 0.005 to 1, each two judges, the cheaper one first, are tried as a cascade over bands
+    of doubt whose ends lie this far apart.
 
     Raises InvalidInputError for a line with a fault, named by line and field.
     """
@@ -2209,6 +2211,7 @@ def policies_report(
     target_precision: float | None = None,
     calibrate: Literal["platt", "isotonic"] | None = None,
     calibrate_on: Sequence[str | os.PathLike[str]] = (),
+    cascade_step: float | None = None,
 ) -> Analysis:
     """Writes a page of figures on policies and critics, one self-contained HTML file, to `out`: curves of precision
     and recall, filtered success@k, funnel and trade-off (paper 002), confidence, predicted against actual

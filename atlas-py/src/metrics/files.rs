@@ -137,6 +137,7 @@ struct Options {
     target_precision: Option<f64>,
     calibrate: Option<String>,
     calibrate_on: Vec<PathBuf>,
+    cascade_step: Option<f64>,
 }
 
 impl Options {
@@ -178,6 +179,10 @@ impl Options {
         if calibrate.is_none() && !self.calibrate_on.is_empty() {
             return Err(invalid("calibrate_on", "only with calibrate"));
         }
+        let step = self.cascade_step;
+        if step.is_some_and(|step| !(0.005..=1.0).contains(&step)) {
+            return Err(invalid("cascade_step", "a number from 0.005 to 1 expected"));
+        }
         Ok(Asked {
             input: MeasureInput {
                 results,
@@ -200,6 +205,7 @@ impl Options {
                 bins: self.bins,
                 target_precision: target,
                 calibrate,
+                cascade_step: step,
             },
         })
     }
@@ -257,17 +263,18 @@ fn paths(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<PathBuf>> {
 /// `resamples` of tasks, with this `seed`; 0 makes none. Reliability diagrams have `bins` bins.
 /// `target_precision`, 0 to 1, looks for the score from which on this share is right. `calibrate` is 'platt' or 'isotonic': each
 /// half of the tasks is measured by a fit to the other one, or by a fit to the results files `calibrate_on`, of which tasks that are
-/// measured are left out.
+/// measured are left out. With `cascade_step`, 0.005 to 1, each two judges, the cheaper one first, are tried as a cascade over bands
+/// of doubt whose ends lie this far apart.
 ///
 /// Raises InvalidInputError for a line with a fault, named by line and field.
 #[pyfunction]
 #[pyo3(signature = (
     results, *, evaluations=Vec::new(), tau=0.5, percentiles=vec![75.0, 90.0], population="attempted",
     beyond="clamp", max_k=20, low_confidence=65.0, longer_than=50, resamples=1000, seed=0, bins=10,
-    target_precision=None, calibrate=None, calibrate_on=Vec::new()
+    target_precision=None, calibrate=None, calibrate_on=Vec::new(), cascade_step=None
 ), text_signature = "(results, *, evaluations=(), tau=0.5, percentiles=(75.0, 90.0), \
     population='attempted', beyond='clamp', max_k=20, low_confidence=65.0, longer_than=50, \
-    resamples=1000, seed=0, bins=10, target_precision=None, calibrate=None, calibrate_on=())")]
+    resamples=1000, seed=0, bins=10, target_precision=None, calibrate=None, calibrate_on=(), cascade_step=None)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -289,6 +296,7 @@ pub(crate) fn measure(
     target_precision: Option<f64>,
     calibrate: Option<String>,
     calibrate_on: Vec<PathBuf>,
+    cascade_step: Option<f64>,
 ) -> PyResult<Analysis> {
     let options = Options {
         tau,
@@ -304,6 +312,7 @@ pub(crate) fn measure(
         target_precision,
         calibrate,
         calibrate_on,
+        cascade_step,
     };
     let Asked { input, options } = options.with(results, evaluations)?;
     let found =
@@ -321,10 +330,10 @@ pub(crate) fn measure(
     results, out, *, title="Policies and critics", evaluations=Vec::new(), tau=0.5,
     percentiles=vec![75.0, 90.0], population="attempted", beyond="clamp", max_k=20, low_confidence=65.0,
     longer_than=50, resamples=1000, seed=0, bins=10,
-    target_precision=None, calibrate=None, calibrate_on=Vec::new()
+    target_precision=None, calibrate=None, calibrate_on=Vec::new(), cascade_step=None
 ), text_signature = "(results, out, *, title='Policies and critics', evaluations=(), tau=0.5, \
     percentiles=(75.0, 90.0), population='attempted', beyond='clamp', max_k=20, low_confidence=65.0, \
-    longer_than=50, resamples=1000, seed=0, bins=10, target_precision=None, calibrate=None, calibrate_on=())")]
+    longer_than=50, resamples=1000, seed=0, bins=10, target_precision=None, calibrate=None, calibrate_on=(), cascade_step=None)")]
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,
@@ -349,6 +358,7 @@ pub(crate) fn policies_report(
     target_precision: Option<f64>,
     calibrate: Option<String>,
     calibrate_on: Vec<PathBuf>,
+    cascade_step: Option<f64>,
 ) -> PyResult<Analysis> {
     let options = Options {
         tau,
@@ -364,6 +374,7 @@ pub(crate) fn policies_report(
         target_precision,
         calibrate,
         calibrate_on,
+        cascade_step,
     };
     let Asked { input, options } = options.with(results, evaluations)?;
     let found = py.detach(|| atlas_pipeline::report_policies(&input, &options, title, &out));

@@ -1,6 +1,8 @@
 //! What a results file says about its policies and critics.
 
 mod calibration;
+mod cascade;
+mod costs;
 mod critics;
 mod paired;
 mod policies;
@@ -9,6 +11,8 @@ mod tables;
 pub use calibration::{
     CalibratedScores, CalibrationAnalysis, CalibrationFit, TargetPoint, calibration_half,
 };
+pub use cascade::{CascadeCurve, CascadePoint, cascade_curves};
+pub use costs::{CostAnalysis, MeanCost, MemberCostAnalysis};
 pub use critics::{AgentCritic, ConfidenceBin, CriticAnalysis, PassRateCell, WHOLE_PATCH};
 pub use paired::{Change, PairedDifference};
 pub use policies::{AbstentionAnalysis, FunnelStep, PolicyAnalysis, PolicyRow, ScoreAnalysis};
@@ -66,6 +70,10 @@ pub struct AnalysisOptions {
     /// How scores are calibrated; not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibrate: Option<CalibrationMethod>,
+    /// Draw curves of cascades of each two judges, with bands of doubt whose ends lie this far apart, 0.005 to 1; not at
+    /// all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cascade_step: Option<f64>,
 }
 
 impl Default for AnalysisOptions {
@@ -82,6 +90,7 @@ impl Default for AnalysisOptions {
             bins: 10,
             target_precision: None,
             calibrate: None,
+            cascade_step: None,
         }
     }
 }
@@ -110,6 +119,12 @@ pub struct Analysis {
     pub differences: Vec<PairedDifference>,
     /// Critics, by variant.
     pub critics: Vec<CriticAnalysis>,
+    /// What the review and the critics cost beside how good they are; empty where no line tells.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<CostAnalysis>,
+    /// Cascades of each two judges, where they are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cascades: Vec<CascadeCurve>,
     /// What the reader must know to read the numbers rightly.
     pub notes: Vec<String>,
 }
@@ -127,6 +142,8 @@ impl Analysis {
             policies: Vec::new(),
             differences: Vec::new(),
             critics: Vec::new(),
+            costs: Vec::new(),
+            cascades: Vec::new(),
             notes: Vec::new(),
         };
         for (at, (b, of_b)) in parts.iter().enumerate() {
@@ -170,7 +187,11 @@ impl Analysis {
             let new: Vec<String> = part.notes.iter().map(|note| named(note)).collect();
             all.notes.extend(new);
             all.policies.append(&mut part.policies);
+            for cost in &mut part.costs {
+                cost.name = named(&cost.name);
+            }
             all.critics.append(&mut part.critics);
+            all.costs.append(&mut part.costs);
             all.judges.push(name);
         }
         all
@@ -278,9 +299,11 @@ fn analyse_both(
         kinds,
         judges: Vec::new(),
         options: options.clone(),
+        costs: costs::analyse(&by_instance, analysed.first(), &critics),
         policies: analysed,
         differences: Vec::new(),
         critics,
+        cascades: Vec::new(),
         notes,
     })
 }

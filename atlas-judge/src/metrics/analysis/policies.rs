@@ -354,11 +354,19 @@ fn one_source<'a>(
         ));
         return None;
     }
+    if sources.contains(MIXED) {
+        notes.push(format!(
+            "{what} are several judges' and not calibrated, and do not compare: {left_out} left out."
+        ));
+        return None;
+    }
     sources.first().map(|source| (*source).to_owned())
 }
 
 /// The source of what no source tells.
 const MISSING: &str = "missing";
+/// That of numbers of several scales.
+const MIXED: &str = "mixed";
 
 impl Stages {
     /// The policy's word on a patch; none where the lines do not say what it needs.

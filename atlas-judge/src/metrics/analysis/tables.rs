@@ -21,7 +21,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    fn new(head: &[&str]) -> Self {
+    pub(super) fn new(head: &[&str]) -> Self {
         Self {
             head: head.iter().map(|word| (*word).to_owned()).collect(),
             rows: Vec::new(),
@@ -180,6 +180,9 @@ impl Analysis {
             note(&mut text, said);
         }
         for table in self.judges_beside() {
+            table.markdown(&mut text);
+        }
+        for table in self.cost_tables().iter().chain(&self.cascade_tables()) {
             table.markdown(&mut text);
         }
         if let Some(table) = differences(&self.differences) {

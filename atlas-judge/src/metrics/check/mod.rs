@@ -2,6 +2,7 @@
 
 mod calibration;
 mod case;
+mod ensembles;
 mod papers;
 mod policies;
 mod statistics;
@@ -19,6 +20,8 @@ const QUANTITIES: &[(&str, Quantity)] = &[
     ("average_precision", statistics::average_precision),
     ("binary_metrics", statistics::binary_metrics),
     ("bootstrap_ci", statistics::bootstrap),
+    ("cascade_curve", ensembles::cascade_curve),
+    ("committee", ensembles::committee),
     (
         "cosine_and_grid_threshold",
         statistics::cosine_and_threshold,

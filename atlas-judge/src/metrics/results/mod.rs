@@ -3,8 +3,10 @@
 //! JSON lines, one object a line. Several lines may be about the same patch, each with a part of what
 //! is known: lines with the same `instance_id`, `agent` and `patch_id` are one [`CandidateResult`].
 
+mod cost;
 mod read;
 
+pub use cost::{Cost, LineCost, MemberCost};
 pub use read::{Results, ResultsError, ResultsReader, read_results};
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +42,15 @@ pub struct ResultLine {
     /// A label of how the patch was made, or of what kind of bug it is for; free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// What was paid for the review's or the critic's word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid: Option<Cost>,
+    /// Answers behind it that were kept from before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Cost>,
+    /// The members of a committee or a cascade that the word is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub members: Option<Vec<MemberCost>>,
 }
 
 /// How one test ended.
@@ -141,4 +152,6 @@ pub struct CandidateResult {
     pub critics: BTreeMap<String, CriticResult>,
     /// The free label.
     pub kind: Option<String>,
+    /// What words cost: of critics by variant, without one of the validation policy.
+    pub costs: BTreeMap<Option<String>, LineCost>,
 }

@@ -1,6 +1,6 @@
 //! Reading results files.
 
-use super::{CandidateResult, ResultLine};
+use super::{CandidateResult, LineCost, ResultLine};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -98,7 +98,8 @@ impl ResultsReader {
             if bytes.is_empty() {
                 continue;
             }
-            let line = parse(bytes).map_err(|(field, message)| fault(&field, message))?;
+            let mut line = parse(bytes).map_err(|(field, message)| fault(&field, message))?;
+            name_source(&mut line);
             examine(&line).map_err(|(field, message)| fault(&field, message))?;
             self.results.lines += 1;
             let key = (
@@ -168,6 +169,18 @@ fn said(why: &serde_json::Error) -> String {
     match text.strip_suffix(&tail) {
         Some(message) => format!("{message} (column {})", why.column()),
         None => text,
+    }
+}
+
+/// Says of a mean of what it is, where that is one source: means over other sources do not compare with it.
+fn name_source(line: &mut ResultLine) {
+    let members = line.members.iter().flatten().map(|member| &member.source);
+    let mut sources = members.flatten();
+    if let (Some(found), Some(first)) = (&mut line.validation, sources.next())
+        && found.source == "committee_mean"
+        && sources.all(|source| source == first)
+    {
+        found.source = format!("committee_mean of {first}");
     }
 }
 
@@ -274,6 +287,10 @@ fn merge(
     place: &mut Place,
     spot: &str,
 ) -> Result<(), (&'static str, String)> {
+    // Lines may repeat each other: the first one's cost counts.
+    if let Some((judge, cost)) = LineCost::of(&line) {
+        known.costs.entry(judge).or_insert(cost);
+    }
     let other = |line: &str| {
         format!(
             "says something else of this patch than {line}; a patch of its own needs its own patch_id"
@@ -365,6 +382,7 @@ fn fill<T: PartialEq>(
 impl From<ResultLine> for CandidateResult {
     fn from(line: ResultLine) -> Self {
         Self {
+            costs: LineCost::of(&line).into_iter().collect(),
             instance_id: line.instance_id,
             patch_id: line.patch_id,
             agent: line.agent,
