@@ -1,0 +1,235 @@
+//! Policies: what they show, how right it is, and what is left after each step.
+
+use super::{Table, counted, decimal, interval, percent};
+use crate::metrics::analysis::{AbstentionAnalysis, PolicyAnalysis, ScoreAnalysis};
+use crate::metrics::share;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// The values of `k` that tables have a column for, of those that there are.
+const TABLE_KS: [u64; 5] = [1, 3, 5, 10, 20];
+
+impl PolicyAnalysis {
+    /// The values of `k` that a table shows: 1, 3, 5, 10, 20 as far as they are there, and the last.
+    fn table_ks(&self) -> Vec<u64> {
+        let last = self.ks.last();
+        self.ks
+            .iter()
+            .copied()
+            .filter(|k| TABLE_KS.contains(k) || Some(k) == last)
+            .collect()
+    }
+
+    pub(crate) fn summary(&self) -> String {
+        format!(
+            "{} ({} fixable, {}), {} ({} right, {}).",
+            counted(self.bugs, "task"),
+            self.fixable,
+            percent(share(self.fixable, self.bugs)),
+            counted(self.patches, "patch"),
+            self.resolved,
+            percent(share(self.resolved, self.patches)),
+        )
+    }
+
+    /// What each policy shows, and how right it is.
+    pub(crate) fn decisions(&self) -> Table {
+        let mut table = Table::new(&[
+            "Policy",
+            "Shown",
+            "Share",
+            "Tasks",
+            "Precision",
+            "95 %",
+            "Recall",
+            "F1",
+            "FPR of all",
+            "FPR of reached",
+            "Cut-off",
+            "Unjudged",
+        ]);
+        for row in &self.policies {
+            table.rows.push(vec![
+                row.name.clone(),
+                row.shown.to_string(),
+                percent(row.shown_share),
+                row.bugs_shown.to_string(),
+                percent(row.precision),
+                interval(row.precision_interval),
+                percent(row.recall),
+                percent(row.f1),
+                percent(row.false_positives.of_all),
+                percent(row.false_positives.of_reached),
+                decimal(row.cutoff),
+                row.unjudged.to_string(),
+            ]);
+        }
+        table
+    }
+
+    /// Filtered success@k and its relatives.
+    pub(crate) fn success(&self) -> Table {
+        let ks = self.table_ks();
+        let mut table = Table::new(&["Filtered success"]);
+        table.head.extend(ks.iter().map(|k| format!("@{k}")));
+        for word in [
+            "@1 95 %",
+            "Tasks @1",
+            "Pass & validation @1",
+            "Validation recall @1",
+        ] {
+            table.head.push(word.to_owned());
+        }
+        for row in &self.policies {
+            let mut cells = vec![row.name.clone()];
+            let at = |k: &u64| percent(row.success_at.get(k).and_then(|at| at.value));
+            cells.extend(ks.iter().map(at));
+            cells.push(interval(row.success_at_1_interval));
+            let counted = row.success_at.get(&1).map_or(0, |at| at.bugs_counted);
+            cells.push(counted.to_string());
+            let both = row.pass_and_validation_at.get(&1);
+            cells.push(percent(both.and_then(|at| at.value)));
+            cells.push(percent(row.recall_at.get(&1).and_then(|at| at.value)));
+            table.rows.push(cells);
+        }
+        table
+    }
+
+    /// Precision and recall of both answers of each validation, over the patches that it was asked about (paper
+    /// 002, Table 4); none without validation.
+    pub(crate) fn classes(&self) -> Option<Table> {
+        let mut table = Table::new(&[
+            "Of those that reached it",
+            "Patches",
+            "Right",
+            "\"Wrong\": precision",
+            "recall",
+            "\"Right\": precision",
+            "recall",
+        ]);
+        let rows = self
+            .policies
+            .iter()
+            .filter(|row| row.name.contains("validation"));
+        for row in rows {
+            let counts = &row.reached;
+            table.rows.push(vec![
+                row.name.clone(),
+                counts.total().to_string(),
+                percent(counts.prevalence()),
+                percent(counts.negative_precision()),
+                percent(counts.specificity()),
+                percent(counts.precision()),
+                percent(counts.recall()),
+            ]);
+        }
+        (!table.rows.is_empty()).then_some(table)
+    }
+
+    /// Lift by kind; none where no line has a kind.
+    pub(crate) fn lift(&self) -> Option<Table> {
+        let kinds: BTreeSet<&String> = self
+            .policies
+            .iter()
+            .flat_map(|row| row.lift.keys())
+            .collect();
+        if kinds.is_empty() {
+            return None;
+        }
+        let mut table = Table::new(&["Lift @1 by kind"]);
+        table.head.extend(kinds.iter().copied().cloned());
+        for row in &self.policies {
+            let lift = |kind: &&String| decimal(row.lift.get(*kind).copied().flatten());
+            let mut cells = vec![row.name.clone()];
+            cells.extend(kinds.iter().map(lift));
+            table.rows.push(cells);
+        }
+        Some(table)
+    }
+
+    /// Curves at a few recalls: the best precision that has at least that recall, and its threshold.
+    pub(crate) fn curve_tables(&self) -> Vec<Table> {
+        let curves = [
+            (
+                "Abstention: recall of at least",
+                self.abstention
+                    .as_ref()
+                    .and_then(|found| found.curve.as_ref()),
+            ),
+            (
+                "Validation score: recall of at least",
+                self.score.as_ref().and_then(|found| found.curve.as_ref()),
+            ),
+        ];
+        curves
+            .into_iter()
+            .filter_map(|(name, curve)| {
+                let curve = curve?;
+                let mut table = Table::new(&[name, "Threshold", "Precision", "Shown"]);
+                for recall in [0.1, 0.25, 0.5, 0.75, 0.9, 1.0] {
+                    let best = (0..curve.thresholds.len())
+                        .filter(|at| curve.recall[*at] >= recall)
+                        .max_by(|a, b| curve.precision[*a].total_cmp(&curve.precision[*b]))?;
+                    table.rows.push(vec![
+                        format!("{:.0}%", recall * 100.0),
+                        decimal(Some(curve.thresholds[best])),
+                        percent(Some(curve.precision[best])),
+                        percent(Some(curve.shown[best])),
+                    ]);
+                }
+                Some(table)
+            })
+            .collect()
+    }
+
+    pub(crate) fn funnel_table(&self) -> Table {
+        let mut table = Table::new(&["Left", "Tasks", "Patches", "Right", "Precision"]);
+        for step in &self.funnel {
+            table.rows.push(vec![
+                step.name.clone(),
+                step.bugs.to_string(),
+                step.patches.to_string(),
+                step.resolved.to_string(),
+                percent(share(step.resolved, step.patches)),
+            ]);
+        }
+        table
+    }
+}
+
+impl AbstentionAnalysis {
+    pub(crate) fn summary(&self) -> String {
+        let mut text = format!(
+            "Abstention over {} (probabilities: {}): AP {}, no skill {}; at the threshold \
+             precision {}, recall {}, FPR {}; Wasserstein-1 from success rates {}.",
+            counted(self.bugs, "task"),
+            self.source,
+            decimal(self.average_precision),
+            decimal(self.no_skill),
+            percent(self.counts.precision()),
+            percent(self.counts.recall()),
+            percent(self.counts.fpr()),
+            decimal(self.wasserstein),
+        );
+        if self.disagreeing > 0 {
+            let _ = write!(
+                text,
+                " Lines on the same task differ in {}; their mean counts here.",
+                counted(self.disagreeing, "task")
+            );
+        }
+        text
+    }
+}
+
+impl ScoreAnalysis {
+    pub(crate) fn summary(&self) -> String {
+        format!(
+            "Validation score over {} (scores: {}): AP {}, no skill {}.",
+            counted(self.patches, "patch"),
+            self.source,
+            decimal(self.average_precision),
+            decimal(self.no_skill),
+        )
+    }
+}
