@@ -2,12 +2,12 @@
 
 use super::chart::{Axis, Chart, Numbered};
 use super::html::Html;
-use crate::metrics::PrecisionRecallCurve;
 use crate::metrics::analysis::{
-    AbstentionAnalysis, AgentCritic, Calibrations, CriticAnalysis, PolicyAnalysis, ScoreAnalysis,
-    calibration_tables, counted, decimal, differences, method_name,
+    AbstentionAnalysis, AgentCritic, Calibrations, CriticAnalysis, PolicyAnalysis, PolicyRow,
+    ScoreAnalysis, calibration_tables, counted, decimal, differences, method_name, percent,
 };
-use crate::metrics::{Reliability, RiskCoverage};
+use crate::metrics::{AtK, PrecisionRecallCurve, Reliability, RiskCoverage};
+use std::collections::BTreeMap;
 
 /// The heading of differences.
 pub(super) const DIFFERENCES: &str = "Differences of policies";
@@ -17,13 +17,30 @@ pub(super) const PAIRED: &str = "What the first named has more than the second, 
 
 /// Paper 002: curves, success by k, trade-off, funnel.
 pub(super) fn policies(page: &mut Html, set: &PolicyAnalysis) {
-    let chart = success(set);
+    let chart = by_k(set, "filtered success@k", |row| &row.success_at);
     page.figure(
         "Filtered success@k",
         "The chance that one of k patches that a policy lets through is right, over tasks with such \
          a patch. The number of those tasks is in the table: a high curve over few tasks hides much.",
         chart.as_ref().map_err(|why| *why),
         &[set.success()],
+    );
+    let chart = by_k(set, "(pass & validation)@k", |row| {
+        &row.pass_and_validation_at
+    });
+    page.figure(
+        "(Pass & validation)@k",
+        "The chance that one of k patches is right and shown, over all tasks: what is fixed in the end. Every right \
+         patch that a policy hides lowers it.",
+        chart.as_ref().map_err(|why| *why),
+        &[set.pass_and_validation()],
+    );
+    let chart = by_k(set, "validation recall@k", |row| &row.recall_at);
+    page.figure(
+        "Validation recall@k",
+        "The chance that one of k right patches is shown, over tasks with a right patch.",
+        chart.as_ref().map_err(|why| *why),
+        &[set.validation_recall()],
     );
     let chart = trade_off(set);
     let mut tables = vec![set.decisions()];
@@ -71,14 +88,17 @@ pub(super) fn policies(page: &mut Html, set: &PolicyAnalysis) {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a few runs a task")]
-fn success(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
+fn by_k(
+    set: &PolicyAnalysis,
+    label: &str,
+    of: fn(&PolicyRow) -> &BTreeMap<u64, AtK>,
+) -> Result<Chart, &'static str> {
     let values = || {
-        set.policies
-            .iter()
-            .flat_map(|row| row.success_at.values().filter_map(|at| at.value))
+        let rows = set.policies.iter();
+        rows.flat_map(|row| of(row).values().filter_map(|at| at.value))
     };
     if values().next().is_none() {
-        return Err("No policy shows a patch, so there is no success to draw.");
+        return Err("There is no number to draw: no policy shows a patch, or no patch is right.");
     }
     let last = set.ks.last().copied().unwrap_or(1);
     let step = match last {
@@ -96,10 +116,10 @@ fn success(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
         ticks,
         label: "k".to_owned(),
     };
-    let y = Axis::share("filtered success@k", values().fold(0.0, f64::max));
+    let y = Axis::share(label, values().fold(0.0, f64::max));
     let mut chart = Chart::new(x, y);
     for (at, row) in set.policies.iter().enumerate() {
-        let points = row.success_at.iter();
+        let points = of(row).iter();
         chart.line(
             &row.name,
             at,
@@ -218,11 +238,12 @@ fn funnel(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
     for (at, step) in set.funnel.iter().rev().enumerate() {
         let y = at as f64;
         let said = format!(
-            "{}: {} ({} right, {})",
+            "{}: {} ({} right, {}, success@1 {})",
             step.name,
             step.patches,
             step.resolved,
-            counted(step.bugs, "task")
+            counted(step.bugs, "task"),
+            percent(step.success_at_1),
         );
         chart.text(0.0, y + 0.76, "start", &said);
         chart.bar((0.0, step.patches as f64), (y + 0.1, y + 0.5), 1, 0.35);

@@ -17,6 +17,7 @@ mod differential;
 mod hints;
 mod label_form;
 mod metrics;
+mod papers;
 mod real_hunks;
 mod results;
 mod stored_values;

@@ -56,6 +56,9 @@ struct AnalysisArgs {
     /// The largest k; never more than the most runs of a task.
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     max_k: u64,
+    /// The k that tables have a column for, however large --max-k is; 1, 3, 5, 10, 20 and the largest without.
+    #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
+    k: Vec<u64>,
     /// A test predicted to pass with at most this confidence, 0 to 100, is taken to fail …
     #[arg(long, value_name = "C", default_value_t = 65.0)]
     low_confidence: f64,
@@ -94,6 +97,7 @@ impl AnalysisArgs {
                 Of::All => Population::All,
             },
             max_k: self.max_k,
+            table_ks: self.k.clone(),
             beyond: match self.beyond {
                 Beyond::Clamp => BeyondRuns::Clamp,
                 Beyond::Exclude => BeyondRuns::Exclude,

@@ -34,13 +34,15 @@ const OTHER_OPTIONS: [&str; 10] = [
 ];
 
 /// A percentile below another one, a cut-off of 0, fewer runs than there are, and as good as no rule.
-const ODD_OPTIONS: [&str; 8] = [
+const ODD_OPTIONS: [&str; 10] = [
     "--percentiles",
     "90,0,33.3",
     "--population",
     "all",
     "--max-k",
     "3",
+    "--k",
+    "2,5",
     "--longer-than",
     "1000000",
 ];

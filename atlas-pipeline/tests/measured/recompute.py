@@ -349,11 +349,13 @@ def policy_row(patches, policy, ks, options):
 
 
 def step(name, patches):
+    of_bugs = grouped(patches, lambda patch: patch["bug"]).values()
     return {
         "name": name,
         "bugs": len({patch["bug"] for patch in patches}),
         "patches": len(patches),
         "resolved": sum(patch["resolved"] for patch in patches),
+        "success_at_1": mean(mean(patch["resolved"] for patch in of) for of in of_bugs),
     }
 
 
@@ -467,7 +469,7 @@ def compared(patches, a, b, options):
 
 def policies_over(name, patches, options, pairs):
     bugs = grouped(patches, lambda patch: patch["bug"])
-    ks = list(range(1, min(options.max_k, max(len(runs) for runs in bugs.values())) + 1))
+    ks = list(range(1, min(max([options.max_k, *options.k]), max(len(runs) for runs in bugs.values())) + 1))
     combined = {"abstains": True, "stages": True, "validates": True}
     validation = {"stages": True, "validates": True}
     policies = [
@@ -644,9 +646,11 @@ def main():
     parser.add_argument("--population", choices=["attempted", "all"], default="attempted")
     parser.add_argument("--beyond", choices=["clamp", "exclude"], default="clamp")
     parser.add_argument("--max-k", type=int, default=20)
+    parser.add_argument("--k", default="")
     parser.add_argument("--low-confidence", type=float, default=65)
     parser.add_argument("--longer-than", type=int, default=50)
     options = parser.parse_args()
+    options.k = [int(k) for k in options.k.split(",") if k]
     options.percentiles = [float(percent) for percent in options.percentiles.split(",")]
 
     patches, lines = read(options.files)

@@ -200,6 +200,7 @@ impl Options {
                 bins: self.bins,
                 target_precision: target,
                 calibrate,
+                ..AnalysisOptions::default()
             },
         })
     }

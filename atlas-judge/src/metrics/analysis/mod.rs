@@ -15,7 +15,7 @@ pub use policies::{AbstentionAnalysis, FunnelStep, PolicyAnalysis, PolicyRow, Sc
 
 pub(crate) use tables::{
     Calibrations, Table, calibration_tables, counted, critic_name, decimal, differences,
-    method_name,
+    method_name, percent,
 };
 
 use super::results::{CandidateResult, Results};
@@ -50,6 +50,10 @@ pub struct AnalysisOptions {
     pub population: Population,
     /// The largest `k` of curves; 20, as in paper 002. Never more than the most runs on a bug.
     pub max_k: u64,
+    /// The values of `k` that tables have a column for; 1, 3, 5, 10, 20 and the largest if empty. They are measured
+    /// however large `max_k` is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub table_ks: Vec<u64>,
     /// What happens where a bug has fewer runs than `k`.
     pub beyond: BeyondRuns,
     /// The rule for a critic's unsure predictions.
@@ -75,6 +79,7 @@ impl Default for AnalysisOptions {
             percentiles: vec![75.0, 90.0],
             population: Population::default(),
             max_k: 20,
+            table_ks: Vec::new(),
             beyond: BeyondRuns::default(),
             rule: LowConfidenceRule::default(),
             resamples: 1000,

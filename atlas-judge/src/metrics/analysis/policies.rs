@@ -24,7 +24,7 @@ pub struct PolicyAnalysis {
     pub patches: u64,
     /// Right patches.
     pub resolved: u64,
-    /// The values of `k`: 1 to the most runs on a bug, at most the options' `max_k`.
+    /// The values of `k`: 1 to the most runs on a bug, at most the options' `max_k` or the largest of `table_ks`.
     pub ks: Vec<u64>,
     /// The policies that the lines allow; the first one shows everything.
     pub policies: Vec<PolicyRow>,
@@ -39,6 +39,9 @@ pub struct PolicyAnalysis {
     pub score: Option<ScoreAnalysis>,
     /// What the reader must know.
     pub notes: Vec<String>,
+    /// The options' `table_ks`.
+    #[serde(skip)]
+    pub(super) table_ks: Vec<u64>,
     /// The patches, in the order of the rows' decisions.
     #[serde(skip)]
     pub(super) keys: Vec<PatchKey>,
@@ -96,7 +99,7 @@ pub struct PolicyRow {
 }
 
 /// One step of the funnel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FunnelStep {
     /// What is left.
     pub name: String,
@@ -106,6 +109,9 @@ pub struct FunnelStep {
     pub patches: u64,
     /// Right ones among them.
     pub resolved: u64,
+    /// Filtered success@1 (paper 002, Figure 9): the mean, over tasks with a patch that is left, of the share of right
+    /// ones among those.
+    pub success_at_1: Option<f64>,
 }
 
 /// The abstention policy, task by task.
@@ -194,7 +200,12 @@ pub(super) fn analyse(
         patches().filter(|patch| test(patch)).count() as u64
     };
     let most = bugs.values().map(Vec::len).max().unwrap_or(0) as u64;
-    let ks: Vec<u64> = (1..=most.min(options.max_k)).collect();
+    let max_k = options
+        .table_ks
+        .iter()
+        .copied()
+        .fold(options.max_k, u64::max);
+    let ks: Vec<u64> = (1..=most.min(max_k)).collect();
     let mut notes = Vec::new();
     let score_source = one_source(
         "validation scores",
@@ -292,6 +303,7 @@ pub(super) fn analyse(
         abstention: abstention_source.map(|source| abstention(bugs, other, &source, options)),
         score: score_source.map(|source| score(bugs, other, &source, options)),
         differences: Vec::new(),
+        table_ks: options.table_ks.clone(),
         keys: patches()
             .map(|patch| PatchKey {
                 instance: patch.instance_id.clone(),
@@ -575,7 +587,9 @@ fn funnel(bugs: &Bugs<'_>, said: Said, options: &AnalysisOptions) -> Vec<FunnelS
                 bugs: 0,
                 patches: 0,
                 resolved: 0,
+                success_at_1: None,
             };
+            let mut shares = Vec::new();
             for patches in bugs.values() {
                 let left = patches.iter().filter(|patch| {
                     stages
@@ -590,7 +604,9 @@ fn funnel(bugs: &Bugs<'_>, said: Said, options: &AnalysisOptions) -> Vec<FunnelS
                 step.bugs += u64::from(some > 0);
                 step.patches += some;
                 step.resolved += right;
+                shares.extend(m::share(right, some));
             }
+            step.success_at_1 = m::bootstrap::mean(&shares);
             step
         })
         .collect()

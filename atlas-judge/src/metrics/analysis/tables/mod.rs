@@ -47,7 +47,7 @@ impl Table {
 }
 
 /// A share in percent with one digit; a dash where it is not defined.
-fn percent(share: Option<f64>) -> String {
+pub(crate) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), |share| format!("{:.1}%", share * 100.0))
 }
 
@@ -118,6 +118,8 @@ impl Analysis {
             }
             set.decisions().markdown(&mut text);
             set.success().markdown(&mut text);
+            set.pass_and_validation().markdown(&mut text);
+            set.validation_recall().markdown(&mut text);
             if let Some(classes) = set.classes() {
                 classes.markdown(&mut text);
             }

@@ -1,23 +1,24 @@
 //! Policies: what they show, how right it is, and what is left after each step.
 
 use super::{Table, counted, decimal, interval, percent};
-use crate::metrics::analysis::{AbstentionAnalysis, PolicyAnalysis, ScoreAnalysis};
-use crate::metrics::share;
-use std::collections::BTreeSet;
+use crate::metrics::analysis::{AbstentionAnalysis, PolicyAnalysis, PolicyRow, ScoreAnalysis};
+use crate::metrics::{AtK, share};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// The values of `k` that tables have a column for, of those that there are.
+/// The values of `k` that tables have a column for where none are asked for, of those that there are.
 const TABLE_KS: [u64; 5] = [1, 3, 5, 10, 20];
 
 impl PolicyAnalysis {
-    /// The values of `k` that a table shows: 1, 3, 5, 10, 20 as far as they are there, and the last.
+    /// The values of `k` that a table shows: those that were asked for, else 1, 3, 5, 10, 20 as far as they are
+    /// there, and the last.
     fn table_ks(&self) -> Vec<u64> {
         let last = self.ks.last();
-        self.ks
-            .iter()
-            .copied()
-            .filter(|k| TABLE_KS.contains(k) || Some(k) == last)
-            .collect()
+        let is_shown = |k: &u64| match &self.table_ks[..] {
+            [] => TABLE_KS.contains(k) || Some(k) == last,
+            asked => asked.contains(k),
+        };
+        self.ks.iter().copied().filter(is_shown).collect()
     }
 
     pub(crate) fn summary(&self) -> String {
@@ -67,29 +68,38 @@ impl PolicyAnalysis {
         table
     }
 
-    /// Filtered success@k and its relatives.
+    /// Filtered success@k (paper 002, Figures 4, 6 and 8), with the number of tasks behind it.
     pub(crate) fn success(&self) -> Table {
-        let ks = self.table_ks();
-        let mut table = Table::new(&["Filtered success"]);
-        table.head.extend(ks.iter().map(|k| format!("@{k}")));
-        for word in [
-            "@1 95 %",
-            "Tasks @1",
-            "Pass & validation @1",
-            "Validation recall @1",
-        ] {
-            table.head.push(word.to_owned());
-        }
-        for row in &self.policies {
-            let mut cells = vec![row.name.clone()];
-            let at = |k: &u64| percent(row.success_at.get(k).and_then(|at| at.value));
-            cells.extend(ks.iter().map(at));
+        let mut table = self.by_k("Filtered success", |row| &row.success_at);
+        table.head.push("@1 95 %".to_owned());
+        table.head.push("Tasks @1".to_owned());
+        for (cells, row) in table.rows.iter_mut().zip(&self.policies) {
             cells.push(interval(row.success_at_1_interval));
             let counted = row.success_at.get(&1).map_or(0, |at| at.bugs_counted);
             cells.push(counted.to_string());
-            let both = row.pass_and_validation_at.get(&1);
-            cells.push(percent(both.and_then(|at| at.value)));
-            cells.push(percent(row.recall_at.get(&1).and_then(|at| at.value)));
+        }
+        table
+    }
+
+    /// (pass & validation)@k (paper 002, Figure 7).
+    pub(crate) fn pass_and_validation(&self) -> Table {
+        self.by_k("Pass & validation", |row| &row.pass_and_validation_at)
+    }
+
+    /// Validation recall@k (paper 002, Figure 14).
+    pub(crate) fn validation_recall(&self) -> Table {
+        self.by_k("Validation recall", |row| &row.recall_at)
+    }
+
+    /// A number of each policy by `k`.
+    fn by_k(&self, name: &str, of: fn(&PolicyRow) -> &BTreeMap<u64, AtK>) -> Table {
+        let ks = self.table_ks();
+        let mut table = Table::new(&[name]);
+        table.head.extend(ks.iter().map(|k| format!("@{k}")));
+        for row in &self.policies {
+            let mut cells = vec![row.name.clone()];
+            let at = |k: &u64| percent(of(row).get(k).and_then(|at| at.value));
+            cells.extend(ks.iter().map(at));
             table.rows.push(cells);
         }
         table
@@ -183,7 +193,14 @@ impl PolicyAnalysis {
     }
 
     pub(crate) fn funnel_table(&self) -> Table {
-        let mut table = Table::new(&["Left", "Tasks", "Patches", "Right", "Precision"]);
+        let mut table = Table::new(&[
+            "Left",
+            "Tasks",
+            "Patches",
+            "Right",
+            "Precision",
+            "Success @1",
+        ]);
         for step in &self.funnel {
             table.rows.push(vec![
                 step.name.clone(),
@@ -191,6 +208,7 @@ impl PolicyAnalysis {
                 step.patches.to_string(),
                 step.resolved.to_string(),
                 percent(share(step.resolved, step.patches)),
+                percent(step.success_at_1),
             ]);
         }
         table
