@@ -1,7 +1,7 @@
 //! Paper 004's tables and figures over the critics of a results file.
 
-use super::AnalysisOptions;
 use super::calibration::{self, CalibrationAnalysis, Other, Scored};
+use super::{AnalysisOptions, Bugs};
 use crate::metrics::results::{CandidateResult, CriticResult};
 use crate::metrics::{
     self as m, Confusion, CorrelationSummary, RandomBaseline, TestPrediction, aggregate_critic,
@@ -102,8 +102,8 @@ pub struct AgentCritic {
 
 /// All critics, by variant.
 pub(super) fn analyse(
-    by_instance: &BTreeMap<&str, Vec<&CandidateResult>>,
-    other: Option<&BTreeMap<&str, Vec<&CandidateResult>>>,
+    by_instance: &Bugs<'_>,
+    other: Option<&Bugs<'_>>,
     options: &AnalysisOptions,
     notes: &mut Vec<String>,
 ) -> Vec<CriticAnalysis> {
@@ -149,10 +149,7 @@ pub(super) fn analyse(
 }
 
 /// A critic's confidences, each with whether its prediction came true.
-fn confidences<'a>(
-    variant: &str,
-    bugs: &BTreeMap<&'a str, Vec<&'a CandidateResult>>,
-) -> Vec<Scored<'a>> {
+fn confidences<'a>(variant: &str, bugs: &Bugs<'a>) -> Vec<Scored<'a>> {
     let mut found = Vec::new();
     for patch in bugs.values().flatten() {
         let truths: HashMap<&str, bool> = patch
@@ -224,7 +221,7 @@ impl Collector {
     fn collect(
         mut self,
         variant: &str,
-        by_instance: &BTreeMap<&str, Vec<&CandidateResult>>,
+        by_instance: &Bugs<'_>,
         options: &AnalysisOptions,
     ) -> CriticAnalysis {
         self.confidence = (0..20)

@@ -4,6 +4,7 @@ mod calibration;
 mod critics;
 mod paired;
 mod policies;
+mod scores;
 mod tables;
 
 pub use calibration::{
@@ -11,7 +12,8 @@ pub use calibration::{
 };
 pub use critics::{AgentCritic, ConfidenceBin, CriticAnalysis, PassRateCell, WHOLE_PATCH};
 pub use paired::{Change, PairedDifference};
-pub use policies::{AbstentionAnalysis, FunnelStep, PolicyAnalysis, PolicyRow, ScoreAnalysis};
+pub use policies::{FunnelStep, PolicyAnalysis, PolicyRow};
+pub use scores::{AbstentionAnalysis, ScoreAnalysis};
 
 pub(crate) use tables::{
     Calibrations, Table, calibration_tables, counted, critic_name, decimal, differences,
@@ -206,10 +208,11 @@ pub fn analyse_calibrated_on(
     analyse_both(results, Some(other), options)
 }
 
-type ByInstance<'a> = BTreeMap<&'a str, Vec<&'a CandidateResult>>;
+/// The patches of each task.
+type Bugs<'a> = BTreeMap<&'a str, Vec<&'a CandidateResult>>;
 
-fn by_instance<'a>(candidates: impl Iterator<Item = &'a CandidateResult>) -> ByInstance<'a> {
-    let mut found = ByInstance::new();
+fn by_instance<'a>(candidates: impl Iterator<Item = &'a CandidateResult>) -> Bugs<'a> {
+    let mut found = Bugs::new();
     for candidate in candidates {
         let patches = found.entry(candidate.instance_id.as_str()).or_default();
         patches.push(candidate);
@@ -218,7 +221,7 @@ fn by_instance<'a>(candidates: impl Iterator<Item = &'a CandidateResult>) -> ByI
 }
 
 /// The patches of one agent.
-fn of_agent<'a>(bugs: &ByInstance<'a>, agent: &str) -> ByInstance<'a> {
+fn of_agent<'a>(bugs: &Bugs<'a>, agent: &str) -> Bugs<'a> {
     let patches = bugs.values().flatten().copied();
     by_instance(patches.filter(|patch| patch.agent == agent))
 }
@@ -291,11 +294,7 @@ fn analyse_both(
 }
 
 /// The other results without tasks that are measured: a fit must not have seen what it is measured on.
-fn fit_input<'a>(
-    other: &'a Results,
-    measured: &ByInstance<'_>,
-    notes: &mut Vec<String>,
-) -> ByInstance<'a> {
+fn fit_input<'a>(other: &'a Results, measured: &Bugs<'_>, notes: &mut Vec<String>) -> Bugs<'a> {
     let mut found = by_instance(other.candidates.iter());
     let all = found.len();
     found.retain(|instance, _| !measured.contains_key(instance));

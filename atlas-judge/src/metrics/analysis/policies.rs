@@ -1,15 +1,15 @@
 //! Paper 002's tables and figures over the patches of a results file.
 
-use super::calibration::{self, CalibrationAnalysis, Other, Scored};
 use super::paired::{PairedDifference, PatchKey};
-use super::{AnalysisOptions, Population};
+use super::scores::{self, AbstentionAnalysis, ScoreAnalysis};
+use super::{AnalysisOptions, Bugs, Population};
 use crate::metrics::results::CandidateResult;
 use crate::metrics::{
     self as m, AtK, BugRuns, ConfidenceInterval, Confusion, Cutoff, FalsePositiveRates, KeptPatch,
-    PrecisionRecallCurve, ReachedPatch, Run, TooFewRuns, TypedBug,
+    ReachedPatch, Run, TooFewRuns, TypedBug,
 };
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Policies over one set of patches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -114,46 +114,6 @@ pub struct FunnelStep {
     pub success_at_1: Option<f64>,
 }
 
-/// The abstention policy, task by task.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AbstentionAnalysis {
-    /// Tasks with a probability.
-    pub bugs: u64,
-    /// Attempted against fixable: a task is fixable if a run on it is right.
-    pub counts: Confusion,
-    /// Tasks whose lines give different probabilities; their mean counts.
-    pub disagreeing: u64,
-    /// Where the probabilities come from.
-    pub source: String,
-    /// Average precision.
-    pub average_precision: Option<f64>,
-    /// The precision of attempting everything.
-    pub no_skill: Option<f64>,
-    /// Precision against recall.
-    pub curve: Option<PrecisionRecallCurve>,
-    /// The Wasserstein-1 distance between probabilities and success rates.
-    pub wasserstein: Option<f64>,
-    /// Probabilities against right, patch by patch: what was asked for is the chance of one run.
-    pub calibration: Option<CalibrationAnalysis>,
-}
-
-/// The validation score, patch by patch.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ScoreAnalysis {
-    /// Patches with a score.
-    pub patches: u64,
-    /// Where the scores come from.
-    pub source: String,
-    /// Average precision.
-    pub average_precision: Option<f64>,
-    /// The precision of showing everything that reached validation.
-    pub no_skill: Option<f64>,
-    /// Precision against recall.
-    pub curve: Option<PrecisionRecallCurve>,
-    /// Scores against right, patch by patch.
-    pub calibration: Option<CalibrationAnalysis>,
-}
-
 /// Which parts the lines of a set have at all.
 #[derive(Clone, Copy)]
 struct Said {
@@ -177,8 +137,6 @@ enum Validation {
     Judgement,
     Percentile(f64),
 }
-
-type Bugs<'a> = BTreeMap<&'a str, Vec<&'a CandidateResult>>;
 
 /// A patch under a policy.
 struct Decided {
@@ -207,15 +165,15 @@ pub(super) fn analyse(
         .fold(options.max_k, u64::max);
     let ks: Vec<u64> = (1..=most.min(max_k)).collect();
     let mut notes = Vec::new();
-    let score_source = one_source(
+    let score_source = scores::one_source(
         "validation scores",
-        score_sources(bugs),
+        scores::score_sources(bugs),
         "percentile policies and the curve of scores are",
         &mut notes,
     );
-    let abstention_source = one_source(
+    let abstention_source = scores::one_source(
         "abstention probabilities",
-        abstention_sources(bugs),
+        scores::abstention_sources(bugs),
         "the curve and the distance of abstention are",
         &mut notes,
     );
@@ -300,8 +258,9 @@ pub(super) fn analyse(
         ks,
         policies: rows,
         funnel: funnel(bugs, said, options),
-        abstention: abstention_source.map(|source| abstention(bugs, other, &source, options)),
-        score: score_source.map(|source| score(bugs, other, &source, options)),
+        abstention: abstention_source
+            .map(|source| scores::abstention(bugs, other, &source, options)),
+        score: score_source.map(|source| scores::score(bugs, other, &source, options)),
         differences: Vec::new(),
         table_ks: options.table_ks.clone(),
         keys: patches()
@@ -315,62 +274,6 @@ pub(super) fn analyse(
         notes,
     })
 }
-
-fn score_sources<'a>(bugs: &'a Bugs<'_>) -> impl Iterator<Item = &'a str> {
-    bugs.values().flatten().filter_map(|patch| {
-        let validation = patch.validation.as_ref()?;
-        validation.score.map(|_| validation.source.as_str())
-    })
-}
-
-fn abstention_sources<'a>(bugs: &'a Bugs<'_>) -> impl Iterator<Item = &'a str> {
-    let patches = bugs.values().flatten();
-    patches.filter_map(|patch| Some(patch.abstention.as_ref()?.source.as_str()))
-}
-
-/// The scores of other results, where they are of the same source as the measured ones.
-fn other_scores<'a>(
-    other: Option<&Bugs<'a>>,
-    is_same_source: impl Fn(&Bugs<'a>) -> bool,
-    scores: impl Fn(&Bugs<'a>) -> Vec<Scored<'a>>,
-) -> Other<'a> {
-    match other {
-        None => Other::None,
-        Some(bugs) if !is_same_source(bugs) => {
-            Other::Unusable("the other results have scores of another source")
-        }
-        Some(bugs) => Other::Scores(scores(bugs)),
-    }
-}
-
-/// The one source of numbers, or a note that there are several.
-fn one_source<'a>(
-    what: &str,
-    sources: impl Iterator<Item = &'a str>,
-    left_out: &str,
-    notes: &mut Vec<String>,
-) -> Option<String> {
-    let sources: BTreeSet<&str> = sources.collect();
-    if sources.len() > 1 {
-        let names: Vec<&str> = sources.into_iter().collect();
-        notes.push(format!(
-            "{what} come from different sources ({}), which cannot be compared: {left_out} left out.",
-            names.join(", ")
-        ));
-        return None;
-    }
-    if sources.contains(MISSING) {
-        // A rejected patch has the score 0 all the same: a percentile over those would show nothing.
-        notes.push(format!(
-            "{what}: the model told none, so {left_out} left out."
-        ));
-        return None;
-    }
-    sources.first().map(|source| (*source).to_owned())
-}
-
-/// The source of what no source tells.
-const MISSING: &str = "missing";
 
 impl Stages {
     /// The policy's word on a patch; none where the lines do not say what it needs.
@@ -429,7 +332,7 @@ impl Stages {
 
 /// Whether the patch passed the deterministic stages; none where they were not run, as for a patch of a task
 /// that was not attempted. Of a validation that says nothing of them there were none.
-fn passed_stages(patch: &CandidateResult) -> Option<bool> {
+pub(super) fn passed_stages(patch: &CandidateResult) -> Option<bool> {
     match &patch.deterministic {
         Some(found) => Some(found.passed),
         None => patch.validation.as_ref().map(|_| true),
@@ -610,106 +513,4 @@ fn funnel(bugs: &Bugs<'_>, said: Said, options: &AnalysisOptions) -> Vec<FunnelS
             step
         })
         .collect()
-}
-
-/// The probabilities of success, run by run: that one of many runs succeeds is more likely than was asked for.
-fn chances<'a>(bugs: &Bugs<'a>) -> Vec<Scored<'a>> {
-    bugs.values()
-        .flatten()
-        .filter_map(|patch| {
-            Some(Scored {
-                instance: &patch.instance_id,
-                truth: patch.resolved,
-                score: patch.abstention.as_ref()?.probability,
-            })
-        })
-        .collect()
-}
-
-fn abstention(
-    bugs: &Bugs<'_>,
-    other: Option<&Bugs<'_>>,
-    source: &str,
-    options: &AnalysisOptions,
-) -> AbstentionAnalysis {
-    let (mut items, mut rates) = (Vec::new(), Vec::new());
-    let mut counts = Confusion::default();
-    let mut disagreeing = 0;
-    for patches in bugs.values() {
-        let mut said: Vec<f64> = patches
-            .iter()
-            .filter_map(|patch| Some(patch.abstention.as_ref()?.probability))
-            .collect();
-        said.sort_unstable_by(f64::total_cmp); // the order of lines changes no digit
-        let Some(first) = said.first() else {
-            continue;
-        };
-        let same = said.iter().all(|p| (p - first).abs() < 1e-12);
-        disagreeing += u64::from(!same);
-        // The mean of equal numbers may differ from them in its last digit, and so at the threshold.
-        let p = if same {
-            *first
-        } else {
-            m::bootstrap::mean(&said).unwrap_or(*first)
-        };
-        let right = patches.iter().filter(|patch| patch.resolved).count() as u64;
-        counts.add(right > 0, p >= options.tau);
-        items.push((right > 0, p));
-        rates.extend(m::share(right, patches.len() as u64));
-    }
-    let probabilities: Vec<f64> = items.iter().map(|item| item.1).collect();
-    let other = other_scores(
-        other,
-        |bugs| abstention_sources(bugs).all(|found| found == source),
-        chances,
-    );
-    AbstentionAnalysis {
-        bugs: items.len() as u64,
-        counts,
-        disagreeing,
-        source: source.to_owned(),
-        average_precision: m::average_precision(&items),
-        no_skill: m::no_skill_precision(&items),
-        curve: m::precision_recall_curve(&items),
-        wasserstein: m::wasserstein_1(&probabilities, &rates),
-        calibration: calibration::analyse(&chances(bugs), &other, options),
-    }
-}
-
-/// The scores of what reached validation.
-fn scores<'a>(bugs: &Bugs<'a>) -> Vec<Scored<'a>> {
-    bugs.values()
-        .flatten()
-        .filter(|patch| passed_stages(patch) == Some(true))
-        .filter_map(|patch| {
-            Some(Scored {
-                instance: &patch.instance_id,
-                truth: patch.resolved,
-                score: patch.validation.as_ref()?.score?,
-            })
-        })
-        .collect()
-}
-
-fn score(
-    bugs: &Bugs<'_>,
-    other: Option<&Bugs<'_>>,
-    source: &str,
-    options: &AnalysisOptions,
-) -> ScoreAnalysis {
-    let scored = scores(bugs);
-    let items: Vec<(bool, f64)> = scored.iter().map(|item| (item.truth, item.score)).collect();
-    let other = other_scores(
-        other,
-        |bugs| score_sources(bugs).all(|found| found == source),
-        scores,
-    );
-    ScoreAnalysis {
-        patches: items.len() as u64,
-        source: source.to_owned(),
-        average_precision: m::average_precision(&items),
-        no_skill: m::no_skill_precision(&items),
-        curve: m::precision_recall_curve(&items),
-        calibration: calibration::analyse(&scored, &other, options),
-    }
 }

@@ -1,0 +1,251 @@
+//! Figures of policies.
+
+use super::calibration::calibrations;
+use super::{DIFFERENCES, PAIRED};
+use crate::metrics::analysis::{
+    AbstentionAnalysis, PolicyAnalysis, PolicyRow, ScoreAnalysis, counted, decimal, differences,
+    percent,
+};
+use crate::metrics::{AtK, PrecisionRecallCurve};
+use crate::report::chart::{Axis, Chart, Numbered};
+use crate::report::html::Html;
+use std::collections::BTreeMap;
+
+/// Paper 002: curves, success by k, trade-off, funnel.
+pub(in crate::report) fn policies(page: &mut Html, set: &PolicyAnalysis) {
+    let chart = by_k(set, "filtered success@k", |row| &row.success_at);
+    page.figure(
+        "Filtered success@k",
+        "The chance that one of k patches that a policy lets through is right, over tasks with such \
+         a patch. The number of those tasks is in the table: a high curve over few tasks hides much.",
+        chart.as_ref().map_err(|why| *why),
+        &[set.success()],
+    );
+    let chart = by_k(set, "(pass & validation)@k", |row| {
+        &row.pass_and_validation_at
+    });
+    page.figure(
+        "(Pass & validation)@k",
+        "The chance that one of k patches is right and shown, over all tasks: what is fixed in the end. Every right \
+         patch that a policy hides lowers it.",
+        chart.as_ref().map_err(|why| *why),
+        &[set.pass_and_validation()],
+    );
+    let chart = by_k(set, "validation recall@k", |row| &row.recall_at);
+    page.figure(
+        "Validation recall@k",
+        "The chance that one of k right patches is shown, over tasks with a right patch.",
+        chart.as_ref().map_err(|why| *why),
+        &[set.validation_recall()],
+    );
+    let chart = trade_off(set);
+    let mut tables = vec![set.decisions()];
+    tables.extend(set.classes());
+    page.figure(
+        "Share shown against precision",
+        "Each policy by how many of the patches it shows and how many of those are right.",
+        chart.as_ref().map_err(|why| *why),
+        &tables,
+    );
+    let chart = funnel(set);
+    page.figure(
+        "What is left after each step",
+        "",
+        chart.as_ref().map_err(|why| *why),
+        &[set.funnel_table()],
+    );
+    let said: Vec<String> = [
+        set.abstention.as_ref().map(AbstentionAnalysis::summary),
+        set.score.as_ref().map(ScoreAnalysis::summary),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let chart = curves(set);
+    page.figure(
+        "Precision against recall",
+        &said.join(" "),
+        chart.as_ref().map_err(|why| *why),
+        &set.curve_tables(),
+    );
+    calibrations(page, &set.calibrations());
+    if let Some(table) = differences(&set.differences) {
+        page.figure(DIFFERENCES, PAIRED, Err(""), &[table]);
+    }
+    if let Some(lift) = set.lift() {
+        page.figure(
+            "Lift by kind",
+            "Filtered accept@1 over accept@1 of everything; a dash where nothing is kept or nothing \
+             is right.",
+            Err(""),
+            &[lift],
+        );
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few runs a task")]
+fn by_k(
+    set: &PolicyAnalysis,
+    label: &str,
+    of: fn(&PolicyRow) -> &BTreeMap<u64, AtK>,
+) -> Result<Chart, &'static str> {
+    let values = || {
+        let rows = set.policies.iter();
+        rows.flat_map(|row| of(row).values().filter_map(|at| at.value))
+    };
+    if values().next().is_none() {
+        return Err("There is no number to draw: no policy shows a patch, or no patch is right.");
+    }
+    let last = set.ks.last().copied().unwrap_or(1);
+    let step = match last {
+        0..=10 => 1,
+        11..=25 => 5,
+        _ => last.div_ceil(5),
+    };
+    let ticks = (1..=last)
+        .filter(|k| *k == 1 || k % step == 0)
+        .map(|k| (k as f64, k.to_string()))
+        .collect();
+    let x = Axis {
+        from: 1.0,
+        to: last as f64,
+        ticks,
+        label: "k".to_owned(),
+    };
+    let y = Axis::share(label, values().fold(0.0, f64::max));
+    let mut chart = Chart::new(x, y);
+    for (at, row) in set.policies.iter().enumerate() {
+        let points = of(row).iter();
+        chart.line(
+            &row.name,
+            at,
+            true,
+            points.filter_map(|(k, at)| Some((*k as f64, at.value?))),
+        );
+    }
+    Ok(chart)
+}
+
+/// Steps of a curve whose area is the average precision.
+fn steps(curve: &PrecisionRecallCurve) -> Vec<(f64, f64)> {
+    let mut points = Vec::with_capacity(curve.precision.len() * 2);
+    let mut before = 0.0;
+    // The closing point (recall 0, precision 1) is none of the data.
+    for at in (0..curve.thresholds.len()).rev() {
+        points.push((before, curve.precision[at]));
+        points.push((curve.recall[at], curve.precision[at]));
+        before = curve.recall[at];
+    }
+    points
+}
+
+fn curves(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
+    let abstention = set
+        .abstention
+        .as_ref()
+        .and_then(|found| Some((found, found.curve.as_ref()?)));
+    let score = set
+        .score
+        .as_ref()
+        .and_then(|found| Some((found, found.curve.as_ref()?)));
+    if abstention.is_none() && score.is_none() {
+        return Err(
+            "No curve: the lines have neither abstention probabilities nor validation scores of one \
+             source, or no task is fixable.",
+        );
+    }
+    let mut chart = Chart::new(Axis::share("recall", 1.0), Axis::share("precision", 1.0));
+    if let Some((found, curve)) = abstention {
+        let ap = decimal(found.average_precision);
+        chart.line(
+            &format!("abstention, by task (AP {ap})"),
+            1,
+            false,
+            steps(curve),
+        );
+        if let Some(no_skill) = found.no_skill {
+            chart.guide("no skill, by task", 1, [(0.0, no_skill), (1.0, no_skill)]);
+        }
+    }
+    if let Some((found, curve)) = score {
+        let ap = decimal(found.average_precision);
+        chart.line(
+            &format!("validation score, by patch (AP {ap})"),
+            2,
+            false,
+            steps(curve),
+        );
+        if let Some(no_skill) = found.no_skill {
+            chart.guide("no skill, by patch", 2, [(0.0, no_skill), (1.0, no_skill)]);
+        }
+    }
+    Ok(chart)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of patches are far below 2^53"
+)]
+fn trade_off(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
+    let points: Vec<Numbered> = set
+        .policies
+        .iter()
+        .filter_map(|row| {
+            Some(Numbered {
+                x: row.shown_share?,
+                y: row.precision?,
+                name: row.name.clone(),
+            })
+        })
+        .collect();
+    if points.is_empty() {
+        return Err("No policy shows a patch, so there is nothing to trade.");
+    }
+    let mut chart = Chart::new(
+        Axis::share("share of patches shown", 1.0),
+        Axis::share("precision", 1.0),
+    );
+    if let Some((found, curve)) = set
+        .score
+        .as_ref()
+        .and_then(|found| Some((found, found.curve.as_ref()?)))
+    {
+        // The curve's shares are of the patches with a score, the points' of all.
+        let scale = found.patches as f64 / set.patches.max(1) as f64;
+        let sweep = curve.shown.iter().zip(&curve.precision);
+        chart.guide(
+            "any cut-off of the validation score",
+            0,
+            sweep.map(|(shown, precision)| (shown * scale, *precision)),
+        );
+    }
+    chart.numbered(&points);
+    Ok(chart)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of patches are far below 2^53"
+)]
+fn funnel(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
+    let most = set.funnel.iter().map(|step| step.patches).max();
+    let most = most.filter(|most| *most > 0).ok_or("There is no patch.")?;
+    let mut chart = Chart::rows(set.funnel.len(), Axis::count("patches", most));
+    for (at, step) in set.funnel.iter().rev().enumerate() {
+        let y = at as f64;
+        let said = format!(
+            "{}: {} ({} right, {}, success@1 {})",
+            step.name,
+            step.patches,
+            step.resolved,
+            counted(step.bugs, "task"),
+            percent(step.success_at_1),
+        );
+        chart.text(0.0, y + 0.76, "start", &said);
+        chart.bar((0.0, step.patches as f64), (y + 0.1, y + 0.5), 1, 0.35);
+        chart.bar((0.0, step.resolved as f64), (y + 0.1, y + 0.5), 3, 1.0);
+    }
+    chart.swatch("patches", 1, 0.35);
+    chart.swatch("right ones among them", 3, 1.0);
+    Ok(chart)
+}
