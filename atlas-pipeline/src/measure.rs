@@ -203,6 +203,7 @@ fn truth(folder: &Path) -> Result<String, Error> {
             validation: None,
             critic: None,
             kind: None,
+            patch_size: None,
         };
         let line = serde_json::to_string(&line).map_err(|why| {
             Error::new(ErrorKind::Internal, "write", "a line of results").with_source(why)

@@ -106,3 +106,73 @@ fn the_funnel_has_success_at_1_beside_the_pooled_precision() {
         "{steps}"
     );
 }
+
+#[test]
+fn sizes_of_patches_tell_accepted_from_rejected_and_empty_from_abstained() {
+    let judged = |patch: &str, resolved: bool, accepted: bool, files: u64, lines: u64| {
+        let more = json!({
+            "abstention": {"probability": 0.9, "source": "p"},
+            "deterministic": {"passed": files > 0},
+            "validation": if files > 0 { json!({"accepted": accepted, "source": "s"}) } else { Value::Null },
+            "patch_size": {"files": files, "hunks": files, "added": lines, "removed": 1.min(files)},
+        });
+        line("i", "a", patch, resolved, more)
+    };
+    let mut rows = vec![
+        judged("1", true, true, 1, 3),
+        judged("2", false, true, 2, 9),
+        judged("3", false, false, 1, 19),
+        judged("4", false, false, 0, 0),
+    ];
+    // The task of this patch is not attempted, and its size is not known.
+    rows.push(line(
+        "j",
+        "a",
+        "1",
+        true,
+        json!({"abstention": {"probability": 0.1, "source": "p"}}),
+    ));
+    let found = analysed(&rows, &AnalysisOptions::default());
+    let set = &found.policies[0];
+    let row = |name: &str| set.policies.iter().find(|row| row.name == name).unwrap();
+    let nonempty = row("abstention without empty patches");
+    assert_eq!((nonempty.judged, nonempty.shown), (5, 3));
+    assert_eq!(nonempty.success_at[&1].value, Some(1.0 / 3.0));
+    assert_eq!(row("abstention").success_at[&1].value, Some(0.25));
+    let stages = row("abstention + deterministic stages");
+    assert_eq!((stages.judged, stages.shown), (5, 3));
+    let sizes = row("validation").sizes.as_ref().unwrap();
+    let lines = sizes.accepted.line_operations.unwrap();
+    assert_eq!(
+        (sizes.accepted.patches, lines.mean, lines.median),
+        (2, 7.0, 7.0)
+    );
+    let rejected = sizes.rejected.line_operations;
+    assert_eq!(rejected.map(|lines| lines.mean), Some(20.0));
+    assert_eq!(
+        (sizes.accepted_wrong.files, sizes.rejected_right.patches),
+        (Some(2.0), 0)
+    );
+    let markdown = found.to_markdown();
+    let sizes = table(&markdown, "| Line operations |");
+    assert!(
+        sizes.contains(
+            "| validation: accepted | 2 | 7.00 | 5.50 | 7.00 | 8.50 | 6.00 | 1.00 | 1.50 | 1.50 |"
+        ),
+        "{sizes}"
+    );
+    assert!(sizes.contains("| right | 1 | 4.00 |"), "{sizes}");
+    assert!(policies_report(&found, "sizes").contains("aria-label=\"Size of patches\""));
+    // Without sizes there is neither.
+    for row in &mut rows {
+        row.as_object_mut().unwrap().remove("patch_size");
+    }
+    let found = analysed(&rows, &AnalysisOptions::default());
+    let names = found.policies[0].policies.iter();
+    assert!(
+        names
+            .clone()
+            .all(|row| !row.name.contains("empty") && row.sizes.is_none())
+    );
+    assert!(!found.to_markdown().contains("Line operations"));
+}

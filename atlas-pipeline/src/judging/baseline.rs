@@ -244,6 +244,7 @@ pub async fn critic_baseline(
             if let Some(kind) = kind.filter(|kind| !kind.is_null()) {
                 fields.insert("kind".to_owned(), kind.clone());
             }
+            fields.extend(candidate.size());
             let tests = if by_test {
                 tests(&candidate)?
             } else {

@@ -79,6 +79,11 @@ fn with_holes() -> Place {
     for (at, line) in truth.iter_mut().enumerate() {
         let bytes = line["instance_id"].as_str().unwrap().len();
         line["kind"] = json!(["leak", "race", "overflow"][bytes % 3]);
+        if at % 9 != 1 {
+            let (files, lines) = (at % 4, at * 7 % 31);
+            line["patch_size"] =
+                json!({"files": files, "hunks": 2 * files, "added": lines, "removed": at % 5});
+        }
         let mut tests = std::mem::take(line["tests"].as_array_mut().unwrap());
         for (number, test) in tests.iter_mut().enumerate().skip(1).step_by(2) {
             test["length"] = json!(20 * number);
@@ -242,9 +247,14 @@ fn so_it_is_where_lines_say_less() {
     for options in [&[][..], &OTHER_OPTIONS, &ODD_OPTIONS] {
         let found = agreed(&place, options);
         let policies = &found["policies"][0]["policies"];
-        assert!(policies[3]["unjudged"].as_u64() > Some(0));
+        let names = ["abstention without empty patches", "validation"];
+        for (at, name) in [2, 5].into_iter().zip(names) {
+            assert_eq!(policies[at]["name"], json!(name));
+            assert!(policies[at]["unjudged"].as_u64() > Some(0));
+        }
+        assert!(policies[5]["sizes"]["rejected_right"]["patches"].as_u64() > Some(0));
         assert_eq!(
-            policies[3]["lift"].as_object().map(serde_json::Map::len),
+            policies[5]["lift"].as_object().map(serde_json::Map::len),
             Some(3)
         );
         assert!(found["critics"][1]["tests_without_truth"].as_u64() > Some(0));

@@ -29,7 +29,7 @@ def read(files):
                     (said["instance_id"], said["agent"], said["patch_id"]),
                     {"bug": said["instance_id"], "agent": said["agent"], "critics": {}},
                 )
-                for field in ("resolved", "tests", "abstention", "deterministic", "validation", "kind"):
+                for field in ("resolved", "tests", "abstention", "deterministic", "validation", "kind", "patch_size"):
                     if said.get(field) is not None:
                         patch[field] = said[field]
                 critic = said.get("critic")
@@ -229,8 +229,8 @@ def tenth(rho):
 class Policy:
     """Stages a patch has to pass to be shown; `percent` of None is the judgement itself."""
 
-    def __init__(self, name, abstains=False, stages=False, validates=False, percent=None):
-        self.name, self.abstains, self.stages = name, abstains, stages
+    def __init__(self, name, abstains=False, nonempty=False, stages=False, validates=False, percent=None):
+        self.name, self.abstains, self.nonempty, self.stages = name, abstains, nonempty, stages
         self.validates, self.percent = validates, percent
 
 
@@ -267,6 +267,11 @@ def decide(patch, policy, cutoff, options):
             return None
         if not attempted(patch, options):
             return False, False
+    if policy.nonempty:
+        if "patch_size" not in patch:
+            return None
+        if patch["patch_size"]["files"] == 0:
+            return False, False
     if policy.stages:
         through = passed(patch)
         if through is None:
@@ -297,6 +302,43 @@ def lift(decided):
             if kept:
                 after.append(mean(kept))
         found[kind] = mean(after) / mean(before) if after and mean(before) else None
+    return found
+
+
+def spread(values):
+    if not values:
+        return None
+    return {
+        "count": len(values),
+        "mean": mean(values),
+        "least": min(values),
+        "lower_quartile": percentile(values, 25),
+        "median": percentile(values, 50),
+        "upper_quartile": percentile(values, 75),
+        "most": max(values),
+    }
+
+
+def sizes_of(patches):
+    sizes = [patch["patch_size"] for patch in patches]
+    return {
+        "patches": len(sizes),
+        "line_operations": spread([size["added"] + size["removed"] for size in sizes]),
+        **{part: mean(size[part] for size in sizes) for part in ("added", "removed", "files", "hunks")},
+    }
+
+
+def sizes_by_decision(judged):
+    """Of patches that got as far as the last stage, by what was decided and by what was true."""
+    sized = [(patch, shown) for patch, (there, shown) in judged if there and "patch_size" in patch]
+    if not sized:
+        return None
+    found = {}
+    for word, wanted in (("accepted", True), ("rejected", False)):
+        these = [patch for patch, shown in sized if shown == wanted]
+        found[word] = sizes_of(these)
+        found[word + "_right"] = sizes_of([patch for patch in these if patch["resolved"]])
+        found[word + "_wrong"] = sizes_of([patch for patch in these if not patch["resolved"]])
     return found
 
 
@@ -345,6 +387,7 @@ def policy_row(patches, policy, ks, options):
         "pass_and_validation_at": curve_of([len(runs) for runs in bugs]),
         "recall_at": curve_of(successes),
         "lift": lift(judged),
+        "sizes": sizes_by_decision(judged),
     }
 
 
@@ -475,7 +518,13 @@ def policies_over(name, patches, options, pairs):
     policies = [
         Policy("show everything"),
         Policy("abstention", abstains=True),
+        *(
+            [Policy("abstention without empty patches", abstains=True, nonempty=True)]
+            if any("patch_size" in patch for patch in patches)
+            else []
+        ),
         Policy("deterministic stages", stages=True),
+        Policy("abstention + deterministic stages", abstains=True, stages=True),
         Policy("validation", **validation),
         *(Policy(f"validation p{p:g}", percent=p, **validation) for p in options.percentiles),
         Policy("abstention + validation", **combined),

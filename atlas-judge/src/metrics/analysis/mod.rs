@@ -5,6 +5,7 @@ mod critics;
 mod paired;
 mod policies;
 mod scores;
+mod sizes;
 mod tables;
 
 pub use calibration::{
@@ -14,6 +15,7 @@ pub use critics::{AgentCritic, ConfidenceBin, CriticAnalysis, PassRateCell, WHOL
 pub use paired::{Change, PairedDifference};
 pub use policies::{FunnelStep, PolicyAnalysis, PolicyRow};
 pub use scores::{AbstentionAnalysis, ScoreAnalysis};
+pub use sizes::{DecidedSizes, PatchSizes};
 
 pub(crate) use tables::{
     Calibrations, Table, calibration_tables, counted, critic_name, decimal, differences,

@@ -2,6 +2,7 @@
 
 use super::paired::{PairedDifference, PatchKey};
 use super::scores::{self, AbstentionAnalysis, ScoreAnalysis};
+use super::sizes::{self, DecidedSizes, SizedPatch};
 use super::{AnalysisOptions, Bugs, Population};
 use crate::metrics::results::CandidateResult;
 use crate::metrics::{
@@ -91,6 +92,9 @@ pub struct PolicyRow {
     pub pass_and_validation_at: BTreeMap<u64, AtK>,
     /// `k` to validation recall@k.
     pub recall_at: BTreeMap<u64, AtK>,
+    /// The sizes of patches that got as far as the last stage, as those that validation judged (paper 002, Figure 15);
+    /// absent where no size is known.
+    pub sizes: Option<DecidedSizes>,
     /// The lift at 1 by `kind`; a kind without a number has none.
     pub lift: BTreeMap<String, Option<f64>>,
     /// Of each patch whether it is shown; none where it is not judged.
@@ -121,12 +125,15 @@ struct Said {
     stages: bool,
     validation: bool,
     scores: bool,
+    sizes: bool,
 }
 
 /// The stages of a policy.
 #[derive(Clone, Copy)]
 struct Stages {
     abstention: bool,
+    /// Hides empty patches.
+    nonempty: bool,
     deterministic: bool,
     validation: Validation,
 }
@@ -182,10 +189,12 @@ pub(super) fn analyse(
         stages: count(&|patch| patch.deterministic.is_some()) > 0,
         validation: count(&|patch| patch.validation.is_some()) > 0,
         scores: score_source.is_some(),
+        sizes: count(&|patch| patch.patch_size.is_some()) > 0,
     };
     let mut rows = Vec::new();
     let plain = Stages {
         abstention: false,
+        nonempty: false,
         deterministic: false,
         validation: Validation::None,
     };
@@ -196,6 +205,13 @@ pub(super) fn analyse(
             ..plain
         };
         chains.push(("abstention".to_owned(), stages));
+        if said.sizes {
+            let stages = Stages {
+                nonempty: true,
+                ..stages
+            };
+            chains.push(("abstention without empty patches".to_owned(), stages));
+        }
     }
     if said.stages {
         let stages = Stages {
@@ -203,6 +219,13 @@ pub(super) fn analyse(
             ..plain
         };
         chains.push(("deterministic stages".to_owned(), stages));
+        if said.abstention {
+            let stages = Stages {
+                abstention: true,
+                ..stages
+            };
+            chains.push(("abstention + deterministic stages".to_owned(), stages));
+        }
     }
     if said.validation {
         let mut kinds = vec![("validation".to_owned(), Validation::Judgement)];
@@ -228,6 +251,7 @@ pub(super) fn analyse(
                     abstention,
                     deterministic: true,
                     validation: *validation,
+                    ..plain
                 };
                 chains.push((name, stages));
             }
@@ -288,7 +312,9 @@ impl Stages {
         } else {
             true
         };
-        let reached = attempt && (!self.deterministic || passed_stages(patch)?);
+        let reached = attempt
+            && (!self.nonempty || patch.patch_size.as_ref()?.files > 0)
+            && (!self.deterministic || passed_stages(patch)?);
         let accepted = reached
             && match self.validation {
                 Validation::None => true,
@@ -359,6 +385,7 @@ fn row(
     let mut shown_by_bug: Vec<(f64, f64)> = Vec::with_capacity(bugs.len());
     let mut at_1: Vec<f64> = Vec::new();
     let mut said: Vec<Option<bool>> = Vec::new();
+    let mut sized: Vec<SizedPatch> = Vec::new();
     for patches in bugs.values() {
         let mut bug = BugRuns {
             attempt: true,
@@ -377,6 +404,11 @@ fn row(
             counts.add(decided.success, accepted);
             if decided.reached {
                 counts_reached.add(decided.success, accepted);
+                sized.extend(patch.patch_size.map(|size| SizedPatch {
+                    size,
+                    right: decided.success,
+                    accepted,
+                }));
             }
             reached.push(ReachedPatch {
                 success: decided.success,
@@ -436,6 +468,7 @@ fn row(
         success_at_1_interval: m::bootstrap_mean(&at_1, options.resamples, options.seed, 95.0),
         pass_and_validation_at: at(m::pass_and_validation_at_k)?,
         recall_at: at(m::validation_recall_at_k)?,
+        sizes: sizes::by_decision(&sized),
         lift: m::lift_by_type(&typed),
         counts,
         decided: said,
@@ -445,13 +478,14 @@ fn row(
 fn funnel(bugs: &Bugs<'_>, said: Said, options: &AnalysisOptions) -> Vec<FunnelStep> {
     let plain = Stages {
         abstention: said.abstention,
+        nonempty: false,
         deterministic: false,
         validation: Validation::None,
     };
     let full = |validation| Stages {
-        abstention: said.abstention,
         deterministic: true,
         validation,
+        ..plain
     };
     let mut steps = vec![(
         "candidates".to_owned(),

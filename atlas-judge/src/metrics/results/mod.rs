@@ -4,8 +4,10 @@
 //! is known: lines with the same `instance_id`, `agent` and `patch_id` are one [`CandidateResult`].
 
 mod read;
+mod size;
 
 pub use read::{Results, ResultsError, ResultsReader, read_results};
+pub use size::PatchSize;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -40,6 +42,9 @@ pub struct ResultLine {
     /// A label of how the patch was made, or of what kind of bug it is for; free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// How large the patch is; absent where it is not known, as of one that cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch_size: Option<PatchSize>,
 }
 
 /// How one test ended.
@@ -141,4 +146,6 @@ pub struct CandidateResult {
     pub critics: BTreeMap<String, CriticResult>,
     /// The free label.
     pub kind: Option<String>,
+    /// How large the patch is.
+    pub patch_size: Option<PatchSize>,
 }

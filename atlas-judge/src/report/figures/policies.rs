@@ -68,6 +68,15 @@ pub(in crate::report) fn policies(page: &mut Html, set: &PolicyAnalysis) {
         chart.as_ref().map_err(|why| *why),
         &set.curve_tables(),
     );
+    if let Some(table) = set.sizes() {
+        page.figure(
+            "Size of patches",
+            "Lines added and removed by patch, among patches that got as far as validation: the bar holds the middle \
+             half, the mark is the median.",
+            Ok(&sizes(set)),
+            &[table],
+        );
+    }
     calibrations(page, &set.calibrations());
     if let Some(table) = differences(&set.differences) {
         page.figure(DIFFERENCES, PAIRED, Err(""), &[table]);
@@ -248,4 +257,39 @@ fn funnel(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
     chart.swatch("patches", 1, 0.35);
     chart.swatch("right ones among them", 3, 1.0);
     Ok(chart)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "counts of lines, 0 or more and far below 2^53"
+)]
+fn sizes(set: &PolicyAnalysis) -> Chart {
+    let groups = set.sized();
+    let spreads = || groups.iter().filter_map(|(_, sizes)| sizes.line_operations);
+    let most = spreads()
+        .map(|lines| lines.upper_quartile)
+        .fold(1.0, f64::max);
+    let axis = Axis::count("lines added and removed", most.ceil() as u64);
+    let mark = axis.to * 0.004;
+    let mut chart = Chart::rows(groups.len(), axis);
+    for (at, (name, sizes)) in groups.iter().rev().enumerate() {
+        let y = at as f64;
+        let said = format!("{name} ({})", counted(sizes.patches, "patch"));
+        chart.text(0.0, y + 0.76, "start", &said);
+        let Some(lines) = sizes.line_operations else {
+            continue;
+        };
+        let colour = match name.rsplit(' ').next() {
+            Some("right") => 3,
+            Some("wrong") => 2,
+            _ => 1,
+        };
+        let middle = (lines.lower_quartile, lines.upper_quartile);
+        chart.bar(middle, (y + 0.1, y + 0.5), colour, 0.35);
+        let median = (lines.median - mark, lines.median + mark);
+        chart.bar(median, (y + 0.1, y + 0.5), colour, 1.0);
+    }
+    chart
 }

@@ -56,6 +56,11 @@ pub(crate) fn decimal(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"))
 }
 
+/// A number with two digits after the point; a dash where it is not defined.
+fn hundredth(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"))
+}
+
 fn interval(found: Option<ConfidenceInterval>) -> String {
     found.map_or_else(
         || "–".to_owned(),
@@ -123,8 +128,8 @@ impl Analysis {
             if let Some(classes) = set.classes() {
                 classes.markdown(&mut text);
             }
-            if let Some(lift) = set.lift() {
-                lift.markdown(&mut text);
+            for table in [set.lift(), set.sizes()].into_iter().flatten() {
+                table.markdown(&mut text);
             }
             set.funnel_table().markdown(&mut text);
             let found = set.abstention.as_ref().map(AbstentionAnalysis::summary);

@@ -1,8 +1,10 @@
 //! Policies: what they show, how right it is, and what is left after each step.
 
-use super::{Table, counted, decimal, interval, percent};
-use crate::metrics::analysis::{AbstentionAnalysis, PolicyAnalysis, PolicyRow, ScoreAnalysis};
-use crate::metrics::{AtK, share};
+use super::{Table, counted, decimal, hundredth, interval, percent};
+use crate::metrics::analysis::{
+    AbstentionAnalysis, PatchSizes, PolicyAnalysis, PolicyRow, ScoreAnalysis,
+};
+use crate::metrics::{AtK, Spread, share};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -134,6 +136,67 @@ impl PolicyAnalysis {
             ]);
         }
         (!table.rows.is_empty()).then_some(table)
+    }
+
+    /// The sizes of patches that validation accepts and rejects, below those of all (paper 002, Figure 15); none where
+    /// no size is known.
+    pub(crate) fn sizes(&self) -> Option<Table> {
+        let mut table = Table::new(&[
+            "Line operations",
+            "Patches",
+            "Mean",
+            "Lower quartile",
+            "Median",
+            "Upper quartile",
+            "Lines added",
+            "Removed",
+            "Files",
+            "Hunks",
+        ]);
+        for (name, sizes) in self.sized() {
+            let lines = sizes.line_operations;
+            let of = |part: fn(&Spread) -> f64| lines.as_ref().map(part);
+            let numbers = [
+                of(|lines| lines.mean),
+                of(|lines| lines.lower_quartile),
+                of(|lines| lines.median),
+                of(|lines| lines.upper_quartile),
+                sizes.added,
+                sizes.removed,
+                sizes.files,
+                sizes.hunks,
+            ];
+            let mut cells = vec![name, sizes.patches.to_string()];
+            cells.extend(numbers.map(hundredth));
+            table.rows.push(cells);
+        }
+        (!table.rows.is_empty()).then_some(table)
+    }
+
+    /// Groups of patches with a size: right and wrong ones, then what each validation accepts and rejects.
+    pub(crate) fn sized(&self) -> Vec<(String, &PatchSizes)> {
+        let mut found = Vec::new();
+        for (at, row) in self.policies.iter().enumerate() {
+            let Some(sizes) = &row.sizes else { continue };
+            if at == 0 {
+                found.push(("right".to_owned(), &sizes.accepted_right));
+                found.push(("wrong".to_owned(), &sizes.accepted_wrong));
+            } else if row.name.contains("validation") {
+                found.extend(
+                    [
+                        ("accepted", &sizes.accepted),
+                        ("accepted, right", &sizes.accepted_right),
+                        ("accepted, wrong", &sizes.accepted_wrong),
+                        ("rejected", &sizes.rejected),
+                        ("rejected, right", &sizes.rejected_right),
+                        ("rejected, wrong", &sizes.rejected_wrong),
+                    ]
+                    .map(|(word, sizes)| (format!("{}: {word}", row.name), sizes)),
+                );
+            }
+        }
+        found.retain(|(_, sizes)| sizes.patches > 0);
+        found
     }
 
     /// Lift by kind; none where no line has a kind.
