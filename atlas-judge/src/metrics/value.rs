@@ -2,6 +2,7 @@
 
 use super::ranking::steps;
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// What fixing a bug brings and costs, in one unit of the caller's (paper 002, appendix C.4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +15,48 @@ pub struct BugValue {
     pub run_cost: f64,
     /// What a person's look at a patch costs, `H_c`.
     pub review_cost: f64,
+}
+
+impl FromStr for BugValue {
+    type Err = String;
+
+    /// Reads `fix=V,open=C,run=R,review=H`: all four in any order, each a number of 0 or more. None has a default, since
+    /// the paper gives no numbers.
+    fn from_str(text: &str) -> Result<Self, String> {
+        const NAMES: [&str; 4] = ["fix", "open", "run", "review"];
+        let mut found = [None; 4];
+        for part in text.split(',') {
+            let (name, number) = part
+                .split_once('=')
+                .ok_or_else(|| format!("`{part}` must be NAME=NUMBER"))?;
+            let at = NAMES.iter().position(|known| *known == name.trim());
+            let at = at.ok_or_else(|| format!("`{name}` is none of {}", NAMES.join(", ")))?;
+            let number: Option<f64> = number.trim().parse().ok();
+            let number = number.filter(|number| number.is_finite() && *number >= 0.0);
+            let number =
+                number.ok_or_else(|| format!("`{part}`: a number of 0 or more is expected"))?;
+            if found[at].replace(number).is_some() {
+                return Err(format!("`{name}` stands there twice"));
+            }
+        }
+        let missing: Vec<&str> = NAMES
+            .into_iter()
+            .zip(found)
+            .filter_map(|(name, number)| number.is_none().then_some(name))
+            .collect();
+        match found {
+            [Some(value), Some(cost), Some(run_cost), Some(review_cost)] => Ok(Self {
+                value,
+                cost,
+                run_cost,
+                review_cost,
+            }),
+            _ => Err(format!(
+                "{} is missing: none has a default",
+                missing.join(", ")
+            )),
+        }
+    }
 }
 
 impl BugValue {
@@ -128,8 +171,8 @@ impl BugValue {
         }
     }
 
-    /// The lowest threshold that loses no money: every lower one does. It is one of the scores, or 0 if taking every item
-    /// loses none; `None` if every threshold that takes an item loses. Scores are 0 or more.
+    /// The lowest threshold that loses no money: every one that takes more items does. It is one of the scores, or 0 if
+    /// taking every item loses none; `None` if every threshold that takes an item loses. Scores are 0 or more.
     pub fn break_even_threshold(&self, decision: Decision, items: &[(bool, f64)]) -> Option<f64> {
         let gains = self.gains(decision, items)?;
         // The last step takes everything.

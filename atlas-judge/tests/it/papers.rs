@@ -1,5 +1,6 @@
 //! The papers' analyses over results files, each on a few lines that are worked out by hand.
 
+use atlas_judge::metrics::BugValue;
 use atlas_judge::metrics::analysis::{Analysis, AnalysisOptions, analyse};
 use atlas_judge::metrics::results::read_results;
 use atlas_judge::policies_report;
@@ -175,4 +176,122 @@ fn sizes_of_patches_tell_accepted_from_rejected_and_empty_from_abstained() {
             .all(|row| !row.name.contains("empty") && row.sizes.is_none())
     );
     assert!(!found.to_markdown().contains("Line operations"));
+}
+
+fn with_probability(instance: &str, patch: &str, resolved: bool, probability: f64) -> Value {
+    let more = json!({"abstention": {"probability": probability, "source": "p"}});
+    line(instance, "a", patch, resolved, more)
+}
+
+#[test]
+fn tasks_are_counted_by_probability_and_by_success_rate() {
+    let rows = [
+        with_probability("i", "1", true, 0.8),
+        with_probability("i", "2", true, 0.8),
+        with_probability("i", "3", false, 0.8),
+        // Half is not most.
+        with_probability("j", "1", true, 0.3),
+        with_probability("j", "2", false, 0.3),
+        with_probability("k", "1", false, 0.0),
+    ];
+    let options = AnalysisOptions {
+        bins: 5,
+        ..AnalysisOptions::default()
+    };
+    let found = analysed(&rows, &options);
+    let bins = &found.policies[0].abstention.as_ref().unwrap().histogram;
+    let counts: Vec<[u64; 3]> = bins
+        .iter()
+        .map(|bin| [bin.solved, bin.unsolved, bin.success_rates])
+        .collect();
+    // 0.8 is the upper edge of the fourth bin; success rates are 2/3, 1/2 and 0.
+    assert_eq!(
+        counts,
+        [[0, 1, 1], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 0, 0]]
+    );
+    assert!(policies_report(&found, "t").contains("Probability and success rate"));
+}
+
+#[test]
+fn thresholds_are_worth_what_the_papers_formula_says() {
+    let rows = [
+        with_probability("i", "1", true, 0.9),
+        with_probability("j", "1", false, 0.6),
+        with_probability("k", "1", false, 0.4),
+        with_probability("l", "1", false, 0.2),
+    ];
+    let worth = |text: &str| {
+        let options = AnalysisOptions {
+            value: Some(text.parse().unwrap()),
+            resamples: 10,
+            ..AnalysisOptions::default()
+        };
+        analysed(&rows, &options)
+    };
+    // A fix gains 40 over leaving the bug open, a run costs 15.
+    let found = worth("fix=30,open=10,run=15,review=0");
+    let sweep = found.policies[0].value.as_ref().unwrap();
+    assert!(sweep.show.is_none());
+    let sweep = sweep.attempt.as_ref().unwrap();
+    assert_eq!(
+        (sweep.items, sweep.break_even_chance),
+        (4, Some(15.0 / 40.0))
+    );
+    // 40 - 2 x 15 is a gain, 40 - 3 x 15 a loss; the first run alone is worth most.
+    assert_eq!(
+        (sweep.break_even_threshold, sweep.best_threshold),
+        (Some(0.6), Some(0.9))
+    );
+    let at = |threshold: f64| {
+        let near = |from: f64| (from - threshold).abs() < 1e-9;
+        let points = sweep.points.iter();
+        points
+            .map(|swept| swept.point)
+            .find(|point| near(point.threshold))
+            .unwrap()
+    };
+    let half = at(0.5);
+    assert_eq!((half.taken, half.right, half.left), (2, 1, 2));
+    assert_eq!((half.per_taken, half.per_item), (Some(-5.0), Some(-7.5)));
+    assert_eq!((half.gain, half.per_left), (Some(2.5), -10.0));
+    assert_eq!((at(1.0).per_taken, at(1.0).gain), (None, Some(0.0)));
+    let markdown = found.to_markdown();
+    assert!(
+        markdown.contains(
+            "Attempting pays where the chance of being right is at least 37.5%. Here attempting runs below \
+             0.600, too, loses money. The threshold that is worth most is 0.900."
+        ),
+        "{markdown}"
+    );
+    assert!(
+        table(&markdown, "| Net value: attempt from |")
+            .contains("| 0.500 | 2 | 1 | 2 | −5.00 | −10.00 | −7.50 | 2.50 |"),
+        "{markdown}"
+    );
+    assert!(policies_report(&found, "t").contains("aria-label=\"Net value\""));
+    let said = |text: &str| worth(text).to_markdown();
+    assert!(said("fix=1,open=0,run=0,review=0").contains("attempting all runs loses no money"));
+    assert!(
+        said("fix=1,open=0,run=2,review=0")
+            .contains("loses money at every threshold that takes any runs.")
+    );
+    assert!(
+        !analysed(&rows, &AnalysisOptions::default())
+            .to_markdown()
+            .contains("Net value")
+    );
+}
+
+#[test]
+fn values_have_no_defaults_and_say_what_is_wrong() {
+    let fault = |text: &str| text.parse::<BugValue>().unwrap_err();
+    assert_eq!(
+        fault("fix=1,open=2"),
+        "run, review is missing: none has a default"
+    );
+    assert!(fault("fix").contains("must be NAME=NUMBER"));
+    assert!(fault("price=3").contains("`price` is none of fix, open, run, review"));
+    assert!(fault("fix=-1").contains("0 or more"));
+    assert!(fault("fix=nan").contains("0 or more"));
+    assert!(fault("fix=1,fix=1").contains("twice"));
 }

@@ -20,7 +20,7 @@ const LEFT_OUT: [&str; 5] = [
     "notes",
 ];
 
-const OTHER_OPTIONS: [&str; 10] = [
+const OTHER_OPTIONS: [&str; 12] = [
     "--tau",
     "0.7",
     "--percentiles",
@@ -31,6 +31,8 @@ const OTHER_OPTIONS: [&str; 10] = [
     "30",
     "--longer-than",
     "300",
+    "--value",
+    "run=3,fix=100,review=21.5,open=7",
 ];
 
 /// A percentile below another one, a cut-off of 0, fewer runs than there are, and as good as no rule.

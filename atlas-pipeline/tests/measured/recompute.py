@@ -419,6 +419,82 @@ def funnel(patches, policies, options):
     return steps
 
 
+def histogram(probabilities, rates):
+    # As doubles, as the edges are.
+    probabilities, rates = [float(p) for p in probabilities], [float(rate) for rate in rates]
+    found = []
+    for at in range(10):
+        low, high = at / 10, (at + 1) / 10
+        inside = lambda value: low < value <= high or (at == 0 and value == 0)
+        of = [rate for probability, rate in zip(probabilities, rates) if inside(probability)]
+        found.append(
+            {
+                "from": low,
+                "to": high,
+                "solved": sum(2 * rate > 1 for rate in of),
+                "unsolved": sum(2 * rate <= 1 for rate in of),
+                "success_rates": sum(map(inside, rates)),
+            }
+        )
+    return found
+
+
+def sweep(items, price, grid, worth):
+    """Of (right, score): what each is worth from a threshold on, one by one, in the paper's own formula."""
+    value, cost = worth["fix"], worth["open"]
+
+    def gains(threshold):
+        """Over leaving it, of each item that is taken."""
+        return [(value if right else -cost) - price + cost for right, score in items if score >= threshold]
+
+    points = []
+    for threshold in sorted(set(grid)):
+        taken = [right for right, score in items if score >= threshold]
+        chance = mean(taken)
+        points.append(
+            {
+                "threshold": threshold,
+                "taken": len(taken),
+                "right": sum(taken),
+                "left": len(items) - len(taken),
+                "per_taken": None if chance is None else chance * value + (1 - chance) * -cost - price,
+                "per_left": -cost,
+                "per_item": sum(gains(threshold)) / len(items) - cost,
+                "gain": sum(gains(threshold)) / len(items),
+            }
+        )
+    scores = {score for _, score in items}
+    fine = [score for score in scores if sum(gains(score)) >= 0]
+    return {
+        "items": len(items),
+        "break_even_chance": price / (value + cost),
+        "break_even_threshold": 0 if sum(gains(0)) >= 0 else min(fine, default=None),
+        "best_threshold": max(fine, key=lambda score: (sum(gains(score)), score), default=None),
+        "points": points,
+    }
+
+
+def values(patches, options):
+    if not options.value:
+        return {}
+    worth = {name: Fraction(number) for name, number in (part.split("=") for part in options.value.split(","))}
+    runs = [(patch["resolved"], patch["abstention"]["probability"]) for patch in patches if "abstention" in patch]
+    shown = [
+        (patch["resolved"], patch["validation"]["score"])
+        for patch in patches
+        if passed(patch) and patch.get("validation", {}).get("score") is not None
+    ]
+    places = [percentile([score for _, score in shown], p) for p in [*range(0, 100, 10), *options.percentiles]]
+    # Rounded as the command has them: two percentiles may be one double.
+    places = [float(place) for place in places]
+    return {
+        "value": {
+            "attempt": sweep(runs, worth["run"], [at / 10 for at in range(11)] + [options.tau], worth),
+            "show": sweep(shown, worth["review"], places, worth),
+        }
+    }
+
+
 def abstention(patches, options):
     """Task by task: a task has one probability, and all its runs tell how it went."""
     runs = grouped(patches, lambda patch: patch["bug"])
@@ -441,6 +517,10 @@ def abstention(patches, options):
         "no_skill": mean(fixable for fixable, _ in items),
         "curve": points,
         "wasserstein": wasserstein(
+            [probability for _, probability in items],
+            [mean(patch["resolved"] for patch in runs[bug]) for bug in bugs],
+        ),
+        "histogram": histogram(
             [probability for _, probability in items],
             [mean(patch["resolved"] for patch in runs[bug]) for bug in bugs],
         ),
@@ -546,6 +626,7 @@ def policies_over(name, patches, options, pairs):
         "funnel": funnel(patches, policies, options),
         "abstention": abstention(patches, options),
         "score": score(patches),
+        **values(patches, options),
     }
 
 
@@ -696,6 +777,7 @@ def main():
     parser.add_argument("--beyond", choices=["clamp", "exclude"], default="clamp")
     parser.add_argument("--max-k", type=int, default=20)
     parser.add_argument("--k", default="")
+    parser.add_argument("--value", default="")
     parser.add_argument("--low-confidence", type=float, default=65)
     parser.add_argument("--longer-than", type=int, default=50)
     options = parser.parse_args()

@@ -7,6 +7,7 @@ mod policies;
 mod scores;
 mod sizes;
 mod tables;
+mod value;
 
 pub use calibration::{
     CalibratedScores, CalibrationAnalysis, CalibrationFit, TargetPoint, calibration_half,
@@ -14,8 +15,9 @@ pub use calibration::{
 pub use critics::{AgentCritic, ConfidenceBin, CriticAnalysis, PassRateCell, WHOLE_PATCH};
 pub use paired::{Change, PairedDifference};
 pub use policies::{FunnelStep, PolicyAnalysis, PolicyRow};
-pub use scores::{AbstentionAnalysis, ScoreAnalysis};
+pub use scores::{AbstentionAnalysis, ProbabilityBin, ScoreAnalysis};
 pub use sizes::{DecidedSizes, PatchSizes};
+pub use value::{SweptPoint, ValueAnalysis, ValueSweep};
 
 pub(crate) use tables::{
     Calibrations, Table, calibration_tables, counted, critic_name, decimal, differences,
@@ -23,7 +25,7 @@ pub(crate) use tables::{
 };
 
 use super::results::{CandidateResult, Results};
-use super::{BeyondRuns, CalibrationMethod, LowConfidenceRule};
+use super::{BeyondRuns, BugValue, CalibrationMethod, LowConfidenceRule};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -71,6 +73,9 @@ pub struct AnalysisOptions {
     /// A precision, 0 to 1, for which thresholds are looked for; none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_precision: Option<f64>,
+    /// What a fix is worth, and what is paid for it; not known, as the paper gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<BugValue>,
     /// How scores are calibrated; not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibrate: Option<CalibrationMethod>,
@@ -90,6 +95,7 @@ impl Default for AnalysisOptions {
             seed: 0,
             bins: 10,
             target_precision: None,
+            value: None,
             calibrate: None,
         }
     }

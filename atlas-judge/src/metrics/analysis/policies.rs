@@ -3,6 +3,7 @@
 use super::paired::{PairedDifference, PatchKey};
 use super::scores::{self, AbstentionAnalysis, ScoreAnalysis};
 use super::sizes::{self, DecidedSizes, SizedPatch};
+use super::value::{self, ValueAnalysis};
 use super::{AnalysisOptions, Bugs, Population};
 use crate::metrics::results::CandidateResult;
 use crate::metrics::{
@@ -38,6 +39,9 @@ pub struct PolicyAnalysis {
     pub abstention: Option<AbstentionAnalysis>,
     /// The validation score over patches that reached validation.
     pub score: Option<ScoreAnalysis>,
+    /// What thresholds are worth; absent where nothing is said of values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<ValueAnalysis>,
     /// What the reader must know.
     pub notes: Vec<String>,
     /// The options' `table_ks`.
@@ -282,6 +286,11 @@ pub(super) fn analyse(
         ks,
         policies: rows,
         funnel: funnel(bugs, said, options),
+        value: value::analyse(
+            bugs,
+            (abstention_source.is_some(), score_source.is_some()),
+            options,
+        ),
         abstention: abstention_source
             .map(|source| scores::abstention(bugs, other, &source, options)),
         score: score_source.map(|source| scores::score(bugs, other, &source, options)),

@@ -3,6 +3,7 @@
 use super::calibration::{self, CalibrationAnalysis, Other, Scored};
 use super::policies::passed_stages;
 use super::{AnalysisOptions, Bugs};
+use crate::metrics::calibration::UnitBins;
 use crate::metrics::{self as m, Confusion, PrecisionRecallCurve};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -26,8 +27,25 @@ pub struct AbstentionAnalysis {
     pub curve: Option<PrecisionRecallCurve>,
     /// The Wasserstein-1 distance between probabilities and success rates.
     pub wasserstein: Option<f64>,
+    /// Tasks by probability and by success rate (paper 002, Figure 2), in the options' `bins` from 0 to 1.
+    pub histogram: Vec<ProbabilityBin>,
     /// Probabilities against right, patch by patch: what was asked for is the chance of one run.
     pub calibration: Option<CalibrationAnalysis>,
+}
+
+/// Tasks of similar probability, and tasks of similar success rate. A bin holds its upper edge, the first one also 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ProbabilityBin {
+    /// Above this.
+    pub from: f64,
+    /// Up to this.
+    pub to: f64,
+    /// Tasks with such a probability that most of their runs solve: more than half of them are right.
+    pub solved: u64,
+    /// Tasks with such a probability that most of their runs do not solve.
+    pub unsolved: u64,
+    /// Tasks with such a share of right runs, whatever their probability.
+    pub success_rates: u64,
 }
 
 /// The validation score, patch by patch.
@@ -104,7 +122,7 @@ pub(super) fn one_source<'a>(
 const MISSING: &str = "missing";
 
 /// The probabilities of success, run by run: that one of many runs succeeds is more likely than was asked for.
-fn chances<'a>(bugs: &Bugs<'a>) -> Vec<Scored<'a>> {
+pub(super) fn chances<'a>(bugs: &Bugs<'a>) -> Vec<Scored<'a>> {
     bugs.values()
         .flatten()
         .filter_map(|patch| {
@@ -149,6 +167,7 @@ pub(super) fn abstention(
         rates.extend(m::share(right, patches.len() as u64));
     }
     let probabilities: Vec<f64> = items.iter().map(|item| item.1).collect();
+    let histogram = histogram(&probabilities, &rates, options.bins);
     let other = other_scores(
         other,
         |bugs| abstention_sources(bugs).all(|found| found == source),
@@ -163,12 +182,36 @@ pub(super) fn abstention(
         no_skill: m::no_skill_precision(&items),
         curve: m::precision_recall_curve(&items),
         wasserstein: m::wasserstein_1(&probabilities, &rates),
+        histogram,
         calibration: calibration::analyse(&chances(bugs), &other, options),
     }
 }
 
+fn histogram(probabilities: &[f64], rates: &[f64], bins: usize) -> Vec<ProbabilityBin> {
+    let edges = UnitBins::new(bins.clamp(1, m::MAX_BINS));
+    let mut found: Vec<ProbabilityBin> = edges
+        .0
+        .windows(2)
+        .map(|edge| ProbabilityBin {
+            from: edge[0],
+            to: edge[1],
+            ..ProbabilityBin::default()
+        })
+        .collect();
+    for (probability, rate) in probabilities.iter().zip(rates) {
+        let bin = &mut found[edges.place(*probability)];
+        *(if *rate > 0.5 {
+            &mut bin.solved
+        } else {
+            &mut bin.unsolved
+        }) += 1;
+        found[edges.place(*rate)].success_rates += 1;
+    }
+    found
+}
+
 /// The scores of what reached validation.
-fn scores<'a>(bugs: &Bugs<'a>) -> Vec<Scored<'a>> {
+pub(super) fn scores<'a>(bugs: &Bugs<'a>) -> Vec<Scored<'a>> {
     bugs.values()
         .flatten()
         .filter(|patch| passed_stages(patch) == Some(true))

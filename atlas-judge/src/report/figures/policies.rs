@@ -3,8 +3,8 @@
 use super::calibration::calibrations;
 use super::{DIFFERENCES, PAIRED};
 use crate::metrics::analysis::{
-    AbstentionAnalysis, PolicyAnalysis, PolicyRow, ScoreAnalysis, counted, decimal, differences,
-    percent,
+    AbstentionAnalysis, PolicyAnalysis, PolicyRow, ScoreAnalysis, Table, ValueSweep, counted,
+    decimal, differences, percent,
 };
 use crate::metrics::{AtK, PrecisionRecallCurve};
 use crate::report::chart::{Axis, Chart, Numbered};
@@ -75,6 +75,26 @@ pub(in crate::report) fn policies(page: &mut Html, set: &PolicyAnalysis) {
              half, the mark is the median.",
             Ok(&sizes(set)),
             &[table],
+        );
+    }
+    if let Some(found) = &set.abstention {
+        page.figure(
+            "Probability and success rate",
+            "Tasks by the probability that abstention gave them, those that most of their runs solve apart, and beside it \
+             tasks by the share of their runs that are right. The distance of the two is Wasserstein-1 above.",
+            Ok(&histogram(found)),
+            &[],
+        );
+    }
+    let values = set.values();
+    if !values.is_empty() {
+        let (said, tables): (Vec<String>, Vec<Table>) = values.into_iter().unzip();
+        let chart = value(set);
+        page.figure(
+            "Net value",
+            &said.join(" "),
+            chart.as_ref().map_err(|why| *why),
+            &tables,
         );
     }
     calibrations(page, &set.calibrations());
@@ -292,4 +312,62 @@ fn sizes(set: &PolicyAnalysis) -> Chart {
         chart.bar(median, (y + 0.1, y + 0.5), colour, 1.0);
     }
     chart
+}
+
+/// The two histograms of paper 002's Figure 2, side by side in each bin.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of tasks are far below 2^53"
+)]
+fn histogram(found: &AbstentionAnalysis) -> Chart {
+    let highest = found
+        .histogram
+        .iter()
+        .map(|bin| (bin.solved + bin.unsolved).max(bin.success_rates));
+    let most = highest.max().unwrap_or(0).max(1);
+    let mut chart = Chart::new(
+        Axis::share("probability; share of right runs", 1.0),
+        Axis::count("tasks", most),
+    );
+    for bin in &found.histogram {
+        let at = |share: f64| bin.from + (bin.to - bin.from) * share;
+        let (left, right) = ((at(0.06), at(0.49)), (at(0.51), at(0.94)));
+        let (solved, all) = (bin.solved as f64, (bin.solved + bin.unsolved) as f64);
+        chart.bar(left, (0.0, solved), 3, 1.0);
+        chart.bar(left, (solved, all), 2, 1.0);
+        chart.bar(right, (0.0, bin.success_rates as f64), 0, 0.4);
+    }
+    chart.swatch("by probability, most runs solve them", 3, 1.0);
+    chart.swatch("by probability, most runs do not", 2, 1.0);
+    chart.swatch("by success rate", 0, 0.4);
+    chart
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn value(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
+    let found = set.value.as_ref();
+    let line = |sweep: &ValueSweep| -> Vec<(f64, f64)> {
+        let all = sweep.items.max(1) as f64;
+        let points = sweep.points.iter().map(|swept| &swept.point);
+        let points = points.filter_map(|point| Some((point.taken as f64 / all, point.gain?)));
+        points.collect()
+    };
+    let attempting = found.and_then(|found| found.attempt.as_ref()).map(line);
+    let showing = found.and_then(|found| found.show.as_ref()).map(line);
+    let points = attempting.iter().chain(&showing).flatten();
+    let (low, high) = points.fold((0.0_f64, 0.0_f64), |(low, high), (_, gain)| {
+        (low.min(*gain), high.max(*gain))
+    });
+    if high <= low {
+        return Err("No threshold wins or loses anything.");
+    }
+    let y = Axis::between("gain over leaving all, by item", low, high);
+    let mut chart = Chart::new(Axis::share("share attempted or shown", 1.0), y);
+    chart.guide("", 0, [(0.0, 0.0), (1.0, 0.0)]);
+    for (name, colour, line) in [("attempting", 1, attempting), ("showing", 2, showing)] {
+        if let Some(line) = line {
+            chart.styled_line(name, colour, false, line);
+        }
+    }
+    Ok(chart)
 }

@@ -5,6 +5,7 @@ mod critics;
 mod judges;
 mod paired;
 mod policies;
+mod value;
 
 pub(crate) use calibration::{Calibrations, calibration_tables, method_name};
 pub(crate) use critics::critic_name;
@@ -58,7 +59,11 @@ pub(crate) fn decimal(value: Option<f64>) -> String {
 
 /// A number with two digits after the point; a dash where it is not defined.
 fn hundredth(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"))
+    let text = |value: f64| match format!("{value:.2}").as_str() {
+        "-0.00" => "0.00".to_owned(),
+        text => text.replace('-', "−"),
+    };
+    value.map_or_else(|| "–".to_owned(), text)
 }
 
 fn interval(found: Option<ConfidenceInterval>) -> String {
@@ -136,6 +141,10 @@ impl Analysis {
             let score = set.score.as_ref().map(ScoreAnalysis::summary);
             for said in [found, score].into_iter().flatten() {
                 let _ = write!(text, "\n{}\n", plain(&said));
+            }
+            for (said, table) in set.values() {
+                let _ = write!(text, "\n{said}\n");
+                table.markdown(&mut text);
             }
             for table in calibration_tables(&set.calibrations()) {
                 table.markdown(&mut text);
