@@ -254,7 +254,8 @@ impl Chart {
         points: impl IntoIterator<Item = (f64, f64)>,
     ) {
         let dash = if dashed {
-            DASHES[at % DASHES.len()]
+            // Shifted by each round of colours: as many lines differ as there are of both together.
+            DASHES[(at + at / COLOURS) % DASHES.len()]
         } else {
             ""
         };

@@ -258,8 +258,8 @@ fn thresholds_are_worth_what_the_papers_formula_says() {
     let markdown = found.to_markdown();
     assert!(
         markdown.contains(
-            "Attempting pays where the chance of being right is at least 37.5%. Here attempting runs below \
-             0.600, too, loses money. The threshold that is worth most is 0.900."
+            "Attempting pays where the chance of being right is at least 37.5%. Here money is lost if runs \
+             below the threshold 0.600 are attempted, too. The threshold that is worth most is 0.900."
         ),
         "{markdown}"
     );
@@ -270,10 +270,13 @@ fn thresholds_are_worth_what_the_papers_formula_says() {
     );
     assert!(policies_report(&found, "t").contains("aria-label=\"Net value\""));
     let said = |text: &str| worth(text).to_markdown();
-    assert!(said("fix=1,open=0,run=0,review=0").contains("attempting all runs loses no money"));
+    assert!(
+        said("fix=1,open=0,run=0,review=0")
+            .contains("Here no money is lost if all runs are attempted.")
+    );
     assert!(
         said("fix=1,open=0,run=2,review=0")
-            .contains("loses money at every threshold that takes any runs.")
+            .contains("Here money is lost at every threshold from which on runs are attempted.")
     );
     assert!(
         !analysed(&rows, &AnalysisOptions::default())
@@ -294,4 +297,212 @@ fn values_have_no_defaults_and_say_what_is_wrong() {
     assert!(fault("fix=-1").contains("0 or more"));
     assert!(fault("fix=nan").contains("0 or more"));
     assert!(fault("fix=1,fix=1").contains("twice"));
+}
+
+/// A line with a critic's word on tests `(passed, predicted, confidence, length)`.
+fn foretold(instance: &str, agent: &str, added: u64, tests: &[(bool, bool, u64, u64)]) -> Value {
+    let named = || tests.iter().zip(1..);
+    let truth: Vec<Value> = named()
+        .map(|((passed, ..), at)| json!({"id": format!("t{at}"), "passed": passed}))
+        .collect();
+    let said: Vec<Value> = named()
+        .map(|((_, predicted, confidence, length), at)| {
+            json!({"id": format!("t{at}"), "predicted": predicted, "confidence": confidence, "length": length})
+        })
+        .collect();
+    let resolved = tests.iter().all(|test| test.0);
+    let more = json!({
+        "tests": truth,
+        "critic": {"variant": "isolated", "tests": said},
+        "patch_size": {"files": 1, "hunks": 1, "added": added, "removed": 0},
+    });
+    line(instance, agent, "1", resolved, more)
+}
+
+#[test]
+fn predictions_are_counted_by_the_length_of_tests() {
+    let rows = [foretold(
+        "i",
+        "a",
+        1,
+        &[
+            (true, true, 90, 50),
+            (true, false, 60, 50),
+            (true, true, 70, 51),
+            (false, false, 80, 9000),
+        ],
+    )];
+    let found = analysed(&rows, &AnalysisOptions::default());
+    let bins = &found.critics[0].lengths;
+    let edges: Vec<(u64, Option<u64>)> = bins.iter().map(|bin| (bin.above, bin.up_to)).collect();
+    assert_eq!(
+        (edges[0], edges[1], edges[7]),
+        ((0, Some(50)), (50, Some(100)), (3200, None))
+    );
+    assert_eq!(
+        (bins[0].right, bins[0].wrong, bins[0].accuracy),
+        (1, 1, Some(0.5))
+    );
+    assert_eq!(bins[0].mean_confidence, Some(75.0));
+    assert_eq!(
+        (bins[0].mean_confidence_right, bins[0].mean_confidence_wrong),
+        (Some(90.0), Some(60.0))
+    );
+    assert_eq!((bins[7].right, bins[7].mean_confidence_wrong), (1, None));
+    let markdown = found.to_markdown();
+    let lengths = table(&markdown, "| Characters of the test |");
+    assert!(
+        lengths.contains("| 51 to 100 | 1 | 0 | 100.0% | 70.00 | 70.00 | – |"),
+        "{lengths}"
+    );
+    assert!(policies_report(&found, "t").contains("aria-label=\"Confidence by length of tests\""));
+}
+
+/// A task of three agents: `a` passes one test of two, `b` both, `c` the other one.
+fn of_three_agents(instance: &str) -> Vec<Value> {
+    let test = |passed: bool, predicted: bool| (passed, predicted, 80, 60);
+    vec![
+        foretold(instance, "a", 5, &[test(true, true), test(false, true)]),
+        foretold(instance, "b", 3, &[test(true, true), test(true, true)]),
+        foretold(instance, "c", 3, &[test(false, false), test(true, true)]),
+    ]
+}
+
+#[test]
+fn scores_are_compared_with_the_progress_of_patches() {
+    let mut rows = of_three_agents("i");
+    rows.extend(of_three_agents("j"));
+    let found = analysed(&rows, &AnalysisOptions::default());
+    let names: Vec<&str> = found.progress.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "isolated",
+            "lines added",
+            "line operations",
+            "hunks",
+            "files"
+        ]
+    );
+    // `b` is further than `a`, which is said to pass as much, and further than `c`, which is not.
+    let critic = &found.progress[0];
+    let counts = critic.counts;
+    assert_eq!((critic.tasks, counts.pairs), (2, 4));
+    assert_eq!(
+        (counts.concordant, counts.ties, counts.discordant),
+        (2, 2, 0)
+    );
+    assert_eq!(
+        (critic.share_concordant, critic.share_respected),
+        (Some(0.5), Some(1.0))
+    );
+    // Both tasks are alike, so every draw is.
+    let interval = critic.interval.unwrap();
+    assert_eq!(
+        (interval.low.to_bits(), interval.high.to_bits()),
+        (0.5_f64.to_bits(), 0.5_f64.to_bits())
+    );
+    let added = found.progress[1].counts;
+    assert_eq!((added.concordant, added.ties, added.discordant), (0, 2, 2));
+    let markdown = found.to_markdown();
+    let progress = table(&markdown, "| Score grows with progress |");
+    assert!(
+        progress.contains(
+            "| lines added (proxy) | 2 | 4 | 0.0% | 0.0–0.0% | 2 | 2 | 50.0% | 50.0–50.0% |"
+        ),
+        "{progress}"
+    );
+    assert!(policies_report(&found, "t").contains("Critics side by side"));
+    // Patches that pass different tests are neither further.
+    let apart = [rows.remove(0), rows.remove(1)];
+    assert!(
+        analysed(&apart, &AnalysisOptions::default())
+            .progress
+            .is_empty()
+    );
+}
+
+#[test]
+fn agents_are_ordered_and_spread_by_what_is_foretold_and_by_what_is_true() {
+    let mut rows = of_three_agents("i");
+    rows.extend(of_three_agents("j"));
+    let critic = analysed(&rows, &AnalysisOptions::default())
+        .critics
+        .remove(0);
+    let [progress, resolved] = &critic.orders[..] else {
+        panic!("{:?}", critic.orders);
+    };
+    let agents: Vec<(&str, f64, f64)> = progress
+        .agents
+        .iter()
+        .map(|one| (one.agent.as_str(), one.predicted_rank, one.actual_rank))
+        .collect();
+    assert_eq!(agents, [("b", 1.5, 1.0), ("a", 1.5, 2.5), ("c", 3.0, 2.5)]);
+    // Ranks 1.5, 1.5, 3 against 1, 2.5, 2.5; of three pairs one agrees and two have a tie on one side.
+    assert!((progress.spearman.unwrap() - 0.5).abs() < 1e-12);
+    assert!((progress.kendall.unwrap() - 0.5).abs() < 1e-12);
+    let interval = progress.kendall_interval.unwrap();
+    assert!((interval.low - 0.5).abs() < 1e-12 && (interval.high - 0.5).abs() < 1e-12);
+    // Said to pass are a and b, and b alone does.
+    let shares: Vec<(f64, f64)> = resolved
+        .agents
+        .iter()
+        .map(|one| (one.predicted, one.actual))
+        .collect();
+    assert_eq!(shares, [(1.0, 1.0), (1.0, 0.0), (0.0, 0.0)]);
+    let a = &critic.agents[0];
+    let (predicted, actual) = (a.predicted_spread.unwrap(), a.actual_spread.unwrap());
+    assert_eq!(
+        (predicted.count, predicted.median.to_bits()),
+        (2, 1.0_f64.to_bits())
+    );
+    assert_eq!(actual.upper_quartile.to_bits(), 0.5_f64.to_bits());
+    assert_eq!((a.predicted_tenths[9], a.actual_tenths[5]), (2, 2));
+    // One agent has no order.
+    let alone = analysed(&rows[..1], &AnalysisOptions::default());
+    assert!(alone.critics[0].orders.is_empty());
+}
+
+#[test]
+fn a_score_of_the_critics_own_orders_agents_and_has_a_curve() {
+    let mut rows = of_three_agents("i");
+    for (row, score) in rows.clone().into_iter().zip([0.2, -0.1, 0.4]) {
+        let key = |name: &str| row[name].as_str().unwrap().to_owned();
+        let test = json!({"id": "(patch)", "predicted": score > 0.3, "confidence": 0});
+        let said = json!({"critic": {"variant": "likeness", "tests": [test], "score": score}});
+        let resolved = row["resolved"].as_bool().unwrap();
+        rows.push(line(
+            &key("instance_id"),
+            &key("agent"),
+            "1",
+            resolved,
+            said,
+        ));
+    }
+    let found = analysed(&rows, &AnalysisOptions::default());
+    let [isolated, likeness] = &found.critics[..] else {
+        panic!("{:?}", found.critics);
+    };
+    assert!(isolated.score.is_none());
+    let score = likeness.score.as_ref().unwrap();
+    // The one right patch has the lowest score.
+    assert_eq!(
+        (score.patches, score.average_precision),
+        (3, Some(1.0 / 3.0))
+    );
+    assert_eq!(score.curve.as_ref().unwrap().thresholds, [-0.1, 0.2, 0.4]);
+    // Pass rates 0.5, 1, 0.5 against 0.2, -0.1, 0.4: the best is last.
+    let rho = likeness.instance_correlations.mean.unwrap();
+    assert!((rho + 0.75_f64.sqrt()).abs() < 1e-12, "{rho}");
+    assert!(likeness.pass_rates.is_empty() && likeness.agents[0].predicted_spread.is_none());
+    let markdown = found.to_markdown();
+    let beside = table(&markdown, "| Order of agents, task by task |");
+    assert!(
+        beside.contains("| likeness | 1 | -0.866 | 0.0% | 1 | 0 |"),
+        "{beside}"
+    );
+    assert!(markdown.contains("| Critic's score: recall of at least |"));
+    let page = policies_report(&found, "t");
+    assert!(page.contains("Precision against recall of the critic&#39;s score"));
+    assert!(page.contains("aria-label=\"Order of agents, critic by critic\""));
 }

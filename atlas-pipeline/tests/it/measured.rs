@@ -12,8 +12,11 @@ const FILES: [&str; 3] = ["truth.jsonl", "review.jsonl", "critic.jsonl"];
 
 /// What is not computed twice: bootstrap intervals hang on a generator of random numbers, and are
 /// compared with stored values in `atlas-judge`; options repeat the arguments; notes are sentences.
-const LEFT_OUT: [&str; 5] = [
+const LEFT_OUT: [&str; 8] = [
     "interval",
+    "respected_interval",
+    "spearman_interval",
+    "kendall_interval",
     "precision_interval",
     "success_at_1_interval",
     "options",
@@ -148,6 +151,17 @@ fn with_holes() -> Place {
             tests.clear();
         }
     }
+    // A critic that has a score of its own and no word on tests.
+    for (at, line) in truth.iter().enumerate().filter(|(at, _)| at % 10 != 3) {
+        let score = (at * 37 % 50) as f64 / 25.0 - 1.0;
+        let test = json!({"id": "(patch)", "predicted": score > 0.2, "confidence": 0});
+        let said = json!({"variant": "likeness", "tests": [test], "score": score});
+        let mut line = line.clone();
+        let line = line.as_object_mut().unwrap();
+        line.retain(|name, _| ["instance_id", "agent", "patch_id"].contains(&name.as_str()));
+        line.insert("critic".to_owned(), said);
+        critic.push(Value::Object(line.clone()));
+    }
     write(&place, FILES[2], &critic);
     place
 }
@@ -261,5 +275,9 @@ fn so_it_is_where_lines_say_less() {
         );
         assert!(found["critics"][1]["tests_without_truth"].as_u64() > Some(0));
         assert!(found["critics"][1]["empty"].as_u64() > Some(0));
+        let likeness = &found["critics"][2];
+        assert!(likeness["score"]["patches"].as_u64() > Some(0));
+        assert!(likeness["instance_correlations"]["defined"].as_u64() > Some(0));
+        assert_eq!(found["progress"].as_array().map(Vec::len), Some(6));
     }
 }

@@ -2,8 +2,11 @@
 
 mod calibration;
 mod critics;
+mod lengths;
+mod order;
 mod paired;
 mod policies;
+mod progress;
 mod scores;
 mod sizes;
 mod tables;
@@ -12,9 +15,14 @@ mod value;
 pub use calibration::{
     CalibratedScores, CalibrationAnalysis, CalibrationFit, TargetPoint, calibration_half,
 };
-pub use critics::{AgentCritic, ConfidenceBin, CriticAnalysis, PassRateCell, WHOLE_PATCH};
+pub use critics::{
+    AgentCritic, ConfidenceBin, CriticAnalysis, CriticScores, PassRateCell, WHOLE_PATCH,
+};
+pub use lengths::LengthBin;
+pub use order::{AgentOrder, AgentStanding, OrderedBy};
 pub use paired::{Change, PairedDifference};
 pub use policies::{FunnelStep, PolicyAnalysis, PolicyRow};
+pub use progress::ProgressAnalysis;
 pub use scores::{AbstentionAnalysis, ProbabilityBin, ScoreAnalysis};
 pub use sizes::{DecidedSizes, PatchSizes};
 pub use value::{SweptPoint, ValueAnalysis, ValueSweep};
@@ -125,6 +133,9 @@ pub struct Analysis {
     pub differences: Vec<PairedDifference>,
     /// Critics, by variant.
     pub critics: Vec<CriticAnalysis>,
+    /// Whether critics, and proxies beside them, respect the progress of patches; empty where no patch is known to be
+    /// further than another one of its task.
+    pub progress: Vec<ProgressAnalysis>,
     /// What the reader must know to read the numbers rightly.
     pub notes: Vec<String>,
 }
@@ -142,6 +153,7 @@ impl Analysis {
             policies: Vec::new(),
             differences: Vec::new(),
             critics: Vec::new(),
+            progress: Vec::new(),
             notes: Vec::new(),
         };
         for (at, (b, of_b)) in parts.iter().enumerate() {
@@ -182,10 +194,14 @@ impl Analysis {
             for critic in &mut part.critics {
                 critic.variant = named(&critic.variant);
             }
+            for score in &mut part.progress {
+                score.name = named(&score.name);
+            }
             let new: Vec<String> = part.notes.iter().map(|note| named(note)).collect();
             all.notes.extend(new);
             all.policies.append(&mut part.policies);
             all.critics.append(&mut part.critics);
+            all.progress.append(&mut part.progress);
             all.judges.push(name);
         }
         all
@@ -297,6 +313,7 @@ fn analyse_both(
         policies: analysed,
         differences: Vec::new(),
         critics,
+        progress: progress::analyse(&by_instance, options),
         notes,
     })
 }

@@ -99,6 +99,10 @@ pub struct CriticResult {
     /// Tests of `FAIL_TO_PASS` that it was not shown: of a patch that passes all the others it says nothing. Default: 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unseen: u64,
+    /// A number that orders patches, higher for better ones, where the critic has one of its own, as the cosine of the
+    /// likeness baseline; any number. Patches are else ordered by their predicted share of passing tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
     /// Which critic, or how it was shown the patch; absent is one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,

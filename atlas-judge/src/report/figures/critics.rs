@@ -1,7 +1,11 @@
 //! Figures of critics.
 
 use super::calibration::calibrations;
-use crate::metrics::analysis::{AgentCritic, CriticAnalysis, counted, decimal};
+use super::policies::steps;
+use crate::metrics::analysis::{
+    AgentCritic, Analysis, CriticAnalysis, CriticScores, LengthBin, Table, counted, critic_name,
+    decimal,
+};
 use crate::report::chart::{Axis, Chart};
 use crate::report::html::Html;
 
@@ -14,6 +18,15 @@ pub(in crate::report) fn critic(page: &mut Html, critic: &CriticAnalysis) {
         chart.as_ref().map_err(|why| *why),
         &[critic.confidence_table()],
     );
+    if let Some(table) = critic.length_table() {
+        page.figure(
+            "Confidence by length of tests",
+            "The mean confidence of right and of wrong predictions, and the share of right ones, by the characters of the \
+             test's source.",
+            Ok(&lengths(critic)),
+            &[table],
+        );
+    }
     page.figure(
         "Quality",
         "Positive is: the test passes, the patch resolves its task. Rows of tests are over the same tests, \
@@ -33,6 +46,30 @@ pub(in crate::report) fn critic(page: &mut Html, critic: &CriticAnalysis) {
         chart.as_ref().map_err(|why| *why),
         &[critic.pass_rate_table()],
     );
+    if let Some(table) = critic.pass_rate_spreads() {
+        page.figure(
+            "Pass rates by agent",
+            "The share of an agent's patches by predicted pass rate, in tenths; dashed by the actual one.",
+            Ok(&agents_rates(&critic.agents)),
+            &[table],
+        );
+    }
+    if let Some(found) = &critic.score {
+        let said = format!(
+            "Whether a patch resolves its task, by the threshold of the critic's own score, over {}: AP {}, no skill {}.",
+            counted(found.patches, "patch"),
+            decimal(found.average_precision),
+            decimal(found.no_skill),
+        );
+        let chart = score_curve(found);
+        let tables: Vec<Table> = critic.score_table().into_iter().collect();
+        page.figure(
+            "Precision against recall of the critic's score",
+            &said,
+            chart.as_ref().map_err(|why| *why),
+            &tables,
+        );
+    }
     let chart = by_agent(&critic.agents);
     page.figure(
         "Rank correlation by agent",
@@ -47,6 +84,149 @@ pub(in crate::report) fn critic(page: &mut Html, critic: &CriticAnalysis) {
         chart.as_ref().map_err(|why| *why),
         &critic.order_table(),
     );
+    for (said, table) in critic.order_tables() {
+        let title = table.head[0].clone();
+        page.figure(&title, &said, Err(""), &[table]);
+    }
+}
+
+/// Critics beside each other: the order that they give to agents, and whether their scores grow with progress.
+pub(in crate::report) fn critics(page: &mut Html, analysis: &Analysis) {
+    if let Some(table) = analysis.order_beside() {
+        page.figure(
+            "Order of agents, critic by critic",
+            "Tasks by Spearman's correlation of what a critic foretold of the agents with what was true, in tenths, as a \
+             share of those where it is defined.",
+            Ok(&orders_beside(analysis)),
+            &[table],
+        );
+    }
+    if let Some(table) = analysis.progress_table() {
+        page.figure(
+            "Progress",
+            "Pairs of patches of one task, of which one passes every test that the other passes and one more at least: how \
+             often it has the higher score. Proxies tell how far numbers of the patch alone get.",
+            Err(""),
+            &[table],
+        );
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of tasks are far below 2^53"
+)]
+fn orders_beside(analysis: &Analysis) -> Chart {
+    let with_order = || {
+        let critics = analysis.critics.iter().enumerate();
+        critics.filter(|(_, critic)| critic.instance_correlations.defined > 0)
+    };
+    let share = |critic: &CriticAnalysis, count: u64| {
+        count as f64 / critic.instance_correlations.defined.max(1) as f64
+    };
+    let shares = with_order().flat_map(|(_, critic)| {
+        let counts = critic.correlation_histogram.iter();
+        counts.map(move |count| share(critic, *count))
+    });
+    let most = shares.fold(0.0, f64::max);
+    let mut chart = Chart::new(correlation_axis(), Axis::share("tasks", most));
+    for (at, critic) in with_order() {
+        let counts = critic.correlation_histogram.iter().enumerate();
+        let points = counts.map(|(bin, count)| (bin as f64 / 10.0 - 0.95, share(critic, *count)));
+        chart.line(critic_name(&critic.variant), at + 1, true, points);
+    }
+    chart
+}
+
+/// A bin has the same width whatever its lengths are: the last ones hold few tests.
+#[expect(clippy::cast_precision_loss, reason = "a few bins")]
+fn lengths(critic: &CriticAnalysis) -> Chart {
+    let bins = &critic.lengths;
+    let x = Axis {
+        from: 0.0,
+        to: bins.len() as f64,
+        ticks: bins
+            .iter()
+            .enumerate()
+            .map(|(at, bin)| {
+                let to = bin
+                    .up_to
+                    .map_or_else(|| "…".to_owned(), |to| to.to_string());
+                (at as f64 + 0.5, to)
+            })
+            .collect(),
+        label: "characters of the test, at most".to_owned(),
+    };
+    let mut chart = Chart::new(x, Axis::share("confidence; right", 1.0));
+    let most = bins.iter().map(|bin| bin.right + bin.wrong).max();
+    let most = most.unwrap_or(0).max(1) as f64;
+    let line = |of: fn(&LengthBin) -> Option<f64>, count: fn(&LengthBin) -> u64| -> Vec<_> {
+        let points = bins.iter().enumerate();
+        points
+            .filter_map(|(at, bin)| {
+                // By the root: the area shows the count.
+                Some((at as f64 + 0.5, of(bin)?, (count(bin) as f64 / most).sqrt()))
+            })
+            .collect()
+    };
+    let right = line(
+        |bin| Some(bin.mean_confidence_right? / 100.0),
+        |bin| bin.right,
+    );
+    chart.dots("confidence where right", 3, false, &right);
+    let wrong = line(
+        |bin| Some(bin.mean_confidence_wrong? / 100.0),
+        |bin| bin.wrong,
+    );
+    chart.dots("confidence where wrong", 2, false, &wrong);
+    let all = line(|bin| bin.accuracy, |bin| bin.right + bin.wrong);
+    chart.dots("share of right ones", 1, true, &all);
+    chart
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of patches are far below 2^53"
+)]
+fn agents_rates(agents: &[AgentCritic]) -> Chart {
+    let share = |tenths: &[u64]| -> Vec<f64> {
+        let all = tenths.iter().sum::<u64>().max(1) as f64;
+        tenths.iter().map(|count| *count as f64 / all).collect()
+    };
+    let shares: Vec<(&str, Vec<f64>, Vec<f64>)> = agents
+        .iter()
+        .map(|agent| {
+            let (predicted, actual) = (&agent.predicted_tenths, &agent.actual_tenths);
+            (agent.agent.as_str(), share(predicted), share(actual))
+        })
+        .collect();
+    let all = shares.iter().flat_map(|(_, a, b)| a.iter().chain(b));
+    let most = all.copied().fold(0.0, f64::max);
+    let mut chart = Chart::new(Axis::share("pass rate", 1.0), Axis::share("patches", most));
+    for (at, (name, predicted, actual)) in shares.iter().enumerate() {
+        for (shares, is_actual) in [(predicted, false), (actual, true)] {
+            let points = shares.iter().enumerate();
+            let points = points.map(|(tenth, share)| (tenth as f64 / 10.0 + 0.05, *share));
+            let name = if is_actual {
+                format!("{name}, actual")
+            } else {
+                (*name).to_owned()
+            };
+            chart.styled_line(&name, at + 1, is_actual, points);
+        }
+    }
+    chart
+}
+
+fn score_curve(found: &CriticScores) -> Result<Chart, &'static str> {
+    let curve = found.curve.as_ref();
+    let curve = curve.ok_or("No patch resolves its task, so there is no recall to draw.")?;
+    let mut chart = Chart::new(Axis::share("recall", 1.0), Axis::share("precision", 1.0));
+    chart.line("the critic's score", 1, false, steps(curve));
+    if let Some(no_skill) = found.no_skill {
+        chart.guide("no skill", 1, [(0.0, no_skill), (1.0, no_skill)]);
+    }
+    Ok(chart)
 }
 
 #[expect(

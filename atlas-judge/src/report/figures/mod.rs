@@ -4,7 +4,7 @@ mod calibration;
 mod critics;
 mod policies;
 
-pub(super) use critics::critic;
+pub(super) use critics::{critic, critics};
 pub(super) use policies::policies;
 
 /// The heading of differences.

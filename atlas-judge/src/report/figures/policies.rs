@@ -83,7 +83,7 @@ pub(in crate::report) fn policies(page: &mut Html, set: &PolicyAnalysis) {
             "Tasks by the probability that abstention gave them, those that most of their runs solve apart, and beside it \
              tasks by the share of their runs that are right. The distance of the two is Wasserstein-1 above.",
             Ok(&histogram(found)),
-            &[],
+            &[found.histogram_table()],
         );
     }
     let values = set.values();
@@ -156,7 +156,7 @@ fn by_k(
 }
 
 /// Steps of a curve whose area is the average precision.
-fn steps(curve: &PrecisionRecallCurve) -> Vec<(f64, f64)> {
+pub(super) fn steps(curve: &PrecisionRecallCurve) -> Vec<(f64, f64)> {
     let mut points = Vec::with_capacity(curve.precision.len() * 2);
     let mut before = 0.0;
     // The closing point (recall 0, precision 1) is none of the data.
@@ -286,7 +286,12 @@ fn funnel(set: &PolicyAnalysis) -> Result<Chart, &'static str> {
     reason = "counts of lines, 0 or more and far below 2^53"
 )]
 fn sizes(set: &PolicyAnalysis) -> Chart {
-    let groups = set.sized();
+    // The table has what abstention and the truth make of each of them.
+    let groups: Vec<_> = set
+        .sized()
+        .into_iter()
+        .filter(|(name, _)| !name.contains(", ") && !name.starts_with("abstention"))
+        .collect();
     let spreads = || groups.iter().filter_map(|(_, sizes)| sizes.line_operations);
     let most = spreads()
         .map(|lines| lines.upper_quartile)

@@ -1,8 +1,9 @@
 //! Critics.
 
-use super::{Table, counted, decimal, percent};
-use crate::metrics::analysis::{ConfidenceBin, CriticAnalysis};
-use crate::metrics::{Confusion, share};
+use super::policies::curve_table;
+use super::{Table, counted, decimal, hundredth, percent};
+use crate::metrics::analysis::{AgentOrder, ConfidenceBin, CriticAnalysis, LengthBin, OrderedBy};
+use crate::metrics::{ConfidenceInterval, Confusion, share};
 use std::fmt::Write as _;
 
 /// A critic's name for people.
@@ -110,6 +111,83 @@ impl CriticAnalysis {
         table
     }
 
+    /// Agents: quality, then how their pass rates are spread (paper 004, Table 4 and Figure 4 left).
+    pub(crate) fn agents_tables(&self) -> Vec<Table> {
+        let mut tables = vec![self.by_agent()];
+        tables.extend(self.pass_rate_spreads());
+        tables
+    }
+
+    /// Quartiles of predicted and actual pass rates; none where no test's end is known.
+    pub(crate) fn pass_rate_spreads(&self) -> Option<Table> {
+        let mut table = Table::new(&[
+            "Pass rates",
+            "Patches",
+            "Mean",
+            "Least",
+            "Lower quartile",
+            "Median",
+            "Upper quartile",
+            "Most",
+        ]);
+        for agent in &self.agents {
+            for (word, spread) in [
+                ("predicted", &agent.predicted_spread),
+                ("actual", &agent.actual_spread),
+            ] {
+                let Some(spread) = spread else { continue };
+                let mut cells = vec![format!("{}, {word}", agent.agent), spread.count.to_string()];
+                let shares = [
+                    spread.mean,
+                    spread.least,
+                    spread.lower_quartile,
+                    spread.median,
+                    spread.upper_quartile,
+                    spread.most,
+                ];
+                cells.extend(shares.map(|share| percent(Some(share))));
+                table.rows.push(cells);
+            }
+        }
+        (!table.rows.is_empty()).then_some(table)
+    }
+
+    /// Predictions by length of the test (paper 004, Figure 3 right); none where no length is known.
+    pub(crate) fn length_table(&self) -> Option<Table> {
+        let mut table = Table::new(&[
+            "Characters of the test",
+            "Right",
+            "Wrong",
+            "Accuracy",
+            "Mean confidence",
+            "Of right ones",
+            "Of wrong ones",
+        ]);
+        for bin in self.lengths.iter().filter(|bin| bin.right + bin.wrong > 0) {
+            table.rows.push(vec![
+                bin.name(),
+                bin.right.to_string(),
+                bin.wrong.to_string(),
+                percent(bin.accuracy),
+                hundredth(bin.mean_confidence),
+                hundredth(bin.mean_confidence_right),
+                hundredth(bin.mean_confidence_wrong),
+            ]);
+        }
+        (!table.rows.is_empty()).then_some(table)
+    }
+
+    /// The curve of the critic's own score; none where it has no score.
+    pub(crate) fn score_table(&self) -> Option<Table> {
+        let curve = self.score.as_ref()?.curve.as_ref()?;
+        curve_table("Critic's score: recall of at least", curve)
+    }
+
+    /// Agents by what was foretold and by what was true, each order with a sentence on how the two agree.
+    pub(crate) fn order_tables(&self) -> Vec<(String, Table)> {
+        self.orders.iter().map(AgentOrder::table).collect()
+    }
+
     /// Predictions by confidence; bins without any are left out.
     pub(crate) fn confidence_table(&self) -> Table {
         let mut table = Table::new(&["Confidence", "Right", "Wrong", "End not known", "Accuracy"]);
@@ -198,6 +276,63 @@ impl CriticAnalysis {
             percent(found.share_perfect),
             counted(found.undefined, "task"),
         )
+    }
+}
+
+impl LengthBin {
+    /// Its edges for people.
+    pub(crate) fn name(&self) -> String {
+        match self.up_to {
+            Some(to) if self.above == 0 => format!("up to {to}"),
+            Some(to) => format!("{} to {to}", self.above + 1),
+            None => format!("above {}", self.above),
+        }
+    }
+}
+
+impl AgentOrder {
+    fn table(&self) -> (String, Table) {
+        let heads = match self.by {
+            OrderedBy::Progress => [
+                "Order of agents by progress",
+                "Foretold",
+                "Actual pass rate",
+            ],
+            OrderedBy::Resolved => ["Order of agents by resolved", "Said to pass", "Resolved"],
+        };
+        let mut table = Table::new(&[heads[0], "Patches", heads[1], "Rank", heads[2], "Rank"]);
+        let rank = |rank: f64| rank.to_string();
+        for agent in &self.agents {
+            let foretold = match self.by {
+                OrderedBy::Progress => decimal(Some(agent.predicted)),
+                OrderedBy::Resolved => percent(Some(agent.predicted)),
+            };
+            table.rows.push(vec![
+                agent.agent.clone(),
+                agent.patches.to_string(),
+                foretold,
+                rank(agent.predicted_rank),
+                percent(Some(agent.actual)),
+                rank(agent.actual_rank),
+            ]);
+        }
+        let with = |value: Option<f64>, interval: Option<ConfidenceInterval>| {
+            let ends = interval.map_or_else(String::new, |found| {
+                format!(
+                    " ({} to {})",
+                    decimal(Some(found.low)),
+                    decimal(Some(found.high))
+                )
+            });
+            format!("{}{ends}", decimal(value))
+        };
+        let said = format!(
+            "{}: Spearman {}, Kendall {}, with intervals at 95 % over tasks.",
+            heads[0],
+            with(self.spearman, self.spearman_interval),
+            with(self.kendall, self.kendall_interval),
+        );
+        (said, table)
     }
 }
 

@@ -5,6 +5,7 @@ mod critics;
 mod judges;
 mod paired;
 mod policies;
+mod progress;
 mod value;
 
 pub(crate) use calibration::{Calibrations, calibration_tables, method_name};
@@ -142,6 +143,9 @@ impl Analysis {
             for said in [found, score].into_iter().flatten() {
                 let _ = write!(text, "\n{}\n", plain(&said));
             }
+            if let Some(found) = &set.abstention {
+                found.histogram_table().markdown(&mut text);
+            }
             for (said, table) in set.values() {
                 let _ = write!(text, "\n{said}\n");
                 table.markdown(&mut text);
@@ -153,6 +157,9 @@ impl Analysis {
                 table.markdown(&mut text);
             }
         }
+        for table in self.order_beside().into_iter().chain(self.progress_table()) {
+            table.markdown(&mut text);
+        }
         for critic in &self.critics {
             let _ = write!(
                 text,
@@ -161,8 +168,20 @@ impl Analysis {
                 critic.summary()
             );
             critic.quality().markdown(&mut text);
-            critic.by_agent().markdown(&mut text);
+            for table in critic.agents_tables() {
+                table.markdown(&mut text);
+            }
+            for table in [critic.length_table(), critic.score_table()]
+                .into_iter()
+                .flatten()
+            {
+                table.markdown(&mut text);
+            }
             let _ = write!(text, "\n{}\n", critic.order_summary());
+            for (said, table) in critic.order_tables() {
+                table.markdown(&mut text);
+                let _ = write!(text, "\n{said}\n");
+            }
             for table in calibration_tables(&critic.calibrations()) {
                 table.markdown(&mut text);
             }

@@ -4,7 +4,7 @@ use super::{Table, counted, decimal, hundredth, interval, percent};
 use crate::metrics::analysis::{
     AbstentionAnalysis, PatchSizes, PolicyAnalysis, PolicyRow, ScoreAnalysis,
 };
-use crate::metrics::{AtK, Spread, share};
+use crate::metrics::{AtK, PrecisionRecallCurve, Spread, share};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -220,7 +220,7 @@ impl PolicyAnalysis {
         Some(table)
     }
 
-    /// Curves at a few recalls: the best precision that has at least that recall, and its threshold.
+    /// The curves of both numbers that policies decide by.
     pub(crate) fn curve_tables(&self) -> Vec<Table> {
         let curves = [
             (
@@ -236,22 +236,7 @@ impl PolicyAnalysis {
         ];
         curves
             .into_iter()
-            .filter_map(|(name, curve)| {
-                let curve = curve?;
-                let mut table = Table::new(&[name, "Threshold", "Precision", "Shown"]);
-                for recall in [0.1, 0.25, 0.5, 0.75, 0.9, 1.0] {
-                    let best = (0..curve.thresholds.len())
-                        .filter(|at| curve.recall[*at] >= recall)
-                        .max_by(|a, b| curve.precision[*a].total_cmp(&curve.precision[*b]))?;
-                    table.rows.push(vec![
-                        format!("{:.0}%", recall * 100.0),
-                        decimal(Some(curve.thresholds[best])),
-                        percent(Some(curve.precision[best])),
-                        percent(Some(curve.shown[best])),
-                    ]);
-                }
-                Some(table)
-            })
+            .filter_map(|(name, curve)| curve_table(name, curve?))
             .collect()
     }
 
@@ -278,7 +263,43 @@ impl PolicyAnalysis {
     }
 }
 
+/// A curve at a few recalls: the best precision that has at least that recall, and its threshold.
+pub(super) fn curve_table(name: &str, curve: &PrecisionRecallCurve) -> Option<Table> {
+    let mut table = Table::new(&[name, "Threshold", "Precision", "Shown"]);
+    for recall in [0.1, 0.25, 0.5, 0.75, 0.9, 1.0] {
+        let best = (0..curve.thresholds.len())
+            .filter(|at| curve.recall[*at] >= recall)
+            .max_by(|a, b| curve.precision[*a].total_cmp(&curve.precision[*b]))?;
+        table.rows.push(vec![
+            format!("{:.0}%", recall * 100.0),
+            decimal(Some(curve.thresholds[best])),
+            percent(Some(curve.precision[best])),
+            percent(Some(curve.shown[best])),
+        ]);
+    }
+    Some(table)
+}
+
 impl AbstentionAnalysis {
+    /// Tasks by probability and by success rate (paper 002, Figure 2).
+    pub(crate) fn histogram_table(&self) -> Table {
+        let mut table = Table::new(&[
+            "Probability, or success rate",
+            "Tasks by probability",
+            "Of those most runs solve",
+            "Tasks by success rate",
+        ]);
+        for bin in &self.histogram {
+            table.rows.push(vec![
+                format!("up to {}", percent(Some(bin.to))),
+                (bin.solved + bin.unsolved).to_string(),
+                bin.solved.to_string(),
+                bin.success_rates.to_string(),
+            ]);
+        }
+        table
+    }
+
     pub(crate) fn summary(&self) -> String {
         let mut text = format!(
             "Abstention over {} (probabilities: {}): AP {}, no skill {}; at the threshold \

@@ -57,15 +57,19 @@ impl Words {
         let chance = percent(sweep.break_even_chance);
         let of_chance =
             format!("{taking} pays where the chance of being right is at least {chance}.");
+        let taken = self.taken.to_lowercase();
         let found = match sweep.break_even_threshold {
-            None => format!("Here it loses money at every threshold that takes any {items}."),
-            Some(from) if from <= 0.0 => {
-                format!("Here {} all {items} loses no money.", taking.to_lowercase())
+            None => {
+                format!("Here money is lost at every threshold from which on {items} are {taken}.")
             }
-            Some(from) => format!(
-                "Here {} {items} below {from:.3}, too, loses money.",
-                taking.to_lowercase()
-            ),
+            Some(from) if from <= 0.0 => {
+                format!("Here no money is lost if all {items} are {taken}.")
+            }
+            Some(from) => {
+                format!(
+                    "Here money is lost if {items} below the threshold {from:.3} are {taken}, too."
+                )
+            }
         };
         let best = sweep.best_threshold.map_or_else(String::new, |best| {
             format!(" The threshold that is worth most is {best:.3}.")
