@@ -152,8 +152,8 @@ fn with_holes() -> Place {
         }
     }
     // A critic that has a score of its own and no word on tests.
-    for (at, line) in truth.iter().enumerate().filter(|(at, _)| at % 10 != 3) {
-        let score = (at * 37 % 50) as f64 / 25.0 - 1.0;
+    for (at, line) in (0_u32..).zip(&truth).filter(|(at, _)| at % 10 != 3) {
+        let score = f64::from(at * 37 % 50) / 25.0 - 1.0;
         let test = json!({"id": "(patch)", "predicted": score > 0.2, "confidence": 0});
         let said = json!({"variant": "likeness", "tests": [test], "score": score});
         let mut line = line.clone();
