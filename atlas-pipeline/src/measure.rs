@@ -239,6 +239,7 @@ fn truth(folder: &Path) -> Result<String, Error> {
             paid: None,
             kept: None,
             members: None,
+            patch_size: None,
         };
         let line = serde_json::to_string(&line).map_err(|why| {
             Error::new(ErrorKind::Internal, "write", "a line of results").with_source(why)

@@ -54,8 +54,8 @@ mod _swe_atlas {
     use crate::instance::Instance;
     #[pymodule_export]
     use crate::judging::{
-        AbstainReport, AttemptReport, CriticReport, JudgeReport, ReviewReport, abstain, critic,
-        hints, judge, judge_attempts, review,
+        AbstainReport, AttemptReport, CriticReport, JudgeReport, ReviewReport, abstain, choose,
+        critic, hints, judge, judge_attempts, review,
     };
     #[pymodule_export]
     use crate::log::{ParsedLog, parse_log};

@@ -375,3 +375,36 @@ def test_ctrl_c_in_the_middle_of_a_slow_model(tmp_path: Path) -> None:
     assert time.monotonic() - interrupted < 20
     # What was done before stands in the file.
     assert [line["instance_id"] for line in read(out)] == ["o__n-0"]
+
+
+def test_one_patch_of_several_is_chosen(tmp_path: Path, atlas: str) -> None:
+    other = PATCH.replace("open_store", "open_shop")
+    third = PATCH.replace("return path", "return None")
+    lines = [
+        {"instance_id": "o__n-0", "model_name_or_path": "m", "patch_id": name, "model_patch": patch}
+        for name, patch in (("a", third), ("b", PATCH), ("c", other))
+    ]
+    predictions = tmp_path / "predictions.jsonl"
+    predictions.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = swe_atlas.choose(predictions, out=tmp_path / "chosen.jsonl")
+    assert (found["candidates"], found["accepted"], found["without"]) == (3, 3, [])
+    # Two say the same but for a name; the first of them is taken.
+    (choice,) = found["choices"]
+    assert (choice["patch_id"], choice["votes"]) == ("b", 2)
+    (chosen,) = read(tmp_path / "chosen.jsonl")
+    assert chosen["model_patch"] == PATCH
+    results = tmp_path / "review.jsonl"
+    judged = [
+        {"instance_id": "o__n-0", "agent": "m", "patch_id": name, "accepted": True, "validation": {"score": score}}
+        for name, score in (("a", 0.9), ("b", 0.5), ("c", 0.4))
+    ]
+    results.write_text("".join(json.dumps(line) + "\n" for line in judged))
+    best = swe_atlas.choose(predictions, out=tmp_path / "best.jsonl", results=[results], rule="score", name="best")
+    assert best["choices"][0]["patch_id"] == "a" and best["choices"][0]["score"] == 0.9
+    assert read(tmp_path / "best.jsonl")[0]["model_name_or_path"] == "best"
+    command = [atlas, "choose", "--predictions", str(predictions), "--out", str(tmp_path / "again.jsonl"), "--format", "json"]
+    assert json.loads(subprocess.run(command, check=True, capture_output=True).stdout) == found
+    with pytest.raises(swe_atlas.InvalidInputError, match="rule"):
+        swe_atlas.choose(predictions, out=tmp_path / "x.jsonl", rule="best")  # type: ignore[arg-type]
+    with pytest.raises(FileNotFoundError):
+        swe_atlas.choose(tmp_path / "nowhere.jsonl", out=tmp_path / "x.jsonl")

@@ -238,6 +238,14 @@ def test_results_are_measured(tmp_path: Path) -> None:
     for name, wrong in (("bins", 0), ("target_precision", 2), ("calibrate", "x"), ("calibrate_on", [other])):
         with pytest.raises(swe_atlas.InvalidInputError, match=name):
             swe_atlas.measure(path, **{name: wrong})  # type: ignore[arg-type]
+    worth = {"fix": 100, "open": 10, "run": 1, "review": 5}
+    valued = swe_atlas.measure(path, resamples=10, value=worth, ks=[2])
+    assert valued.policies[0]["value"]["attempt"]["break_even_chance"] == pytest.approx(1 / 110)
+    assert "| Validation recall | @2 |" in valued.to_markdown() and found.progress == []
+    assert "value" not in found.policies[0]
+    for name, wrong in (("value", {"fix": 1.0}), ("ks", [0])):
+        with pytest.raises(swe_atlas.InvalidInputError, match=name):
+            swe_atlas.measure(path, **{name: wrong})  # type: ignore[arg-type]
     page = tmp_path / "page.html"
     assert swe_atlas.policies_report([path], page, resamples=10, title="Mine") == found
     assert "<title>Mine</title>" in page.read_text()

@@ -17,8 +17,6 @@ mod embedding;
 mod extract;
 mod judge;
 mod patch;
-mod ranking;
-mod scoreboard;
 
 pub use baseline::WeightedRandom;
 pub use embedding::{
@@ -28,5 +26,3 @@ pub use embedding::{
 pub use extract::{Extraction, UnseenTest, extract_tests};
 pub use judge::{Critic, CriticMode, CriticOptions, critic_prompts};
 pub use patch::{PatchCritique, TestCritique, critique_patch};
-pub use ranking::{AgentProgress, RankReport, rank_agents};
-pub use scoreboard::{CriticScore, LabelMismatch, Scoreboard};

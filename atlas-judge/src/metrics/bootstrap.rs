@@ -178,6 +178,35 @@ pub fn bootstrap_ratio_differences<const N: usize>(
     found.map(|statistics| interval(statistics, level))
 }
 
+/// The percentile bootstrap of any `N` numbers of a draw: `of` is given the places of the drawn items, as many as there are
+/// `items`. A draw that has no such number is left out for it.
+///
+/// `None` for one number where no draw has it, or where `level` is not within 0 to 100.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a place below the number of items, which is a usize"
+)]
+pub fn bootstrap_statistics<const N: usize>(
+    items: usize,
+    resamples: usize,
+    seed: u64,
+    level: f64,
+    mut of: impl FnMut(&[usize]) -> [Option<f64>; N],
+) -> [Option<ConfidenceInterval>; N] {
+    let mut random = Random::new(seed);
+    let mut found: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(resamples));
+    let mut places = vec![0; items];
+    for _ in 0..resamples {
+        for place in &mut places {
+            *place = random.below(items as u64) as usize;
+        }
+        for (found, new) in found.iter_mut().zip(of(&places)) {
+            found.extend(new);
+        }
+    }
+    found.map(|statistics| interval(statistics, level))
+}
+
 /// Adds the differences of one draw.
 fn draw_differences<'a, const N: usize>(
     items: impl Iterator<Item = &'a [RatioPair; N]>,

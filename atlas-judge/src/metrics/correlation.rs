@@ -80,6 +80,44 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     Some(rho.clamp(-1.0, 1.0))
 }
 
+/// Kendall's rank correlation, tau-b: pairs in the same order less pairs in the opposite one, over the root of the pairs
+/// without a tie on the one side times those without one on the other. Every pair is looked at.
+///
+/// `None` where it is not defined: a side is constant, the lengths differ, fewer than two values, or one that is no finite
+/// number.
+///
+/// ```
+/// use atlas_judge::metrics::kendall;
+/// assert_eq!(kendall(&[1.0, 2.0, 3.0], &[0.1, 0.9, 0.2]), Some(1.0 / 3.0));
+/// ```
+#[expect(clippy::cast_precision_loss, reason = "pairs are far below 2^53")]
+pub fn kendall(x: &[f64], y: &[f64]) -> Option<f64> {
+    let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+    if x.len() != y.len() || !finite(x) || !finite(y) {
+        return None;
+    }
+    let order = |values: &[f64], at: usize, other: usize| {
+        let sign = values[at].partial_cmp(&values[other]);
+        sign.map_or(0, |sign| sign as i64)
+    };
+    let (mut sum, mut of_x, mut of_y) = (0_i64, 0_i64, 0_i64);
+    for at in 0..x.len() {
+        for other in 0..at {
+            let (a, b) = (order(x, at, other), order(y, at, other));
+            sum += a * b;
+            of_x += a.abs();
+            of_y += b.abs();
+        }
+    }
+    // Equal counts need no root: the same order is exactly 1.
+    let scale = if of_x == of_y {
+        of_x as f64
+    } else {
+        (of_x as f64).sqrt() * (of_y as f64).sqrt()
+    };
+    super::quotient(sum as f64, scale)
+}
+
 /// Rank correlations of many instances.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CorrelationSummary {

@@ -16,8 +16,10 @@ mod distance;
 mod label;
 mod lift;
 mod percentile;
+mod progress;
 mod ranking;
 pub mod results;
+mod spread;
 mod value;
 mod vote;
 mod yields;
@@ -34,7 +36,7 @@ pub use binary::{
 pub use bootstrap::{
     ConfidenceInterval, Random, RatioPair, binomial_quantile, bootstrap_mean, bootstrap_mean_with,
     bootstrap_ratio, bootstrap_ratio_differences, bootstrap_ratio_differences_with,
-    paired_differences,
+    bootstrap_statistics, paired_differences,
 };
 pub use calibration::{
     CalibrationMethod, Calibrator, FitError, Isotonic, MAX_BINS, OperatingPoint, Platt,
@@ -42,7 +44,9 @@ pub use calibration::{
     risk_coverage, threshold_for_precision,
 };
 pub use check::{CheckReport, Difference, Fault, check};
-pub use correlation::{CorrelationSummary, average_ranks, spearman, summarise_correlations};
+pub use correlation::{
+    CorrelationSummary, average_ranks, kendall, spearman, summarise_correlations,
+};
 pub use cosine::{GridThreshold, cosine, grid_threshold};
 pub use critic::{
     CriticAggregate, LowConfidenceRule, NoTests, RandomBaseline, TestPrediction, aggregate_critic,
@@ -51,10 +55,12 @@ pub use distance::wasserstein_1;
 pub use label::{LabelMass, label_mass, patch_correctness_score};
 pub use lift::{KeptPatch, TypedBug, lift_by_type};
 pub use percentile::{Cutoff, percentile};
+pub use progress::{OrderCounts, progress_pairs};
 pub use ranking::{
     PrecisionRecallCurve, average_precision, no_skill_precision, precision_recall_curve,
 };
-pub use value::BugValue;
+pub use spread::{Spread, spread};
+pub use value::{BugValue, Decision, ValuePoint};
 pub(crate) use vote::vote;
 pub use vote::{
     Vote, line_count, majority_vote, normalise_identifiers, normalise_likely_identifiers,

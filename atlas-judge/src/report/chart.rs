@@ -46,6 +46,36 @@ impl Axis {
         }
     }
 
+    /// From one number to a greater one, with round steps between.
+    pub(super) fn between(label: &str, low: f64, high: f64) -> Self {
+        // The power of ten of a fifth of the way, times 1, 2, 5 or 10.
+        let fifth = (high - low) / 5.0;
+        let power = 10_f64.powf(fifth.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .into_iter()
+            .map(|times| times * power)
+            .find(|step| *step >= fifth)
+            .unwrap_or(fifth);
+        let (from, to) = ((low / step).floor() * step, (high / step).ceil() * step);
+        let digits = if step >= 1.0 { 0 } else { 3 };
+        let steps = std::iter::successors(Some(from), |at| Some(at + step));
+        let ticks = steps.take_while(|at| *at <= to + step / 2.0).map(|at| {
+            let label = format!("{at:.digits$}").replace('-', "−");
+            let label = if digits > 0 {
+                label.trim_end_matches('0').trim_end_matches('.').to_owned()
+            } else {
+                label
+            };
+            (at, label)
+        });
+        Self {
+            from,
+            to,
+            ticks: ticks.collect(),
+            label: label.to_owned(),
+        }
+    }
+
     /// Whole numbers from 0 to a round number at or above `most`.
     #[expect(
         clippy::cast_precision_loss,
@@ -224,7 +254,8 @@ impl Chart {
         points: impl IntoIterator<Item = (f64, f64)>,
     ) {
         let dash = if dashed {
-            DASHES[at % DASHES.len()]
+            // Shifted by each round of colours: as many lines differ as there are of both together.
+            DASHES[(at + at / COLOURS) % DASHES.len()]
         } else {
             ""
         };

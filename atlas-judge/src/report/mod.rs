@@ -69,6 +69,11 @@ pub fn policies_report_with(analysis: &Analysis, title: &str, tables: &[PageTabl
         figures::policies(&mut page, set);
         page.close_section(folded);
     }
+    if analysis.order_beside().is_some() || analysis.progress_table().is_some() {
+        page.open_section("Critics side by side", false);
+        figures::critics(&mut page, analysis);
+        page.close_section(false);
+    }
     for critic in &analysis.critics {
         page.open_section(&format!("Critic: {}", critic_name(&critic.variant)), false);
         page.paragraph(&critic.summary());

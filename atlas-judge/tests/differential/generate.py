@@ -333,6 +333,105 @@ def cascade_curve():
         "second_money": money[1].tolist(),
         "step": 1 / steps,
         "points": points,
+def kendall_tau_b():
+    size = int(random.integers(1, 12))
+    x, y = tied(size), tied(size)
+    return {"x": x.tolist(), "y": y.tolist(), "tau_b": number(stats.kendalltau(x, y).statistic)}
+
+
+def spread():
+    values = tied(int(random.integers(1, 30))) * 10
+    lower, median, upper = np.percentile(values, [25, 50, 75])
+    return {
+        "values": values.tolist(),
+        "spread": {
+            "count": len(values),
+            "mean": float(np.mean(values)),
+            "least": float(np.min(values)),
+            "lower_quartile": float(lower),
+            "median": float(median),
+            "upper_quartile": float(upper),
+            "most": float(np.max(values)),
+        },
+    }
+
+
+def net_value_thresholds():
+    truths, scores = labelled()
+    value, cost, run, review = (int(v) for v in random.integers(0, [100, 20, 10, 10]) + 1)
+
+    def at(price, threshold):
+        taken = scores >= threshold
+        right = int(truths[taken].sum())
+        chance = truths[taken].mean() if taken.any() else None
+        each = None if chance is None else float(chance * value + (1 - chance) * -cost - price)
+        worth = np.where(taken, np.where(truths == 1, value - price, -cost - price), -cost)
+        return {
+            "threshold": float(threshold),
+            "taken": int(taken.sum()),
+            "right": right,
+            "left": int((~taken).sum()),
+            "per_taken": each,
+            "per_left": -cost,
+            "per_item": float(worth.mean()),
+            "gain": float((worth + cost).mean()),
+        }
+
+    def decision(price):
+        gains = {}
+        for score in sorted(set(scores.tolist())):
+            taken = truths[scores >= score]
+            gains[score] = int(taken.sum()) * (value + cost) - len(taken) * price
+        losing_nothing = [score for score in gains if gains[score] >= 0]
+        all_ = gains[min(gains)]
+        best = max(losing_nothing, key=lambda score: (gains[score], score), default=None)
+        return {
+            "points": [at(price, threshold) for threshold in thresholds],
+            "break_even_threshold": 0 if all_ >= 0 else min(losing_nothing, default=None),
+            "best_threshold": best,
+        }
+
+    thresholds = [0, 0.25, 0.5, 1, 1.5]
+    return {
+        "V_b": value,
+        "C_b": cost,
+        "R_c": run,
+        "H_c": review,
+        "y_true": truths.tolist(),
+        "scores": scores.tolist(),
+        "thresholds": thresholds,
+        "attempt": decision(run),
+        "show": decision(review),
+    }
+
+
+def progress_order():
+    patches, tests = int(random.integers(1, 7)), int(random.integers(1, 4)) * (70 if random.random() < 0.2 else 1)
+    passed = (random.random((patches, tests)) < random.random((patches, 1))).tolist()
+    passed = [[None if random.random() < 0.1 else bool(test) for test in row] for row in passed]
+    scores = [None if random.random() < 0.1 else float(score) for score in tied(patches)]
+    pairs = []
+    for behind in range(patches):
+        for further in range(patches):
+            both = [t for t in range(tests) if None not in (passed[behind][t], passed[further][t])]
+            of_behind, of_further = ({t for t in both if passed[at][t]} for at in (behind, further))
+            if of_behind < of_further:
+                pairs.append([behind, further])
+    signs = [
+        int(np.sign(scores[further] - scores[behind]))
+        for behind, further in pairs
+        if None not in (scores[behind], scores[further])
+    ]
+    counts = {word: signs.count(sign) for word, sign in (("concordant", 1), ("ties", 0), ("discordant", -1))}
+    counts["pairs"] = len(signs)
+    pairs.sort(key=lambda pair: (min(pair), max(pair)))
+    return {
+        "passed": passed,
+        "scores": scores,
+        "pairs": pairs,
+        "counts": counts,
+        "share_concordant": counts["concordant"] / len(signs) if signs else None,
+        "share_respected": (counts["concordant"] + counts["ties"]) / len(signs) if signs else None,
     }
 
 
@@ -354,6 +453,10 @@ QUANTITIES = [
     paired_ratio_differences,
     committee,
     cascade_curve,
+    kendall_tau_b,
+    spread,
+    net_value_thresholds,
+    progress_order,
 ]
 json.dump(
     [

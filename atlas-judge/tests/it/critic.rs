@@ -7,9 +7,9 @@ use atlas_core::{
 };
 use atlas_judge::answer::AskOptions;
 use atlas_judge::critic::{
-    AgentProgress, Critic, CriticMode, CriticOptions, EmbeddingCritic, FirstCharacters,
-    HashedNgrams, LikenessExample, Scoreboard, WeightedRandom, critic_prompts, critique_patch,
-    extract_tests, fit_threshold, in_validation_split, rank_agents,
+    Critic, CriticMode, CriticOptions, EmbeddingCritic, FirstCharacters, HashedNgrams,
+    LikenessExample, WeightedRandom, critic_prompts, critique_patch, extract_tests, fit_threshold,
+    in_validation_split,
 };
 use atlas_judge::metrics::LowConfidenceRule;
 use atlas_judge::variant::{BaseFiles, Variant};
@@ -328,62 +328,6 @@ async fn likeness_with_a_threshold_from_a_validation_split() {
         .filter(|id| in_validation_split(id, 0.2, 3))
         .count();
     assert!((150..250).contains(&split), "{split}");
-}
-
-#[test]
-fn a_board_has_one_list_of_truths() {
-    let mut board = Scoreboard::new([("a", true), ("b", false), ("c", true)]);
-    board
-        .add("yes", [("c", true), ("a", true), ("b", true)])
-        .unwrap();
-    board
-        .add("right", [("a", true), ("b", false), ("c", true)])
-        .unwrap();
-    let other = board
-        .add("other list", [("a", true), ("b", true), ("d", true)])
-        .unwrap_err();
-    assert!(
-        other.to_string().contains("\"c\"") && other.to_string().contains("\"d\""),
-        "{other}"
-    );
-    let twice = board.add(
-        "twice",
-        [("a", true), ("a", false), ("b", true), ("c", true)],
-    );
-    assert_eq!(twice.unwrap_err().repeated, 1);
-    assert_eq!(board.scores().len(), 2);
-    let shares: Vec<Option<f64>> = board
-        .scores()
-        .iter()
-        .map(|row| row.counts.prevalence())
-        .collect();
-    assert_eq!(shares[0], shares[1]);
-    assert_eq!(board.scores()[1].counts.accuracy(), Some(1.0));
-}
-
-#[test]
-fn agents_are_ranked_by_what_is_foretold() {
-    let one = |instance: &str, agent: &str, predicted: f64, actual: f64| AgentProgress {
-        instance: instance.parse().unwrap(),
-        agent: agent.to_owned(),
-        predicted,
-        actual,
-    };
-    let report = rank_agents(&[
-        one("o__r-1", "x", 0.9, 1.0),
-        one("o__r-1", "y", 0.5, 0.5),
-        one("o__r-1", "z", 0.1, 0.0),
-        one("o__r-2", "x", 0.2, 1.0),
-        one("o__r-2", "y", 0.9, 0.0),
-        one("o__r-3", "x", 0.5, 1.0),
-        one("o__r-3", "y", 0.5, 0.0),
-    ]);
-    let rhos: Vec<Option<f64>> = report.per_instance.values().copied().collect();
-    let rounded: Vec<Option<f64>> = rhos.iter().map(|rho| rho.map(f64::round)).collect();
-    assert_eq!(rounded, [Some(1.0), Some(-1.0), None]);
-    assert_eq!((report.summary.defined, report.summary.undefined), (2, 1));
-    assert_eq!(report.by_prediction[0].0, "y");
-    assert_eq!(report.by_truth[0].0, "x");
 }
 
 /// Names, ids and `+` for a changed test of an extraction.

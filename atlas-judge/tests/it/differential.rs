@@ -25,7 +25,7 @@ fn the_metrics_agree_with_python() {
             String::from_utf8_lossy(&made.stderr)
         );
         let files: Vec<Value> = serde_json::from_slice(&made.stdout).unwrap();
-        assert_eq!(files.len(), 17);
+        assert_eq!(files.len(), 21);
         for file in files {
             let report = check(&file);
             let first = report.differences.first();

@@ -20,6 +20,7 @@ mod ensemble;
 mod hints;
 mod label_form;
 mod metrics;
+mod papers;
 mod real_hunks;
 mod results;
 mod stored_values;

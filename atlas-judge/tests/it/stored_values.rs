@@ -29,7 +29,7 @@ fn stored(name: &str) -> Value {
 #[test]
 fn every_case_of_every_file_agrees() {
     let files = files();
-    assert_eq!(files.len(), 33);
+    assert_eq!(files.len(), 37);
     for (name, file) in files {
         let report = check(&file);
         assert!(report.agrees(), "{name}: {report:#?}");
@@ -110,6 +110,9 @@ const INPUT: &[&str] = &[
     "at",
     "bins",
     "target",
+    "values",
+    "thresholds",
+    "passed",
 ];
 
 fn is_input(name: &str, field: &str) -> bool {

@@ -3,7 +3,7 @@
 use super::{DONE, ERROR, Format, output};
 use atlas_core::Error;
 use atlas_judge::metrics::analysis::{AnalysisOptions, Population};
-use atlas_judge::metrics::{BeyondRuns, CalibrationMethod, LowConfidenceRule};
+use atlas_judge::metrics::{BeyondRuns, BugValue, CalibrationMethod, LowConfidenceRule};
 use atlas_pipeline::{CheckedFile, MeasureInput, check_file, measure, report_policies};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -56,6 +56,9 @@ struct AnalysisArgs {
     /// The largest k; never more than the most runs of a task.
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     max_k: u64,
+    /// The k that tables have a column for, however large --max-k is; 1, 3, 5, 10, 20 and the largest without.
+    #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
+    k: Vec<u64>,
     /// A test predicted to pass with at most this confidence, 0 to 100, is taken to fail …
     #[arg(long, value_name = "C", default_value_t = 65.0)]
     low_confidence: f64,
@@ -74,6 +77,10 @@ struct AnalysisArgs {
     /// Where to cut each score for a precision: `precision=0.9` finds the smallest score from which on nine in ten are right.
     #[arg(long, value_name = "precision=P", value_parser = target)]
     target: Option<f64>,
+    /// What a fix is worth, what a bug that stays open costs, and what a run and a person's look at a patch cost, all in one
+    /// unit, as `fix=100,open=10,run=1,review=5`: tables then say which thresholds lose money. None has a default.
+    #[arg(long, value_name = "NAME=NUMBER,…")]
+    value: Option<BugValue>,
     /// Calibrate scores. Each half of the tasks is measured by a fit to the other one, so that no fit has seen what it is
     /// measured on.
     #[arg(long, value_enum, value_name = "METHOD")]
@@ -100,6 +107,7 @@ impl AnalysisArgs {
                 Of::All => Population::All,
             },
             max_k: self.max_k,
+            table_ks: self.k.clone(),
             beyond: match self.beyond {
                 Beyond::Clamp => BeyondRuns::Clamp,
                 Beyond::Exclude => BeyondRuns::Exclude,
@@ -113,6 +121,7 @@ impl AnalysisArgs {
             seed: self.seed,
             bins: self.bins,
             target_precision: self.target,
+            value: self.value,
             calibrate: self.calibrate.map(|method| match method {
                 Calibrate::Platt => CalibrationMethod::Platt,
                 Calibrate::Isotonic => CalibrationMethod::Isotonic,

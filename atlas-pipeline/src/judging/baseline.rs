@@ -159,8 +159,8 @@ fn wrong(what: impl Into<String>) -> Error {
 }
 
 /// Puts a baseline beside the critics: lines of the file have the form of [`critic`](super::critic())'s, with
-/// the baseline's name as `variant`. Likeness is no probability, so its confidence is 0; the cosine stands in
-/// `judgement`.
+/// the baseline's name as `variant`. Likeness is no probability, so its confidence is 0; the cosine is the
+/// critic's `score`.
 ///
 /// # Errors
 /// As [`instance_rows`], [`candidate_patches`] and [`judge_items`]; a number out of its range; a threshold
@@ -244,6 +244,7 @@ pub async fn critic_baseline(
             if let Some(kind) = kind.filter(|kind| !kind.is_null()) {
                 fields.insert("kind".to_owned(), kind.clone());
             }
+            fields.extend(candidate.size());
             let tests = if by_test {
                 tests(&candidate)?
             } else {
@@ -315,6 +316,7 @@ async fn one(
         |judgement: &atlas_core::Judgement| judgement.confidence.value.unwrap_or_default() * 100.0;
     let mut fields = Map::new();
     let mut said = Vec::new();
+    let mut likeness = None;
     if tests.is_empty() {
         let judgement = judge.judge(cx, &subject).await?;
         said.push(json!({
@@ -322,6 +324,7 @@ async fn one(
             "predicted": judgement.label == "pass",
             "confidence": percent(&judgement),
         }));
+        likeness = judgement.details.get("likeness").cloned();
         fields.insert("label".to_owned(), json!(judgement.label));
         fields.insert("judgement".to_owned(), json!(judgement));
     } else {
@@ -342,7 +345,10 @@ async fn one(
             json!(f64::from(passing) / f64::from(all)),
         );
     }
-    let critic = json!({"variant": variant, "tests": said});
+    let mut critic = json!({"variant": variant, "tests": said});
+    if let Some(likeness) = likeness {
+        critic["score"] = likeness;
+    }
     fields.insert("critic".to_owned(), critic);
     Ok(fields)
 }

@@ -286,6 +286,7 @@ async fn one(
             fields.insert(name.to_owned(), value.clone());
         }
     }
+    fields.extend(candidate.size());
     let prepared = prepare(options, &candidate).await?;
     if let Some(found) = &prepared.found {
         fields.insert("extraction".to_owned(), json!(found));

@@ -6,7 +6,8 @@ use atlas_core::{Error, ErrorKind, Instance, InstanceId, Patch};
 use atlas_formats::{
     FaultKind, Prediction, Predictions, ReadOptions, read_dataset, read_predictions,
 };
-use serde_json::{Map, Value};
+use atlas_judge::metrics::results::PatchSize;
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -91,6 +92,12 @@ impl CandidatePatch {
         .into_iter()
         .map(|(name, value)| (name.to_owned(), Value::String(value)))
         .collect()
+    }
+
+    /// How large the patch is, as lines of results say it; nothing of one that cannot be read.
+    pub(super) fn size(&self) -> Option<(String, Value)> {
+        let size = PatchSize::of(&self.patch)?;
+        Some(("patch_size".to_owned(), json!(size)))
     }
 
     /// A name of its own among all candidates: instance, agent and patch.

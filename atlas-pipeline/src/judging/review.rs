@@ -411,6 +411,7 @@ async fn one(
     if let Some(kind) = candidate.columns.get("kind") {
         fields.insert("kind".to_owned(), kind.clone());
     }
+    fields.extend(candidate.size());
     let mut is_attempted = true;
     if let Some(abstentions) = &known.abstentions {
         let found = abstentions.of(&candidate).ok_or_else(|| {

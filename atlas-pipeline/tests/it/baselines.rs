@@ -177,6 +177,7 @@ fn likeness_with_a_threshold_that_is_searched_for() {
         assert_eq!(line["instance_id"], prediction["instance_id"]);
         let likeness = likeness(prediction);
         assert!(near(&line["judgement"]["details"]["likeness"], likeness));
+        assert!(near(&line["critic"]["score"], likeness));
         assert_eq!(line["label"] == "pass", likeness >= best.threshold);
         assert_eq!(line["resolved"], prediction["resolved"]);
     }

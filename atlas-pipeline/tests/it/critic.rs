@@ -141,6 +141,8 @@ fn each_test_is_foretold_by_itself_and_runs_go_on() {
     // What the metrics read.
     let results = read_results(text.as_bytes()).unwrap();
     assert_eq!(results.candidates.len(), 2);
+    let size = json!({"files": 1, "hunks": 1, "added": 1, "removed": 1});
+    assert_eq!(lines[0]["patch_size"], size);
 }
 
 /// That a patch passes tests which nobody showed to the critic, it cannot say.

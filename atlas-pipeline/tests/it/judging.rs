@@ -552,6 +552,8 @@ fn review_makes_the_results_that_metrics_read() {
     assert_eq!(found.len(), 6);
     assert!((found[0]["validation"]["score"].as_f64().unwrap() - (-0.2_f64).exp()).abs() < 1e-12);
     assert_eq!(found[0]["validation"]["source"], "token_logprobs");
+    // Whoever is reviewed or not, how large the patch is stands there.
+    assert!(found.iter().all(|line| line["patch_size"]["files"] == 1));
     // What each of them cost; the third has the specification of the first, the second never met the model.
     let calls = [0, 1, 2].map(|at| found[at]["paid"]["calls"].clone());
     assert_eq!(calls, [json!(2), Value::Null, json!(1)]);

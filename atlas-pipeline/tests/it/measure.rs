@@ -159,6 +159,11 @@ fn a_faulty_line_is_named() {
             "from 0 to 100",
         ),
         (&["metrics", "results.jsonl", "--max-k", "0"], "--max-k"),
+        (&["metrics", "results.jsonl", "--k", "0"], "--k"),
+        (
+            &["metrics", "results.jsonl", "--value", "fix=3,run=1"],
+            "open, review is missing: none has a default",
+        ),
     ] {
         let done = place.run(args);
         assert_eq!(done.code(), 2, "{args:?}");

@@ -12,15 +12,18 @@ const FILES: [&str; 3] = ["truth.jsonl", "review.jsonl", "critic.jsonl"];
 
 /// What is not computed twice: bootstrap intervals hang on a generator of random numbers, and are
 /// compared with stored values in `atlas-judge`; options repeat the arguments; notes are sentences.
-const LEFT_OUT: [&str; 5] = [
+const LEFT_OUT: [&str; 8] = [
     "interval",
+    "respected_interval",
+    "spearman_interval",
+    "kendall_interval",
     "precision_interval",
     "success_at_1_interval",
     "options",
     "notes",
 ];
 
-const OTHER_OPTIONS: [&str; 10] = [
+const OTHER_OPTIONS: [&str; 12] = [
     "--tau",
     "0.7",
     "--percentiles",
@@ -31,16 +34,20 @@ const OTHER_OPTIONS: [&str; 10] = [
     "30",
     "--longer-than",
     "300",
+    "--value",
+    "run=3,fix=100,review=21.5,open=7",
 ];
 
 /// A percentile below another one, a cut-off of 0, fewer runs than there are, and as good as no rule.
-const ODD_OPTIONS: [&str; 8] = [
+const ODD_OPTIONS: [&str; 10] = [
     "--percentiles",
     "90,0,33.3",
     "--population",
     "all",
     "--max-k",
     "3",
+    "--k",
+    "2,5",
     "--longer-than",
     "1000000",
 ];
@@ -77,6 +84,11 @@ fn with_holes() -> Place {
     for (at, line) in truth.iter_mut().enumerate() {
         let bytes = line["instance_id"].as_str().unwrap().len();
         line["kind"] = json!(["leak", "race", "overflow"][bytes % 3]);
+        if at % 9 != 1 {
+            let (files, lines) = (at % 4, at * 7 % 31);
+            line["patch_size"] =
+                json!({"files": files, "hunks": 2 * files, "added": lines, "removed": at % 5});
+        }
         let mut tests = std::mem::take(line["tests"].as_array_mut().unwrap());
         for (number, test) in tests.iter_mut().enumerate().skip(1).step_by(2) {
             test["length"] = json!(20 * number);
@@ -138,6 +150,17 @@ fn with_holes() -> Place {
         if at % 37 == 0 {
             tests.clear();
         }
+    }
+    // A critic that has a score of its own and no word on tests.
+    for (at, line) in (0_u32..).zip(&truth).filter(|(at, _)| at % 10 != 3) {
+        let score = f64::from(at * 37 % 50) / 25.0 - 1.0;
+        let test = json!({"id": "(patch)", "predicted": score > 0.2, "confidence": 0});
+        let said = json!({"variant": "likeness", "tests": [test], "score": score});
+        let mut line = line.clone();
+        let line = line.as_object_mut().unwrap();
+        line.retain(|name, _| ["instance_id", "agent", "patch_id"].contains(&name.as_str()));
+        line.insert("critic".to_owned(), said);
+        critic.push(Value::Object(line.clone()));
     }
     write(&place, FILES[2], &critic);
     place
@@ -240,12 +263,21 @@ fn so_it_is_where_lines_say_less() {
     for options in [&[][..], &OTHER_OPTIONS, &ODD_OPTIONS] {
         let found = agreed(&place, options);
         let policies = &found["policies"][0]["policies"];
-        assert!(policies[3]["unjudged"].as_u64() > Some(0));
+        let names = ["abstention without empty patches", "validation"];
+        for (at, name) in [2, 5].into_iter().zip(names) {
+            assert_eq!(policies[at]["name"], json!(name));
+            assert!(policies[at]["unjudged"].as_u64() > Some(0));
+        }
+        assert!(policies[5]["sizes"]["rejected_right"]["patches"].as_u64() > Some(0));
         assert_eq!(
-            policies[3]["lift"].as_object().map(serde_json::Map::len),
+            policies[5]["lift"].as_object().map(serde_json::Map::len),
             Some(3)
         );
         assert!(found["critics"][1]["tests_without_truth"].as_u64() > Some(0));
         assert!(found["critics"][1]["empty"].as_u64() > Some(0));
+        let likeness = &found["critics"][2];
+        assert!(likeness["score"]["patches"].as_u64() > Some(0));
+        assert!(likeness["instance_correlations"]["defined"].as_u64() > Some(0));
+        assert_eq!(found["progress"].as_array().map(Vec::len), Some(6));
     }
 }

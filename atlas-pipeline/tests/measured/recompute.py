@@ -29,7 +29,7 @@ def read(files):
                     (said["instance_id"], said["agent"], said["patch_id"]),
                     {"bug": said["instance_id"], "agent": said["agent"], "critics": {}},
                 )
-                for field in ("resolved", "tests", "abstention", "deterministic", "validation", "kind"):
+                for field in ("resolved", "tests", "abstention", "deterministic", "validation", "kind", "patch_size"):
                     if said.get(field) is not None:
                         patch[field] = said[field]
                 critic = said.get("critic")
@@ -207,6 +207,14 @@ def spearman(pairs):
     return (together > 0) - (together < 0), together**2 / (spread_x * spread_y)
 
 
+def kendall(pairs):
+    """Of all pairs of places: those in the same order less those in the opposite one; tau-b."""
+    sign = lambda a, b: (a > b) - (a < b)
+    signs = [(sign(a[0], b[0]), sign(a[1], b[1])) for a, b in combinations(pairs, 2)]
+    of_x, of_y = (sum(abs(one[side]) for one in signs) for side in (0, 1))
+    return sum(x * y for x, y in signs) / math.sqrt(of_x * of_y) if of_x and of_y else None
+
+
 def number(rho):
     return None if rho is None else rho[0] * math.sqrt(rho[1])
 
@@ -229,8 +237,8 @@ def tenth(rho):
 class Policy:
     """Stages a patch has to pass to be shown; `percent` of None is the judgement itself."""
 
-    def __init__(self, name, abstains=False, stages=False, validates=False, percent=None):
-        self.name, self.abstains, self.stages = name, abstains, stages
+    def __init__(self, name, abstains=False, nonempty=False, stages=False, validates=False, percent=None):
+        self.name, self.abstains, self.nonempty, self.stages = name, abstains, nonempty, stages
         self.validates, self.percent = validates, percent
 
 
@@ -267,6 +275,11 @@ def decide(patch, policy, cutoff, options):
             return None
         if not attempted(patch, options):
             return False, False
+    if policy.nonempty:
+        if "patch_size" not in patch:
+            return None
+        if patch["patch_size"]["files"] == 0:
+            return False, False
     if policy.stages:
         through = passed(patch)
         if through is None:
@@ -297,6 +310,43 @@ def lift(decided):
             if kept:
                 after.append(mean(kept))
         found[kind] = mean(after) / mean(before) if after and mean(before) else None
+    return found
+
+
+def spread(values):
+    if not values:
+        return None
+    return {
+        "count": len(values),
+        "mean": mean(values),
+        "least": min(values),
+        "lower_quartile": percentile(values, 25),
+        "median": percentile(values, 50),
+        "upper_quartile": percentile(values, 75),
+        "most": max(values),
+    }
+
+
+def sizes_of(patches):
+    sizes = [patch["patch_size"] for patch in patches]
+    return {
+        "patches": len(sizes),
+        "line_operations": spread([size["added"] + size["removed"] for size in sizes]),
+        **{part: mean(size[part] for size in sizes) for part in ("added", "removed", "files", "hunks")},
+    }
+
+
+def sizes_by_decision(judged):
+    """Of patches that got as far as the last stage, by what was decided and by what was true."""
+    sized = [(patch, shown) for patch, (there, shown) in judged if there and "patch_size" in patch]
+    if not sized:
+        return None
+    found = {}
+    for word, wanted in (("accepted", True), ("rejected", False)):
+        these = [patch for patch, shown in sized if shown == wanted]
+        found[word] = sizes_of(these)
+        found[word + "_right"] = sizes_of([patch for patch in these if patch["resolved"]])
+        found[word + "_wrong"] = sizes_of([patch for patch in these if not patch["resolved"]])
     return found
 
 
@@ -345,15 +395,18 @@ def policy_row(patches, policy, ks, options):
         "pass_and_validation_at": curve_of([len(runs) for runs in bugs]),
         "recall_at": curve_of(successes),
         "lift": lift(judged),
+        "sizes": sizes_by_decision(judged),
     }
 
 
 def step(name, patches):
+    of_bugs = grouped(patches, lambda patch: patch["bug"]).values()
     return {
         "name": name,
         "bugs": len({patch["bug"] for patch in patches}),
         "patches": len(patches),
         "resolved": sum(patch["resolved"] for patch in patches),
+        "success_at_1": mean(mean(patch["resolved"] for patch in of) for of in of_bugs),
     }
 
 
@@ -372,6 +425,82 @@ def funnel(patches, policies, options):
         high = [patch for patch in patches if (decide(patch, policy, cutoff, options) or (0, 0))[1]]
         steps.append(step(f"score at or above p{policy.percent:g}", high))
     return steps
+
+
+def histogram(probabilities, rates):
+    # As doubles, as the edges are.
+    probabilities, rates = [float(p) for p in probabilities], [float(rate) for rate in rates]
+    found = []
+    for at in range(10):
+        low, high = at / 10, (at + 1) / 10
+        inside = lambda value: low < value <= high or (at == 0 and value == 0)
+        of = [rate for probability, rate in zip(probabilities, rates) if inside(probability)]
+        found.append(
+            {
+                "from": low,
+                "to": high,
+                "solved": sum(2 * rate > 1 for rate in of),
+                "unsolved": sum(2 * rate <= 1 for rate in of),
+                "success_rates": sum(map(inside, rates)),
+            }
+        )
+    return found
+
+
+def sweep(items, price, grid, worth):
+    """Of (right, score): what each is worth from a threshold on, one by one, in the paper's own formula."""
+    value, cost = worth["fix"], worth["open"]
+
+    def gains(threshold):
+        """Over leaving it, of each item that is taken."""
+        return [(value if right else -cost) - price + cost for right, score in items if score >= threshold]
+
+    points = []
+    for threshold in sorted(set(grid)):
+        taken = [right for right, score in items if score >= threshold]
+        chance = mean(taken)
+        points.append(
+            {
+                "threshold": threshold,
+                "taken": len(taken),
+                "right": sum(taken),
+                "left": len(items) - len(taken),
+                "per_taken": None if chance is None else chance * value + (1 - chance) * -cost - price,
+                "per_left": -cost,
+                "per_item": sum(gains(threshold)) / len(items) - cost,
+                "gain": sum(gains(threshold)) / len(items),
+            }
+        )
+    scores = {score for _, score in items}
+    fine = [score for score in scores if sum(gains(score)) >= 0]
+    return {
+        "items": len(items),
+        "break_even_chance": price / (value + cost),
+        "break_even_threshold": 0 if sum(gains(0)) >= 0 else min(fine, default=None),
+        "best_threshold": max(fine, key=lambda score: (sum(gains(score)), score), default=None),
+        "points": points,
+    }
+
+
+def values(patches, options):
+    if not options.value:
+        return {}
+    worth = {name: Fraction(number) for name, number in (part.split("=") for part in options.value.split(","))}
+    runs = [(patch["resolved"], patch["abstention"]["probability"]) for patch in patches if "abstention" in patch]
+    shown = [
+        (patch["resolved"], patch["validation"]["score"])
+        for patch in patches
+        if passed(patch) and patch.get("validation", {}).get("score") is not None
+    ]
+    places = [percentile([score for _, score in shown], p) for p in [*range(0, 100, 10), *options.percentiles]]
+    # Rounded as the command has them: two percentiles may be one double.
+    places = [float(place) for place in places]
+    return {
+        "value": {
+            "attempt": sweep(runs, worth["run"], [at / 10 for at in range(11)] + [options.tau], worth),
+            "show": sweep(shown, worth["review"], places, worth),
+        }
+    }
 
 
 def abstention(patches, options):
@@ -396,6 +525,10 @@ def abstention(patches, options):
         "no_skill": mean(fixable for fixable, _ in items),
         "curve": points,
         "wasserstein": wasserstein(
+            [probability for _, probability in items],
+            [mean(patch["resolved"] for patch in runs[bug]) for bug in bugs],
+        ),
+        "histogram": histogram(
             [probability for _, probability in items],
             [mean(patch["resolved"] for patch in runs[bug]) for bug in bugs],
         ),
@@ -467,13 +600,19 @@ def compared(patches, a, b, options):
 
 def policies_over(name, patches, options, pairs):
     bugs = grouped(patches, lambda patch: patch["bug"])
-    ks = list(range(1, min(options.max_k, max(len(runs) for runs in bugs.values())) + 1))
+    ks = list(range(1, min(max([options.max_k, *options.k]), max(len(runs) for runs in bugs.values())) + 1))
     combined = {"abstains": True, "stages": True, "validates": True}
     validation = {"stages": True, "validates": True}
     policies = [
         Policy("show everything"),
         Policy("abstention", abstains=True),
+        *(
+            [Policy("abstention without empty patches", abstains=True, nonempty=True)]
+            if any("patch_size" in patch for patch in patches)
+            else []
+        ),
         Policy("deterministic stages", stages=True),
+        Policy("abstention + deterministic stages", abstains=True, stages=True),
         Policy("validation", **validation),
         *(Policy(f"validation p{p:g}", percent=p, **validation) for p in options.percentiles),
         Policy("abstention + validation", **combined),
@@ -495,6 +634,7 @@ def policies_over(name, patches, options, pairs):
         "funnel": funnel(patches, policies, options),
         "abstention": abstention(patches, options),
         "score": score(patches),
+        **values(patches, options),
     }
 
 
@@ -539,8 +679,25 @@ class Judged:
             else:
                 continue
             self.came_true.append((end == test["predicted"], test["confidence"] / 100))
+        # Characters, by what the critic says or else the truth.
+        self.lengths = [
+            test.get("length", truths.get(test["id"], {}).get("length")) for test in tests
+        ]
+        self.score = said.get("score")
         self.predicted = share(sum(test[1] for test in self.known), len(self.known))
         self.actual = share(sum(test[0] for test in self.known), len(self.known))
+
+        ends = [test["passed"] for test in patch.get("tests", [])]
+        self.standing = None
+        if self.score is not None:
+            if ends:
+                self.standing = self.score, share(sum(ends), len(ends))
+        elif self.known:
+            self.standing = self.predicted, self.actual
+        # The patch as a whole: said to pass, and resolves; none where it may yet fail.
+        self.verdict = None
+        if self.tests and not (self.unseen and all(test[1] for test in self.tests)):
+            self.verdict = all(test[1] for test in self.tests), self.resolved
 
     def rates(self):
         return self.predicted, self.actual
@@ -554,6 +711,133 @@ def macro(patches, ruled=False):
     """Of tests that were not seen, all may pass or not."""
     said = [(patch, all(test[2 if ruled else 1] for test in patch.tests)) for patch in patches]
     return confusion((patch.resolved, passes) for patch, passes in said if not (passes and patch.unseen))
+
+
+def tenths(rates):
+    found = [0] * 10
+    for rate in rates:
+        found[min(int(rate * 10), 9)] += 1
+    return found
+
+
+def lengths(judged):
+    """Predictions whose end and length are known, by length."""
+    edges = [0, 50, 100, 200, 400, 800, 1600, 3200, None]
+    known = [
+        (length, passes == predicted, confidence)
+        for patch in judged
+        for length, (passes, predicted, _, confidence) in zip(patch.lengths, patch.tests)
+        if length is not None and passes is not None
+    ]
+    if not known:
+        return []
+    found = []
+    for above, to in zip(edges, edges[1:]):
+        inside = [
+            (right, confidence)
+            for length, right, confidence in known
+            if (length > above or above == 0) and (to is None or length <= to)
+        ]
+        of_right, of_wrong = ([sure for right, sure in inside if right == end] for end in (True, False))
+        found.append(
+            {
+                "above": above,
+                "up_to": to,
+                "right": len(of_right),
+                "wrong": len(of_wrong),
+                "accuracy": share(len(of_right), len(inside)),
+                "mean_confidence": mean(sure for _, sure in inside),
+                "mean_confidence_right": mean(of_right),
+                "mean_confidence_wrong": mean(of_wrong),
+            }
+        )
+    return found
+
+
+def scores(scored):
+    if not scored:
+        return None
+    points, average = curve([(patch.resolved, patch.score) for patch in scored])
+    return {
+        "patches": len(scored),
+        "average_precision": average,
+        "no_skill": mean(patch.resolved for patch in scored),
+        "curve": points,
+    }
+
+
+def order(by, words):
+    """Agents by the means of (foretold, true), the best true one first."""
+    agents = sorted(grouped(words, lambda word: word[0]).items())
+    if len(agents) < 2:
+        return []
+    means = [tuple(mean(word[at] for word in of) for at in (1, 2)) for _, of in agents]
+    predicted, actual = (ranks([-pair[side] for pair in means]) for side in (0, 1))
+    rows = [
+        {
+            "agent": agent,
+            "patches": len(of),
+            "predicted": means[at][0],
+            "actual": means[at][1],
+            "predicted_rank": predicted[at],
+            "actual_rank": actual[at],
+        }
+        for at, (agent, of) in enumerate(agents)
+    ]
+    rows.sort(key=lambda row: (row["actual_rank"], row["agent"]))
+    return [{"by": by, "agents": rows, "spearman": number(spearman(means)), "kendall": kendall(means)}]
+
+
+def progress(patches, variants, options):
+    """Of two patches of a task, one of which passes all tests of the other and more: whose score is higher?"""
+    pairs = []
+    for of_bug in grouped(patches, lambda patch: patch["bug"]).values():
+        for behind in of_bug:
+            for further in of_bug:
+                ends = [{test["id"]: test["passed"] for test in patch.get("tests", [])} for patch in (behind, further)]
+                both = ends[0].keys() & ends[1].keys()
+                passed = [{test for test in both if end[test]} for end in ends]
+                if passed[0] < passed[1]:
+                    pairs.append((behind, further))
+
+    def of_critic(variant):
+        def score(patch):
+            said = patch["critics"].get(variant)
+            found = said and Judged(patch, said, options).standing
+            return found and found[0]
+
+        return score
+
+    def of_size(parts):
+        return lambda patch: sum(patch["patch_size"][part] for part in parts) if "patch_size" in patch else None
+
+    named = [(variant, False, of_critic(variant)) for variant in variants] + [
+        ("lines added", True, of_size(["added"])),
+        ("line operations", True, of_size(["added", "removed"])),
+        ("hunks", True, of_size(["hunks"])),
+        ("files", True, of_size(["files"])),
+    ]
+    found = []
+    for name, is_proxy, score in named:
+        scored = [(behind["bug"], score(behind), score(further)) for behind, further in pairs]
+        scored = [one for one in scored if None not in one]
+        if not scored:
+            continue
+        higher, equal = sum(a < b for _, a, b in scored), sum(a == b for _, a, b in scored)
+        found.append(
+            {
+                "name": name,
+                "is_proxy": is_proxy,
+                "tasks": len({bug for bug, _, _ in scored}),
+                "pairs": len(scored),
+                "concordant": higher,
+                "ties": equal,
+                "discordant": len(scored) - higher - equal,
+                "share_concordant": share(higher, len(scored)),
+                "share_respected": share(higher + equal, len(scored)),
+            }
+        )
+    return found
 
 
 def critic(variant, patches, options):
@@ -575,11 +859,12 @@ def critic(variant, patches, options):
         cells[cell] = cells.get(cell, 0) + 1
 
     rhos = []
-    for of_bug in grouped(rated, lambda patch: patch.bug).values():
+    standing = [patch for patch in all_ if patch.standing]
+    for of_bug in grouped(standing, lambda patch: patch.bug).values():
         agents = grouped(of_bug, lambda patch: patch.agent).values()
         if len(agents) > 1:
             rhos.append(
-                spearman([(mean(p.predicted for p in of), mean(p.actual for p in of)) for of in agents])
+                spearman([tuple(mean(p.standing[at] for p in of) for at in (0, 1)) for of in agents])
             )
     defined = [rho for rho in rhos if rho is not None]
     histogram = [0] * 20
@@ -614,6 +899,10 @@ def critic(variant, patches, options):
                 "predicted_pass_rate": mean(p.predicted for p in of if p.known),
                 "actual_pass_rate": mean(p.actual for p in of if p.known),
                 "correlation": number(spearman([p.rates() for p in of if p.known])),
+                "predicted_spread": spread([p.predicted for p in of if p.known]),
+                "actual_spread": spread([p.actual for p in of if p.known]),
+                "predicted_tenths": tenths(p.predicted for p in of if p.known),
+                "actual_tenths": tenths(p.actual for p in of if p.known),
             }
             for agent, of in sorted(grouped(judged, lambda patch: patch.agent).items())
         ],
@@ -624,9 +913,17 @@ def critic(variant, patches, options):
             "share_perfect": share(sum(rho == (1, 1) for rho in defined), len(defined)),
         },
         "correlation_histogram": histogram,
+        "lengths": lengths(judged),
+        "score": scores([patch for patch in all_ if patch.score is not None]),
+        "orders": [
+            *order("progress", [(p.agent, *p.standing) for p in all_ if p.standing]),
+            *order("resolved", [(p.agent, *p.verdict) for p in all_ if p.verdict]),
+        ],
         "calibration": over(
             [patch.bug for patch in judged if patch.came_true],
-            calibration([item for patch in judged for item in patch.came_true]),
+            calibration([item for patch in judged for item in patch.came_true])
+            if any(confidence for patch in judged for _, confidence in patch.came_true)
+            else None,
         ),
     }
 
@@ -644,9 +941,12 @@ def main():
     parser.add_argument("--population", choices=["attempted", "all"], default="attempted")
     parser.add_argument("--beyond", choices=["clamp", "exclude"], default="clamp")
     parser.add_argument("--max-k", type=int, default=20)
+    parser.add_argument("--k", default="")
+    parser.add_argument("--value", default="")
     parser.add_argument("--low-confidence", type=float, default=65)
     parser.add_argument("--longer-than", type=int, default=50)
     options = parser.parse_args()
+    options.k = [int(k) for k in options.k.split(",") if k]
     options.percentiles = [float(percent) for percent in options.percentiles.split(",")]
 
     patches, lines = read(options.files)
@@ -664,6 +964,7 @@ def main():
             policies_over(name, of, options, pairs=at == 0) for at, (name, of) in enumerate(sets)
         ],
         "critics": [critic(variant, patches, options) for variant in variants],
+        "progress": progress(patches, variants, options),
     }
     print(json.dumps(found, indent=1, default=float, sort_keys=True))
 

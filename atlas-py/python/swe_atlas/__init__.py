@@ -11,7 +11,7 @@ rows through quality gates, and `grade` holds a run against a row's lists.
 
 `abstain`, `review`, `critic`, `judge`, `judge_attempts`, `hints` and `synth_parser` ask a language model, which may
 be a callable; `measure` and `policies_report` say what their answers are worth, and `swe_atlas.metrics` has the
-numbers one by one.
+numbers one by one. `choose` takes one patch of several by their answers.
 """
 
 from swe_atlas import metrics
@@ -59,6 +59,7 @@ from swe_atlas._swe_atlas import (
     abstain,
     audit,
     certify_parser,
+    choose,
     classify,
     convert,
     critic,
@@ -129,6 +130,7 @@ __all__ = [
     "abstain",
     "audit",
     "certify_parser",
+    "choose",
     "classify",
     "convert",
     "critic",

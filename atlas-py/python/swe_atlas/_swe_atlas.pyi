@@ -19,6 +19,7 @@ from swe_atlas.types import (
     BugRuns,
     Cause,
     CheckedFile,
+    ChoiceReport,
     ClassTable,
     CompatGrade,
     Confirmation,
@@ -125,6 +126,7 @@ __all__ = [
     "brier_score",
     "certify_parser",
     "check",
+    "choose",
     "classify",
     "confusion",
     "convert",
@@ -1870,6 +1872,10 @@ class Analysis:
         """Critics, by variant."""
 
     @property
+    def progress(self) -> list[dict[str, Any]]:
+        """Whether critics, and proxies beside them, respect the progress of patches."""
+
+    @property
     def notes(self) -> list[str]:
         """What the reader must know to read the numbers rightly."""
 
@@ -1964,6 +1970,28 @@ def review(
     instead of the review's yes or no. `test_tools` are tools of the agent that run tests.
 
     `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and exceptions.
+    """
+
+def choose(
+    predictions: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str],
+    results: Sequence[str | os.PathLike[str]] = (),
+    rule: Literal["vote", "score"] = "vote",
+    among: Literal["agent", "all"] = "agent",
+    name: str | None = None,
+) -> ChoiceReport:
+    """Takes one patch of several for each task, of those that results accept, and writes them to `out` as predictions for
+    `evaluate`, all columns kept (paper 002, section 5.1.2): what `atlas choose` does.
+
+    `predictions` is a file of candidate patches, `results` what `review` or `critic` wrote; without any, every patch may be
+    chosen. `rule` is 'vote' (the most frequent patch, names of variables aside, then the shortest, then the first) or
+    'score' (the highest score, then by vote). `among` is 'agent', one patch for each task and agent, or 'all', one for each
+    task. `name` is the `model_name_or_path` of the chosen ones, by default their own.
+
+    Gives `candidates`, `accepted`, `unjudged`, `choices`, `without` (tasks of which no patch is accepted), `resolved` where
+    it is known of all chosen ones, and `faults`. Raises AtlasError for files that cannot be read, results that contradict
+    each other, and a score that is asked for and that the results do not have.
     """
 
 def critic(
@@ -2160,12 +2188,14 @@ def measure(
     population: Literal["attempted", "all"] = "attempted",
     beyond: Beyond = "clamp",
     max_k: int = 20,
+    ks: Sequence[int] = (),
     low_confidence: float = 65.0,
     longer_than: int = 50,
     resamples: int = 1000,
     seed: int = 0,
     bins: int = 10,
     target_precision: float | None = None,
+    value: Mapping[str, float] | None = None,
     calibrate: Literal["platt", "isotonic"] | None = None,
     calibrate_on: Sequence[str | os.PathLike[str]] = (),
     cascade_step: float | None = None,
@@ -2178,10 +2208,12 @@ def measure(
     `logs/run_evaluation/<run id>`, whose verdicts say which patches resolve their task and which tests pass.
     A task is attempted from the probability `tau` on; `percentiles` of the validation score decide what is
     shown, over patches of tasks that are 'attempted' or of 'all' (`population`). `beyond` is that of
-    `metrics.mean_at_k`, `max_k` the largest k. A test that is said to pass with at most `low_confidence`, 0 to
+    `metrics.mean_at_k`, `max_k` the largest k; `ks` are those that tables show. A test that is said to pass with at most `low_confidence`, 0 to
     100, and whose source has more than `longer_than` characters is taken to fail. Intervals come from
     `resamples` of tasks, with this `seed`; 0 makes none. Reliability diagrams have `bins` bins.
-    `target_precision`, 0 to 1, looks for the score from which on this share is right. `calibrate` is 'platt' or 'isotonic': each
+    `target_precision`, 0 to 1, looks for the score from which on this share is right. `value` says what a fix is worth (`fix`), what a
+    bug that stays open costs (`open`), what a run (`run`) and a person's look at a patch (`review`) cost: which thresholds lose
+    money. `calibrate` is 'platt' or 'isotonic': each
     half of the tasks is measured by a fit to the other one, or by a fit to the results files `calibrate_on`, of which tasks that are
     measured are left out. With `cascade_step`, 0.005 to 1, each two judges, the cheaper one first, are tried as a cascade over bands
     of doubt whose ends lie this far apart.
@@ -2203,12 +2235,14 @@ def policies_report(
     population: Literal["attempted", "all"] = "attempted",
     beyond: Beyond = "clamp",
     max_k: int = 20,
+    ks: Sequence[int] = (),
     low_confidence: float = 65.0,
     longer_than: int = 50,
     resamples: int = 1000,
     seed: int = 0,
     bins: int = 10,
     target_precision: float | None = None,
+    value: Mapping[str, float] | None = None,
     calibrate: Literal["platt", "isotonic"] | None = None,
     calibrate_on: Sequence[str | os.PathLike[str]] = (),
     cascade_step: float | None = None,

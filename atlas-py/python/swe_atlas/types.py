@@ -17,6 +17,8 @@ __all__ = [
     "CanaryReport",
     "Cause",
     "CheckedFile",
+    "ChoiceReport",
+    "ChosenPatch",
     "ClassTable",
     "CompatGrade",
     "Confirmation",
@@ -836,6 +838,37 @@ class CriticResult(TypedDict):
     patch_id: str
     label: str
     progress: float | None
+
+
+class _ChosenPatch(TypedDict):
+    instance_id: str
+    agent: str
+    patch_id: str
+    votes: int
+    accepted: int
+    candidates: int
+
+
+class ChosenPatch(_ChosenPatch, total=False):
+    """A patch that was chosen: how many accepted candidates say the same, itself included, of how many accepted ones
+    and candidates."""
+
+    score: float
+
+
+class _ChoiceReport(TypedDict):
+    candidates: int
+    accepted: int
+    unjudged: int
+    choices: list[ChosenPatch]
+    without: list[str]
+    faults: list[InputFault]
+
+
+class ChoiceReport(_ChoiceReport, total=False):
+    """What `choose` chose; `resolved` of the chosen ones resolve their task, where that is known of all."""
+
+    resolved: int
 
 
 class FittedThreshold(TypedDict):

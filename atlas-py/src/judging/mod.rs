@@ -1,10 +1,12 @@
-//! `abstain`, `review`, `critic`, `judge`, `judge_attempts` and `hints`.
+//! `abstain`, `review`, `critic`, `choose`, `judge`, `judge_attempts` and `hints`.
 
 mod ask;
+mod choice;
 mod critics;
 mod reports;
 mod rows;
 
+pub(crate) use choice::choose;
 pub(crate) use critics::critic;
 pub(crate) use reports::{AbstainReport, AttemptReport, CriticReport, JudgeReport, ReviewReport};
 pub(crate) use rows::{hints, judge, judge_attempts};

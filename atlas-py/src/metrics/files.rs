@@ -5,11 +5,12 @@ use crate::errors::{invalid, raised_json};
 use crate::report::Report;
 use crate::run::run_blocking;
 use atlas_judge::metrics::analysis::{AnalysisOptions, Population};
-use atlas_judge::metrics::{BeyondRuns, CalibrationMethod, LowConfidenceRule};
+use atlas_judge::metrics::{BeyondRuns, BugValue, CalibrationMethod, LowConfidenceRule};
 use atlas_pipeline::{MeasureInput, check_file};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What policies and critics reach, from their results.
@@ -67,6 +68,12 @@ impl Analysis {
     #[getter]
     fn critics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.report.field(py, "critics")
+    }
+
+    /// Whether critics, and proxies beside them, respect the progress of patches.
+    #[getter]
+    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.report.field(py, "progress")
     }
 
     /// What the reader must know to read the numbers rightly.
@@ -129,12 +136,14 @@ struct Options {
     population: String,
     beyond: String,
     max_k: u64,
+    ks: Vec<u64>,
     low_confidence: f64,
     longer_than: u64,
     resamples: usize,
     seed: u64,
     bins: usize,
     target_precision: Option<f64>,
+    value: Option<BTreeMap<String, f64>>,
     calibrate: Option<String>,
     calibrate_on: Vec<PathBuf>,
     cascade_step: Option<f64>,
@@ -156,6 +165,10 @@ impl Options {
         if self.max_k == 0 {
             return Err(invalid("max_k", "1 or more expected"));
         }
+        if self.ks.contains(&0) {
+            return Err(invalid("ks", "numbers of 1 or more expected"));
+        }
+        let value: Option<BugValue> = self.value.as_ref().map(value_of).transpose()?;
         let population = match self.population.as_str() {
             "attempted" => Population::Attempted,
             "all" => Population::All,
@@ -195,6 +208,7 @@ impl Options {
                 percentiles: self.percentiles,
                 population,
                 max_k: self.max_k,
+                table_ks: self.ks,
                 beyond,
                 rule: LowConfidenceRule {
                     max_confidence: self.low_confidence,
@@ -204,11 +218,21 @@ impl Options {
                 seed: self.seed,
                 bins: self.bins,
                 target_precision: target,
+                value,
                 calibrate,
                 cascade_step: step,
             },
         })
     }
+}
+
+/// Reads the four numbers as the command does.
+fn value_of(parts: &BTreeMap<String, f64>) -> PyResult<BugValue> {
+    let parts = parts
+        .iter()
+        .map(|(name, number)| format!("{name}={number}"));
+    let text = parts.collect::<Vec<_>>().join(",");
+    text.parse().map_err(|why: String| invalid("value", why))
 }
 
 /// Files that are read as one, and those of judges.
@@ -258,10 +282,12 @@ fn paths(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<PathBuf>> {
 /// `logs/run_evaluation/<run id>`, whose verdicts say which patches resolve their task and which tests pass.
 /// A task is attempted from the probability `tau` on; `percentiles` of the validation score decide what is
 /// shown, over patches of tasks that are 'attempted' or of 'all' (`population`). `beyond` is that of
-/// `metrics.mean_at_k`, `max_k` the largest k. A test that is said to pass with at most `low_confidence`, 0 to
+/// `metrics.mean_at_k`, `max_k` the largest k; `ks` are those that tables show. A test that is said to pass with at most `low_confidence`, 0 to
 /// 100, and whose source has more than `longer_than` characters is taken to fail. Intervals come from
 /// `resamples` of tasks, with this `seed`; 0 makes none. Reliability diagrams have `bins` bins.
-/// `target_precision`, 0 to 1, looks for the score from which on this share is right. `calibrate` is 'platt' or 'isotonic': each
+/// `target_precision`, 0 to 1, looks for the score from which on this share is right. `value` says what a fix is worth (`fix`), what a
+/// bug that stays open costs (`open`), what a run (`run`) and a person's look at a patch (`review`) cost: which thresholds lose
+/// money. `calibrate` is 'platt' or 'isotonic': each
 /// half of the tasks is measured by a fit to the other one, or by a fit to the results files `calibrate_on`, of which tasks that are
 /// measured are left out. With `cascade_step`, 0.005 to 1, each two judges, the cheaper one first, are tried as a cascade over bands
 /// of doubt whose ends lie this far apart.
@@ -270,11 +296,11 @@ fn paths(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<PathBuf>> {
 #[pyfunction]
 #[pyo3(signature = (
     results, *, evaluations=Vec::new(), tau=0.5, percentiles=vec![75.0, 90.0], population="attempted",
-    beyond="clamp", max_k=20, low_confidence=65.0, longer_than=50, resamples=1000, seed=0, bins=10,
-    target_precision=None, calibrate=None, calibrate_on=Vec::new(), cascade_step=None
+    beyond="clamp", max_k=20, ks=Vec::new(), low_confidence=65.0, longer_than=50, resamples=1000, seed=0,
+    bins=10, target_precision=None, value=None, calibrate=None, calibrate_on=Vec::new(), cascade_step=None
 ), text_signature = "(results, *, evaluations=(), tau=0.5, percentiles=(75.0, 90.0), \
-    population='attempted', beyond='clamp', max_k=20, low_confidence=65.0, longer_than=50, \
-    resamples=1000, seed=0, bins=10, target_precision=None, calibrate=None, calibrate_on=(), cascade_step=None)")]
+    population='attempted', beyond='clamp', max_k=20, ks=(), low_confidence=65.0, longer_than=50, \
+    resamples=1000, seed=0, bins=10, target_precision=None, value=None, calibrate=None, calibrate_on=(), cascade_step=None)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -288,12 +314,14 @@ pub(crate) fn measure(
     population: &str,
     beyond: &str,
     max_k: u64,
+    ks: Vec<u64>,
     low_confidence: f64,
     longer_than: u64,
     resamples: usize,
     seed: u64,
     bins: usize,
     target_precision: Option<f64>,
+    value: Option<BTreeMap<String, f64>>,
     calibrate: Option<String>,
     calibrate_on: Vec<PathBuf>,
     cascade_step: Option<f64>,
@@ -304,12 +332,14 @@ pub(crate) fn measure(
         population: population.to_owned(),
         beyond: beyond.to_owned(),
         max_k,
+        ks,
         low_confidence,
         longer_than,
         resamples,
         seed,
         bins,
         target_precision,
+        value,
         calibrate,
         calibrate_on,
         cascade_step,
@@ -328,12 +358,13 @@ pub(crate) fn measure(
 #[pyfunction]
 #[pyo3(signature = (
     results, out, *, title="Policies and critics", evaluations=Vec::new(), tau=0.5,
-    percentiles=vec![75.0, 90.0], population="attempted", beyond="clamp", max_k=20, low_confidence=65.0,
-    longer_than=50, resamples=1000, seed=0, bins=10,
-    target_precision=None, calibrate=None, calibrate_on=Vec::new(), cascade_step=None
+    percentiles=vec![75.0, 90.0], population="attempted", beyond="clamp", max_k=20, ks=Vec::new(),
+    low_confidence=65.0, longer_than=50, resamples=1000, seed=0, bins=10,
+    target_precision=None, value=None, calibrate=None, calibrate_on=Vec::new(), cascade_step=None
 ), text_signature = "(results, out, *, title='Policies and critics', evaluations=(), tau=0.5, \
-    percentiles=(75.0, 90.0), population='attempted', beyond='clamp', max_k=20, low_confidence=65.0, \
-    longer_than=50, resamples=1000, seed=0, bins=10, target_precision=None, calibrate=None, calibrate_on=(), cascade_step=None)")]
+    percentiles=(75.0, 90.0), population='attempted', beyond='clamp', max_k=20, ks=(), low_confidence=65.0, \
+    longer_than=50, resamples=1000, seed=0, bins=10, target_precision=None, value=None, calibrate=None, \
+    calibrate_on=(), cascade_step=None)")]
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,
@@ -350,12 +381,14 @@ pub(crate) fn policies_report(
     population: &str,
     beyond: &str,
     max_k: u64,
+    ks: Vec<u64>,
     low_confidence: f64,
     longer_than: u64,
     resamples: usize,
     seed: u64,
     bins: usize,
     target_precision: Option<f64>,
+    value: Option<BTreeMap<String, f64>>,
     calibrate: Option<String>,
     calibrate_on: Vec<PathBuf>,
     cascade_step: Option<f64>,
@@ -366,12 +399,14 @@ pub(crate) fn policies_report(
         population: population.to_owned(),
         beyond: beyond.to_owned(),
         max_k,
+        ks,
         low_confidence,
         longer_than,
         resamples,
         seed,
         bins,
         target_precision,
+        value,
         calibrate,
         calibrate_on,
         cascade_step,

@@ -1,7 +1,7 @@
 //! What judges cost, beside how good they are.
 
 use super::tables::Table;
-use super::{Analysis, ByInstance, CriticAnalysis, PolicyAnalysis, counted, critic_name, decimal};
+use super::{Analysis, Bugs, CriticAnalysis, PolicyAnalysis, counted, critic_name, decimal};
 use crate::metrics::results::{Cost, LineCost};
 use crate::metrics::{ratio, share};
 use serde::Serialize;
@@ -68,7 +68,7 @@ pub struct MemberCostAnalysis {
 
 /// The judges of a file of which any line tells a cost.
 pub(super) fn analyse(
-    by_instance: &ByInstance<'_>,
+    by_instance: &Bugs<'_>,
     policies: Option<&PolicyAnalysis>,
     critics: &[CriticAnalysis],
 ) -> Vec<CostAnalysis> {

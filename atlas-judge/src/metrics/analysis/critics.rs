@@ -1,10 +1,13 @@
 //! Paper 004's tables and figures over the critics of a results file.
 
-use super::AnalysisOptions;
 use super::calibration::{self, CalibrationAnalysis, Other, Scored};
+use super::lengths::{LengthBin, by_length};
+use super::order::{AgentOrder, orders, standing};
+use super::{AnalysisOptions, Bugs};
 use crate::metrics::results::{CandidateResult, CriticResult};
 use crate::metrics::{
-    self as m, Confusion, CorrelationSummary, RandomBaseline, TestPrediction, aggregate_critic,
+    self as m, Confusion, CorrelationSummary, PrecisionRecallCurve, RandomBaseline, Spread,
+    TestPrediction, aggregate_critic,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -47,14 +50,33 @@ pub struct CriticAnalysis {
     pub pass_rate_correlation: Option<f64>,
     /// Agent by agent.
     pub agents: Vec<AgentCritic>,
-    /// Instance by instance, over the agents: do the predicted shares order the agents as the actual
-    /// ones do? Instances with fewer than two agents are not in it.
+    /// Instance by instance, over the agents: do the predicted shares, or the critic's own score, order the agents as the
+    /// actual shares do? Instances with fewer than two agents are not in it.
     pub instance_correlations: CorrelationSummary,
     /// The defined ones of them, in tenths from -1 to 1; the last one holds exactly 1 as well.
     pub correlation_histogram: Vec<u64>,
+    /// Predictions by length of the test; empty where no length is known.
+    pub lengths: Vec<LengthBin>,
+    /// The critic's own score against right, patch by patch; absent where it has none.
+    pub score: Option<CriticScores>,
+    /// Agents in the critic's order and in the true one, over all tasks; empty with fewer than two.
+    pub orders: Vec<AgentOrder>,
     /// Confidences, as shares of 100, against predictions that came true, test by test. The word on a patch as a whole is
     /// one of them. Absent where no test's end is known, or where all confidences are 0, as a baseline's.
     pub calibration: Option<CalibrationAnalysis>,
+}
+
+/// A critic's own score, patch by patch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CriticScores {
+    /// Patches with a score.
+    pub patches: u64,
+    /// Average precision; positive is: the patch resolves its task.
+    pub average_precision: Option<f64>,
+    /// The precision of taking every patch.
+    pub no_skill: Option<f64>,
+    /// Precision against recall over the threshold.
+    pub curve: Option<PrecisionRecallCurve>,
 }
 
 /// Predictions of similar confidence.
@@ -98,12 +120,20 @@ pub struct AgentCritic {
     pub actual_pass_rate: Option<f64>,
     /// Spearman's correlation of the two shares over the agent's patches.
     pub correlation: Option<f64>,
+    /// How the predicted shares are spread (paper 004, Figure 4 left).
+    pub predicted_spread: Option<Spread>,
+    /// How the actual ones are.
+    pub actual_spread: Option<Spread>,
+    /// Patches by predicted share, in tenths, and 1 in the last.
+    pub predicted_tenths: Vec<u64>,
+    /// Patches by actual share, likewise.
+    pub actual_tenths: Vec<u64>,
 }
 
 /// All critics, by variant.
 pub(super) fn analyse(
-    by_instance: &BTreeMap<&str, Vec<&CandidateResult>>,
-    other: Option<&BTreeMap<&str, Vec<&CandidateResult>>>,
+    by_instance: &Bugs<'_>,
+    other: Option<&Bugs<'_>>,
     options: &AnalysisOptions,
     notes: &mut Vec<String>,
 ) -> Vec<CriticAnalysis> {
@@ -139,6 +169,9 @@ pub(super) fn analyse(
             let other = other.map_or(Other::None, |other| {
                 Other::Scores(confidences(variant, other))
             });
+            found.lengths = by_length(variant, by_instance);
+            found.score = scores(variant, by_instance);
+            found.orders = orders(variant, by_instance, options);
             let scored = confidences(variant, by_instance);
             if scored.iter().any(|item| item.score > 0.0) {
                 found.calibration = calibration::analyse(&scored, &other, options);
@@ -148,11 +181,21 @@ pub(super) fn analyse(
         .collect()
 }
 
+fn scores(variant: &str, bugs: &Bugs<'_>) -> Option<CriticScores> {
+    let patches = bugs.values().flatten();
+    let items: Vec<(bool, f64)> = patches
+        .filter_map(|patch| Some((patch.resolved, patch.critics.get(variant)?.score?)))
+        .collect();
+    (!items.is_empty()).then(|| CriticScores {
+        patches: items.len() as u64,
+        average_precision: m::average_precision(&items),
+        no_skill: m::no_skill_precision(&items),
+        curve: m::precision_recall_curve(&items),
+    })
+}
+
 /// A critic's confidences, each with whether its prediction came true.
-fn confidences<'a>(
-    variant: &str,
-    bugs: &BTreeMap<&'a str, Vec<&'a CandidateResult>>,
-) -> Vec<Scored<'a>> {
+fn confidences<'a>(variant: &str, bugs: &Bugs<'a>) -> Vec<Scored<'a>> {
     let mut found = Vec::new();
     for patch in bugs.values().flatten() {
         let truths: HashMap<&str, bool> = patch
@@ -224,7 +267,7 @@ impl Collector {
     fn collect(
         mut self,
         variant: &str,
-        by_instance: &BTreeMap<&str, Vec<&CandidateResult>>,
+        by_instance: &Bugs<'_>,
         options: &AnalysisOptions,
     ) -> CriticAnalysis {
         self.confidence = (0..20)
@@ -236,7 +279,11 @@ impl Collector {
         for patches in by_instance.values() {
             let mut by_agent: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
             for patch in patches {
-                if let Some(rates) = self.patch(variant, patch, options) {
+                let Some(said) = patch.critics.get(variant) else {
+                    continue;
+                };
+                self.patch(patch, said, options);
+                if let Some(rates) = standing(patch, said) {
                     by_agent.entry(&patch.agent).or_default().push(rates);
                 }
             }
@@ -257,14 +304,8 @@ impl Collector {
         self.finish(variant)
     }
 
-    /// Counts one patch; gives its predicted and actual share of passing tests.
-    fn patch(
-        &mut self,
-        variant: &str,
-        patch: &CandidateResult,
-        options: &AnalysisOptions,
-    ) -> Option<(f64, f64)> {
-        let said = patch.critics.get(variant)?;
+    /// Counts one patch.
+    fn patch(&mut self, patch: &CandidateResult, said: &CriticResult, options: &AnalysisOptions) {
         let truths: HashMap<&str, (bool, Option<u64>)> = patch
             .tests
             .iter()
@@ -288,7 +329,7 @@ impl Collector {
             aggregate_critic(&predictions, Some(&options.rule)),
         ) else {
             self.empty += 1;
-            return None;
+            return;
         };
         let agent = self.agents.entry(patch.agent.clone()).or_default();
         self.patches += 1;
@@ -327,12 +368,15 @@ impl Collector {
             self.micro_with_rule.add(*passed, ruled.passes[at]);
             agent.micro.add(*passed, plain.passes[at]);
         }
-        let rates = (m::share(predicted, known)?, m::share(actual, known)?);
+        let (Some(predicted), Some(actual)) = (m::share(predicted, known), m::share(actual, known))
+        else {
+            return;
+        };
+        let rates = (predicted, actual);
         self.rates.push(rates);
         agent.rates.push(rates);
-        let bin = |rate: f64| bin_of(rate * 10.0, RATE_BINS);
-        *self.cells.entry((bin(rates.0), bin(rates.1))).or_default() += 1;
-        Some(rates)
+        let cell = (tenth(predicted), tenth(actual));
+        *self.cells.entry(cell).or_default() += 1;
     }
 
     fn finish(self, variant: &str) -> CriticAnalysis {
@@ -374,17 +418,41 @@ impl Collector {
                     predicted_pass_rate: mean_of(&of.rates, |rates| rates.0),
                     actual_pass_rate: mean_of(&of.rates, |rates| rates.1),
                     correlation: correlation(&of.rates),
+                    predicted_spread: m::spread(&side(&of.rates, |rates| rates.0)),
+                    actual_spread: m::spread(&side(&of.rates, |rates| rates.1)),
+                    predicted_tenths: tenths(&side(&of.rates, |rates| rates.0)),
+                    actual_tenths: tenths(&side(&of.rates, |rates| rates.1)),
                 })
                 .collect(),
             instance_correlations: m::summarise_correlations(&self.rhos),
             correlation_histogram: histogram,
+            lengths: Vec::new(),
+            score: None,
+            orders: Vec::new(),
             calibration: None,
         }
     }
 }
 
+fn side(rates: &[(f64, f64)], of: fn(&(f64, f64)) -> f64) -> Vec<f64> {
+    rates.iter().map(of).collect()
+}
+
 fn mean_of(rates: &[(f64, f64)], of: fn(&(f64, f64)) -> f64) -> Option<f64> {
-    m::bootstrap::mean(&rates.iter().map(of).collect::<Vec<f64>>())
+    m::bootstrap::mean(&side(rates, of))
+}
+
+/// The tenth of a share; 1 is in the last.
+fn tenth(rate: f64) -> usize {
+    bin_of(rate * 10.0, RATE_BINS)
+}
+
+fn tenths(rates: &[f64]) -> Vec<u64> {
+    let mut found = vec![0; RATE_BINS];
+    for rate in rates {
+        found[tenth(*rate)] += 1;
+    }
+    found
 }
 
 fn correlation(rates: &[(f64, f64)]) -> Option<f64> {

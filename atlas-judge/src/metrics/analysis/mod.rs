@@ -4,26 +4,40 @@ mod calibration;
 mod cascade;
 mod costs;
 mod critics;
+mod lengths;
+mod order;
 mod paired;
 mod policies;
+mod progress;
+mod scores;
+mod sizes;
 mod tables;
+mod value;
 
 pub use calibration::{
     CalibratedScores, CalibrationAnalysis, CalibrationFit, TargetPoint, calibration_half,
 };
 pub use cascade::{CascadeCurve, CascadePoint, cascade_curves};
 pub use costs::{CostAnalysis, MeanCost, MemberCostAnalysis};
-pub use critics::{AgentCritic, ConfidenceBin, CriticAnalysis, PassRateCell, WHOLE_PATCH};
+pub use critics::{
+    AgentCritic, ConfidenceBin, CriticAnalysis, CriticScores, PassRateCell, WHOLE_PATCH,
+};
+pub use lengths::LengthBin;
+pub use order::{AgentOrder, AgentStanding, OrderedBy};
 pub use paired::{Change, PairedDifference};
-pub use policies::{AbstentionAnalysis, FunnelStep, PolicyAnalysis, PolicyRow, ScoreAnalysis};
+pub use policies::{FunnelStep, PolicyAnalysis, PolicyRow};
+pub use progress::ProgressAnalysis;
+pub use scores::{AbstentionAnalysis, ProbabilityBin, ScoreAnalysis};
+pub use sizes::{DecidedSizes, PatchSizes};
+pub use value::{SweptPoint, ValueAnalysis, ValueSweep};
 
 pub(crate) use tables::{
     Calibrations, Table, calibration_tables, counted, critic_name, decimal, differences,
-    method_name,
+    method_name, percent,
 };
 
 use super::results::{CandidateResult, Results};
-use super::{BeyondRuns, CalibrationMethod, LowConfidenceRule};
+use super::{BeyondRuns, BugValue, CalibrationMethod, LowConfidenceRule};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -54,6 +68,10 @@ pub struct AnalysisOptions {
     pub population: Population,
     /// The largest `k` of curves; 20, as in paper 002. Never more than the most runs on a bug.
     pub max_k: u64,
+    /// The values of `k` that tables have a column for; 1, 3, 5, 10, 20 and the largest if empty. They are measured
+    /// however large `max_k` is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub table_ks: Vec<u64>,
     /// What happens where a bug has fewer runs than `k`.
     pub beyond: BeyondRuns,
     /// The rule for a critic's unsure predictions.
@@ -67,6 +85,9 @@ pub struct AnalysisOptions {
     /// A precision, 0 to 1, for which thresholds are looked for; none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_precision: Option<f64>,
+    /// What a fix is worth, and what is paid for it; not known, as the paper gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<BugValue>,
     /// How scores are calibrated; not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibrate: Option<CalibrationMethod>,
@@ -83,12 +104,14 @@ impl Default for AnalysisOptions {
             percentiles: vec![75.0, 90.0],
             population: Population::default(),
             max_k: 20,
+            table_ks: Vec::new(),
             beyond: BeyondRuns::default(),
             rule: LowConfidenceRule::default(),
             resamples: 1000,
             seed: 0,
             bins: 10,
             target_precision: None,
+            value: None,
             calibrate: None,
             cascade_step: None,
         }
@@ -125,6 +148,9 @@ pub struct Analysis {
     /// Cascades of each two judges, where they are asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cascades: Vec<CascadeCurve>,
+    /// Whether critics, and proxies beside them, respect the progress of patches; empty where no patch is known to be
+    /// further than another one of its task.
+    pub progress: Vec<ProgressAnalysis>,
     /// What the reader must know to read the numbers rightly.
     pub notes: Vec<String>,
 }
@@ -144,6 +170,7 @@ impl Analysis {
             critics: Vec::new(),
             costs: Vec::new(),
             cascades: Vec::new(),
+            progress: Vec::new(),
             notes: Vec::new(),
         };
         for (at, (b, of_b)) in parts.iter().enumerate() {
@@ -184,6 +211,9 @@ impl Analysis {
             for critic in &mut part.critics {
                 critic.variant = named(&critic.variant);
             }
+            for score in &mut part.progress {
+                score.name = named(&score.name);
+            }
             let new: Vec<String> = part.notes.iter().map(|note| named(note)).collect();
             all.notes.extend(new);
             all.policies.append(&mut part.policies);
@@ -192,6 +222,7 @@ impl Analysis {
             }
             all.critics.append(&mut part.critics);
             all.costs.append(&mut part.costs);
+            all.progress.append(&mut part.progress);
             all.judges.push(name);
         }
         all
@@ -222,10 +253,11 @@ pub fn analyse_calibrated_on(
     analyse_both(results, Some(other), options)
 }
 
-type ByInstance<'a> = BTreeMap<&'a str, Vec<&'a CandidateResult>>;
+/// The patches of each task.
+type Bugs<'a> = BTreeMap<&'a str, Vec<&'a CandidateResult>>;
 
-fn by_instance<'a>(candidates: impl Iterator<Item = &'a CandidateResult>) -> ByInstance<'a> {
-    let mut found = ByInstance::new();
+fn by_instance<'a>(candidates: impl Iterator<Item = &'a CandidateResult>) -> Bugs<'a> {
+    let mut found = Bugs::new();
     for candidate in candidates {
         let patches = found.entry(candidate.instance_id.as_str()).or_default();
         patches.push(candidate);
@@ -234,7 +266,7 @@ fn by_instance<'a>(candidates: impl Iterator<Item = &'a CandidateResult>) -> ByI
 }
 
 /// The patches of one agent.
-fn of_agent<'a>(bugs: &ByInstance<'a>, agent: &str) -> ByInstance<'a> {
+fn of_agent<'a>(bugs: &Bugs<'a>, agent: &str) -> Bugs<'a> {
     let patches = bugs.values().flatten().copied();
     by_instance(patches.filter(|patch| patch.agent == agent))
 }
@@ -304,16 +336,13 @@ fn analyse_both(
         differences: Vec::new(),
         critics,
         cascades: Vec::new(),
+        progress: progress::analyse(&by_instance, options),
         notes,
     })
 }
 
 /// The other results without tasks that are measured: a fit must not have seen what it is measured on.
-fn fit_input<'a>(
-    other: &'a Results,
-    measured: &ByInstance<'_>,
-    notes: &mut Vec<String>,
-) -> ByInstance<'a> {
+fn fit_input<'a>(other: &'a Results, measured: &Bugs<'_>, notes: &mut Vec<String>) -> Bugs<'a> {
     let mut found = by_instance(other.candidates.iter());
     let all = found.len();
     found.retain(|instance, _| !measured.contains_key(instance));

@@ -1,15 +1,17 @@
 //! Paper 002's tables and figures over the patches of a results file.
 
-use super::calibration::{self, CalibrationAnalysis, Other, Scored};
 use super::paired::{PairedDifference, PatchKey};
-use super::{AnalysisOptions, Population};
+use super::scores::{self, AbstentionAnalysis, ScoreAnalysis};
+use super::sizes::{self, DecidedSizes, SizedPatch};
+use super::value::{self, ValueAnalysis};
+use super::{AnalysisOptions, Bugs, Population};
 use crate::metrics::results::CandidateResult;
 use crate::metrics::{
     self as m, AtK, BugRuns, ConfidenceInterval, Confusion, Cutoff, FalsePositiveRates, KeptPatch,
-    PrecisionRecallCurve, ReachedPatch, Run, TooFewRuns, TypedBug,
+    ReachedPatch, Run, TooFewRuns, TypedBug,
 };
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Policies over one set of patches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,7 +26,7 @@ pub struct PolicyAnalysis {
     pub patches: u64,
     /// Right patches.
     pub resolved: u64,
-    /// The values of `k`: 1 to the most runs on a bug, at most the options' `max_k`.
+    /// The values of `k`: 1 to the most runs on a bug, at most the options' `max_k` or the largest of `table_ks`.
     pub ks: Vec<u64>,
     /// The policies that the lines allow; the first one shows everything.
     pub policies: Vec<PolicyRow>,
@@ -37,8 +39,14 @@ pub struct PolicyAnalysis {
     pub abstention: Option<AbstentionAnalysis>,
     /// The validation score over patches that reached validation.
     pub score: Option<ScoreAnalysis>,
+    /// What thresholds are worth; absent where nothing is said of values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<ValueAnalysis>,
     /// What the reader must know.
     pub notes: Vec<String>,
+    /// The options' `table_ks`.
+    #[serde(skip)]
+    pub(super) table_ks: Vec<u64>,
     /// The patches, in the order of the rows' decisions.
     #[serde(skip)]
     pub(super) keys: Vec<PatchKey>,
@@ -88,6 +96,9 @@ pub struct PolicyRow {
     pub pass_and_validation_at: BTreeMap<u64, AtK>,
     /// `k` to validation recall@k.
     pub recall_at: BTreeMap<u64, AtK>,
+    /// The sizes of patches that got as far as the last stage, as those that validation judged (paper 002, Figure 15);
+    /// absent where no size is known.
+    pub sizes: Option<DecidedSizes>,
     /// The lift at 1 by `kind`; a kind without a number has none.
     pub lift: BTreeMap<String, Option<f64>>,
     /// Of each patch whether it is shown; none where it is not judged.
@@ -96,7 +107,7 @@ pub struct PolicyRow {
 }
 
 /// One step of the funnel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FunnelStep {
     /// What is left.
     pub name: String,
@@ -106,46 +117,9 @@ pub struct FunnelStep {
     pub patches: u64,
     /// Right ones among them.
     pub resolved: u64,
-}
-
-/// The abstention policy, task by task.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AbstentionAnalysis {
-    /// Tasks with a probability.
-    pub bugs: u64,
-    /// Attempted against fixable: a task is fixable if a run on it is right.
-    pub counts: Confusion,
-    /// Tasks whose lines give different probabilities; their mean counts.
-    pub disagreeing: u64,
-    /// Where the probabilities come from.
-    pub source: String,
-    /// Average precision.
-    pub average_precision: Option<f64>,
-    /// The precision of attempting everything.
-    pub no_skill: Option<f64>,
-    /// Precision against recall.
-    pub curve: Option<PrecisionRecallCurve>,
-    /// The Wasserstein-1 distance between probabilities and success rates.
-    pub wasserstein: Option<f64>,
-    /// Probabilities against right, patch by patch: what was asked for is the chance of one run.
-    pub calibration: Option<CalibrationAnalysis>,
-}
-
-/// The validation score, patch by patch.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ScoreAnalysis {
-    /// Patches with a score.
-    pub patches: u64,
-    /// Where the scores come from.
-    pub source: String,
-    /// Average precision.
-    pub average_precision: Option<f64>,
-    /// The precision of showing everything that reached validation.
-    pub no_skill: Option<f64>,
-    /// Precision against recall.
-    pub curve: Option<PrecisionRecallCurve>,
-    /// Scores against right, patch by patch.
-    pub calibration: Option<CalibrationAnalysis>,
+    /// Filtered success@1 (paper 002, Figure 9): the mean, over tasks with a patch that is left, of the share of right
+    /// ones among those.
+    pub success_at_1: Option<f64>,
 }
 
 /// Which parts the lines of a set have at all.
@@ -155,12 +129,15 @@ struct Said {
     stages: bool,
     validation: bool,
     scores: bool,
+    sizes: bool,
 }
 
 /// The stages of a policy.
 #[derive(Clone, Copy)]
 struct Stages {
     abstention: bool,
+    /// Hides empty patches.
+    nonempty: bool,
     deterministic: bool,
     validation: Validation,
 }
@@ -171,8 +148,6 @@ enum Validation {
     Judgement,
     Percentile(f64),
 }
-
-type Bugs<'a> = BTreeMap<&'a str, Vec<&'a CandidateResult>>;
 
 /// A patch under a policy.
 struct Decided {
@@ -194,17 +169,22 @@ pub(super) fn analyse(
         patches().filter(|patch| test(patch)).count() as u64
     };
     let most = bugs.values().map(Vec::len).max().unwrap_or(0) as u64;
-    let ks: Vec<u64> = (1..=most.min(options.max_k)).collect();
+    let max_k = options
+        .table_ks
+        .iter()
+        .copied()
+        .fold(options.max_k, u64::max);
+    let ks: Vec<u64> = (1..=most.min(max_k)).collect();
     let mut notes = Vec::new();
-    let score_source = one_source(
+    let score_source = scores::one_source(
         "validation scores",
-        score_sources(bugs),
+        scores::score_sources(bugs),
         "percentile policies and the curve of scores are",
         &mut notes,
     );
-    let abstention_source = one_source(
+    let abstention_source = scores::one_source(
         "abstention probabilities",
-        abstention_sources(bugs),
+        scores::abstention_sources(bugs),
         "the curve and the distance of abstention are",
         &mut notes,
     );
@@ -213,10 +193,12 @@ pub(super) fn analyse(
         stages: count(&|patch| patch.deterministic.is_some()) > 0,
         validation: count(&|patch| patch.validation.is_some()) > 0,
         scores: score_source.is_some(),
+        sizes: count(&|patch| patch.patch_size.is_some()) > 0,
     };
     let mut rows = Vec::new();
     let plain = Stages {
         abstention: false,
+        nonempty: false,
         deterministic: false,
         validation: Validation::None,
     };
@@ -227,6 +209,13 @@ pub(super) fn analyse(
             ..plain
         };
         chains.push(("abstention".to_owned(), stages));
+        if said.sizes {
+            let stages = Stages {
+                nonempty: true,
+                ..stages
+            };
+            chains.push(("abstention without empty patches".to_owned(), stages));
+        }
     }
     if said.stages {
         let stages = Stages {
@@ -234,6 +223,13 @@ pub(super) fn analyse(
             ..plain
         };
         chains.push(("deterministic stages".to_owned(), stages));
+        if said.abstention {
+            let stages = Stages {
+                abstention: true,
+                ..stages
+            };
+            chains.push(("abstention + deterministic stages".to_owned(), stages));
+        }
     }
     if said.validation {
         let mut kinds = vec![("validation".to_owned(), Validation::Judgement)];
@@ -259,6 +255,7 @@ pub(super) fn analyse(
                     abstention,
                     deterministic: true,
                     validation: *validation,
+                    ..plain
                 };
                 chains.push((name, stages));
             }
@@ -289,9 +286,16 @@ pub(super) fn analyse(
         ks,
         policies: rows,
         funnel: funnel(bugs, said, options),
-        abstention: abstention_source.map(|source| abstention(bugs, other, &source, options)),
-        score: score_source.map(|source| score(bugs, other, &source, options)),
+        value: value::analyse(
+            bugs,
+            (abstention_source.is_some(), score_source.is_some()),
+            options,
+        ),
+        abstention: abstention_source
+            .map(|source| scores::abstention(bugs, other, &source, options)),
+        score: score_source.map(|source| scores::score(bugs, other, &source, options)),
         differences: Vec::new(),
+        table_ks: options.table_ks.clone(),
         keys: patches()
             .map(|patch| PatchKey {
                 instance: patch.instance_id.clone(),
@@ -303,70 +307,6 @@ pub(super) fn analyse(
         notes,
     })
 }
-
-fn score_sources<'a>(bugs: &'a Bugs<'_>) -> impl Iterator<Item = &'a str> {
-    bugs.values().flatten().filter_map(|patch| {
-        let validation = patch.validation.as_ref()?;
-        validation.score.map(|_| validation.source.as_str())
-    })
-}
-
-fn abstention_sources<'a>(bugs: &'a Bugs<'_>) -> impl Iterator<Item = &'a str> {
-    let patches = bugs.values().flatten();
-    patches.filter_map(|patch| Some(patch.abstention.as_ref()?.source.as_str()))
-}
-
-/// The scores of other results, where they are of the same source as the measured ones.
-fn other_scores<'a>(
-    other: Option<&Bugs<'a>>,
-    is_same_source: impl Fn(&Bugs<'a>) -> bool,
-    scores: impl Fn(&Bugs<'a>) -> Vec<Scored<'a>>,
-) -> Other<'a> {
-    match other {
-        None => Other::None,
-        Some(bugs) if !is_same_source(bugs) => {
-            Other::Unusable("the other results have scores of another source")
-        }
-        Some(bugs) => Other::Scores(scores(bugs)),
-    }
-}
-
-/// The one source of numbers, or a note that there are several.
-fn one_source<'a>(
-    what: &str,
-    sources: impl Iterator<Item = &'a str>,
-    left_out: &str,
-    notes: &mut Vec<String>,
-) -> Option<String> {
-    let sources: BTreeSet<&str> = sources.collect();
-    if sources.len() > 1 {
-        let names: Vec<&str> = sources.into_iter().collect();
-        notes.push(format!(
-            "{what} come from different sources ({}), which cannot be compared: {left_out} left out.",
-            names.join(", ")
-        ));
-        return None;
-    }
-    if sources.contains(MISSING) {
-        // A rejected patch has the score 0 all the same: a percentile over those would show nothing.
-        notes.push(format!(
-            "{what}: the model told none, so {left_out} left out."
-        ));
-        return None;
-    }
-    if sources.contains(MIXED) {
-        notes.push(format!(
-            "{what} are several judges' and not calibrated, and do not compare: {left_out} left out."
-        ));
-        return None;
-    }
-    sources.first().map(|source| (*source).to_owned())
-}
-
-/// The source of what no source tells.
-const MISSING: &str = "missing";
-/// That of numbers of several scales.
-const MIXED: &str = "mixed";
 
 impl Stages {
     /// The policy's word on a patch; none where the lines do not say what it needs.
@@ -381,7 +321,9 @@ impl Stages {
         } else {
             true
         };
-        let reached = attempt && (!self.deterministic || passed_stages(patch)?);
+        let reached = attempt
+            && (!self.nonempty || patch.patch_size.as_ref()?.files > 0)
+            && (!self.deterministic || passed_stages(patch)?);
         let accepted = reached
             && match self.validation {
                 Validation::None => true,
@@ -425,7 +367,7 @@ impl Stages {
 
 /// Whether the patch passed the deterministic stages; none where they were not run, as for a patch of a task
 /// that was not attempted. Of a validation that says nothing of them there were none.
-fn passed_stages(patch: &CandidateResult) -> Option<bool> {
+pub(super) fn passed_stages(patch: &CandidateResult) -> Option<bool> {
     match &patch.deterministic {
         Some(found) => Some(found.passed),
         None => patch.validation.as_ref().map(|_| true),
@@ -452,6 +394,7 @@ fn row(
     let mut shown_by_bug: Vec<(f64, f64)> = Vec::with_capacity(bugs.len());
     let mut at_1: Vec<f64> = Vec::new();
     let mut said: Vec<Option<bool>> = Vec::new();
+    let mut sized: Vec<SizedPatch> = Vec::new();
     for patches in bugs.values() {
         let mut bug = BugRuns {
             attempt: true,
@@ -470,6 +413,11 @@ fn row(
             counts.add(decided.success, accepted);
             if decided.reached {
                 counts_reached.add(decided.success, accepted);
+                sized.extend(patch.patch_size.map(|size| SizedPatch {
+                    size,
+                    right: decided.success,
+                    accepted,
+                }));
             }
             reached.push(ReachedPatch {
                 success: decided.success,
@@ -529,6 +477,7 @@ fn row(
         success_at_1_interval: m::bootstrap_mean(&at_1, options.resamples, options.seed, 95.0),
         pass_and_validation_at: at(m::pass_and_validation_at_k)?,
         recall_at: at(m::validation_recall_at_k)?,
+        sizes: sizes::by_decision(&sized),
         lift: m::lift_by_type(&typed),
         counts,
         decided: said,
@@ -538,13 +487,14 @@ fn row(
 fn funnel(bugs: &Bugs<'_>, said: Said, options: &AnalysisOptions) -> Vec<FunnelStep> {
     let plain = Stages {
         abstention: said.abstention,
+        nonempty: false,
         deterministic: false,
         validation: Validation::None,
     };
     let full = |validation| Stages {
-        abstention: said.abstention,
         deterministic: true,
         validation,
+        ..plain
     };
     let mut steps = vec![(
         "candidates".to_owned(),
@@ -583,7 +533,9 @@ fn funnel(bugs: &Bugs<'_>, said: Said, options: &AnalysisOptions) -> Vec<FunnelS
                 bugs: 0,
                 patches: 0,
                 resolved: 0,
+                success_at_1: None,
             };
+            let mut shares = Vec::new();
             for patches in bugs.values() {
                 let left = patches.iter().filter(|patch| {
                     stages
@@ -598,110 +550,10 @@ fn funnel(bugs: &Bugs<'_>, said: Said, options: &AnalysisOptions) -> Vec<FunnelS
                 step.bugs += u64::from(some > 0);
                 step.patches += some;
                 step.resolved += right;
+                shares.extend(m::share(right, some));
             }
+            step.success_at_1 = m::bootstrap::mean(&shares);
             step
         })
         .collect()
-}
-
-/// The probabilities of success, run by run: that one of many runs succeeds is more likely than was asked for.
-fn chances<'a>(bugs: &Bugs<'a>) -> Vec<Scored<'a>> {
-    bugs.values()
-        .flatten()
-        .filter_map(|patch| {
-            Some(Scored {
-                instance: &patch.instance_id,
-                truth: patch.resolved,
-                score: patch.abstention.as_ref()?.probability,
-            })
-        })
-        .collect()
-}
-
-fn abstention(
-    bugs: &Bugs<'_>,
-    other: Option<&Bugs<'_>>,
-    source: &str,
-    options: &AnalysisOptions,
-) -> AbstentionAnalysis {
-    let (mut items, mut rates) = (Vec::new(), Vec::new());
-    let mut counts = Confusion::default();
-    let mut disagreeing = 0;
-    for patches in bugs.values() {
-        let mut said: Vec<f64> = patches
-            .iter()
-            .filter_map(|patch| Some(patch.abstention.as_ref()?.probability))
-            .collect();
-        said.sort_unstable_by(f64::total_cmp); // the order of lines changes no digit
-        let Some(first) = said.first() else {
-            continue;
-        };
-        let same = said.iter().all(|p| (p - first).abs() < 1e-12);
-        disagreeing += u64::from(!same);
-        // The mean of equal numbers may differ from them in its last digit, and so at the threshold.
-        let p = if same {
-            *first
-        } else {
-            m::bootstrap::mean(&said).unwrap_or(*first)
-        };
-        let right = patches.iter().filter(|patch| patch.resolved).count() as u64;
-        counts.add(right > 0, p >= options.tau);
-        items.push((right > 0, p));
-        rates.extend(m::share(right, patches.len() as u64));
-    }
-    let probabilities: Vec<f64> = items.iter().map(|item| item.1).collect();
-    let other = other_scores(
-        other,
-        |bugs| abstention_sources(bugs).all(|found| found == source),
-        chances,
-    );
-    AbstentionAnalysis {
-        bugs: items.len() as u64,
-        counts,
-        disagreeing,
-        source: source.to_owned(),
-        average_precision: m::average_precision(&items),
-        no_skill: m::no_skill_precision(&items),
-        curve: m::precision_recall_curve(&items),
-        wasserstein: m::wasserstein_1(&probabilities, &rates),
-        calibration: calibration::analyse(&chances(bugs), &other, options),
-    }
-}
-
-/// The scores of what reached validation.
-fn scores<'a>(bugs: &Bugs<'a>) -> Vec<Scored<'a>> {
-    bugs.values()
-        .flatten()
-        .filter(|patch| passed_stages(patch) == Some(true))
-        .filter_map(|patch| {
-            Some(Scored {
-                instance: &patch.instance_id,
-                truth: patch.resolved,
-                score: patch.validation.as_ref()?.score?,
-            })
-        })
-        .collect()
-}
-
-fn score(
-    bugs: &Bugs<'_>,
-    other: Option<&Bugs<'_>>,
-    source: &str,
-    options: &AnalysisOptions,
-) -> ScoreAnalysis {
-    let scored = scores(bugs);
-    let items: Vec<(bool, f64)> = scored.iter().map(|item| (item.truth, item.score)).collect();
-    let other = other_scores(
-        other,
-        |bugs| score_sources(bugs).all(|found| found == source),
-        scores,
-    );
-    ScoreAnalysis {
-        patches: items.len() as u64,
-        source: source.to_owned(),
-        average_precision: m::average_precision(&items),
-        no_skill: m::no_skill_precision(&items),
-        curve: m::precision_recall_curve(&items),
-        calibration: calibration::analyse(&scored, &other, options),
-    }
 }

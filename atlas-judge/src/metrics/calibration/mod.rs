@@ -11,6 +11,7 @@ mod risk;
 pub use isotonic::Isotonic;
 pub use operating::{OperatingPoint, operating_point, threshold_for_precision};
 pub use platt::Platt;
+pub(in crate::metrics) use reliability::UnitBins;
 pub use reliability::{MAX_BINS, Reliability, ReliabilityBin, brier_score, reliability};
 pub use risk::{RiskCoverage, risk_coverage};
 

@@ -38,6 +38,25 @@ pub struct Reliability {
     pub brier: f64,
 }
 
+/// Bins of equal width from 0 to 1, by their edges. A bin holds its upper edge, the first one also 0.
+pub(in crate::metrics) struct UnitBins(pub(in crate::metrics) Vec<f64>);
+
+impl UnitBins {
+    /// `bins` is 1 or more.
+    #[expect(clippy::cast_precision_loss, reason = "at most MAX_BINS")]
+    pub(in crate::metrics) fn new(bins: usize) -> Self {
+        Self((0..=bins).map(|at| at as f64 / bins as f64).collect())
+    }
+
+    /// The bin of a score of 0 to 1.
+    pub(in crate::metrics) fn place(&self, score: f64) -> usize {
+        // By comparison, not by division: 0.7 times 10 is above 7.
+        let uppers = &self.0[1..];
+        let at = uppers.partition_point(|upper| *upper < score);
+        at.min(uppers.len() - 1)
+    }
+}
+
 /// Bins of equal width, calibration errors (Guo et al. 2017, section 2) and the Brier score of items `(truth, score)`.
 ///
 /// A bin holds the scores above its lower and up to its upper edge, as there and in scikit-learn's
@@ -57,13 +76,10 @@ pub fn reliability(items: &[(bool, f64)], bins: usize) -> Option<Reliability> {
     if !(1..=MAX_BINS).contains(&bins) {
         return None;
     }
-    let edge = |at: usize| at as f64 / bins as f64;
-    let uppers: Vec<f64> = (1..=bins).map(edge).collect();
+    let edges = UnitBins::new(bins);
     let mut sums = vec![(0.0, 0_u64, 0_u64); bins];
     for (truth, score) in sorted(items) {
-        // By comparison, not by division: 0.7 times 10 is above 7.
-        let at = uppers.partition_point(|upper| *upper < score).min(bins - 1);
-        let (sum, count, right) = &mut sums[at];
+        let (sum, count, right) = &mut sums[edges.place(score)];
         *sum += score;
         *count += 1;
         *right += u64::from(truth);
@@ -74,8 +90,8 @@ pub fn reliability(items: &[(bool, f64)], bins: usize) -> Option<Reliability> {
         .enumerate()
         .map(|(at, (sum, count, right))| {
             let bin = ReliabilityBin {
-                from: edge(at),
-                to: edge(at + 1),
+                from: edges.0[at],
+                to: edges.0[at + 1],
                 count,
                 right,
                 mean_score: ratio(sum, count),

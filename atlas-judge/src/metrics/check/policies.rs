@@ -255,14 +255,40 @@ pub(super) fn random_baseline(case: &mut Case<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-pub(super) fn net_value(case: &mut Case<'_>) -> Result<(), Fault> {
-    let p = case.input("p")?;
-    let bug = m::BugValue {
+fn bug_value(case: &mut Case<'_>) -> Result<m::BugValue, Fault> {
+    Ok(m::BugValue {
         value: case.input("V_b")?,
         cost: case.input("C_b")?,
         run_cost: case.input("R_c")?,
         review_cost: case.input("H_c")?,
-    };
+    })
+}
+
+pub(super) fn value_thresholds(case: &mut Case<'_>) -> Result<(), Fault> {
+    let bug = bug_value(case)?;
+    let items = super::statistics::scored(case)?;
+    let thresholds: Vec<f64> = case.input("thresholds")?;
+    for (name, decision) in [
+        ("attempt", m::Decision::Attempt),
+        ("show", m::Decision::Show),
+    ] {
+        let points = thresholds.iter();
+        let points: Vec<m::ValuePoint> = points
+            .map(|threshold| bug.at_threshold(decision, &items, *threshold))
+            .collect();
+        let found = json!({
+            "points": points,
+            "break_even_threshold": bug.break_even_threshold(decision, &items),
+            "best_threshold": bug.best_threshold(decision, &items),
+        });
+        case.found(name, found);
+    }
+    Ok(())
+}
+
+pub(super) fn net_value(case: &mut Case<'_>) -> Result<(), Fault> {
+    let p = case.input("p")?;
+    let bug = bug_value(case)?;
     case.found("abstention_attempt", bug.attempt(p));
     case.found("abstention_abstain", bug.abstain());
     case.found("validation_show", bug.show(p));

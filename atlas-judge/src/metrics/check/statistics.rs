@@ -133,3 +133,33 @@ pub(super) fn wasserstein(case: &mut Case<'_>) -> Result<(), Fault> {
     case.found("distance", m::wasserstein_1(&u, &v));
     Ok(())
 }
+
+pub(super) fn kendall(case: &mut Case<'_>) -> Result<(), Fault> {
+    let x: Vec<f64> = case.input("x")?;
+    let y: Vec<f64> = case.input("y")?;
+    case.found("tau_b", m::kendall(&x, &y));
+    Ok(())
+}
+
+pub(super) fn spread(case: &mut Case<'_>) -> Result<(), Fault> {
+    let values: Vec<f64> = case.input("values")?;
+    case.found("spread", json!(m::spread(&values)));
+    Ok(())
+}
+
+pub(super) fn progress(case: &mut Case<'_>) -> Result<(), Fault> {
+    let tests: Vec<Vec<Option<Flag>>> = case.input("passed")?;
+    let scores: Vec<Option<f64>> = case.input("scores")?;
+    if tests.len() != scores.len() {
+        return Err(case.fault("scores", "must be as many as passed"));
+    }
+    let known =
+        |tests: Vec<Option<Flag>>| tests.iter().map(|test| test.map(|flag| flag.0)).collect();
+    let pairs = m::progress_pairs(&tests.into_iter().map(known).collect::<Vec<_>>());
+    let counts = m::OrderCounts::of(&pairs, &scores);
+    case.found("pairs", json!(pairs));
+    case.found("counts", json!(counts));
+    case.found("share_concordant", counts.share_concordant());
+    case.found("share_respected", counts.share_respected());
+    Ok(())
+}

@@ -5,9 +5,11 @@
 
 mod cost;
 mod read;
+mod size;
 
 pub use cost::{Cost, LineCost, MemberCost};
 pub use read::{Results, ResultsError, ResultsReader, read_results};
+pub use size::PatchSize;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,6 +53,9 @@ pub struct ResultLine {
     /// The members of a committee or a cascade that the word is of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<MemberCost>>,
+    /// How large the patch is; absent where it is not known, as of one that cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch_size: Option<PatchSize>,
 }
 
 /// How one test ended.
@@ -105,6 +110,10 @@ pub struct CriticResult {
     /// Tests of `FAIL_TO_PASS` that it was not shown: of a patch that passes all the others it says nothing. Default: 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unseen: u64,
+    /// A number that orders patches, higher for better ones, where the critic has one of its own, as the cosine of the
+    /// likeness baseline; any number. Patches are else ordered by their predicted share of passing tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
     /// Which critic, or how it was shown the patch; absent is one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
@@ -154,4 +163,6 @@ pub struct CandidateResult {
     pub kind: Option<String>,
     /// What words cost: of critics by variant, without one of the validation policy.
     pub costs: BTreeMap<Option<String>, LineCost>,
+    /// How large the patch is.
+    pub patch_size: Option<PatchSize>,
 }

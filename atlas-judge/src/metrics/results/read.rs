@@ -260,6 +260,7 @@ impl Place {
             ("deterministic", line.deterministic.is_some()),
             ("validation", line.validation.is_some()),
             ("kind", line.kind.is_some()),
+            ("patch_size", line.patch_size.is_some()),
         ] {
             if there {
                 said.insert(field.to_owned(), spot.to_owned());
@@ -332,6 +333,14 @@ fn merge(
     )
     .map_err(other_of(&other))?;
     fill(&mut known.kind, line.kind, "kind", place, spot).map_err(other_of(&other))?;
+    fill(
+        &mut known.patch_size,
+        line.patch_size,
+        "patch_size",
+        place,
+        spot,
+    )
+    .map_err(other_of(&other))?;
     if let Some(critic) = line.critic {
         let key = critic_key(critic.variant.as_deref());
         let variant = critic.variant.clone().unwrap_or_default();
@@ -397,6 +406,7 @@ impl From<ResultLine> for CandidateResult {
                 .into_iter()
                 .collect(),
             kind: line.kind,
+            patch_size: line.patch_size,
         }
     }
 }

@@ -1,0 +1,53 @@
+//! Differences of policies.
+
+use super::Table;
+use crate::metrics::analysis::{Change, PairedDifference};
+
+/// What each second policy has more than the first, in points of percent; none without pairs.
+pub(crate) fn differences(pairs: &[PairedDifference]) -> Option<Table> {
+    let mut table = Table::new(&[
+        "Difference, in points",
+        "Tasks",
+        "Patches",
+        "Precision",
+        "95 %",
+        "Recall",
+        "95 %",
+        "Accuracy",
+        "95 %",
+        "Success @1",
+        "95 %",
+    ]);
+    for pair in pairs {
+        let mut cells = vec![
+            format!("{} − {}", pair.b, pair.a),
+            pair.bugs.to_string(),
+            pair.patches.to_string(),
+        ];
+        for change in [
+            pair.precision,
+            pair.recall,
+            pair.accuracy,
+            pair.success_at_1,
+        ] {
+            cells.extend(change_cells(change));
+        }
+        table.rows.push(cells);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn change_cells(change: Option<Change>) -> [String; 2] {
+    let signed = |share: f64| match format!("{:+.1}", share * 100.0).as_str() {
+        "+0.0" | "-0.0" => "0.0".to_owned(),
+        text => text.replace('-', "−"),
+    };
+    let dash = || "–".to_owned();
+    let interval = change.and_then(|change| change.interval);
+    [
+        change.map_or_else(dash, |change| signed(change.difference)),
+        interval.map_or_else(dash, |found| {
+            format!("{} to {}", signed(found.low), signed(found.high))
+        }),
+    ]
+}

@@ -1,0 +1,14 @@
+//! Which figures there are, and what is in them.
+
+mod calibration;
+mod critics;
+mod policies;
+
+pub(super) use critics::{critic, critics};
+pub(super) use policies::policies;
+
+/// The heading of differences.
+pub(super) const DIFFERENCES: &str = "Differences of policies";
+/// What they are.
+pub(super) const PAIRED: &str = "What the first named has more than the second, in points of percent, over the \
+    patches that both judge; intervals by the paired bootstrap, which draws the same tasks for both.";
