@@ -7,7 +7,7 @@ use atlas_core::{
     Completion, CompletionRequest, Error, ErrorKind, FinishReason, LanguageModel, RunContext,
     TokenLogprob, Usage,
 };
-use atlas_pipeline::{Config, ModelSession, exchanges_beside};
+use atlas_pipeline::{Config, ModelSession, SessionOptions, exchanges_beside};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 use serde::Deserialize;
@@ -24,8 +24,13 @@ pub(crate) fn session(
     out: Option<&Path>,
 ) -> PyResult<ModelSession> {
     let opened = if let Ok(text) = model.cast::<PyString>() {
-        let exchanges = out.map(exchanges_beside);
-        ModelSession::open_keeping(&text.to_cow()?, budget, config, exchanges.as_deref())
+        let options = SessionOptions {
+            budget: budget.map(str::to_owned),
+            exchanges: out.map(exchanges_beside),
+            out: out.map(Path::to_owned),
+            ..SessionOptions::default()
+        };
+        ModelSession::open_with(&text.to_cow()?, config, &options)
     } else if model.is_callable() {
         ModelSession::of(Arc::new(PyModel::new(model)?), budget)
     } else {

@@ -60,6 +60,19 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Account {
+    /// Adds what another account of the same model holds. The price is the other's, where it has one.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.failed_calls += other.failed_calls;
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.cached_tokens += other.cached_tokens;
+        self.unreported_calls += other.unreported_calls;
+        self.estimated_prompt_tokens += other.estimated_prompt_tokens;
+        self.estimated_completion_tokens += other.estimated_completion_tokens;
+        self.price = other.price.or(self.price);
+    }
+
     /// Tokens that the model reported.
     pub fn usage(&self) -> Usage {
         Usage {

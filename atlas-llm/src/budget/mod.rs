@@ -1,5 +1,6 @@
 //! A model with a hard limit.
 
+mod call;
 mod ledger;
 mod limits;
 mod purse;
@@ -10,7 +11,7 @@ pub use purse::{BudgetExceeded, Purse};
 
 use async_trait::async_trait;
 use atlas_core::{Completion, CompletionRequest, Error, LanguageModel, RunContext, Usage};
-pub(crate) use purse::Cost;
+pub(crate) use call::Cost;
 use std::sync::Arc;
 
 /// Passes calls on until a limit is reached; the call that might go beyond it is an error of kind

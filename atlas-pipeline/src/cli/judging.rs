@@ -7,8 +7,8 @@ use atlas_judge::answer::{AskOptions, LabelForm, Labels};
 use atlas_judge::validation::{PromptLimits, ReviewOptions};
 use atlas_pipeline::{
     AbstainOptions, AbstainReport, Config, JudgeReport, ModelSession, PredictionSource, ReviewMode,
-    ReviewRunOptions, ReviewRunReport, abstain, abstain_prompts, exchanges_beside, review,
-    review_prompts,
+    ReviewRunOptions, ReviewRunReport, SessionOptions, abstain, abstain_prompts, exchanges_beside,
+    review, review_prompts,
 };
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -26,6 +26,10 @@ pub(super) struct ModelArgs {
     /// What this run may spend, such as calls=100,tokens=2M,money=1.50,time=10m; any of them.
     #[arg(long, value_name = "LIMITS")]
     pub(super) budget: Option<String>,
+    /// What all runs that write to `--out` may spend together, kills and continuations included, such as
+    /// calls=100,tokens=2M,money=1.50; `--budget` is of this run alone.
+    #[arg(long, value_name = "LIMITS", conflicts_with = "no_exchanges")]
+    pub(super) total_budget: Option<String>,
     /// The file of results, one JSON object a line. What it holds already is not asked again.
     #[arg(long, value_name = "FILE", required_unless_present_any = ["show_prompt", "dry_run"])]
     pub(super) out: Option<PathBuf>,
@@ -71,8 +75,13 @@ impl ModelArgs {
     /// Opens the model within its budget.
     pub(super) fn session(&self) -> Result<ModelSession, Error> {
         let (model, config) = (self.named()?, self.configuration()?);
-        let exchanges = self.kept();
-        ModelSession::open_keeping(model, self.budget.as_deref(), &config, exchanges.as_deref())
+        let options = SessionOptions {
+            budget: self.budget.clone(),
+            total_budget: self.total_budget.clone(),
+            exchanges: self.kept(),
+            out: self.out.clone(),
+        };
+        ModelSession::open_with(model, &config, &options)
     }
 
     /// The model's name.
@@ -516,6 +525,16 @@ fn spent(ledger: &Value) -> String {
         Some(money) if money > 0.0 => drop(write!(text, ", {money:.4} in money")),
         None if number("calls") > 0 => text.push_str(", money unknown (no price)"),
         _ => {}
+    }
+    let all = &ledger["in_all"];
+    if let (Some(calls), Some(tokens)) = (all["calls"].as_u64(), all["tokens"].as_u64()) {
+        let _ = write!(
+            text,
+            "; by all runs together: {calls} calls, {tokens} tokens"
+        );
+        if let Some(money) = all["money"].as_f64().filter(|money| *money > 0.0) {
+            let _ = write!(text, ", {money:.4} in money");
+        }
     }
     text.push('\n');
     text

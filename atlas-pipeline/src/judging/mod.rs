@@ -39,5 +39,5 @@ pub use review::{
 pub use rows::{RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, judge_rows, row_prompts};
 pub use run::{FailedItem, JudgeItem, JudgeReport, JudgeRun, judge_items};
 pub(crate) use session::ledger;
-pub use session::{ModelSession, exchanges_beside};
+pub use session::{ModelSession, SessionOptions, exchanges_beside};
 pub(crate) use verdicts::StoredVerdict;

@@ -10,6 +10,40 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// How a session is paid for.
+#[derive(Clone, Debug, Default)]
+pub struct SessionOptions {
+    /// What this run may spend, as [`Limits`] reads it, such as `calls=100,tokens=2M`. Default: no limit.
+    pub budget: Option<String>,
+    /// What all runs that write to `out` may spend together, read likewise, without `time`. Default: no limit.
+    pub total_budget: Option<String>,
+    /// A file of [`Exchanges`]: what it holds is not asked, and so not paid, again. Models that cost nothing (`replay`,
+    /// `scripted`, `noise`) are not kept. Default: none.
+    pub exchanges: Option<PathBuf>,
+    /// The file of results, by which the file of exchanges knows the runs that are counted together.
+    pub out: Option<PathBuf>,
+}
+
+impl SessionOptions {
+    /// The name of the run in the file of exchanges: that of the results beside it, so that a folder may be moved,
+    /// else their whole path.
+    fn run(&self) -> String {
+        let out = self.out.as_deref().unwrap_or(Path::new(""));
+        let folder = |path: &Path| {
+            let folder = path.parent().filter(|folder| *folder != Path::new(""));
+            std::fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()
+        };
+        let beside = self.exchanges.as_deref().and_then(folder);
+        match (folder(out), out.file_name()) {
+            (Some(own), Some(name)) if beside.as_ref() != Some(&own) => {
+                own.join(name).display().to_string()
+            }
+            (_, Some(name)) => name.to_string_lossy().into_owned(),
+            (_, None) => out.display().to_string(),
+        }
+    }
+}
+
 /// An opened model with its budget and its ledger.
 #[derive(Clone, Debug)]
 pub struct ModelSession {
@@ -28,22 +62,43 @@ impl ModelSession {
     /// # Errors
     /// A text that names no model or no limits; a file or key that is missing.
     pub fn open(model: &str, budget: Option<&str>, config: &Config) -> Result<Self, Error> {
-        Self::open_keeping(model, budget, config, None)
+        let options = SessionOptions {
+            budget: budget.map(str::to_owned),
+            ..SessionOptions::default()
+        };
+        Self::open_with(model, config, &options)
     }
 
-    /// The same, with a file of [`Exchanges`]: what it holds is not asked, and so not paid, again. Models that cost
-    /// nothing (`replay`, `scripted`, `noise`) are not kept.
+    /// The same, with more of how it is paid for.
     ///
     /// # Errors
-    /// As [`ModelSession::open`]; the file cannot be used.
-    pub fn open_keeping(
+    /// As [`ModelSession::open`]; the file of exchanges cannot be used, or a total is limited without one.
+    pub fn open_with(
         model: &str,
-        budget: Option<&str>,
         config: &Config,
-        exchanges: Option<&Path>,
+        options: &SessionOptions,
     ) -> Result<Self, Error> {
-        let limits: Limits = budget.map(str::parse).transpose()?.unwrap_or_default();
-        let purse = Arc::new(Purse::new(limits));
+        let read = |text: &Option<String>| -> Result<Option<Limits>, Error> {
+            text.as_deref().map(str::parse).transpose()
+        };
+        let limits = read(&options.budget)?.unwrap_or_default();
+        let total = read(&options.total_budget)?;
+        let exchanges = options.exchanges.as_deref().map(Exchanges::open);
+        let exchanges = exchanges.transpose()?.map(Arc::new);
+        let purse = Arc::new(match (&exchanges, total) {
+            (Some(exchanges), total) => {
+                let (total, run) = (total.unwrap_or_default(), options.run());
+                Purse::of_run(limits, total, Arc::clone(exchanges), run)?
+            }
+            (None, None) => Purse::new(limits),
+            (None, Some(_)) => {
+                return Err(Error::new(
+                    ErrorKind::InvalidInput,
+                    "read the total budget:",
+                    "what earlier runs have paid stands in the file of exchanges; keep one, or limit this run alone",
+                ));
+            }
+        });
         let model = config.model(model)?;
         let settings = model.answer_settings();
         let is_free = matches!(
@@ -52,8 +107,8 @@ impl ModelSession {
         );
         // Every patch of a bug needs the same specification; it is written once.
         let mut remembered = Remembered::new(Metered(open_model_within(&model, &purse)?));
-        if let Some(path) = exchanges.filter(|_| !is_free) {
-            remembered = remembered.kept_in(Arc::new(Exchanges::open(path)?), &settings);
+        if let Some(exchanges) = exchanges.filter(|_| !is_free) {
+            remembered = remembered.kept_in(exchanges, &settings);
         }
         let model = Arc::new(remembered);
         Ok(Self {
@@ -136,6 +191,7 @@ impl ModelSession {
 
     /// What was spent: `calls`, `failed_calls`, `prompt_tokens` and `completion_tokens` as reported,
     /// `tokens` and `money` as they count against the budget (`money` is null where a price is unknown), and `models` with an account each.
+    /// Where earlier runs have paid for the same results, `in_all` has `calls`, `tokens` and `money` of all together.
     pub fn ledger(&self) -> Value {
         ledger(&self.purse)
     }
@@ -151,10 +207,10 @@ pub fn exchanges_beside(results: &Path) -> PathBuf {
 
 /// What was spent from a purse.
 pub(crate) fn ledger(purse: &Purse) -> Value {
-    let ledger = purse.ledger();
+    let (ledger, before) = (purse.ledger(), purse.spent_before());
     let usage = ledger.usage();
     let failed: u64 = ledger.models.values().map(|one| one.failed_calls).sum();
-    json!({
+    let mut told = json!({
         "calls": ledger.calls(),
         "failed_calls": failed,
         "prompt_tokens": usage.prompt_tokens,
@@ -162,5 +218,13 @@ pub(crate) fn ledger(purse: &Purse) -> Value {
         "tokens": ledger.tokens(),
         "money": ledger.money(),
         "models": ledger.models,
-    })
+    });
+    if before.calls() > 0 {
+        told["in_all"] = json!({
+            "calls": before.calls() + ledger.calls(),
+            "tokens": before.tokens() + ledger.tokens(),
+            "money": before.money().zip(ledger.money()).map(|(before, now)| before + now),
+        });
+    }
+    told
 }

@@ -179,6 +179,127 @@ fn no_answer_is_paid_twice() {
     }
 }
 
+/// Three runs of one file have one total, whichever way each ended; what another file has paid is its own.
+#[test]
+fn a_total_is_of_all_runs_together() {
+    let place = twenty_rows();
+    let (address, asked) = server(|_| Some((200, word_of_api("success"))));
+    let run = |out: &str, more: &[&str]| {
+        let mut args = vec!["abstain", "--dataset", "rows.jsonl", "--model", &address];
+        args.extend(["--out", out, "--exchanges", "kept", "--format", "json"]);
+        args.extend(more);
+        place.run(&args)
+    };
+    let total = ["--total-budget", "calls=5"];
+    let first = run("a.jsonl", &[&total[..], &["--budget", "calls=2"]].concat());
+    assert!(
+        !first.json()["stopped"]
+            .as_str()
+            .unwrap()
+            .contains("together")
+    );
+    let second = run("a.jsonl", &total);
+    let told = second.json();
+    assert_eq!(
+        (&told["ledger"]["calls"], &told["ledger"]["in_all"]["calls"]),
+        (&json!(3), &json!(5))
+    );
+    let why = told["stopped"].as_str().unwrap();
+    assert!(
+        why.contains("5 of 5 calls spent by all runs together"),
+        "{why}"
+    );
+    let third = run("a.jsonl", &total);
+    assert_eq!(
+        (third.code(), &third.json()["ledger"]["calls"]),
+        (1, &json!(0))
+    );
+    assert_eq!(asked.load(Ordering::SeqCst), 5);
+    assert_eq!(lines(&place, "a.jsonl").len(), 5);
+    // The same questions of another file are answered by what is kept, and what it pays is its own.
+    let other = run("b.jsonl", &total).json();
+    assert_eq!(
+        (&other["done"], &other["ledger"]["calls"]),
+        (&json!(10), &json!(5))
+    );
+    assert_eq!(asked.load(Ordering::SeqCst), 10);
+    // A folder that is moved keeps its account.
+    let text = place.run(&[
+        "abstain",
+        "--dataset",
+        "rows.jsonl",
+        "--model",
+        &address,
+        "--out",
+        "a.jsonl",
+        "--exchanges",
+        "./kept",
+        "--total-budget",
+        "calls=6",
+    ]);
+    assert!(
+        text.stdout()
+            .contains("by all runs together: 6 calls, 246 tokens"),
+        "{}",
+        text.stdout()
+    );
+
+    let none = run("a.jsonl", &["--total-budget", "time=1h"]);
+    assert!(none.code() == 1 && none.stderr().contains("time is limited for each run alone"));
+    let without = place.run(&[
+        "abstain",
+        "--dataset",
+        "rows.jsonl",
+        "--model",
+        &address,
+        "--out",
+        "c.jsonl",
+        "--no-exchanges",
+        "--total-budget",
+        "calls=5",
+    ]);
+    assert_eq!(without.code(), 2);
+}
+
+/// A run that is killed in the middle of a call: the call counts.
+#[test]
+fn a_total_counts_the_call_of_a_killed_run() {
+    let place = twenty_rows();
+    let (address, asked) = server(|at| (at != 2).then(|| (200, word_of_api("success"))));
+    let args = [
+        "abstain",
+        "--dataset",
+        "rows.jsonl",
+        "--model",
+        &address,
+        "--out",
+        "a.jsonl",
+        "--total-budget",
+        "calls=5",
+        "--format",
+        "json",
+    ];
+    let quiet = std::process::Stdio::null;
+    let mut child = place
+        .atlas(&args)
+        .stdout(quiet())
+        .stderr(quiet())
+        .spawn()
+        .unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    while asked.load(Ordering::SeqCst) < 3 && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let told = place.run(&args).json();
+    assert_eq!(
+        (&told["ledger"]["calls"], &told["ledger"]["in_all"]["calls"]),
+        (&json!(2), &json!(5))
+    );
+    assert_eq!(asked.load(Ordering::SeqCst), 5);
+}
+
 /// The address of OpenAI's own clients is ours, too, and part of what the results were made with.
 #[test]
 fn the_environment_names_the_address() {

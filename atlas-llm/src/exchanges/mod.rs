@@ -1,5 +1,7 @@
 //! Answers that were paid for, in a file that outlives the run.
 
+mod calls;
+
 use crate::Exchange;
 use atlas_core::{Completion, Error, ErrorKind};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -10,6 +12,8 @@ use std::time::Duration;
 
 /// A file of exchanges (`SQLite`), found by what was asked of whom. Several processes may use it at once; a process
 /// that is killed loses no answer that it had.
+///
+/// Beside the answers it holds what each run has paid, call by call ([`Exchanges::paid`]).
 #[derive(Debug)]
 pub struct Exchanges {
     path: PathBuf,
@@ -27,9 +31,11 @@ impl Exchanges {
             connection.busy_timeout(Duration::from_secs(10))?;
             connection.pragma_update(None, "journal_mode", "WAL")?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS exchange (key TEXT PRIMARY KEY, exchange TEXT NOT NULL) STRICT",
-                [],
+            connection.execute_batch(
+                "CREATE TABLE IF NOT EXISTS exchange (key TEXT PRIMARY KEY, exchange TEXT NOT NULL) STRICT;
+                 CREATE TABLE IF NOT EXISTS call (id INTEGER PRIMARY KEY, run TEXT NOT NULL, model TEXT NOT NULL,
+                     account TEXT NOT NULL) STRICT;
+                 CREATE INDEX IF NOT EXISTS call_by_run ON call (run);",
             )?;
             Ok(connection)
         };
