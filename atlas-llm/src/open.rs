@@ -100,7 +100,12 @@ fn open(config: &ModelConfig, purse: Option<&Arc<Purse>>) -> Result<Arc<dyn Lang
             let price = config.price.or((!is_paid).then(Price::default));
             let amounts = price.map(|price| {
                 let cached = price.cached_input.unwrap_or_default();
-                [price.input, price.output, cached]
+                [
+                    price.input,
+                    price.output,
+                    cached,
+                    price.batch.unwrap_or_default(),
+                ]
             });
             let mut amounts = amounts.into_iter().flatten();
             if amounts.any(|amount| !amount.is_finite() || amount < 0.0) {

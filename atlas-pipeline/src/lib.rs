@@ -70,11 +70,11 @@ pub use judging::{
     AttemptRunReport, Baseline, BaselineRunOptions, BaselineRunReport, CandidatePatch, ChoiceAmong,
     ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, CriticRunOptions, CriticRunReport,
     CriticRunResult, EmbedderSession, FailedItem, FittedThreshold, JudgeItem, JudgeReport,
-    JudgeRun, LikenessThreshold, ModelSession, ReviewMode, ReviewResult, ReviewRunOptions,
-    ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, SessionOptions,
-    Sisters, abstain, abstain_prompts, attempt_prompts, candidate_patches, choose_patches, critic,
-    critic_baseline, critic_run_prompts, exchanges_beside, instance_rows, judge_attempts,
-    judge_items, judge_rows, review, review_prompts, row_prompts,
+    JudgeRun, LikenessThreshold, ModelSession, RehearsalFolder, ReviewMode, ReviewResult,
+    ReviewRunOptions, ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult,
+    SessionOptions, Sisters, abstain, abstain_prompts, attempt_prompts, candidate_patches,
+    choose_patches, critic, critic_baseline, critic_run_prompts, exchanges_beside, instance_rows,
+    judge_attempts, judge_items, judge_rows, review, review_prompts, row_prompts,
 };
 pub use make::{
     InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, SecondWitness,

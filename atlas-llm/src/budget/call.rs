@@ -22,6 +22,13 @@ pub(crate) struct Held {
     pub(crate) call: Option<i64>,
 }
 
+impl Held {
+    /// As the call counts as long as nothing is known of its end.
+    pub(crate) fn account(&self) -> Account {
+        account(self.price, false, &Cost::Estimated(self.estimate))
+    }
+}
+
 /// What a call turned out to cost.
 #[derive(Debug)]
 pub(crate) enum Cost {
@@ -43,7 +50,7 @@ pub(crate) fn failure_cost(failure: &CallFailure, estimate: Usage) -> Cost {
 }
 
 /// The account of one call.
-pub(super) fn account(price: Option<Price>, failed: bool, cost: &Cost) -> Account {
+pub(crate) fn account(price: Option<Price>, failed: bool, cost: &Cost) -> Account {
     let mut account = Account {
         calls: 1,
         failed_calls: u64::from(failed),

@@ -12,6 +12,8 @@ pub use purse::{BudgetExceeded, Purse};
 use async_trait::async_trait;
 use atlas_core::{Completion, CompletionRequest, Error, LanguageModel, RunContext, Usage};
 pub(crate) use call::Cost;
+#[cfg(feature = "http")]
+pub(crate) use call::{Held, account, failure_cost};
 use std::sync::Arc;
 
 /// Passes calls on until a limit is reached; the call that might go beyond it is an error of kind
@@ -115,7 +117,7 @@ pub(crate) fn estimate(request: &CompletionRequest) -> Usage {
 }
 
 /// What an answer that reports nothing is held to have used.
-fn written(completion: &Completion, estimate: Usage) -> Usage {
+pub(crate) fn written(completion: &Completion, estimate: Usage) -> Usage {
     let tokens = match &completion.logprobs {
         Some(tokens) => tokens.len(),
         None => completion.text.len().div_ceil(2),

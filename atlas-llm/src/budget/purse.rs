@@ -215,8 +215,8 @@ impl Purse {
             settled.as_mut().enable();
             let tried = self.try_reserve(price, estimate, Waits::Yes);
             match tried {
-                Attempt::Taken(hold) => {
-                    let held = self.begin(model, price, estimate, hold)?;
+                Attempt::Taken(reserved) => {
+                    let held = self.begin(model, price, estimate, reserved)?;
                     return Ok(Reservation {
                         purse: self,
                         held: Some(held),
@@ -232,28 +232,85 @@ impl Purse {
         }
     }
 
+    /// Holds back what a call of a batch may cost at most, without waiting for others. It is not noted yet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BudgetExceeded`].
+    pub(crate) fn take(
+        &self,
+        model: &str,
+        price: Option<Price>,
+        estimate: Usage,
+    ) -> Result<Held, Error> {
+        match self.try_reserve(price, estimate, Waits::No) {
+            Attempt::Taken(reserved) => Ok(Held {
+                model: model.to_owned(),
+                price,
+                estimate,
+                hold: reserved,
+                call: None,
+            }),
+            Attempt::Over(why) => Err(exceeded(model, why)),
+            Attempt::Later => Err(Error::new(ErrorKind::Internal, "hold back for", model)),
+        }
+    }
+
+    /// Takes over a call that an earlier process of this run began.
+    ///
+    /// # Errors
+    /// The file of exchanges cannot be read.
+    pub(crate) fn adopt(
+        &self,
+        call: i64,
+        model: &str,
+        price: Option<Price>,
+        estimate: Usage,
+    ) -> Result<Held, Error> {
+        let hold = hold(price, estimate);
+        let mut state = self.lock();
+        state.started.get_or_insert_with(Instant::now);
+        if let Some(journal) = &self.journal
+            && let Some(account) = journal.exchanges.call(call)?
+        {
+            let before = state.before.models.entry(model.to_owned()).or_default();
+            before.subtract(&account);
+        }
+        state.under_way += 1;
+        state.reserved_tokens += hold.tokens;
+        state.reserved_money += hold.money;
+        Ok(Held {
+            model: model.to_owned(),
+            price,
+            estimate,
+            hold,
+            call: Some(call),
+        })
+    }
+
     /// Notes a call for which something is held back.
     fn begin(
         &self,
         model: &str,
         price: Option<Price>,
         estimate: Usage,
-        hold: Hold,
+        reserved: Hold,
     ) -> Result<Held, Error> {
         let mut held = Held {
             model: model.to_owned(),
             price,
             estimate,
-            hold,
+            hold: reserved,
             call: None,
         };
         if let Some(journal) = &self.journal {
             // As it counts if the process ends here.
-            let account = account(price, false, &Cost::Estimated(estimate));
-            match journal.exchanges.begin_call(&journal.run, model, &account) {
+            match journal
+                .exchanges
+                .begin_call(&journal.run, model, &held.account())
+            {
                 Ok(call) => held.call = Some(call),
                 Err(why) => {
-                    self.let_go(&mut self.lock(), held.hold);
+                    self.let_go(&mut self.lock(), reserved);
                     return Err(why);
                 }
             }
@@ -287,6 +344,27 @@ impl Purse {
                 tracing::warn!(error = why.chain(), "what a call cost is not noted");
             }
         }
+    }
+
+    /// A call was not made after all.
+    pub(crate) fn give_back(&self, held: &Held) -> Result<(), Error> {
+        self.let_go(&mut self.lock(), held.hold);
+        match (&self.journal, held.call) {
+            (Some(journal), Some(call)) => journal.exchanges.forget_call(call),
+            _ => Ok(()),
+        }
+    }
+
+    /// A call goes on without this process, which [`Purse::adopt`] takes over later; until then it counts at its
+    /// estimate, in no bill.
+    pub(crate) fn leave(&self, held: &Held) {
+        self.let_go(&mut self.lock(), held.hold);
+    }
+
+    /// The file where calls are noted, and under which name.
+    pub(crate) fn journal(&self) -> Option<(Arc<Exchanges>, String)> {
+        let journal = self.journal.as_ref()?;
+        Some((Arc::clone(&journal.exchanges), journal.run.clone()))
     }
 
     fn let_go(&self, state: &mut State, hold: Hold) {

@@ -3,7 +3,7 @@
 use super::Exchanges;
 use crate::{Account, Ledger};
 use atlas_core::Error;
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, params};
 
 impl Exchanges {
     /// What all calls of a run have cost, those of its earlier processes too. A call whose process was killed counts
@@ -52,6 +52,26 @@ impl Exchanges {
         self.lock()
             .prepare_cached("UPDATE call SET account = ?2 WHERE id = ?1")
             .and_then(|mut update| update.execute(params![id, text]))
+            .map_err(|why| self.failed(why))?;
+        Ok(())
+    }
+
+    /// What is noted of a call.
+    pub(crate) fn call(&self, id: i64) -> Result<Option<Account>, Error> {
+        let found: Option<String> = self
+            .lock()
+            .prepare_cached("SELECT account FROM call WHERE id = ?1")
+            .and_then(|mut query| query.query_row([id], |row| row.get(0)).optional())
+            .map_err(|why| self.failed(why))?;
+        let account = found.map(|text| serde_json::from_str(&text));
+        account.transpose().map_err(|why| self.failed(why))
+    }
+
+    /// Strikes a call that was not made.
+    pub(crate) fn forget_call(&self, id: i64) -> Result<(), Error> {
+        self.lock()
+            .prepare_cached("DELETE FROM call WHERE id = ?1")
+            .and_then(|mut delete| delete.execute([id]))
             .map_err(|why| self.failed(why))?;
         Ok(())
     }

@@ -8,10 +8,14 @@ use crate::ModelConfig;
 use crate::failure::{CallFailure, FailureCause, shorten};
 use crate::pace::Pace;
 use atlas_core::{Error, ErrorKind};
+use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Time for what is larger than an answer.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 /// One address of a server, with the connection, the headers and the key.
 #[derive(Debug)]
@@ -136,21 +140,54 @@ impl Endpoint {
         })
     }
 
-    /// Sends a request. A response whose status is no success is a failure; `logprobs` says whether some
+    /// Sends a question. A response whose status is no success is a failure; `logprobs` says whether some
     /// were asked for.
     pub(super) async fn post(
         &self,
         body: &Value,
         logprobs: bool,
     ) -> Result<reqwest::Response, CallFailure> {
-        let response = self
-            .client
-            .post(self.url.clone())
-            .headers(self.headers.clone())
-            .body(body.to_string())
-            .send()
-            .await
-            .map_err(client::failed)?;
+        let request = self.client.post(self.url.clone());
+        let request = request.headers(self.headers.clone());
+        self.answer(request.body(body.to_string()), logprobs).await
+    }
+
+    /// Sends any other request: a body with its type, or none. What it moves may be large, so it may take an hour.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        url: reqwest::Url,
+        body: Option<(&str, String)>,
+    ) -> Result<reqwest::Response, CallFailure> {
+        let mut headers = self.headers.clone();
+        let mut request = self.client.request(method, url).timeout(LONGEST);
+        if let Some((kind, body)) = body {
+            if let Ok(kind) = HeaderValue::from_str(kind) {
+                headers.insert(CONTENT_TYPE, kind);
+            }
+            request = request.body(body);
+        }
+        self.answer(request.headers(headers), false).await
+    }
+
+    /// An address below this one, with its query and more.
+    pub(super) fn below(&self, parts: &[&str], query: &[(&str, &str)]) -> reqwest::Url {
+        let mut url = self.url.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.extend(parts);
+        }
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
+    }
+
+    async fn answer(
+        &self,
+        request: reqwest::RequestBuilder,
+        logprobs: bool,
+    ) -> Result<reqwest::Response, CallFailure> {
+        let response = request.send().await.map_err(client::failed)?;
         let headers = response.headers();
         self.pace
             .left(left(headers, "requests"), left(headers, "tokens"));

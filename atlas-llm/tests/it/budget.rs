@@ -18,6 +18,7 @@ const PRICE: Price = Price {
     input: 0.5,
     output: 2.0,
     cached_input: None,
+    batch: None,
 };
 
 /// Forty calls side by side of a model that reads 100 tokens and writes 20 for each; how many were

@@ -1,6 +1,7 @@
 //! Models as their users open and nest them, over real HTTP.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod batches;
 mod budget;
 mod checked;
 mod config;

@@ -113,6 +113,13 @@ pub(super) async fn command(
             "a baseline keeps no exchanges, and so knows no total; limit each run with --budget",
         ));
     }
+    if model.batch {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "critic:",
+            "a baseline asks no language model; leave --batch out",
+        ));
+    }
     if model.dry_run {
         return Err(Error::new(
             ErrorKind::InvalidInput,

@@ -40,6 +40,19 @@ pub(super) struct ModelArgs {
     /// Ask everything anew, and keep no exchanges.
     #[arg(long)]
     pub(super) no_exchanges: bool,
+    /// Ask in batches (OpenAI, servers with its `/v1/batches`, Anthropic), mostly at half the price and within a day:
+    /// all questions that are known go out together, and those that follow from answers in later rounds. The same
+    /// command again goes on waiting for the same batch.
+    #[arg(long, conflicts_with_all = ["no_exchanges", "dry_run", "show_prompt"])]
+    pub(super) batch: bool,
+    /// Seconds between two looks at a batch.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60.0,
+        requires = "batch"
+    )]
+    pub(super) batch_poll: f64,
     /// Items that go on at once.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     pub(super) jobs: usize,
@@ -80,6 +93,7 @@ impl ModelArgs {
             total_budget: self.total_budget.clone(),
             exchanges: self.kept(),
             out: self.out.clone(),
+            batch_poll: self.batch.then_some(self.batch_poll),
         };
         ModelSession::open_with(model, &config, &options)
     }
@@ -525,6 +539,14 @@ fn spent(ledger: &Value) -> String {
         Some(money) if money > 0.0 => drop(write!(text, ", {money:.4} in money")),
         None if number("calls") > 0 => text.push_str(", money unknown (no price)"),
         _ => {}
+    }
+    let models = ledger["models"].as_object().into_iter().flatten();
+    let in_batches: u64 = models
+        .filter(|(name, _)| name.ends_with(" (batch)"))
+        .filter_map(|(_, account)| account["calls"].as_u64())
+        .sum();
+    if in_batches > 0 {
+        let _ = write!(text, "; {in_batches} of the calls in batches");
     }
     let all = &ledger["in_all"];
     if let (Some(calls), Some(tokens)) = (all["calls"].as_u64(), all["tokens"].as_u64()) {

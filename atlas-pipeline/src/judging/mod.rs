@@ -7,6 +7,7 @@ mod abstain;
 mod attached;
 mod attempts;
 mod baseline;
+mod batches;
 mod choose;
 mod critic;
 mod input;
@@ -27,6 +28,8 @@ pub use baseline::{
     Baseline, BaselineRunOptions, BaselineRunReport, EmbedderSession, FittedThreshold,
     LikenessThreshold, critic_baseline,
 };
+pub use batches::RehearsalFolder;
+use batches::in_batches;
 pub use choose::{
     ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, choose_patches,
 };

@@ -4,7 +4,8 @@ use super::paid::Metered;
 use crate::Config;
 use atlas_core::{Error, ErrorKind, LanguageModel};
 use atlas_llm::{
-    Budget, Estimate, Exchanges, Limits, Provider, Purse, Rehearsal, Remembered, open_model_within,
+    Batches, Budget, Estimate, Exchanges, Limits, Provider, Purse, Rehearsal, Remembered,
+    WaitingBatch, open_model_within,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,9 @@ pub struct SessionOptions {
     pub exchanges: Option<PathBuf>,
     /// The file of results, by which the file of exchanges knows the runs that are counted together.
     pub out: Option<PathBuf>,
+    /// Ask in batches, and look every so many seconds whether they are answered; it needs a file of exchanges. Default:
+    /// no batches.
+    pub batch_poll: Option<f64>,
 }
 
 impl SessionOptions {
@@ -51,6 +55,7 @@ pub struct ModelSession {
     purse: Arc<Purse>,
     settings: Value,
     rehearsal: Option<Arc<Rehearsal>>,
+    batches: Option<Arc<Batches>>,
 }
 
 impl ModelSession {
@@ -72,7 +77,8 @@ impl ModelSession {
     /// The same, with more of how it is paid for.
     ///
     /// # Errors
-    /// As [`ModelSession::open`]; the file of exchanges cannot be used, or a total is limited without one.
+    /// As [`ModelSession::open`]; the file of exchanges cannot be used, or a total is limited without one; the model has
+    /// no batches, or, without `batch_poll`, some of its questions wait in one.
     pub fn open_with(
         model: &str,
         config: &Config,
@@ -105,18 +111,42 @@ impl ModelSession {
             model.provider,
             Provider::Replay | Provider::Scripted | Provider::Noise
         );
+        let batches = match (options.batch_poll, &exchanges) {
+            (Some(poll), _) => Some(Arc::new(Batches::open(&model, &settings, &purse, poll)?)),
+            (None, Some(exchanges)) => {
+                nothing_waits(&exchanges.waiting_for(&model.name(), &settings)?)?;
+                None
+            }
+            (None, None) => None,
+        };
         // Every patch of a bug needs the same specification; it is written once.
         let mut remembered = Remembered::new(Metered(open_model_within(&model, &purse)?));
         if let Some(exchanges) = exchanges.filter(|_| !is_free) {
             remembered = remembered.kept_in(exchanges, &settings);
         }
-        let model = Arc::new(remembered);
         Ok(Self {
-            model,
+            model: Arc::new(remembered),
             purse,
             settings,
             rehearsal: None,
+            batches,
         })
+    }
+
+    /// The batches of the model, where it is asked in such.
+    pub(crate) fn batches(&self) -> Option<&Batches> {
+        self.batches.as_deref()
+    }
+
+    /// The same session with another model in its place, which nobody pays.
+    pub(crate) fn standing_in(&self, model: Arc<dyn LanguageModel>) -> Self {
+        Self {
+            model,
+            purse: Arc::default(),
+            settings: self.settings.clone(),
+            rehearsal: None,
+            batches: None,
+        }
     }
 
     /// A dry run: the model that a text names is not opened and nothing is asked, and
@@ -143,6 +173,7 @@ impl ModelSession {
             purse: Arc::default(),
             settings,
             rehearsal: Some(rehearsal),
+            batches: None,
         })
     }
 
@@ -175,6 +206,7 @@ impl ModelSession {
             purse,
             settings: Value::Null,
             rehearsal: None,
+            batches: None,
         })
     }
 
@@ -195,6 +227,20 @@ impl ModelSession {
     pub fn ledger(&self) -> Value {
         ledger(&self.purse)
     }
+}
+
+/// Refuses to ask what a server works on already: it would be paid twice.
+fn nothing_waits(batches: &[WaitingBatch]) -> Result<(), Error> {
+    let Some(first) = batches.first() else {
+        return Ok(());
+    };
+    let questions: u64 = batches.iter().map(|batch| batch.questions).sum();
+    let name = first.id.as_ref().unwrap_or(&first.token);
+    let why = format!(
+        "{questions} questions to this model wait for their answers in a batch; go on with `--batch`, or give it up with \
+         `atlas exchanges FILE --forget-batch {name}`"
+    );
+    Err(Error::new(ErrorKind::InvalidInput, "ask the model:", why))
 }
 
 /// Where the exchanges behind a file of results are kept, unless another file is named: beside it, with

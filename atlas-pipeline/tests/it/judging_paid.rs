@@ -19,7 +19,14 @@ fn server(answer: fn(usize) -> Option<(u16, String)>) -> (String, Arc<AtomicUsiz
 }
 
 /// A server like [`server`], whose answer may depend on the body of the request.
-fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'static) -> String {
+pub(crate) fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'static) -> String {
+    serve_paths(move |_, body| answer(body))
+}
+
+/// A server whose answer may depend on method and path, too: `POST /v1/chat/completions`.
+pub(crate) fn serve_paths(
+    answer: impl Fn(&str, &str) -> Option<(u16, String)> + Send + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1#m", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -27,6 +34,9 @@ fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'static) -> Str
             let mut stream = stream.unwrap();
             let mut request = BufReader::new(stream.try_clone().unwrap());
             let (mut line, mut length) = (String::new(), 0);
+            let mut first = String::new();
+            let _ = request.read_line(&mut first);
+            let place = first.rsplit_once(' ').map_or("", |(place, _)| place);
             while request.read_line(&mut line).is_ok_and(|bytes| bytes > 2) {
                 if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
                     length = value.trim().parse().unwrap();
@@ -35,10 +45,11 @@ fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'static) -> Str
             }
             let mut body = vec![0; length];
             // Who asks may have been killed.
-            if length == 0 || request.read_exact(&mut body).is_err() {
+            let is_whole = length > 0 || place.starts_with("GET ");
+            if !is_whole || request.read_exact(&mut body).is_err() {
                 continue;
             }
-            match answer(&String::from_utf8_lossy(&body)) {
+            match answer(place, &String::from_utf8_lossy(&body)) {
                 Some((status, body)) => {
                     let length = body.len();
                     let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}");
@@ -53,7 +64,7 @@ fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'static) -> Str
     address
 }
 
-fn twenty_rows() -> Place {
+pub(crate) fn twenty_rows() -> Place {
     let place = Place::new();
     let rows: Vec<Value> = (0..20).map(|at| row(&at.to_string())).collect();
     write_lines(&place, "rows.jsonl", &rows);
@@ -61,7 +72,7 @@ fn twenty_rows() -> Place {
 }
 
 /// An answer of the API without log-probabilities.
-fn answer_of_api(text: &str) -> String {
+pub(crate) fn answer_of_api(text: &str) -> String {
     json!({
         "id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0,
             "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
@@ -71,7 +82,7 @@ fn answer_of_api(text: &str) -> String {
 }
 
 /// An answer of the API: the word, with all of the probability on it.
-fn word_of_api(word: &str) -> String {
+pub(crate) fn word_of_api(word: &str) -> String {
     let token = json!({"token": word, "logprob": -0.01, "bytes": word.as_bytes(), "top_logprobs": [
         {"token": word, "logprob": -0.01, "bytes": word.as_bytes()}]});
     json!({

@@ -29,6 +29,7 @@ mod gold_only;
 mod golden;
 mod harness_rows;
 mod judging;
+mod judging_batch;
 mod judging_paid;
 mod kill;
 mod logs;
