@@ -18,6 +18,7 @@ mod recorded_exchanges;
 mod responses;
 mod scripted;
 mod secrets;
+mod servers;
 mod streams;
 mod support;
 mod tls;
