@@ -27,6 +27,18 @@ pub(crate) fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'sta
 pub(crate) fn serve_paths(
     answer: impl Fn(&str, &str) -> Option<(u16, String)> + Send + 'static,
 ) -> String {
+    serve_bytes(move |place, body| {
+        let (status, body) = answer(place, body)?;
+        let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {}", body.len());
+        let kind = "Content-Type: application/json\r\nConnection: close";
+        Some(format!("{head}\r\n{kind}\r\n\r\n{body}"))
+    })
+}
+
+/// A server that says what it says byte by byte, and then closes the connection.
+pub(crate) fn serve_bytes(
+    answer: impl Fn(&str, &str) -> Option<String> + Send + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1#m", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -50,12 +62,7 @@ pub(crate) fn serve_paths(
                 continue;
             }
             match answer(place, &String::from_utf8_lossy(&body)) {
-                Some((status, body)) => {
-                    let length = body.len();
-                    let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}");
-                    let kind = "Content-Type: application/json\r\nConnection: close";
-                    let _ = write!(stream, "{head}\r\n{kind}\r\n\r\n{body}");
-                }
+                Some(response) => drop(stream.write_all(response.as_bytes())),
                 // Held open for as long as the test runs.
                 None => std::mem::forget(stream),
             }

@@ -30,6 +30,7 @@ mod golden;
 mod harness_rows;
 mod judging;
 mod judging_batch;
+mod judging_faults;
 mod judging_paid;
 mod kill;
 mod logs;
