@@ -16,6 +16,7 @@ mod baseline;
 mod embedding;
 mod extract;
 mod judge;
+mod limits;
 mod patch;
 mod ranking;
 mod scoreboard;
@@ -27,6 +28,7 @@ pub use embedding::{
 };
 pub use extract::{Extraction, UnseenTest, extract_tests};
 pub use judge::{Critic, CriticMode, CriticOptions, critic_prompts};
+pub use limits::CriticLimits;
 pub use patch::{PatchCritique, TestCritique, critique_patch};
 pub use ranking::{AgentProgress, RankReport, rank_agents};
 pub use scoreboard::{CriticScore, LabelMismatch, Scoreboard};

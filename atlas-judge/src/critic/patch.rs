@@ -24,6 +24,9 @@ pub struct TestCritique {
     pub length: u64,
     /// Why.
     pub reasoning: String,
+    /// Parts of its question that were too long, and cut.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
 }
 
 /// What a critic says of a patch.
@@ -65,7 +68,10 @@ pub async fn critique_patch(
             Some(said) => passes(critic, said)?,
             None => predicted,
         };
+        let cut = judgement.details.get("cut").and_then(Value::as_array);
+        let cut = cut.into_iter().flatten().filter_map(Value::as_str);
         critiques.push(TestCritique {
+            cut: cut.map(str::to_owned).collect(),
             id: test.id(),
             ids: test.ids.clone(),
             said,

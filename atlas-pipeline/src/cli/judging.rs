@@ -98,6 +98,14 @@ impl ModelArgs {
         ModelSession::open_with(model, &config, &options)
     }
 
+    /// The model's context in tokens, where a model is named and it is known.
+    pub(super) fn window(&self) -> Result<Option<u64>, Error> {
+        match &self.model {
+            Some(model) => Ok(self.configuration()?.model(model)?.context_window),
+            None => Ok(None),
+        }
+    }
+
     /// The model's name.
     pub(super) fn named(&self) -> Result<&str, Error> {
         self.model.as_deref().ok_or_else(|| {
@@ -210,6 +218,10 @@ pub(super) struct AbstainArgs {
     /// sentences; its probability is then read where the value begins.
     #[arg(long, value_enum, default_value = "word")]
     answer_form: FormChoice,
+    /// Most tokens (of four bytes) of the report, as report=TOKENS; what is longer is cut in its middle [default: what fits
+    /// into the model's context, where that is known].
+    #[arg(long, value_name = "PART=TOKENS", value_parser = report_limit)]
+    limit: Option<(String, usize)>,
     #[command(flatten)]
     ask: AskArgs,
     #[command(flatten)]
@@ -225,6 +237,10 @@ fn tool(text: &str) -> Result<AgentTool, String> {
     }
 }
 
+fn report_limit(text: &str) -> Result<(String, usize), String> {
+    limit_among(&["report"], text)
+}
+
 fn labels(text: &str) -> Result<Labels, String> {
     let (yes, no) = text
         .split_once(',')
@@ -235,10 +251,12 @@ fn labels(text: &str) -> Result<Labels, String> {
 pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Result<u8, Error> {
     let defaults = AbstentionOptions::default();
     let rehearsal = args.model.rehearsal()?;
-    let options = AbstainOptions {
+    let window = args.model.window()?;
+    let mut options = AbstainOptions {
         dataset: args.dataset,
         instances: args.instance_ids,
         policy: AbstentionOptions {
+            report_limit: args.limit.map(|(_, tokens)| tokens),
             representation: match args.representation {
                 RepresentationChoice::R1 => Representation::R1,
                 RepresentationChoice::R2 => Representation::R2,
@@ -263,6 +281,9 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
         out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
         jobs: args.model.jobs,
     };
+    if let Some(window) = window {
+        options.policy = options.policy.within(window);
+    }
     if args.model.show_prompt {
         return prompts(&abstain_prompts(&options)?, args.model.format);
     }
@@ -374,14 +395,19 @@ pub(super) struct ReviewArgs {
 }
 
 fn limit(text: &str) -> Result<(String, usize), String> {
+    limit_among(&PromptLimits::PARTS, text)
+}
+
+/// Reads the limit of one of these parts.
+pub(super) fn limit_among(parts: &[&str], text: &str) -> Result<(String, usize), String> {
     let expected = || {
-        let parts = PromptLimits::PARTS.join(", ");
-        format!("PART=TOKENS expected, such as `files=20000`; the parts are {parts}")
+        let (first, all) = (parts[0], parts.join(", "));
+        format!("PART=TOKENS expected, such as `{first}=20000`; the parts are {all}")
     };
     let (part, tokens) = text.split_once('=').ok_or_else(expected)?;
     let tokens: usize = tokens.trim().parse().map_err(|_| expected())?;
     let part = part.trim();
-    let is_known = PromptLimits::PARTS.contains(&part) && tokens > 0;
+    let is_known = parts.contains(&part) && tokens > 0;
     is_known
         .then(|| (part.to_owned(), tokens))
         .ok_or_else(expected)
@@ -401,9 +427,9 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         ReviewChoice::Deterministic => ReviewMode::Deterministic,
     };
     let ask = args.ask.options(&AskOptions::default());
-    let window = match (mode, &args.model.model) {
-        (ReviewMode::Deterministic, _) | (_, None) => None,
-        (_, Some(model)) => args.model.configuration()?.model(model)?.context_window,
+    let window = match mode {
+        ReviewMode::Deterministic => None,
+        _ => args.model.window()?,
     };
     let mut limits = PromptLimits::default();
     if let Some(window) = window {
