@@ -89,8 +89,16 @@ impl ModelSession {
         };
         let limits = read(&options.budget)?.unwrap_or_default();
         let total = read(&options.total_budget)?;
-        let exchanges = options.exchanges.as_deref().map(Exchanges::open);
-        let exchanges = exchanges.transpose()?.map(Arc::new);
+        let model = config.model(model)?;
+        let settings = model.answer_settings();
+        let is_free = matches!(
+            model.provider,
+            Provider::Replay | Provider::Scripted | Provider::Noise
+        );
+        // Of what costs nothing only a total is worth a file.
+        let kept = options.exchanges.as_deref();
+        let kept = kept.filter(|_| !is_free || total.is_some());
+        let exchanges = kept.map(Exchanges::open).transpose()?.map(Arc::new);
         let purse = Arc::new(match (&exchanges, total) {
             (Some(exchanges), total) => {
                 let (total, run) = (total.unwrap_or_default(), options.run());
@@ -105,12 +113,6 @@ impl ModelSession {
                 ));
             }
         });
-        let model = config.model(model)?;
-        let settings = model.answer_settings();
-        let is_free = matches!(
-            model.provider,
-            Provider::Replay | Provider::Scripted | Provider::Noise
-        );
         let batches = match (options.batch_poll, &exchanges) {
             (Some(poll), _) => Some(Arc::new(Batches::open(&model, &settings, &purse, poll)?)),
             (None, Some(exchanges)) => {

@@ -185,6 +185,8 @@ fn a_budget_ends_a_run_in_order() {
     let done = abstain(&place, &["--budget", "calls=9,tokens=100k"]);
     assert_eq!((done.code(), &done.json()["known"]), (0, &json!(2)));
     assert_eq!(abstain(&place, &["--budget", "many"]).code(), 1);
+    // What costs nothing leaves no exchanges behind.
+    assert!(!place.path("abstain.jsonl.exchanges").exists());
 }
 
 #[test]
