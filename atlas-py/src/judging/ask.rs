@@ -70,7 +70,7 @@ pub(super) fn limit<T>(
             let parts = parts.join(", ");
             return Err(invalid(
                 "limits",
-                format!("tokens from 1 on of one of {parts} expected, not {part}={tokens}"),
+                format!("the parts are {parts}, each with one token or more; not {part}={tokens}"),
             ));
         }
     }
