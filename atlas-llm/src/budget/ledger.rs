@@ -89,6 +89,7 @@ impl Account {
     }
 
     /// Takes away what was added before.
+    #[cfg(feature = "http")]
     pub(crate) fn subtract(&mut self, other: &Self) {
         let less = |count: &mut u64, by: u64| *count = count.saturating_sub(by);
         less(&mut self.calls, other.calls);

@@ -92,7 +92,14 @@ struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
     Yes,
+    #[cfg(feature = "http")]
     No,
+}
+
+impl Waits {
+    fn is_no(self) -> bool {
+        self != Self::Yes
+    }
 }
 
 impl Purse {
@@ -232,61 +239,6 @@ impl Purse {
         }
     }
 
-    /// Holds back what a call of a batch may cost at most, without waiting for others. It is not noted yet.
-    ///
-    /// # Errors
-    /// [`ErrorKind::BudgetExceeded`].
-    pub(crate) fn take(
-        &self,
-        model: &str,
-        price: Option<Price>,
-        estimate: Usage,
-    ) -> Result<Held, Error> {
-        match self.try_reserve(price, estimate, Waits::No) {
-            Attempt::Taken(reserved) => Ok(Held {
-                model: model.to_owned(),
-                price,
-                estimate,
-                hold: reserved,
-                call: None,
-            }),
-            Attempt::Over(why) => Err(exceeded(model, why)),
-            Attempt::Later => Err(Error::new(ErrorKind::Internal, "hold back for", model)),
-        }
-    }
-
-    /// Takes over a call that an earlier process of this run began.
-    ///
-    /// # Errors
-    /// The file of exchanges cannot be read.
-    pub(crate) fn adopt(
-        &self,
-        call: i64,
-        model: &str,
-        price: Option<Price>,
-        estimate: Usage,
-    ) -> Result<Held, Error> {
-        let hold = hold(price, estimate);
-        let mut state = self.lock();
-        state.started.get_or_insert_with(Instant::now);
-        if let Some(journal) = &self.journal
-            && let Some(account) = journal.exchanges.call(call)?
-        {
-            let before = state.before.models.entry(model.to_owned()).or_default();
-            before.subtract(&account);
-        }
-        state.under_way += 1;
-        state.reserved_tokens += hold.tokens;
-        state.reserved_money += hold.money;
-        Ok(Held {
-            model: model.to_owned(),
-            price,
-            estimate,
-            hold,
-            call: Some(call),
-        })
-    }
-
     /// Notes a call for which something is held back.
     fn begin(
         &self,
@@ -346,27 +298,6 @@ impl Purse {
         }
     }
 
-    /// A call was not made after all.
-    pub(crate) fn give_back(&self, held: &Held) -> Result<(), Error> {
-        self.let_go(&mut self.lock(), held.hold);
-        match (&self.journal, held.call) {
-            (Some(journal), Some(call)) => journal.exchanges.forget_call(call),
-            _ => Ok(()),
-        }
-    }
-
-    /// A call goes on without this process, which [`Purse::adopt`] takes over later; until then it counts at its
-    /// estimate, in no bill.
-    pub(crate) fn leave(&self, held: &Held) {
-        self.let_go(&mut self.lock(), held.hold);
-    }
-
-    /// The file where calls are noted, and under which name.
-    pub(crate) fn journal(&self) -> Option<(Arc<Exchanges>, String)> {
-        let journal = self.journal.as_ref()?;
-        Some((Arc::clone(&journal.exchanges), journal.run.clone()))
-    }
-
     fn let_go(&self, state: &mut State, hold: Hold) {
         state.under_way -= 1;
         state.reserved_tokens -= hold.tokens;
@@ -399,7 +330,7 @@ impl Purse {
         // batch all go before any is answered.
         let both = [&self.limits, &self.total];
         let limited = both.iter().any(|limits| limits.tokens.is_some()) || self.limits_money();
-        if limited && !state.measured && state.under_way > 0 && waits == Waits::Yes {
+        if limited && !state.measured && state.under_way > 0 && !waits.is_no() {
             return Attempt::Later;
         }
         let estimate = Usage {
@@ -438,7 +369,7 @@ impl Purse {
                 let spent = before.tokens().saturating_add(state.ledger.tokens());
                 let needed = spent.saturating_add(hold.tokens);
                 let together = needed.saturating_add(state.reserved_tokens);
-                if needed > limit || (together > limit && waits == Waits::No) {
+                if needed > limit || (together > limit && waits.is_no()) {
                     return over("tokens", float(limit), float(spent), float(hold.tokens));
                 }
                 is_later |= together > limit;
@@ -447,7 +378,7 @@ impl Purse {
                 let spent = before.known_money() + state.ledger.known_money();
                 let needed = spent + hold.money;
                 let together = needed + state.reserved_money;
-                if needed > limit || (together > limit && waits == Waits::No) {
+                if needed > limit || (together > limit && waits.is_no()) {
                     return over("money", limit, spent, hold.money);
                 }
                 is_later |= together > limit;
@@ -480,6 +411,86 @@ impl Purse {
             in_all: false,
         };
         exceeded(model, why)
+    }
+}
+
+/// Calls that go out long before they are answered.
+#[cfg(feature = "http")]
+impl Purse {
+    /// Holds back what a call of a batch may cost at most, without waiting for others. It is not noted yet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BudgetExceeded`].
+    pub(crate) fn take(
+        &self,
+        model: &str,
+        price: Option<Price>,
+        estimate: Usage,
+    ) -> Result<Held, Error> {
+        match self.try_reserve(price, estimate, Waits::No) {
+            Attempt::Taken(reserved) => Ok(Held {
+                model: model.to_owned(),
+                price,
+                estimate,
+                hold: reserved,
+                call: None,
+            }),
+            Attempt::Over(why) => Err(exceeded(model, why)),
+            Attempt::Later => Err(Error::new(ErrorKind::Internal, "hold back for", model)),
+        }
+    }
+
+    /// Takes over a call that an earlier process of this run began.
+    ///
+    /// # Errors
+    /// The file of exchanges cannot be read.
+    pub(crate) fn adopt(
+        &self,
+        call: i64,
+        model: &str,
+        price: Option<Price>,
+        estimate: Usage,
+    ) -> Result<Held, Error> {
+        let hold = hold(price, estimate);
+        let mut state = self.lock();
+        state.started.get_or_insert_with(Instant::now);
+        if let Some(journal) = &self.journal
+            && let Some(account) = journal.exchanges.call(call)?
+        {
+            let before = state.before.models.entry(model.to_owned()).or_default();
+            before.subtract(&account);
+        }
+        state.under_way += 1;
+        state.reserved_tokens += hold.tokens;
+        state.reserved_money += hold.money;
+        Ok(Held {
+            model: model.to_owned(),
+            price,
+            estimate,
+            hold,
+            call: Some(call),
+        })
+    }
+
+    /// A call was not made after all.
+    pub(crate) fn give_back(&self, held: &Held) -> Result<(), Error> {
+        self.let_go(&mut self.lock(), held.hold);
+        match (&self.journal, held.call) {
+            (Some(journal), Some(call)) => journal.exchanges.forget_call(call),
+            _ => Ok(()),
+        }
+    }
+
+    /// A call goes on without this process, which [`Purse::adopt`] takes over later; until then it counts at its
+    /// estimate, in no bill.
+    pub(crate) fn leave(&self, held: &Held) {
+        self.let_go(&mut self.lock(), held.hold);
+    }
+
+    /// The file where calls are noted, and under which name.
+    pub(crate) fn journal(&self) -> Option<(Arc<Exchanges>, String)> {
+        let journal = self.journal.as_ref()?;
+        Some((Arc::clone(&journal.exchanges), journal.run.clone()))
     }
 }
 

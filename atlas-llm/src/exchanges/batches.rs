@@ -1,12 +1,17 @@
 //! Batches that a server works on, kept from before they are sent until all their answers are here.
 
 use super::Exchanges;
+#[cfg(feature = "http")]
 use crate::Account;
-use atlas_core::{CompletionRequest, Error};
+#[cfg(feature = "http")]
+use atlas_core::CompletionRequest;
+use atlas_core::Error;
+#[cfg(feature = "http")]
 use rusqlite::params;
 use serde::Serialize;
 
 /// A batch of questions that was given to a server, or is about to be.
+#[cfg(feature = "http")]
 #[derive(Debug)]
 pub(crate) struct StoredBatch {
     /// Our own name for it, with which the names of its questions begin.
@@ -18,6 +23,7 @@ pub(crate) struct StoredBatch {
     pub(crate) questions: Vec<StoredQuestion>,
 }
 
+#[cfg(feature = "http")]
 #[derive(Clone, Debug)]
 pub(crate) struct StoredQuestion {
     /// Its key among the exchanges.
@@ -42,6 +48,7 @@ pub struct WaitingBatch {
 
 impl Exchanges {
     /// Keeps a batch that is about to be sent, with a call at its estimate for each question.
+    #[cfg(feature = "http")]
     pub(crate) fn begin_batch(
         &self,
         asked: &str,
@@ -78,6 +85,7 @@ impl Exchanges {
     }
 
     /// The server has taken a batch.
+    #[cfg(feature = "http")]
     pub(crate) fn batch_sent(&self, token: &str, id: &str) -> Result<(), Error> {
         self.lock()
             .execute(
@@ -89,6 +97,7 @@ impl Exchanges {
     }
 
     /// The batches that were given to a model and are not collected, the oldest first.
+    #[cfg(feature = "http")]
     pub(crate) fn batches(&self, asked: &str) -> Result<Vec<StoredBatch>, Error> {
         let connection = self.lock();
         let read = || -> Result<Vec<StoredBatch>, Box<dyn std::error::Error + Send + Sync>> {
@@ -186,13 +195,16 @@ impl Exchanges {
 }
 
 /// A cause of one of several types.
+#[cfg(feature = "http")]
 #[derive(Debug)]
 struct Told(Box<dyn std::error::Error + Send + Sync>);
 
+#[cfg(feature = "http")]
 impl std::fmt::Display for Told {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
 }
 
+#[cfg(feature = "http")]
 impl std::error::Error for Told {}

@@ -3,7 +3,9 @@
 use super::Exchanges;
 use crate::{Account, Ledger};
 use atlas_core::Error;
-use rusqlite::{OptionalExtension as _, params};
+#[cfg(feature = "http")]
+use rusqlite::OptionalExtension as _;
+use rusqlite::params;
 
 impl Exchanges {
     /// What all calls of a run have cost, those of its earlier processes too. A call whose process was killed counts
@@ -57,6 +59,7 @@ impl Exchanges {
     }
 
     /// What is noted of a call.
+    #[cfg(feature = "http")]
     pub(crate) fn call(&self, id: i64) -> Result<Option<Account>, Error> {
         let found: Option<String> = self
             .lock()
@@ -68,6 +71,7 @@ impl Exchanges {
     }
 
     /// Strikes a call that was not made.
+    #[cfg(feature = "http")]
     pub(crate) fn forget_call(&self, id: i64) -> Result<(), Error> {
         self.lock()
             .prepare_cached("DELETE FROM call WHERE id = ?1")

@@ -1,4 +1,4 @@
-//! What servers really answer: bodies in the shapes of vLLM, llama.cpp, Ollama, LiteLLM and OpenRouter
+//! What servers really answer: bodies in the shapes of vLLM, llama.cpp, Ollama, LiteLLM and `OpenRouter`
 //! (`tests/servers/`), each with where it was seen and what is to be read of it.
 
 use crate::support::{request, served};
