@@ -34,7 +34,7 @@ pub fn open_embedder<S: ModelSource + ?Sized>(
         let file = file.ok_or_else(|| wrong("`replay` needs a `file`"))?;
         return Ok(Arc::new(ReplayedEmbedder::read(file)?));
     }
-    if config.price.is_none() && purse.limits().money.is_some() {
+    if config.price.is_none() && purse.limits_money() {
         return Err(wrong(
             "a budget in money needs its `price`: what a million tokens cost, as `{ input = 0.02, output = 0.0 }`",
         ));

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "http")]
+mod batch;
 mod budget;
 mod chance;
 mod checked;
@@ -11,6 +13,8 @@ mod failure;
 mod headers;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
+mod next_questions;
 mod noise;
 mod open;
 mod pace;
@@ -22,19 +26,21 @@ mod replay;
 mod retry;
 mod scripted;
 
+#[cfg(feature = "http")]
+pub use batch::{BatchTally, Batches, Round};
 pub use budget::{Account, Budget, BudgetExceeded, Ledger, Limits, Price, Purse};
 pub use checked::Checked;
 pub use config::{Api, ModelConfig, Provider};
 pub use embedding::{RecordedEmbedder, ReplayedEmbedder, open_embedder};
 pub use exchange::{Exchange, request_key};
-pub use exchanges::Exchanges;
+pub use exchanges::{Exchanges, WaitingBatch};
 pub use failure::{CallFailure, FailureCause};
 pub use headers::{Headers, InvalidHeaders};
 #[cfg(feature = "http")]
 pub use http::{HttpEmbedder, HttpModel};
 pub use noise::Noise;
 pub use open::{ModelSource, open_model, open_model_within};
-pub use prices::{PriceTable, PricedModel};
+pub use prices::{BatchPrice, PriceTable, PricedModel};
 pub use recorded::Recorded;
 pub use rehearsal::{Estimate, Rehearsal};
 pub use remembered::Remembered;

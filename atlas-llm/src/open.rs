@@ -89,7 +89,7 @@ fn open(config: &ModelConfig, purse: Option<&Arc<Purse>>) -> Result<Arc<dyn Lang
     let model: Arc<dyn LanguageModel> = match purse {
         None => model,
         Some(purse) => {
-            if is_paid && config.price.is_none() && purse.limits().money.is_some() {
+            if is_paid && config.price.is_none() && purse.limits_money() {
                 return Err(wrong(
                     "a budget in money needs its `price`, which no table of prices knows: what a million \
                      tokens cost, as `{ input = 0.5, output = 2.0 }`; it may be 0"
@@ -100,7 +100,12 @@ fn open(config: &ModelConfig, purse: Option<&Arc<Purse>>) -> Result<Arc<dyn Lang
             let price = config.price.or((!is_paid).then(Price::default));
             let amounts = price.map(|price| {
                 let cached = price.cached_input.unwrap_or_default();
-                [price.input, price.output, cached]
+                [
+                    price.input,
+                    price.output,
+                    cached,
+                    price.batch.unwrap_or_default(),
+                ]
             });
             let mut amounts = amounts.into_iter().flatten();
             if amounts.any(|amount| !amount.is_finite() || amount < 0.0) {

@@ -14,7 +14,7 @@ const BUILTIN: &str = include_str!("prices.json");
 /// {"schema_version": 1, "models": [
 ///   {"model": "my-model*", "input": 0.5, "cached_input": 0.05, "output": 2.0, "currency": "USD",
 ///    "context_window": 32768, "as_of": "2026-11-01"}
-/// ]}
+/// ], "batches": [{"provider": "openai", "factor": 0.5, "as_of": "2026-11-01"}]}
 /// ```
 ///
 /// ```
@@ -33,6 +33,24 @@ pub struct PriceTable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     models: Vec<PricedModel>,
+    /// What batches cost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    batches: Vec<BatchPrice>,
+}
+
+/// What is paid of the usual price for questions in batches at a provider's own address, and since when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BatchPrice {
+    /// The provider.
+    pub provider: Provider,
+    /// The part of the usual price: 0.5 is half.
+    pub factor: f64,
+    /// When this was known to be so: `2025-08` or `2025-08-07`.
+    pub as_of: String,
+    /// Where it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// What is known of a model, and since when.
@@ -70,21 +88,27 @@ impl PricedModel {
             input: self.input,
             output: self.output,
             cached_input: self.cached_input,
+            batch: None,
         }
     }
 
     fn fits(&self, config: &ModelConfig) -> bool {
-        let is_there = self.provider.is_none_or(|provider| {
-            let at_home = |base: &str| {
-                let host = |url: &str| url.split('/').nth(2).map(str::to_ascii_lowercase);
-                provider
-                    .usual_url()
-                    .is_some_and(|usual| host(usual) == host(base))
-            };
-            provider == config.provider && config.base_url.as_deref().is_none_or(at_home)
-        });
+        let is_there = self
+            .provider
+            .is_none_or(|provider| is_at_home(provider, config));
         is_there && matches(&self.model, &config.model)
     }
+}
+
+/// Whether a model is asked at this provider's own address.
+fn is_at_home(provider: Provider, config: &ModelConfig) -> bool {
+    let at_home = |base: &str| {
+        let host = |url: &str| url.split('/').nth(2).map(str::to_ascii_lowercase);
+        provider
+            .usual_url()
+            .is_some_and(|usual| host(usual) == host(base))
+    };
+    provider == config.provider && config.base_url.as_deref().is_none_or(at_home)
 }
 
 /// Whether a name has the form of a pattern with `*`.
@@ -163,6 +187,20 @@ impl PriceTable {
                 );
             }
         }
+        for (at, entry) in table.batches.iter().enumerate() {
+            let wrong = |key: &str, why: &str| {
+                Err(wrong(format!(
+                    "`batches[{at}]`, `{}`: `{key}`: {why}",
+                    entry.provider
+                )))
+            };
+            if !(0.0..=1.0).contains(&entry.factor) {
+                return wrong("factor", "a part of the price from 0 to 1 expected");
+            }
+            if !is_date(&entry.as_of) {
+                return wrong("as_of", "a date expected, as `2025-08` or `2025-08-07`");
+            }
+        }
         Ok(table)
     }
 
@@ -181,13 +219,19 @@ impl PriceTable {
         self.models.iter().find(|entry| entry.fits(config))
     }
 
-    /// A model with what is known of it where its own table says nothing: `price` and `context_window`.
+    /// A model with what is known of it where its own table says nothing: `price`, also in batches, and
+    /// `context_window`.
     #[must_use]
     pub fn fill(&self, mut config: ModelConfig) -> ModelConfig {
         if let Some(known) = self.find(&config) {
             let (price, window) = (known.price(), known.context_window);
             config.price.get_or_insert(price);
             config.context_window = config.context_window.or(window);
+        }
+        let is_known = |entry: &&BatchPrice| is_at_home(entry.provider, &config);
+        let batch = self.batches.iter().find(is_known).map(|entry| entry.factor);
+        if let Some(price) = &mut config.price {
+            price.batch = price.batch.or(batch);
         }
         config
     }

@@ -7,7 +7,7 @@ use atlas_core::{
     Completion, CompletionRequest, Error, ErrorKind, FinishReason, LanguageModel, RunContext,
     TokenLogprob, Usage,
 };
-use atlas_pipeline::{Config, ModelSession, exchanges_beside};
+use atlas_pipeline::{Config, ModelSession, SessionOptions, exchanges_beside};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 use serde::Deserialize;
@@ -16,22 +16,63 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
+/// How a caller pays for a model.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Payment<'a> {
+    pub(crate) budget: Option<&'a str>,
+    pub(crate) total_budget: Option<&'a str>,
+    /// Seconds between two looks at a batch; none asks one by one.
+    pub(crate) batch_poll: Option<f64>,
+}
+
+impl<'a> Payment<'a> {
+    /// Within a budget of this run alone.
+    pub(crate) fn within(budget: Option<&'a str>) -> Self {
+        Self {
+            budget,
+            ..Self::default()
+        }
+    }
+}
+
 /// Opens the model that a caller names or brings. What a named one answers is kept beside the results.
 pub(crate) fn session(
     model: &Bound<'_, PyAny>,
-    budget: Option<&str>,
+    payment: Payment<'_>,
     config: &Config,
     out: Option<&Path>,
 ) -> PyResult<ModelSession> {
     let opened = if let Ok(text) = model.cast::<PyString>() {
-        let exchanges = out.map(exchanges_beside);
-        ModelSession::open_keeping(&text.to_cow()?, budget, config, exchanges.as_deref())
+        let options = SessionOptions {
+            budget: payment.budget.map(str::to_owned),
+            total_budget: payment.total_budget.map(str::to_owned),
+            exchanges: out.map(exchanges_beside),
+            out: out.map(Path::to_owned),
+            batch_poll: payment.batch_poll,
+        };
+        ModelSession::open_with(&text.to_cow()?, config, &options)
+    } else if payment.total_budget.is_some() {
+        return Err(invalid(
+            "total_budget",
+            "of a callable nothing is kept; limit each run with `budget`",
+        ));
+    } else if payment.batch_poll.is_some() {
+        return Err(invalid("batch_poll", "a callable has no batches"));
     } else if model.is_callable() {
-        ModelSession::of(Arc::new(PyModel::new(model)?), budget)
+        ModelSession::of(Arc::new(PyModel::new(model)?), payment.budget)
     } else {
         return Err(invalid("model", "a text or a callable expected"));
     };
     opened.map_err(|why| raised(&why))
+}
+
+/// The context of a model that a caller names, in tokens, where it is known.
+pub(crate) fn window(model: &Bound<'_, PyAny>, config: &Config) -> PyResult<Option<u64>> {
+    let Ok(text) = model.cast::<PyString>() else {
+        return Ok(None);
+    };
+    let model = config.model(&text.to_cow()?).map_err(|why| raised(&why))?;
+    Ok(model.context_window)
 }
 
 /// The same where rules do without a model.
@@ -42,7 +83,7 @@ pub(crate) fn session_if_given(
     out: &Path,
 ) -> PyResult<Option<ModelSession>> {
     model
-        .map(|model| session(model, budget, config, Some(out)))
+        .map(|model| session(model, Payment::within(budget), config, Some(out)))
         .transpose()
 }
 

@@ -3,7 +3,7 @@
 use crate::convert::{named, plain};
 use crate::errors::{invalid, raised};
 use crate::make::config;
-use crate::model::session;
+use crate::model::{Payment, session};
 use crate::report::Report;
 use crate::run::run;
 use atlas_pipeline::{CertifyParserOptions, SynthParserOptions};
@@ -141,7 +141,7 @@ pub(crate) fn synth_parser(
         trust,
         ..SynthParserOptions::default()
     };
-    let model = session(model, budget, &options.config, None)?.model();
+    let model = session(model, Payment::within(budget), &options.config, None)?.model();
     let report =
         py.detach(|| run(async |cx| atlas_pipeline::synth_parser(cx, &options, model).await))?;
     if let (Some(path), Some(_)) = (&out, &report.parser) {

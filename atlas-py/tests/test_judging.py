@@ -151,6 +151,21 @@ def test_a_budget_ends_a_run_and_the_next_goes_on(tmp_path: Path) -> None:
     assert (second.known, second.done, second.abstain, second.complete) == (1, 1, 2, True)
 
 
+def test_a_total_is_of_all_runs_and_limits_cut(tmp_path: Path) -> None:
+    dataset, out = rows(tmp_path / "rows.jsonl"), tmp_path / "abstain.jsonl"
+    for done in (1, 0):
+        run = swe_atlas.abstain(dataset, model="noise:7", out=out, total_budget="calls=1", limits={"report": 1})
+        assert (run.done, run.complete) == (done, False)
+        assert run.stopped is not None and "by all runs together" in run.stopped
+    assert run.ledger is not None and run.ledger["in_all"]["calls"] == 1
+    assert json.loads(out.read_text().splitlines()[0])["judgement"]["details"]["cut"] == ["report"]
+    for wrong in ({"limits": {"patch": 5}}, {"limits": {"report": 0}}, {"total_budget": "time=1h"}, {"batch_poll": 1.0}):
+        with pytest.raises(swe_atlas.InvalidInputError):
+            swe_atlas.abstain(dataset, model="noise:7", out=tmp_path / "o", **wrong)  # type: ignore[arg-type]
+    with pytest.raises(swe_atlas.InvalidInputError, match="callable"):
+        swe_atlas.abstain(dataset, model=Label(0.3), out=tmp_path / "o", batch_poll=1.0)
+
+
 def test_other_threads_run_while_a_model_is_asked(tmp_path: Path) -> None:
     lock, running, most = threading.Lock(), 0, 0
 

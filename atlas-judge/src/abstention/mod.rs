@@ -11,6 +11,7 @@ pub use features::{FeatureAverages, FeatureOptions, ReportFeatures, report_featu
 use crate::Prompt;
 use crate::answer::{AskOptions, LabelAnswer, Labels, ask_label};
 use crate::bug_report::BugReport;
+use crate::validation::{cut_middle, estimated_tokens};
 use async_trait::async_trait;
 use atlas_core::{
     ChatMessage, Error, ErrorKind, Evidence, Judge, Judgement, LanguageModel, RunContext, Subject,
@@ -78,6 +79,20 @@ pub struct AbstentionOptions {
     pub labels: Labels,
     /// How the model is asked. Default as elsewhere, but 16 tokens: one word is wanted.
     pub ask: AskOptions,
+    /// Most tokens (of four bytes) of the report; what is longer is cut in its middle. Default: as long as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report_limit: Option<usize>,
+}
+
+impl AbstentionOptions {
+    /// With the longest report that fits into a model's context of so many tokens beside the answer; a limit that is
+    /// there stays.
+    #[must_use]
+    pub fn within(mut self, window: u64) -> Self {
+        let room = crate::validation::room(window, self.ask.max_tokens);
+        self.report_limit.get_or_insert(room);
+        self
+    }
 }
 
 impl Default for AbstentionOptions {
@@ -102,6 +117,7 @@ impl Default for AbstentionOptions {
                 max_tokens: 16,
                 ..AskOptions::default()
             },
+            report_limit: None,
         }
     }
 }
@@ -115,7 +131,7 @@ impl Default for AbstentionOptions {
 /// Details: `probability`, `source`, `tau`, `representation`, `prompt`, `prompt_version`, `model`,
 /// `said`; `answer_form` and `form_prompt_version` where the word was asked for as JSON
 /// ([`crate::answer::LabelForm::Json`]); `label_mass`, `mass_success`, `mass_failure`, `share_success` from log-probabilities;
-/// `samples`; `passed_over` with the reasons; `features` of the report.
+/// `samples`; `passed_over` with the reasons; `cut` (`report`, where it was too long); `features` of the report.
 #[derive(Debug)]
 pub struct Abstention<M> {
     model: M,
@@ -156,7 +172,10 @@ impl<M: LanguageModel> Abstention<M> {
             "positive": self.options.labels.positive(),
             "negative": self.options.labels.negative(),
             "title": report.title,
-            "description": report.description,
+            "description": match self.options.report_limit {
+                Some(limit) => cut_middle(&report.description, limit),
+                None => report.description.clone(),
+            },
         }))
     }
 
@@ -212,6 +231,10 @@ impl<M: LanguageModel> Judge for Abstention<M> {
             json!(self.options.representation),
         );
         details.insert("prompt_version".to_owned(), json!(PROMPT.version()));
+        let most = self.options.report_limit;
+        if most.is_some_and(|limit| estimated_tokens(&report.description) > limit) {
+            details.insert("cut".to_owned(), json!(["report"]));
+        }
         details.insert("model".to_owned(), json!(answer.model));
         details.insert("said".to_owned(), json!(answer.said));
         if let Some(version) = answer.form.prompt_version() {

@@ -1,8 +1,10 @@
 //! The critics that ask a model.
 
+use super::CriticLimits;
 use crate::Prompt;
 use crate::answer::{AskOptions, Labels, Schema, Shape, ask_structured, ask_structured_label};
 use crate::metrics::{LowConfidenceRule, TestPrediction};
+use crate::validation::{cut_middle, estimated_tokens, share};
 use crate::variant::{BaseFiles, Variant, render};
 use async_trait::async_trait;
 use atlas_core::{
@@ -105,6 +107,9 @@ pub struct CriticOptions {
     /// refuse to be asked for alternatives. It changes neither the verdict nor its confidence.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub label_logprobs: bool,
+    /// How long the parts of a prompt may be. Default: as long as they are.
+    #[serde(skip_serializing_if = "CriticLimits::is_none")]
+    pub limits: CriticLimits,
 }
 
 impl Default for CriticOptions {
@@ -115,6 +120,7 @@ impl Default for CriticOptions {
             rule: Some(LowConfidenceRule::default()),
             ask: AskOptions::default(),
             label_logprobs: false,
+            limits: CriticLimits::default(),
         }
     }
 }
@@ -125,7 +131,7 @@ impl Default for CriticOptions {
 /// The confidence is what the model says, 0 to 100, over 100: its confidence in what *it* said, also
 /// where the rule turns a `pass` into a `fail`.
 ///
-/// Details: `mode`, `variant`, `variant_notes` (files that could not be shown that way),
+/// Details: `mode`, `variant`, `variant_notes` (files that could not be shown that way), `cut` (parts that were too long),
 /// `prompt_version`, `model`, `said` (the verdict before the rule), `confidence_percent`,
 /// `answer_confidence` (from log-probabilities, if there were some); with
 /// [`CriticOptions::label_logprobs`] also `pass_probability` and `label_mass`, or `label_passed_over`
@@ -159,12 +165,27 @@ impl<M: LanguageModel> Critic<M> {
     /// # Errors
     /// [`ErrorKind::InvalidInput`] naming what the subject lacks, or where its patch is none.
     pub fn prompt(&self, subject: &Subject) -> Result<(Vec<ChatMessage>, Vec<String>), Error> {
+        let question = self.question(subject)?;
+        Ok((question.messages, question.notes))
+    }
+
+    fn question(&self, subject: &Subject) -> Result<Question, Error> {
+        let limits = &self.options.limits;
+        let mut cut = Vec::new();
+        let mut fit = |part: &'static str, text: String, limit: Option<usize>| match limit {
+            Some(limit) if estimated_tokens(&text) > limit => {
+                cut.push(part);
+                cut_middle(&text, limit)
+            }
+            _ => text,
+        };
         let files = base_files(subject)?;
         let patch = subject
             .patch
             .as_ref()
             .ok_or_else(|| lacks(subject, "a candidate patch"))?;
         let (shown, form, mut notes) = self.show(subject, "the candidate patch", patch, &files)?;
+        let shown = fit("patch", shown, limits.patch);
         let mut values = json!({ "patch": shown, "form": form });
         let mut set = |name: &str, value: Value| {
             if let Value::Object(map) = &mut values {
@@ -174,17 +195,28 @@ impl<M: LanguageModel> Critic<M> {
         match self.options.mode {
             CriticMode::Isolated => {
                 let test = TestAttachment::one(subject)?;
-                set("test", json!(test.source));
+                let source = fit("tests", test.source, limits.tests);
+                set("test", json!(source));
                 set("test_path", json!(test.path));
             }
-            CriticMode::Holistic => set("tests", json!(TestAttachment::all(subject)?)),
+            CriticMode::Holistic => {
+                let mut tests = TestAttachment::all(subject)?;
+                let lengths = tests.iter().map(|test| estimated_tokens(&test.source));
+                let mut lengths: Vec<usize> = lengths.collect();
+                lengths.sort_unstable();
+                let each = limits.tests.map(|limit| share(&lengths, limit));
+                for test in &mut tests {
+                    test.source = fit("tests", std::mem::take(&mut test.source), each);
+                }
+                set("tests", json!(tests));
+            }
             CriticMode::ChangeAware => {
                 let gold = subject
                     .instance
                     .gold_patch()
                     .map_err(|why| row(subject, why))?;
                 let (gold, form, more) = self.show(subject, "the gold patch", &gold, &files)?;
-                set("gold", json!(gold));
+                set("gold", json!(fit("gold", gold, limits.gold)));
                 set("gold_form", json!(form));
                 notes.extend(more);
             }
@@ -206,11 +238,17 @@ impl<M: LanguageModel> Critic<M> {
                 } else {
                     String::new()
                 };
-                set("problem", json!(problem));
-                set("hints", json!(hints.trim()));
+                set("problem", json!(fit("problem", problem, limits.problem)));
+                let hints = fit("hints", hints.trim().to_owned(), limits.hints);
+                set("hints", json!(hints));
             }
         }
-        Ok((self.options.mode.prompt().render(&values)?, notes))
+        cut.dedup();
+        Ok(Question {
+            messages: self.options.mode.prompt().render(&values)?,
+            notes,
+            cut,
+        })
     }
 
     /// A patch in the variant, and how its title tells what it is.
@@ -243,6 +281,15 @@ impl<M: LanguageModel> Critic<M> {
     }
 }
 
+/// What a critic asks.
+struct Question {
+    messages: Vec<ChatMessage>,
+    /// Files that could not be shown in the variant.
+    notes: Vec<String>,
+    /// Parts that were too long.
+    cut: Vec<&'static str>,
+}
+
 #[async_trait]
 impl<M: LanguageModel> Judge for Critic<M> {
     fn id(&self) -> &str {
@@ -250,7 +297,11 @@ impl<M: LanguageModel> Judge for Critic<M> {
     }
 
     async fn judge(&self, cx: &RunContext, subject: &Subject) -> Result<Judgement, Error> {
-        let (question, notes) = self.prompt(subject)?;
+        let Question {
+            messages: question,
+            notes,
+            cut,
+        } = self.question(subject)?;
         let ask = AskOptions {
             samples: 0,
             verbalised: false,
@@ -275,6 +326,9 @@ impl<M: LanguageModel> Judge for Critic<M> {
         details.insert("variant".to_owned(), json!(self.options.variant));
         if !notes.is_empty() {
             details.insert("variant_notes".to_owned(), json!(notes));
+        }
+        if !cut.is_empty() {
+            details.insert("cut".to_owned(), json!(cut));
         }
         let version = self.options.mode.prompt().version();
         details.insert("prompt_version".to_owned(), json!(version));

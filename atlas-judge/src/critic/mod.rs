@@ -16,6 +16,7 @@ mod baseline;
 mod embedding;
 mod extract;
 mod judge;
+mod limits;
 mod patch;
 
 pub use baseline::WeightedRandom;
@@ -25,4 +26,5 @@ pub use embedding::{
 };
 pub use extract::{Extraction, UnseenTest, extract_tests};
 pub use judge::{Critic, CriticMode, CriticOptions, critic_prompts};
+pub use limits::CriticLimits;
 pub use patch::{PatchCritique, TestCritique, critique_patch};

@@ -30,6 +30,9 @@ pub struct TestCritique {
     /// What each member said, where several critics are one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberWord>,
+    /// Parts of its question that were too long, and cut.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
 }
 
 /// What a critic says of a patch.
@@ -110,6 +113,11 @@ impl TestCritique {
             length,
             reasoning: judgement.reasoning.clone(),
             members: serde_json::from_value(members).unwrap_or_default(),
+            cut: details
+                .get("cut")
+                .cloned()
+                .and_then(|cut| serde_json::from_value(cut).ok())
+                .unwrap_or_default(),
         })
     }
 }

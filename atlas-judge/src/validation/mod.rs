@@ -29,6 +29,7 @@ pub use review::{
     PromptLimits, ReviewOptions, SpecificationReview, TrajectoryReview, review_prompt_versions,
     review_schema,
 };
+pub(crate) use review::{room, share};
 pub use stage::{
     LastTestCommand, PatchForm, PatchStage, RegressionCheck, StageOutcome, StageReport,
 };

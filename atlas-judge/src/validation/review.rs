@@ -86,13 +86,7 @@ impl PromptLimits {
     /// ```
     #[must_use]
     pub fn within(self, window: u64, answer: u32) -> Self {
-        let window = usize::try_from(window).unwrap_or(usize::MAX);
-        // An answer that may be longer than a small context is not as long in earnest.
-        let answer = usize::try_from(answer)
-            .unwrap_or(usize::MAX)
-            .min(window / 8);
-        let frame = FRAME.min(window / 8).saturating_add(answer);
-        let room = (window / 4 * 3).saturating_sub(frame);
+        let (room, answer) = (room(window, answer), answer_in(window, answer));
         // The specification, an answer itself, stands in the second question.
         let questions = [
             (self.report + self.files, room),
@@ -123,6 +117,20 @@ impl PromptLimits {
             trajectory: part(self.trajectory),
         }
     }
+}
+
+/// Tokens of four bytes for the parts of a question in a model's context of so many tokens, beside an answer and the
+/// question's frame. A quarter of the context is kept free, for a token of code has less than four bytes.
+pub(crate) fn room(window: u64, answer: u32) -> usize {
+    let answer = answer_in(window, answer);
+    let window = usize::try_from(window).unwrap_or(usize::MAX);
+    let frame = FRAME.min(window / 8).saturating_add(answer);
+    (window / 4 * 3).saturating_sub(frame)
+}
+
+/// An answer that may be longer than a small context is not as long in earnest: an eighth of it at most.
+fn answer_in(window: u64, answer: u32) -> usize {
+    usize::try_from(u64::from(answer).min(window / 8)).unwrap_or(usize::MAX)
 }
 
 fn wide(number: usize) -> u128 {
@@ -409,7 +417,7 @@ fn files(subject: &ValidationSubject, tokens: usize) -> Vec<OriginalFile<'_>> {
 }
 
 /// The length that each may have so that all together have no more than `total`; `lengths` ascend.
-fn share(lengths: &[usize], total: usize) -> usize {
+pub(crate) fn share(lengths: &[usize], total: usize) -> usize {
     let mut left = total;
     for (at, length) in lengths.iter().enumerate() {
         let each = left / (lengths.len() - at);

@@ -7,9 +7,9 @@ use atlas_core::{
 };
 use atlas_judge::answer::AskOptions;
 use atlas_judge::critic::{
-    Critic, CriticMode, CriticOptions, EmbeddingCritic, FirstCharacters, HashedNgrams,
-    LikenessExample, WeightedRandom, critic_prompts, critique_patch, extract_tests, fit_threshold,
-    in_validation_split,
+    Critic, CriticLimits, CriticMode, CriticOptions, EmbeddingCritic, FirstCharacters,
+    HashedNgrams, LikenessExample, WeightedRandom, critic_prompts, critique_patch, extract_tests,
+    fit_threshold, in_validation_split,
 };
 use atlas_judge::metrics::LowConfidenceRule;
 use atlas_judge::variant::{BaseFiles, Variant};
@@ -73,6 +73,43 @@ fn once(mode: CriticMode) -> CriticOptions {
 fn critic(mode: CriticMode, answers: &[String]) -> Critic<InOrder> {
     let answers: Vec<_> = answers.iter().map(|text| said(text)).collect();
     Critic::new(InOrder::new(answers), once(mode))
+}
+
+/// What is longer than its limit is cut, tests of one question together, and the details name it.
+#[tokio::test]
+async fn parts_that_are_too_long_are_cut() {
+    let long = "    assert add(1, 2) == 3\n".repeat(200);
+    let mut subject = subject();
+    let test = json!({"id": "t::test_long", "source": long});
+    let short = json!({"id": "t::test_two", "source": "def test_two(): pass"});
+    subject.attachments.insert("test".to_owned(), test.clone());
+    let tests = json!([test, short, test]);
+    subject.attachments.insert("tests".to_owned(), tests);
+    let limits = CriticLimits {
+        tests: Some(400),
+        gold: Some(10),
+        ..CriticLimits::default()
+    };
+    for (mode, expected, cuts) in [
+        (CriticMode::Isolated, json!(["tests"]), 1),
+        (CriticMode::Holistic, json!(["tests"]), 2),
+        (CriticMode::ChangeAware, json!(["gold"]), 1),
+        (CriticMode::Problem, Value::Null, 0),
+    ] {
+        let options = CriticOptions {
+            limits,
+            ..once(mode)
+        };
+        let critic = Critic::new(InOrder::new([said(&answer("pass", 90.0))]), options);
+        let (messages, _) = critic.prompt(&subject).unwrap();
+        let shown = &messages[1].content;
+        let found = shown.matches("are left out here").count();
+        assert_eq!(found, cuts, "{shown}");
+        assert!(mode != CriticMode::Holistic || shown.contains("def test_two(): pass"));
+        let told = critic.judge(&cx(), &subject).await.unwrap();
+        let cut = told.details.get("cut").cloned().unwrap_or_default();
+        assert_eq!(cut, expected, "{mode:?}");
+    }
 }
 
 #[tokio::test]

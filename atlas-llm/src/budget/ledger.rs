@@ -15,9 +15,24 @@ pub struct Price {
     /// A million tokens read from the server's cache. Default: as those that are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
+    /// The part of all that which is paid for a question in a batch: 0.5 is half. Default: all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<f64>,
 }
 
 impl Price {
+    /// The price of what is asked in batches: [`Price::batch`] of it, the whole where that is absent.
+    #[must_use]
+    pub fn in_batches(self) -> Self {
+        let part = self.batch.unwrap_or(1.0);
+        Self {
+            input: self.input * part,
+            output: self.output * part,
+            cached_input: self.cached_input.map(|amount| amount * part),
+            batch: None,
+        }
+    }
+
     /// What these tokens cost.
     #[expect(
         clippy::cast_precision_loss,
@@ -61,6 +76,39 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Account {
+    /// Adds what another account of the same model holds. The price is the other's, where it has one.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.failed_calls += other.failed_calls;
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.cached_tokens += other.cached_tokens;
+        self.unreported_calls += other.unreported_calls;
+        self.estimated_prompt_tokens += other.estimated_prompt_tokens;
+        self.estimated_completion_tokens += other.estimated_completion_tokens;
+        self.price = other.price.or(self.price);
+    }
+
+    /// Takes away what was added before.
+    #[cfg(feature = "http")]
+    pub(crate) fn subtract(&mut self, other: &Self) {
+        let less = |count: &mut u64, by: u64| *count = count.saturating_sub(by);
+        less(&mut self.calls, other.calls);
+        less(&mut self.failed_calls, other.failed_calls);
+        less(&mut self.prompt_tokens, other.prompt_tokens);
+        less(&mut self.completion_tokens, other.completion_tokens);
+        less(&mut self.cached_tokens, other.cached_tokens);
+        less(&mut self.unreported_calls, other.unreported_calls);
+        less(
+            &mut self.estimated_prompt_tokens,
+            other.estimated_prompt_tokens,
+        );
+        less(
+            &mut self.estimated_completion_tokens,
+            other.estimated_completion_tokens,
+        );
+    }
+
     /// Tokens that the model reported.
     pub fn usage(&self) -> Usage {
         Usage {

@@ -1,5 +1,6 @@
 //! A model with a hard limit.
 
+mod call;
 mod ledger;
 mod limits;
 mod purse;
@@ -10,7 +11,9 @@ pub use purse::{BudgetExceeded, Purse};
 
 use async_trait::async_trait;
 use atlas_core::{Completion, CompletionRequest, Error, LanguageModel, RunContext, Usage};
-pub(crate) use purse::Cost;
+pub(crate) use call::Cost;
+#[cfg(feature = "http")]
+pub(crate) use call::{Held, account, failure_cost};
 use std::sync::Arc;
 
 /// Passes calls on until a limit is reached; the call that might go beyond it is an error of kind
@@ -114,7 +117,7 @@ pub(crate) fn estimate(request: &CompletionRequest) -> Usage {
 }
 
 /// What an answer that reports nothing is held to have used.
-fn written(completion: &Completion, estimate: Usage) -> Usage {
+pub(crate) fn written(completion: &Completion, estimate: Usage) -> Usage {
     let tokens = match &completion.logprobs {
         Some(tokens) => tokens.len(),
         None => completion.text.len().div_ceil(2),

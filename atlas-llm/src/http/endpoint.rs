@@ -8,10 +8,14 @@ use crate::ModelConfig;
 use crate::failure::{CallFailure, FailureCause, shorten};
 use crate::pace::Pace;
 use atlas_core::{Error, ErrorKind};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+
+/// Time for what is larger than an answer.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 /// One address of a server, with the connection, the headers and the key.
 #[derive(Debug)]
@@ -136,21 +140,54 @@ impl Endpoint {
         })
     }
 
-    /// Sends a request. A response whose status is no success is a failure; `logprobs` says whether some
+    /// Sends a question. A response whose status is no success is a failure; `logprobs` says whether some
     /// were asked for.
     pub(super) async fn post(
         &self,
         body: &Value,
         logprobs: bool,
     ) -> Result<reqwest::Response, CallFailure> {
-        let response = self
-            .client
-            .post(self.url.clone())
-            .headers(self.headers.clone())
-            .body(body.to_string())
-            .send()
-            .await
-            .map_err(client::failed)?;
+        let request = self.client.post(self.url.clone());
+        let request = request.headers(self.headers.clone());
+        self.answer(request.body(body.to_string()), logprobs).await
+    }
+
+    /// Sends any other request: a body with its type, or none. What it moves may be large, so it may take an hour.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        url: reqwest::Url,
+        body: Option<(&str, String)>,
+    ) -> Result<reqwest::Response, CallFailure> {
+        let mut headers = self.headers.clone();
+        let mut request = self.client.request(method, url).timeout(LONGEST);
+        if let Some((kind, body)) = body {
+            if let Ok(kind) = HeaderValue::from_str(kind) {
+                headers.insert(CONTENT_TYPE, kind);
+            }
+            request = request.body(body);
+        }
+        self.answer(request.headers(headers), false).await
+    }
+
+    /// An address below this one, with its query and more.
+    pub(super) fn below(&self, parts: &[&str], query: &[(&str, &str)]) -> reqwest::Url {
+        let mut url = self.url.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.extend(parts);
+        }
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
+    }
+
+    async fn answer(
+        &self,
+        request: reqwest::RequestBuilder,
+        logprobs: bool,
+    ) -> Result<reqwest::Response, CallFailure> {
+        let response = request.send().await.map_err(client::failed)?;
         let headers = response.headers();
         self.pace
             .left(left(headers, "requests"), left(headers, "tokens"));
@@ -187,17 +224,56 @@ impl Endpoint {
     }
 }
 
-/// What the server says is left of requests or tokens, and how long until there are more.
+/// What the server says is left of requests or tokens, and how long until there are more: in OpenAI's headers, or in
+/// Anthropic's. Of Anthropic's several counts of tokens the one over all goes first, then the one of what is read; what
+/// is written counts where nothing is left of it.
 fn left(headers: &HeaderMap, what: &str) -> Option<(u64, Duration)> {
-    let text = |name: String| headers.get(name)?.to_str().ok();
-    let count = text(format!("x-ratelimit-remaining-{what}"))?.trim();
-    let reset = text(format!("x-ratelimit-reset-{what}"))?;
-    // Some servers count below nothing.
-    let count = count.parse::<i64>().ok()?;
-    Some((
-        u64::try_from(count).unwrap_or_default(),
-        time(reset.trim())?,
-    ))
+    let text = |name: String| Some(headers.get(name)?.to_str().ok()?.trim());
+    let count = |text: &str| {
+        // Some servers count below nothing.
+        let count = text.parse::<i64>().ok()?;
+        Some(u64::try_from(count).unwrap_or_default())
+    };
+    let anthropic = |what: &str| {
+        let remaining = count(text(format!("anthropic-ratelimit-{what}-remaining"))?)?;
+        let reset = text(format!("anthropic-ratelimit-{what}-reset"))?;
+        Some((remaining, until(reset, headers)?))
+    };
+    if let Some(remaining) = text(format!("x-ratelimit-remaining-{what}")) {
+        let reset = text(format!("x-ratelimit-reset-{what}"))?;
+        return Some((count(remaining)?, time(reset)?));
+    }
+    if what != "tokens" {
+        return anthropic(what);
+    }
+    let written = anthropic("output-tokens").filter(|(count, _)| *count == 0);
+    written
+        .or_else(|| anthropic("tokens"))
+        .or_else(|| anthropic("input-tokens"))
+}
+
+/// How long until a time as `2026-01-27T12:00:00Z`, by the server's own clock where it shows it; an hour at most, and
+/// nothing where it has passed.
+fn until(text: &str, headers: &HeaderMap) -> Option<Duration> {
+    let at = chrono::DateTime::parse_from_rfc3339(text).ok()?;
+    let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+    let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+    let now = date.unwrap_or_else(SystemTime::now);
+    let now = now
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .ok()?
+        .as_secs_f64();
+    let at = f64::from(at.timestamp_subsec_millis()) / 1000.0 + seconds_of(at.timestamp());
+    let left = Duration::try_from_secs_f64((at - now).max(0.0)).ok()?;
+    (left <= Duration::from_secs(3600)).then_some(left)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "seconds since 1970, exact for the next millions of years"
+)]
+fn seconds_of(timestamp: i64) -> f64 {
+    timestamp as f64
 }
 
 /// A time as `20ms`, `6m0s`, `1h2m3.5s` or `1.5`, at most an hour: what is longer is no limit by the minute.
@@ -234,6 +310,57 @@ pub(super) fn wrong(config: &ModelConfig, why: String) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+    fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
+        let pair = |(name, value): &(&str, &str)| {
+            let name = HeaderName::try_from(*name).unwrap();
+            (name, HeaderValue::from_str(value).unwrap())
+        };
+        pairs.iter().map(pair).collect()
+    }
+
+    /// Anthropic's page on its rate limits names these headers.
+    #[test]
+    fn anthropic_s_counts_are_read_by_its_own_clock() {
+        let sent = headers(&[
+            ("date", "Wed, 04 Mar 2026 12:00:00 GMT"),
+            ("anthropic-ratelimit-requests-remaining", "0"),
+            ("anthropic-ratelimit-requests-reset", "2026-03-04T12:00:30Z"),
+            ("anthropic-ratelimit-input-tokens-remaining", "900"),
+            (
+                "anthropic-ratelimit-input-tokens-reset",
+                "2026-03-04T12:00:05.5Z",
+            ),
+            ("anthropic-ratelimit-output-tokens-remaining", "40"),
+            (
+                "anthropic-ratelimit-output-tokens-reset",
+                "2026-03-04T07:01:00-05:00",
+            ),
+        ]);
+        let read = |headers: &HeaderMap, what: &str| {
+            super::left(headers, what).map(|(count, wait)| (count, wait.as_secs_f64()))
+        };
+        assert_eq!(read(&sent, "requests"), Some((0, 30.0)));
+        assert_eq!(read(&sent, "tokens"), Some((900, 5.5)));
+        let mut none_written = sent.clone();
+        let none = HeaderValue::from_static("0");
+        none_written.insert("anthropic-ratelimit-output-tokens-remaining", none);
+        assert_eq!(read(&none_written, "tokens"), Some((0, 60.0)));
+        let mut all = sent;
+        for (name, value) in [("remaining", "70"), ("reset", "2026-03-04T11:59:00Z")] {
+            let name = HeaderName::try_from(format!("anthropic-ratelimit-tokens-{name}")).unwrap();
+            all.insert(name, HeaderValue::from_static(value));
+        }
+        assert_eq!(read(&all, "tokens"), Some((70, 0.0)));
+        let late = headers(&[
+            ("date", "Wed, 04 Mar 2026 12:00:00 GMT"),
+            ("anthropic-ratelimit-tokens-remaining", "0"),
+            ("anthropic-ratelimit-tokens-reset", "2026-03-05T12:00:00Z"),
+        ]);
+        assert_eq!(read(&late, "tokens"), None);
+    }
+
     #[test]
     fn times_until_there_is_more_are_read() {
         let read = |text: &str| super::time(text).map(|time| time.as_secs_f64());

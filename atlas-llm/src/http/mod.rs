@@ -1,6 +1,7 @@
 //! Models behind HTTP.
 
 mod anthropic;
+mod batch;
 mod client;
 mod dialect;
 mod draft;
@@ -18,6 +19,7 @@ use crate::failure::{CallFailure, FailureCause, shorten};
 use crate::{Api, ModelConfig, Provider};
 use async_trait::async_trait;
 use atlas_core::{Completion, CompletionRequest, Error, ErrorKind, LanguageModel, RunContext};
+pub(crate) use batch::{Found, HttpBatches, Outcome, Standing};
 use dialect::{Call, Dialect};
 use draft::Draft;
 pub use embedding::HttpEmbedder;

@@ -4,7 +4,7 @@ use super::draft::count;
 use crate::failure::{CallFailure, FailureCause, shorten};
 use atlas_core::Usage;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::{Duration, SystemTime};
 
 /// Reads a response whose status is no success.
@@ -20,6 +20,14 @@ pub(super) fn embedded(response: &Value, logprobs: bool) -> Option<CallFailure> 
     // OpenAI's responses: the last event of a stream holds the response, and an error of its own is the event.
     if let Some(inner) = response.get("response").filter(|inner| inner.is_object()) {
         return embedded(inner, logprobs);
+    }
+    // OpenRouter says of a choice that its provider failed.
+    let of_choice = response.pointer("/choices/0/error");
+    if let Some(error) = of_choice.filter(|error| !error.is_null()) {
+        return embedded(
+            &json!({"error": error, "usage": response.get("usage")}),
+            logprobs,
+        );
     }
     let is_event = || {
         let is_error = response.get("type").and_then(Value::as_str) == Some("error");
@@ -127,6 +135,10 @@ impl Said {
             // The quota does not come back by waiting.
             402 => FailureCause::QuotaSpent,
             429 if self.kind.contains("insufficient_quota") => FailureCause::QuotaSpent,
+            // LiteLLM's word for a key, a user or a team, with a 400 or a 429.
+            400 | 429 if self.kind.contains("budget_exceeded") => FailureCause::QuotaSpent,
+            // OpenRouter's for its free models: no wait of ours lasts a day.
+            429 if self.has(&["per-day"]) => FailureCause::QuotaSpent,
             429 => FailureCause::RateLimited,
             408 | 504 => FailureCause::TimedOut,
             503 | 529 => FailureCause::Unavailable,
@@ -145,10 +157,13 @@ impl Said {
             || self.has(&["prompt is too long", "input is too long", "too many tokens"])
             // llama.cpp's word for a text to embed that is longer than its batch, with a 500.
             || self.has(&["too large to process"])
+            // vLLM's where the question leaves no room for an answer.
+            || self.has(&["max_tokens must be at least 1, got -"])
             || (self.has(&[
                 "context size",
                 "context length",
                 "context window",
+                "context limit",
                 "token count",
             ]) && self.has(&["exceed", "maximum", "larger", "too long"]))
     }

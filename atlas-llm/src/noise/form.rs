@@ -5,7 +5,7 @@ use crate::chance::Chance;
 use atlas_core::CompletionRequest;
 use serde_json::{Map, Value};
 
-const WORDS: [&str; 8] = [
+pub(super) const WORDS: [&str; 8] = [
     "patch", "test", "value", "change", "likely", "checks", "returns", "unclear",
 ];
 

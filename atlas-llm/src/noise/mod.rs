@@ -24,6 +24,7 @@ use atlas_core::{
 pub struct Noise {
     name: String,
     seed: u64,
+    word: Option<char>,
 }
 
 impl Noise {
@@ -32,6 +33,28 @@ impl Noise {
         Self {
             name: format!("noise:{seed}"),
             seed,
+            word: None,
+        }
+    }
+
+    /// A model whose free texts have this sign for every word.
+    #[cfg(feature = "http")]
+    pub(crate) fn saying(word: char) -> Self {
+        Self {
+            word: Some(word),
+            ..Self::new(0)
+        }
+    }
+
+    /// What is said in the place of a piece.
+    fn said(&self, piece: Piece) -> Piece {
+        let word = piece.text.trim_start();
+        match self.word {
+            Some(sign) if piece.others.is_empty() && form::WORDS.contains(&word) => {
+                let blank = &piece.text[..piece.text.len() - word.len()];
+                Piece::plain(format!("{blank}{sign}"))
+            }
+            _ => piece,
         }
     }
 }
@@ -53,6 +76,7 @@ impl LanguageModel for Noise {
             Some(schema) => form::json(schema, &mut chance),
             None => form::words(request, &mut chance),
         };
+        let pieces: Vec<Piece> = pieces.into_iter().map(|piece| self.said(piece)).collect();
         let most = usize::try_from(request.max_tokens).unwrap_or(usize::MAX);
         let finish = if pieces.len() > most {
             FinishReason::Length

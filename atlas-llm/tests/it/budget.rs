@@ -1,9 +1,12 @@
 //! Limits that hold when calls run side by side.
 
 use crate::support::{answer, request, served};
-use atlas_core::{ErrorKind, LanguageModel, RunContext, Usage};
+use atlas_core::{
+    Completion, CompletionRequest, Error, ErrorKind, LanguageModel, RunContext, Usage,
+};
 use atlas_llm::{
-    Budget, BudgetExceeded, Ledger, Limits, ModelConfig, Noise, Price, Purse, open_model_within,
+    Budget, BudgetExceeded, Exchanges, Ledger, Limits, ModelConfig, Noise, Price, Purse,
+    open_model_within,
 };
 use std::error::Error as _;
 use std::sync::Arc;
@@ -15,6 +18,7 @@ const PRICE: Price = Price {
     input: 0.5,
     output: 2.0,
     cached_input: None,
+    batch: None,
 };
 
 /// Forty calls side by side of a model that reads 100 tokens and writes 20 for each; how many were
@@ -152,25 +156,100 @@ async fn a_call_that_is_dropped_gives_back_what_it_held() {
     assert_eq!(purse.ledger().tokens(), estimated + 5);
 }
 
+/// Processes of one run share its total, and those of another run that keeps its exchanges in the same file do not.
 #[tokio::test]
-async fn a_ledger_goes_on_where_an_earlier_run_ended() {
+async fn a_total_goes_on_where_an_earlier_process_ended() {
     let cx = RunContext::new("test");
-    let purse = Arc::new(Purse::new("calls=3".parse().unwrap()));
-    let model = Budget::sharing(Noise::new(1), Arc::clone(&purse), PRICE);
+    let folder = tempfile::tempdir().unwrap();
+    let exchanges = Arc::new(Exchanges::open(&folder.path().join("x")).unwrap());
+    let purse = |run: &str, limits: &str, total: &str| {
+        let (limits, total) = (limits.parse().unwrap(), total.parse().unwrap());
+        Arc::new(Purse::of_run(limits, total, Arc::clone(&exchanges), run).unwrap())
+    };
+    let first = purse("a", "calls=5", "calls=3");
+    let model = Budget::sharing(Noise::new(1), Arc::clone(&first), PRICE);
     model.complete(&cx, &request("one?")).await.unwrap();
     model.complete(&cx, &request("two?")).await.unwrap();
-    let text = serde_json::to_string(&purse.ledger()).unwrap();
+    let text = serde_json::to_string(&first.ledger()).unwrap();
     let ledger: Ledger = serde_json::from_str(&text).unwrap();
-    assert_eq!(ledger, purse.ledger());
-    let purse = Arc::new(Purse::resume("calls=3".parse().unwrap(), ledger));
+    assert_eq!(ledger, first.ledger());
+    assert_eq!(exchanges.paid("a").unwrap(), ledger);
+
+    let second = purse("a", "calls=5", "calls=3");
+    assert_eq!(second.spent_before(), ledger);
+    assert_eq!(second.ledger(), Ledger::default());
     // Two models share it.
-    let one = Budget::sharing(Noise::new(1), Arc::clone(&purse), PRICE);
-    let other = Budget::sharing(Noise::new(2), Arc::clone(&purse), PRICE);
+    let one = Budget::sharing(Noise::new(1), Arc::clone(&second), PRICE);
+    let other = Budget::sharing(Noise::new(2), Arc::clone(&second), PRICE);
     other.complete(&cx, &request("three?")).await.unwrap();
     let why = one.complete(&cx, &request("four?")).await.unwrap_err();
     assert_eq!(why.kind(), ErrorKind::BudgetExceeded);
-    assert_eq!(purse.ledger().models["noise:1"].calls, 2);
-    assert_eq!(purse.ledger().models["noise:2"].calls, 1);
+    let told = why.chain();
+    assert!(
+        told.contains("3 of 3 calls spent by all runs together"),
+        "{told}"
+    );
+    assert!(told.contains("raise the total budget"), "{told}");
+    let paid = exchanges.paid("a").unwrap();
+    assert_eq!(
+        (paid.models["noise:1"].calls, paid.models["noise:2"].calls),
+        (2, 1)
+    );
+    assert_eq!(
+        paid.money(),
+        Some(ledger.money().unwrap() + second.ledger().money().unwrap())
+    );
+
+    // Tokens and money of all processes together, and another run.
+    let spent = paid.tokens();
+    for total in [
+        format!("tokens={}", spent + 5),
+        format!("money={}", paid.money().unwrap()),
+    ] {
+        let third = Budget::sharing(Noise::new(1), purse("a", "calls=9", &total), PRICE);
+        let why = third.complete(&cx, &request("five?")).await.unwrap_err();
+        assert_eq!(why.kind(), ErrorKind::BudgetExceeded, "{total}");
+    }
+    let elsewhere = Budget::sharing(Noise::new(1), purse("b", "calls=9", "calls=1"), PRICE);
+    elsewhere.complete(&cx, &request("one?")).await.unwrap();
+
+    // A process that is killed takes nothing back: its call is noted before it is made.
+    let killed = Budget::sharing(Never, purse("c", "calls=9", "calls=9"), PRICE);
+    let question = request("one?");
+    let call = killed.complete(&cx, &question);
+    tokio::pin!(call);
+    assert!(
+        tokio::time::timeout(Duration::from_millis(50), &mut call)
+            .await
+            .is_err()
+    );
+    let noted = exchanges.paid("c").unwrap().models["never"];
+    assert_eq!(
+        (noted.calls, noted.unreported_calls, noted.tokens() >= 10),
+        (1, 1, true)
+    );
+
+    let time = Purse::of_run(Limits::none(), "time=1h".parse().unwrap(), exchanges, "a");
+    assert!(
+        time.unwrap_err()
+            .chain()
+            .contains("time is limited for each run")
+    );
+}
+
+/// A model that never answers.
+#[derive(Debug)]
+struct Never;
+
+#[async_trait::async_trait]
+impl LanguageModel for Never {
+    fn name(&self) -> &'static str {
+        "never"
+    }
+
+    async fn complete(&self, _: &RunContext, _: &CompletionRequest) -> Result<Completion, Error> {
+        std::future::pending().await
+    }
 }
 
 #[test]

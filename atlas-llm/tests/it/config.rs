@@ -38,6 +38,7 @@ fn a_table_is_found_by_its_name_and_a_text_without_one() {
         input: 0.15,
         output: 0.6,
         cached_input: None,
+        batch: None,
     };
     assert_eq!(judge.price, Some(price));
     assert!((judge.retry.total - 900.0).abs() < 1e-9 && judge.retry.retries == 1);

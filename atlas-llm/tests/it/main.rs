@@ -1,6 +1,7 @@
 //! Models as their users open and nest them, over real HTTP.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod batches;
 mod budget;
 mod checked;
 mod config;
@@ -17,6 +18,7 @@ mod recorded_exchanges;
 mod responses;
 mod scripted;
 mod secrets;
+mod servers;
 mod streams;
 mod support;
 mod tls;

@@ -68,6 +68,7 @@ fn what_a_model_s_own_table_says_goes_before() {
         input: 7.0,
         output: 8.0,
         cached_input: None,
+        batch: None,
     };
     config.price = Some(own);
     config.context_window = Some(10);
@@ -136,6 +137,7 @@ async fn cached_tokens_cost_what_they_cost_and_unknown_prices_are_no_zero() {
             input: 10.0,
             output: 20.0,
             cached_input,
+            batch: None,
         })
     };
     let near = |ledger: &atlas_llm::Ledger, money: f64| {

@@ -106,6 +106,20 @@ pub(super) async fn command(
             ),
         },
     };
+    if model.total_budget.is_some() {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "critic:",
+            "a baseline keeps no exchanges, and so knows no total; limit each run with --budget",
+        ));
+    }
+    if model.batch {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "critic:",
+            "a baseline asks no language model; leave --batch out",
+        ));
+    }
     if model.dry_run {
         return Err(Error::new(
             ErrorKind::InvalidInput,

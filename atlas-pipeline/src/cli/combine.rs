@@ -81,13 +81,7 @@ impl EnsembleArgs {
     /// Opens the models within their common budget.
     pub(super) fn session(&self, model: &ModelArgs) -> Result<ModelSession, Error> {
         let (models, config) = (self.models(model)?, model.configuration()?);
-        let exchanges = model.kept();
-        ModelSession::open_all(
-            &models,
-            model.budget.as_deref(),
-            &config,
-            exchanges.as_deref(),
-        )
+        ModelSession::open_all(&models, &config, &model.payment())
     }
 }
 

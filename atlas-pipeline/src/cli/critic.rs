@@ -2,11 +2,11 @@
 
 use super::baseline::{self, BaselineArgs, Given};
 use super::combine::EnsembleArgs;
-use super::judging::{AskArgs, ModelArgs, finish, paying, prompts, run_text};
+use super::judging::{AskArgs, ModelArgs, finish, limit_among, paying, prompts, run_text};
 use super::{dry_run, output};
 use atlas_core::{Error, InstanceId, RunContext};
 use atlas_judge::answer::AskOptions;
-use atlas_judge::critic::{CriticMode, CriticOptions};
+use atlas_judge::critic::{CriticLimits, CriticMode, CriticOptions};
 use atlas_judge::metrics::LowConfidenceRule;
 use atlas_judge::variant::Variant;
 use atlas_pipeline::{
@@ -73,6 +73,11 @@ pub(super) struct CriticArgs {
     /// `abstained`.
     #[arg(long)]
     ignore_unseen: bool,
+    /// Most tokens (of four bytes) of a part of the prompt: patch, gold, tests, problem or hints. What is longer is cut in
+    /// its middle. Can be given several times [default: what fits into the model's context, where that is known: half for
+    /// the patch, half for what it is judged by].
+    #[arg(long, value_name = "PART=TOKENS", value_parser = limit)]
+    limit: Vec<(String, usize)>,
     #[command(flatten)]
     baseline: BaselineArgs,
     #[command(flatten)]
@@ -81,6 +86,10 @@ pub(super) struct CriticArgs {
     ensemble: EnsembleArgs,
     #[command(flatten)]
     model: ModelArgs,
+}
+
+fn limit(text: &str) -> Result<(String, usize), String> {
+    limit_among(&CriticLimits::PARTS, text)
 }
 
 pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Error> {
@@ -99,7 +108,14 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
         longer_than: args.longer_than,
     };
     let rehearsal = args.model.rehearsal(&args.ensemble)?;
-    let options = CriticRunOptions {
+    let mut limits = CriticLimits::default();
+    for (part, tokens) in &args.limit {
+        if let Some(limit) = limits.part_mut(part) {
+            *limit = Some(*tokens);
+        }
+    }
+    let window = args.model.least_window()?;
+    let mut options = CriticRunOptions {
         dataset: args.dataset,
         predictions: args.predictions,
         instances: args.instance_ids,
@@ -119,12 +135,17 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
             rule: (!args.no_rule).then_some(rule),
             ask: args.ask.options(&AskOptions::default()),
             label_logprobs: args.label_logprobs,
+            limits,
         },
         repos: args.repos,
         ignore_unseen: args.ignore_unseen,
         out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
         jobs: args.model.jobs,
     };
+    if let Some(window) = window {
+        let critic = &mut options.critic;
+        critic.limits = limits.within(window, critic.ask.max_tokens, critic.mode);
+    }
     if args.model.show_prompt {
         return prompts(&critic_run_prompts(&options).await?, args.model.format);
     }

@@ -5,11 +5,10 @@ use super::judging::ModelArgs;
 use super::{DONE, Format, output};
 use atlas_core::{Error, RunContext};
 use atlas_llm::Estimate;
-use atlas_pipeline::{FailedItem, JudgeReport, ModelSession, SessionModels};
+use atlas_pipeline::{FailedItem, JudgeReport, ModelSession, RehearsalFolder, SessionModels};
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+use std::path::PathBuf;
 
 /// What no estimate can know.
 const NOT_COUNTED: [&str; 3] = [
@@ -22,7 +21,7 @@ const NOT_COUNTED: [&str; 3] = [
 #[derive(Debug)]
 pub(super) struct Rehearsed {
     pub(super) session: ModelSession,
-    folder: TempDir,
+    folder: RehearsalFolder,
     has_out: bool,
 }
 
@@ -63,45 +62,24 @@ impl ModelArgs {
     fn rehearsal_of(&self, models: &SessionModels) -> Result<Option<Rehearsed>, Error> {
         let config = self.configuration()?;
         let session = ModelSession::rehearsing(models, &config, self.kept().as_deref())?;
-        let fail = |why| Error::io("make a folder in", &std::env::temp_dir(), why);
-        let rehearsed = Rehearsed {
+        Ok(Some(Rehearsed {
             session,
-            folder: tempfile::tempdir().map_err(fail)?,
+            // What is known already is not counted, and stays as it is.
+            folder: RehearsalFolder::of(self.out.as_deref())?,
             has_out: self.out.is_some(),
-        };
-        // What is known already is not counted, and stays as it is.
-        if let Some(out) = &self.out {
-            for behind in ["", ".settings.json"] {
-                let from = with(out, behind);
-                if from.exists() {
-                    let to = with(&rehearsed.out(), behind);
-                    std::fs::copy(&from, to).map_err(|why| Error::io("read", &from, why))?;
-                }
-            }
-        }
-        Ok(Some(rehearsed))
+        }))
     }
-}
-
-fn with(path: &Path, behind: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(behind);
-    name.into()
 }
 
 /// Where results go: to a dry run's own folder, or where they were asked for.
 pub(super) fn out(rehearsed: Option<&Rehearsed>, out: Option<&PathBuf>) -> PathBuf {
     match rehearsed {
-        Some(rehearsed) => rehearsed.out(),
+        Some(rehearsed) => rehearsed.folder.out(),
         None => out.cloned().unwrap_or_default(),
     }
 }
 
 impl Rehearsed {
-    fn out(&self) -> PathBuf {
-        self.folder.path().join("results.jsonl")
-    }
-
     /// Prints what would have been asked.
     pub(super) fn finish(
         &self,

@@ -59,6 +59,20 @@ struct RunArgs {
     /// What each model may spend in this run, such as calls=100,tokens=2M,money=1.50,time=10m; any of them.
     #[arg(long, value_name = "LIMITS")]
     budget: Option<String>,
+    /// What each model may spend over all runs into `--out`.
+    #[arg(long, value_name = "LIMITS")]
+    total_budget: Option<String>,
+    /// Ask in batches, as `atlas review --batch` does.
+    #[arg(long, conflicts_with = "dry_run")]
+    batch: bool,
+    /// Seconds between two looks at a batch.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60.0,
+        requires = "batch"
+    )]
+    batch_poll: f64,
     /// Also measure all the models together as a committee or a cascade (cheapest model first): majority, mean or
     /// cascade=LOW..HIGH. Can be given several times; nothing is asked twice.
     #[arg(long, value_name = "RULE")]
@@ -172,10 +186,13 @@ async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
     let ask = args.ask.options(&AskOptions::default());
     let mut limits = PromptLimits::default();
     // The smallest known context counts: all models are asked the same.
+    let mut window = None;
     for model in &args.model {
-        if let Some(window) = config.model(SessionModels::model(model))?.context_window {
-            limits = limits.within(window, ask.max_tokens);
-        }
+        let known = config.model(SessionModels::model(model))?.context_window;
+        window = window.into_iter().chain(known).min();
+    }
+    if let Some(window) = window {
+        limits = limits.within(window, ask.max_tokens);
     }
     for (part, tokens) in &args.limit {
         if let Some(limit) = limits.part_mut(part) {
@@ -189,6 +206,8 @@ async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
         out: args.out,
         jobs: args.jobs,
         budget: args.budget,
+        total_budget: args.total_budget,
+        batch_poll: args.batch.then_some(args.batch_poll),
         ensembles: args.ensemble,
         ask: AskOptions {
             label_form: if args.answer_form_json {
@@ -199,6 +218,7 @@ async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
             ..ask
         },
         limits,
+        window,
         analysis: AnalysisOptions {
             resamples: args.resamples,
             ..AnalysisOptions::default()

@@ -8,8 +8,8 @@ use atlas_judge::answer::{AskOptions, LabelForm, Labels};
 use atlas_judge::validation::{PromptLimits, ReviewOptions};
 use atlas_pipeline::{
     AbstainOptions, AbstainReport, Config, JudgeReport, ModelSession, PredictionSource, ReviewMode,
-    ReviewRunOptions, ReviewRunReport, abstain, abstain_prompts, exchanges_beside, review,
-    review_prompts,
+    ReviewRunOptions, ReviewRunReport, SessionOptions, abstain, abstain_prompts, exchanges_beside,
+    review, review_prompts,
 };
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -27,6 +27,10 @@ pub(super) struct ModelArgs {
     /// What this run may spend, such as calls=100,tokens=2M,money=1.50,time=10m; any of them.
     #[arg(long, value_name = "LIMITS")]
     pub(super) budget: Option<String>,
+    /// What all runs that write to `--out` may spend together, kills and continuations included, such as
+    /// calls=100,tokens=2M,money=1.50; `--budget` is of this run alone.
+    #[arg(long, value_name = "LIMITS", conflicts_with = "no_exchanges")]
+    pub(super) total_budget: Option<String>,
     /// The file of results, one JSON object a line. What it holds already is not asked again.
     #[arg(long, value_name = "FILE", required_unless_present_any = ["show_prompt", "dry_run"])]
     pub(super) out: Option<PathBuf>,
@@ -37,6 +41,19 @@ pub(super) struct ModelArgs {
     /// Ask everything anew, and keep no exchanges.
     #[arg(long)]
     pub(super) no_exchanges: bool,
+    /// Ask in batches (OpenAI, servers with its `/v1/batches`, Anthropic), mostly at half the price and within a day:
+    /// all questions that are known go out together, and those that follow from answers in later rounds. The same
+    /// command again goes on waiting for the same batch.
+    #[arg(long, conflicts_with_all = ["no_exchanges", "dry_run", "show_prompt"])]
+    pub(super) batch: bool,
+    /// Seconds between two looks at a batch.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60.0,
+        requires = "batch"
+    )]
+    pub(super) batch_poll: f64,
     /// Items that go on at once.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     pub(super) jobs: usize,
@@ -72,8 +89,18 @@ impl ModelArgs {
     /// Opens the model within its budget.
     pub(super) fn session(&self) -> Result<ModelSession, Error> {
         let (model, config) = (self.named()?, self.configuration()?);
-        let exchanges = self.kept();
-        ModelSession::open_keeping(model, self.budget.as_deref(), &config, exchanges.as_deref())
+        ModelSession::open_with(model, &config, &self.payment())
+    }
+
+    /// How the session is paid for.
+    pub(super) fn payment(&self) -> SessionOptions {
+        SessionOptions {
+            budget: self.budget.clone(),
+            total_budget: self.total_budget.clone(),
+            exchanges: self.kept(),
+            out: self.out.clone(),
+            batch_poll: self.batch.then_some(self.batch_poll),
+        }
     }
 
     /// The name of the one model.
@@ -189,6 +216,10 @@ pub(super) struct AbstainArgs {
     /// sentences; its probability is then read where the value begins.
     #[arg(long, value_enum, default_value = "word")]
     answer_form: FormChoice,
+    /// Most tokens (of four bytes) of the report, as report=TOKENS; what is longer is cut in its middle [default: what fits
+    /// into the model's context, where that is known].
+    #[arg(long, value_name = "PART=TOKENS", value_parser = report_limit)]
+    limit: Option<(String, usize)>,
     #[command(flatten)]
     ask: AskArgs,
     #[command(flatten)]
@@ -206,6 +237,10 @@ fn tool(text: &str) -> Result<AgentTool, String> {
     }
 }
 
+fn report_limit(text: &str) -> Result<(String, usize), String> {
+    limit_among(&["report"], text)
+}
+
 fn labels(text: &str) -> Result<Labels, String> {
     let (yes, no) = text
         .split_once(',')
@@ -216,10 +251,12 @@ fn labels(text: &str) -> Result<Labels, String> {
 pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Result<u8, Error> {
     let defaults = AbstentionOptions::default();
     let rehearsal = args.model.rehearsal(&args.ensemble)?;
-    let options = AbstainOptions {
+    let window = args.model.least_window()?;
+    let mut options = AbstainOptions {
         dataset: args.dataset,
         instances: args.instance_ids,
         policy: AbstentionOptions {
+            report_limit: args.limit.map(|(_, tokens)| tokens),
             representation: match args.representation {
                 RepresentationChoice::R1 => Representation::R1,
                 RepresentationChoice::R2 => Representation::R2,
@@ -244,6 +281,9 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
         out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
         jobs: args.model.jobs,
     };
+    if let Some(window) = window {
+        options.policy = options.policy.within(window);
+    }
     if args.model.show_prompt {
         return prompts(&abstain_prompts(&options)?, args.model.format);
     }
@@ -357,14 +397,19 @@ pub(super) struct ReviewArgs {
 }
 
 pub(super) fn limit(text: &str) -> Result<(String, usize), String> {
+    limit_among(&PromptLimits::PARTS, text)
+}
+
+/// Reads the limit of one of these parts.
+pub(super) fn limit_among(parts: &[&str], text: &str) -> Result<(String, usize), String> {
     let expected = || {
-        let parts = PromptLimits::PARTS.join(", ");
-        format!("PART=TOKENS expected, such as `files=20000`; the parts are {parts}")
+        let (first, all) = (parts[0], parts.join(", "));
+        format!("PART=TOKENS expected, such as `{first}=20000`; the parts are {all}")
     };
     let (part, tokens) = text.split_once('=').ok_or_else(expected)?;
     let tokens: usize = tokens.trim().parse().map_err(|_| expected())?;
     let part = part.trim();
-    let is_known = PromptLimits::PARTS.contains(&part) && tokens > 0;
+    let is_known = parts.contains(&part) && tokens > 0;
     is_known
         .then(|| (part.to_owned(), tokens))
         .ok_or_else(expected)
@@ -523,6 +568,24 @@ fn spent(ledger: &Value) -> String {
         Some(money) if money > 0.0 => drop(write!(text, ", {money:.4} in money")),
         None if number("calls") > 0 => text.push_str(", money unknown (no price)"),
         _ => {}
+    }
+    let models = ledger["models"].as_object().into_iter().flatten();
+    let in_batches: u64 = models
+        .filter(|(name, _)| name.ends_with(" (batch)"))
+        .filter_map(|(_, account)| account["calls"].as_u64())
+        .sum();
+    if in_batches > 0 {
+        let _ = write!(text, "; {in_batches} of the calls in batches");
+    }
+    let all = &ledger["in_all"];
+    if let (Some(calls), Some(tokens)) = (all["calls"].as_u64(), all["tokens"].as_u64()) {
+        let _ = write!(
+            text,
+            "; by all runs together: {calls} calls, {tokens} tokens"
+        );
+        if let Some(money) = all["money"].as_f64().filter(|money| *money > 0.0) {
+            let _ = write!(text, ", {money:.4} in money");
+        }
     }
     text.push('\n');
     text

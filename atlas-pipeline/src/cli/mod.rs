@@ -366,6 +366,13 @@ struct ExchangesArgs {
     /// The file that a judging command kept beside its results, or that `--exchanges` named.
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Print the batches that a server works on instead: their names, runs and numbers of questions.
+    #[arg(long, conflicts_with = "forget_batch")]
+    batches: bool,
+    /// Give up a batch by its name: its questions are asked anew, and those of its calls that were not collected go on
+    /// counting against a total budget.
+    #[arg(long, value_name = "NAME")]
+    forget_batch: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -524,7 +531,21 @@ fn dispatch(command: Command) -> Result<u8, Error> {
                 return Err(Error::new(ErrorKind::NotFound, "read exchanges:", place));
             }
             let exchanges = atlas_llm::Exchanges::open(&args.file)?;
-            exchanges.export(std::io::stdout().lock())?;
+            if let Some(name) = &args.forget_batch {
+                if !exchanges.forget_batch(name)? {
+                    let place = format!("`{name}` in `{}`", args.file.display());
+                    return Err(Error::new(ErrorKind::NotFound, "give up the batch", place));
+                }
+            } else if args.batches {
+                for batch in exchanges.waiting()? {
+                    let line = serde_json::to_string(&batch).map_err(|why| {
+                        Error::new(ErrorKind::Internal, "write", "a batch").with_source(why)
+                    })?;
+                    output::print(&format!("{line}\n"))?;
+                }
+            } else {
+                exchanges.export(std::io::stdout().lock())?;
+            }
             Ok(DONE)
         }
         Command::Doctor(args) => with_runtime(|_| async move {

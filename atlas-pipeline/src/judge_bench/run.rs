@@ -4,14 +4,14 @@ use super::data::{JudgeBench, JudgeBenchAbout, Unfolded, write_lines};
 use super::table::{BenchRow, rows_of, text_table};
 use crate::judging::{
     AbstainOptions, CriticRunOptions, EnsembleOptions, JudgeReport, ModelSession, ReviewMode,
-    ReviewRunOptions, SessionModels, abstain, critic, review,
+    ReviewRunOptions, SessionModels, SessionOptions, abstain, critic, review,
 };
 use crate::store::write_atomically;
 use crate::{Config, MeasureInput, PredictionSource, measure};
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_judge::abstention::{AbstentionOptions, Representation};
 use atlas_judge::answer::AskOptions;
-use atlas_judge::critic::{CriticMode, CriticOptions};
+use atlas_judge::critic::{CriticLimits, CriticMode, CriticOptions};
 use atlas_judge::ensemble::EnsembleRule;
 use atlas_judge::metrics::analysis::{Analysis, AnalysisOptions};
 use atlas_judge::validation::{PromptLimits, ReviewOptions};
@@ -115,6 +115,10 @@ pub struct JudgeBenchOptions {
     pub jobs: usize,
     /// What each model may spend, over all its judges; of ensembles all members together.
     pub budget: Option<String>,
+    /// What each model may spend over all runs into the folder, as [`SessionOptions::total_budget`].
+    pub total_budget: Option<String>,
+    /// Ask single models in batches, as [`SessionOptions::batch_poll`].
+    pub batch_poll: Option<f64>,
     /// Ensembles of all the models, measured beside them. Their members' answers are those of the models themselves: nothing
     /// is asked twice.
     pub ensembles: Vec<EnsembleRule>,
@@ -122,6 +126,8 @@ pub struct JudgeBenchOptions {
     pub ask: AskOptions,
     /// Most tokens of the parts of a review's prompt.
     pub limits: PromptLimits,
+    /// The context of the models in tokens, the smallest of several, where it is known: what is longer is cut.
+    pub window: Option<u64>,
     /// How results are measured.
     pub analysis: AnalysisOptions,
 }
@@ -284,12 +290,15 @@ pub async fn run_judge_bench(
         let place = Place::of(&options.out, model);
         std::fs::create_dir_all(&place.folder)
             .map_err(|why| Error::io("make", &place.folder, why))?;
-        let session = ModelSession::open_all(
-            members,
-            options.budget.as_deref(),
-            config,
-            Some(&options.exchanges()),
-        )?;
+        let payment = SessionOptions {
+            budget: options.budget.clone(),
+            total_budget: options.total_budget.clone(),
+            exchanges: Some(options.exchanges()),
+            out: Some(place.folder.clone()),
+            // An ensemble's members were asked before.
+            batch_poll: options.batch_poll.filter(|_| members.models.len() == 1),
+        };
+        let session = ModelSession::open_all(members, config, &payment)?;
         for judge in options.judges() {
             let began = Instant::now();
             let out = place.results(judge);
@@ -415,18 +424,22 @@ async fn ask(
     Ok(match judge {
         BenchJudge::Abstain(representation) => {
             let defaults = AbstentionOptions::default();
+            let mut policy = AbstentionOptions {
+                representation,
+                tau: options.analysis.tau,
+                ask: AskOptions {
+                    max_tokens: defaults.ask.max_tokens,
+                    ..options.ask.clone()
+                },
+                ..defaults
+            };
+            if let Some(window) = options.window {
+                policy = policy.within(window);
+            }
             let options = AbstainOptions {
                 dataset: unfolded.dataset.clone(),
                 instances: Vec::new(),
-                policy: AbstentionOptions {
-                    representation,
-                    tau: options.analysis.tau,
-                    ask: AskOptions {
-                        max_tokens: defaults.ask.max_tokens,
-                        ..options.ask.clone()
-                    },
-                    ..defaults
-                },
+                policy,
                 out: out.to_owned(),
                 jobs: options.jobs,
             };
@@ -456,6 +469,10 @@ async fn ask(
             review(cx, &options, Some(session)).await?.run
         }
         BenchJudge::Critic(mode, variant) => {
+            let mut limits = CriticLimits::default();
+            if let Some(window) = options.window {
+                limits = limits.within(window, options.ask.max_tokens, mode);
+            }
             let options = CriticRunOptions {
                 dataset: unfolded.dataset.clone(),
                 predictions,
@@ -464,6 +481,7 @@ async fn ask(
                     mode,
                     variant,
                     ask: options.ask.clone(),
+                    limits,
                     ..CriticOptions::default()
                 },
                 repos: Some(unfolded.base.clone()),

@@ -1,7 +1,9 @@
 //! The abstention policy over a dataset.
 
 use super::ensemble::lift_members;
-use super::{JudgeItem, JudgeReport, JudgeRun, ModelSession, instance_rows, judge_items};
+use super::{
+    JudgeItem, JudgeReport, JudgeRun, ModelSession, in_batches, instance_rows, judge_items,
+};
 use crate::evaluate::InputFault;
 use atlas_core::{
     ChatMessage, Error, Instance, InstanceId, Judge as _, Judgement, RunContext, Subject,
@@ -79,6 +81,14 @@ pub async fn abstain(
     options: &AbstainOptions,
     session: &ModelSession,
 ) -> Result<AbstainReport, Error> {
+    in_batches(cx, session, &options.out, |session, out| {
+        let options = AbstainOptions {
+            out,
+            ..options.clone()
+        };
+        async move { Box::pin(abstain(cx, &options, &session)).await.map(drop) }
+    })
+    .await?;
     let (rows, faults) = instance_rows(&options.dataset, &options.instances)?;
     let tau = options.policy.tau;
     let ensemble = session.ensemble(&Question::Abstention, tau)?;

@@ -4,7 +4,7 @@ use super::abstain::Silent;
 use super::verdicts::Verdicts;
 use super::{
     Attached, CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, Sisters,
-    candidate_patches, instance_rows, judge_items,
+    candidate_patches, in_batches, instance_rows, judge_items,
 };
 use crate::evaluate::{InputFault, PredictionSource};
 use crate::own_parser::rules_of_row;
@@ -211,6 +211,20 @@ pub async fn judge_attempts(
     options: &AttemptRunOptions,
     session: Option<&ModelSession>,
 ) -> Result<AttemptRunReport, Error> {
+    if let Some(session) = session {
+        in_batches(cx, session, &options.out, |session, out| {
+            let options = AttemptRunOptions {
+                out,
+                ..options.clone()
+            };
+            async move {
+                Box::pin(judge_attempts(cx, &options, Some(&session)))
+                    .await
+                    .map(drop)
+            }
+        })
+        .await?;
+    }
     let inputs = inputs(options)?;
     let model = session.map(ModelSession::model);
     let run = JudgeRun {

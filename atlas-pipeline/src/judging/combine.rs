@@ -354,8 +354,8 @@ impl Combining<'_> {
         let mut fields = Map::new();
         let carried: &[&str] = match self.question {
             Question::Abstention => &[],
-            Question::Review => &["resolved", "kind", "abstention"],
-            Question::Critic { .. } => &["resolved", "kind", "extraction", "unseen"],
+            Question::Review => &["resolved", "kind", "patch_size", "abstention"],
+            Question::Critic { .. } => &["resolved", "kind", "patch_size", "extraction", "unseen"],
         };
         for name in carried {
             let known = self.known().find_map(|(_, line)| line.get(*name));

@@ -3,7 +3,7 @@
 use super::abstain::Silent;
 use super::ensemble::lift_members;
 use super::{
-    CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, candidate_patches,
+    CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, candidate_patches, in_batches,
     instance_rows, judge_items,
 };
 use crate::clones::BaseSource;
@@ -99,6 +99,14 @@ pub async fn critic(
     options: &CriticRunOptions,
     session: &ModelSession,
 ) -> Result<CriticRunReport, Error> {
+    in_batches(cx, session, &options.out, |session, out| {
+        let options = CriticRunOptions {
+            out,
+            ..options.clone()
+        };
+        async move { Box::pin(critic(cx, &options, &session)).await.map(drop) }
+    })
+    .await?;
     let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
     let (candidates, more) = candidate_patches(&rows, &options.predictions)?;
     faults.extend(more);

@@ -7,6 +7,7 @@ mod abstain;
 mod attached;
 mod attempts;
 mod baseline;
+mod batches;
 mod choose;
 mod combine;
 mod critic;
@@ -30,6 +31,8 @@ pub use baseline::{
     Baseline, BaselineRunOptions, BaselineRunReport, EmbedderSession, FittedThreshold,
     LikenessThreshold, critic_baseline,
 };
+pub use batches::RehearsalFolder;
+use batches::in_batches;
 pub use choose::{
     ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, choose_patches,
 };
@@ -47,5 +50,5 @@ pub use review::{
 pub use rows::{RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, judge_rows, row_prompts};
 pub use run::{FailedItem, JudgeItem, JudgeReport, JudgeRun, judge_items};
 pub(crate) use session::ledger;
-pub use session::{ModelSession, SessionModels, exchanges_beside};
+pub use session::{ModelSession, SessionModels, SessionOptions, exchanges_beside};
 pub(crate) use verdicts::{StoredVerdict, Verdicts};

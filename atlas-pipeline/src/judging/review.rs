@@ -4,7 +4,7 @@ use super::abstain::Silent;
 use super::ensemble::{lift_members, unasked};
 use super::{
     Attached, CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, Sisters,
-    candidate_patches, instance_rows, judge_items,
+    candidate_patches, in_batches, instance_rows, judge_items,
 };
 use crate::clones::BaseSource;
 use crate::evaluate::{InputFault, PredictionSource};
@@ -146,6 +146,20 @@ pub async fn review(
     options: &ReviewRunOptions,
     session: Option<&ModelSession>,
 ) -> Result<ReviewRunReport, Error> {
+    if let Some(session) = session {
+        in_batches(cx, session, &options.out, |session, out| {
+            let options = ReviewRunOptions {
+                out,
+                ..options.clone()
+            };
+            async move {
+                Box::pin(review(cx, &options, Some(&session)))
+                    .await
+                    .map(drop)
+            }
+        })
+        .await?;
+    }
     let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
     let (candidates, more) = candidate_patches(&rows, &options.predictions)?;
     faults.extend(more);

@@ -1,7 +1,9 @@
 //! Judges of paper 001 over the rows of a dataset: alignment, classes, hints.
 
 use super::abstain::Silent;
-use super::{JudgeItem, JudgeReport, JudgeRun, ModelSession, instance_rows, judge_items};
+use super::{
+    JudgeItem, JudgeReport, JudgeRun, ModelSession, in_batches, instance_rows, judge_items,
+};
 use crate::clones::clone_among;
 use crate::evaluate::InputFault;
 use atlas_core::{ChatMessage, Error, ErrorKind, Instance, InstanceId, Judge, RunContext, Subject};
@@ -151,6 +153,20 @@ pub async fn judge_rows(
     options: &RowJudgeOptions,
     session: Option<&ModelSession>,
 ) -> Result<RowJudgeReport, Error> {
+    if let Some(session) = session {
+        in_batches(cx, session, &options.out, |session, out| {
+            let options = RowJudgeOptions {
+                out,
+                ..options.clone()
+            };
+            async move {
+                Box::pin(judge_rows(cx, &options, Some(&session)))
+                    .await
+                    .map(drop)
+            }
+        })
+        .await?;
+    }
     let (rows, faults) = instance_rows(&options.dataset, &options.instances)?;
     let judge = options.question.judge(session)?;
     let run = JudgeRun {

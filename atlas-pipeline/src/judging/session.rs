@@ -6,12 +6,49 @@ use crate::Config;
 use atlas_core::{Error, ErrorKind, Judge, LanguageModel};
 use atlas_judge::ensemble::{Ensemble, EnsembleJudge, Question};
 use atlas_llm::{
-    Budget, Estimate, Exchanges, Limits, Price, Provider, Purse, Rehearsal, Remembered,
-    open_model_within,
+    Batches, Budget, Estimate, Exchanges, Limits, ModelConfig, Price, Provider, Purse, Rehearsal,
+    Remembered, WaitingBatch, open_model_within,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// How a session is paid for.
+#[derive(Clone, Debug, Default)]
+pub struct SessionOptions {
+    /// What this run may spend, as [`Limits`] reads it, such as `calls=100,tokens=2M`. Default: no limit.
+    pub budget: Option<String>,
+    /// What all runs that write to `out` may spend together, read likewise, without `time`. Default: no limit.
+    pub total_budget: Option<String>,
+    /// A file of [`Exchanges`]: what it holds is not asked, and so not paid, again. Models that cost nothing (`replay`,
+    /// `scripted`, `noise`) are not kept. Default: none.
+    pub exchanges: Option<PathBuf>,
+    /// The file of results, by which the file of exchanges knows the runs that are counted together.
+    pub out: Option<PathBuf>,
+    /// Ask in batches, and look every so many seconds whether they are answered; it needs a file of exchanges. Default:
+    /// no batches.
+    pub batch_poll: Option<f64>,
+}
+
+impl SessionOptions {
+    /// The name of the run in the file of exchanges: that of the results beside it, so that a folder may be moved,
+    /// else their whole path.
+    fn run(&self) -> String {
+        let out = self.out.as_deref().unwrap_or(Path::new(""));
+        let folder = |path: &Path| {
+            let folder = path.parent().filter(|folder| *folder != Path::new(""));
+            std::fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()
+        };
+        let beside = self.exchanges.as_deref().and_then(folder);
+        match (folder(out), out.file_name()) {
+            (Some(own), Some(name)) if beside.as_ref() != Some(&own) => {
+                own.join(name).display().to_string()
+            }
+            (_, Some(name)) => name.to_string_lossy().into_owned(),
+            (_, None) => out.display().to_string(),
+        }
+    }
+}
 
 /// Opened models with their common budget and their ledger: one, or the members of an ensemble.
 #[derive(Clone, Debug)]
@@ -19,6 +56,7 @@ pub struct ModelSession {
     members: Vec<SessionMember>,
     ensemble: Option<EnsembleOptions>,
     purse: Arc<Purse>,
+    batches: Option<Arc<Batches>>,
 }
 
 /// A model of a session.
@@ -52,6 +90,20 @@ impl From<&[String]> for SessionModels {
 }
 
 impl SessionModels {
+    /// Names and models.
+    fn named(&self) -> Result<Vec<(&str, &str)>, Error> {
+        let named = self.models.iter().map(|text| {
+            let (name, model) = named(text);
+            (name.unwrap_or(text), model)
+        });
+        let named: Vec<(&str, &str)> = named.collect();
+        if named.is_empty() {
+            let why = "none is named";
+            return Err(Error::new(ErrorKind::InvalidInput, "open the model:", why));
+        }
+        Ok(named)
+    }
+
     /// The model in a text, without the member's name before it.
     pub fn model(text: &str) -> &str {
         named(text).1
@@ -65,44 +117,117 @@ impl ModelSession {
     /// # Errors
     /// A text that names no model or no limits; a file or key that is missing.
     pub fn open(model: &str, budget: Option<&str>, config: &Config) -> Result<Self, Error> {
-        Self::open_keeping(model, budget, config, None)
+        let options = SessionOptions {
+            budget: budget.map(str::to_owned),
+            ..SessionOptions::default()
+        };
+        Self::open_with(model, config, &options)
     }
 
-    /// The same, with a file of [`Exchanges`]: what it holds is not asked, and so not paid, again. Models that cost
-    /// nothing (`replay`, `scripted`, `noise`) are not kept.
+    /// The same, with more of how it is paid for.
     ///
     /// # Errors
-    /// As [`ModelSession::open`]; the file cannot be used.
-    pub fn open_keeping(
+    /// As [`ModelSession::open_all`].
+    pub fn open_with(
         model: &str,
-        budget: Option<&str>,
         config: &Config,
-        exchanges: Option<&Path>,
+        options: &SessionOptions,
     ) -> Result<Self, Error> {
-        let purse = purse(budget)?;
-        let member = opened(model, model, &purse, config, &mut Kept::new(exchanges))?;
-        Ok(Self {
-            members: vec![member],
-            ensemble: None,
-            purse,
-        })
+        let models = SessionModels::from([model.to_owned()].as_slice());
+        Self::open_all(&models, config, options)
     }
 
     /// Opens models that share one budget and one file of exchanges. Several are an ensemble; one is itself.
     ///
     /// # Errors
-    /// As [`ModelSession::open_keeping`]; there is no model.
+    /// As [`ModelSession::open`]; there is no model; the file of exchanges cannot be used, or a total is limited without
+    /// one; the model has no batches, or several are to be asked in batches; without `batch_poll`, some of a model's
+    /// questions wait in a batch.
     pub fn open_all(
         models: &SessionModels,
-        budget: Option<&str>,
         config: &Config,
-        exchanges: Option<&Path>,
+        options: &SessionOptions,
     ) -> Result<Self, Error> {
-        let purse = purse(budget)?;
-        let mut kept = Kept::new(exchanges);
-        Self::with_members(models, &purse, |name, model| {
-            opened(name, model, &purse, config, &mut kept)
-        })
+        let read = |text: &Option<String>| -> Result<Option<Limits>, Error> {
+            text.as_deref().map(str::parse).transpose()
+        };
+        let (limits, total) = (
+            read(&options.budget)?.unwrap_or_default(),
+            read(&options.total_budget)?,
+        );
+        let named = models.named()?;
+        let found: Result<Vec<ModelConfig>, Error> =
+            named.iter().map(|(_, model)| config.model(model)).collect();
+        let found = found?;
+        // Of what costs nothing only a total is worth a file.
+        let is_worth_it = total.is_some() || !found.iter().all(is_free);
+        let kept = options.exchanges.as_deref().filter(|_| is_worth_it);
+        let exchanges = kept.map(Exchanges::open).transpose()?.map(Arc::new);
+        let purse = Arc::new(match (&exchanges, total) {
+            (Some(exchanges), total) => {
+                let (total, run) = (total.unwrap_or_default(), options.run());
+                Purse::of_run(limits, total, Arc::clone(exchanges), run)?
+            }
+            (None, None) => Purse::new(limits),
+            (None, Some(_)) => {
+                return Err(Error::new(
+                    ErrorKind::InvalidInput,
+                    "read the total budget:",
+                    "what earlier runs have paid stands in the file of exchanges; keep one, or limit this run alone",
+                ));
+            }
+        });
+        let batches = match (options.batch_poll, &exchanges, found.as_slice()) {
+            (Some(poll), _, [model]) => {
+                let settings = model.answer_settings();
+                Some(Arc::new(Batches::open(model, &settings, &purse, poll)?))
+            }
+            (Some(_), ..) => {
+                return Err(Error::new(
+                    ErrorKind::InvalidInput,
+                    "ask in batches:",
+                    "several models are named; ask each of them by itself, and put their results together with `atlas combine`",
+                ));
+            }
+            (None, Some(exchanges), models) => {
+                for model in models {
+                    nothing_waits(
+                        &exchanges.waiting_for(&model.name(), &model.answer_settings())?,
+                    )?;
+                }
+                None
+            }
+            (None, None, _) => None,
+        };
+        let members: Result<Vec<SessionMember>, Error> = named
+            .iter()
+            .zip(&found)
+            .map(|((name, _), model)| {
+                opened(name, model, &purse, exchanges.as_ref(), batches.is_some())
+            })
+            .collect();
+        let session = Self::with_members(models, members?, purse);
+        Ok(Self { batches, ..session })
+    }
+
+    /// The batches of the model, where it is asked in such.
+    pub(crate) fn batches(&self) -> Option<&Batches> {
+        self.batches.as_deref()
+    }
+
+    /// The same session of one model with another model in its place, which nobody pays.
+    pub(crate) fn standing_in(&self, model: Arc<dyn LanguageModel>) -> Self {
+        let member = SessionMember {
+            model,
+            rehearsal: None,
+            ..self.members[0].clone()
+        };
+        Self {
+            members: vec![member],
+            ensemble: None,
+            purse: Arc::default(),
+            batches: None,
+        }
     }
 
     /// A dry run: the models are not opened and nothing is asked, and [`ModelSession::estimates`] says what would have
@@ -116,51 +241,42 @@ impl ModelSession {
         config: &Config,
         exchanges: Option<&Path>,
     ) -> Result<Self, Error> {
-        let mut kept = Kept::new(exchanges.filter(|path| path.exists()));
-        Self::with_members(models, &Arc::default(), |name, model| {
-            let model = config.model(model)?;
-            let settings = model.answer_settings();
-            let mut rehearsal = Rehearsal::new(&model);
-            if let Some(exchanges) = kept.open()? {
-                rehearsal = rehearsal.knowing(exchanges, &settings);
-            }
-            let rehearsal = Arc::new(rehearsal);
-            let model: Arc<dyn LanguageModel> = Arc::<Rehearsal>::clone(&rehearsal);
-            Ok(SessionMember {
-                name: name.to_owned(),
-                model,
-                settings,
-                rehearsal: Some(rehearsal),
+        let exchanges = exchanges.filter(|path| path.exists());
+        let exchanges = exchanges.map(Exchanges::open).transpose()?.map(Arc::new);
+        let members: Result<Vec<SessionMember>, Error> = models
+            .named()?
+            .into_iter()
+            .map(|(name, model)| {
+                let model = config.model(model)?;
+                let settings = model.answer_settings();
+                let mut rehearsal = Rehearsal::new(&model);
+                if let Some(exchanges) = &exchanges {
+                    rehearsal = rehearsal.knowing(Arc::clone(exchanges), &settings);
+                }
+                let rehearsal = Arc::new(rehearsal);
+                let model: Arc<dyn LanguageModel> = Arc::<Rehearsal>::clone(&rehearsal);
+                Ok(SessionMember {
+                    name: name.to_owned(),
+                    model,
+                    settings,
+                    rehearsal: Some(rehearsal),
+                })
             })
-        })
+            .collect();
+        Ok(Self::with_members(models, members?, Arc::default()))
     }
 
     fn with_members(
         models: &SessionModels,
-        purse: &Arc<Purse>,
-        mut member: impl FnMut(&str, &str) -> Result<SessionMember, Error>,
-    ) -> Result<Self, Error> {
-        let members: Result<Vec<SessionMember>, Error> = models
-            .models
-            .iter()
-            .map(|text| {
-                let (name, model) = named(text);
-                member(name.unwrap_or(text), model)
-            })
-            .collect();
-        let members = members?;
-        if members.is_empty() {
-            return Err(Error::new(
-                ErrorKind::InvalidInput,
-                "open the model:",
-                "none is named",
-            ));
-        }
-        Ok(Self {
+        members: Vec<SessionMember>,
+        purse: Arc<Purse>,
+    ) -> Self {
+        Self {
             ensemble: (members.len() > 1).then(|| models.ensemble.clone()),
             members,
-            purse: Arc::clone(purse),
-        })
+            purse,
+            batches: None,
+        }
     }
 
     /// What a dry run would have asked, model by model; empty of a real run.
@@ -255,6 +371,7 @@ impl ModelSession {
             members: vec![member],
             ensemble: None,
             purse,
+            batches: None,
         })
     }
 
@@ -271,50 +388,35 @@ impl ModelSession {
 
     /// What was spent: `calls`, `failed_calls`, `prompt_tokens` and `completion_tokens` as reported,
     /// `tokens` and `money` as they count against the budget (`money` is null where a price is unknown), and `models` with an account each.
+    /// Where earlier runs have paid for the same results, `in_all` has `calls`, `tokens` and `money` of all together.
     pub fn ledger(&self) -> Value {
         ledger(&self.purse)
     }
 }
 
-fn purse(budget: Option<&str>) -> Result<Arc<Purse>, Error> {
-    let limits: Limits = budget.map(str::parse).transpose()?.unwrap_or_default();
-    Ok(Arc::new(Purse::new(limits)))
-}
-
-/// A file of exchanges that is opened once, when a first model needs it.
-struct Kept<'a> {
-    path: Option<&'a Path>,
-    opened: Option<Arc<Exchanges>>,
-}
-
-impl<'a> Kept<'a> {
-    fn new(path: Option<&'a Path>) -> Self {
-        Self { path, opened: None }
-    }
-
-    fn open(&mut self) -> Result<Option<Arc<Exchanges>>, Error> {
-        if let (None, Some(path)) = (&self.opened, self.path) {
-            self.opened = Some(Arc::new(Exchanges::open(path)?));
-        }
-        Ok(self.opened.clone())
-    }
-}
-
-fn opened(
-    name: &str,
-    model: &str,
-    purse: &Arc<Purse>,
-    config: &Config,
-    kept: &mut Kept<'_>,
-) -> Result<SessionMember, Error> {
-    let model = config.model(model)?;
-    let settings = model.answer_settings();
-    let is_free = matches!(
+fn is_free(model: &ModelConfig) -> bool {
+    matches!(
         model.provider,
         Provider::Replay | Provider::Scripted | Provider::Noise
-    );
-    let exchanges = if is_free { None } else { kept.open()? };
+    )
+}
+
+/// Opens one model. What costs nothing is not kept.
+fn opened(
+    name: &str,
+    model: &ModelConfig,
+    purse: &Arc<Purse>,
+    exchanges: Option<&Arc<Exchanges>>,
+    in_batches: bool,
+) -> Result<SessionMember, Error> {
+    let (settings, is_free) = (model.answer_settings(), is_free(model));
+    let exchanges = exchanges.filter(|_| !is_free).cloned();
     let price = model.price.or(is_free.then(Price::default));
+    let price = if in_batches {
+        price.map(Price::in_batches)
+    } else {
+        price
+    };
     // Every patch of a bug needs the same specification; it is written once.
     let remembered = |paid| {
         let remembered = Remembered::new(paid);
@@ -323,7 +425,7 @@ fn opened(
             None => remembered,
         }
     };
-    let model = open_model_within(&model, purse)?;
+    let model = open_model_within(model, purse)?;
     Ok(SessionMember {
         name: name.to_owned(),
         model: metered(name, price, remembered, model),
@@ -353,6 +455,20 @@ fn metered<M: LanguageModel + 'static>(
     })
 }
 
+/// Refuses to ask what a server works on already: it would be paid twice.
+fn nothing_waits(batches: &[WaitingBatch]) -> Result<(), Error> {
+    let Some(first) = batches.first() else {
+        return Ok(());
+    };
+    let questions: u64 = batches.iter().map(|batch| batch.questions).sum();
+    let name = first.id.as_ref().unwrap_or(&first.token);
+    let why = format!(
+        "{questions} questions to this model wait for their answers in a batch; go on with `--batch`, or give it up with \
+         `atlas exchanges FILE --forget-batch {name}`"
+    );
+    Err(Error::new(ErrorKind::InvalidInput, "ask the model:", why))
+}
+
 /// Where the exchanges behind a file of results are kept, unless another file is named: beside it, with
 /// `.exchanges` behind its name.
 pub fn exchanges_beside(results: &Path) -> PathBuf {
@@ -363,10 +479,10 @@ pub fn exchanges_beside(results: &Path) -> PathBuf {
 
 /// What was spent from a purse.
 pub(crate) fn ledger(purse: &Purse) -> Value {
-    let ledger = purse.ledger();
+    let (ledger, before) = (purse.ledger(), purse.spent_before());
     let usage = ledger.usage();
     let failed: u64 = ledger.models.values().map(|one| one.failed_calls).sum();
-    json!({
+    let mut told = json!({
         "calls": ledger.calls(),
         "failed_calls": failed,
         "prompt_tokens": usage.prompt_tokens,
@@ -374,5 +490,13 @@ pub(crate) fn ledger(purse: &Purse) -> Value {
         "tokens": ledger.tokens(),
         "money": ledger.money(),
         "models": ledger.models,
-    })
+    });
+    if before.calls() > 0 {
+        told["in_all"] = json!({
+            "calls": before.calls() + ledger.calls(),
+            "tokens": before.tokens() + ledger.tokens(),
+            "money": before.money().zip(ledger.money()).map(|(before, now)| before + now),
+        });
+    }
+    told
 }

@@ -2,6 +2,10 @@
 
 use crate::judging::lines;
 use crate::support::{Done, Place};
+use atlas_core::{Instance, Patch, TestList};
+use atlas_judge::critic::extract_tests;
+use atlas_judge::variant::{Opaque, file_changes};
+use atlas_pipeline::{BenchPatch, JudgeBench};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -542,4 +546,66 @@ fn an_evaluation_becomes_facts_on_tests_near_a_patch() {
             .map(|(name, accepted)| (name.to_owned(), accepted))
             .into()
     );
+}
+
+#[test]
+fn the_shipped_benchmark_is_whole() {
+    let bench = JudgeBench::shipped().unwrap();
+    assert!(bench.rows.len() >= 12 && bench.patches.len() >= 60);
+    let languages: BTreeSet<&str> = bench
+        .rows
+        .iter()
+        .map(|row| row["language"].as_str().unwrap())
+        .collect();
+    assert!(languages.len() >= 5, "{languages:?}");
+    for row in &bench.rows {
+        let instance = Instance::from_map(row.clone()).unwrap();
+        let id = instance.id().unwrap().to_string();
+        assert!(
+            row["problem_statement"].as_str().unwrap().len() > 100,
+            "{id}"
+        );
+        let files: BTreeMap<String, Vec<u8>> = bench
+            .files
+            .iter()
+            .filter(|file| file.instance_id == id)
+            .map(|file| (file.path.clone(), file.text.clone().into_bytes()))
+            .collect();
+        let list = |list: &TestList| -> Vec<String> {
+            list.ids.to_vec().into_iter().map(Into::into).collect()
+        };
+        let fail = list(&instance.fail_to_pass().unwrap());
+        let pass = list(&instance.pass_to_pass().unwrap());
+        // What an isolated critic is asked about.
+        let found = extract_tests(&instance.test_patch().unwrap(), &files, &fail, &pass).unwrap();
+        assert!(found.tests.iter().any(|test| !test.ids.is_empty()), "{id}");
+        let of_row: Vec<&BenchPatch> = bench
+            .patches
+            .iter()
+            .filter(|patch| patch.instance_id == id)
+            .collect();
+        for patch in &of_row {
+            let all_pass = fail.iter().chain(&pass).all(|test| patch.passes(test));
+            assert_eq!(patch.resolved, all_pass, "{id} {}", patch.patch_id);
+            let read = Patch::new(patch.model_patch.clone());
+            for file in file_changes(&read, &files).unwrap() {
+                assert_ne!(
+                    file.opaque(),
+                    Some(Opaque::NoBase),
+                    "{id} {}: {}",
+                    patch.patch_id,
+                    file.file.path()
+                );
+            }
+        }
+        let truth = |kind: &str| -> BTreeSet<bool> {
+            let of_kind = of_row
+                .iter()
+                .filter(|patch| patch.kind.as_deref() == Some(kind));
+            of_kind.map(|patch| patch.resolved).collect()
+        };
+        assert_eq!(truth("gold"), [true].into(), "{id}");
+        assert_eq!(truth("nothing"), [false].into(), "{id}");
+        assert_eq!(truth("stub"), [false].into(), "{id}");
+    }
 }

@@ -20,6 +20,25 @@ fn server(answer: fn(usize) -> Option<(u16, String)>) -> (String, Arc<AtomicUsiz
 
 /// A server like [`server`], whose answer may depend on the body of the request.
 pub(crate) fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'static) -> String {
+    serve_paths(move |_, body| answer(body))
+}
+
+/// A server whose answer may depend on method and path, too: `POST /v1/chat/completions`.
+pub(crate) fn serve_paths(
+    answer: impl Fn(&str, &str) -> Option<(u16, String)> + Send + 'static,
+) -> String {
+    serve_bytes(move |place, body| {
+        let (status, body) = answer(place, body)?;
+        let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {}", body.len());
+        let kind = "Content-Type: application/json\r\nConnection: close";
+        Some(format!("{head}\r\n{kind}\r\n\r\n{body}"))
+    })
+}
+
+/// A server that says what it says byte by byte, and then closes the connection.
+pub(crate) fn serve_bytes(
+    answer: impl Fn(&str, &str) -> Option<String> + Send + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1#m", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -27,6 +46,9 @@ pub(crate) fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'sta
             let mut stream = stream.unwrap();
             let mut request = BufReader::new(stream.try_clone().unwrap());
             let (mut line, mut length) = (String::new(), 0);
+            let mut first = String::new();
+            let _ = request.read_line(&mut first);
+            let place = first.rsplit_once(' ').map_or("", |(place, _)| place);
             while request.read_line(&mut line).is_ok_and(|bytes| bytes > 2) {
                 if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
                     length = value.trim().parse().unwrap();
@@ -35,16 +57,12 @@ pub(crate) fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'sta
             }
             let mut body = vec![0; length];
             // Who asks may have been killed.
-            if length == 0 || request.read_exact(&mut body).is_err() {
+            let is_whole = length > 0 || place.starts_with("GET ");
+            if !is_whole || request.read_exact(&mut body).is_err() {
                 continue;
             }
-            match answer(&String::from_utf8_lossy(&body)) {
-                Some((status, body)) => {
-                    let length = body.len();
-                    let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}");
-                    let kind = "Content-Type: application/json\r\nConnection: close";
-                    let _ = write!(stream, "{head}\r\n{kind}\r\n\r\n{body}");
-                }
+            match answer(place, &String::from_utf8_lossy(&body)) {
+                Some(response) => drop(stream.write_all(response.as_bytes())),
                 // Held open for as long as the test runs.
                 None => std::mem::forget(stream),
             }
@@ -53,7 +71,7 @@ pub(crate) fn serve(answer: impl Fn(&str) -> Option<(u16, String)> + Send + 'sta
     address
 }
 
-fn twenty_rows() -> Place {
+pub(crate) fn twenty_rows() -> Place {
     let place = Place::new();
     let rows: Vec<Value> = (0..20).map(|at| row(&at.to_string())).collect();
     write_lines(&place, "rows.jsonl", &rows);
@@ -61,7 +79,7 @@ fn twenty_rows() -> Place {
 }
 
 /// An answer of the API without log-probabilities.
-fn answer_of_api(text: &str) -> String {
+pub(crate) fn answer_of_api(text: &str) -> String {
     json!({
         "id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0,
             "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
@@ -177,6 +195,127 @@ fn no_answer_is_paid_twice() {
         let line: Value = serde_json::from_str(line).unwrap();
         assert!(line["request"]["messages"].is_array() && line["completion"]["text"].is_string());
     }
+}
+
+/// Three runs of one file have one total, whichever way each ended; what another file has paid is its own.
+#[test]
+fn a_total_is_of_all_runs_together() {
+    let place = twenty_rows();
+    let (address, asked) = server(|_| Some((200, word_of_api("success"))));
+    let run = |out: &str, more: &[&str]| {
+        let mut args = vec!["abstain", "--dataset", "rows.jsonl", "--model", &address];
+        args.extend(["--out", out, "--exchanges", "kept", "--format", "json"]);
+        args.extend(more);
+        place.run(&args)
+    };
+    let total = ["--total-budget", "calls=5"];
+    let first = run("a.jsonl", &[&total[..], &["--budget", "calls=2"]].concat());
+    assert!(
+        !first.json()["stopped"]
+            .as_str()
+            .unwrap()
+            .contains("together")
+    );
+    let second = run("a.jsonl", &total);
+    let told = second.json();
+    assert_eq!(
+        (&told["ledger"]["calls"], &told["ledger"]["in_all"]["calls"]),
+        (&json!(3), &json!(5))
+    );
+    let why = told["stopped"].as_str().unwrap();
+    assert!(
+        why.contains("5 of 5 calls spent by all runs together"),
+        "{why}"
+    );
+    let third = run("a.jsonl", &total);
+    assert_eq!(
+        (third.code(), &third.json()["ledger"]["calls"]),
+        (1, &json!(0))
+    );
+    assert_eq!(asked.load(Ordering::SeqCst), 5);
+    assert_eq!(lines(&place, "a.jsonl").len(), 5);
+    // The same questions of another file are answered by what is kept, and what it pays is its own.
+    let other = run("b.jsonl", &total).json();
+    assert_eq!(
+        (&other["done"], &other["ledger"]["calls"]),
+        (&json!(10), &json!(5))
+    );
+    assert_eq!(asked.load(Ordering::SeqCst), 10);
+    // A folder that is moved keeps its account.
+    let text = place.run(&[
+        "abstain",
+        "--dataset",
+        "rows.jsonl",
+        "--model",
+        &address,
+        "--out",
+        "a.jsonl",
+        "--exchanges",
+        "./kept",
+        "--total-budget",
+        "calls=6",
+    ]);
+    assert!(
+        text.stdout()
+            .contains("by all runs together: 6 calls, 246 tokens"),
+        "{}",
+        text.stdout()
+    );
+
+    let none = run("a.jsonl", &["--total-budget", "time=1h"]);
+    assert!(none.code() == 1 && none.stderr().contains("time is limited for each run alone"));
+    let without = place.run(&[
+        "abstain",
+        "--dataset",
+        "rows.jsonl",
+        "--model",
+        &address,
+        "--out",
+        "c.jsonl",
+        "--no-exchanges",
+        "--total-budget",
+        "calls=5",
+    ]);
+    assert_eq!(without.code(), 2);
+}
+
+/// A run that is killed in the middle of a call: the call counts.
+#[test]
+fn a_total_counts_the_call_of_a_killed_run() {
+    let place = twenty_rows();
+    let (address, asked) = server(|at| (at != 2).then(|| (200, word_of_api("success"))));
+    let args = [
+        "abstain",
+        "--dataset",
+        "rows.jsonl",
+        "--model",
+        &address,
+        "--out",
+        "a.jsonl",
+        "--total-budget",
+        "calls=5",
+        "--format",
+        "json",
+    ];
+    let quiet = std::process::Stdio::null;
+    let mut child = place
+        .atlas(&args)
+        .stdout(quiet())
+        .stderr(quiet())
+        .spawn()
+        .unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    while asked.load(Ordering::SeqCst) < 3 && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let told = place.run(&args).json();
+    assert_eq!(
+        (&told["ledger"]["calls"], &told["ledger"]["in_all"]["calls"]),
+        (&json!(2), &json!(5))
+    );
+    assert_eq!(asked.load(Ordering::SeqCst), 5);
 }
 
 /// The address of OpenAI's own clients is ours, too, and part of what the results were made with.

@@ -31,6 +31,8 @@ mod golden;
 mod harness_rows;
 mod judge_bench;
 mod judging;
+mod judging_batch;
+mod judging_faults;
 mod judging_paid;
 mod kill;
 mod logs;

@@ -1906,6 +1906,9 @@ def abstain(
     budget: str | None = None,
     jobs: int = 1,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    total_budget: str | None = None,
+    batch_poll: float | None = None,
+    limits: Mapping[str, int] | None = None,
     **ask: Unpack[AskOptions],
 ) -> AbstainReport:
     """Asks a model which instances an agent should try at all (paper 002, section 3.1).
@@ -1922,7 +1925,11 @@ def abstain(
     (`prompt_tokens`, `completion_tokens`) and `model`. Its attribute `name` tells it from others.
 
     `budget` limits what the run may spend, as 'calls=100,tokens=2M,money=1.50,time=10m'; what is left over
-    waits for the next run. `jobs` items go on at once. `ask` are `max_tokens`, `samples`, `temperature`,
+    waits for the next run. `total_budget` limits what all runs that write to `out` spend together, without time.
+    `batch_poll` asks in batches of OpenAI's or Anthropic's, mostly at half the price and within a day, and looks every so
+    many seconds whether they are answered; the same call again goes on with the same batch. `limits` are the most tokens
+    (of four bytes) of parts of the prompt, here of `report`, default what fits into the model's context where that is known.
+    Prices of one's own are `prices` in `config`. `jobs` items go on at once. `ask` are `max_tokens`, `samples`, `temperature`,
     `verbalised`, `corrections`, `max_text`, `mass_floor`, `label_form` (where a label is asked for: 'word', or 'json' for
     models that answer in sentences) and `seed`, with the command's defaults.
 
@@ -1957,6 +1964,9 @@ def review(
     budget: str | None = None,
     jobs: int = 1,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    total_budget: str | None = None,
+    batch_poll: float | None = None,
+    limits: Mapping[str, int] | None = None,
     **ask: Unpack[AskOptions],
 ) -> ReviewReport:
     """Validates candidate patches: what tests say, then a model's review (paper 002, section 3.2).
@@ -1969,7 +1979,8 @@ def review(
     policy abstains from are reviewed with `all_bugs` only. `percentile`, 0 to 100, decides what is shown
     instead of the review's yes or no. `test_tools` are tools of the agent that run tests.
 
-    `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and exceptions.
+    `model`, `out`, `budget`, `total_budget`, `batch_poll`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
+    exceptions; `limits` has `report`, `patch`, `files`, `tests` and `trajectory`.
     """
 
 def choose(
@@ -2019,6 +2030,9 @@ def critic(
     budget: str | None = None,
     jobs: int = 1,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    total_budget: str | None = None,
+    batch_poll: float | None = None,
+    limits: Mapping[str, int] | None = None,
     **ask: Unpack[AskOptions],
 ) -> CriticReport:
     """Asks a critic whether candidate patches pass their tests, without running anything (paper 004).
@@ -2043,7 +2057,8 @@ def critic(
     not judged. Which patches pass is told by the predictions' column `resolved`, else by `evaluations`,
     folders `logs/run_evaluation/<run id>`.
 
-    `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and exceptions.
+    `model`, `out`, `budget`, `total_budget`, `batch_poll`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
+    exceptions; `limits` has `patch`, `gold`, `tests`, `problem` and `hints`.
     """
 
 def judge(

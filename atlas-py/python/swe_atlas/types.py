@@ -776,10 +776,15 @@ class ModelAnswer(_ModelAnswerText, total=False):
     model: str | None
 
 
-class ModelLedger(TypedDict):
+class _PaidInAll(TypedDict, total=False):
+    in_all: dict[str, Any]
+
+
+class ModelLedger(_PaidInAll):
     """What models were paid: tokens as reported, tokens and money as they count against the budget.
 
-    `money` is None where a price is unknown.
+    `money` is None where a price is unknown. `in_all` has `calls`, `tokens` and `money` of all runs that wrote to the same
+    results, where earlier ones have paid. The account of what was asked in batches has ` (batch)` behind the model's name.
     """
 
     calls: int

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// What may be said of how a model is asked.
 const NAMES: [&str; 9] = [
@@ -55,4 +56,23 @@ pub(super) fn word<T: DeserializeOwned>(argument: &str, word: &str) -> PyResult<
     read(word.replace('-', "_"))
         .or_else(|_| read(word.replace('_', "-")))
         .map_err(|why| invalid(argument, why))
+}
+
+/// Sets the limits of a prompt's parts; `part` gives the place of one by its name, `parts` are all names.
+pub(super) fn limit<T>(
+    limits: &mut T,
+    given: Option<BTreeMap<String, usize>>,
+    parts: &[&str],
+    set: impl Fn(&mut T, &str, usize) -> bool,
+) -> PyResult<()> {
+    for (part, tokens) in given.into_iter().flatten() {
+        if tokens == 0 || !set(limits, &part, tokens) {
+            let parts = parts.join(", ");
+            return Err(invalid(
+                "limits",
+                format!("the parts are {parts}, each with one token or more; not {part}={tokens}"),
+            ));
+        }
+    }
+    Ok(())
 }

@@ -1,22 +1,23 @@
 //! `critic`, with its baselines.
 
-use super::ask::{ask, word};
+use super::ask::{ask, limit, word};
 use super::reports::CriticReport;
 use crate::convert::instance_ids;
 use crate::errors::{invalid, raised};
 use crate::make::config;
-use crate::model::session;
+use crate::model::{Payment, session, window};
 use crate::prediction::source;
 use crate::report::Report;
 use crate::run::run;
 use atlas_judge::answer::AskOptions;
-use atlas_judge::critic::CriticOptions;
+use atlas_judge::critic::{CriticLimits, CriticOptions};
 use atlas_judge::metrics::LowConfidenceRule;
 use atlas_pipeline::{
     Baseline, BaselineRunOptions, CriticRunOptions, EmbedderSession, LikenessThreshold,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Asks a critic whether candidate patches pass their tests, without running anything (paper 004).
@@ -41,19 +42,22 @@ use std::path::PathBuf;
 /// not judged. Which patches pass is told by the predictions' column `resolved`, else by `evaluations`,
 /// folders `logs/run_evaluation/<run id>`.
 ///
-/// `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and exceptions.
+/// `model`, `out`, `budget`, `total_budget`, `batch_poll`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
+/// exceptions; `limits` has `patch`, `gold`, `tests`, `problem` and `hints`.
 #[pyfunction]
 #[pyo3(signature = (
     dataset, predictions, *, out, model=None, mode="isolated", variant="function", max_confidence=65.0,
     longer_than=50, rule=true, repos=None, instance_ids=None, label_logprobs=false, ignore_unseen=false,
     baseline=None, share=0.85,
     embedder="hashed", embedder_characters=None, threshold=None, validation_share=0.3,
-    evaluations=Vec::new(), budget=None, jobs=1, config=None, **ask
+    evaluations=Vec::new(), budget=None, jobs=1, config=None,
+    total_budget=None, batch_poll=None, limits=None, **ask
 ), text_signature = "(dataset, predictions, *, out, model=None, mode='isolated', variant='function', \
     max_confidence=65.0, longer_than=50, rule=True, repos=None, instance_ids=None, \
     label_logprobs=False, ignore_unseen=False, baseline=None, \
     share=0.85, embedder='hashed', embedder_characters=None, threshold=None, validation_share=0.3, \
-    evaluations=(), budget=None, jobs=1, config=None, **ask)")]
+    evaluations=(), budget=None, jobs=1, config=None, \
+    total_budget=None, batch_poll=None, limits=None, **ask)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -83,6 +87,9 @@ pub(crate) fn critic(
     budget: Option<&str>,
     jobs: usize,
     config: Option<&Bound<'_, PyAny>>,
+    total_budget: Option<&str>,
+    batch_poll: Option<f64>,
+    limits: Option<BTreeMap<String, usize>>,
     ask: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<CriticReport> {
     let config = self::config(config)?;
@@ -96,29 +103,55 @@ pub(crate) fn critic(
             max_confidence,
             longer_than,
         });
+        let mode = word("mode", mode)?;
+        let mut prompt_limits = CriticLimits::default();
+        limit(
+            &mut prompt_limits,
+            limits,
+            &CriticLimits::PARTS,
+            |limits, part, tokens| {
+                limits
+                    .part_mut(part)
+                    .map(|limit| *limit = Some(tokens))
+                    .is_some()
+            },
+        )?;
+        if let Some(window) = window(model, &config)? {
+            prompt_limits = prompt_limits.within(window, asking.max_tokens, mode);
+        }
         let options = CriticRunOptions {
             dataset,
             predictions,
             instances,
             critic: CriticOptions {
-                mode: word("mode", mode)?,
+                mode,
                 variant: word("variant", variant)?,
                 rule,
                 label_logprobs,
                 ask: asking,
+                limits: prompt_limits,
             },
             repos,
             ignore_unseen,
             out,
             jobs,
         };
-        let session = session(model, budget, &config, Some(&options.out))?;
+        let payment = Payment {
+            budget,
+            total_budget,
+            batch_poll,
+        };
+        let session = session(model, payment, &config, Some(&options.out))?;
         let report =
             py.detach(|| run(async |cx| atlas_pipeline::critic(cx, &options, &session).await))?;
         return Report::of(&report).map(CriticReport::from);
     };
     if model.is_some() {
         return Err(invalid("model", "a baseline asks none"));
+    }
+    if total_budget.is_some() || batch_poll.is_some() || limits.is_some() {
+        let why = "`total_budget`, `batch_poll` and `limits` are of a language model";
+        return Err(invalid("baseline", why));
     }
     let baseline = match baseline {
         "random" | "random-tests" => Baseline::Random {

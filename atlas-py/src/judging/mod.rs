@@ -14,14 +14,14 @@ pub(crate) use rows::{hints, judge, judge_attempts};
 use crate::convert::instance_ids;
 use crate::errors::invalid;
 use crate::make::config;
-use crate::model::session;
+use crate::model::{Payment, session, window};
 use crate::prediction::source;
 use crate::report::Report;
 use crate::run::run;
-use ask::{ask, word};
+use ask::{ask, limit, word};
 use atlas_judge::abstention::{AbstentionOptions, AgentTool};
 use atlas_judge::answer::{AskOptions, Labels};
-use atlas_judge::validation::ReviewOptions;
+use atlas_judge::validation::{PromptLimits, ReviewOptions};
 use atlas_pipeline::{AbstainOptions, ReviewMode, ReviewRunOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -42,7 +42,11 @@ use std::path::PathBuf;
 /// (`prompt_tokens`, `completion_tokens`) and `model`. Its attribute `name` tells it from others.
 ///
 /// `budget` limits what the run may spend, as 'calls=100,tokens=2M,money=1.50,time=10m'; what is left over
-/// waits for the next run. `jobs` items go on at once. `ask` are `max_tokens`, `samples`, `temperature`,
+/// waits for the next run. `total_budget` limits what all runs that write to `out` spend together, without time.
+/// `batch_poll` asks in batches of OpenAI's or Anthropic's, mostly at half the price and within a day, and looks every so
+/// many seconds whether they are answered; the same call again goes on with the same batch. `limits` are the most tokens
+/// (of four bytes) of parts of the prompt, here of `report`, default what fits into the model's context where that is known.
+/// Prices of one's own are `prices` in `config`. `jobs` items go on at once. `ask` are `max_tokens`, `samples`, `temperature`,
 /// `verbalised`, `corrections`, `max_text`, `mass_floor`, `label_form` (where a label is asked for: 'word', or 'json' for
 /// models that answer in sentences) and `seed`, with the command's defaults.
 ///
@@ -59,9 +63,11 @@ use std::path::PathBuf;
 #[pyfunction]
 #[pyo3(signature = (
     dataset, *, model, out, instance_ids=None, representation="r2", tools=None, max_steps=25, tau=0.5,
-    labels=("success".to_owned(), "failure".to_owned()), budget=None, jobs=1, config=None, **ask
+    labels=("success".to_owned(), "failure".to_owned()), budget=None, jobs=1, config=None,
+    total_budget=None, batch_poll=None, limits=None, **ask
 ), text_signature = "(dataset, *, model, out, instance_ids=None, representation='r2', tools=None, \
-    max_steps=25, tau=0.5, labels=('success', 'failure'), budget=None, jobs=1, config=None, **ask)")]
+    max_steps=25, tau=0.5, labels=('success', 'failure'), budget=None, jobs=1, config=None, \
+    total_budget=None, batch_poll=None, limits=None, **ask)")]
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,
@@ -81,6 +87,9 @@ pub(crate) fn abstain(
     budget: Option<&str>,
     jobs: usize,
     config: Option<&Bound<'_, PyAny>>,
+    total_budget: Option<&str>,
+    batch_poll: Option<f64>,
+    limits: Option<BTreeMap<String, usize>>,
     ask: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<AbstainReport> {
     let defaults = AbstentionOptions::default();
@@ -90,7 +99,18 @@ pub(crate) fn abstain(
             .map(|(name, purpose)| AgentTool::new(name, purpose))
             .collect()
     });
-    let options = AbstainOptions {
+    let config = self::config(config)?;
+    let mut report_limit = None;
+    limit(
+        &mut report_limit,
+        limits,
+        &["report"],
+        |limit, part, tokens| {
+            *limit = Some(tokens);
+            part == "report"
+        },
+    )?;
+    let mut options = AbstainOptions {
         dataset,
         instances: self::instance_ids(instance_ids)?,
         policy: AbstentionOptions {
@@ -100,11 +120,20 @@ pub(crate) fn abstain(
             tau,
             labels: Labels::new(&labels.0, &labels.1).map_err(|why| invalid("labels", why))?,
             ask: self::ask(ask, &defaults.ask)?,
+            report_limit,
         },
         out,
         jobs,
     };
-    let session = session(model, budget, &self::config(config)?, Some(&options.out))?;
+    if let Some(window) = window(model, &config)? {
+        options.policy = options.policy.within(window);
+    }
+    let payment = Payment {
+        budget,
+        total_budget,
+        batch_poll,
+    };
+    let session = session(model, payment, &config, Some(&options.out))?;
     let report =
         py.detach(|| run(async |cx| atlas_pipeline::abstain(cx, &options, &session).await))?;
     Report::of(&report).map(AbstainReport::from)
@@ -120,15 +149,18 @@ pub(crate) fn abstain(
 /// policy abstains from are reviewed with `all_bugs` only. `percentile`, 0 to 100, decides what is shown
 /// instead of the review's yes or no. `test_tools` are tools of the agent that run tests.
 ///
-/// `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and exceptions.
+/// `model`, `out`, `budget`, `total_budget`, `batch_poll`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
+/// exceptions; `limits` has `report`, `patch`, `files`, `tests` and `trajectory`.
 #[pyfunction]
 #[pyo3(signature = (
     dataset, predictions, *, out, model=None, mode="specification", instance_ids=None, repos=None,
     trajectories=None, facts=None, abstentions=None, all_bugs=false, reports=Vec::new(), percentile=None,
-    test_tools=Vec::new(), budget=None, jobs=1, config=None, **ask
+    test_tools=Vec::new(), budget=None, jobs=1, config=None,
+    total_budget=None, batch_poll=None, limits=None, **ask
 ), text_signature = "(dataset, predictions, *, out, model=None, mode='specification', \
     instance_ids=None, repos=None, trajectories=None, facts=None, abstentions=None, all_bugs=False, \
-    reports=(), percentile=None, test_tools=(), budget=None, jobs=1, config=None, **ask)")]
+    reports=(), percentile=None, test_tools=(), budget=None, jobs=1, config=None, \
+    total_budget=None, batch_poll=None, limits=None, **ask)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -152,21 +184,38 @@ pub(crate) fn review(
     budget: Option<&str>,
     jobs: usize,
     config: Option<&Bound<'_, PyAny>>,
+    total_budget: Option<&str>,
+    batch_poll: Option<f64>,
+    limits: Option<BTreeMap<String, usize>>,
     ask: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<ReviewReport> {
     if percentile.is_some_and(|p| !(0.0..=100.0).contains(&p)) {
         return Err(invalid("percentile", "a number from 0 to 100 expected"));
     }
     let mode: ReviewMode = word("mode", mode)?;
+    let config = self::config(config)?;
+    let ask = self::ask(ask, &AskOptions::default())?;
+    let mut prompt_limits = PromptLimits::default();
+    if let (true, Some(model)) = (mode != ReviewMode::Deterministic, model)
+        && let Some(window) = window(model, &config)?
+    {
+        prompt_limits = prompt_limits.within(window, ask.max_tokens);
+    }
+    limit(
+        &mut prompt_limits,
+        limits,
+        &PromptLimits::PARTS,
+        |limits, part, tokens| limits.part_mut(part).map(|limit| *limit = tokens).is_some(),
+    )?;
     let options = ReviewRunOptions {
         dataset,
         predictions: source(predictions)?,
         instances: self::instance_ids(instance_ids)?,
         mode,
         review: ReviewOptions {
-            ask: self::ask(ask, &AskOptions::default())?,
+            ask,
             test_tools,
-            ..ReviewOptions::default()
+            limits: prompt_limits,
         },
         repos,
         trajectories,
@@ -178,10 +227,14 @@ pub(crate) fn review(
         out,
         jobs,
     };
-    let config = self::config(config)?;
+    let payment = Payment {
+        budget,
+        total_budget,
+        batch_poll,
+    };
     let session = match (mode, model) {
         (ReviewMode::Deterministic, _) => None,
-        (_, Some(model)) => Some(session(model, budget, &config, Some(&options.out))?),
+        (_, Some(model)) => Some(session(model, payment, &config, Some(&options.out))?),
         (_, None) => return Err(invalid("model", "one is needed for a review")),
     };
     let report =

@@ -1,5 +1,8 @@
 //! Answers that were paid for, in a file that outlives the run.
 
+mod batches;
+mod calls;
+
 use crate::Exchange;
 use atlas_core::{Completion, Error, ErrorKind};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -8,8 +11,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+pub use batches::WaitingBatch;
+#[cfg(feature = "http")]
+pub(crate) use batches::{StoredBatch, StoredQuestion};
+
 /// A file of exchanges (`SQLite`), found by what was asked of whom. Several processes may use it at once; a process
 /// that is killed loses no answer that it had.
+///
+/// Beside the answers it holds what each run has paid, call by call ([`Exchanges::paid`]), and the batches that a server
+/// works on ([`Exchanges::waiting`]).
 #[derive(Debug)]
 pub struct Exchanges {
     path: PathBuf,
@@ -27,9 +37,16 @@ impl Exchanges {
             connection.busy_timeout(Duration::from_secs(10))?;
             connection.pragma_update(None, "journal_mode", "WAL")?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS exchange (key TEXT PRIMARY KEY, exchange TEXT NOT NULL) STRICT",
-                [],
+            connection.execute_batch(
+                "CREATE TABLE IF NOT EXISTS exchange (key TEXT PRIMARY KEY, exchange TEXT NOT NULL) STRICT;
+                 CREATE TABLE IF NOT EXISTS call (id INTEGER PRIMARY KEY, run TEXT NOT NULL, model TEXT NOT NULL,
+                     account TEXT NOT NULL) STRICT;
+                 CREATE INDEX IF NOT EXISTS call_by_run ON call (run);
+                 CREATE TABLE IF NOT EXISTS batch (token TEXT PRIMARY KEY, asked TEXT NOT NULL, run TEXT NOT NULL,
+                     id TEXT) STRICT;
+                 CREATE TABLE IF NOT EXISTS batch_question (batch TEXT NOT NULL, number INTEGER NOT NULL,
+                     key TEXT NOT NULL, request TEXT NOT NULL, call INTEGER NOT NULL,
+                     PRIMARY KEY (batch, number)) STRICT;",
             )?;
             Ok(connection)
         };
@@ -98,6 +115,11 @@ impl Exchanges {
         }
         Ok(count)
     }
+}
+
+/// Who is asked, as batches are kept by it: a model's name and its settings.
+pub(crate) fn asked(name: &str, settings: &str) -> String {
+    format!("{name} {settings}")
 }
 
 fn failed(path: &Path, why: impl std::error::Error + Send + Sync + 'static) -> Error {
