@@ -571,9 +571,7 @@ fn the_shipped_benchmark_is_whole() {
             .filter(|file| file.instance_id == id)
             .map(|file| (file.path.clone(), file.text.clone().into_bytes()))
             .collect();
-        let list = |list: &TestList| -> Vec<String> {
-            list.ids.to_vec().into_iter().map(Into::into).collect()
-        };
+        let list = |list: &TestList| -> Vec<String> { list.ids.to_vec() };
         let fail = list(&instance.fail_to_pass().unwrap());
         let pass = list(&instance.pass_to_pass().unwrap());
         // What an isolated critic is asked about.
