@@ -11,9 +11,9 @@ fn gold(path: &str, old: &str, new: &str) -> (Patch, BaseFiles) {
         .context_radius(3)
         .header(&format!("a/{path}"), &format!("b/{path}"))
         .to_string();
-    let patch = Patch::new(format!("diff --git a/{path} b/{path}\n{body}"));
+    let gold = Patch::new(format!("diff --git a/{path} b/{path}\n{body}"));
     (
-        patch,
+        gold,
         BaseFiles::from([(path.to_owned(), old.as_bytes().to_vec())]),
     )
 }
