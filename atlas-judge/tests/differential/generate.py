@@ -333,6 +333,9 @@ def cascade_curve():
         "second_money": money[1].tolist(),
         "step": 1 / steps,
         "points": points,
+    }
+
+
 def kendall_tau_b():
     size = int(random.integers(1, 12))
     x, y = tied(size), tied(size)
