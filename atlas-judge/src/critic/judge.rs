@@ -5,14 +5,17 @@ use crate::Prompt;
 use crate::answer::{AskOptions, Labels, Schema, Shape, ask_structured, ask_structured_label};
 use crate::metrics::{LowConfidenceRule, TestPrediction};
 use crate::validation::{cut_middle, estimated_tokens, share};
-use crate::variant::{BaseFiles, Variant, render};
+use crate::variant::{BaseFiles, Rendered, Variant, render};
 use async_trait::async_trait;
 use atlas_core::{
     ChatMessage, Confidence, ConfidenceSource, Error, ErrorKind, Evidence, Judge, Judgement,
-    LanguageModel, Patch, RunContext, Subject,
+    LanguageModel, Patch, PatchError, RunContext, Subject,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Mutex, PoisonError};
 
 const ISOLATED: Prompt = Prompt::new(
     "critic-isolated",
@@ -142,7 +145,20 @@ pub struct Critic<M> {
     model: M,
     options: CriticOptions,
     id: String,
+    /// Patches as they were shown last: an isolated critic is asked about many tests of each.
+    shown: Mutex<VecDeque<Shown>>,
 }
+
+/// A patch as it was shown, with a hash of the files that it was shown with.
+#[derive(Debug)]
+struct Shown {
+    patch: Vec<u8>,
+    files: u64,
+    rendered: Rendered,
+}
+
+/// How many shown patches a critic remembers: more than are asked about at once.
+const REMEMBERED: usize = 64;
 
 impl<M: LanguageModel> Critic<M> {
     /// A critic.
@@ -152,6 +168,7 @@ impl<M: LanguageModel> Critic<M> {
             id: format!("critic-{mode}-{variant}"),
             model,
             options,
+            shown: Mutex::default(),
         }
     }
 
@@ -259,7 +276,7 @@ impl<M: LanguageModel> Critic<M> {
         patch: &Patch,
         files: &BaseFiles,
     ) -> Result<(String, &'static str, Vec<String>), Error> {
-        let shown = render(patch, files, self.options.variant).map_err(|why| {
+        let shown = self.rendered(patch, files).map_err(|why| {
             Error::new(
                 ErrorKind::InvalidInput,
                 format!("read {what} of"),
@@ -278,6 +295,31 @@ impl<M: LanguageModel> Critic<M> {
             shown.text()
         };
         Ok((text, form, shown.notes))
+    }
+}
+
+impl<M> Critic<M> {
+    /// The patch in the variant, rendered once.
+    fn rendered(&self, patch: &Patch, files: &BaseFiles) -> Result<Rendered, PatchError> {
+        let mut hasher = DefaultHasher::new();
+        files.hash(&mut hasher);
+        let hash = hasher.finish();
+        let known = || self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |one: &&Shown| one.files == hash && one.patch == patch.as_bytes();
+        if let Some(one) = known().iter().find(is_it) {
+            return Ok(one.rendered.clone());
+        }
+        let rendered = render(patch, files, self.options.variant)?;
+        let mut shown = known();
+        if shown.len() == REMEMBERED {
+            shown.pop_front();
+        }
+        shown.push_back(Shown {
+            patch: patch.as_bytes().to_vec(),
+            files: hash,
+            rendered: rendered.clone(),
+        });
+        Ok(rendered)
     }
 }
 

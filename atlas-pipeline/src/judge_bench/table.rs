@@ -178,56 +178,50 @@ const HEAD: [&str; 20] = [
     "95 %",
     "Recall",
     "F1",
+    "Success @1",
+    "Calls",
+    "Tokens",
+    "Money",
     "Accuracy",
     "\"Wrong\": precision",
-    "Recall of \"wrong\"",
-    "Success @1",
+    "\"Wrong\": recall",
     "AP",
     "ECE",
     "Tests: accuracy",
     "Tests: F1",
-    "Calls",
-    "Tokens",
-    "Money",
 ];
 
 fn cells(row: &BenchRow) -> Vec<String> {
-    let share = |value: Option<f64>| {
-        value.map_or_else(|| "–".to_owned(), |value| format!("{:.1}%", value * 100.0))
-    };
-    let number =
-        |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
+    let none = || "–".to_owned();
+    let share =
+        |value: Option<f64>| value.map_or_else(none, |value| format!("{:.1}%", value * 100.0));
+    let number = |value: Option<f64>| value.map_or_else(none, |value| format!("{value:.3}"));
+    let interval = row.precision_interval.map_or_else(none, |[low, high]| {
+        format!("{:.1}–{:.1}%", low * 100.0, high * 100.0)
+    });
     let costs = &row.costs;
-    let mut cells = vec![
+    vec![
         row.model.clone(),
         row.judge.clone(),
         row.policy.clone(),
         row.judged.to_string(),
         row.shown.to_string(),
         share(row.precision),
-        row.precision_interval.map_or_else(
-            || "–".to_owned(),
-            |[low, high]| format!("{:.1}–{:.1}%", low * 100.0, high * 100.0),
-        ),
+        interval,
         share(row.recall),
         share(row.f1),
+        share(row.success_at_1),
+        costs.calls.to_string(),
+        (costs.prompt_tokens + costs.completion_tokens).to_string(),
+        costs.money.map_or_else(none, |money| format!("{money:.4}")),
         share(row.accuracy),
         share(row.negative_precision),
         share(row.specificity),
-        share(row.success_at_1),
         number(row.average_precision),
         number(row.calibration_error),
         share(row.test_accuracy),
         share(row.test_f1),
-        costs.calls.to_string(),
-        (costs.prompt_tokens + costs.completion_tokens).to_string(),
-    ];
-    cells.push(
-        costs
-            .money
-            .map_or_else(|| "–".to_owned(), |money| format!("{money:.4}")),
-    );
-    cells
+    ]
 }
 
 /// The page's table.
