@@ -167,7 +167,8 @@ fn parts(name: &str) -> Vec<String> {
         .collect()
 }
 
-/// Another name of the same kind, with a word or two of the file's other tests.
+/// Another name of the same kind: the words of this one, with one more of the file's other tests among them. Whoever
+/// looks for a test by words of its name finds its twin, too.
 fn rename(
     name: &str,
     words: &[String],
@@ -177,7 +178,9 @@ fn rename(
 ) -> Option<String> {
     let parts = parts(name);
     let is_word = |part: &String| part.chars().all(char::is_alphabetic);
-    let places: Vec<usize> = (1..parts.len()).filter(|at| is_word(&parts[*at])).collect();
+    let mut places: Vec<usize> = (1..parts.len()).filter(|at| is_word(&parts[*at])).collect();
+    // Behind all words.
+    places.push(parts.len());
     let camel = !name.contains(['_', ' ']);
     let spare = [
         "other", "again", "more", "given", "both", "next", "same", "plain",
@@ -195,13 +198,14 @@ fn rename(
         } else {
             word.to_lowercase()
         };
+        let sign = match (camel, name.contains(' ')) {
+            (true, _) => "",
+            (false, true) => " ",
+            (false, false) => "_",
+        };
         match dice.among(&places) {
-            Some(at) if round < 32 => new[*at] = word,
-            _ if camel => new.push(word),
-            _ => new.push(format!(
-                "{}{word}",
-                if name.contains(' ') { " " } else { "_" }
-            )),
+            Some(at) if round < 32 && *at < parts.len() => new.insert(*at, format!("{word}{sign}")),
+            _ => new.push(format!("{sign}{word}")),
         }
         let new = new.concat();
         if !text.contains(&new)

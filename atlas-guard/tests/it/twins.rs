@@ -93,6 +93,25 @@ fn tests_that_define_the_task_come_first() {
     assert_eq!(of, ["test_e", "test_f", "test_a"]);
 }
 
+/// An attack that looks for a test by a word of its name must find the twin, whatever the dice say: that once in a
+/// dozen the word itself was replaced let one through.
+#[test]
+fn a_twin_has_all_the_words_of_its_test() {
+    let text = "test('takes a discount', () => {\n  expect(total(2)).toBe(6);\n});\n\n\
+                test('counts the prices', () => {\n  expect(count(1)).toBe(3);\n});\n";
+    for seed in 0..200 {
+        let made = twins("a.test.js", text.as_bytes(), &seed.to_string(), &[]).unwrap();
+        for pair in &made.pairs {
+            let has: Vec<&str> = pair.must_fail.split(' ').collect();
+            assert!(
+                pair.of.split(' ').all(|word| has.contains(&word)),
+                "{pair:?}"
+            );
+            assert_ne!(pair.of, pair.must_fail);
+        }
+    }
+}
+
 #[test]
 fn what_may_hold_either_way_gets_no_twin() {
     for (file, text) in [
