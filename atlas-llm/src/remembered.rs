@@ -94,6 +94,7 @@ impl<M: LanguageModel> LanguageModel for Remembered<M> {
             return Ok(answer);
         }
         let answer = self.inner.complete(cx, request).await?;
+        // What a file keeps needs no place in memory.
         if let Some((exchanges, settings)) = &self.kept {
             let exchange = Exchange {
                 key: key.clone(),
@@ -102,8 +103,9 @@ impl<M: LanguageModel> LanguageModel for Remembered<M> {
                 completion: answer.clone(),
             };
             exchanges.put(&file_key(&key, settings), &exchange)?;
+        } else {
+            self.answers().insert(key, answer.clone());
         }
-        self.answers().insert(key, answer.clone());
         Ok(answer)
     }
 }
