@@ -1,6 +1,6 @@
 //! A catalogue of the environments that could not be had: one line each, beside the dataset.
 
-use crate::store::lock;
+use crate::store::{json_lines, lock};
 use crate::write_atomically;
 use atlas_core::{Attempt, AttemptOrigin, CommitSha, Error, ErrorKind, Evidence, InstanceId};
 use regex::Regex;
@@ -226,18 +226,7 @@ fn rewrite(out: &Path, id: &InstanceId, entry: Option<&EnvironmentFailure>) -> R
 
 fn read(path: &Path) -> Result<Vec<EnvironmentFailure>, Error> {
     let text = std::fs::read_to_string(path).map_err(|why| Error::io("read", path, why))?;
-    let lines = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(at, line)| {
-            serde_json::from_str(line).map_err(|why| {
-                let place = format!("`{}`, line {}", path.display(), at + 1);
-                Error::new(ErrorKind::InvalidInput, "read failures:", place).with_source(why)
-            })
-        })
-        .collect()
+    json_lines(&text, path)
 }
 
 /// The failures of one class.

@@ -10,6 +10,35 @@ use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+/// JSON lines; empty ones are passed over. `path` is what faults name.
+///
+/// # Errors
+/// A line that is not of this form, named by its number.
+pub(crate) fn json_lines<T: DeserializeOwned>(text: &str, path: &Path) -> Result<Vec<T>, Error> {
+    let lines = text.lines().enumerate();
+    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(at, line)| {
+            serde_json::from_str(line).map_err(|why| {
+                let subject = format!("`{}`, line {}", path.display(), at + 1);
+                Error::new(ErrorKind::InvalidInput, "read", subject).with_source(why)
+            })
+        })
+        .collect()
+}
+
+/// The JSON lines of a file; none where there is no such file.
+///
+/// # Errors
+/// As [`json_lines`]; the file cannot be read.
+pub(crate) fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Option<Vec<T>>, Error> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => json_lines(&text, path).map(Some),
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(why) => Err(Error::io("read", path, why)),
+    }
+}
+
 /// How files are named while they are written.
 const UNFINISHED: &str = ".atlas-part-";
 

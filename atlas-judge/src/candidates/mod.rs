@@ -1,5 +1,5 @@
-//! Candidate patches made by rule from a gold patch: what judges are measured on where no agent's patches are at hand,
-//! or beside them.
+//! Candidate patches that are made of a gold patch by rule. Judges are measured on them where there are no patches of
+//! agents, or beside such.
 //!
 //! Whether a candidate resolves its task is not said here; only running the tests tells. Most of a near miss's kind fail,
 //! and some do not.

@@ -1,4 +1,5 @@
-//! Patches made anew from the files that the gold patch leaves behind: code that is missing, or that only reads otherwise.
+//! Candidates that change the files as they are after the gold patch, and are the difference from base to that: stubs,
+//! renamed variables, added comments.
 
 use crate::variant::{BaseFiles, FileChange};
 use atlas_syntax::{Definition, Language, Lines, Source};

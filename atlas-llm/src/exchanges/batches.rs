@@ -172,8 +172,9 @@ impl Exchanges {
         read().map_err(|why| self.failed(why))
     }
 
-    /// Gives a batch up, by the server's name or by Atlas's: its questions are asked anew, and those of its calls
-    /// that were not collected go on counting at their estimate. Gives whether there was one.
+    /// Forgets a batch that waits at a server, so that the next run asks its questions again. `name` is the server's name
+    /// of the batch or Atlas's own. What the server may still charge for it stays in the total, at its estimate. Returns
+    /// whether there was such a batch.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -1,9 +1,8 @@
 //! What a benchmark of judges is made of, and how it stands in files.
 
 use crate::evaluate::InputFault;
-use crate::store::write_atomically;
+use crate::store::{json_lines, write_atomically};
 use atlas_core::{Error, ErrorKind, Instance, InstanceId};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -133,9 +132,9 @@ impl JudgeBench {
         })?;
         let bench = Self {
             about,
-            rows: lines(rows, &at("instances.jsonl"))?,
-            patches: lines(patches, &at("patches.jsonl"))?,
-            files: lines(files, &at("files.jsonl"))?,
+            rows: json_lines(rows, &at("instances.jsonl"))?,
+            patches: json_lines(patches, &at("patches.jsonl"))?,
+            files: json_lines(files, &at("files.jsonl"))?,
         };
         bench.examine(place)?;
         Ok(bench)
@@ -318,21 +317,6 @@ pub(super) fn listed(instance: &Instance) -> BTreeSet<String> {
         .into_iter()
         .flatten()
         .flat_map(|list| list.ids.to_vec())
-        .collect()
-}
-
-fn lines<T: DeserializeOwned>(text: &str, path: &Path) -> Result<Vec<T>, Error> {
-    let lines = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(at, line)| {
-            serde_json::from_str(line).map_err(|why| {
-                let subject = format!("`{}`, line {}", path.display(), at + 1);
-                Error::new(ErrorKind::InvalidInput, "read", subject).with_source(why)
-            })
-        })
         .collect()
 }
 

@@ -6,7 +6,7 @@ use crate::judging::{
     AbstainOptions, CriticRunOptions, EnsembleOptions, JudgeReport, ModelSession, ReviewMode,
     ReviewRunOptions, SessionModels, SessionOptions, abstain, critic, review,
 };
-use crate::store::write_atomically;
+use crate::store::{read_lines, write_atomically};
 use crate::{Config, MeasureInput, PredictionSource, measure};
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_judge::abstention::{AbstentionOptions, Representation};
@@ -284,7 +284,7 @@ pub async fn run_judge_bench(
     let unfolded = options.bench.unfold(&options.out.join("bench"))?;
     let mut runs = Vec::new();
     let mut rows = Vec::new();
-    let mut judges: Vec<(String, PathBuf)> = Vec::new();
+    let mut judges: Vec<(String, Analysis)> = Vec::new();
     let sessions = options.sessions();
     for (model, members) in &sessions {
         let place = Place::of(&options.out, model);
@@ -304,7 +304,7 @@ pub async fn run_judge_bench(
             let out = place.results(judge);
             let report = ask(cx, options, &unfolded, judge, &session, &out).await?;
             runs.push(summary(model, judge, &report, began));
-            let lines = read_lines(&out)?;
+            let lines = read_lines(&out)?.unwrap_or_default();
             let measured = place.measured(judge);
             let said = joined(&options.bench, judge, &lines);
             if said.is_empty() {
@@ -312,7 +312,7 @@ pub async fn run_judge_bench(
             }
             write_lines(&measured, &said)?;
             let input = MeasureInput {
-                results: vec![unfolded.truth.clone(), measured.clone()],
+                results: vec![unfolded.truth.clone(), measured],
                 ..MeasureInput::default()
             };
             let analysis = measure(&input, &options.analysis)?;
@@ -321,7 +321,7 @@ pub async fn run_judge_bench(
                 1 => judge.to_string(),
                 _ => format!("{model} {judge}"),
             };
-            judges.push((name, measured));
+            judges.push((name, analysis));
         }
     }
     if judges.is_empty() {
@@ -333,22 +333,16 @@ pub async fn run_judge_bench(
             format!("none has a result{why}"),
         ));
     }
-    finish(options, &unfolded, judges, rows, runs)
+    finish(options, judges, rows, runs)
 }
 
 fn finish(
     options: &JudgeBenchOptions,
-    unfolded: &Unfolded,
-    judges: Vec<(String, PathBuf)>,
+    judges: Vec<(String, Analysis)>,
     rows: Vec<BenchRow>,
     runs: Vec<JudgeRunSummary>,
 ) -> Result<JudgeBenchReport, Error> {
-    let input = MeasureInput {
-        results: vec![unfolded.truth.clone()],
-        judges,
-        ..MeasureInput::default()
-    };
-    let analysis = measure(&input, &options.analysis)?;
+    let analysis = Analysis::beside(judges, &options.analysis);
     let page = options.out.join("report.html");
     let title = format!(
         "Judges on {}, version {}",
@@ -514,21 +508,6 @@ fn summary(
         stopped: report.stopped.clone(),
         seconds: began.elapsed().as_secs_f64(),
     }
-}
-
-fn read_lines(path: &Path) -> Result<Vec<Map<String, Value>>, Error> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(why) => return Err(Error::io("read", path, why)),
-    };
-    let lines = text.lines().map(|line| {
-        serde_json::from_str(line).map_err(|why| {
-            let subject = format!("`{}`", path.display());
-            Error::new(ErrorKind::InvalidInput, "read", subject).with_source(why)
-        })
-    });
-    lines.collect()
 }
 
 /// What a judge said, as lines of results about patches. A policy's word on a task is one on each of its patches. A

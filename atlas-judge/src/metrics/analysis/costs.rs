@@ -16,8 +16,8 @@ pub struct CostAnalysis {
     pub items: u64,
     /// Those of them whose lines tell what they cost. The numbers below are over these.
     pub known: u64,
-    /// What they cost together: what was paid, and answers that were kept and need not be paid again. So it is what asking
-    /// anew would cost, where no answer is shared.
+    /// What they cost together: what was paid, and answers that were kept from earlier runs. Who had kept none, and asks
+    /// for each of these patches by itself, pays this.
     pub total: Cost,
     /// What one of them costs.
     pub mean: MeanCost,
