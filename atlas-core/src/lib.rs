@@ -9,6 +9,7 @@ mod overlay;
 mod pass_at_k;
 mod patch;
 mod plan;
+mod pull_request;
 mod reader;
 mod reason;
 mod status;
@@ -62,6 +63,10 @@ pub use patch::{FilePatch, Hunk, HunkLine, HunkLineKind, Patch, PatchError, Patc
 pub use plan::{
     AGENTIC, BuildStep, CompiledProducts, EnvironmentPlan, PlanError, ReportSpec, Service,
     TestScope, TestScopeLevel,
+};
+pub use pull_request::{
+    Author, AuthorClass, ChangeShape, LinkedIssue, PullRequestSource, Remark, RepositoryFacts,
+    SourcedPullRequest,
 };
 pub use reader::{ByLine, LineState, WholeLog, feed_lines, finish_unended};
 pub use reason::{Fault, Reason, one_line, telling, telling_lines};
