@@ -29,7 +29,9 @@ pub use fault::{FaultKind, RowFault};
 pub use framing::FileForm;
 pub use lint::{Finding, LintCode, LintOptions, PatchProblem, TryPatches, UnknownLintCode, lint};
 pub use literal::{LiteralError, read_literal, write_literal};
-pub use prediction::{Prediction, PredictionError, Predictions, Winner, read_predictions};
+pub use prediction::{
+    Prediction, PredictionError, Predictions, Winner, map_predictions, read_predictions,
+};
 pub use reverse::{ReverseError, reverse};
 pub use row::{ParseRowError, Place, Row, RowError};
 pub use schema::{Schema, SchemaError, UnknownSchema};

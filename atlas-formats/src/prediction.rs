@@ -1,6 +1,6 @@
 //! Predictions: candidate patches to grade.
 
-use crate::dataset::{Dataset, read_text_file};
+use crate::dataset::{Dataset, extension, read_text_file, refuse_other_files};
 use crate::fault::{self, FaultKind, RowFault};
 use crate::files::write_whole;
 use crate::framing::{self, FileForm, Framed, Part};
@@ -12,6 +12,8 @@ use crate::schema::Schema;
 use atlas_core::Error;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
 /// Columns that hold the patch, the field's own first: SWE-bench Pro writes `patch`,
@@ -226,7 +228,7 @@ impl Predictions {
             .is_some_and(|ext| ext == "jsonl" || ext == "ndjson");
         let mut framed = framing::cut(bytes, lines);
         let mut all = Self::new(Vec::new());
-        let mut seen: BTreeMap<String, Place> = BTreeMap::new();
+        let mut seen = Seen::default();
         for item in &mut framed.items {
             let place = item.place(name);
             let read = fault::object(&item.body, item.broken, &place, &mut all.faults);
@@ -236,29 +238,7 @@ impl Predictions {
                 Prediction::read(columns, text, key.as_deref(), Some(place.clone()))
                     .map_err(|why| Box::new(RowFault::of_row(&place, &why)))
             });
-            match read {
-                Ok(prediction) => {
-                    match seen.get(prediction.instance_id()) {
-                        Some(first) => all.faults.push(
-                            RowFault::new(
-                                FaultKind::DuplicateId,
-                                &place,
-                                format!(
-                                    "`{}` is predicted already at {first}",
-                                    prediction.instance_id()
-                                ),
-                                "keep one of the two predictions",
-                            )
-                            .in_column("instance_id"),
-                        ),
-                        None => {
-                            seen.insert(prediction.instance_id().to_owned(), place.clone());
-                        }
-                    }
-                    all.items.push(prediction);
-                }
-                Err(fault) => all.faults.push(*fault),
-            }
+            all.items.extend(seen.add(read, &mut all.faults));
         }
         all.framed = Some(framed);
         all
@@ -384,6 +364,83 @@ impl Predictions {
                 .map(|row| Prediction::new(row.id().as_str(), "null", Some("")))
                 .collect(),
         )
+    }
+}
+
+/// Where each instance was predicted first.
+#[derive(Default)]
+struct Seen(BTreeMap<String, Place>);
+
+impl Seen {
+    /// The prediction, if it is one; a second one for its instance is a fault beside it.
+    fn add(
+        &mut self,
+        read: Result<Prediction, Box<RowFault>>,
+        faults: &mut Vec<RowFault>,
+    ) -> Option<Prediction> {
+        let prediction = read.map_err(|fault| faults.push(*fault)).ok()?;
+        let (id, place) = (prediction.instance_id(), prediction.place()?);
+        match self.0.get(id) {
+            Some(first) => faults.push(
+                RowFault::new(
+                    FaultKind::DuplicateId,
+                    place,
+                    format!("`{id}` is predicted already at {first}"),
+                    "keep one of the two predictions",
+                )
+                .in_column("instance_id"),
+            ),
+            None => {
+                self.0.insert(id.to_owned(), place.clone());
+            }
+        }
+        Some(prediction)
+    }
+}
+
+/// Reads predictions as [`read_predictions`] does and keeps what `make` makes of each, in their order, with what is wrong
+/// with others.
+///
+/// A `.jsonl` file is read line by line, so it may be larger than the memory. Its predictions have no text:
+/// [`Prediction::json`] is empty.
+///
+/// # Errors
+/// As [`read_predictions`].
+pub fn map_predictions<T>(
+    path: &Path,
+    mut make: impl FnMut(Prediction) -> T,
+) -> Result<(Vec<T>, Vec<RowFault>), Error> {
+    let failed = |why| Error::io("read predictions", path, why);
+    let is_lines = matches!(extension(path), Some("jsonl" | "ndjson"));
+    let file = File::open(path).map_err(failed)?;
+    let mut file = BufReader::with_capacity(1 << 16, file);
+    let head = file.fill_buf().map_err(failed)?;
+    refuse_other_files("read predictions", path, head)?;
+    if !is_lines || framing::begins_a_list(head) {
+        let all = read_predictions(path)?;
+        return Ok((all.items.into_iter().map(make).collect(), all.faults));
+    }
+    let mut progress = framing::Progress::default();
+    let mut seen = Seen::default();
+    let (mut all, mut faults, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        bytes.clear();
+        if file.read_until(b'\n', &mut bytes).map_err(failed)? == 0 {
+            return Ok((all, faults));
+        }
+        for line in progress.lines(&bytes) {
+            let place = Place {
+                file: path.to_owned(),
+                line: line.number,
+                index: line.index,
+            };
+            let read = fault::object(line.body, None, &place, &mut faults);
+            let read = read.and_then(|columns| {
+                Prediction::read(columns, String::new, None, Some(place.clone()))
+                    .map_err(|why| Box::new(RowFault::of_row(&place, &why)))
+            });
+            all.extend(seen.add(read, &mut faults).map(&mut make));
+        }
     }
 }
 

@@ -296,7 +296,7 @@ pub(crate) fn read_text_file(operation: &str, path: &Path) -> Result<Vec<u8>, Er
 }
 
 /// Refuses a file that plainly holds no rows, by its first bytes.
-fn refuse_other_files(operation: &str, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub(crate) fn refuse_other_files(operation: &str, path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let refused = if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         Some("the file is UTF-16; save it as UTF-8")
     } else if bytes.starts_with(b"PAR1") {
@@ -393,7 +393,7 @@ fn split_file(folder: &Path, options: &ReadOptions) -> Result<PathBuf, Error> {
     }
 }
 
-fn extension(path: &Path) -> Option<&str> {
+pub(crate) fn extension(path: &Path) -> Option<&str> {
     path.extension().and_then(|extension| extension.to_str())
 }
 

@@ -1,7 +1,26 @@
 //! Rows that are read for what is made of them are those of the dataset.
 
-use atlas_formats::{ReadOptions, Row, map_plain_rows, map_rows, map_rows_and_lists, read_dataset};
+use atlas_formats::{
+    Prediction, ReadOptions, Row, map_plain_rows, map_predictions, map_rows, map_rows_and_lists,
+    read_dataset, read_predictions,
+};
 use std::path::Path;
+
+/// Checks that a file read as predictions gives the same ones either way.
+#[track_caller]
+fn check_predictions(path: &Path) {
+    let of = |one: &Prediction| {
+        (
+            one.instance_id().to_owned(),
+            one.place().cloned(),
+            one.columns().clone(),
+        )
+    };
+    let whole = read_predictions(path).unwrap();
+    let (made, faults) = map_predictions(path, |one| of(&one)).unwrap();
+    assert!(made == whole.items.iter().map(of).collect::<Vec<_>>());
+    assert_eq!(faults, whole.faults);
+}
 
 /// Checks that a file gives the same rows, places and faults either way; how many rows there are.
 #[track_caller]
@@ -34,6 +53,7 @@ fn check(name: &str, content: &[u8]) -> usize {
         row
     })
     .unwrap();
+    check_predictions(&path);
     // A list that is a text in the row may have other blanks there.
     let compact = |(id, place, mut columns): (_, _, serde_json::Map<_, _>)| {
         for value in columns.values_mut() {

@@ -296,7 +296,8 @@ async fn candidates(args: CandidatesArgs) -> Result<u8, Error> {
     }
     let (rows, faults) = instance_rows(&args.dataset, &args.instance_ids)?;
     let (mut lines, mut patches) = (String::new(), 0);
-    for row in &rows {
+    for row in rows.iter() {
+        let row = &row?;
         let wrong = |why: String| {
             let id = row.id().map(|id| id.to_string()).unwrap_or_default();
             Error::new(

@@ -53,13 +53,14 @@ pub struct PackOptions {
 pub async fn pack(options: &PackOptions) -> Result<(JudgeBench, Vec<InputFault>), Error> {
     let (rows, mut faults) = instance_rows(&options.dataset, &[])?;
     let source = PredictionSource::File(options.predictions.clone());
-    let (candidates, more) = candidate_patches(&rows, &source)?;
+    let (candidates, more) = candidate_patches(rows, &source)?;
     faults.extend(more);
     let verdicts = Verdicts::read(&options.evaluations)?;
     let mut by_row: BTreeMap<String, Vec<BenchPatch>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
-    for candidate in candidates {
-        let key = candidate.key();
+    for candidate in candidates.iter() {
+        let candidate = candidate?;
+        let key = candidate.name.key();
         let Some(verdict) = verdicts
             .of(&candidate)
             .filter(|verdict| verdict.outcome != "no_evidence")
@@ -86,12 +87,9 @@ pub async fn pack(options: &PackOptions) -> Result<(JudgeBench, Vec<InputFault>)
             .cloned()
             .collect();
         let is_shorter = passed.len() < failed.len();
-        let id = candidate.identity()["instance_id"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned();
-        let maker = options.maker.as_ref().unwrap_or(&candidate.agent);
-        if !seen.insert((id.clone(), maker.clone(), candidate.patch_id.clone())) {
+        let id = candidate.name.instance_id.clone();
+        let maker = options.maker.as_ref().unwrap_or(&candidate.name.agent);
+        if !seen.insert((id.clone(), maker.clone(), candidate.name.patch_id.clone())) {
             let what = format!("`{key}`: `{maker}` has another patch of that name; it is left out");
             faults.push(fault(&options.predictions, what));
             continue;
@@ -109,7 +107,7 @@ pub async fn pack(options: &PackOptions) -> Result<(JudgeBench, Vec<InputFault>)
         by_row.entry(id.clone()).or_default().push(BenchPatch {
             instance_id: id,
             model_name_or_path: maker.clone(),
-            patch_id: candidate.patch_id.clone(),
+            patch_id: candidate.name.patch_id.clone(),
             kind: text("kind"),
             resolved: verdict.resolved,
             failed_tests: (!is_shorter).then_some(failed),
@@ -126,7 +124,8 @@ pub async fn pack(options: &PackOptions) -> Result<(JudgeBench, Vec<InputFault>)
         patches: Vec::new(),
         files: Vec::new(),
     };
-    for row in rows {
+    for row in candidates.rows().iter() {
+        let row = row?;
         let id = row.id().map(|id| id.to_string()).unwrap_or_default();
         let Some(patches) = by_row.remove(&id) else {
             faults.push(fault(

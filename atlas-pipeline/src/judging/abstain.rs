@@ -1,8 +1,10 @@
 //! The abstention policy over a dataset.
 
 use super::ensemble::lift_members;
+use super::input::row_item;
 use super::{
-    JudgeItem, JudgeReport, JudgeRun, ModelSession, in_batches, instance_rows, judge_items,
+    JudgeItem, JudgeReport, JudgeRun, ModelSession, ResultLines, in_batches, instance_rows,
+    judge_items,
 };
 use crate::evaluate::InputFault;
 use atlas_core::{
@@ -107,12 +109,13 @@ pub async fn abstain(
     let policy = session.judge(ensemble, Question::Abstention, |model| {
         Ok(Arc::new(Abstention::new(model, options.policy.clone())?))
     })?;
-    let items = rows.into_iter().filter_map(item).collect();
-    let (report, lines) = judge_items(cx, &run, items, |instance| {
-        let policy = Arc::clone(&policy);
+    let items = rows.iter().enumerate().map(|(at, row)| item(at, &row?));
+    let items = items.collect::<Result<_, Error>>()?;
+    let (report, lines) = judge_items(cx, &run, items, |at| {
+        let (policy, rows) = (Arc::clone(&policy), &rows);
         async move {
             let subject = Subject {
-                instance,
+                instance: rows.get(at)?,
                 patch: None,
                 attachments: Map::new(),
             };
@@ -121,7 +124,7 @@ pub async fn abstain(
         }
     })
     .await?;
-    Ok(summary(report, &lines, faults, session.ledger()))
+    summary(report, &lines, faults, session.ledger())
 }
 
 /// What a line says of an abstention policy's judgement. Of an instance that every member of an ensemble abstained from
@@ -144,30 +147,22 @@ pub(super) fn abstention_fields(mut judgement: Judgement, tau: f64) -> Map<Strin
     fields
 }
 
-fn item(instance: Instance) -> Option<JudgeItem<Instance>> {
-    // A row without a valid name was a fault of the dataset.
-    let id = instance.id().ok()?.to_string();
-    let mut identity = Map::new();
-    identity.insert("instance_id".to_owned(), json!(id));
+fn item(at: usize, instance: &Instance) -> Result<JudgeItem<usize>, Error> {
     let statement = instance.text("problem_statement").ok().flatten();
-    Some(JudgeItem {
-        key: id,
-        identity,
-        content: JudgeItem::<Instance>::hash(&[statement.unwrap_or_default()]),
-        input: instance,
-    })
+    row_item(at, instance, &[statement.unwrap_or_default()])
 }
 
 fn summary(
     run: JudgeReport,
-    lines: &[Map<String, Value>],
+    lines: &ResultLines,
     faults: Vec<InputFault>,
     ledger: Value,
-) -> AbstainReport {
+) -> Result<AbstainReport, Error> {
     let mut groups: BTreeMap<String, Vec<ReportFeatures>> = BTreeMap::new();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut results = Vec::new();
-    for line in lines {
+    for line in lines.iter() {
+        let line = line?;
         let Some(judgement) = line.get("judgement") else {
             continue;
         };
@@ -184,7 +179,7 @@ fn summary(
             source: text(&judgement["confidence"]["source"]),
         });
     }
-    AbstainReport {
+    Ok(AbstainReport {
         attempt: counts.get("attempt").copied().unwrap_or_default(),
         abstain: counts.get("abstain").copied().unwrap_or_default(),
         features: groups
@@ -195,7 +190,7 @@ fn summary(
         results,
         faults,
         ledger,
-    }
+    })
 }
 
 /// What a model would be told about each row, without asking any.
@@ -205,8 +200,9 @@ fn summary(
 pub fn abstain_prompts(options: &AbstainOptions) -> Result<Vec<(String, Vec<ChatMessage>)>, Error> {
     let (rows, _) = instance_rows(&options.dataset, &options.instances)?;
     let policy = Abstention::new(Silent, options.policy.clone())?;
-    rows.into_iter()
+    rows.iter()
         .map(|instance| {
+            let instance = instance?;
             let id = instance.id().map(|id| id.to_string()).unwrap_or_default();
             let subject = Subject {
                 instance,

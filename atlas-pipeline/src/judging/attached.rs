@@ -1,16 +1,21 @@
 //! What is known of patches from elsewhere: trajectories, results of tests, earlier judgements.
 
-use super::CandidatePatch;
+use super::{CandidatePatches, PatchName};
 use crate::InputFault;
+use crate::spool::Spool;
 use atlas_core::{Error, ErrorKind};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
 
-/// Values by instance, and where it is given by agent and patch.
-#[derive(Clone, Debug, Default)]
+/// Values by instance, and where it is given by agent and patch; each is read again when it is needed.
+#[derive(Debug, Default)]
 pub struct Attached {
     values: BTreeMap<String, Vec<Entry>>,
+    /// Values of a file.
+    kept: Option<Spool<Value>>,
 }
 
 #[derive(Clone, Debug)]
@@ -21,7 +26,14 @@ struct Entry {
     folders: BTreeSet<String>,
     /// The line, or the file.
     place: String,
-    value: Value,
+    value: Held,
+}
+
+/// Where a value is.
+#[derive(Clone, Debug)]
+enum Held {
+    Kept(usize),
+    File(PathBuf),
 }
 
 /// Which patches there are: what says only its instance is about a patch that has no sister.
@@ -33,14 +45,11 @@ pub struct Sisters {
 
 impl Sisters {
     /// Of these candidates.
-    pub fn of(candidates: &[CandidatePatch]) -> Self {
+    pub fn of(candidates: &CandidatePatches) -> Self {
         let mut found = Self::default();
-        for candidate in candidates {
-            let Some(id) = instance(candidate) else {
-                continue;
-            };
-            let name = (candidate.agent.clone(), candidate.patch_id.clone());
-            found.patches.entry(id).or_default().push(name);
+        for (name, _) in candidates.names() {
+            let of_id = found.patches.entry(name.instance_id.clone()).or_default();
+            of_id.push((name.agent.clone(), name.patch_id.clone()));
         }
         found
     }
@@ -67,10 +76,6 @@ fn file_names(agent: &str) -> impl Iterator<Item = String> + '_ {
         .map(|sign| agent.replace('/', sign))
 }
 
-fn instance(candidate: &CandidatePatch) -> Option<String> {
-    candidate.instance.id().ok().map(|id| id.to_string())
-}
-
 impl Attached {
     /// Reads a file of JSON lines, each with `instance_id`, where wanted `agent` (or
     /// `model_name_or_path`) and `patch_id`, and the value under `field`; without that field the line
@@ -84,10 +89,12 @@ impl Attached {
         if path.is_dir() {
             return Self::folder(path);
         }
-        let text = std::fs::read_to_string(path)
-            .map_err(|why| Error::io(&format!("read {field}"), path, why))?;
-        let mut found = Self::default();
-        for (at, line) in text.lines().enumerate() {
+        let fail = |why| Error::io(&format!("read {field}"), path, why);
+        let mut values: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+        let mut kept = Spool::new()?;
+        let lines = BufReader::new(File::open(path).map_err(fail)?).lines();
+        for (at, line) in lines.enumerate() {
+            let line = line.map_err(fail)?;
             if line.trim().is_empty() {
                 continue;
             }
@@ -97,7 +104,7 @@ impl Attached {
                 Error::new(ErrorKind::InvalidInput, format!("read {field}"), place)
             };
             let mut map: Map<String, Value> =
-                serde_json::from_str(line).map_err(|why| wrong(why.to_string()))?;
+                serde_json::from_str(&line).map_err(|why| wrong(why.to_string()))?;
             if map.contains_key("error") && !map.contains_key(field) {
                 continue;
             }
@@ -112,7 +119,7 @@ impl Attached {
             let named = take("patch_id");
             let id = id.ok_or_else(|| wrong("field `instance_id` is missing".to_owned()))?;
             let value = map.remove(field).unwrap_or(Value::Object(map));
-            let entries = found.values.entry(id).or_default();
+            let entries = values.entry(id).or_default();
             // The last line of the same names counts, as in a file that a run was added to.
             entries.retain(|entry| entry.agent != agent || entry.patch != named);
             entries.push(Entry {
@@ -120,10 +127,11 @@ impl Attached {
                 patch: named,
                 folders: BTreeSet::new(),
                 place,
-                value,
+                value: Held::Kept(kept.push(&value)?),
             });
         }
-        Ok(found)
+        let kept = Some(kept);
+        Ok(Self { values, kept })
     }
 
     fn folder(path: &Path) -> Result<Self, Error> {
@@ -137,12 +145,8 @@ impl Attached {
             let (Some(stem), true) = (stem, file.file_type().is_file()) else {
                 continue;
             };
-            let bytes =
-                std::fs::read(file.path()).map_err(|why| Error::io("read", file.path(), why))?;
-            let value: Value = serde_json::from_slice(&bytes).map_err(|why| {
-                let place = format!("`{}`", file.path().display());
-                Error::new(ErrorKind::InvalidInput, "read", place).with_source(why)
-            })?;
+            // Whether it can be read is to be known before anything is asked.
+            read_value(file.path())?;
             let within = file.path().strip_prefix(path).unwrap_or(file.path());
             let folders = within.parent().into_iter().flat_map(Path::components);
             let folders: BTreeSet<String> = folders
@@ -155,7 +159,7 @@ impl Attached {
                 patch: None,
                 folders,
                 place: file.path().display().to_string(),
-                value,
+                value: Held::File(file.path().to_owned()),
             };
             for id in parent.into_iter().chain([stem.to_owned()]) {
                 found.values.entry(id).or_default().push(entry.clone());
@@ -165,28 +169,51 @@ impl Attached {
     }
 
     /// The value for a candidate's task: the one for its patch, else its agent's, else its instance's.
-    pub fn of(&self, candidate: &CandidatePatch) -> Option<&Value> {
-        let entries = self.values.get(&instance(candidate)?)?;
-        let (agent, patch) = (Some(&candidate.agent), Some(&candidate.patch_id));
-        [(agent, patch), (None, patch), (agent, None), (None, None)]
+    ///
+    /// # Errors
+    /// It cannot be read again.
+    pub fn of(&self, name: &PatchName) -> Result<Option<Value>, Error> {
+        let entries = self.values.get(&name.instance_id);
+        let (agent, patch) = (Some(&name.agent), Some(&name.patch_id));
+        let entry = [(agent, patch), (None, patch), (agent, None), (None, None)]
             .into_iter()
             .find_map(|(agent, patch)| {
-                let mut entries = entries.iter();
+                let mut entries = entries?.iter();
                 entries.find(|entry| entry.agent.as_ref() == agent && entry.patch.as_ref() == patch)
-            })
-            .map(|entry| &entry.value)
+            });
+        entry.map(|entry| self.value(entry)).transpose()
+    }
+
+    fn value(&self, entry: &Entry) -> Result<Value, Error> {
+        match (&entry.value, &self.kept) {
+            (Held::File(path), _) => read_value(path),
+            (Held::Kept(at), Some(kept)) => kept.get(*at),
+            (Held::Kept(_), None) => Err(Error::new(
+                ErrorKind::Internal,
+                "find",
+                "a value that was kept",
+            )),
+        }
     }
 
     /// The value about a candidate's patch: one that names the patch, else one that names its agent if that has no
     /// other patch of the instance, else one that names neither if the instance has no other patch at all. Where two
     /// are as near there is none: what was seen of another patch proves nothing.
-    pub fn of_patch(&self, candidate: &CandidatePatch, sisters: &Sisters) -> Option<&Value> {
-        let id = instance(candidate)?;
+    ///
+    /// # Errors
+    /// It cannot be read again.
+    pub fn of_patch(&self, name: &PatchName, sisters: &Sisters) -> Result<Option<Value>, Error> {
+        let entry = self.entry(name, sisters);
+        entry.map(|entry| self.value(entry)).transpose()
+    }
+
+    fn entry(&self, name: &PatchName, sisters: &Sisters) -> Option<&Entry> {
+        let id = &name.instance_id;
         let mut near: [Vec<&Entry>; 3] = Default::default();
-        for entry in self.values.get(&id)? {
-            let (agent, patch) = sisters.told(&id, entry);
-            if agent.is_some_and(|agent| agent != candidate.agent)
-                || patch.is_some_and(|patch| patch != candidate.patch_id)
+        for entry in self.values.get(id)? {
+            let (agent, patch) = sisters.told(id, entry);
+            if agent.is_some_and(|agent| agent != name.agent)
+                || patch.is_some_and(|patch| patch != name.patch_id)
             {
                 continue;
             }
@@ -197,42 +224,40 @@ impl Attached {
             };
             near[place].push(entry);
         }
-        let patches = sisters.patches.get(&id).map_or(&[][..], Vec::as_slice);
-        let of_agent = patches
-            .iter()
-            .filter(|(agent, _)| *agent == candidate.agent);
+        let patches = sisters.patches.get(id).map_or(&[][..], Vec::as_slice);
+        let of_agent = patches.iter().filter(|(agent, _)| *agent == name.agent);
         let may = [true, of_agent.count() == 1, patches.len() == 1];
         let nearest = near.iter().position(|entries| !entries.is_empty())?;
         match near[nearest].as_slice() {
-            [only] if may[nearest] => Some(&only.value),
+            [only] if may[nearest] => Some(only),
             _ => None,
         }
     }
 
     /// What is about one of several patches and does not say which: it is used for none of them.
+    ///
+    /// # Errors
+    /// A candidate cannot be read again.
     pub fn unclear(
         &self,
         field: &str,
-        candidates: &[CandidatePatch],
+        candidates: &CandidatePatches,
         sisters: &Sisters,
-    ) -> Vec<InputFault> {
+    ) -> Result<Vec<InputFault>, Error> {
         let mut found = Vec::new();
-        for candidate in candidates {
-            let Some(id) = instance(candidate) else {
-                continue;
-            };
-            let own = candidate.columns.get(field);
-            if own.is_some_and(|value| !value.is_null())
-                || self.of_patch(candidate, sisters).is_some()
-            {
+        for (at, (name, _)) in candidates.names().enumerate() {
+            let id = &name.instance_id;
+            if self.entry(name, sisters).is_some() {
                 continue;
             }
-            let about = self.values.get(&id).into_iter().flatten().find(|entry| {
-                let (agent, patch) = sisters.told(&id, entry);
-                agent.is_none_or(|agent| agent == candidate.agent)
-                    && patch.is_none_or(|patch| patch == candidate.patch_id)
+            let about = self.values.get(id).into_iter().flatten().find(|entry| {
+                let (agent, patch) = sisters.told(id, entry);
+                agent.is_none_or(|agent| agent == name.agent)
+                    && patch.is_none_or(|patch| patch == name.patch_id)
             });
-            if let Some(entry) = about {
+            let Some(entry) = about else { continue };
+            let candidate = candidates.get(at)?;
+            if candidate.columns.get(field).is_none_or(Value::is_null) {
                 found.push(InputFault {
                     file: entry.place.clone(),
                     line: None,
@@ -240,11 +265,19 @@ impl Attached {
                     message: format!(
                         "{field} of `{id}`, and there are several patches or values it may be about: not used for \
                          patch `{}` of `{}`; name them by `agent` and `patch_id`, or by folders",
-                        candidate.patch_id, candidate.agent
+                        name.patch_id, name.agent
                     ),
                 });
             }
         }
-        found
+        Ok(found)
     }
+}
+
+fn read_value(path: &Path) -> Result<Value, Error> {
+    let bytes = std::fs::read(path).map_err(|why| Error::io("read", path, why))?;
+    serde_json::from_slice(&bytes).map_err(|why| {
+        let place = format!("`{}`", path.display());
+        Error::new(ErrorKind::InvalidInput, "read", place).with_source(why)
+    })
 }

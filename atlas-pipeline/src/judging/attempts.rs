@@ -3,8 +3,8 @@
 use super::abstain::Silent;
 use super::verdicts::Verdicts;
 use super::{
-    Attached, CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, Sisters,
-    candidate_patches, in_batches, instance_rows, judge_items,
+    Attached, CandidatePatch, CandidatePatches, JudgeItem, JudgeReport, JudgeRun, ModelSession,
+    ResultLines, Sisters, candidate_patches, in_batches, instance_rows, judge_items,
 };
 use crate::evaluate::{InputFault, PredictionSource};
 use crate::own_parser::rules_of_row;
@@ -93,40 +93,64 @@ struct Known {
 }
 
 struct Inputs {
-    known: Vec<Known>,
+    candidates: CandidatePatches,
+    verdicts: Verdicts,
+    trajectories: Attached,
+    hints: Attached,
+    sisters: Sisters,
+    /// The failed attempts, by the numbers of their candidates.
+    items: Vec<JudgeItem<usize>>,
     faults: Vec<InputFault>,
     resolved: usize,
     ungraded: usize,
 }
 
-fn inputs(options: &AttemptRunOptions) -> Result<Inputs, Error> {
-    let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
-    let (candidates, more) = candidate_patches(&rows, &options.predictions)?;
-    faults.extend(more);
-    let verdicts = Verdicts::read(&options.evaluations)?;
-    let read = |path: &Option<PathBuf>, field: &str| match path {
-        Some(path) => Attached::read(path, field),
-        None => Ok(Attached::default()),
-    };
-    let trajectories = read(&options.trajectories, "trajectory")?;
-    let hints = read(&options.hints, "judgement")?;
-    let sisters = Sisters::of(&candidates);
-    faults.extend(trajectories.unclear("trajectory", &candidates, &sisters));
-    let mut found = Inputs {
-        known: Vec::new(),
-        faults,
-        resolved: 0,
-        ungraded: 0,
-    };
-    for candidate in candidates {
-        match verdicts.resolved(&candidate) {
-            Some(true) => {
-                found.resolved += 1;
-                continue;
+impl Inputs {
+    fn read(options: &AttemptRunOptions) -> Result<Self, Error> {
+        let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
+        let (candidates, more) = candidate_patches(rows, &options.predictions)?;
+        faults.extend(more);
+        let read = |path: &Option<PathBuf>, field: &str| match path {
+            Some(path) => Attached::read(path, field),
+            None => Ok(Attached::default()),
+        };
+        let trajectories = read(&options.trajectories, "trajectory")?;
+        let sisters = Sisters::of(&candidates);
+        faults.extend(trajectories.unclear("trajectory", &candidates, &sisters)?);
+        let mut found = Self {
+            verdicts: Verdicts::read(&options.evaluations)?,
+            hints: read(&options.hints, "judgement")?,
+            candidates,
+            trajectories,
+            sisters,
+            faults,
+            items: Vec::new(),
+            resolved: 0,
+            ungraded: 0,
+        };
+        for (at, candidate) in found.candidates.iter().enumerate() {
+            let candidate = candidate?;
+            match found.verdicts.resolved(&candidate) {
+                Some(true) => {
+                    found.resolved += 1;
+                    continue;
+                }
+                Some(false) => {}
+                None => found.ungraded += 1,
             }
-            Some(false) => {}
-            None => found.ungraded += 1,
+            let known = found.known(candidate)?;
+            found.items.push(JudgeItem {
+                key: known.candidate.name.key(),
+                identity: known.candidate.name.identity(),
+                content: known.content(),
+                input: at,
+            });
         }
+        Ok(found)
+    }
+
+    /// A failed attempt with what is known of it.
+    fn known(&self, candidate: CandidatePatch) -> Result<Known, Error> {
         let mut attachments = Map::new();
         let mut add = |name: &str, value: Option<Value>| {
             if let Some(value) = value.filter(|value| !value.is_null()) {
@@ -137,15 +161,17 @@ fn inputs(options: &AttemptRunOptions) -> Result<Inputs, Error> {
             let value = candidate.columns.get(name);
             value.filter(|value| !value.is_null()).cloned()
         };
-        let trajectory =
-            own("trajectory").or_else(|| trajectories.of_patch(&candidate, &sisters).cloned());
+        let trajectory = match own("trajectory") {
+            Some(own) => Some(own),
+            None => self.trajectories.of_patch(&candidate.name, &self.sisters)?,
+        };
         // As SWE-agent and its kin write it.
         let status = trajectory
             .as_ref()
             .map(|value| value["info"]["exit_status"].clone());
         add("exit_status", own("exit_status").or(status));
         add("trajectory", trajectory);
-        let log = match (own("log"), verdicts.of(&candidate)) {
+        let log = match (own("log"), self.verdicts.of(&candidate)) {
             (Some(log), _) => Some(log),
             (None, Some(verdict)) => verdict.log()?.map(Value::String),
             (None, None) => None,
@@ -155,14 +181,13 @@ fn inputs(options: &AttemptRunOptions) -> Result<Inputs, Error> {
             log.as_ref().and_then(|log| messages(&candidate, log)),
         );
         add("log", log);
-        let hint = hints.of(&candidate);
+        let hint = self.hints.of(&candidate.name)?;
         add("hints", hint.map(|hint| hint["details"]["report"].clone()));
-        found.known.push(Known {
+        Ok(Known {
             candidate,
             attachments,
-        });
+        })
     }
-    Ok(found)
 }
 
 /// Where the parser of the row, or the one that knows the log, sees messages of the run; nothing where nobody
@@ -180,11 +205,11 @@ fn messages(candidate: &CandidatePatch, log: &Value) -> Option<Value> {
 }
 
 impl Known {
-    fn subject(&self) -> Subject {
+    fn subject(self) -> Subject {
         Subject {
-            instance: self.candidate.instance.clone(),
-            patch: Some(self.candidate.patch.clone()),
-            attachments: self.attachments.clone(),
+            instance: self.candidate.instance,
+            patch: Some(self.candidate.patch),
+            attachments: self.attachments,
         }
     }
 
@@ -225,7 +250,7 @@ pub async fn judge_attempts(
         })
         .await?;
     }
-    let inputs = inputs(options)?;
+    let mut inputs = Inputs::read(options)?;
     let model = session.map(ModelSession::model);
     let run = JudgeRun {
         name: "attempts".to_owned(),
@@ -242,15 +267,11 @@ pub async fn judge_attempts(
         Some(model) => Box::new(AttemptJudge::new(model, options.attempt.clone())),
         None => Box::new(AttemptJudge::rules()),
     };
-    let items = inputs.known.into_iter().map(|known| JudgeItem {
-        key: known.candidate.key(),
-        identity: known.candidate.identity(),
-        content: known.content(),
-        input: known.subject(),
-    });
-    let (report, lines) = judge_items(cx, &run, items.collect(), |subject| {
-        let judge = &judge;
+    let items = std::mem::take(&mut inputs.items);
+    let (report, lines) = judge_items(cx, &run, items, |at| {
+        let (judge, inputs) = (&judge, &inputs);
         async move {
+            let subject = inputs.known(inputs.candidates.get(at)?)?.subject();
             let judgement = judge.judge(cx, &subject).await?;
             let mut fields = Map::new();
             fields.insert("judgement".to_owned(), json!(judgement));
@@ -268,13 +289,14 @@ pub async fn judge_attempts(
         faults: inputs.faults,
         ledger: session.map_or(Value::Null, ModelSession::ledger),
     };
-    sum_up(&mut found, &lines);
+    sum_up(&mut found, &lines)?;
     Ok(found)
 }
 
-fn sum_up(report: &mut AttemptRunReport, lines: &[Map<String, Value>]) {
+fn sum_up(report: &mut AttemptRunReport, lines: &ResultLines) -> Result<(), Error> {
     let mut findings: BTreeMap<String, Vec<AttemptFinding>> = BTreeMap::new();
-    for line in lines {
+    for line in lines.iter() {
+        let line = line?;
         let Some(judgement) = line.get("judgement") else {
             continue;
         };
@@ -311,6 +333,7 @@ fn sum_up(report: &mut AttemptRunReport, lines: &[Map<String, Value>]) {
     report.tasks = tasks
         .map(|(id, all)| (id, AttemptSummary::of(&all)))
         .collect();
+    Ok(())
 }
 
 /// What a model would be told about each failed attempt that no rule decides, without asking any.
@@ -322,10 +345,12 @@ pub fn attempt_prompts(
 ) -> Result<Vec<(String, Vec<ChatMessage>)>, Error> {
     let judge = AttemptJudge::new(Silent, options.attempt.clone());
     let mut prompts = Vec::new();
-    for known in inputs(options)?.known {
+    let inputs = Inputs::read(options)?;
+    for item in &inputs.items {
+        let known = inputs.known(inputs.candidates.get(item.input)?)?;
         let attempt = FailedAttempt::of(&known.subject())?;
         if attempt_by_rule(&attempt).is_none() {
-            prompts.push((known.candidate.key(), judge.prompt(&attempt)?));
+            prompts.push((item.key.clone(), judge.prompt(&attempt)?));
         }
     }
     Ok(prompts)

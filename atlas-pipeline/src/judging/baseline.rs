@@ -3,7 +3,8 @@
 use super::critic::CriticRunResult;
 use super::verdicts::Verdicts;
 use super::{
-    CandidatePatch, JudgeItem, JudgeReport, JudgeRun, candidate_patches, instance_rows, judge_items,
+    CandidatePatch, CandidatePatches, JudgeItem, JudgeReport, JudgeRun, candidate_patches,
+    instance_rows, judge_items,
 };
 use crate::Config;
 use crate::evaluate::{InputFault, PredictionSource};
@@ -17,6 +18,7 @@ use atlas_judge::metrics::analysis::WHOLE_PATCH;
 use atlas_llm::{Limits, Purse, open_embedder};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -173,10 +175,10 @@ pub async fn critic_baseline(
     options: &BaselineRunOptions,
 ) -> Result<BaselineRunReport, Error> {
     let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
-    let (candidates, more) = candidate_patches(&rows, &options.predictions)?;
+    let (candidates, more) = candidate_patches(rows, &options.predictions)?;
     faults.extend(more);
     let verdicts = Verdicts::read(&options.evaluations)?;
-    let (mut judged, mut fitted) = (candidates, None);
+    let mut fitted = None;
     let (judge, settings): (Box<dyn Judge>, Value) = match &options.baseline {
         Baseline::Random {
             share,
@@ -197,16 +199,15 @@ pub async fn critic_baseline(
                     return Err(wrong(format!("threshold {at} is outside -1 to 1")));
                 }
                 LikenessThreshold::Search { share, seed } => {
-                    let split = Split::of(judged, share, seed)?;
-                    judged = split.judged;
-                    let found = search(cx, embedder, &split.validation, &verdicts).await?;
-                    fitted.insert(found).found.threshold
+                    let validation = validation_split(&candidates, share, seed)?;
+                    let found = search(cx, embedder, &candidates, &validation, &verdicts).await?;
+                    fitted.insert((found, validation)).0.found.threshold
                 }
             };
             let settings = json!({
                 "embedder": embedder.name(),
                 "threshold": threshold,
-                "instances": fitted.as_ref().map(|fitted| &fitted.instances),
+                "instances": fitted.as_ref().map(|(fitted, _)| &fitted.instances),
             });
             let critic = EmbeddingCritic::new(Arc::clone(embedder), threshold);
             (Box::new(critic), settings)
@@ -224,20 +225,18 @@ pub async fn critic_baseline(
         settings: json!({"baseline": name, "options": settings}),
         jobs: options.jobs,
     };
-    let items = judged.into_iter().map(|candidate| {
-        let resolved = verdicts.resolved(&candidate);
-        JudgeItem {
-            key: candidate.key(),
-            identity: candidate.identity(),
-            content: content(&candidate, resolved),
-            input: (candidate, resolved),
-        }
-    });
-    let (report, lines) = judge_items(cx, &run, items.collect(), |(candidate, resolved)| {
-        let (judge, name) = (&judge, &name);
+    let (fitted, validation) = fitted.unzip();
+    let validation = validation.unwrap_or_default();
+    let mut items =
+        candidates.items(|candidate| content(candidate, verdicts.resolved(candidate)))?;
+    items.retain(|item| !validation.contains(&item.input));
+    let (report, lines) = judge_items(cx, &run, items, |at| {
+        let (judge, name, verdicts) = (&judge, &name, &verdicts);
+        let candidate = candidates.get(at);
         async move {
+            let candidate = candidate?;
             let mut fields = Map::new();
-            if let Some(resolved) = resolved {
+            if let Some(resolved) = verdicts.resolved(&candidate) {
                 fields.insert("resolved".to_owned(), json!(resolved));
             }
             let kind = candidate.columns.get("kind");
@@ -255,7 +254,7 @@ pub async fn critic_baseline(
         }
     })
     .await?;
-    let results = super::critic::results(&lines);
+    let results = super::critic::results(&lines)?;
     let count = |label: &str| results.iter().filter(|one| one.label == label).count();
     Ok(BaselineRunReport {
         run: report,
@@ -353,52 +352,50 @@ async fn one(
     Ok(fields)
 }
 
-/// Candidates on either side of the split.
-struct Split {
-    validation: Vec<CandidatePatch>,
-    judged: Vec<CandidatePatch>,
-}
-
-impl Split {
-    fn of(candidates: Vec<CandidatePatch>, share: f64, seed: u64) -> Result<Self, Error> {
-        if !(share > 0.0 && share < 1.0) {
-            return Err(wrong(format!(
-                "validation share {share} is not between 0 and 1"
-            )));
-        }
-        let is_validation = |candidate: &CandidatePatch| {
-            let id = candidate.instance.id();
-            id.is_ok_and(|id| in_validation_split(&id, share, seed))
-        };
-        let (validation, judged): (Vec<_>, Vec<_>) =
-            candidates.into_iter().partition(is_validation);
-        let empty = match (validation.is_empty(), judged.is_empty()) {
-            (true, _) => "no instance falls",
-            (_, true) => "every instance falls",
-            _ => return Ok(Self { validation, judged }),
-        };
-        Err(wrong(format!(
-            "{empty} into the split that a threshold is searched on; take another share or seed, more \
-             instances, or give the threshold"
-        )))
+/// The numbers of the candidates that a threshold is searched on.
+fn validation_split(
+    candidates: &CandidatePatches,
+    share: f64,
+    seed: u64,
+) -> Result<BTreeSet<usize>, Error> {
+    if !(share > 0.0 && share < 1.0) {
+        return Err(wrong(format!(
+            "validation share {share} is not between 0 and 1"
+        )));
     }
+    let rows = candidates.rows();
+    let names = candidates.names().enumerate();
+    let found: BTreeSet<usize> = names
+        .filter(|(_, (_, row))| in_validation_split(rows.id(*row), share, seed))
+        .map(|(at, _)| at)
+        .collect();
+    let empty = match found.len() {
+        0 => "no instance falls",
+        all if all == candidates.names().count() => "every instance falls",
+        _ => return Ok(found),
+    };
+    Err(wrong(format!(
+        "{empty} into the split that a threshold is searched on; take another share or seed, more \
+         instances, or give the threshold"
+    )))
 }
 
 async fn search(
     cx: &RunContext,
     embedder: &dyn Embedder,
-    validation: &[CandidatePatch],
+    candidates: &CandidatePatches,
+    validation: &BTreeSet<usize>,
     verdicts: &Verdicts,
 ) -> Result<FittedThreshold, Error> {
     let mut examples = Vec::new();
     let mut instances = Vec::new();
-    for candidate in validation {
-        let id = candidate.instance.id().map(|id| id.to_string());
-        instances.extend(id.ok());
+    for at in validation {
+        let candidate = candidates.get(*at)?;
         let gold = candidate.instance.gold_patch();
-        if let (Some(passes), Ok(gold)) = (verdicts.resolved(candidate), gold) {
+        instances.push(candidate.name.instance_id.clone());
+        if let (Some(passes), Ok(gold)) = (verdicts.resolved(&candidate), gold) {
             examples.push(LikenessExample {
-                candidate: candidate.patch.clone(),
+                candidate: candidate.patch,
                 gold,
                 passes,
             });

@@ -108,8 +108,8 @@ pub async fn combine_results(
         let first = lines.flatten().next().map(|(_, line)| line);
         let identity = ["instance_id", "agent", "patch_id"];
         let identity = identity.into_iter().filter_map(|name| {
-            let value = first?.get(name)?;
-            Some((name.to_owned(), value.clone()))
+            let value = first?.get(name)?.as_str()?;
+            Some((name, value.to_owned()))
         });
         JudgeItem {
             key: key.clone(),
@@ -139,8 +139,13 @@ pub async fn combine_results(
             _ => None,
         },
     };
-    let done = lines.iter().filter(|line| !line.contains_key("error"));
-    let verdicts: Vec<Option<bool>> = done.map(verdict).collect();
+    let mut verdicts: Vec<Option<bool>> = Vec::new();
+    for line in lines.iter() {
+        let line = line?;
+        if !line.contains_key("error") {
+            verdicts.push(verdict(&line));
+        }
+    }
     let count = |wanted| verdicts.iter().filter(|one| **one == wanted).count();
     Ok(CombineReport {
         run: report,

@@ -3,8 +3,8 @@
 use super::abstain::Silent;
 use super::ensemble::lift_members;
 use super::{
-    CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, candidate_patches, in_batches,
-    instance_rows, judge_items,
+    CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, ResultLines, candidate_patches,
+    in_batches, instance_rows, judge_items,
 };
 use crate::clones::BaseSource;
 use crate::evaluate::{InputFault, PredictionSource};
@@ -108,7 +108,7 @@ pub async fn critic(
     })
     .await?;
     let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
-    let (candidates, more) = candidate_patches(&rows, &options.predictions)?;
+    let (candidates, more) = candidate_patches(rows, &options.predictions)?;
     faults.extend(more);
     let question = Question::Critic {
         rule: options.critic.rule,
@@ -132,18 +132,13 @@ pub async fn critic(
     let judge = session.judge(ensemble, question, |model| {
         Ok(Arc::new(Critic::new(model, options.critic.clone())))
     })?;
-    let items = candidates
-        .into_iter()
-        .map(|candidate| JudgeItem {
-            key: candidate.key(),
-            identity: candidate.identity(),
-            content: content(&candidate),
-            input: candidate,
-        })
-        .collect();
-    let work = |candidate| one(cx, options, &*judge, candidate);
-    let (report, lines) = judge_items(cx, &run, items, work).await?;
-    Ok(summary(report, &lines, faults, session.ledger()))
+    let items = candidates.items(content)?;
+    let (report, lines) = judge_items(cx, &run, items, |at| {
+        let (judge, candidate) = (&*judge, candidates.get(at));
+        async move { one(cx, options, judge, candidate?).await }
+    })
+    .await?;
+    summary(report, &lines, faults, session.ledger())
 }
 
 /// Everything of a candidate and its row that changes an answer.
@@ -421,34 +416,37 @@ fn members_of_tests(tests: &[TestCritique]) -> Option<Value> {
 }
 
 /// What lines of a critic's file come to.
-pub(super) fn results(lines: &[Map<String, Value>]) -> Vec<CriticRunResult> {
+///
+/// # Errors
+/// The lines cannot be read.
+pub(super) fn results(lines: &ResultLines) -> Result<Vec<CriticRunResult>, Error> {
     let text = |line: &Map<String, Value>, name: &str| {
         let value = line.get(name).and_then(Value::as_str);
         value.unwrap_or_default().to_owned()
     };
-    lines
-        .iter()
-        .filter(|line| line.contains_key("label"))
-        .map(|line| CriticRunResult {
-            instance_id: text(line, "instance_id"),
-            agent: text(line, "agent"),
-            patch_id: text(line, "patch_id"),
-            label: text(line, "label"),
+    let result = |line: Map<String, Value>| {
+        line.contains_key("label").then(|| CriticRunResult {
+            instance_id: text(&line, "instance_id"),
+            agent: text(&line, "agent"),
+            patch_id: text(&line, "patch_id"),
+            label: text(&line, "label"),
             progress: line.get("progress").and_then(Value::as_f64),
             unseen: line.get("unseen").and_then(Value::as_u64).unwrap_or(0),
         })
-        .collect()
+    };
+    let results = lines.iter().map(|line| line.map(result));
+    results.filter_map(Result::transpose).collect()
 }
 
 fn summary(
     run: JudgeReport,
-    lines: &[Map<String, Value>],
+    lines: &ResultLines,
     faults: Vec<InputFault>,
     ledger: Value,
-) -> CriticRunReport {
-    let results = results(lines);
+) -> Result<CriticRunReport, Error> {
+    let results = results(lines)?;
     let count = |label: &str| results.iter().filter(|one| one.label == label).count();
-    CriticRunReport {
+    Ok(CriticRunReport {
         passing: count("pass"),
         failing: count("fail"),
         abstained: count("abstained"),
@@ -456,7 +454,7 @@ fn summary(
         results,
         faults,
         ledger,
-    }
+    })
 }
 
 /// What a model would be told about each candidate, without asking any.
@@ -470,12 +468,13 @@ pub async fn critic_run_prompts(
     options: &CriticRunOptions,
 ) -> Result<Vec<(String, Vec<ChatMessage>)>, Error> {
     let (rows, _) = instance_rows(&options.dataset, &options.instances)?;
-    let (candidates, _) = candidate_patches(&rows, &options.predictions)?;
+    let (candidates, _) = candidate_patches(rows, &options.predictions)?;
     let judge = Critic::new(Silent, options.critic.clone());
     let mut prompts = Vec::new();
     let mut first_fault = None;
-    for candidate in candidates {
-        let key = candidate.key();
+    for candidate in candidates.iter() {
+        let candidate = candidate?;
+        let key = candidate.name.key();
         let mut prepared = match prepare(options, &candidate).await {
             Ok(prepared) => prepared,
             Err(why) => {

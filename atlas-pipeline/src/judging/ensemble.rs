@@ -1,5 +1,6 @@
 //! How several judges of a run become one.
 
+use super::results_file::ResultLines;
 use atlas_core::{Error, ErrorKind};
 use atlas_judge::ensemble::{
     CalibrationFile, Ensemble, EnsembleRule, Member, MemberCalibration, Question,
@@ -170,10 +171,14 @@ pub struct MemberUse {
 }
 
 /// What the members in lines were asked, in the order in which they stand there; empty where lines have none.
-pub(super) fn uses(lines: &[Map<String, Value>]) -> Vec<MemberUse> {
+///
+/// # Errors
+/// The lines cannot be read.
+pub(super) fn uses(lines: &ResultLines) -> Result<Vec<MemberUse>, Error> {
     let mut uses: Vec<MemberUse> = Vec::new();
     let mut asked = 0_u32;
-    for line in lines {
+    for line in lines.iter() {
+        let line = line?;
         let members = line.get("members").and_then(Value::as_array);
         let members = members.map(Vec::as_slice).unwrap_or_default();
         asked += u32::from(members.iter().any(|member| member["asked"] == true));
@@ -201,5 +206,5 @@ pub(super) fn uses(lines: &[Map<String, Value>]) -> Vec<MemberUse> {
         let part = u32::try_from(of.asked).unwrap_or(u32::MAX);
         of.share = (asked > 0).then(|| f64::from(part) / f64::from(asked));
     }
-    uses
+    Ok(uses)
 }

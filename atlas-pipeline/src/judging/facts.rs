@@ -8,7 +8,7 @@ use atlas_core::{Error, ErrorKind, FilePatch, Instance, InstanceId};
 use atlas_judge::validation::{TargetOutcome, TestFacts, TestTarget, direct_dependencies};
 use atlas_source::test_files;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -59,7 +59,7 @@ pub struct TestFactsReport {
 /// Dropping the future is harmless; the file is whole or not there.
 pub async fn write_test_facts(options: &TestFactsOptions) -> Result<TestFactsReport, Error> {
     let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
-    let (candidates, more) = candidate_patches(&rows, &options.predictions)?;
+    let (candidates, more) = candidate_patches(rows, &options.predictions)?;
     faults.extend(more);
     let verdicts = Verdicts::read(&options.evaluations)?;
     let mut report = TestFactsReport {
@@ -68,19 +68,21 @@ pub async fn write_test_facts(options: &TestFactsOptions) -> Result<TestFactsRep
         ..TestFactsReport::default()
     };
     let mut text = String::new();
-    for row in &rows {
-        let id = row.id().map(|id| id.to_string()).unwrap_or_default();
-        let of_row: Vec<&CandidatePatch> = candidates
-            .iter()
-            .filter(|one| one.identity()["instance_id"] == json!(id))
-            .collect();
+    let mut by_row: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, (_, row)) in candidates.names().enumerate() {
+        by_row.entry(row).or_default().push(at);
+    }
+    for (row, of_row) in by_row {
+        let row = candidates.rows().get(row)?;
+        let of_row = of_row.into_iter().map(|at| candidates.get(at));
+        let of_row = of_row.collect::<Result<Vec<CandidatePatch>, Error>>()?;
         if of_row.iter().all(|one| verdicts.of(one).is_none()) {
             report.without_verdict += of_row.len();
             continue;
         }
-        let near = Near::of(options, row, &of_row).await?;
+        let near = Near::of(options, &row, &of_row).await?;
         report.tests_without_file += near.without_file;
-        for candidate in of_row {
+        for candidate in &of_row {
             let verdict = verdicts.of(candidate).filter(|verdict| verdict.is_graded());
             let Some(verdict) = verdict else {
                 report.without_verdict += 1;
@@ -93,7 +95,10 @@ pub async fn write_test_facts(options: &TestFactsOptions) -> Result<TestFactsRep
             report.with_targets += usize::from(!facts.targets.is_empty());
             let is_worse = |target: &TestTarget| target.after != TargetOutcome::Passed;
             report.with_regressions += usize::from(facts.targets.iter().any(is_worse));
-            let mut line = candidate.identity();
+            let identity = candidate.name.identity().into_iter();
+            let mut line: Map<String, Value> = identity
+                .map(|(name, value)| (name.to_owned(), json!(value)))
+                .collect();
             line.insert("test_facts".to_owned(), json!(facts));
             text.push_str(&json!(line).to_string());
             text.push('\n');
@@ -122,9 +127,9 @@ impl Near {
     async fn of(
         options: &TestFactsOptions,
         row: &Instance,
-        patches: &[&CandidatePatch],
+        patches: &[CandidatePatch],
     ) -> Result<Self, Error> {
-        let modified: BTreeSet<String> = patches.iter().flat_map(|one| modified(one)).collect();
+        let modified: BTreeSet<String> = patches.iter().flat_map(modified).collect();
         let tree = BaseSource::of(&options.repos, row).await?;
         let all = tree.files().await?;
         let all: Vec<&str> = all.iter().map(String::as_str).collect();

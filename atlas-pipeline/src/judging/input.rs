@@ -1,42 +1,100 @@
 //! What is judged: rows of a dataset, and candidate patches for them.
 
+use super::JudgeItem;
+use super::run::Identity;
 use crate::evaluate::{InputFault, PredictionSource};
+use crate::spool::Spool;
 use crate::store::sha256;
 use atlas_core::{Error, ErrorKind, Instance, InstanceId, Patch};
 use atlas_formats::{
-    FaultKind, Prediction, Predictions, ReadOptions, read_dataset, read_predictions,
+    FaultKind, Prediction, Predictions, ReadOptions, Row, RowFault, map_predictions, map_rows,
 };
 use atlas_judge::metrics::results::PatchSize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-/// The rows of a dataset in their order, all or those of these names, and what is wrong with others.
+/// The rows of a dataset in their order, each read again when it is needed: of many rows only those that are worked on are
+/// in memory.
+#[derive(Debug)]
+pub struct InstanceRows {
+    rows: Spool<Instance>,
+    /// By the order of the dataset: the name, and where the row was put.
+    names: Vec<(InstanceId, usize)>,
+}
+
+impl InstanceRows {
+    /// How many there are; at least one.
+    pub fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The name of a row, from 0.
+    ///
+    /// # Panics
+    /// There is no such row.
+    pub fn id(&self, at: usize) -> &InstanceId {
+        &self.names[at].0
+    }
+
+    /// A row, from 0.
+    ///
+    /// # Errors
+    /// The file in which rows are kept cannot be read.
+    ///
+    /// # Panics
+    /// There is no such row.
+    pub fn get(&self, at: usize) -> Result<Instance, Error> {
+        self.rows.get(self.names[at].1)
+    }
+
+    /// All rows, one after the other.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Instance, Error>> + '_ {
+        (0..self.count()).map(|at| self.get(at))
+    }
+}
+
+/// The rows of a dataset in their order, all or those of these names, and what is wrong with others. A file of JSON lines may
+/// be larger than the memory.
 ///
 /// # Errors
-/// The file cannot be read, holds no row, or has none of a name that is asked for.
+/// The file cannot be read, holds no row, or has none of a name that is asked for; rows cannot be kept in the folder for
+/// temporary files.
 pub fn instance_rows(
     path: &Path,
     only: &[InstanceId],
-) -> Result<(Vec<Instance>, Vec<InputFault>), Error> {
-    let set = read_dataset(path, &ReadOptions::default())?;
-    let mut faults: Vec<InputFault> = set.faults.iter().map(InputFault::of).collect();
+) -> Result<(InstanceRows, Vec<InputFault>), Error> {
     let wanted: BTreeSet<&InstanceId> = only.iter().collect();
+    let rows = Mutex::new(Spool::new()?);
+    let keep = |row: Row| {
+        if !(wanted.is_empty() || wanted.contains(row.id())) {
+            return None;
+        }
+        let instance = row.instance().map_err(|why| InputFault {
+            file: path.display().to_string(),
+            line: row.place().map(|place| place.line).filter(|line| *line > 0),
+            field: None,
+            message: format!("{why}; the row is left out until this is put right"),
+        });
+        let kept = instance.map(|instance| {
+            let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+            rows.push(&instance)
+        });
+        Some((row.id().clone(), kept))
+    };
+    let (read, faults) = map_rows(path, &ReadOptions::default(), keep)?;
+    let mut faults: Vec<InputFault> = faults.iter().map(InputFault::of).collect();
     let mut seen = BTreeSet::new();
-    let mut rows = Vec::new();
-    for row in &set.rows {
+    let mut names = Vec::new();
+    for (id, kept) in read.into_iter().flatten() {
         // Of a row that is there twice the first counts; the reader told so.
-        if !(wanted.is_empty() || wanted.contains(row.id())) || !seen.insert(row.id().clone()) {
+        if !seen.insert(id.clone()) {
             continue;
         }
-        match row.instance() {
-            Ok(instance) => rows.push(instance),
-            Err(why) => faults.push(InputFault {
-                file: path.display().to_string(),
-                line: row.place().map(|place| place.line).filter(|line| *line > 0),
-                field: None,
-                message: format!("{why}; the row is left out until this is put right"),
-            }),
+        match kept {
+            Ok(at) => names.push((id, at?)),
+            Err(fault) => faults.push(fault),
         }
     }
     if let Some(missing) = only.iter().find(|id| !seen.contains(*id)) {
@@ -46,7 +104,7 @@ pub fn instance_rows(
             format!("`{}`: no row of that name", path.display()),
         ));
     }
-    if rows.is_empty() {
+    if names.is_empty() {
         let first = faults.first();
         let why = first.map_or_else(String::new, |fault| {
             format!("; the first fault: {}", fault.message)
@@ -57,22 +115,65 @@ pub fn instance_rows(
             format!("`{}`: there is no usable row in it{why}", path.display()),
         ));
     }
-    Ok((rows, faults))
+    let rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok((InstanceRows { rows, names }, faults))
+}
+
+/// A row as an item of a run, by its number, with a hash of what its answer depends on.
+pub(super) fn row_item(
+    at: usize,
+    row: &Instance,
+    content: &[&str],
+) -> Result<JudgeItem<usize>, Error> {
+    let id = row.id().map_err(|why| {
+        Error::new(ErrorKind::InvalidInput, "read the name of", "a row").with_source(why)
+    })?;
+    Ok(JudgeItem {
+        key: id.to_string(),
+        identity: vec![("instance_id", id.to_string())],
+        content: JudgeItem::<()>::hash(content),
+        input: at,
+    })
 }
 
 /// Digits of a patch's SHA-256 that are its name where a prediction gives none.
 pub(crate) const PATCH_ID_DIGITS: usize = 12;
 
-/// A candidate patch beside its row.
-#[derive(Clone, Debug)]
-pub struct CandidatePatch {
-    /// The row.
-    pub instance: Instance,
+/// Whose patch it is, and for what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchName {
+    /// The instance.
+    pub instance_id: String,
     /// Who made it.
     pub agent: String,
     /// Its name among the patches of its agent for the row: the prediction's `patch_id`, else a hash of
     /// the patch.
     pub patch_id: String,
+}
+
+impl PatchName {
+    /// `instance_id`, `agent` and `patch_id`, as lines of results begin.
+    pub fn identity(&self) -> Identity {
+        vec![
+            ("instance_id", self.instance_id.clone()),
+            ("agent", self.agent.clone()),
+            ("patch_id", self.patch_id.clone()),
+        ]
+    }
+
+    /// A name of its own among all candidates: instance, agent and patch.
+    pub fn key(&self) -> String {
+        format!("{}/{}/{}", self.instance_id, self.agent, self.patch_id)
+    }
+}
+
+/// A candidate patch beside its row.
+#[derive(Clone, Debug)]
+pub struct CandidatePatch {
+    /// Whose it is, and for what.
+    pub name: PatchName,
+    /// The row.
+    pub instance: Instance,
     /// The patch.
     pub patch: Patch,
     /// All columns of the prediction.
@@ -80,91 +181,159 @@ pub struct CandidatePatch {
 }
 
 impl CandidatePatch {
-    /// `instance_id`, `agent` and `patch_id`, as lines of results begin.
-    pub fn identity(&self) -> Map<String, Value> {
-        let id = self.instance.id();
-        let id = id.map_or_else(|_| String::new(), |id| id.to_string());
-        [
-            ("instance_id", id),
-            ("agent", self.agent.clone()),
-            ("patch_id", self.patch_id.clone()),
-        ]
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), Value::String(value)))
-        .collect()
-    }
-
     /// How large the patch is, as lines of results say it; nothing of one that cannot be read.
     pub(super) fn size(&self) -> Option<(String, Value)> {
         let size = PatchSize::of(&self.patch)?;
         Some(("patch_size".to_owned(), json!(size)))
     }
+}
 
-    /// A name of its own among all candidates: instance, agent and patch.
-    pub fn key(&self) -> String {
-        let id = self.instance.id();
-        let id = id.map_or_else(|_| String::new(), |id| id.to_string());
-        format!("{id}/{}/{}", self.agent, self.patch_id)
+/// Candidate patches in the order of their predictions, each read again when it is needed.
+#[derive(Debug)]
+pub struct CandidatePatches {
+    rows: InstanceRows,
+    columns: Spool<Map<String, Value>>,
+    found: Vec<Found>,
+}
+
+#[derive(Debug)]
+struct Found {
+    row: usize,
+    name: PatchName,
+    /// The column with the patch.
+    patch: Option<&'static str>,
+    columns: usize,
+}
+
+impl CandidatePatches {
+    /// The rows that they are for, and further ones.
+    pub fn rows(&self) -> &InstanceRows {
+        &self.rows
+    }
+
+    /// Their names, each with the number of its row.
+    pub fn names(&self) -> impl Iterator<Item = (&PatchName, usize)> {
+        self.found.iter().map(|one| (&one.name, one.row))
+    }
+
+    /// A candidate, from 0.
+    ///
+    /// # Errors
+    /// The file in which predictions are kept cannot be read.
+    ///
+    /// # Panics
+    /// There is no such candidate.
+    pub fn get(&self, at: usize) -> Result<CandidatePatch, Error> {
+        let found = &self.found[at];
+        let columns = self.columns.get(found.columns)?;
+        let patch = found.patch.and_then(|column| columns.get(column)?.as_str());
+        Ok(CandidatePatch {
+            name: found.name.clone(),
+            instance: self.rows.get(found.row)?,
+            patch: Patch::new(patch.unwrap_or_default()),
+            columns,
+        })
+    }
+
+    /// All candidates, one after the other.
+    pub fn iter(&self) -> impl Iterator<Item = Result<CandidatePatch, Error>> + '_ {
+        (0..self.found.len()).map(|at| self.get(at))
+    }
+
+    /// The candidates as items of a run, each by its number, with a hash of what `content` takes of it.
+    pub(super) fn items(
+        &self,
+        content: impl Fn(&CandidatePatch) -> String,
+    ) -> Result<Vec<JudgeItem<usize>>, Error> {
+        let candidates = self.iter().enumerate();
+        candidates
+            .map(|(at, candidate)| {
+                let candidate = candidate?;
+                Ok(JudgeItem {
+                    key: candidate.name.key(),
+                    identity: candidate.name.identity(),
+                    content: content(&candidate),
+                    input: at,
+                })
+            })
+            .collect()
     }
 }
 
 /// Every prediction for these rows, several by one agent for one row included: an agent that tries
 /// twenty times has twenty candidates. Predictions of the same patch by the same agent are told
-/// apart by a number behind their hash.
+/// apart by a number behind their hash. A file of JSON lines may be larger than the memory.
 ///
 /// # Errors
-/// The file cannot be read, or holds no prediction for these rows.
+/// The file cannot be read, or holds no prediction for these rows; predictions cannot be kept in the folder for temporary
+/// files.
 pub fn candidate_patches(
-    rows: &[Instance],
+    rows: InstanceRows,
     source: &PredictionSource,
-) -> Result<(Vec<CandidatePatch>, Vec<InputFault>), Error> {
-    let by_id: BTreeMap<String, &Instance> = rows
-        .iter()
-        .filter_map(|row| Some((row.id().ok()?.to_string(), row)))
+) -> Result<(CandidatePatches, Vec<InputFault>), Error> {
+    let by_id: BTreeMap<&str, usize> = (0..rows.count())
+        .map(|at| (rows.id(at).as_str(), at))
         .collect();
-    let (predictions, name) = match source {
-        PredictionSource::Gold => (
-            made(rows, "gold", |row| {
-                row.text("patch")
-                    .ok()
-                    .flatten()
-                    .unwrap_or_default()
-                    .to_owned()
-            }),
-            Path::new("gold"),
-        ),
-        PredictionSource::Null => (made(rows, "null", |_| String::new()), Path::new("null")),
-        PredictionSource::File(path) => (read_predictions(path)?, path.as_path()),
+    let file = source_name(source);
+    let mut columns = Spool::new()?;
+    let mut names = PatchNames::default();
+    let (mut found, mut more) = (Vec::new(), Vec::new());
+    let mut keep = |prediction: Prediction| -> Result<(), Error> {
+        let Some(row) = by_id.get(prediction.instance_id()) else {
+            return Ok(());
+        };
+        let agent = prediction.model_name_or_path().unwrap_or("None");
+        let (patch_id, fault) = names.name(&prediction, agent, &file);
+        more.extend(fault);
+        found.push(Found {
+            row: *row,
+            name: PatchName {
+                instance_id: prediction.instance_id().to_owned(),
+                agent: agent.to_owned(),
+                patch_id,
+            },
+            patch: prediction.patch_column(),
+            columns: columns.push(prediction.columns())?,
+        });
+        Ok(())
+    };
+    let made = |model: &str, patch: fn(&Instance) -> Option<&str>| {
+        let rows = rows.iter().map(|row| {
+            let row = row?;
+            let id = row.id();
+            let id = id.map_or_else(|_| String::new(), |id| id.to_string());
+            Ok(Prediction::new(
+                &id,
+                model,
+                Some(patch(&row).unwrap_or_default()),
+            ))
+        });
+        rows.collect::<Result<Vec<_>, Error>>()
+    };
+    let (kept, faults): (Vec<Result<(), Error>>, Vec<RowFault>) = match source {
+        PredictionSource::Gold => {
+            let gold = made("gold", |row| row.text("patch").ok().flatten())?;
+            (gold.into_iter().map(&mut keep).collect(), Vec::new())
+        }
+        PredictionSource::Null => {
+            let empty = made("null", |_| None)?;
+            (empty.into_iter().map(&mut keep).collect(), Vec::new())
+        }
+        PredictionSource::File(path) => map_predictions(path, &mut keep)?,
         PredictionSource::Content(bytes) => {
-            let name = Path::new("predictions");
-            (Predictions::from_bytes(bytes, name), name)
+            let read = Predictions::from_bytes(bytes, Path::new("predictions"));
+            (read.items.into_iter().map(&mut keep).collect(), read.faults)
         }
     };
-    let mut faults: Vec<InputFault> = predictions
-        .faults
+    let read = kept.len();
+    kept.into_iter().collect::<Result<Vec<()>, Error>>()?;
+    let mut faults: Vec<InputFault> = faults
         .iter()
         // Several patches for one instance are what this is for.
         .filter(|fault| fault.kind != FaultKind::DuplicateId)
         .map(InputFault::of)
         .collect();
-    let mut found = Vec::new();
-    let mut names = PatchNames::default();
-    let file = source_name(source);
-    for prediction in &predictions.items {
-        let Some(row) = by_id.get(prediction.instance_id()) else {
-            continue;
-        };
-        let agent = prediction.model_name_or_path().unwrap_or("None");
-        let (patch_id, fault) = names.name(prediction, agent, &file);
-        faults.extend(fault);
-        found.push(CandidatePatch {
-            instance: (*row).clone(),
-            agent: agent.to_owned(),
-            patch_id,
-            patch: Patch::new(prediction.model_patch().unwrap_or_default()),
-            columns: prediction.columns().clone(),
-        });
-    }
+    faults.extend(more);
     if found.is_empty() {
         let first = faults.first();
         let why = first.map_or_else(String::new, |fault| {
@@ -173,14 +342,15 @@ pub fn candidate_patches(
         return Err(Error::new(
             ErrorKind::InvalidInput,
             "read predictions",
-            format!(
-                "`{}`: none of {} is for a row that is asked for{why}",
-                name.display(),
-                predictions.items.len()
-            ),
+            format!("`{file}`: none of {read} is for a row that is asked for{why}"),
         ));
     }
-    Ok((found, faults))
+    let candidates = CandidatePatches {
+        rows,
+        columns,
+        found,
+    };
+    Ok((candidates, faults))
 }
 
 /// Gives patches names of their own among those of their agent for a task.
@@ -231,14 +401,6 @@ fn source_name(source: &PredictionSource) -> String {
         PredictionSource::Null => "null".to_owned(),
         PredictionSource::Content(_) => "predictions".to_owned(),
     }
-}
-
-fn made(rows: &[Instance], model: &str, patch: impl Fn(&Instance) -> String) -> Predictions {
-    let items = rows.iter().filter_map(|row| {
-        let id = row.id().ok()?;
-        Some(Prediction::new(id.as_str(), model, Some(&patch(row))))
-    });
-    Predictions::new(items.collect())
 }
 
 /// The first 12 digits of a patch's SHA-256.

@@ -43,12 +43,15 @@ pub use critic::{
 pub use ensemble::{CalibratorsFile, EnsembleOptions, MemberUse};
 pub use facts::{TestFactsOptions, TestFactsReport, write_test_facts};
 pub(crate) use input::PATCH_ID_DIGITS;
-pub use input::{CandidatePatch, candidate_patches, instance_rows};
+pub use input::{
+    CandidatePatch, CandidatePatches, InstanceRows, PatchName, candidate_patches, instance_rows,
+};
+pub use results_file::ResultLines;
 pub use review::{
     ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, review, review_prompts,
 };
 pub use rows::{RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, judge_rows, row_prompts};
-pub use run::{FailedItem, JudgeItem, JudgeReport, JudgeRun, judge_items};
+pub use run::{FailedItem, Identity, JudgeItem, JudgeReport, JudgeRun, judge_items};
 pub(crate) use session::ledger;
 pub use session::{ModelSession, SessionModels, SessionOptions, exchanges_beside};
 pub(crate) use verdicts::{StoredVerdict, Verdicts};

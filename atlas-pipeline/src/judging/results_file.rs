@@ -1,27 +1,35 @@
 //! A file of results, one JSON object a line, that a killed run leaves usable.
 
+use crate::spool::Place;
 use atlas_core::{Error, ErrorKind};
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The file, locked against a second writer for as long as this lives.
+/// The file, locked against a second writer for as long as this lives. Of its lines only the places are in memory.
 #[derive(Debug)]
 pub(super) struct ResultsFile {
     path: PathBuf,
     file: File,
+    /// By the lines' names.
+    places: BTreeMap<String, Place>,
+    end: u64,
 }
 
 impl ResultsFile {
-    /// Opens or makes the file and gives what it holds. A last line that was cut off, by a kill or a
-    /// full disk, is left out; it is gone after the next [`ResultsFile::rewrite`].
+    /// Opens or makes the file, with those of its lines for which `keep` gives a name; of two of one name the later one.
+    /// A last line that was cut off, by a kill or a full disk, is left out.
     ///
     /// # Errors
-    /// It cannot be read or written; another run writes it; a line of it is no JSON object.
-    pub(super) fn open(path: &Path) -> Result<(Self, Vec<Map<String, Value>>), Error> {
+    /// It cannot be read or written; another run writes it; a line of it is no JSON object; those of `keep`.
+    pub(super) fn open(
+        path: &Path,
+        mut keep: impl FnMut(usize, &Map<String, Value>) -> Result<Option<String>, Error>,
+    ) -> Result<Self, Error> {
         let fail = |why| Error::io("open the results", path, why);
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(fail)?;
@@ -29,6 +37,7 @@ impl ResultsFile {
         let file = loop {
             let file = File::options()
                 .create(true)
+                .read(true)
                 .append(true)
                 .open(path)
                 .map_err(fail)?;
@@ -40,14 +49,64 @@ impl ResultsFile {
                 break file;
             }
         };
-        let bytes = std::fs::read(path).map_err(fail)?;
-        let lines = lines(&bytes, path)?.into_iter().map(|(_, line)| line);
-        let path = path.to_owned();
-        Ok((Self { path, file }, lines.collect()))
+        let mut places = BTreeMap::new();
+        for_lines(path, |number, line, place| {
+            if let Some(name) = keep(number, &line)? {
+                places.insert(name, place);
+            }
+            Ok(())
+        })?;
+        let mut opened = Self {
+            path: path.to_owned(),
+            file,
+            places,
+            end: 0,
+        };
+        // What is left out, and a line that was cut off, must not be appended to.
+        let all: Vec<String> = opened.places.keys().cloned().collect();
+        opened.rewrite(&all)?;
+        Ok(opened)
+    }
+
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.places.contains_key(name)
+    }
+
+    /// Adds a line, in one write.
+    pub(super) fn append(&mut self, name: &str, line: &Map<String, Value>) -> Result<(), Error> {
+        let bytes = encode(line)?;
+        self.file
+            .write_all(&bytes)
+            .map_err(|why| Error::io("write the results", &self.path, why))?;
+        let (at, bytes) = (self.end, bytes.len());
+        self.end += bytes as u64;
+        self.places.insert(name.to_owned(), Place { at, bytes });
+        Ok(())
+    }
+
+    /// Puts the lines of these names last, in this order, behind all others in the order of their names, and gives them.
+    pub(super) fn sorted(mut self, names: &[String]) -> Result<ResultLines, Error> {
+        let mut all: Vec<String> = Vec::with_capacity(self.places.len());
+        let last: std::collections::BTreeSet<&String> = names.iter().collect();
+        all.extend(
+            self.places
+                .keys()
+                .filter(|name| !last.contains(name))
+                .cloned(),
+        );
+        let own = names.iter().filter(|name| self.places.contains_key(*name));
+        all.extend(own.cloned());
+        self.rewrite(&all)?;
+        let places = names.iter().filter_map(|name| self.places.get(name));
+        Ok(ResultLines {
+            places: places.copied().collect(),
+            path: self.path,
+            file: self.file,
+        })
     }
 
     /// Puts these lines in the place of all others. A reader sees the old ones or the new ones.
-    pub(super) fn rewrite(&mut self, lines: &[Map<String, Value>]) -> Result<(), Error> {
+    fn rewrite(&mut self, names: &[String]) -> Result<(), Error> {
         let fail = |why| Error::io("write the results", &self.path, why);
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let folder = if folder.as_os_str().is_empty() {
@@ -55,27 +114,58 @@ impl ResultsFile {
         } else {
             folder
         };
-        let mut new = tempfile::Builder::new()
+        let new = tempfile::Builder::new()
             .prefix(".atlas-results-")
+            .append(true)
             .tempfile_in(folder)
             .map_err(fail)?;
-        for line in lines {
-            new.write_all(&encode(line)?).map_err(fail)?;
+        let mut end = 0;
+        let mut places = BTreeMap::new();
+        let mut out = std::io::BufWriter::new(new.as_file());
+        for name in names {
+            let Some(place) = self.places.get(name) else {
+                continue;
+            };
+            let mut line = place.read(&self.file).map_err(fail)?;
+            if !line.ends_with(b"\n") {
+                line.push(b'\n');
+            }
+            out.write_all(&line).map_err(fail)?;
+            let bytes = line.len();
+            places.insert(name.clone(), Place { at: end, bytes });
+            end += bytes as u64;
         }
+        out.flush().map_err(fail)?;
+        drop(out);
         let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o644);
         new.as_file().set_permissions(permissions).map_err(fail)?;
         lock(new.as_file(), &self.path)?;
         // Locked before it has the name, so that nobody comes in between.
         self.file = new.persist(&self.path).map_err(|why| fail(why.error))?;
+        (self.places, self.end) = (places, end);
         Ok(())
     }
+}
 
-    /// Adds a line, in one write.
-    pub(super) fn append(&mut self, line: &Map<String, Value>) -> Result<(), Error> {
-        let bytes = encode(line)?;
-        self.file
-            .write_all(&bytes)
-            .map_err(|why| Error::io("write the results", &self.path, why))
+/// Lines of a file of results, each read again when it is asked for. The file stays as it is for as long as this lives.
+#[derive(Debug)]
+pub struct ResultLines {
+    path: PathBuf,
+    file: File,
+    places: Vec<Place>,
+}
+
+impl ResultLines {
+    /// All lines, one after the other.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Map<String, Value>, Error>> + '_ {
+        self.places.iter().map(|place| {
+            let fail = |why| Error::io("read results", &self.path, why);
+            let bytes = place.read(&self.file).map_err(fail)?;
+            serde_json::from_slice(&bytes).map_err(|why| fail(why.into()))
+        })
     }
 }
 
@@ -110,29 +200,40 @@ pub(super) type Numbered = (usize, Map<String, Value>);
 /// # Errors
 /// It cannot be read; a line of it is no JSON object.
 pub(super) fn read_lines(path: &Path) -> Result<Vec<Numbered>, Error> {
-    let bytes = std::fs::read(path).map_err(|why| Error::io("read results", path, why))?;
-    lines(&bytes, path)
+    let mut found = Vec::new();
+    for_lines(path, |number, line, _| {
+        found.push((number, line));
+        Ok(())
+    })?;
+    Ok(found)
 }
 
-fn lines(bytes: &[u8], path: &Path) -> Result<Vec<Numbered>, Error> {
-    let mut found = Vec::new();
-    let mut rest = bytes;
-    let mut number = 0;
-    while !rest.is_empty() {
-        number += 1;
-        let end = rest.iter().position(|byte| *byte == b'\n');
-        let (line, after) = match end {
-            Some(end) => (&rest[..end], &rest[end + 1..]),
-            None => (rest, &rest[rest.len()..]),
+/// Goes through the lines of a file, with their numbers and places.
+fn for_lines(
+    path: &Path,
+    mut each: impl FnMut(usize, Map<String, Value>, Place) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let fail = |why| Error::io("read results", path, why);
+    let mut file = BufReader::new(File::open(path).map_err(fail)?);
+    let (mut bytes, mut number, mut at) = (Vec::new(), 0, 0);
+    loop {
+        bytes.clear();
+        let place = Place {
+            at,
+            bytes: file.read_until(b'\n', &mut bytes).map_err(fail)?,
         };
-        rest = after;
-        if line.iter().all(u8::is_ascii_whitespace) {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        number += 1;
+        at = place.end();
+        if bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        match serde_json::from_slice(line) {
-            Ok(map) => found.push((number, map)),
+        match serde_json::from_slice(&bytes) {
+            Ok(line) => each(number, line, place)?,
             // Only the last one can have been cut off.
-            Err(_) if end.is_none() => {
+            Err(_) if !bytes.ends_with(b"\n") => {
                 tracing::warn!(line = number, "a result that was cut off is dropped");
             }
             Err(why) => {
@@ -147,5 +248,4 @@ fn lines(bytes: &[u8], path: &Path) -> Result<Vec<Numbered>, Error> {
             }
         }
     }
-    Ok(found)
 }

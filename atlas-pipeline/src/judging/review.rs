@@ -3,8 +3,8 @@
 use super::abstain::Silent;
 use super::ensemble::{lift_members, unasked};
 use super::{
-    Attached, CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, Sisters,
-    candidate_patches, in_batches, instance_rows, judge_items,
+    Attached, CandidatePatch, CandidatePatches, JudgeItem, JudgeReport, JudgeRun, ModelSession,
+    PatchName, ResultLines, Sisters, candidate_patches, in_batches, instance_rows, judge_items,
 };
 use crate::clones::BaseSource;
 use crate::evaluate::{InputFault, PredictionSource};
@@ -161,11 +161,11 @@ pub async fn review(
         .await?;
     }
     let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
-    let (candidates, more) = candidate_patches(&rows, &options.predictions)?;
+    let (candidates, more) = candidate_patches(rows, &options.predictions)?;
     faults.extend(more);
     let known = Known::read(options, &candidates)?;
     for (name, beside) in known.beside() {
-        faults.extend(beside.unclear(name, &candidates, &known.sisters));
+        faults.extend(beside.unclear(name, &candidates, &known.sisters)?);
     }
     let ensemble = match session.filter(|_| options.mode != ReviewMode::Deterministic) {
         Some(session) => session.ensemble(&Question::Review, 0.5)?,
@@ -178,21 +178,15 @@ pub async fn review(
         settings: settings(options, session, ensemble.as_ref())?,
         jobs: options.jobs,
     };
-    let items = candidates
-        .into_iter()
-        .map(|candidate| JudgeItem {
-            key: candidate.key(),
-            identity: candidate.identity(),
-            content: content(&candidate),
-            input: candidate,
-        })
-        .collect();
-    let (report, lines) = judge_items(cx, &run, items, |candidate| {
-        one(cx, options, &known, (&chain, ensemble.as_ref()), candidate)
+    let items = candidates.items(content)?;
+    let (report, lines) = judge_items(cx, &run, items, |at| {
+        let (candidate, known) = (candidates.get(at), &known);
+        let chain = (&chain, ensemble.as_ref());
+        async move { one(cx, options, known, chain, candidate?).await }
     })
     .await?;
     let ledger = session.map_or_else(|| json!({}), ModelSession::ledger);
-    Ok(summary(options, report, &lines, faults, ledger))
+    summary(options, report, &lines, faults, ledger)
 }
 
 /// Everything of a candidate that its review depends on.
@@ -307,10 +301,10 @@ fn content_hash(path: Option<&Path>) -> Result<Option<String>, Error> {
 }
 
 impl Known {
-    fn read(options: &ReviewRunOptions, candidates: &[CandidatePatch]) -> Result<Self, Error> {
+    fn read(options: &ReviewRunOptions, candidates: &CandidatePatches) -> Result<Self, Error> {
         let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
-        for candidate in candidates {
-            *counts.entry(pair(candidate)).or_default() += 1;
+        for (name, _) in candidates.names() {
+            *counts.entry(pair(name)).or_default() += 1;
         }
         let read = |path: &Option<PathBuf>, field: &str| match path {
             Some(path) => Attached::read(path, field).map(Some),
@@ -351,8 +345,8 @@ impl Known {
         if let Some(Value::Bool(resolved)) = candidate.columns.get("resolved") {
             return Some(*resolved);
         }
-        let ids = self.resolved.as_ref()?.get(&candidate.agent)?;
-        let pair = pair(candidate);
+        let ids = self.resolved.as_ref()?.get(&candidate.name.agent)?;
+        let pair = pair(&candidate.name);
         self.single.contains(&pair).then(|| ids.contains(&pair.0))
     }
 
@@ -364,8 +358,12 @@ impl Known {
         let mut attachments = Map::new();
         for (name, beside) in self.beside() {
             let own = candidate.columns.get(name).filter(|value| !value.is_null());
-            if let Some(value) = own.or_else(|| beside.of_patch(candidate, &self.sisters)) {
-                attachments.insert(name.to_owned(), value.clone());
+            let value = match own {
+                Some(own) => Some(own.clone()),
+                None => beside.of_patch(&candidate.name, &self.sisters)?,
+            };
+            if let Some(value) = value {
+                attachments.insert(name.to_owned(), value);
             }
         }
         let mut subject = ValidationSubject::of(&Subject {
@@ -387,10 +385,8 @@ impl Known {
     }
 }
 
-fn pair(candidate: &CandidatePatch) -> (String, String) {
-    let id = candidate.instance.id();
-    let id = id.map_or_else(|_| String::new(), |id| id.to_string());
-    (id, candidate.agent.clone())
+fn pair(name: &PatchName) -> (String, String) {
+    (name.instance_id.clone(), name.agent.clone())
 }
 
 /// The files that the patch edits, as they are at the base commit. What is no text is left out.
@@ -428,7 +424,7 @@ async fn one(
     fields.extend(candidate.size());
     let mut is_attempted = true;
     if let Some(abstentions) = &known.abstentions {
-        let found = abstentions.of(&candidate).ok_or_else(|| {
+        let found = abstentions.of(&candidate.name)?.ok_or_else(|| {
             Error::new(
                 ErrorKind::NotFound,
                 "find the abstention policy's word:",
@@ -483,10 +479,10 @@ pub(super) fn validation_fields(
 fn summary(
     options: &ReviewRunOptions,
     run: JudgeReport,
-    lines: &[Map<String, Value>],
+    lines: &ResultLines,
     faults: Vec<InputFault>,
     ledger: Value,
-) -> ReviewRunReport {
+) -> Result<ReviewRunReport, Error> {
     let text = |line: &Map<String, Value>, name: &str| {
         let value = line.get(name).and_then(Value::as_str);
         value.unwrap_or_default().to_owned()
@@ -494,7 +490,11 @@ fn summary(
     let mut records = Vec::new();
     let mut results = Vec::new();
     let mut notes = Vec::new();
-    for line in lines.iter().filter(|line| !line.contains_key("error")) {
+    for line in lines.iter() {
+        let line = &line?;
+        if line.contains_key("error") {
+            continue;
+        }
         let review: Option<Review> = line
             .get("validation")
             .and_then(|value| serde_json::from_value(value.clone()).ok());
@@ -563,7 +563,7 @@ fn summary(
         );
     }
     let count = |label: &str| results.iter().filter(|one| one.label == label).count();
-    ReviewRunReport {
+    Ok(ReviewRunReport {
         accepted: count("accept"),
         rejected: count("reject"),
         abstained: count("abstained"),
@@ -574,7 +574,7 @@ fn summary(
         results,
         faults,
         ledger,
-    }
+    })
 }
 
 /// What a model would be told about each candidate, without asking any. The review's prompt has a note in
@@ -589,12 +589,13 @@ pub async fn review_prompts(
     options: &ReviewRunOptions,
 ) -> Result<Vec<(String, Vec<ChatMessage>)>, Error> {
     let (rows, _) = instance_rows(&options.dataset, &options.instances)?;
-    let (candidates, _) = candidate_patches(&rows, &options.predictions)?;
+    let (candidates, _) = candidate_patches(rows, &options.predictions)?;
     let known = Known::read(options, &candidates)?;
     let mut prompts = Vec::new();
-    for candidate in candidates {
+    for candidate in candidates.iter() {
+        let candidate = candidate?;
         let subject = known.subject(options, &candidate).await?;
-        let key = candidate.key();
+        let key = candidate.name.key();
         match options.mode {
             ReviewMode::Specification => {
                 let review = SpecificationReview::new(Silent, options.review.clone());

@@ -1,8 +1,9 @@
 //! Judges of paper 001 over the rows of a dataset: alignment, classes, hints.
 
 use super::abstain::Silent;
+use super::input::row_item;
 use super::{
-    JudgeItem, JudgeReport, JudgeRun, ModelSession, in_batches, instance_rows, judge_items,
+    JudgeReport, JudgeRun, ModelSession, ResultLines, in_batches, instance_rows, judge_items,
 };
 use crate::clones::clone_among;
 use crate::evaluate::InputFault;
@@ -68,6 +69,17 @@ impl RowQuestion {
                 "policy": options, "prompt_version": hint_prompt().version(),
                 "repos": repos.is_some(), "artefacts": artefacts.is_some(),
             }),
+        }
+    }
+
+    /// What runs have left behind about an instance.
+    fn left_behind(&self, id: &InstanceId) -> Result<Map<String, Value>, Error> {
+        match self {
+            Self::Hints {
+                artefacts: Some(folder),
+                ..
+            } => left_behind(&folder.join(id.as_str())),
+            _ => Ok(Map::new()),
         }
     }
 
@@ -175,14 +187,17 @@ pub async fn judge_rows(
         settings: options.question.settings(session),
         jobs: options.jobs,
     };
-    let mut items = Vec::new();
-    for row in rows {
-        items.extend(item(row, &options.question)?);
-    }
-    let (report, lines) = judge_items(cx, &run, items, |(instance, known)| {
-        let judge = &judge;
+    let items = rows.iter().enumerate().map(|(at, row)| {
+        let (row, known) = (row?, options.question.left_behind(rows.id(at))?);
+        let known = Value::from(known).to_string();
+        row_item(at, &row, &[&row.to_string(), &known])
+    });
+    let items = items.collect::<Result<_, Error>>()?;
+    let (report, lines) = judge_items(cx, &run, items, |at| {
+        let (judge, rows) = (&judge, &rows);
         async move {
-            let subject = subject(instance, known, &options.question).await?;
+            let known = options.question.left_behind(rows.id(at))?;
+            let subject = subject(rows.get(at)?, known, &options.question).await?;
             let judgement = judge.judge(cx, &subject).await?;
             let mut fields = Map::new();
             fields.insert("judgement".to_owned(), json!(judgement));
@@ -191,7 +206,7 @@ pub async fn judge_rows(
     })
     .await?;
     let ledger = session.map_or(Value::Null, ModelSession::ledger);
-    Ok(summary(report, &lines, faults, ledger))
+    summary(report, &lines, faults, ledger)
 }
 
 /// What a model would be told about each row, without asking any.
@@ -203,12 +218,9 @@ pub async fn row_prompts(
 ) -> Result<Vec<(String, Vec<ChatMessage>)>, Error> {
     let (rows, _) = instance_rows(&options.dataset, &options.instances)?;
     let mut found = Vec::new();
-    for row in rows {
-        let Some(item) = item(row, &options.question)? else {
-            continue;
-        };
-        let (instance, known) = item.input;
-        let subject = subject(instance, known, &options.question).await?;
+    for (at, row) in rows.iter().enumerate() {
+        let known = options.question.left_behind(rows.id(at))?;
+        let subject = subject(row?, known, &options.question).await?;
         let messages = match &options.question {
             RowQuestion::Alignment(options) => {
                 Alignment::new(Silent, options.clone()).prompt(&subject)?
@@ -220,35 +232,9 @@ pub async fn row_prompts(
                 HintJudge::new(Silent, options.clone()).prompt(&HintSubject::of(&subject)?)?
             }
         };
-        found.push((item.key, messages));
+        found.push((rows.id(at).to_string(), messages));
     }
     Ok(found)
-}
-
-type Input = (Instance, Map<String, Value>);
-
-/// A row with what runs have left behind about it. Without a valid name it was a fault of the dataset.
-fn item(instance: Instance, question: &RowQuestion) -> Result<Option<JudgeItem<Input>>, Error> {
-    let Ok(id) = instance.id() else {
-        return Ok(None);
-    };
-    let id = id.to_string();
-    let known = match question {
-        RowQuestion::Hints {
-            artefacts: Some(folder),
-            ..
-        } => left_behind(&folder.join(&id))?,
-        _ => Map::new(),
-    };
-    let mut identity = Map::new();
-    identity.insert("instance_id".to_owned(), json!(id));
-    let texts = [instance.to_string(), Value::from(known.clone()).to_string()];
-    Ok(Some(JudgeItem {
-        key: id,
-        identity,
-        content: JudgeItem::<Input>::hash(&[&texts[0], &texts[1]]),
-        input: (instance, known),
-    }))
 }
 
 fn left_behind(folder: &Path) -> Result<Map<String, Value>, Error> {
@@ -321,14 +307,15 @@ async fn base_files(repos: &Path, instance: &Instance) -> Result<BTreeMap<String
 
 fn summary(
     run: JudgeReport,
-    lines: &[Map<String, Value>],
+    lines: &ResultLines,
     faults: Vec<InputFault>,
     ledger: Value,
-) -> RowJudgeReport {
+) -> Result<RowJudgeReport, Error> {
     let mut labels: BTreeMap<String, usize> = BTreeMap::new();
     let mut classes: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut results = Vec::new();
-    for line in lines {
+    for line in lines.iter() {
+        let line = line?;
         let Some(judgement) = line.get("judgement") else {
             continue;
         };
@@ -352,7 +339,7 @@ fn summary(
             hint: hint.map(str::to_owned),
         });
     }
-    RowJudgeReport {
+    Ok(RowJudgeReport {
         run,
         labels,
         tables: classes
@@ -362,5 +349,5 @@ fn summary(
         results,
         faults,
         ledger,
-    }
+    })
 }

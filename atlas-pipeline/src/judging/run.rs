@@ -2,7 +2,7 @@
 
 use super::ensemble::{MemberUse, uses};
 use super::paid::{Bill, of_item};
-use super::results_file::ResultsFile;
+use super::results_file::{ResultLines, ResultsFile};
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_llm::{CallFailure, FailureCause};
 use futures_util::StreamExt as _;
@@ -28,17 +28,20 @@ pub struct JudgeRun {
     pub jobs: usize,
 }
 
+/// The first fields of a line, each a text.
+pub type Identity = Vec<(&'static str, String)>;
+
 /// Something to judge.
 #[derive(Clone, Debug)]
 pub struct JudgeItem<I> {
     /// Its name, unique among the items.
     pub key: String,
-    /// Fields that begin its line, whatever comes out: `instance_id`, `patch_id`, `agent`.
-    pub identity: Map<String, Value>,
+    /// Fields that begin its line, whatever comes out: `instance_id`, `agent`, `patch_id`.
+    pub identity: Identity,
     /// A hash of everything in it that changes the answer, as [`JudgeItem::hash`] makes it. A result of
     /// another hash is not this item's, and it is asked again.
     pub content: String,
-    /// What is judged.
+    /// What is judged; of many items better where to find it, for all of them are in memory.
     pub input: I,
 }
 
@@ -113,7 +116,8 @@ impl JudgeReport {
 /// report says how to go on, and the items are still to be done. At the end the lines stand in the
 /// items' order, behind those of items that were not asked for this time.
 ///
-/// Gives the report and the lines of the items that have one, in their order.
+/// Gives the report and the lines of the items that have one, in their order. Neither lines nor what was judged are kept
+/// in memory, so that it is the items' names alone that many items need more of.
 ///
 /// # Errors
 /// The file cannot be read or written, another run writes it, or it holds results of other settings,
@@ -127,7 +131,7 @@ pub async fn judge_items<I, F, R>(
     run: &JudgeRun,
     items: Vec<JudgeItem<I>>,
     work: F,
-) -> Result<(JudgeReport, Vec<Map<String, Value>>), Error>
+) -> Result<(JudgeReport, ResultLines), Error>
 where
     F: Fn(I) -> R,
     R: Future<Output = Result<Map<String, Value>, Error>>,
@@ -142,29 +146,23 @@ where
     }
     let order: Vec<String> = items.iter().map(|item| item.key.clone()).collect();
     let settings = Settings::of(run)?;
-    let (mut file, earlier) = ResultsFile::open(&run.out)?;
-    let mut known = settings.check(run, earlier)?;
-    settings.write(run)?;
-    // Errors are tried again, so is what was judged in another form, and a line that was cut off must not
-    // be appended to.
     let contents: BTreeMap<&str, &str> = items
         .iter()
         .map(|item| (item.key.as_str(), item.content.as_str()))
         .collect();
-    known.retain(|key, line| {
+    // Errors are tried again, and so is what was judged in another form.
+    let mut file = ResultsFile::open(&run.out, |number, line| {
+        let key = settings.key(run, number, line)?;
         let of = line.get("content").and_then(Value::as_str);
-        let is_current = contents
-            .get(key.as_str())
-            .is_none_or(|now| of == Some(*now));
-        is_current && !line.contains_key("error")
-    });
-    let before: Vec<Map<String, Value>> = known.values().cloned().collect();
-    file.rewrite(&before)?;
+        let is_current = contents.get(key).is_none_or(|now| of == Some(*now));
+        Ok((is_current && !line.contains_key("error")).then(|| key.to_owned()))
+    })?;
+    settings.write(run)?;
 
     let total = items.len();
     let todo: Vec<JudgeItem<I>> = items
         .into_iter()
-        .filter(|item| !known.contains_key(&item.key))
+        .filter(|item| !file.contains(&item.key))
         .collect();
     let mut report = JudgeReport {
         out: run.out.clone(),
@@ -204,7 +202,8 @@ where
         line.insert("key".to_owned(), json!(key));
         line.insert("settings".to_owned(), json!(settings.hash));
         line.insert("content".to_owned(), json!(content));
-        line.extend(identity);
+        let identity = identity.into_iter();
+        line.extend(identity.map(|(name, value)| (name.to_owned(), json!(value))));
         let hopeless = result.as_ref().and_then(|result| result.as_ref().err());
         if let Some((why, way_on)) = hopeless.and_then(|why| Some((why, way_on(why)?))) {
             report.left += 1;
@@ -244,22 +243,15 @@ where
             }
         }
         bill.write(&mut line);
-        file.append(&line)?;
-        known.insert(key, line);
+        file.append(&key, &line)?;
     }
     cx.check(&run.name)?;
 
-    let (mut sorted, mut own) = (Vec::new(), Vec::new());
-    for key in &order {
-        own.extend(known.remove(key));
-    }
-    sorted.extend(known.into_values());
-    sorted.extend(own.iter().cloned());
-    file.rewrite(&sorted)?;
+    let lines = file.sorted(&order)?;
     let place = |key: &str| order.iter().position(|other| other == key);
     report.failed.sort_by_key(|failed| place(&failed.key));
-    report.members = uses(&own);
-    Ok((report, own))
+    report.members = uses(&lines)?;
+    Ok((report, lines))
 }
 
 /// What a person can do about an error that every other item would have, too.
@@ -307,41 +299,32 @@ impl Settings {
         crate::store::write_atomically(&Self::path(run), &text)
     }
 
-    /// The earlier lines by key, if all are of these settings.
-    fn check(
+    /// The key of an earlier line, if it is of these settings.
+    fn key<'a>(
         &self,
         run: &JudgeRun,
-        lines: Vec<Map<String, Value>>,
-    ) -> Result<BTreeMap<String, Map<String, Value>>, Error> {
-        let wrong = |line: usize, what: String| {
+        number: usize,
+        line: &'a Map<String, Value>,
+    ) -> Result<&'a str, Error> {
+        let wrong = |what: String| {
             Error::new(
                 ErrorKind::InvalidInput,
                 "go on with the results",
-                format!("`{}`, line {line}: {what}", run.out.display()),
+                format!("`{}`, line {number}: {what}", run.out.display()),
             )
         };
-        let mut known = BTreeMap::new();
-        for (at, line) in lines.into_iter().enumerate() {
-            let key = line.get("key").and_then(Value::as_str);
-            let key = key.ok_or_else(|| {
-                wrong(
-                    at + 1,
-                    "it has no `key`, so it is no result of this command; write to another file"
-                        .to_owned(),
-                )
-            })?;
-            if line.get("settings").and_then(Value::as_str) != Some(&self.hash) {
-                return Err(wrong(
-                    at + 1,
-                    format!(
-                        "it was made with other settings{}; write to another file, or remove this one",
-                        self.difference(run)
-                    ),
-                ));
-            }
-            known.insert(key.to_owned(), line);
+        let key = line.get("key").and_then(Value::as_str);
+        let key = key.ok_or_else(|| {
+            let what = "it has no `key`, so it is no result of this command; write to another file";
+            wrong(what.to_owned())
+        })?;
+        if line.get("settings").and_then(Value::as_str) != Some(&self.hash) {
+            return Err(wrong(format!(
+                "it was made with other settings{}; write to another file, or remove this one",
+                self.difference(run)
+            )));
         }
-        Ok(known)
+        Ok(key)
     }
 
     /// What differs from the settings that stand beside the results.

@@ -120,9 +120,9 @@ impl Verdicts {
 
     /// The one about a candidate.
     pub(crate) fn of(&self, candidate: &CandidatePatch) -> Option<&StoredVerdict> {
-        let id = candidate.instance.id().ok()?.to_string();
+        let (id, agent) = (&candidate.name.instance_id, &candidate.name.agent);
         let hash = sha256(candidate.patch.as_bytes());
-        self.0.get(&(id, candidate.agent.clone(), hash))
+        self.0.get(&(id.clone(), agent.clone(), hash))
     }
 
     /// Whether a candidate resolves its instance: its own column `resolved`, else the verdict on it. A
