@@ -329,7 +329,7 @@ async fn candidates(args: CandidatesArgs) -> Result<u8, Error> {
     write_atomically(&args.out, lines.as_bytes())?;
     let written = Written {
         out: &args.out,
-        instances: rows.len(),
+        instances: rows.count(),
         patches,
         faults: &faults,
     };
@@ -338,7 +338,7 @@ async fn candidates(args: CandidatesArgs) -> Result<u8, Error> {
         Format::Text => {
             let mut text = format!(
                 "{patches} patches of {} tasks, written to {}\n",
-                rows.len(),
+                rows.count(),
                 args.out.display()
             );
             output::input_faults(&mut text, &faults);
@@ -374,7 +374,7 @@ async fn pack_command(args: PackArgs) -> Result<u8, Error> {
     bench.write(&args.out)?;
     let written = Written {
         out: &args.out,
-        instances: bench.rows.len(),
+        instances: bench.rows.count(),
         patches: bench.patches.len(),
         resolved: bench.patches.iter().filter(|patch| patch.resolved).count(),
         faults: &faults,
