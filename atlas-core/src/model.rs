@@ -78,6 +78,9 @@ pub struct Usage {
     /// Tokens among those read that the server took from a cache, where it tells them. Default: 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
+    /// Tokens among those written that are thoughts, where the server tells them. Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]

@@ -177,6 +177,7 @@ pub(crate) fn add(one: Usage, other: Usage) -> Usage {
             .completion_tokens
             .saturating_add(other.completion_tokens),
         cached_tokens: one.cached_tokens.saturating_add(other.cached_tokens),
+        reasoning_tokens: one.reasoning_tokens.saturating_add(other.reasoning_tokens),
     }
 }
 

@@ -395,7 +395,7 @@ mod tests {
                 usage: Usage {
                     prompt_tokens: 80,
                     completion_tokens: 20,
-                    cached_tokens: 0,
+                    ..Usage::default()
                 },
                 model: "m".to_owned(),
             })

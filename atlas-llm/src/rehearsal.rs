@@ -99,7 +99,7 @@ impl Rehearsal {
         let usage = Usage {
             prompt_tokens: seen.questions.iter().map(|(bytes, _)| tokens(*bytes)).sum(),
             completion_tokens: seen.questions.iter().map(|(_, most)| most).sum(),
-            cached_tokens: 0,
+            ..Usage::default()
         };
         let too_long = self.context_window.map(|window| {
             let long = |(bytes, most): &&(u64, u64)| tokens(*bytes).saturating_add(*most) > window;

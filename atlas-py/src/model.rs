@@ -232,6 +232,8 @@ struct Spent {
     prompt_tokens: u64,
     completion_tokens: u64,
     total_tokens: Option<u64>,
+    cached_tokens: u64,
+    reasoning_tokens: u64,
 }
 
 #[derive(Deserialize)]
@@ -297,7 +299,8 @@ fn completion(answer: &Bound<'_, PyAny>, model: &str) -> Result<Completion, Stri
                 }
                 _ => usage.completion_tokens,
             },
-            cached_tokens: 0,
+            cached_tokens: usage.cached_tokens,
+            reasoning_tokens: usage.reasoning_tokens,
         },
         model: answer.model.unwrap_or_else(|| model.to_owned()),
     })

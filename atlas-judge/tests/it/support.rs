@@ -42,7 +42,7 @@ pub(crate) fn said(text: &str) -> Completion {
         usage: Usage {
             prompt_tokens: 10,
             completion_tokens: 2,
-            cached_tokens: 0,
+            ..Usage::default()
         },
         model: "scripted".to_owned(),
     }

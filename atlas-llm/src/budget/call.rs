@@ -62,6 +62,7 @@ pub(crate) fn account(price: Option<Price>, failed: bool, cost: &Cost) -> Accoun
             account.prompt_tokens = usage.prompt_tokens;
             account.completion_tokens = usage.completion_tokens;
             account.cached_tokens = usage.cached_tokens;
+            account.reasoning_tokens = usage.reasoning_tokens;
         }
         Cost::Estimated(usage) => {
             account.unreported_calls = 1;

@@ -60,6 +60,9 @@ pub struct Account {
     /// Those of the tokens read that came from the server's cache, as it reported them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
+    /// Those of the tokens written that were thoughts, as it reported them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
     /// Calls that may have cost something and reported nothing.
     pub unreported_calls: u64,
     /// Tokens that those calls are held to have read, by estimate.
@@ -83,6 +86,7 @@ impl Account {
         self.prompt_tokens += other.prompt_tokens;
         self.completion_tokens += other.completion_tokens;
         self.cached_tokens += other.cached_tokens;
+        self.reasoning_tokens += other.reasoning_tokens;
         self.unreported_calls += other.unreported_calls;
         self.estimated_prompt_tokens += other.estimated_prompt_tokens;
         self.estimated_completion_tokens += other.estimated_completion_tokens;
@@ -98,6 +102,7 @@ impl Account {
         less(&mut self.prompt_tokens, other.prompt_tokens);
         less(&mut self.completion_tokens, other.completion_tokens);
         less(&mut self.cached_tokens, other.cached_tokens);
+        less(&mut self.reasoning_tokens, other.reasoning_tokens);
         less(&mut self.unreported_calls, other.unreported_calls);
         less(
             &mut self.estimated_prompt_tokens,
@@ -115,6 +120,7 @@ impl Account {
             prompt_tokens: self.prompt_tokens,
             completion_tokens: self.completion_tokens,
             cached_tokens: self.cached_tokens,
+            reasoning_tokens: self.reasoning_tokens,
         }
     }
 
@@ -134,7 +140,7 @@ impl Account {
         let estimated = Usage {
             prompt_tokens: self.estimated_prompt_tokens,
             completion_tokens: self.estimated_completion_tokens,
-            cached_tokens: 0,
+            ..Usage::default()
         };
         Some(price.of(self.usage()) + price.of(estimated))
     }

@@ -112,7 +112,7 @@ pub(crate) fn estimate(request: &CompletionRequest) -> Usage {
     Usage {
         prompt_tokens: u64::try_from((bytes + schema).div_ceil(2)).unwrap_or(u64::MAX),
         completion_tokens: u64::from(request.max_tokens),
-        cached_tokens: 0,
+        ..Usage::default()
     }
 }
 

@@ -340,7 +340,7 @@ impl Purse {
             completion_tokens: estimate
                 .completion_tokens
                 .saturating_add(state.excess.completion_tokens),
-            cached_tokens: 0,
+            ..Usage::default()
         };
         let hold = hold(price, estimate);
         let nothing = Ledger::default();

@@ -22,6 +22,8 @@ pub(super) struct Draft {
     pub(super) completion_tokens: Option<u64>,
     /// Of the tokens read, those from the server's cache.
     pub(super) cached_tokens: Option<u64>,
+    /// Of the tokens written, those of thoughts.
+    pub(super) reasoning_tokens: Option<u64>,
     pub(super) model: Option<String>,
     /// What the model said instead of an answer.
     pub(super) declined: Option<String>,
@@ -34,6 +36,7 @@ impl Draft {
             prompt_tokens: self.prompt_tokens.unwrap_or_default(),
             completion_tokens: self.completion_tokens.unwrap_or_default(),
             cached_tokens: self.cached_tokens.unwrap_or_default(),
+            reasoning_tokens: self.reasoning_tokens.unwrap_or_default(),
         })
     }
 

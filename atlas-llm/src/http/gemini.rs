@@ -63,6 +63,7 @@ pub(super) fn read(event: &Value, draft: &mut Draft) {
         draft.cached_tokens = count(usage, "cachedContentTokenCount").or(draft.cached_tokens);
         let written = count(usage, "candidatesTokenCount");
         let thoughts = count(usage, "thoughtsTokenCount");
+        draft.reasoning_tokens = thoughts.or(draft.reasoning_tokens);
         if written.is_some() || thoughts.is_some() {
             draft.completion_tokens =
                 Some(written.unwrap_or_default() + thoughts.unwrap_or_default());

@@ -88,6 +88,10 @@ pub(super) fn read(event: &Value, draft: &mut Draft) {
             .and_then(|details| count(details, "cached_tokens"))
             .or_else(|| count(usage, "prompt_cache_hit_tokens"))
             .or(draft.cached_tokens);
+        draft.reasoning_tokens = usage
+            .get("completion_tokens_details")
+            .and_then(|details| count(details, "reasoning_tokens"))
+            .or(draft.reasoning_tokens);
     }
     // Of several samples, which only an `extra_body` asks for, the first is the answer.
     let first = |choice: &&Value| count(choice, "index").unwrap_or(0) == 0;

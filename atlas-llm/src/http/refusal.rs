@@ -95,7 +95,7 @@ fn read(status: u16, parsed: &Value, body: &str, logprobs: bool) -> CallFailure 
             completion_tokens: count(usage, "completion_tokens")
                 .or_else(|| count(usage, "output_tokens"))
                 .unwrap_or_default(),
-            cached_tokens: 0,
+            ..Usage::default()
         })
     });
     failure

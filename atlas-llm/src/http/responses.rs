@@ -69,6 +69,10 @@ fn read_whole(response: &Value, draft: &mut Draft) {
         draft.cached_tokens = details
             .and_then(|details| count(details, "cached_tokens"))
             .or(draft.cached_tokens);
+        draft.reasoning_tokens = usage
+            .get("output_tokens_details")
+            .and_then(|details| count(details, "reasoning_tokens"))
+            .or(draft.reasoning_tokens);
     }
     draft.finish = match text(response, "status") {
         Some("completed") => Some("stop".to_owned()),

@@ -104,7 +104,7 @@ impl LanguageModel for Noise {
             usage: Usage {
                 prompt_tokens: count(read.div_ceil(4)).max(1),
                 completion_tokens: count(pieces.len()),
-                cached_tokens: 0,
+                ..Usage::default()
             },
             model: self.name.clone(),
         })

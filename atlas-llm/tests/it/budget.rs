@@ -92,7 +92,7 @@ async fn calls_side_by_side_cannot_overdraw() {
         let usage = Usage {
             prompt_tokens: 100 * count,
             completion_tokens: 20 * count,
-            cached_tokens: 0,
+            ..Usage::default()
         };
         assert_eq!(ledger.usage(), usage);
         assert_eq!(ledger.tokens(), 120 * count);

@@ -135,7 +135,7 @@ async fn a_failed_call_that_reports_its_usage_is_paid_for() {
     let expected = Usage {
         prompt_tokens: 47,
         completion_tokens: 5,
-        cached_tokens: 0,
+        ..Usage::default()
     };
     assert_eq!(seen.answer.unwrap().usage, expected);
 }

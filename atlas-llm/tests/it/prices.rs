@@ -132,6 +132,7 @@ async fn spent(body: Value, price: Option<Price>) -> atlas_llm::Ledger {
 async fn cached_tokens_cost_what_they_cost_and_unknown_prices_are_no_zero() {
     let mut body = crate::support::answer("fine", 1000, 100);
     body["usage"]["prompt_tokens_details"] = json!({"cached_tokens": 600});
+    body["usage"]["completion_tokens_details"] = json!({"reasoning_tokens": 70});
     let price = |cached_input| {
         Some(Price {
             input: 10.0,
@@ -148,6 +149,7 @@ async fn cached_tokens_cost_what_they_cost_and_unknown_prices_are_no_zero() {
     };
     let ledger = spent(body.clone(), price(Some(1.0))).await;
     assert_eq!(ledger.models["m"].cached_tokens, 600);
+    assert_eq!(ledger.models["m"].reasoning_tokens, 70);
     near(&ledger, (400.0 * 10.0 + 600.0 + 100.0 * 20.0) / 1e6);
     near(
         &spent(body.clone(), price(None)).await,

@@ -259,6 +259,7 @@ async fn gemini_gives_tokens_or_their_mean() {
         (done.usage.prompt_tokens, done.usage.completion_tokens),
         (8, 31)
     );
+    assert_eq!(done.usage.reasoning_tokens, 30);
     assert_eq!(sent.url.path(), "/v1beta/models/m:generateContent");
     assert_eq!(sent.url.query(), None);
     assert_eq!(header(&sent, "x-goog-api-key"), std::env::var(KEY).unwrap());

@@ -85,7 +85,7 @@ async fn a_question_and_its_answer_have_the_shape_of_the_api() {
     // Reasoning is among what is written.
     let account = purse.ledger().models["m"];
     assert_eq!((account.prompt_tokens, account.completion_tokens), (70, 30));
-    assert_eq!(account.cached_tokens, 64);
+    assert_eq!((account.cached_tokens, account.reasoning_tokens), (64, 25));
 }
 
 #[tokio::test]

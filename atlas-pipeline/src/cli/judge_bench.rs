@@ -374,7 +374,7 @@ async fn pack_command(args: PackArgs) -> Result<u8, Error> {
     bench.write(&args.out)?;
     let written = Written {
         out: &args.out,
-        instances: bench.rows.count(),
+        instances: bench.rows.len(),
         patches: bench.patches.len(),
         resolved: bench.patches.iter().filter(|patch| patch.resolved).count(),
         faults: &faults,

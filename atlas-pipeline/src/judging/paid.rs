@@ -7,13 +7,13 @@ use atlas_llm::Price;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 tokio::task_local! {
     static ITEM: Arc<Mutex<Bill>>;
 }
 
-/// What was asked for one item, member by member: calls that were answered, with their tokens as reported. (No time: the
-/// same answers make the same lines.)
+/// What was asked for one item, member by member: calls that were answered, with their tokens as reported.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bill {
     members: BTreeMap<String, Account>,
@@ -31,24 +31,30 @@ struct Account {
 struct Answers {
     calls: u64,
     usage: Usage,
+    time: Duration,
 }
 
 impl Answers {
-    fn add(&mut self, usage: Usage) {
+    fn add(&mut self, usage: Usage, time: Duration) {
         self.calls += 1;
         self.usage.prompt_tokens += usage.prompt_tokens;
         self.usage.completion_tokens += usage.completion_tokens;
         self.usage.cached_tokens += usage.cached_tokens;
+        self.usage.reasoning_tokens += usage.reasoning_tokens;
+        self.time += time;
     }
 
+    /// The rest, which took no time worth telling.
     fn without(self, other: Self) -> Self {
         let (all, less) = (self.usage, other.usage);
         Self {
+            time: Duration::ZERO,
             calls: self.calls.saturating_sub(other.calls),
             usage: Usage {
                 prompt_tokens: all.prompt_tokens.saturating_sub(less.prompt_tokens),
                 completion_tokens: all.completion_tokens.saturating_sub(less.completion_tokens),
                 cached_tokens: all.cached_tokens.saturating_sub(less.cached_tokens),
+                reasoning_tokens: all.reasoning_tokens.saturating_sub(less.reasoning_tokens),
             },
         }
     }
@@ -58,6 +64,9 @@ impl Answers {
             calls: self.calls,
             prompt_tokens: self.usage.prompt_tokens,
             completion_tokens: self.usage.completion_tokens,
+            cached_tokens: self.usage.cached_tokens,
+            reasoning_tokens: self.usage.reasoning_tokens,
+            seconds: (self.time.as_secs_f64() * 1000.0).round() / 1000.0,
             money: match self.calls {
                 0 => Some(0.0),
                 _ => price.map(|price| price.of(self.usage)),
@@ -134,6 +143,7 @@ impl<M: LanguageModel> LanguageModel for Metered<M> {
         cx: &RunContext,
         request: &CompletionRequest,
     ) -> Result<Completion, Error> {
+        let asked = Instant::now();
         let answer = self.inner.complete(cx, request).await?;
         let add = |item: &Arc<Mutex<Bill>>| {
             let mut bill = item.lock().unwrap_or_else(PoisonError::into_inner);
@@ -144,7 +154,7 @@ impl<M: LanguageModel> LanguageModel for Metered<M> {
             } else {
                 &mut account.answered
             };
-            answers.add(answer.usage);
+            answers.add(answer.usage, asked.elapsed());
         };
         // Outside of a run over items nobody asks.
         let _ = ITEM.try_with(add);

@@ -76,6 +76,42 @@ fn a_refused_parameter_is_left_out() {
     assert!(done.stderr().contains("temperature"), "{}", done.stderr());
 }
 
+/// What single items cost stands in their lines, down to what the server says of its cache and of thoughts.
+#[test]
+fn a_line_says_what_its_item_cost() {
+    const WAIT: Duration = Duration::from_millis(30);
+    let (place, _) = place(
+        "price = { input = 10.0, cached_input = 1.0, output = 100.0 }",
+        |_, _| {
+            std::thread::sleep(WAIT);
+            let mut answer: Value = serde_json::from_str(&word_of_api("success")).unwrap();
+            answer["usage"] = json!({
+                "prompt_tokens": 40, "prompt_tokens_details": {"cached_tokens": 30},
+                "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 8},
+            });
+            response(200, "", &answer.to_string())
+        },
+    );
+    assert_eq!(abstain(&place, &[]).code(), 0);
+    for line in lines(&place, "a.jsonl") {
+        let mut paid = line["paid"].clone();
+        let seconds = paid.as_object_mut().unwrap().remove("seconds");
+        let money = (10.0 * 10.0 + 30.0 * 1.0 + 9.0 * 100.0) / 1e6;
+        assert_eq!(
+            paid,
+            json!({"calls": 1, "prompt_tokens": 40, "completion_tokens": 9, "cached_tokens": 30,
+                "reasoning_tokens": 8, "money": money})
+        );
+        assert!(seconds.unwrap().as_f64().unwrap() >= WAIT.as_secs_f64());
+    }
+    // Answers that are kept cost no time.
+    std::fs::remove_file(place.path("a.jsonl")).unwrap();
+    assert_eq!(abstain(&place, &[]).code(), 0);
+    let line = &lines(&place, "a.jsonl")[0];
+    assert_eq!(line["kept"]["reasoning_tokens"], 8);
+    assert!(line.get("paid").is_none() && line["kept"].get("seconds").is_none());
+}
+
 #[test]
 fn thoughts_are_no_answer() {
     let (place, asked) = place("", |_, _| {

@@ -1922,7 +1922,7 @@ def abstain(
     `role` and `content`; `options` are `max_tokens`, `temperature`, `seed`, `top_logprobs` and
     `json_schema`. A dict has `text` and, as far as they are known, `logprobs` (the list that OpenAI's API
     gives for the tokens of an answer), `avg_logprob` (nats), `finish_reason` ('stop', 'length'), `usage`
-    (`prompt_tokens`, `completion_tokens`) and `model`. Its attribute `name` tells it from others.
+    (`prompt_tokens`, `completion_tokens`, and of these `cached_tokens` and `reasoning_tokens`) and `model`. Its attribute `name` tells it from others.
 
     `budget` limits what the run may spend, as 'calls=100,tokens=2M,money=1.50,time=10m'; what is left over
     waits for the next run. `total_budget` limits what all runs that write to `out` spend together, without time.

@@ -13,9 +13,28 @@ pub struct Cost {
     pub prompt_tokens: u64,
     /// Tokens written.
     pub completion_tokens: u64,
+    /// Those of the tokens read that came from the server's cache. Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
+    /// Those of the tokens written that were thoughts. Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
+    /// Seconds that the calls took, one after the other, waiting for the server's limits included. Default: 0.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub seconds: f64,
     /// Money, by the models' prices; null where one is unknown.
     #[serde(default)]
     pub money: Option<f64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_nothing(seconds: &f64) -> bool {
+    *seconds <= 0.0
 }
 
 impl Default for Cost {
@@ -25,6 +44,9 @@ impl Default for Cost {
             calls: 0,
             prompt_tokens: 0,
             completion_tokens: 0,
+            cached_tokens: 0,
+            reasoning_tokens: 0,
+            seconds: 0.0,
             money: Some(0.0),
         }
     }
@@ -35,6 +57,9 @@ impl AddAssign for Cost {
         self.calls += other.calls;
         self.prompt_tokens += other.prompt_tokens;
         self.completion_tokens += other.completion_tokens;
+        self.cached_tokens += other.cached_tokens;
+        self.reasoning_tokens += other.reasoning_tokens;
+        self.seconds += other.seconds;
         // Who was not asked costs nothing, whatever its price.
         self.money = match (self.calls == other.calls, other.calls) {
             (_, 0) => self.money,
@@ -54,6 +79,9 @@ impl Cost {
             calls: of(self.calls),
             prompt_tokens: of(self.prompt_tokens),
             completion_tokens: of(self.completion_tokens),
+            cached_tokens: of(self.cached_tokens),
+            reasoning_tokens: of(self.reasoning_tokens),
+            seconds: self.seconds * share,
             money: self.money.map(|money| money * share),
         }
     }
