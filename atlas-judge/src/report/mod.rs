@@ -59,6 +59,16 @@ pub fn policies_report_with(analysis: &Analysis, title: &str, tables: &[PageTabl
         }
         page.close_section(false);
     }
+    if let Some(table) = differences(&analysis.critic_differences) {
+        page.open_section("Critics against each other", false);
+        page.figure(
+            figures::CRITIC_DIFFERENCES,
+            figures::PAIRED_CRITICS,
+            Err(""),
+            &[table],
+        );
+        page.close_section(false);
+    }
     cascade::costs(&mut page, analysis);
     for (at, set) in analysis.policies.iter().enumerate() {
         // Agent by agent comes folded: it is the same again in parts.

@@ -1,8 +1,8 @@
 //! Results files: what is read, what is refused, and the tables that follow.
 
 use atlas_judge::metrics::analysis::{
-    Analysis, AnalysisOptions, CalibrationAnalysis, Population, analyse, analyse_calibrated_on,
-    calibration_half,
+    Analysis, AnalysisOptions, CalibrationAnalysis, Change, Population, analyse,
+    analyse_calibrated_on, calibration_half,
 };
 use atlas_judge::metrics::results::{Results, ResultsReader, read_results};
 use atlas_judge::metrics::{BeyondRuns, CalibrationMethod, Calibrator, Confusion, Reliability};
@@ -925,4 +925,50 @@ fn policies_are_compared_over_what_both_judge() {
     assert_eq!((pair.a.as_str(), pair.patches), ("a: validation", 10));
     assert!(close(pair.precision.map(|change| change.difference), 0.5));
     assert!(close(pair.recall.map(|change| change.difference), 0.6));
+}
+
+#[test]
+fn critics_are_compared_patch_by_patch_and_test_by_test() {
+    let said = |variant: &str, tests: Value| json!({"variant": variant, "tests": tests});
+    let test =
+        |id: &str, predicted: bool| json!({"id": id, "predicted": predicted, "confidence": 90});
+    // `a` sees both tests of each patch, `b` the first alone of the second patch.
+    let row = |at: usize, critic: Value| {
+        json!({"instance_id": format!("i{at}"), "agent": "m", "patch_id": "p", "resolved": at == 0, "critic": critic,
+            "tests": [{"id": "t", "passed": true}, {"id": "u", "passed": at == 0}]})
+    };
+    let rows = [
+        row(0, said("a", json!([test("t", true), test("u", false)]))),
+        row(1, said("a", json!([test("t", true), test("u", true)]))),
+        row(0, said("b", json!([test("t", true), test("u", true)]))),
+        row(1, said("b", json!([test("t", false)]))),
+    ];
+    let found = analysed(&rows, &AnalysisOptions::default());
+    let [patches, tests] = found.critic_differences.as_slice() else {
+        panic!("{:?}", found.critic_differences);
+    };
+    let of = |change: Option<Change>| change.map(|change| change.difference);
+    // `a` says that the wrong patch passes alone, `b` that the right one does.
+    assert_eq!((patches.patches, patches.tests), (2, 0));
+    assert!(close(of(patches.accuracy), 1.0) && close(of(patches.success_at_1), 1.0));
+    // Of three tests that both saw `a` is right about two, `b` about two; of the three that pass, one is missed by each.
+    assert_eq!((tests.patches, tests.tests, tests.bugs), (2, 3, 2));
+    assert!(close(of(tests.accuracy), 0.0) && close(of(tests.recall), 0.0));
+    assert_eq!(tests.success_at_1, None);
+    let text = found.to_markdown();
+    assert!(text.contains("| b − a | 2 | 2 | – | +100.0 |"), "{text}");
+    assert!(text.contains("| b − a | 2 | 2 | 3 | 0.0 |"), "{text}");
+    // The same critic of two judges.
+    let options = AnalysisOptions::default();
+    let of_judge = |at: usize| {
+        let mut rows = rows[at..at + 2].to_vec();
+        rows.iter_mut()
+            .for_each(|row| row["critic"]["variant"] = json!("v"));
+        analysed(&rows, &options)
+    };
+    let both = vec![("x".to_owned(), of_judge(0)), ("y".to_owned(), of_judge(2))];
+    let both = Analysis::beside(both, &options);
+    let pair = &both.critic_differences[0];
+    assert_eq!((pair.a.as_str(), pair.b.as_str()), ("x: v", "y: v"));
+    assert!(close(of(pair.accuracy), 1.0));
 }

@@ -928,6 +928,59 @@ def critic(variant, patches, options):
     }
 
 
+def critic_differences(patches, variants, options):
+    """Each two critics over the patches, then the tests, that both judge, after the rule."""
+
+    def words(variant, single):
+        found = {}
+        for patch in patches:
+            if variant not in patch["critics"]:
+                continue
+            judged = Judged(patch, patch["critics"][variant], options)
+            passes = all(test[2] for test in judged.tests)
+            if single:
+                for test, (end, _, ruled, _) in zip(patch["critics"][variant]["tests"], judged.tests):
+                    if end is not None:
+                        found[id(patch), test["id"]] = patch, end, ruled
+            elif judged.tests and not (passes and judged.unseen):
+                found[id(patch)] = patch, patch["resolved"], passes
+        return found
+
+    def reached(of, said):
+        counts = confusion((end, passes) for (_, end, _), passes in zip(of, said))
+        shown = grouped(
+            (item for item, passes in zip(of, said) if passes), lambda item: item[0]["bug"]
+        )
+        return {
+            "precision": share(counts["tp"], counts["tp"] + counts["fp"]),
+            "recall": share(counts["tp"], counts["tp"] + counts["fn"]),
+            "accuracy": share(counts["tp"] + counts["tn"], len(of)),
+            "success_at_1": mean(mean(item[1] for item in of) for of in shown.values()),
+        }
+
+    found = []
+    for b, of_b in enumerate(variants):
+        for of_a in variants[:b]:
+            for single in (False, True):
+                both = [words(variant, single) for variant in (of_a, of_b)]
+                keys = [key for key in both[0] if key in both[1]]
+                if not keys:
+                    continue
+                items = [both[0][key] for key in keys]
+                values = [reached(items, [words[key][2] for key in keys]) for words in both]
+                line = {
+                    "a": of_a,
+                    "b": of_b,
+                    "bugs": len({item[0]["bug"] for item in items}),
+                    "patches": len({id(item[0]) for item in items}),
+                    **{name: difference(values[0][name], values[1][name]) for name in values[0]},
+                }
+                if single:
+                    line |= {"tests": len(keys), "success_at_1": None}
+                found.append(line)
+    return found
+
+
 def sizes(patches, field):
     named = [patch for patch in patches if field in patch]
     return {name: len(of) for name, of in grouped(named, lambda patch: patch[field]).items()}
@@ -966,6 +1019,8 @@ def main():
         "critics": [critic(variant, patches, options) for variant in variants],
         "progress": progress(patches, variants, options),
     }
+    if compared_critics := critic_differences(patches, variants, options):
+        found["critic_differences"] = compared_critics
     print(json.dumps(found, indent=1, default=float, sort_keys=True))
 
 

@@ -3,6 +3,7 @@
 use super::calibration::{self, CalibrationAnalysis, Other, Scored};
 use super::lengths::{LengthBin, by_length};
 use super::order::{AgentOrder, orders, standing};
+use super::paired::{CriticWord, PatchKey};
 use super::{AnalysisOptions, Bugs};
 use crate::metrics::results::{CandidateResult, CriticResult};
 use crate::metrics::{
@@ -64,6 +65,8 @@ pub struct CriticAnalysis {
     /// Confidences, as shares of 100, against predictions that came true, test by test. The word on a patch as a whole is
     /// one of them. Absent where no test's end is known, or where all confidences are 0, as a baseline's.
     pub calibration: Option<CalibrationAnalysis>,
+    #[serde(skip)]
+    pub(super) words: Vec<CriticWord>,
 }
 
 /// A critic's own score, patch by patch.
@@ -261,6 +264,7 @@ struct Collector {
     rates: Vec<(f64, f64)>,
     agents: BTreeMap<String, OfAgent>,
     rhos: Vec<Option<f64>>,
+    words: Vec<CriticWord>,
 }
 
 impl Collector {
@@ -336,6 +340,12 @@ impl Collector {
         agent.patches += 1;
         // One test that fails is enough; that all pass, nobody knows who has not seen all.
         let mut open = 0;
+        let is_open = ruled.build_success && said.unseen > 0;
+        let mut word = CriticWord {
+            key: PatchKey::of(patch),
+            whole: (!is_open).then_some(ruled.build_success),
+            tests: Vec::new(),
+        };
         for (counts, passes) in [
             (&mut self.r#macro, plain.build_success),
             (&mut self.macro_with_rule, ruled.build_success),
@@ -366,8 +376,11 @@ impl Collector {
             actual += u64::from(*passed);
             self.micro.add(*passed, plain.passes[at]);
             self.micro_with_rule.add(*passed, ruled.passes[at]);
+            let test = CriticWord::hash(&test.id);
+            word.tests.push((test, *passed, ruled.passes[at]));
             agent.micro.add(*passed, plain.passes[at]);
         }
+        self.words.push(word);
         let (Some(predicted), Some(actual)) = (m::share(predicted, known), m::share(actual, known))
         else {
             return;
@@ -386,6 +399,7 @@ impl Collector {
         }
         CriticAnalysis {
             variant: variant.to_owned(),
+            words: self.words,
             patches: self.patches,
             empty: self.empty,
             undecided: self.undecided,

@@ -142,6 +142,9 @@ pub struct Analysis {
     pub differences: Vec<PairedDifference>,
     /// Critics, by variant.
     pub critics: Vec<CriticAnalysis>,
+    /// Each two critics, or the same critics of two judges: patches, then single tests; empty where there is one alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub critic_differences: Vec<PairedDifference>,
     /// What the review and the critics cost beside how good they are; empty where no line tells.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<CostAnalysis>,
@@ -168,6 +171,7 @@ impl Analysis {
             policies: Vec::new(),
             differences: Vec::new(),
             critics: Vec::new(),
+            critic_differences: Vec::new(),
             costs: Vec::new(),
             cascades: Vec::new(),
             progress: Vec::new(),
@@ -180,6 +184,8 @@ impl Analysis {
                     let found = paired::between((a, b), one, other, options);
                     all.differences.extend(found);
                 }
+                let found = paired::critics_between((a, b), &of_a.critics, &of_b.critics, options);
+                all.critic_differences.extend(found);
             }
         }
         let patches = |part: &Self| part.agents.clone();
@@ -334,6 +340,7 @@ fn analyse_both(
         costs: costs::analyse(&by_instance, analysed.first(), &critics),
         policies: analysed,
         differences: Vec::new(),
+        critic_differences: paired::critics(&critics, options),
         critics,
         cascades: Vec::new(),
         progress: progress::analyse(&by_instance, options),

@@ -296,14 +296,7 @@ pub(super) fn analyse(
         score: score_source.map(|source| scores::score(bugs, other, &source, options)),
         differences: Vec::new(),
         table_ks: options.table_ks.clone(),
-        keys: patches()
-            .map(|patch| PatchKey {
-                instance: patch.instance_id.clone(),
-                agent: patch.agent.clone(),
-                patch: patch.patch_id.clone(),
-                resolved: patch.resolved,
-            })
-            .collect(),
+        keys: patches().map(|patch| PatchKey::of(patch)).collect(),
         notes,
     })
 }

@@ -117,8 +117,10 @@ impl Analysis {
         for table in self.cost_tables().iter().chain(&self.cascade_tables()) {
             table.markdown(&mut text);
         }
-        if let Some(table) = differences(&self.differences) {
-            table.markdown(&mut text);
+        for pairs in [&self.differences, &self.critic_differences] {
+            if let Some(table) = differences(pairs) {
+                table.markdown(&mut text);
+            }
         }
         for set in &self.policies {
             let _ = write!(

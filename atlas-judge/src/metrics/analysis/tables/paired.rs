@@ -1,14 +1,14 @@
-//! Differences of policies.
+//! Differences of policies and critics.
 
 use super::Table;
 use crate::metrics::analysis::{Change, PairedDifference};
 
 /// What each second policy has more than the first, in points of percent; none without pairs.
 pub(crate) fn differences(pairs: &[PairedDifference]) -> Option<Table> {
-    let mut table = Table::new(&[
-        "Difference, in points",
-        "Tasks",
-        "Patches",
+    let has_tests = pairs.iter().any(|pair| pair.tests > 0);
+    let mut head = vec!["Difference, in points", "Tasks", "Patches"];
+    head.extend(has_tests.then_some("Tests"));
+    head.extend([
         "Precision",
         "95 %",
         "Recall",
@@ -18,12 +18,18 @@ pub(crate) fn differences(pairs: &[PairedDifference]) -> Option<Table> {
         "Success @1",
         "95 %",
     ]);
+    let mut table = Table::new(&head);
     for pair in pairs {
         let mut cells = vec![
             format!("{} − {}", pair.b, pair.a),
             pair.bugs.to_string(),
             pair.patches.to_string(),
         ];
+        let tests = || match pair.tests {
+            0 => "–".to_owned(),
+            tests => tests.to_string(),
+        };
+        cells.extend(has_tests.then(tests));
         for change in [
             pair.precision,
             pair.recall,
