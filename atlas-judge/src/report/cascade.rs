@@ -38,8 +38,8 @@ fn drawn(curve: &CascadeCurve) -> Result<Chart, &'static str> {
     points.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     let most = points.last().ok_or("No cascade shows a patch.")?.0;
     let unit = match curve.prices() {
-        (true, _) => "money a patch",
-        (_, true) => "tokens a patch",
+        (true, _) => "money each",
+        (_, true) => "tokens each",
         _ => "share of patches that the second judge is asked about",
     };
     let mut chart = Chart::new(amounts(unit, most), Axis::share("precision", 1.0));

@@ -572,7 +572,7 @@ fn costs_stand_beside_quality_in_tables_and_pages() {
     let page = policies_report(&all, "t");
     for part in [
         "<h2>Costs</h2>",
-        "money a patch",
+        "money each",
         "bands of doubt",
         "1 cheap alone",
     ] {

@@ -2,7 +2,7 @@
 
 use atlas_judge::metrics::analysis::{
     Analysis, AnalysisOptions, CalibrationAnalysis, Change, Population, analyse,
-    analyse_calibrated_on, calibration_half,
+    analyse_calibrated_on, calibration_half, cascade_curves,
 };
 use atlas_judge::metrics::results::{Results, ResultsReader, read_results};
 use atlas_judge::metrics::{BeyondRuns, CalibrationMethod, Calibrator, Confusion, Reliability};
@@ -955,15 +955,16 @@ fn critics_are_compared_patch_by_patch_and_test_by_test() {
     assert_eq!((tests.patches, tests.tests, tests.bugs), (2, 3, 2));
     assert!(close(of(tests.accuracy), 0.0) && close(of(tests.recall), 0.0));
     assert_eq!(tests.success_at_1, None);
-    let text = found.to_markdown();
-    assert!(text.contains("| b − a | 2 | 2 | – | +100.0 |"), "{text}");
-    assert!(text.contains("| b − a | 2 | 2 | 3 | 0.0 |"), "{text}");
+    let page = found.to_markdown();
+    assert!(page.contains("| b − a | 2 | 2 | – | +100.0 |"), "{page}");
+    assert!(page.contains("| b − a | 2 | 2 | 3 | 0.0 |"), "{page}");
     // The same critic of two judges.
     let options = AnalysisOptions::default();
     let of_judge = |at: usize| {
         let mut rows = rows[at..at + 2].to_vec();
-        rows.iter_mut()
-            .for_each(|row| row["critic"]["variant"] = json!("v"));
+        for row in &mut rows {
+            row["critic"]["variant"] = json!("v");
+        }
         analysed(&rows, &options)
     };
     let both = vec![("x".to_owned(), of_judge(0)), ("y".to_owned(), of_judge(2))];
@@ -971,4 +972,92 @@ fn critics_are_compared_patch_by_patch_and_test_by_test() {
     let pair = &both.critic_differences[0];
     assert_eq!((pair.a.as_str(), pair.b.as_str()), ("x: v", "y: v"));
     assert!(close(of(pair.accuracy), 1.0));
+}
+
+/// What `atlas abstain` writes is about tasks: it counts for each of their patches.
+#[test]
+fn an_abstention_policys_own_lines_are_read() {
+    let truth = |task: &str, patch: &str, resolved: bool| line(task, patch, resolved, json!({}));
+    let said = |task: &str, probability: f64, calls: u64| {
+        json!({"key": task, "instance_id": task, "judgement": {"label": "attempt"},
+            "abstention": {"probability": probability, "source": "s", "attempt": probability >= 0.5, "tau": 0.5},
+            "paid": {"calls": calls, "prompt_tokens": 10 * calls, "completion_tokens": calls, "money": 0.25}})
+    };
+    let failed = json!({"key": "d", "instance_id": "d", "error": {"kind": "io", "message": "no"}});
+    let rows = [
+        truth("a", "1", true),
+        truth("a", "2", false),
+        truth("b", "1", false),
+        truth("d", "1", false),
+        said("a", 0.9, 1),
+        said("b", 0.2, 3),
+        // Of no patch that is known.
+        said("c", 0.2, 9),
+        failed,
+    ];
+    let options = AnalysisOptions::default();
+    let found = analysed(&rows, &options);
+    let policy = found.policies[0].policies.iter();
+    let policy = policy
+        .into_iter()
+        .find(|row| row.name == "abstention")
+        .unwrap();
+    assert!(close(policy.precision, 0.5) && close(policy.recall, 1.0));
+    let cost = &found.costs[0];
+    assert_eq!(
+        (cost.name.as_str(), cost.items, cost.total.calls),
+        ("abstention", 2, 4)
+    );
+    assert!(close(cost.mean.money, 0.25) && close(cost.precision, 0.5));
+    // A line of the patch's own goes before.
+    let mut own = rows.to_vec();
+    own[0]["abstention"] = json!({"probability": 0.1, "source": "s"});
+    let results = read(&lines(&own)).unwrap();
+    let probability = |at: usize| {
+        results.candidates[at]
+            .abstention
+            .as_ref()
+            .map(|said| said.probability)
+    };
+    assert_eq!(
+        [probability(0), probability(1), probability(3)],
+        [Some(0.1), Some(0.9), None]
+    );
+    // Two judges as a cascade: the second one is asked about `b` alone.
+    let dear = |at: usize, probability: f64| {
+        let mut row = rows[at].clone();
+        row["abstention"]["probability"] = json!(probability);
+        row["paid"]["money"] = json!(1.0);
+        row
+    };
+    let mut others = rows.to_vec();
+    (others[4], others[5]) = (dear(4, 0.8), dear(5, 0.6));
+    let of = |rows: &[Value]| read(&lines(rows)).unwrap();
+    let curves = cascade_curves(("x", &of(&rows)), ("y", &of(&others)), 0.5, &options).unwrap();
+    let [curve] = curves.as_slice() else {
+        panic!("{curves:?}");
+    };
+    assert_eq!(
+        (curve.of.as_str(), curve.items, curve.left_out),
+        ("abstention", 2, 1)
+    );
+    let point = curve
+        .points
+        .iter()
+        .find(|point| point.band == Some([0.0, 0.5]))
+        .unwrap();
+    assert_eq!((point.asked, point.shown), (1, 3));
+    assert!(
+        close(point.precision, 1.0 / 3.0) && close(point.cost.money, (0.25 + 0.25 + 1.0) / 2.0)
+    );
+    // What contradicts itself, and what is about no task, is refused.
+    let mut rows = rows.to_vec();
+    rows.push(said("a", 0.8, 1));
+    let why = read(&lines(&rows)).unwrap_err();
+    assert!(
+        why.contains("line 9, field `abstention`: says something else of this task than line 5"),
+        "{why}"
+    );
+    let why = read(r#"{"instance_id": "a", "validation": {"accepted": true, "source": "x"}}"#);
+    assert!(why.unwrap_err().contains("missing field `patch_id`"));
 }

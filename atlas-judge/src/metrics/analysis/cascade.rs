@@ -2,7 +2,7 @@
 
 use super::costs::{MeanCost, amount};
 use super::tables::Table;
-use super::{Analysis, AnalysisOptions, decimal};
+use super::{Analysis, AnalysisOptions, by_instance, decimal};
 use crate::ensemble::{Band, Ensemble, EnsembleRule, Member, NumberOf, Opinion, Word};
 use crate::metrics::results::{CandidateResult, Cost, Results};
 use crate::metrics::{
@@ -20,11 +20,11 @@ pub struct CascadeCurve {
     pub first: String,
     /// The judge that is asked in doubt.
     pub second: String,
-    /// `review`, or the critics' variant.
+    /// `abstention`, `review`, or the critics' variant.
     pub of: String,
-    /// Patches that both judged. All numbers are about these.
+    /// Patches that both judged, of abstention tasks. All numbers are about these.
     pub items: u64,
-    /// Patches that one of them alone judged, or without a number.
+    /// Those that one of them alone judged, or without a number.
     pub left_out: u64,
     /// Either judge alone, then the bands; of those that ask the second judge about the same, the narrowest.
     pub points: Vec<CascadePoint>,
@@ -38,7 +38,7 @@ pub struct CascadePoint {
     /// Which judge, where it is one alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone: Option<String>,
-    /// Patches that the second judge was asked about.
+    /// Patches, of abstention tasks, that the second judge was asked about.
     pub asked: u64,
     /// Their share of all.
     pub asked_share: Option<f64>,
@@ -50,17 +50,18 @@ pub struct CascadePoint {
     pub recall: Option<f64>,
     /// Filtered success@1.
     pub success_at_1: Option<f64>,
-    /// What a patch costs on average; none where a line does not tell.
+    /// What a patch, of abstention a task, costs on average; none where a line does not tell.
     pub cost: MeanCost,
     /// No other point is as cheap, as precise and has as much recall, and better in one of them. Cheap is by money, where
     /// that is unknown by tokens, else by the share that the second judge is asked about.
     pub is_best: bool,
 }
 
-/// A patch that both judges judged.
+/// A patch that both judges judged, or a task.
 struct Item<'a> {
     instance: &'a str,
-    resolved: bool,
+    /// Whether the patch resolves its task; of a task, each of its patches.
+    resolved: Vec<bool>,
     /// Single words that must all be yes: of a review one, of a critic its tests.
     words: Vec<[Said; 2]>,
     /// Tests that a critic was not shown: a patch that passes all others is undecided.
@@ -75,7 +76,7 @@ struct Said {
     verdict: bool,
 }
 
-/// The curves of two judges: of their reviews, and of each critic that both have.
+/// The curves of two judges: of their abstention policies, of their reviews, and of each critic that both have.
 ///
 /// # Errors
 /// [`TooFewRuns`], with [`BeyondRuns::Error`](super::super::BeyondRuns::Error) only.
@@ -106,6 +107,17 @@ pub fn cascade_curves(
         .collect();
     let judges: Vec<Option<String>> = [vec![None], shared].concat();
     let mut curves = Vec::new();
+    let (items, left_out) = tasks(of_first, of_second, options.tau);
+    if !items.is_empty() {
+        curves.push(CascadeCurve {
+            first: first.to_owned(),
+            second: second.to_owned(),
+            of: "abstention".to_owned(),
+            items: items.len() as u64,
+            left_out,
+            points: points([first, second], &items, step, options)?,
+        });
+    }
     for judge in judges {
         let judge = judge.as_deref();
         let (mut items, mut left_out) = (Vec::new(), 0);
@@ -131,6 +143,36 @@ pub fn cascade_curves(
     Ok(curves)
 }
 
+/// The tasks that both abstention policies judged, and how many one of them did not.
+fn tasks<'a>(first: &'a Results, second: &Results, tau: f64) -> (Vec<Item<'a>>, u64) {
+    let of_second = by_instance(second.candidates.iter());
+    let said = |patch: &CandidateResult| {
+        let probability = patch.abstention.as_ref()?.probability;
+        Some(Said {
+            word: opinion(probability >= tau, probability, NumberOf::Yes),
+            verdict: probability >= tau,
+        })
+    };
+    let (mut found, mut left_out) = (Vec::new(), 0);
+    for (instance, patches) in by_instance(first.candidates.iter()) {
+        let other = of_second.get(instance).and_then(|patches| patches.first());
+        let words = patches.first().zip(other);
+        let words = words.and_then(|(one, other)| Some([said(one)?, said(other)?]));
+        let Some(words) = words else {
+            left_out += 1;
+            continue;
+        };
+        found.push(Item {
+            instance,
+            resolved: patches.iter().map(|patch| patch.resolved).collect(),
+            words: vec![words],
+            unseen: false,
+            costs: [first, second].map(|of| of.abstentions.get(instance)?.cost),
+        });
+    }
+    (found, left_out)
+}
+
 fn item<'a>(
     first: &'a CandidateResult,
     second: &CandidateResult,
@@ -139,7 +181,7 @@ fn item<'a>(
 ) -> Option<Item<'a>> {
     let mut item = Item {
         instance: &first.instance_id,
-        resolved: first.resolved,
+        resolved: vec![first.resolved],
         words: Vec::new(),
         unseen: false,
         costs: [first, second].map(|patch| {
@@ -298,15 +340,17 @@ fn point(
         if shown && item.unseen {
             continue;
         }
-        counts.add(item.resolved, shown);
         let bug = bugs.entry(item.instance).or_insert_with(|| BugRuns {
             attempt: true,
             runs: Vec::new(),
         });
-        bug.runs.push(Run {
-            success: item.resolved,
-            accepted: shown,
-        });
+        for resolved in &item.resolved {
+            counts.add(*resolved, shown);
+            bug.runs.push(Run {
+                success: *resolved,
+                accepted: shown,
+            });
+        }
     }
     let bugs: Vec<BugRuns> = bugs.into_values().collect();
     let count = items.len() as u64;
@@ -417,9 +461,9 @@ impl CascadeCurve {
             "Precision",
             "Recall",
             "Success @1",
-            "Calls a patch",
-            "Tokens a patch",
-            "Money a patch",
+            "Calls each",
+            "Tokens each",
+            "Money each",
         ]);
         let points = self.points.iter();
         let mut points: Vec<&CascadePoint> = points

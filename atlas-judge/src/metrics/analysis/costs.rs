@@ -1,23 +1,23 @@
 //! What judges cost, beside how good they are.
 
 use super::tables::Table;
-use super::{Analysis, Bugs, CriticAnalysis, PolicyAnalysis, counted, critic_name, decimal};
+use super::{Analysis, Bugs, CriticAnalysis, PolicyAnalysis, critic_name, decimal};
 use crate::metrics::results::{Cost, LineCost};
 use crate::metrics::{ratio, share};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// One judge: the review of a results file, or one of its critics.
+/// One judge: the abstention policy of a results file, its review, or one of its critics.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostAnalysis {
-    /// `review`, or the critic's variant.
+    /// `abstention`, `review`, or the critic's variant.
     pub name: String,
-    /// Patches that it judged, those that a stage without a model decided included.
+    /// Patches that it judged, those that a stage without a model decided included; of an abstention policy tasks.
     pub items: u64,
     /// Those of them whose lines tell what they cost. The numbers below are over these.
     pub known: u64,
     /// What they cost together: what was paid, and answers that were kept from earlier runs. Who had kept none, and asks
-    /// for each of these patches by itself, pays this.
+    /// for each of these by itself, pays this.
     pub total: Cost,
     /// What one of them costs.
     pub mean: MeanCost,
@@ -69,6 +69,7 @@ pub struct MemberCostAnalysis {
 /// The judges of a file of which any line tells a cost.
 pub(super) fn analyse(
     by_instance: &Bugs<'_>,
+    abstentions: &BTreeMap<String, LineCost>,
     policies: Option<&PolicyAnalysis>,
     critics: &[CriticAnalysis],
 ) -> Vec<CostAnalysis> {
@@ -79,16 +80,25 @@ pub(super) fn analyse(
         }
     }
     let rows = policies.map(|set| set.policies.as_slice());
-    let validation = rows.and_then(|rows| rows.iter().find(|row| row.name == "validation"));
+    let row = |name: &str| rows.and_then(|rows| rows.iter().find(|row| row.name == name));
+    let validation = row("validation");
+    let tasks = abstentions.iter();
+    let tasks: Vec<&LineCost> = tasks
+        .filter(|(task, _)| by_instance.contains_key(task.as_str()))
+        .map(|(_, cost)| cost)
+        .collect();
     let mut found = Vec::new();
+    let policy = row("abstention");
+    found.extend(priced("abstention", &tasks).map(|priced| CostAnalysis {
+        precision: policy.and_then(|row| row.precision),
+        recall: policy.and_then(|row| row.recall),
+        success_at_1: policy.and_then(|row| row.success_at.get(&1)?.value),
+        ..priced
+    }));
     for (judge, lines) in judges {
-        let mut total = Cost::default();
-        let known = lines.iter().filter_map(|line| line.cost);
-        let count = known.clone().count() as u64;
-        known.for_each(|cost| total += cost);
-        if total.calls == 0 {
+        let Some(priced) = priced(judge.unwrap_or("review"), &lines) else {
             continue;
-        }
+        };
         let critic = judge.and_then(|variant| critics.iter().find(|one| one.variant == variant));
         let (precision, recall) = match (judge, critic) {
             (Some(_), Some(critic)) => {
@@ -102,21 +112,35 @@ pub(super) fn analyse(
             ),
         };
         found.push(CostAnalysis {
-            name: judge.unwrap_or("review").to_owned(),
-            items: lines.len() as u64,
-            known: count,
-            total,
-            mean: MeanCost::of(&total, count),
             precision,
             recall,
             success_at_1: match judge {
                 None => validation.and_then(|row| row.success_at.get(&1)?.value),
                 Some(_) => None,
             },
-            members: members(&lines),
+            ..priced
         });
     }
     found
+}
+
+/// What lines cost; none where no line tells.
+fn priced(name: &str, lines: &[&LineCost]) -> Option<CostAnalysis> {
+    let mut total = Cost::default();
+    let known = lines.iter().filter_map(|line| line.cost);
+    let count = known.clone().count() as u64;
+    known.for_each(|cost| total += cost);
+    (total.calls > 0).then(|| CostAnalysis {
+        name: name.to_owned(),
+        items: lines.len() as u64,
+        known: count,
+        total,
+        mean: MeanCost::of(&total, count),
+        precision: None,
+        recall: None,
+        success_at_1: None,
+        members: members(lines),
+    })
 }
 
 fn members(lines: &[&LineCost]) -> Vec<MemberCostAnalysis> {
@@ -165,11 +189,11 @@ impl Analysis {
             "Precision",
             "Recall",
             "Success @1",
-            "Patches",
+            "Judged",
             "Cost known",
-            "Calls a patch",
-            "Tokens a patch",
-            "Money a patch",
+            "Calls each",
+            "Tokens each",
+            "Money each",
         ]);
         let mut members = Table::new(&[
             "Judge: member",
@@ -195,7 +219,7 @@ impl Analysis {
             for member in &judge.members {
                 members.rows.push(vec![
                     format!("{name}: {}", member.model),
-                    counted(member.asked, "patch"),
+                    member.asked.to_string(),
                     decimal(member.share),
                     member.total.calls.to_string(),
                     member.total.tokens().to_string(),

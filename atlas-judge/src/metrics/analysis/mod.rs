@@ -337,7 +337,12 @@ fn analyse_both(
         kinds,
         judges: Vec::new(),
         options: options.clone(),
-        costs: costs::analyse(&by_instance, analysed.first(), &critics),
+        costs: costs::analyse(
+            &by_instance,
+            &results.abstentions,
+            analysed.first(),
+            &critics,
+        ),
         policies: analysed,
         differences: Vec::new(),
         critic_differences: paired::critics(&critics, options),

@@ -136,10 +136,10 @@ fn two_critics(
     b: &CriticAnalysis,
     options: &AnalysisOptions,
 ) -> Vec<PairedDifference> {
-    let named = || (names.0.to_owned(), names.1.to_owned());
+    let both = || (names.0.to_owned(), names.1.to_owned());
     let found = [
-        compare(named(), wholes(a), wholes(b), options),
-        compare(named(), tests(a), tests(b), options),
+        compare(both(), wholes(a), wholes(b), options),
+        compare(both(), tests(a), tests(b), options),
     ];
     found.into_iter().filter(|one| one.patches > 0).collect()
 }

@@ -129,11 +129,15 @@ impl LineCost {
         };
         // What a stage without a model decided cost nothing.
         let is_free = judge.is_none() && line.validation.is_none();
-        let mut cost = (is_free || line.paid.is_some() || line.kept.is_some()).then(Cost::default);
-        for part in [line.paid, line.kept].into_iter().flatten() {
+        let members = line.members.clone().unwrap_or_default();
+        Some((judge, Self::new([line.paid, line.kept], members, is_free)))
+    }
+
+    pub(super) fn new(parts: [Option<Cost>; 2], members: Vec<MemberCost>, is_free: bool) -> Self {
+        let mut cost = is_free.then(Cost::default);
+        for part in parts.into_iter().flatten() {
             cost.get_or_insert_default().add_assign(part);
         }
-        let members = line.members.clone().unwrap_or_default();
-        Some((judge, Self { cost, members }))
+        Self { cost, members }
     }
 }

@@ -1,7 +1,8 @@
 //! The results file: what policies and critics said of candidate patches, and what was true.
 //!
 //! JSON lines, one object a line. Several lines may be about the same patch, each with a part of what
-//! is known: lines with the same `instance_id`, `agent` and `patch_id` are one [`CandidateResult`].
+//! is known: lines with the same `instance_id`, `agent` and `patch_id` are one [`CandidateResult`]. A line without the last two
+//! is about a task, as an abstention policy's word ([`TaskLine`]).
 
 mod cost;
 mod read;
@@ -56,6 +57,48 @@ pub struct ResultLine {
     /// How large the patch is; absent where it is not known, as of one that cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch_size: Option<PatchSize>,
+}
+
+/// A line about a task, whoever makes patches for it, as `atlas abstain` writes it: it has neither `patch_id` nor `agent`.
+/// Fields that are not known are ignored.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct TaskLine {
+    /// The task.
+    pub instance_id: String,
+    /// What the abstention policy said; absent where it failed.
+    #[serde(default)]
+    pub abstention: Option<AbstentionResult>,
+    /// What was paid for its word.
+    #[serde(default)]
+    pub paid: Option<Cost>,
+    /// Answers behind it that were kept from before.
+    #[serde(default)]
+    pub kept: Option<Cost>,
+    /// The members of a committee or a cascade that the word is of.
+    #[serde(default)]
+    pub members: Option<Vec<MemberCost>>,
+}
+
+impl TaskLine {
+    /// The line, if it is one: the policy's word, or its failure, and nothing that is about a patch.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let fields: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_slice(bytes).ok()?;
+        let has = |name: &&str| fields.get(*name).is_some_and(|value| !value.is_null());
+        let of_patch = [
+            "patch_id",
+            "agent",
+            "resolved",
+            "tests",
+            "deterministic",
+            "validation",
+            "critic",
+        ];
+        if of_patch.iter().any(has) || !["abstention", "error"].iter().any(has) {
+            return None;
+        }
+        serde_json::from_value(fields.into()).ok()
+    }
 }
 
 /// How one test ended.

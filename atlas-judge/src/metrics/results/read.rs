@@ -1,8 +1,9 @@
 //! Reading results files.
 
-use super::{CandidateResult, LineCost, ResultLine};
+use super::{AbstentionResult, CandidateResult, LineCost, ResultLine, TaskLine};
 use serde::Serialize;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::io::BufRead;
 
@@ -15,6 +16,8 @@ pub struct Results {
     pub lines: u64,
     /// Patches of which no line says whether they resolve their task: they are not among the candidates.
     pub without_truth: u64,
+    /// What the abstention policy's words cost, by task, where lines about tasks alone are read.
+    pub abstentions: BTreeMap<String, LineCost>,
 }
 
 /// A line that cannot be read, or that contradicts another one.
@@ -69,6 +72,8 @@ pub fn read_results(input: impl BufRead) -> Result<Results, ResultsError> {
 pub struct ResultsReader {
     results: Results,
     places: HashMap<(String, String, String), Place>,
+    /// The abstention policy's words on tasks, and which lines said them.
+    tasks: HashMap<String, (AbstentionResult, String)>,
 }
 
 impl ResultsReader {
@@ -76,8 +81,8 @@ impl ResultsReader {
     /// is empty where there is only one.
     ///
     /// # Errors
-    /// The first line that is no JSON object of the form of [`ResultLine`], that has a number out of
-    /// range or a test twice, or that says something else of a patch than an earlier line.
+    /// The first line that is no JSON object of the form of [`ResultLine`] or [`TaskLine`], that has a number out of
+    /// range or a test twice, or that says something else of a patch or a task than an earlier line.
     pub fn add(&mut self, mut input: impl BufRead, name: &str) -> Result<(), ResultsError> {
         let mut buffer = Vec::new();
         for number in 1.. {
@@ -98,7 +103,25 @@ impl ResultsReader {
             if bytes.is_empty() {
                 continue;
             }
-            let mut line = parse(bytes).map_err(|(field, message)| fault(&field, message))?;
+            let spot = if name.is_empty() {
+                format!("line {number}")
+            } else {
+                format!("line {number} of {name}")
+            };
+            let read = match parse(bytes) {
+                Ok(line) => Ok(line),
+                Err(why) => Err(TaskLine::read(bytes).ok_or(why)),
+            };
+            let mut line = match read {
+                Ok(line) => line,
+                Err(Ok(task)) => {
+                    let added = self.add_task(task, &spot);
+                    added.map_err(|(field, message)| fault(&field, message))?;
+                    self.results.lines += 1;
+                    continue;
+                }
+                Err(Err((field, message))) => return Err(fault(&field, message)),
+            };
             name_source(&mut line);
             examine(&line).map_err(|(field, message)| fault(&field, message))?;
             self.results.lines += 1;
@@ -107,11 +130,6 @@ impl ResultsReader {
                 line.agent.clone(),
                 line.patch_id.clone(),
             );
-            let spot = if name.is_empty() {
-                format!("line {number}")
-            } else {
-                format!("line {number} of {name}")
-            };
             if let Some(place) = self.places.get_mut(&key) {
                 let known = &mut self.results.candidates[place.at];
                 merge(known, line, place, &spot)
@@ -125,8 +143,37 @@ impl ResultsReader {
         Ok(())
     }
 
-    /// What was read. Patches whose truth no line knows are counted and left out.
+    /// Takes what a line says of a task in.
+    fn add_task(&mut self, line: TaskLine, spot: &str) -> Result<(), Fault> {
+        let Some(said) = line.abstention else {
+            return Ok(());
+        };
+        range("abstention.probability", said.probability, 1.0)?;
+        match self.tasks.entry(line.instance_id.clone()) {
+            Entry::Vacant(free) => {
+                free.insert((said, spot.to_owned()));
+                let members = line.members.unwrap_or_default();
+                let cost = LineCost::new([line.paid, line.kept], members, false);
+                self.results.abstentions.insert(line.instance_id, cost);
+            }
+            Entry::Occupied(known) if known.get().0 == said => {}
+            Entry::Occupied(known) => {
+                let message = format!("says something else of this task than {}", known.get().1);
+                return Err(("abstention".to_owned(), message));
+            }
+        }
+        Ok(())
+    }
+
+    /// What was read. Patches whose truth no line knows are counted and left out. A patch of which no line of its own has
+    /// the abstention policy's word has that on its task.
     pub fn finish(mut self) -> Results {
+        for candidate in &mut self.results.candidates {
+            if candidate.abstention.is_none() {
+                let said = self.tasks.get(&candidate.instance_id);
+                candidate.abstention = said.map(|(said, _)| said.clone());
+            }
+        }
         let without: BTreeSet<usize> = self
             .places
             .values()
@@ -184,19 +231,20 @@ fn name_source(line: &mut ResultLine) {
     }
 }
 
+fn range(field: &str, value: f64, most: f64) -> Result<(), Fault> {
+    if (0.0..=most).contains(&value) {
+        return Ok(());
+    }
+    let to = if most.is_finite() {
+        format!("from 0 to {most}")
+    } else {
+        "0 or more".to_owned()
+    };
+    Err((field.to_owned(), format!("{value} must be {to}")))
+}
+
 /// What the types cannot say.
 fn examine(line: &ResultLine) -> Result<(), Fault> {
-    let range = |field: &str, value: f64, most: f64| {
-        if (0.0..=most).contains(&value) {
-            return Ok(());
-        }
-        let to = if most.is_finite() {
-            format!("from 0 to {most}")
-        } else {
-            "0 or more".to_owned()
-        };
-        Err((field.to_owned(), format!("{value} must be {to}")))
-    };
     for (field, text) in [
         ("instance_id", &line.instance_id),
         ("patch_id", &line.patch_id),
