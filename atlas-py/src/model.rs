@@ -7,42 +7,90 @@ use atlas_core::{
     Completion, CompletionRequest, Error, ErrorKind, FinishReason, LanguageModel, RunContext,
     TokenLogprob, Usage,
 };
-use atlas_pipeline::{Config, ModelSession, SessionOptions, exchanges_beside};
+use atlas_pipeline::{
+    CalibratorsFile, Config, EnsembleOptions, ModelSession, SessionModels, SessionOptions,
+    exchanges_beside,
+};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyString};
+use pyo3::types::{PyDict, PyMapping, PySequence, PyString};
 use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
+use std::str::FromStr as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
-/// How a caller pays for a model.
-#[derive(Clone, Copy, Debug, Default)]
+/// How a caller pays for a model, and puts several together.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Payment<'a> {
     pub(crate) budget: Option<&'a str>,
     pub(crate) total_budget: Option<&'a str>,
     /// Seconds between two looks at a batch; none asks one by one.
     pub(crate) batch_poll: Option<f64>,
+    /// How several models become one judge.
+    pub(crate) ensemble: Option<&'a str>,
+    pub(crate) calibrators: Vec<String>,
+    /// Whether only one model can be asked.
+    pub(crate) is_single: bool,
 }
 
 impl<'a> Payment<'a> {
-    /// Within a budget of this run alone.
+    /// One model within a budget of this run alone.
     pub(crate) fn within(budget: Option<&'a str>) -> Self {
         Self {
             budget,
+            is_single: true,
             ..Self::default()
         }
     }
+
+    /// How several models become one; none is the question's own rule.
+    fn several(ensemble: Option<&str>, calibrators: Vec<String>) -> PyResult<EnsembleOptions> {
+        let rule = ensemble.map(str::parse).transpose();
+        let read =
+            |file: String| CalibratorsFile::from_str(&file).unwrap_or_else(|never| match never {});
+        Ok(EnsembleOptions {
+            rule: rule.map_err(|why| invalid("ensemble", why))?,
+            threshold: None,
+            calibrators: calibrators.into_iter().map(read).collect(),
+        })
+    }
 }
 
-/// Opens the model that a caller names or brings. What a named one answers is kept beside the results.
+/// The models that a caller names; none of a callable.
+fn named(model: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    if let Ok(text) = model.cast::<PyString>() {
+        return Ok(Some(vec![text.to_cow()?.into_owned()]));
+    }
+    let Ok(list) = model.cast::<PySequence>() else {
+        return Ok(None);
+    };
+    let texts: Vec<String> = list
+        .extract()
+        .map_err(|_| invalid("model", "a list of several models holds texts"))?;
+    if texts.is_empty() {
+        return Err(invalid("model", "the list is empty"));
+    }
+    Ok(Some(texts))
+}
+
+/// Opens the models that a caller names, or the one that is brought. What named ones answer is kept beside the results.
 pub(crate) fn session(
     model: &Bound<'_, PyAny>,
     payment: Payment<'_>,
     config: &Config,
     out: Option<&Path>,
 ) -> PyResult<ModelSession> {
-    let opened = if let Ok(text) = model.cast::<PyString>() {
+    let named = named(model)?;
+    if payment.is_single && named.as_ref().is_some_and(|models| models.len() > 1) {
+        return Err(invalid("model", "one is asked here, not several"));
+    }
+    let is_one = named.as_ref().is_none_or(|models| models.len() < 2);
+    if is_one && (payment.ensemble.is_some() || !payment.calibrators.is_empty()) {
+        let why = "`ensemble` and `calibrators` are of several models; give a list of them";
+        return Err(invalid("model", why));
+    }
+    let opened = if let Some(models) = named {
         let options = SessionOptions {
             budget: payment.budget.map(str::to_owned),
             total_budget: payment.total_budget.map(str::to_owned),
@@ -50,7 +98,8 @@ pub(crate) fn session(
             out: out.map(Path::to_owned),
             batch_poll: payment.batch_poll,
         };
-        ModelSession::open_with(&text.to_cow()?, config, &options)
+        let ensemble = Payment::several(payment.ensemble, payment.calibrators)?;
+        ModelSession::open_all(&SessionModels { models, ensemble }, config, &options)
     } else if payment.total_budget.is_some() {
         return Err(invalid(
             "total_budget",
@@ -61,18 +110,23 @@ pub(crate) fn session(
     } else if model.is_callable() {
         ModelSession::of(Arc::new(PyModel::new(model)?), payment.budget)
     } else {
-        return Err(invalid("model", "a text or a callable expected"));
+        return Err(invalid(
+            "model",
+            "a text, a list of texts or a callable expected",
+        ));
     };
     opened.map_err(|why| raised(&why))
 }
 
-/// The context of a model that a caller names, in tokens, where it is known.
+/// The smallest context of the models that a caller names, in tokens, as far as they are known.
 pub(crate) fn window(model: &Bound<'_, PyAny>, config: &Config) -> PyResult<Option<u64>> {
-    let Ok(text) = model.cast::<PyString>() else {
-        return Ok(None);
-    };
-    let model = config.model(&text.to_cow()?).map_err(|why| raised(&why))?;
-    Ok(model.context_window)
+    let mut least = None;
+    for text in named(model)?.into_iter().flatten() {
+        let model = config.model(SessionModels::model(&text));
+        let window = model.map_err(|why| raised(&why))?.context_window;
+        least = least.into_iter().chain(window).min();
+    }
+    Ok(least)
 }
 
 /// The same where rules do without a model.

@@ -132,7 +132,7 @@ def test_what_goes_wrong_in_a_callable(tmp_path: Path) -> None:
     assert "it gave int; a str or a dict is expected" in failed(lambda m, **o: 7)
     assert "unknown field `words`" in failed(lambda m, **o: {"text": "x", "words": 1})
     assert "`text`" in failed(lambda m, **o: {})
-    with pytest.raises(swe_atlas.InvalidInputError, match="a text or a callable"):
+    with pytest.raises(swe_atlas.InvalidInputError, match="a list of texts or a callable"):
         swe_atlas.abstain(dataset, model=7, out=tmp_path / "o")  # type: ignore[arg-type]
     with pytest.raises(swe_atlas.InvalidInputError, match="no price"):
         swe_atlas.abstain(dataset, model=raises, out=tmp_path / "o", budget="money=1")
@@ -164,6 +164,37 @@ def test_a_total_is_of_all_runs_and_limits_cut(tmp_path: Path) -> None:
             swe_atlas.abstain(dataset, model="noise:7", out=tmp_path / "o", **wrong)  # type: ignore[arg-type]
     with pytest.raises(swe_atlas.InvalidInputError, match="callable"):
         swe_atlas.abstain(dataset, model=Label(0.3), out=tmp_path / "o", batch_poll=1.0)
+
+
+def test_several_models_are_one_judge(tmp_path: Path) -> None:
+    dataset, models = rows(tmp_path / "rows.jsonl"), ["a=noise:1", "b=noise:2"]
+    single = {}
+    for model in models:
+        name = model[0]
+        swe_atlas.abstain(dataset, model=model[2:], out=tmp_path / name)
+        single[name] = [line["abstention"]["probability"] for line in read(tmp_path / name)]
+    both = swe_atlas.abstain(dataset, model=models, out=tmp_path / "both")
+    assert [member["model"] for member in both.to_dict()["members"]] == ["a", "b"]
+    for at, line in enumerate(read(tmp_path / "both")):
+        mean = (single["a"][at] + single["b"][at]) / 2
+        assert abs(line["abstention"]["probability"] - mean) < 1e-12
+    # A band that holds everything asks the second one always, and takes its word.
+    swe_atlas.abstain(dataset, model=models, ensemble="cascade=0..1", out=tmp_path / "cascade")
+    assert [line["abstention"]["probability"] for line in read(tmp_path / "cascade")] == single["b"]
+    critics = swe_atlas.critic(dataset, candidates(), model=models, mode="problem", out=tmp_path / "critic")
+    assert critics.complete and len(critics.to_dict()["members"]) == 2
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("several models", {"model": "noise:1", "ensemble": "mean"}),
+        ("several models", {"model": ["noise:1"], "calibrators": ["fits.json"]}),
+        ("ensemble", {"model": models, "ensemble": "best"}),
+        ("holds texts", {"model": ["noise:1", 7]}),
+        ("empty", {"model": []}),
+    ]
+    for said, options in wrong:
+        with pytest.raises(swe_atlas.InvalidInputError, match=said):
+            swe_atlas.abstain(dataset, out=tmp_path / "o", **options)
+    with pytest.raises(swe_atlas.InvalidInputError, match="not several"):
+        swe_atlas.judge(dataset, model=models, out=tmp_path / "o")  # type: ignore[arg-type]
 
 
 def test_other_threads_run_while_a_model_is_asked(tmp_path: Path) -> None:

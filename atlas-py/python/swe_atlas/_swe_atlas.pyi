@@ -1895,7 +1895,7 @@ class Analysis:
 def abstain(
     dataset: str | os.PathLike[str],
     *,
-    model: str | Callable[..., str | ModelAnswer],
+    model: str | Sequence[str] | Callable[..., str | ModelAnswer],
     out: str | os.PathLike[str],
     instance_ids: Sequence[str] | None = None,
     representation: Literal["r1", "r2"] = "r2",
@@ -1909,6 +1909,8 @@ def abstain(
     total_budget: str | None = None,
     batch_poll: float | None = None,
     limits: Mapping[str, int] | None = None,
+    ensemble: str | None = None,
+    calibrators: Sequence[str] = (),
     **ask: Unpack[AskOptions],
 ) -> AbstainReport:
     """Asks a model which instances an agent should try at all (paper 002, section 3.1).
@@ -1923,6 +1925,10 @@ def abstain(
     `json_schema`. A dict has `text` and, as far as they are known, `logprobs` (the list that OpenAI's API
     gives for the tokens of an answer), `avg_logprob` (nats), `finish_reason` ('stop', 'length'), `usage`
     (`prompt_tokens`, `completion_tokens`, and of these `cached_tokens` and `reasoning_tokens`) and `model`. Its attribute `name` tells it from others.
+
+    A list of texts is several models as one judge, `NAME=` before each its name: `ensemble` is 'mean', 'majority', 'weighted', or
+    'cascade=0.3..0.7', which asks the next model only where the number of the one before lies in the band; default 'mean', of critics
+    'majority'. `calibrators` are files of calibrations that make the models' numbers comparable, `NAME=` before one of a single model.
 
     `budget` limits what the run may spend, as 'calls=100,tokens=2M,money=1.50,time=10m'; what is left over
     waits for the next run. `total_budget` limits what all runs that write to `out` spend together, without time.
@@ -1950,7 +1956,7 @@ def review(
     predictions: str | os.PathLike[str] | Predictions | Mapping[str, Any] | Iterable[Mapping[str, Any] | Prediction],
     *,
     out: str | os.PathLike[str],
-    model: str | Callable[..., str | ModelAnswer] | None = None,
+    model: str | Sequence[str] | Callable[..., str | ModelAnswer] | None = None,
     mode: Literal["specification", "trajectory", "deterministic"] = "specification",
     instance_ids: Sequence[str] | None = None,
     repos: str | os.PathLike[str] | None = None,
@@ -1967,6 +1973,8 @@ def review(
     total_budget: str | None = None,
     batch_poll: float | None = None,
     limits: Mapping[str, int] | None = None,
+    ensemble: str | None = None,
+    calibrators: Sequence[str] = (),
     **ask: Unpack[AskOptions],
 ) -> ReviewReport:
     """Validates candidate patches: what tests say, then a model's review (paper 002, section 3.2).
@@ -1979,7 +1987,7 @@ def review(
     policy abstains from are reviewed with `all_bugs` only. `percentile`, 0 to 100, decides what is shown
     instead of the review's yes or no. `test_tools` are tools of the agent that run tests.
 
-    `model`, `out`, `budget`, `total_budget`, `batch_poll`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
+    `model`, `out`, `budget`, `total_budget`, `batch_poll`, `ensemble`, `calibrators`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
     exceptions; `limits` has `report`, `patch`, `files`, `tests` and `trajectory`.
     """
 
@@ -2010,7 +2018,7 @@ def critic(
     predictions: str | os.PathLike[str] | Predictions | Mapping[str, Any] | Iterable[Mapping[str, Any] | Prediction],
     *,
     out: str | os.PathLike[str],
-    model: str | Callable[..., str | ModelAnswer] | None = None,
+    model: str | Sequence[str] | Callable[..., str | ModelAnswer] | None = None,
     mode: Literal["isolated", "holistic", "change-aware", "problem", "problem-hints"] = "isolated",
     variant: Literal["default", "function", "post-commit"] = "function",
     max_confidence: float = 65.0,
@@ -2033,6 +2041,8 @@ def critic(
     total_budget: str | None = None,
     batch_poll: float | None = None,
     limits: Mapping[str, int] | None = None,
+    ensemble: str | None = None,
+    calibrators: Sequence[str] = (),
     **ask: Unpack[AskOptions],
 ) -> CriticReport:
     """Asks a critic whether candidate patches pass their tests, without running anything (paper 004).
@@ -2057,7 +2067,7 @@ def critic(
     not judged. Which patches pass is told by the predictions' column `resolved`, else by `evaluations`,
     folders `logs/run_evaluation/<run id>`.
 
-    `model`, `out`, `budget`, `total_budget`, `batch_poll`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
+    `model`, `out`, `budget`, `total_budget`, `batch_poll`, `ensemble`, `calibrators`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
     exceptions; `limits` has `patch`, `gold`, `tests`, `problem` and `hints`.
     """
 

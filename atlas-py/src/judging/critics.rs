@@ -42,7 +42,7 @@ use std::path::PathBuf;
 /// not judged. Which patches pass is told by the predictions' column `resolved`, else by `evaluations`,
 /// folders `logs/run_evaluation/<run id>`.
 ///
-/// `model`, `out`, `budget`, `total_budget`, `batch_poll`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
+/// `model`, `out`, `budget`, `total_budget`, `batch_poll`, `ensemble`, `calibrators`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
 /// exceptions; `limits` has `patch`, `gold`, `tests`, `problem` and `hints`.
 #[pyfunction]
 #[pyo3(signature = (
@@ -51,13 +51,13 @@ use std::path::PathBuf;
     baseline=None, share=0.85,
     embedder="hashed", embedder_characters=None, threshold=None, validation_share=0.3,
     evaluations=Vec::new(), budget=None, jobs=1, config=None,
-    total_budget=None, batch_poll=None, limits=None, **ask
+    total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=Vec::new(), **ask
 ), text_signature = "(dataset, predictions, *, out, model=None, mode='isolated', variant='function', \
     max_confidence=65.0, longer_than=50, rule=True, repos=None, instance_ids=None, \
     label_logprobs=False, ignore_unseen=False, baseline=None, \
     share=0.85, embedder='hashed', embedder_characters=None, threshold=None, validation_share=0.3, \
     evaluations=(), budget=None, jobs=1, config=None, \
-    total_budget=None, batch_poll=None, limits=None, **ask)")]
+    total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=(), **ask)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -90,6 +90,8 @@ pub(crate) fn critic(
     total_budget: Option<&str>,
     batch_poll: Option<f64>,
     limits: Option<BTreeMap<String, usize>>,
+    ensemble: Option<&str>,
+    calibrators: Vec<String>,
     ask: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<CriticReport> {
     let config = self::config(config)?;
@@ -140,6 +142,9 @@ pub(crate) fn critic(
             budget,
             total_budget,
             batch_poll,
+            ensemble,
+            calibrators,
+            is_single: false,
         };
         let session = session(model, payment, &config, Some(&options.out))?;
         let report =
@@ -149,8 +154,9 @@ pub(crate) fn critic(
     if model.is_some() {
         return Err(invalid("model", "a baseline asks none"));
     }
-    if total_budget.is_some() || batch_poll.is_some() || limits.is_some() {
-        let why = "`total_budget`, `batch_poll` and `limits` are of a language model";
+    let is_of_models = ensemble.is_some() || !calibrators.is_empty();
+    if total_budget.is_some() || batch_poll.is_some() || limits.is_some() || is_of_models {
+        let why = "`total_budget`, `batch_poll`, `limits`, `ensemble` and `calibrators` are of language models";
         return Err(invalid("baseline", why));
     }
     let baseline = match baseline {

@@ -41,6 +41,10 @@ use std::path::PathBuf;
 /// gives for the tokens of an answer), `avg_logprob` (nats), `finish_reason` ('stop', 'length'), `usage`
 /// (`prompt_tokens`, `completion_tokens`, and of these `cached_tokens` and `reasoning_tokens`) and `model`. Its attribute `name` tells it from others.
 ///
+/// A list of texts is several models as one judge, `NAME=` before each its name: `ensemble` is 'mean', 'majority', 'weighted', or
+/// 'cascade=0.3..0.7', which asks the next model only where the number of the one before lies in the band; default 'mean', of critics
+/// 'majority'. `calibrators` are files of calibrations that make the models' numbers comparable, `NAME=` before one of a single model.
+///
 /// `budget` limits what the run may spend, as 'calls=100,tokens=2M,money=1.50,time=10m'; what is left over
 /// waits for the next run. `total_budget` limits what all runs that write to `out` spend together, without time.
 /// `batch_poll` asks in batches of OpenAI's or Anthropic's, mostly at half the price and within a day, and looks every so
@@ -64,10 +68,10 @@ use std::path::PathBuf;
 #[pyo3(signature = (
     dataset, *, model, out, instance_ids=None, representation="r2", tools=None, max_steps=25, tau=0.5,
     labels=("success".to_owned(), "failure".to_owned()), budget=None, jobs=1, config=None,
-    total_budget=None, batch_poll=None, limits=None, **ask
+    total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=Vec::new(), **ask
 ), text_signature = "(dataset, *, model, out, instance_ids=None, representation='r2', tools=None, \
     max_steps=25, tau=0.5, labels=('success', 'failure'), budget=None, jobs=1, config=None, \
-    total_budget=None, batch_poll=None, limits=None, **ask)")]
+    total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=(), **ask)")]
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,
@@ -90,6 +94,8 @@ pub(crate) fn abstain(
     total_budget: Option<&str>,
     batch_poll: Option<f64>,
     limits: Option<BTreeMap<String, usize>>,
+    ensemble: Option<&str>,
+    calibrators: Vec<String>,
     ask: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<AbstainReport> {
     let defaults = AbstentionOptions::default();
@@ -132,6 +138,9 @@ pub(crate) fn abstain(
         budget,
         total_budget,
         batch_poll,
+        ensemble,
+        calibrators,
+        is_single: false,
     };
     let session = session(model, payment, &config, Some(&options.out))?;
     let report =
@@ -149,18 +158,18 @@ pub(crate) fn abstain(
 /// policy abstains from are reviewed with `all_bugs` only. `percentile`, 0 to 100, decides what is shown
 /// instead of the review's yes or no. `test_tools` are tools of the agent that run tests.
 ///
-/// `model`, `out`, `budget`, `total_budget`, `batch_poll`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
+/// `model`, `out`, `budget`, `total_budget`, `batch_poll`, `ensemble`, `calibrators`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
 /// exceptions; `limits` has `report`, `patch`, `files`, `tests` and `trajectory`.
 #[pyfunction]
 #[pyo3(signature = (
     dataset, predictions, *, out, model=None, mode="specification", instance_ids=None, repos=None,
     trajectories=None, facts=None, abstentions=None, all_bugs=false, reports=Vec::new(), percentile=None,
     test_tools=Vec::new(), budget=None, jobs=1, config=None,
-    total_budget=None, batch_poll=None, limits=None, **ask
+    total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=Vec::new(), **ask
 ), text_signature = "(dataset, predictions, *, out, model=None, mode='specification', \
     instance_ids=None, repos=None, trajectories=None, facts=None, abstentions=None, all_bugs=False, \
     reports=(), percentile=None, test_tools=(), budget=None, jobs=1, config=None, \
-    total_budget=None, batch_poll=None, limits=None, **ask)")]
+    total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=(), **ask)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -187,6 +196,8 @@ pub(crate) fn review(
     total_budget: Option<&str>,
     batch_poll: Option<f64>,
     limits: Option<BTreeMap<String, usize>>,
+    ensemble: Option<&str>,
+    calibrators: Vec<String>,
     ask: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<ReviewReport> {
     if percentile.is_some_and(|p| !(0.0..=100.0).contains(&p)) {
@@ -231,6 +242,9 @@ pub(crate) fn review(
         budget,
         total_budget,
         batch_poll,
+        ensemble,
+        calibrators,
+        is_single: false,
     };
     let session = match (mode, model) {
         (ReviewMode::Deterministic, _) => None,
