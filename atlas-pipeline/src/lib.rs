@@ -20,8 +20,10 @@ mod make;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod measure;
+mod near;
 mod own_parser;
 mod plausible;
+mod publish;
 mod push;
 mod reading;
 mod reason;
@@ -92,6 +94,10 @@ pub use make::{
 pub use mcp::{CheckoutTools, McpOptions, serve_mcp};
 pub use measure::{CheckedFile, MeasureInput, check_file, measure, report_policies};
 pub use own_parser::{ParserOrigin, ReadBy};
+pub use publish::{
+    InvalidSplitRule, LicenceSource, PublishOptions, PublishReport, ReleaseChanges, SplitFiles,
+    SplitRule, publish,
+};
 pub use push::{PushReport, RegistryLogins, push_images};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;

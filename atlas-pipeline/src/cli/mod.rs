@@ -18,6 +18,7 @@ mod leaderboard;
 mod metrics;
 mod output;
 mod progress;
+mod publish;
 mod rows;
 mod synth;
 mod validate;
@@ -88,6 +89,8 @@ enum Command {
     Audit(Box<audit::AuditArgs>),
     /// Compare two datasets.
     Diff(dataset::DiffArgs),
+    /// Write a dataset as a folder that others can load, check and validate again.
+    Publish(Box<publish::PublishArgs>),
     /// Tell why a patch does or does not apply, and what would mend it.
     Patch(dataset::PatchArgs),
     /// Compare models by pass@k from their run reports.
@@ -452,6 +455,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Lint(args) => dataset::lint_command(&args),
         Command::Audit(args) => with_runtime(|cx| async move { audit::command(&cx, *args).await }),
         Command::Diff(args) => dataset::diff_command(&args),
+        Command::Publish(args) => with_runtime(|cx| async move { publish::command(&cx, *args) }),
         Command::Patch(args) => with_runtime(|_| async move { dataset::patch_command(args).await }),
         Command::Leaderboard(args) => leaderboard::command(&args),
         Command::Metrics(args) => metrics::metrics(&args),

@@ -43,6 +43,7 @@ mod measured;
 mod mono;
 mod own_parsers;
 mod parts;
+mod publish;
 mod red_team;
 #[cfg(feature = "mcp")]
 mod refine;
