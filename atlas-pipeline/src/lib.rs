@@ -77,14 +77,15 @@ pub use judging::{
     AbstainOptions, AbstainReport, AbstainResult, Attached, AttemptResult, AttemptRunOptions,
     AttemptRunReport, Baseline, BaselineRunOptions, BaselineRunReport, CalibratorsFile,
     CandidatePatch, ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch,
-    CombineOptions, CombineReport, CriticRunOptions, CriticRunReport, CriticRunResult,
+    CombineOptions, CombineReport, CriticRunOptions, CriticRunReport, CriticRunResult, CuratedRows,
     EmbedderSession, EnsembleOptions, FailedItem, FittedThreshold, JudgeItem, JudgeReport,
     JudgeRun, LikenessThreshold, MemberUse, ModelSession, RehearsalFolder, ReviewMode,
     ReviewResult, ReviewRunOptions, ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion,
     RowResult, SessionModels, SessionOptions, Sisters, TestFactsOptions, TestFactsReport, abstain,
     abstain_prompts, attempt_prompts, base_files, candidate_patches, choose_patches,
     combine_results, critic, critic_baseline, critic_run_prompts, exchanges_beside, instance_rows,
-    judge_attempts, judge_items, judge_rows, review, review_prompts, row_prompts, write_test_facts,
+    judge_attempts, judge_items, judge_rows, review, review_prompts, row_prompts,
+    write_curated_rows, write_test_facts,
 };
 pub use make::{
     InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, SecondWitness,

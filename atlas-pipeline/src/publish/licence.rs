@@ -37,9 +37,9 @@ pub(super) fn licence_of(row: &Row, given: Option<&str>) -> Licence {
     let own = COLUMNS.iter().find_map(|column| row.text(column));
     let ours = || {
         let atlas = row.get("atlas").and_then(Value::as_object)?;
-        COLUMNS
-            .iter()
-            .find_map(|column| atlas.get(*column)?.as_str())
+        let sourced = atlas.get("sourced").and_then(Value::as_object);
+        let mut of = [Some(atlas), sourced].into_iter().flatten();
+        of.find_map(|of| COLUMNS.iter().find_map(|column| of.get(*column)?.as_str()))
     };
     let is_said = |text: &&str| {
         let text = text.trim();
