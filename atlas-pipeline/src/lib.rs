@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod annotate;
 mod audit;
 mod cached;
 mod clones;
@@ -44,6 +45,10 @@ pub use atlas_oracle as oracle;
 pub use atlas_parsers as parsers;
 pub use atlas_source as source;
 
+pub use annotate::{
+    Agreement, AnnotationFiles, Coefficient, Conflict, MergeOptions, MergeReport, MergedAnswer,
+    RowDecision, SettledBy, export_annotations, merge_annotations,
+};
 pub use audit::{AuditCount, AuditReport, audit_dataset, audit_runs};
 pub use cached::CachedSandbox;
 pub use config::{

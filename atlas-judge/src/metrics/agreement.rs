@@ -105,7 +105,7 @@ pub fn krippendorff_alpha(items: &[Vec<usize>], answers: usize, scale: Scale) ->
             Scale::Nominal => f64::from(u8::from(one != other)),
             Scale::Ordinal => {
                 let between: f64 = totals[low..=high].iter().sum();
-                (between - (totals[low] + totals[high]) / 2.0).powi(2)
+                (between - f64::midpoint(totals[low], totals[high])).powi(2)
             }
         }
     };

@@ -5,7 +5,7 @@
     reason = "counts of tasks are far below 2^53"
 )]
 
-/// McNemar's exact test, two-sided: the chance to see a split of the tasks that only one of two systems solves at least as uneven as this
+/// `McNemar`'s exact test, two-sided: the chance to see a split of the tasks that only one of two systems solves at least as uneven as this
 /// one, if each were as likely to be either's. `only_first` and `only_second` count them; tasks that both or neither solve tell nothing. 1
 /// without any.
 ///

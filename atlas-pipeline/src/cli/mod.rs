@@ -1,5 +1,6 @@
 //! The command line: arguments in, reports out. All work is done by the library.
 
+mod annotate;
 mod attempts;
 mod audit;
 mod baseline;
@@ -89,6 +90,8 @@ enum Command {
     Audit(Box<audit::AuditArgs>),
     /// Compare two datasets.
     Diff(dataset::DiffArgs),
+    /// Hand tasks to people as pages and a table, and bring back what they say.
+    Annotate(annotate::AnnotateArgs),
     /// Write a dataset as a folder that others can load, check and validate again.
     Publish(Box<publish::PublishArgs>),
     /// Tell why a patch does or does not apply, and what would mend it.
@@ -455,6 +458,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Lint(args) => dataset::lint_command(&args),
         Command::Audit(args) => with_runtime(|cx| async move { audit::command(&cx, *args).await }),
         Command::Diff(args) => dataset::diff_command(&args),
+        Command::Annotate(args) => annotate::command(args),
         Command::Publish(args) => with_runtime(|cx| async move { publish::command(&cx, *args) }),
         Command::Patch(args) => with_runtime(|_| async move { dataset::patch_command(args).await }),
         Command::Leaderboard(args) => leaderboard::command(&args),

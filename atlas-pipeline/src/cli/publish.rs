@@ -30,6 +30,9 @@ pub(super) struct PublishArgs {
     /// An older release, or another dataset: what changed is written into CHANGES.md and metadata/changes.json.
     #[arg(long, value_name = "OLD")]
     against: Option<PathBuf>,
+    /// Decisions of annotators (`atlas annotate merge`): rows that they do not accept are left out.
+    #[arg(long, value_name = "FILE")]
+    decisions: Option<PathBuf>,
     /// Put everything that proves a row beside it: patches, logs, reports.
     #[arg(long)]
     evidence: bool,
@@ -51,6 +54,7 @@ pub(super) fn command(cx: &RunContext, args: PublishArgs) -> Result<u8, Error> {
         date: args.date,
         splits: args.splits,
         against: args.against,
+        decisions: args.decisions,
         evidence: args.evidence,
         environments: !args.no_environments,
         licence: args.licence,
@@ -88,6 +92,9 @@ fn text(report: &PublishReport) -> String {
         "{} rows can be validated from the release alone; {} files, {} bytes",
         report.with_environment, report.files, report.bytes
     );
+    for (why, rows) in &report.left_out {
+        let _ = writeln!(text, "left out by annotators: {rows} ({why})");
+    }
     if let Some(changes) = &report.changes {
         let _ = writeln!(
             text,

@@ -4,6 +4,7 @@ mod artefacts;
 mod card;
 mod changes;
 mod croissant;
+mod decided;
 mod licence;
 mod options;
 mod place;
@@ -60,7 +61,11 @@ pub fn publish(cx: &RunContext, options: &PublishOptions) -> Result<PublishRepor
     let place = Place::take(&options.out)?;
     let dataset = dataset_file(&options.dataset);
     cx.progress.phase("read the dataset");
-    let rows = usable_rows(&dataset)?;
+    let mut rows = usable_rows(&dataset)?;
+    let mut decided = decided::Decided::default();
+    if let Some(decisions) = &options.decisions {
+        (rows, decided) = decided::accepted(rows, decisions)?;
+    }
     let old = options.against.as_deref().map(Old::read).transpose()?;
     let splits = splits::splits(&rows, &options.splits)?;
     let mut work = Work {
@@ -81,13 +86,14 @@ pub fn publish(cx: &RunContext, options: &PublishOptions) -> Result<PublishRepor
             version: options.version.clone(),
             rows: rows.len(),
             splits: BTreeMap::new(),
+            left_out: decided.left_out,
             licences: BTreeMap::new(),
             with_environment: 0,
             files: 0,
             bytes: 0,
             changes: None,
             replaced: Vec::new(),
-            warnings: Vec::new(),
+            warnings: decided.warnings,
         },
     };
     let mut kept: Vec<Option<Row>> = rows.into_iter().map(Some).collect();

@@ -23,6 +23,9 @@ pub struct PublishOptions {
     pub splits: Vec<SplitRule>,
     /// An older release, or another dataset, that this one is compared with. Default: none.
     pub against: Option<PathBuf>,
+    /// Decisions of annotators, as [`merge_annotations`](crate::merge_annotations) writes them: rows that they do not accept are left
+    /// out. Default: all rows go in.
+    pub decisions: Option<PathBuf>,
     /// Whether everything that proves a row goes beside it. Default: no.
     pub evidence: bool,
     /// Whether what builds the rows' environments goes beside them. Default: yes.
@@ -42,6 +45,7 @@ impl PublishOptions {
             date: None,
             splits: Vec::new(),
             against: None,
+            decisions: None,
             evidence: false,
             environments: true,
             licence: None,
@@ -93,6 +97,9 @@ pub struct PublishReport {
     pub rows: usize,
     /// The splits.
     pub splits: BTreeMap<String, SplitFiles>,
+    /// Why rows were left out by annotators' decisions -> how many: `repair`, `reject`, `open`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub left_out: BTreeMap<String, usize>,
     /// Licence -> rows.
     pub licences: BTreeMap<String, usize>,
     /// Rows whose environment can be built from the release alone.

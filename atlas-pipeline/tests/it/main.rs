@@ -7,6 +7,7 @@
 )]
 
 mod agentic;
+mod annotate;
 mod attempt_rules;
 mod attempts;
 mod baselines;
