@@ -30,6 +30,7 @@ mod reading;
 mod reason;
 mod retry;
 mod runners;
+mod significance;
 mod statuses;
 mod store;
 mod synth;
@@ -107,6 +108,10 @@ pub use publish::{
 pub use push::{PushReport, RegistryLogins, push_images};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
+pub use significance::{
+    Estimate, LeaderboardStatistics, ModelPair, ModelStatistics, StatisticsOptions,
+    leaderboard_statistics,
+};
 pub use statuses::Statuses;
 pub use store::write_atomically;
 pub use synth::{
