@@ -13,6 +13,7 @@ mod environment;
 mod eval_script;
 mod evaluate;
 mod failures;
+mod funnel;
 mod image_name;
 mod judge_bench;
 mod judging;
@@ -73,6 +74,7 @@ pub use evaluate::{
     RegradedInstance, evaluate, grade_row, regrade, run_id,
 };
 pub use failures::{EnvironmentFailure, FailureClass, FailureReport, FailureWeight, failures};
+pub use funnel::{FunnelReport, RejectionReason, Yield, funnel};
 pub use image_name::{ImageName, ImageNameFields, InvalidImageName};
 pub use judge_bench::{
     BenchFile, BenchJudge, BenchPatch, BenchRow, JudgeBench, JudgeBenchAbout, JudgeBenchEstimate,

@@ -12,6 +12,7 @@ mod document;
 mod dry_run;
 mod eval;
 mod facts;
+mod funnel;
 mod images;
 mod judge_bench;
 mod judging;
@@ -124,6 +125,8 @@ enum Command {
     SynthParser(Box<synth::SynthParserArgs>),
     /// Say which kinds of failure keep environments from being had, heaviest first.
     Failures(FailuresArgs),
+    /// Say how much is left after each stage and by language, beside the paper, and what was rejected why.
+    Funnel(funnel::FunnelArgs),
     /// Write the exchanges with a model that a run kept as JSON lines, which `--model replay:FILE` answers from.
     Exchanges(ExchangesArgs),
     /// Tell what is installed here and what will work.
@@ -530,6 +533,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             with_runtime(|cx| async move { combine::command(&cx, *args).await })
         }
         Command::Choose(args) => choose::command(args),
+        Command::Funnel(args) => funnel::command(&args),
         Command::JudgeBench(args) => {
             with_runtime(|cx| async move { judge_bench::command(&cx, args).await })
         }

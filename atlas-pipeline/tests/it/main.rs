@@ -27,6 +27,7 @@ mod eval_input;
 mod eval_runs;
 mod eval_support;
 mod evaluate;
+mod funnel;
 mod gold_only;
 mod golden;
 mod harness_rows;
