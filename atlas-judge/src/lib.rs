@@ -11,6 +11,7 @@ pub mod attempts;
 pub mod candidates;
 pub mod classes;
 pub mod critic;
+pub mod difficulty;
 pub mod ensemble;
 pub mod hints;
 pub mod validation;

@@ -168,6 +168,9 @@ pub struct LeaderboardReport {
     pub leaderboard: Leaderboard,
     /// Model -> pass@k for every `k`, by language, domain and repository.
     pub pass_at_k: BTreeMap<String, PassAtK>,
+    /// How sure the numbers and their differences are, where [`leaderboard_statistics`](crate::leaderboard_statistics) was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<crate::LeaderboardStatistics>,
 }
 
 /// Compares models from their run reports. Every instance of the dataset counts, predicted or not;
@@ -191,6 +194,22 @@ pub fn compare_models(
             (row.id().to_string(), groups)
         })
         .collect();
+    let models = attempts_of(reports);
+    let ks: &[u64] = if ks.is_empty() { &[1] } else { ks };
+    LeaderboardReport {
+        leaderboard: leaderboard(&tasks, &models, ks[0]),
+        pass_at_k: models
+            .iter()
+            .map(|(model, counts)| (model.clone(), pass_at_k_table(&tasks, counts, ks)))
+            .collect(),
+        statistics: None,
+    }
+}
+
+/// Model -> instance -> how many predictions there are, and how many resolve it.
+pub(crate) fn attempts_of(
+    reports: &[(String, RunReport)],
+) -> BTreeMap<String, BTreeMap<String, AttemptCount>> {
     let mut models: BTreeMap<String, BTreeMap<String, AttemptCount>> = BTreeMap::new();
     for (model, report) in reports {
         let counts = models.entry(model.clone()).or_default();
@@ -199,14 +218,7 @@ pub fn compare_models(
             counts.entry(id.clone()).or_default().add(is_resolved);
         }
     }
-    let ks: &[u64] = if ks.is_empty() { &[1] } else { ks };
-    LeaderboardReport {
-        leaderboard: leaderboard(&tasks, &models, ks[0]),
-        pass_at_k: models
-            .iter()
-            .map(|(model, counts)| (model.clone(), pass_at_k_table(&tasks, counts, ks)))
-            .collect(),
-    }
+    models
 }
 
 /// Reads a run's report, `<model>.<run id>.json`, and tells the model from the file's name.

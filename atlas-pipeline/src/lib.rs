@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod annotate;
 mod audit;
 mod cached;
 mod clones;
@@ -12,6 +13,7 @@ mod environment;
 mod eval_script;
 mod evaluate;
 mod failures;
+mod funnel;
 mod image_name;
 mod judge_bench;
 mod judging;
@@ -20,13 +22,16 @@ mod make;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod measure;
+mod near;
 mod own_parser;
 mod plausible;
+mod publish;
 mod push;
 mod reading;
 mod reason;
 mod retry;
 mod runners;
+mod significance;
 mod spool;
 mod statuses;
 mod store;
@@ -43,6 +48,10 @@ pub use atlas_oracle as oracle;
 pub use atlas_parsers as parsers;
 pub use atlas_source as source;
 
+pub use annotate::{
+    Agreement, AnnotationFiles, Coefficient, Conflict, MergeOptions, MergeReport, MergedAnswer,
+    RowDecision, SettledBy, export_annotations, merge_annotations,
+};
 pub use audit::{AuditCount, AuditReport, audit_dataset, audit_runs};
 pub use cached::CachedSandbox;
 pub use config::{
@@ -66,6 +75,7 @@ pub use evaluate::{
     RegradedInstance, evaluate, grade_row, regrade, run_id,
 };
 pub use failures::{EnvironmentFailure, FailureClass, FailureReport, FailureWeight, failures};
+pub use funnel::{FunnelReport, RejectionReason, Yield, funnel};
 pub use image_name::{ImageName, ImageNameFields, InvalidImageName};
 pub use judge_bench::{
     BenchFile, BenchJudge, BenchPatch, BenchRow, JudgeBench, JudgeBenchAbout, JudgeBenchEstimate,
@@ -75,16 +85,7 @@ pub use judge_bench::{
 pub use judging::{
     AbstainOptions, AbstainReport, AbstainResult, Attached, AttemptResult, AttemptRunOptions,
     AttemptRunReport, Baseline, BaselineRunOptions, BaselineRunReport, CalibratorsFile,
-    CandidatePatch, CandidatePatches, ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport,
-    ChosenPatch, CombineOptions, CombineReport, CriticRunOptions, CriticRunReport, CriticRunResult,
-    EmbedderSession, EnsembleOptions, FailedItem, FittedThreshold, Identity, InstanceRows,
-    JudgeItem, JudgeReport, JudgeRun, LikenessThreshold, MemberUse, ModelSession, PatchName,
-    RehearsalFolder, ResultLines, ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport,
-    RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, SessionModels, SessionOptions,
-    Sisters, TestFactsOptions, TestFactsReport, abstain, abstain_prompts, attempt_prompts,
-    base_files, candidate_patches, choose_patches, combine_results, critic, critic_baseline,
-    critic_run_prompts, exchanges_beside, instance_rows, judge_attempts, judge_items, judge_rows,
-    review, review_prompts, row_prompts, write_test_facts,
+    CandidatePatch, CandidatePatches, ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, CombineOptions, CombineReport, CriticRunOptions, CriticRunReport, CriticRunResult, CuratedRows, EmbedderSession, EnsembleOptions, FailedItem, FittedThreshold, Identity, InstanceRows, JudgeItem, JudgeReport, JudgeRun, LikenessThreshold, MemberUse, ModelSession, PatchName, RehearsalFolder, ResultLines, ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, SessionModels, SessionOptions, Sisters, TestFactsOptions, TestFactsReport, abstain, abstain_prompts, attempt_prompts, base_files, candidate_patches, choose_patches, combine_results, critic, critic_baseline, critic_run_prompts, exchanges_beside, instance_rows, judge_attempts, judge_items, judge_rows, review, review_prompts, row_prompts, write_curated_rows, write_test_facts,
 };
 pub use make::{
     InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, SecondWitness,
@@ -94,9 +95,17 @@ pub use make::{
 pub use mcp::{CheckoutTools, McpOptions, serve_mcp};
 pub use measure::{CheckedFile, MeasureInput, check_file, measure, report_policies};
 pub use own_parser::{ParserOrigin, ReadBy};
+pub use publish::{
+    InvalidSplitRule, LicenceSource, PublishOptions, PublishReport, ReleaseChanges, SplitFiles,
+    SplitRule, publish,
+};
 pub use push::{PushReport, RegistryLogins, push_images};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
+pub use significance::{
+    Estimate, LeaderboardStatistics, ModelPair, ModelStatistics, StatisticsOptions,
+    leaderboard_statistics,
+};
 pub use statuses::Statuses;
 pub use store::write_atomically;
 pub use synth::{

@@ -40,7 +40,7 @@ pub(crate) fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Option<Vec<
 }
 
 /// How files are named while they are written.
-const UNFINISHED: &str = ".atlas-part-";
+pub(crate) const UNFINISHED: &str = ".atlas-part-";
 
 /// Writes a file so that a reader, or a next run, sees all of it or the old one: under a temporary
 /// name in the same folder, then renamed.
@@ -136,16 +136,20 @@ impl Key {
     }
 
     pub(crate) fn finish(self) -> String {
-        const DIGITS: [u8; 16] = *b"0123456789abcdef";
-        let bytes = self.0.finalize();
-        let mut text = String::with_capacity(2 * bytes.len());
-        for byte in bytes {
-            for bits in [byte >> 4, byte & 15] {
-                text.push(char::from(DIGITS[usize::from(bits)]));
-            }
-        }
-        text
+        hexadecimal(&self.0.finalize())
     }
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        for bits in [byte >> 4, byte & 15] {
+            text.push(char::from(DIGITS[usize::from(bits)]));
+        }
+    }
+    text
 }
 
 /// SHA-256 of some bytes, in hexadecimal.

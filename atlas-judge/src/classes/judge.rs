@@ -1,5 +1,6 @@
 //! Classes as a judge.
 
+use super::domain::{Domain, domain_by_rule};
 use super::rules::{ClassSubject, code_type_by_rule, issue_type_by_rule};
 use super::{ClassSource, CodeType, IssueType};
 use crate::Prompt;
@@ -78,13 +79,20 @@ impl<C: Default> Classified<C> {
     }
 }
 
-/// Both classes of a task.
+/// The classes of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Classes {
     /// Of its solution.
     pub code_type: Classified<CodeType>,
     /// Of its report.
     pub issue_type: Classified<IssueType>,
+    /// Of its repository; told by rules alone.
+    #[serde(default = "unknown_domain")]
+    pub domain: Classified<Domain>,
+}
+
+fn unknown_domain() -> Classified<Domain> {
+    Classified::by_rule(None)
 }
 
 impl Classes {
@@ -93,6 +101,7 @@ impl Classes {
         Self {
             code_type: Classified::by_rule(code_type_by_rule(subject)),
             issue_type: Classified::by_rule(issue_type_by_rule(subject)),
+            domain: Classified::by_rule(domain_by_rule(subject)),
         }
     }
 
@@ -102,7 +111,7 @@ impl Classes {
     }
 }
 
-/// Tells both classes: the label is `CODE_TYPE/ISSUE_TYPE`, such as `bug-fix/bug-report`.
+/// Tells the classes: the label is `CODE_TYPE/ISSUE_TYPE`, such as `bug-fix/bug-report`.
 ///
 /// Reads what [`ClassSubject::of`] does. A model is asked only if a rule leaves something open, and
 /// decides only that. Details: `classes` ([`Classes`]); with a model `prompt_version`, `model`, `faults`.
@@ -223,7 +232,11 @@ impl<M: LanguageModel> Judge for ClassJudge<M> {
             }
         }
         details.insert("classes".to_owned(), json!(classes));
-        let evidence = [&classes.code_type.evidence, &classes.issue_type.evidence];
+        let evidence = [
+            &classes.code_type.evidence,
+            &classes.issue_type.evidence,
+            &classes.domain.evidence,
+        ];
         Ok(Judgement {
             label: format!(
                 "{}/{}",

@@ -1,14 +1,17 @@
 //! What kind of change a task is, and what kind of report (paper 001, section 4.1 and its appendix E).
 //!
 //! Rules decide where a project itself says it: by the labels of its issues, the form of its issue
-//! templates, the prefix of its commit titles, or by touching nothing but manifests or build files. A
+//! templates, the prefix of its commit titles, or by touching nothing but manifests, build files or
+//! documentation. A
 //! model, if there is one, is asked for what they leave open; else the class is `unknown`, and the
 //! [source](ClassSource) says that nobody knew rather than that somebody looked and could not tell.
 
+mod domain;
 mod judge;
 mod rules;
 mod table;
 
+pub use domain::{Domain, domain_by_rule};
 pub use judge::{ClassJudge, ClassOptions, Classes, Classified, class_prompt};
 pub use rules::{ClassSubject, code_type_by_rule, issue_type_by_rule};
 pub use table::{ClassCount, ClassTable};
@@ -36,10 +39,16 @@ pub enum CodeType {
     DependencyUpdate,
     /// How the project is built or checked.
     BuildCi,
+    /// A weakness that somebody could use is closed. Not of the paper; by rule alone.
+    Security,
+    /// What is told of the project. Not of the paper; by rule alone.
+    Documentation,
+    /// How the project is tested. Not of the paper; by rule alone.
+    Test,
 }
 
 impl CodeType {
-    /// All of them, in the paper's order.
+    /// The paper's, in its order: what a model is asked for.
     pub const ALL: [Self; 7] = [
         Self::BugFix,
         Self::Feature,
@@ -50,7 +59,7 @@ impl CodeType {
         Self::BuildCi,
     ];
 
-    /// The paper's word.
+    /// The paper's word, or ours where it has none.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BugFix => "bug-fix",
@@ -60,6 +69,9 @@ impl CodeType {
             Self::Unknown => "unknown",
             Self::DependencyUpdate => "dependency-update",
             Self::BuildCi => "build-ci",
+            Self::Security => "security",
+            Self::Documentation => "documentation",
+            Self::Test => "test",
         }
     }
 }

@@ -4,6 +4,7 @@ use super::{CodeType, IssueType};
 use crate::given::Given;
 use atlas_core::{Error, Evidence, Patch, Subject};
 use regex::Regex;
+use serde_json::Value;
 use std::sync::LazyLock;
 
 /// What classes are told from.
@@ -17,11 +18,16 @@ pub struct ClassSubject {
     pub title: Option<String>,
     /// Labels of the issue and the pull request.
     pub labels: Vec<String>,
+    /// The tests.
+    pub test_patch: Patch,
+    /// Topics of the repository.
+    pub topics: Vec<String>,
 }
 
 impl ClassSubject {
-    /// Reads the row's `problem_statement` and `patch`, and `pull_request_title` and `labels` where the
-    /// row has them or the attachments of these names do.
+    /// Reads the row's `problem_statement`, `patch` and `test_patch`, and `pull_request_title`, `labels` and `topics` where the
+    /// row has them or the attachments of these names do; else title, topics and the issues' labels out of `sourced` of its
+    /// `atlas` column.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`](atlas_core::ErrorKind) where there is neither a statement nor a patch, or a column has
@@ -33,12 +39,24 @@ impl ClassSubject {
             own.or_else(|| subject.instance.as_map().get(name))
                 .filter(|value| !value.is_null())
         };
-        let labels = match value("labels") {
-            None => Vec::new(),
-            Some(labels) => serde_json::from_value(labels.clone())
-                .map_err(|why| given.wrong(format!("`labels`: a list of texts expected: {why}")))?,
+        let atlas = subject.instance.as_map().get("atlas");
+        let sourced = |name: &str| {
+            let found = atlas?.get("sourced")?.get(name)?;
+            Some(found).filter(|value| !value.is_null())
         };
-        let title = value("pull_request_title").map(|title| {
+        let texts = |name: &str| match value(name).or_else(|| sourced(name)) {
+            None => Ok(Vec::new()),
+            Some(texts) => serde_json::from_value::<Vec<String>>(texts.clone())
+                .map_err(|why| given.wrong(format!("`{name}`: a list of texts expected: {why}"))),
+        };
+        let mut labels = texts("labels")?;
+        let links = sourced("links").and_then(Value::as_array);
+        for link in links.into_iter().flatten() {
+            let of_issue = link["labels"].as_array().into_iter().flatten();
+            labels.extend(of_issue.filter_map(Value::as_str).map(str::to_owned));
+        }
+        let title = value("pull_request_title").or_else(|| sourced("title"));
+        let title = title.map(|title| {
             let text = title.as_str().map(str::to_owned);
             text.ok_or_else(|| given.wrong("`pull_request_title`: a text expected"))
         });
@@ -47,6 +65,8 @@ impl ClassSubject {
             gold_patch: Patch::new(given.column("patch")?),
             title: title.transpose()?,
             labels,
+            test_patch: Patch::new(given.column("test_patch")?),
+            topics: texts("topics")?,
         };
         if found.issue.trim().is_empty() && found.gold_patch.is_empty() {
             return Err(given.wrong("it has neither a `problem_statement` nor a `patch`"));
@@ -58,7 +78,7 @@ impl ClassSubject {
 /// `fix(parser)!: …`.
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)^\s*(fix|feat|feature|perf|refactor|build|ci|chore|deps|bugfix)(\([^)]*\))?!?:\s",
+        r"(?i)^\s*(fix|feat|feature|perf|refactor|build|ci|chore|deps|bugfix|docs?|tests?|security)(\([^)]*\))?!?:\s",
     )
     .expect("the pattern is tested")
 });
@@ -81,6 +101,39 @@ static BUILD: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is tested")
 });
 
+static DOCUMENTATION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\.(?:md|rst|adoc|markdown)$|^docs?/.*\.(?:txt|html|png|svg)$")
+        .expect("the pattern is tested")
+});
+
+/// Names under which weaknesses are listed.
+static WEAKNESS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"\b(?:CVE-\d{4}-\d{4,}|GHSA(?:-[23456789cfghjmpqrvwx]{4}){3}|RUSTSEC-\d{4}-\d{4})\b",
+    )
+    .expect("the pattern is tested")
+});
+
+/// What says that a weakness is closed: a label, the title, or its listed name in the report.
+fn security(subject: &ClassSubject) -> Option<Evidence> {
+    let labelled = by_label(&subject.labels, |word| {
+        matches!(word, "security" | "vulnerability" | "cve").then_some(())
+    });
+    if let Some(((), proof)) = labelled {
+        return Some(proof);
+    }
+    let title = subject.title.as_deref().unwrap_or_default();
+    let prefix = PREFIX.captures(title);
+    if WEAKNESS.is_match(title)
+        || prefix.is_some_and(|prefix| prefix[1].eq_ignore_ascii_case("security"))
+    {
+        return Some(Evidence::of("pull_request_title", title));
+    }
+    let mut lines = subject.issue.lines().enumerate();
+    let (at, line) = lines.find(|(_, line)| WEAKNESS.is_match(line))?;
+    Some(Evidence::at("problem_statement", at + 1, line.trim()))
+}
+
 /// The class of a change by the files it touches, the labels, or the prefix of its title; with proof.
 pub fn code_type_by_rule(subject: &ClassSubject) -> Option<(CodeType, Evidence)> {
     let files = subject.gold_patch.files().unwrap_or_default();
@@ -94,6 +147,14 @@ pub fn code_type_by_rule(subject: &ClassSubject) -> Option<(CodeType, Evidence)>
             let text = "the patch touches nothing but how the project is built or checked";
             return Some((CodeType::BuildCi, Evidence::of(*first, text)));
         }
+        if paths.iter().all(|path| DOCUMENTATION.is_match(path)) {
+            let text = "the patch touches nothing but documentation";
+            return Some((CodeType::Documentation, Evidence::of(*first, text)));
+        }
+    }
+    // A weakness is mostly labelled as a bug too; what names it says more.
+    if let Some(proof) = security(subject) {
+        return Some((CodeType::Security, proof));
     }
     let by_label = by_label(&subject.labels, |word| {
         Some(match word {
@@ -102,6 +163,7 @@ pub fn code_type_by_rule(subject: &ClassSubject) -> Option<(CodeType, Evidence)>
             "performance" | "perf" => CodeType::Performance,
             "refactor" | "refactoring" => CodeType::Refactor,
             "dependencies" => CodeType::DependencyUpdate,
+            "documentation" | "docs" => CodeType::Documentation,
             _ => return None,
         })
     });
@@ -117,6 +179,8 @@ pub fn code_type_by_rule(subject: &ClassSubject) -> Option<(CodeType, Evidence)>
             "deps" => CodeType::DependencyUpdate,
             "chore" | "build" if scope.contains("dep") => CodeType::DependencyUpdate,
             "build" | "ci" => CodeType::BuildCi,
+            "doc" | "docs" => CodeType::Documentation,
+            "test" | "tests" => CodeType::Test,
             _ => return None,
         };
         Some((class, Evidence::of("pull_request_title", title)))

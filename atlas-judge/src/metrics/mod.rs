@@ -3,6 +3,7 @@
 //! Pure functions over slices; each says its formula, where it comes from, what the paper leaves open
 //! and what is chosen here. A number that is not defined is `None`, never NaN, and never 0. [`check()`] compares all of them with stored values.
 
+mod agreement;
 pub mod analysis;
 mod at_k;
 mod binary;
@@ -15,6 +16,7 @@ mod critic;
 mod distance;
 mod label;
 mod lift;
+mod mcnemar;
 mod percentile;
 mod progress;
 mod ranking;
@@ -24,6 +26,7 @@ mod value;
 mod vote;
 mod yields;
 
+pub use agreement::{Scale, cohen_kappa, fleiss_kappa, krippendorff_alpha};
 pub use at_k::{
     AtK, BeyondRuns, BugRuns, Run, RunCount, TooFewRuns, filtered_success_at_k, mean_at_k,
     pass_and_validation_at_k, validation_recall_at_k,
@@ -54,6 +57,7 @@ pub use critic::{
 pub use distance::wasserstein_1;
 pub use label::{LabelMass, label_mass, patch_correctness_score};
 pub use lift::{KeptPatch, TypedBug, lift_by_type};
+pub use mcnemar::{holm, mcnemar_exact};
 pub use percentile::{Cutoff, percentile};
 pub use progress::{OrderCounts, progress_pairs};
 pub use ranking::{

@@ -1,4 +1,4 @@
-"""Prints files of stored values, computed by NumPy, SciPy, scikit-learn and exact fractions.
+"""Prints files of stored values, computed by NumPy, SciPy, scikit-learn, statsmodels, krippendorff and exact fractions.
 
 One JSON list of files in the form that `atlas metrics --check` takes. The seed is the first argument.
 """
@@ -6,14 +6,19 @@ One JSON list of files in the form that `atlas metrics --check` takes. The seed 
 import json
 import math
 import sys
+import warnings
 from fractions import Fraction
 
+import krippendorff
 import numpy as np
 from scipy import optimize, special, stats
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
+from statsmodels.stats.contingency_tables import mcnemar as mcnemar_test
+from statsmodels.stats.inter_rater import fleiss_kappa
+from statsmodels.stats.multitest import multipletests
 
 random = np.random.default_rng(int(sys.argv[1]))
 
@@ -438,6 +443,58 @@ def progress_order():
     }
 
 
+def agreement():
+    answers, raters, items = int(random.integers(2, 5)), int(random.integers(2, 6)), int(random.integers(2, 30))
+    truth = random.integers(0, answers, (items, 1))
+    other = random.integers(0, answers, (items, raters))
+    said = np.where(random.random((items, raters)) < 0.6, truth, other).astype(float)
+    said[random.random((items, raters)) < 0.15] = np.nan
+    both = said[~np.isnan(said[:, :2]).any(axis=1), :2].astype(int)
+    whole = said[~np.isnan(said).any(axis=1)].astype(int)
+
+    def cohen(weights):
+        # Of items that all are one answer it has a word of warning and no number.
+        if len(both) == 0 or len(np.unique(both)) == 1:
+            return None
+        return number(metrics.cohen_kappa_score(both[:, 0], both[:, 1], labels=range(answers), weights=weights))
+
+    def fleiss():
+        if len(whole) == 0 or len(np.unique(whole)) == 1:
+            return None
+        table = np.array([[np.count_nonzero(row == answer) for answer in range(answers)] for row in whole])
+        return number(fleiss_kappa(table))
+
+    def alpha(level):
+        spoken = said[np.count_nonzero(~np.isnan(said), axis=1) >= 2]
+        if len(np.unique(spoken[~np.isnan(spoken)])) < 2:
+            return None
+        return number(krippendorff.alpha(reliability_data=said.T, level_of_measurement=level))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {
+            "answers": answers,
+            "said": [[None if math.isnan(one) else int(one) for one in row] for row in said],
+            "cohen": cohen(None),
+            "cohen_quadratic": cohen("quadratic"),
+            "fleiss": fleiss(),
+            "alpha_nominal": alpha("nominal"),
+            "alpha_ordinal": alpha("ordinal"),
+        }
+
+
+def mcnemar():
+    first, second = (int(of) for of in random.integers(0, 400 if random.random() < 0.3 else 12, 2))
+    several = random.random(int(random.integers(1, 9))) ** 3
+    return {
+        "only_first": first,
+        "only_second": second,
+        "several": several.tolist(),
+        "p_exact": min(1.0, float(mcnemar_test([[7, first], [second, 5]], exact=True).pvalue)),
+        "holm": multipletests(several, method="holm")[1].tolist(),
+    }
+
+
 QUANTITIES = [
     average_precision,
     precision_recall_curve,
@@ -460,6 +517,8 @@ QUANTITIES = [
     spread,
     net_value_thresholds,
     progress_order,
+    agreement,
+    mcnemar,
 ]
 json.dump(
     [

@@ -3,7 +3,8 @@
 use crate::support::{InOrder, cx, said, subject};
 use atlas_core::{ConfidenceSource, ErrorKind, Judge as _, Patch};
 use atlas_judge::classes::{
-    ClassJudge, ClassOptions, ClassSource, ClassSubject, ClassTable, Classes, CodeType, IssueType,
+    ClassJudge, ClassOptions, ClassSource, ClassSubject, ClassTable, Classes, CodeType, Domain,
+    IssueType,
 };
 use serde_json::json;
 
@@ -29,6 +30,7 @@ fn code_types_by_files_labels_and_titles() {
         gold_patch: change(path),
         title: (!title.is_empty()).then(|| title.to_owned()),
         labels: labels.iter().map(|&label| label.to_owned()).collect(),
+        ..ClassSubject::default()
     };
     code(
         &of("sub/Cargo.lock", "fix: x", &[]),
@@ -58,6 +60,98 @@ fn code_types_by_files_labels_and_titles() {
     code(&of("src/a.rs", "chore: z", &[]), None);
     code(&of("src/a.rs", "Fix the fixing of fixes", &[]), None);
     code(&of("src/cmake/parse.rs", "", &[]), None);
+    code(
+        &of("docs/usage.md", "fix: x", &[]),
+        Some(CodeType::Documentation),
+    );
+    code(
+        &of("src/a.rs", "docs: y", &[]),
+        Some(CodeType::Documentation),
+    );
+    code(&of("src/a.rs", "test: y", &[]), Some(CodeType::Test));
+    code(
+        &of("src/a.rs", "", &["bug", "security"]),
+        Some(CodeType::Security),
+    );
+    code(
+        &of("src/a.rs", "Fix CVE-2024-12345", &["bug"]),
+        Some(CodeType::Security),
+    );
+    let mut listed = of("src/a.rs", "", &["bug"]);
+    listed.issue = "It is\nGHSA-2g4f-4pwh-qvx6 again".to_owned();
+    code(&listed, Some(CodeType::Security));
+    listed.issue = "GHSA-and so on, CVE-24-1".to_owned();
+    code(&listed, Some(CodeType::BugFix));
+}
+
+#[test]
+fn domains_by_topics_and_else_by_imports() {
+    let check = |topics: &[&str], lines: &str, expected: Option<Domain>| {
+        let patch = format!(
+            "--- a/x\n+++ b/x\n@@ -0,0 +1,{} @@\n{lines}",
+            lines.lines().count()
+        );
+        let subject = ClassSubject {
+            topics: topics.iter().map(|&topic| topic.to_owned()).collect(),
+            gold_patch: Patch::new(patch),
+            ..ClassSubject::default()
+        };
+        let found = Classes::by_rule(&subject).domain;
+        match expected {
+            Some(domain) => {
+                assert_eq!(
+                    (found.class, found.source),
+                    (domain, ClassSource::Rule),
+                    "{topics:?} {lines}"
+                );
+                assert!(!found.evidence.unwrap().text.is_empty());
+            }
+            None => assert_eq!(found.source, ClassSource::Nobody, "{topics:?} {lines}"),
+        }
+    };
+    check(
+        &["python", "Linter"],
+        "+import torch\n",
+        Some(Domain::DevTools),
+    );
+    check(&["cli", "database"], "+x\n", None);
+    check(
+        &["cli", "database", "sql"],
+        "+x\n",
+        Some(Domain::DataEngineering),
+    );
+    check(&[], "+import torch.nn as nn\n", Some(Domain::AiMl));
+    check(&[], "+from django.db import models\n", Some(Domain::Web));
+    check(&[], "+use clap::Parser;\n", Some(Domain::Cli));
+    check(&[], "+import React from 'react'\n", Some(Domain::Web));
+    check(
+        &[],
+        "+const web3 = require('web3')\n",
+        Some(Domain::Blockchain),
+    );
+    check(&[], "+\t\"github.com/spf13/cobra\"\n", Some(Domain::Cli));
+    check(&[], "+#include <Arduino.h>\n", Some(Domain::Embedded));
+    check(&[], "+import torchlight\n", None);
+    check(&[], "+import torch\n+import flask\n", None);
+    check(&[], "+import os\n", None);
+}
+
+#[tokio::test]
+async fn what_a_source_told_is_read_from_the_row() {
+    let mut subject = subject("x", None, json!({}));
+    subject
+        .instance
+        .set("patch", "--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-a\n+b\n");
+    let sourced =
+        json!({"title": "feat: x", "topics": ["cli"], "links": [{"labels": ["enhancement"]}]});
+    subject.instance.set("atlas", json!({"sourced": sourced}));
+    let judgement = ClassJudge::rules().judge(&cx(), &subject).await.unwrap();
+    assert_eq!(judgement.label, "feature/feature-request");
+    assert_eq!(judgement.details["classes"]["domain"]["class"], "cli");
+    assert_eq!(
+        judgement.details["classes"]["domain"]["evidence"]["text"],
+        "cli"
+    );
 }
 
 #[test]

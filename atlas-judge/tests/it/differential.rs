@@ -1,4 +1,4 @@
-//! The metrics against `NumPy`, `SciPy` and scikit-learn on random data, where a Python that has them is
+//! The metrics against `NumPy`, `SciPy`, scikit-learn, statsmodels and krippendorff on random data, where a Python that has them is
 //! named.
 
 use atlas_judge::metrics::check;
@@ -9,7 +9,9 @@ use std::process::Command;
 #[test]
 fn the_metrics_agree_with_python() {
     let Some(python) = std::env::var_os("ATLAS_TEST_PYTHON") else {
-        println!("skipped: ATLAS_TEST_PYTHON names no Python with numpy, scipy and scikit-learn");
+        println!(
+            "skipped: ATLAS_TEST_PYTHON names no Python with numpy, scipy, scikit-learn, statsmodels and krippendorff"
+        );
         return;
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/generate.py");
@@ -25,7 +27,7 @@ fn the_metrics_agree_with_python() {
             String::from_utf8_lossy(&made.stderr)
         );
         let files: Vec<Value> = serde_json::from_slice(&made.stdout).unwrap();
-        assert_eq!(files.len(), 21);
+        assert_eq!(files.len(), 23);
         for file in files {
             let report = check(&file);
             let first = report.differences.first();

@@ -22,7 +22,7 @@ impl AttemptCount {
     }
 
     /// Pass@k, with predictions that are missing up to `k` counted as not resolved.
-    fn padded(self, k: u64) -> f64 {
+    pub fn pass_at(self, k: u64) -> f64 {
         pass_at_k(self.n.max(k), self.c.min(self.n), k).unwrap_or(0.0)
     }
 }
@@ -125,7 +125,7 @@ impl PassAtKRow {
         let most = ks.last().copied().unwrap_or(0);
         self.padded += u64::from(count.n > 0 && count.n < most);
         for k in ks {
-            *self.pass_at.entry(*k).or_default() += count.padded(*k);
+            *self.pass_at.entry(*k).or_default() += count.pass_at(*k);
         }
     }
 

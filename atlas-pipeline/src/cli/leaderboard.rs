@@ -3,7 +3,10 @@
 use super::{DONE, Format, output};
 use atlas_core::Error;
 use atlas_formats::{ReadOptions, read_dataset};
-use atlas_pipeline::{compare_models, read_run_report};
+use atlas_pipeline::{
+    Estimate, LeaderboardStatistics, StatisticsOptions, compare_models, leaderboard_statistics,
+    read_run_report,
+};
 use clap::Args;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -20,9 +23,25 @@ pub(super) struct LeaderboardArgs {
     /// The k of pass@k; the first one orders the table.
     #[arg(long = "k", value_name = "K,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
     ks: Vec<u64>,
+    /// Draws of the bootstrap that intervals are made by.
+    #[arg(long, value_name = "N", default_value_t = StatisticsOptions::default().resamples, value_parser = draws)]
+    resamples: usize,
+    /// Seed of these draws.
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
     /// How to print the table; text is Markdown.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+/// Fewer draws make no interval at 95 %, and more than these take for ever.
+fn draws(text: &str) -> Result<usize, String> {
+    let number = text.parse().map_err(|why| format!("{why}"))?;
+    if (100..=10_000_000).contains(&number) {
+        Ok(number)
+    } else {
+        Err("100 to 10,000,000 expected".to_owned())
+    }
 }
 
 /// The model, where it is named, and the file of an argument.
@@ -45,8 +64,14 @@ pub(super) fn command(args: &LeaderboardArgs) -> Result<u8, Error> {
         let (of_file, report) = read_run_report(&path)?;
         reports.push((model.unwrap_or(of_file), report));
     }
-    let found = compare_models(&set, &reports, &args.ks);
+    let mut found = compare_models(&set, &reports, &args.ks);
+    let options = StatisticsOptions {
+        resamples: args.resamples,
+        seed: args.seed,
+    };
+    let statistics = leaderboard_statistics(&set, &reports, &args.ks, &options);
     if args.format == Format::Json {
+        found.statistics = Some(statistics);
         output::json(&found)?;
     } else {
         let mut text = found.leaderboard.to_markdown();
@@ -55,9 +80,72 @@ pub(super) fn command(args: &LeaderboardArgs) -> Result<u8, Error> {
                 let _ = write!(text, "\n## {model}\n\n{}", table.to_markdown());
             }
         }
+        text.push_str(&statistics_text(&statistics));
         output::print(&text)?;
     }
     Ok(DONE)
+}
+
+fn statistics_text(found: &LeaderboardStatistics) -> String {
+    let percent = |estimate: &Estimate| {
+        let value = format!("{:.2}%", estimate.value * 100.0);
+        match estimate.interval {
+            Some(of) => format!("{value} ({:.2}–{:.2})", of.low * 100.0, of.high * 100.0),
+            None => value,
+        }
+    };
+    let cell = |text: &str| text.replace('|', "\\|").replace(['\n', '\r'], " ");
+    let mut text = String::from("\n## How sure\n\n| Model | Solved (Wilson 95 %) |");
+    let ks: Vec<u64> = found
+        .models
+        .values()
+        .next()
+        .map_or_else(Vec::new, |of| of.pass_at.keys().copied().collect());
+    for k in &ks {
+        let _ = write!(text, " pass@{k} (bootstrap 95 %) |");
+    }
+    let _ = writeln!(text, "\n|---|---:|{}", "---:|".repeat(ks.len()));
+    for (model, of) in &found.models {
+        let _ = write!(text, "| {} | {} |", cell(model), percent(&of.solved_share));
+        for estimate in of.pass_at.values() {
+            let _ = write!(text, " {} |", percent(estimate));
+        }
+        text.push('\n');
+    }
+    if !found.pairs.is_empty() {
+        text.push_str(
+            "\n| First | Second | k | Difference (paired bootstrap 95 %) | Only first | Only second | McNemar's p | Holm |\n\
+             |---|---|---:|---:|---:|---:|---:|---:|\n",
+        );
+    }
+    let count =
+        |count: Option<u64>| count.map_or_else(|| "–".to_owned(), |count| count.to_string());
+    let p = |p: Option<f64>| match p {
+        None => "–".to_owned(),
+        Some(p) if p < 0.0001 => "<0.0001".to_owned(),
+        Some(p) => format!("{p:.4}"),
+    };
+    for pair in &found.pairs {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            cell(&pair.first),
+            cell(&pair.second),
+            pair.k,
+            percent(&pair.difference),
+            count(pair.only_first),
+            count(pair.only_second),
+            p(pair.p),
+            p(pair.p_holm),
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\nOver {} instances; the bootstrap draws instances {} times, the same ones for all models. Solved: by one prediction at least. \
+         McNemar's exact test and the columns before it are there where each pass@k is 0 or 1; Holm's column is adjusted for all pairs at its k.",
+        found.instances, found.resamples
+    );
+    text
 }
 
 #[cfg(test)]

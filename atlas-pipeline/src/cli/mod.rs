@@ -1,5 +1,6 @@
 //! The command line: arguments in, reports out. All work is done by the library.
 
+mod annotate;
 mod attempts;
 mod audit;
 mod baseline;
@@ -11,6 +12,7 @@ mod document;
 mod dry_run;
 mod eval;
 mod facts;
+mod funnel;
 mod images;
 mod judge_bench;
 mod judging;
@@ -18,6 +20,7 @@ mod leaderboard;
 mod metrics;
 mod output;
 mod progress;
+mod publish;
 mod rows;
 mod synth;
 mod validate;
@@ -88,6 +91,10 @@ enum Command {
     Audit(Box<audit::AuditArgs>),
     /// Compare two datasets.
     Diff(dataset::DiffArgs),
+    /// Hand tasks to people as pages and a table, and bring back what they say.
+    Annotate(annotate::AnnotateArgs),
+    /// Write a dataset as a folder that others can load, check and validate again.
+    Publish(Box<publish::PublishArgs>),
     /// Tell why a patch does or does not apply, and what would mend it.
     Patch(dataset::PatchArgs),
     /// Compare models by pass@k from their run reports.
@@ -118,6 +125,8 @@ enum Command {
     SynthParser(Box<synth::SynthParserArgs>),
     /// Say which kinds of failure keep environments from being had, heaviest first.
     Failures(FailuresArgs),
+    /// Say how much is left after each stage and by language, beside the paper, and what was rejected why.
+    Funnel(funnel::FunnelArgs),
     /// Write the exchanges with a model that a run kept as JSON lines, which `--model replay:FILE` answers from.
     Exchanges(ExchangesArgs),
     /// Tell what is installed here and what will work.
@@ -452,6 +461,8 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Lint(args) => dataset::lint_command(&args),
         Command::Audit(args) => with_runtime(|cx| async move { audit::command(&cx, *args).await }),
         Command::Diff(args) => dataset::diff_command(&args),
+        Command::Annotate(args) => annotate::command(args),
+        Command::Publish(args) => with_runtime(|cx| async move { publish::command(&cx, *args) }),
         Command::Patch(args) => with_runtime(|_| async move { dataset::patch_command(args).await }),
         Command::Leaderboard(args) => leaderboard::command(&args),
         Command::Metrics(args) => metrics::metrics(&args),
@@ -522,6 +533,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             with_runtime(|cx| async move { combine::command(&cx, *args).await })
         }
         Command::Choose(args) => choose::command(args),
+        Command::Funnel(args) => funnel::command(&args),
         Command::JudgeBench(args) => {
             with_runtime(|cx| async move { judge_bench::command(&cx, args).await })
         }

@@ -3,12 +3,14 @@
 use super::attempts::{self, AttemptArgs};
 use super::judging::{ModelArgs, finish, paying, prompts, run_text};
 use super::{dry_run, output};
-use atlas_core::{Error, InstanceId, RunContext};
+use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
 use atlas_judge::alignment::{AlignmentOptions, QualityRule};
 use atlas_judge::answer::AskOptions;
 use atlas_judge::classes::ClassOptions;
 use atlas_judge::hints::HintOptions;
-use atlas_pipeline::{RowJudgeOptions, RowJudgeReport, RowQuestion, judge_rows, row_prompts};
+use atlas_pipeline::{
+    RowJudgeOptions, RowJudgeReport, RowQuestion, judge_rows, row_prompts, write_curated_rows,
+};
 use clap::{Args, ValueEnum};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -66,6 +68,10 @@ pub(super) struct JudgeArgs {
     /// The worst score that is still medium quality.
     #[arg(long, value_name = "SCORE", default_value_t = QualityRule::default().medium_up_to)]
     medium_up_to: u8,
+    /// With --question classes: write the dataset here, each row with what was found and how large its task is in
+    /// `curation` of its `atlas` column.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dry_run", "show_prompt"])]
+    rows_out: Option<PathBuf>,
     #[command(flatten)]
     attempts: AttemptArgs,
     #[command(flatten)]
@@ -92,6 +98,14 @@ pub(super) async fn judge_command(cx: &RunContext, args: JudgeArgs) -> Result<u8
     if args.question != Question::Attempts {
         args.attempts.refuse_for_others()?;
     }
+    if args.rows_out.is_some() && args.question != Question::Classes {
+        let what = "it goes with --question classes";
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "read --rows-out:",
+            what,
+        ));
+    }
     let question = match args.question {
         Question::Attempts => return attempts::command(cx, args.attempts, args.rows).await,
         Question::Alignment => {
@@ -115,7 +129,7 @@ pub(super) async fn judge_command(cx: &RunContext, args: JudgeArgs) -> Result<u8
             })
         }
     };
-    run(cx, args.rows, question).await
+    run(cx, args.rows, question, args.rows_out).await
 }
 
 pub(super) async fn hints_command(cx: &RunContext, args: HintsArgs) -> Result<u8, Error> {
@@ -130,10 +144,15 @@ pub(super) async fn hints_command(cx: &RunContext, args: HintsArgs) -> Result<u8
         repos: args.repos,
         artefacts: args.artefacts,
     };
-    run(cx, args.rows, question).await
+    run(cx, args.rows, question, None).await
 }
 
-async fn run(cx: &RunContext, args: RowArgs, question: RowQuestion) -> Result<u8, Error> {
+async fn run(
+    cx: &RunContext,
+    args: RowArgs,
+    question: RowQuestion,
+    rows_out: Option<PathBuf>,
+) -> Result<u8, Error> {
     let rehearsal = args.model.rehearsal_of_one()?;
     let options = RowJudgeOptions {
         dataset: args.dataset,
@@ -151,7 +170,10 @@ async fn run(cx: &RunContext, args: RowArgs, question: RowQuestion) -> Result<u8
     }
     let session = args.model.session_if_asked()?;
     let work = judge_rows(cx, &options, session.as_ref());
-    let report = paying(session.as_ref(), work).await?;
+    let mut report = paying(session.as_ref(), work).await?;
+    if let Some(out) = rows_out {
+        report.curated = Some(write_curated_rows(&options.dataset, &options.out, &out)?);
+    }
     finish(cx, args.model.format, &report, &report.run, text)
 }
 
@@ -171,6 +193,19 @@ fn text(report: &RowJudgeReport) -> String {
     }
     for (name, table) in &report.tables {
         let _ = write!(text, "\n{name}\n{table}");
+    }
+    if let Some(curated) = &report.curated {
+        for (name, table) in &curated.tables {
+            if !report.tables.contains_key(name) {
+                let _ = write!(text, "\n{name}\n{table}");
+            }
+        }
+        let _ = writeln!(
+            text,
+            "\n{} rows in {}",
+            curated.rows,
+            curated.path.display()
+        );
     }
     output::input_faults(&mut text, &report.faults);
     run_text(&mut text, &report.run, &report.ledger);

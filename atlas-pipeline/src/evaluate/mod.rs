@@ -27,6 +27,7 @@ pub use regrade::{GradeChange, RegradeOptions, RegradeReport, RegradedInstance, 
 pub use report::{EvalReport, InstanceCost, Ledger};
 pub use verdict::{CanaryReport, EvalOutcome, EvalVerdict};
 
+use crate::clones::artefacts_of;
 use crate::own_parser::{Isolated, OwnParser, ParserOrigin, ReadBy};
 use crate::retry::{Patience, RetrySandbox};
 use crate::store::{Key, Workplace, clear_unfinished, seed};
@@ -482,12 +483,7 @@ impl Host<'_> {
         own: Option<OwnParser>,
     ) -> Result<Result<(Prepared, Option<String>), (Cause, String)>, Error> {
         let subject = &item.subject;
-        let beside = self
-            .options
-            .dataset
-            .parent()
-            .unwrap_or(Path::new("."))
-            .join(&item.instance_id);
+        let beside = artefacts_of(&self.options.dataset, &item.instance_id);
         let is_made_here = self.options.repos.is_some() || beside.join("plan.json").exists();
         if !is_made_here {
             let image = match self.image(cx, subject).await {

@@ -11,6 +11,7 @@ mod batches;
 mod choose;
 mod combine;
 mod critic;
+mod curate;
 mod ensemble;
 mod facts;
 mod input;
@@ -40,6 +41,7 @@ pub use combine::{CombineOptions, CombineReport, combine_results};
 pub use critic::{
     CriticRunOptions, CriticRunReport, CriticRunResult, base_files, critic, critic_run_prompts,
 };
+pub use curate::{CuratedRows, write_curated_rows};
 pub use ensemble::{CalibratorsFile, EnsembleOptions, MemberUse};
 pub use facts::{TestFactsOptions, TestFactsReport, write_test_facts};
 pub(crate) use input::PATCH_ID_DIGITS;

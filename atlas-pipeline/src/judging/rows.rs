@@ -142,7 +142,7 @@ pub struct RowJudgeReport {
     pub run: JudgeReport,
     /// Label -> how many.
     pub labels: BTreeMap<String, usize>,
-    /// For classes, the tables of paper 001's appendix E: `code_type`, `issue_type`.
+    /// For classes, the tables of paper 001's appendix E: `code_type`, `issue_type`; and `domain`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tables: BTreeMap<String, ClassTable>,
     /// One entry for every instance that has a result.
@@ -151,6 +151,9 @@ pub struct RowJudgeReport {
     pub faults: Vec<InputFault>,
     /// What the model was paid in this run; null without one.
     pub ledger: Value,
+    /// The rows with what is known of them, where they were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub curated: Option<super::CuratedRows>,
 }
 
 /// Judges every row. Lines of the file have `instance_id` and `judgement`, whole.
@@ -323,7 +326,7 @@ fn summary(
         let label = text(&judgement["label"]);
         *labels.entry(label.clone()).or_default() += 1;
         let details = &judgement["details"];
-        for name in ["code_type", "issue_type"] {
+        for name in ["code_type", "issue_type", "domain"] {
             if let Some(class) = details["classes"][name]["class"].as_str() {
                 classes
                     .entry(name.to_owned())
@@ -349,5 +352,6 @@ fn summary(
         results,
         faults,
         ledger,
+        curated: None,
     })
 }

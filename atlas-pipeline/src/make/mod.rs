@@ -115,6 +115,8 @@ impl MakeOptions {
 pub struct MakeReport {
     /// Version of this report's form.
     pub schema_version: u32,
+    /// The Atlas that made it.
+    pub version: String,
     /// The instance's name.
     pub instance_id: InstanceId,
     /// The verdict.
@@ -231,6 +233,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
     };
     let report = MakeReport {
         schema_version: 1,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
         instance_id: id,
         outcome,
         reason,

@@ -1,10 +1,10 @@
 //! The verdict's word and the time it took.
 
 use atlas_core::OracleOutcome;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What `make` came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MakeOutcome {
     /// A verified instance.

@@ -1,7 +1,7 @@
 //! From a row to a candidate: the clone, the states, the environment.
 
 use super::rows::unreadable;
-use crate::clones::clone_among;
+use crate::clones::{clone_among, clone_from_archive};
 use crate::environment::{InstanceModel, Scope, fixed, oracle, synthesizer};
 use crate::log_reading::LogReading;
 use crate::make::build_proof;
@@ -53,7 +53,8 @@ pub(crate) enum Prepared {
 /// What a row is prepared with.
 pub(crate) struct Prospect<'a> {
     pub(crate) config: &'a Config,
-    /// A clone, or a folder of clones; absent: the one that the instance was made from.
+    /// A clone, or a folder of clones; absent: the one that the instance was made from, or the base commit in the folder
+    /// of its environment.
     pub(crate) repos: Option<&'a Path>,
     pub(crate) engines: &'a Engines,
     pub(crate) place: &'a Workplace,
@@ -73,10 +74,10 @@ impl Prospect<'_> {
         let id = row.id().map_err(unreadable)?;
         let temporary = self.place.temporary()?;
         let name = row.required("repo").map_err(unreadable)?;
-        let repo = self.clone_of(name).await?.with_temp_dir(&temporary);
-        let base = repo
-            .resolve(row.required("base_commit").map_err(unreadable)?)
-            .await?;
+        let base = row.required("base_commit").map_err(unreadable)?;
+        let repo = self.clone_of(name, base, &temporary).await?;
+        let repo = repo.with_temp_dir(&temporary);
+        let base = repo.resolve(base).await?;
         let applier = Arc::new(CommitApplier {
             repo: repo.clone(),
             base: base.clone(),
@@ -179,19 +180,25 @@ impl Prospect<'_> {
         })))
     }
 
-    /// The clone by the options, else the one that the instance was made from.
-    async fn clone_of(&self, name: &str) -> Result<GitRepo, Error> {
+    /// The clone by the options, else the one that the instance was made from, else what the folder of its environment
+    /// holds of it.
+    async fn clone_of(&self, name: &str, base: &str, temporary: &Path) -> Result<GitRepo, Error> {
         let Some(given) = self.repos else {
             let id = self.artefacts.file_name().unwrap_or_default();
             let beside = self.artefacts.with_file_name(".atlas").join(id);
             let known: Option<PathBuf> = read_json(&self.place.path("source.json"))
                 .or_else(|| read_json(&beside.join("source.json")));
+            let archive = self.artefacts.join("environment").join("repo.tar");
+            let known = known.filter(|known| known.exists() || !archive.exists());
             let Some(known) = known else {
+                if archive.exists() {
+                    return clone_from_archive(&archive, base, &temporary.join("base.git")).await;
+                }
                 return Err(Error::new(
                     ErrorKind::NotFound,
                     format!("find a clone of `{name}`:"),
-                    "it was not made beside this dataset; give --repos with a clone or a folder of \
-                     clones",
+                    "it was not made beside this dataset, and no folder of its environment stands there; \
+                     give --repos with a clone or a folder of clones",
                 ));
             };
             return GitRepo::open(&known).await;

@@ -8,6 +8,7 @@ pub(crate) mod rows;
 pub use perturbations::PERTURBATIONS;
 pub use report::{FunnelStep, InstanceVerdict, ValidateReport};
 
+use crate::clones::artefacts_of;
 use crate::environment::ScratchSynthesizer;
 use crate::own_parser::{Isolated, OwnParser, parser_of_row};
 use crate::plausible;
@@ -37,7 +38,8 @@ pub struct ValidateOptions {
     /// Only these instances. Default: all.
     pub instances: Vec<InstanceId>,
     /// A clone, or a folder with clones named `owner__name`, `owner/name` or `name`. Default: the
-    /// clone that the instance was made from, where it was made beside this dataset.
+    /// clone that the instance was made from, where it was made beside this dataset, else the base
+    /// commit in the folder of its environment.
     pub repos: Option<PathBuf>,
     /// The gates and their order, of [`GATES`]. Default: the [usual ones](USUAL_GATES).
     pub gates: Vec<String>,
@@ -149,6 +151,7 @@ impl ValidateOptions {
 
     fn out(&self) -> PathBuf {
         let beside = || match self.dataset.parent() {
+            _ if self.dataset.is_dir() => self.dataset.clone(),
             Some(folder) if folder != Path::new("") => folder.to_owned(),
             _ => PathBuf::from("."),
         };
@@ -304,11 +307,7 @@ async fn gates(
         ));
         return Ok(row);
     }
-    let beside = options
-        .dataset
-        .parent()
-        .unwrap_or(Path::new("."))
-        .join(id.as_str());
+    let beside = artefacts_of(&options.dataset, id.as_str());
     let prospect = Prospect {
         config: &options.config,
         repos: options.repos.as_deref(),

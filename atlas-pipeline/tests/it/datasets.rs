@@ -370,3 +370,110 @@ fn models_are_compared_over_the_whole_dataset() {
     let text = place.run(&args).stdout();
     assert!(text.starts_with("| Rank | Model |"), "{text}");
 }
+
+/// A run report of one model over rows of [`many_rows`].
+fn report(place: &Place, name: &str, submitted: &[String], is_resolved: impl Fn(usize) -> bool) {
+    let mut resolved = Vec::new();
+    for (at, id) in submitted.iter().enumerate() {
+        if is_resolved(at) {
+            resolved.push(id.clone());
+        }
+    }
+    let text = json!({
+        "total_instances": submitted.len(), "submitted_instances": submitted.len(), "completed_instances": submitted.len(),
+        "resolved_instances": resolved.len(), "unresolved_instances": submitted.len() - resolved.len(), "empty_patch_instances": 0,
+        "error_instances": 0, "completed_ids": submitted, "incomplete_ids": [], "empty_patch_ids": [], "submitted_ids": submitted,
+        "resolved_ids": resolved, "unresolved_ids": [], "error_ids": [], "schema_version": 2,
+    });
+    std::fs::write(place.path(name), text.to_string()).unwrap();
+}
+
+fn many_rows(place: &Place) -> Vec<String> {
+    let ids: Vec<String> = (0..300).map(|at| format!("me__calc-{at}")).collect();
+    let rows: Vec<Value> = ids.iter().map(|id| row(id)).collect();
+    write(place, "rows.jsonl", &rows);
+    ids
+}
+
+#[test]
+fn a_leaderboard_says_how_sure_it_is() {
+    let place = Place::new();
+    let ids = many_rows(&place);
+    report(&place, "good.1.json", &ids, |at| at % 2 == 0);
+    report(&place, "near.1.json", &ids[..280], |at| {
+        at % 2 == 0 && at % 30 != 0
+    });
+    report(&place, "twice.1.json", &ids, |at| at % 3 == 0);
+    report(&place, "twice.2.json", &ids, |at| at % 4 == 0);
+    let reports = ["good.1.json", "near.1.json", "twice.1.json", "twice.2.json"];
+    let args = [
+        &["leaderboard", "--dataset", "rows.jsonl", "--k", "1,2"][..],
+        &reports,
+    ]
+    .concat();
+    let done = place.run(&[&args[..], &["--format", "json"]].concat());
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    let found = done.json()["statistics"].clone();
+    assert_eq!(found["instances"], 300);
+    assert_eq!(found["models"]["twice"]["solved"], 150);
+    let pairs = found["pairs"].as_array().unwrap();
+    assert_eq!(pairs.len(), 6);
+    let first = &pairs[0];
+    assert_eq!(
+        (&first["first"], &first["second"], &first["k"]),
+        (&json!("good"), &json!("near"), &json!(1))
+    );
+    // Multiples of 30 up to 270, and the even ones of the last twenty that it did not answer.
+    assert_eq!(
+        (&first["only_first"], &first["only_second"]),
+        (&json!(20), &json!(0))
+    );
+    assert!(first["p"].as_f64().unwrap() < 1e-5);
+    assert!(first["difference"]["interval"]["low"].as_f64().unwrap() > 0.0);
+    // One prediction of two resolves it: pass@1 is a half, which McNemar's test has no place for.
+    assert_eq!(pairs[1]["p"], Value::Null);
+    assert_eq!(
+        place
+            .run(&[&args[..], &["--format", "json"]].concat())
+            .json(),
+        done.json(),
+        "the same draws"
+    );
+    let text = place.run(&args).stdout();
+    assert!(text.contains("| good | near | 1 | 6.67% ("), "{text}");
+    assert_eq!(
+        place
+            .run(&[&args[..], &["--resamples", "5"]].concat())
+            .code(),
+        2
+    );
+
+    let Some(python) = std::env::var_os("ATLAS_TEST_PYTHON") else {
+        println!("skipped: ATLAS_TEST_PYTHON names no Python with statsmodels");
+        return;
+    };
+    std::fs::write(place.path("printed.json"), done.stdout()).unwrap();
+    let script =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/leaderboard.py");
+    let named = reports.map(|name| {
+        format!(
+            "{}={}",
+            name.split('.').next().unwrap(),
+            place.path(name).display()
+        )
+    });
+    let checked = std::process::Command::new(python)
+        .arg(script)
+        .args([place.path("rows.jsonl"), place.path("printed.json")])
+        .args(named)
+        .output()
+        .unwrap();
+    assert!(
+        checked.status.success(),
+        "{}",
+        String::from_utf8_lossy(&checked.stderr)
+    );
+    let found: Value = serde_json::from_slice(&checked.stdout).unwrap();
+    // Six numbers of three models, and the tests that there are: one at k = 1, three at k = 2.
+    assert_eq!(found, json!({"wrong": [], "checked": 10}));
+}

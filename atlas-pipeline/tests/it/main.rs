@@ -7,6 +7,7 @@
 )]
 
 mod agentic;
+mod annotate;
 mod attempt_rules;
 mod attempts;
 mod baselines;
@@ -26,6 +27,7 @@ mod eval_input;
 mod eval_runs;
 mod eval_support;
 mod evaluate;
+mod funnel;
 mod gold_only;
 mod golden;
 mod harness_rows;
@@ -43,6 +45,7 @@ mod measured;
 mod mono;
 mod own_parsers;
 mod parts;
+mod publish;
 mod red_team;
 #[cfg(feature = "mcp")]
 mod refine;

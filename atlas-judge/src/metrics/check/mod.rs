@@ -17,6 +17,7 @@ type Quantity = fn(&mut Case<'_>) -> Result<(), Fault>;
 /// Every quantity that a file may be about, by the file's `name`.
 const QUANTITIES: &[(&str, Quantity)] = &[
     ("abstention_label_probability", policies::label_probability),
+    ("agreement", statistics::agreement),
     ("average_precision", statistics::average_precision),
     ("binary_metrics", statistics::binary_metrics),
     ("bootstrap_ci", statistics::bootstrap),
@@ -34,6 +35,7 @@ const QUANTITIES: &[(&str, Quantity)] = &[
     ("lift_by_type", policies::lift),
     ("majority_vote", policies::vote),
     ("net_value_thresholds", policies::value_thresholds),
+    ("mcnemar", statistics::mcnemar),
     ("operating_point", calibration::operating_point),
     ("paired_ratio_differences", calibration::ratio_differences),
     ("paper1_table5_ci_reconstruction", papers::table_5),

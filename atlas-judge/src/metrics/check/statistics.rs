@@ -163,3 +163,45 @@ pub(super) fn progress(case: &mut Case<'_>) -> Result<(), Fault> {
     case.found("share_respected", counts.share_respected());
     Ok(())
 }
+
+pub(super) fn agreement(case: &mut Case<'_>) -> Result<(), Fault> {
+    let answers: usize = case.input("answers")?;
+    let said: Vec<Vec<Option<usize>>> = case.input("said")?;
+    let items: Vec<Vec<usize>> = said
+        .iter()
+        .map(|item| item.iter().copied().flatten().collect())
+        .collect();
+    let of_two = said
+        .iter()
+        .filter_map(|item| Some(((*item.first()?)?, (*item.get(1)?)?)));
+    let pairs: Vec<(usize, usize)> = of_two.collect();
+    let mut counts = Vec::new();
+    for item in said.iter().filter(|item| item.iter().all(Option::is_some)) {
+        let count =
+            |answer: usize| item.iter().filter(|said| **said == Some(answer)).count() as u64;
+        counts.push((0..answers).map(count).collect::<Vec<u64>>());
+    }
+    case.found("cohen", m::cohen_kappa(&pairs, answers, m::Scale::Nominal));
+    case.found(
+        "cohen_quadratic",
+        m::cohen_kappa(&pairs, answers, m::Scale::Ordinal),
+    );
+    case.found("fleiss", m::fleiss_kappa(&counts));
+    case.found(
+        "alpha_nominal",
+        m::krippendorff_alpha(&items, answers, m::Scale::Nominal),
+    );
+    case.found(
+        "alpha_ordinal",
+        m::krippendorff_alpha(&items, answers, m::Scale::Ordinal),
+    );
+    Ok(())
+}
+
+pub(super) fn mcnemar(case: &mut Case<'_>) -> Result<(), Fault> {
+    let (first, second) = (case.input("only_first")?, case.input("only_second")?);
+    let several: Vec<f64> = case.input("several")?;
+    case.found("p_exact", m::mcnemar_exact(first, second));
+    case.found("holm", m::holm(&several));
+    Ok(())
+}
