@@ -1,6 +1,7 @@
 //! `atlas.toml`.
 
 use crate::ImageName;
+use crate::near::with_nearest;
 use atlas_core::{Error, ErrorKind, Limits};
 use atlas_llm::PriceTable;
 use serde::{Deserialize, Serialize};
@@ -363,7 +364,7 @@ impl Config {
                 "read configuration",
                 format!("`{name}`"),
             )
-            .with_source(why.to_string().trim_end().to_owned())
+            .with_source(with_nearest(why.to_string().trim_end()))
         })
     }
 

@@ -20,6 +20,7 @@ mod make;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod measure;
+mod near;
 mod own_parser;
 mod plausible;
 mod push;
