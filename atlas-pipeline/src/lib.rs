@@ -27,6 +27,7 @@ mod push;
 mod reading;
 mod reason;
 mod retry;
+mod run;
 mod runners;
 mod statuses;
 mod store;
@@ -96,6 +97,12 @@ pub use own_parser::{ParserOrigin, ReadBy};
 pub use push::{PushReport, RegistryLogins, push_images};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
+pub use run::{
+    CandidateStep, CandidateStory, ImportReport, QuietRun, RunCandidate, RunConfig, RunEnd,
+    RunEstimate, RunEvent, RunListener, RunOptions, RunReport, RunStatus, RunValidateConfig,
+    RunningStep, Stage, StageConfig, StageEstimate, StageStatus, StageWork, StepOutcome,
+    StoryEvent, estimate_run, run_candidates, run_status, standard_stages, why,
+};
 pub use statuses::Statuses;
 pub use store::write_atomically;
 pub use synth::{

@@ -19,6 +19,8 @@ mod metrics;
 mod output;
 mod progress;
 mod rows;
+mod run;
+mod run_progress;
 mod synth;
 mod validate;
 
@@ -63,6 +65,12 @@ enum Format {
 enum Command {
     /// Make one merged pull request into a verified instance.
     Make(Box<MakeArgs>),
+    /// Take many candidates through all stages, resumable at any moment.
+    Run(Box<run::RunArgs>),
+    /// Tell where a run stands, also while it goes on.
+    Status(run::StatusArgs),
+    /// Tell the whole story of one candidate of a run.
+    Why(run::WhyArgs),
     /// Find out how a repository is built and tested, with the evidence; nothing is built.
     Plan(PlanArgs),
     /// Build a repository's environment and run its tests in it once.
@@ -447,6 +455,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Parse(args) => parse_command(&args),
         Command::Classify(args) => classify_command(&args),
         Command::Make(args) => with_runtime(|cx| async move { make_command(&cx, *args).await }),
+        Command::Run(args) => with_runtime(|cx| async move { run::run(&cx, *args).await }),
+        Command::Status(args) => with_runtime(|cx| async move { run::status(&cx, args).await }),
+        Command::Why(args) => run::why_command(&args),
         Command::Validate(args) => {
             with_runtime(|cx| async move { validate::command(&cx, *args).await })
         }

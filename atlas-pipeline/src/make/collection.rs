@@ -15,7 +15,7 @@ pub(super) const FOR_SWEBENCH: &str = "swebench5.jsonl";
 /// The same of one instance, in its own folder.
 const ONE_FOR_SWEBENCH: &str = "swebench5.json";
 /// A failure of one instance, in its own folder.
-const FAILURE: &str = "failure.json";
+pub(crate) const FAILURE: &str = "failure.json";
 
 impl MakeOptions {
     /// Puts a row where it belongs beside `instance.json`.

@@ -17,6 +17,8 @@ mod row;
 mod sourced;
 mod witness;
 
+pub(crate) use collection::FAILURE;
+pub(crate) use prepare::nothing_to_test;
 pub(crate) use proof::build_proof;
 
 pub use inject::{InjectAttempt, InjectionReport, LeftTest};
