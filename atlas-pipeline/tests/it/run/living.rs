@@ -174,7 +174,8 @@ async fn a_budget_holds_over_all_continuations() {
     let report = place.go(&options, &stages).await;
     assert_eq!(report.ended, RunEnd::Budget);
     let made = place.order("make").len();
-    assert!((3..=6).contains(&made), "{made}");
+    // Each takes at least a quarter of it, on a busy machine more.
+    assert!((1..=6).contains(&made), "{made}");
     assert_eq!(place.go(&options, &stages).await.ended, RunEnd::Budget);
     assert_eq!(
         place.order("make").len(),
