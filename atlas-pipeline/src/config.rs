@@ -1,6 +1,7 @@
 //! `atlas.toml`.
 
-use crate::ImageName;
+use crate::near::with_nearest;
+use crate::{ImageName, RunConfig};
 use atlas_core::{Error, ErrorKind, Limits};
 use atlas_llm::PriceTable;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,8 @@ pub struct Config {
     pub make: MakeConfig,
     /// The language model that is asked where rules do not help.
     pub model: ModelConfig,
+    /// What `atlas run` takes up, and how much at once.
+    pub run: RunConfig,
     /// Models by name, `[models.NAME]`, for commands that take `--model NAME`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, atlas_llm::ModelConfig>,
@@ -363,7 +366,7 @@ impl Config {
                 "read configuration",
                 format!("`{name}`"),
             )
-            .with_source(why.to_string().trim_end().to_owned())
+            .with_source(with_nearest(why.to_string().trim_end()))
         })
     }
 

@@ -6,12 +6,14 @@ use atlas_docker::{
     Bubblewrap, Builder, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox, LocalBuilder,
     LocalEngine, LocalOptions, LocalSandbox,
 };
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
 /// Which engine to use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum EngineChoice {
     /// Docker where it answers, else local.
     #[default]

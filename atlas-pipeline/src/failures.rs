@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// The file in an output folder.
-const FILE: &str = "failures.jsonl";
+pub(crate) const FAILURES: &str = "failures.jsonl";
 
 /// What kept an environment from being had, as far as rules can tell from what was printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -163,6 +163,11 @@ pub(crate) struct Failed<'a> {
 
 /// Writes a failure into the folder's catalogue, in place of an older one of the same name.
 pub(crate) fn note(out: &Path, failed: &Failed<'_>) -> Result<(), Error> {
+    rewrite(out, failed.id, Some(&entry(failed)))
+}
+
+/// A failure as the catalogue has it.
+pub(crate) fn entry(failed: &Failed<'_>) -> EnvironmentFailure {
     let (class, line) = class_of(failed.reason, failed.attempts);
     let tried = failed
         .attempts
@@ -180,7 +185,7 @@ pub(crate) fn note(out: &Path, failed: &Failed<'_>) -> Result<(), Error> {
         .attempts
         .last()
         .map(|last| last.plan.language.clone());
-    let entry = EnvironmentFailure {
+    EnvironmentFailure {
         instance_id: failed.id.as_str().to_owned(),
         repository: failed.repository.to_owned(),
         base: failed.base.clone(),
@@ -190,13 +195,12 @@ pub(crate) fn note(out: &Path, failed: &Failed<'_>) -> Result<(), Error> {
         reason: failed.reason.to_owned(),
         tried: tried.collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-    };
-    rewrite(out, failed.id, Some(&entry))
+    }
 }
 
 /// Takes a failure out of the catalogue: there is an environment now.
 pub(crate) fn forget(out: &Path, id: &InstanceId) -> Result<(), Error> {
-    if out.join(FILE).exists() {
+    if out.join(FAILURES).exists() {
         rewrite(out, id, None)
     } else {
         Ok(())
@@ -205,7 +209,7 @@ pub(crate) fn forget(out: &Path, id: &InstanceId) -> Result<(), Error> {
 
 fn rewrite(out: &Path, id: &InstanceId, entry: Option<&EnvironmentFailure>) -> Result<(), Error> {
     let _lock = lock(&out.join(".atlas").join("failures.lock"))?;
-    let path = out.join(FILE);
+    let path = out.join(FAILURES);
     let mut entries = if path.exists() {
         read(&path)?
     } else {
@@ -263,7 +267,7 @@ pub fn failures(places: &[PathBuf]) -> Result<FailureReport, Error> {
     let mut all: BTreeMap<String, EnvironmentFailure> = BTreeMap::new();
     for place in places {
         let path = if place.is_dir() {
-            place.join(FILE)
+            place.join(FAILURES)
         } else {
             place.clone()
         };
@@ -398,8 +402,14 @@ mod tests {
             ]
         );
         forget(out.path(), &ids[0]).unwrap();
-        assert_eq!(failures(&[out.path().join(FILE)]).unwrap().classes.len(), 1);
-        std::fs::write(out.path().join(FILE), "{}\n").unwrap();
+        assert_eq!(
+            failures(&[out.path().join(FAILURES)])
+                .unwrap()
+                .classes
+                .len(),
+            1
+        );
+        std::fs::write(out.path().join(FAILURES), "{}\n").unwrap();
         let why = failures(&[out.path().to_owned()]).unwrap_err();
         assert!(format!("{why}").contains("line 1"), "{why}");
     }

@@ -30,6 +30,7 @@ mod push;
 mod reading;
 mod reason;
 mod retry;
+mod run;
 mod runners;
 mod significance;
 mod spool;
@@ -89,7 +90,7 @@ pub use judging::{
 };
 pub use make::{
     InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, SecondWitness,
-    Seconds, make,
+    Seconds, make, read_candidate,
 };
 #[cfg(feature = "mcp")]
 pub use mcp::{CheckoutTools, McpOptions, serve_mcp};
@@ -102,6 +103,12 @@ pub use publish::{
 pub use push::{PushReport, RegistryLogins, push_images};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
+pub use run::{
+    CandidateStep, CandidateStory, ImportReport, QuietRun, RunCandidate, RunConfig, RunEnd,
+    RunEstimate, RunEvent, RunListener, RunOptions, RunReport, RunStatus, RunValidateConfig,
+    RunningStep, Stage, StageConfig, StageEstimate, StageStatus, StageWork, StepOutcome,
+    StoryEvent, estimate_run, run_candidates, run_status, standard_stages, why,
+};
 pub use significance::{
     Estimate, LeaderboardStatistics, ModelPair, ModelStatistics, StatisticsOptions,
     leaderboard_statistics,

@@ -1,17 +1,47 @@
-//! The near spelling of a name that is not known.
+//! The word that somebody meant.
 
-/// ``; did you mean `…`?`` with the known name that is nearest, empty where none is near.
-pub(crate) fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let close = known
+/// Of some words the one nearest to what was written, if one is near enough to be meant.
+pub(crate) fn nearest<'a>(
+    written: &str,
+    words: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let most = (written.chars().count() / 3).max(1);
+    words
         .into_iter()
-        .map(|known| (strsim::jaro_winkler(name, known), known))
-        .filter(|(likeness, _)| *likeness > 0.85)
-        // The first of those that are equally near.
-        .fold(None, |best: Option<(f64, &str)>, next| match best {
-            Some(best) if best.0 >= next.0 => Some(best),
-            _ => Some(next),
-        });
-    close.map_or_else(String::new, |(_, known)| {
-        format!("; did you mean `{known}`?")
-    })
+        .map(|word| (strsim::damerau_levenshtein(written, word), word))
+        .filter(|(distance, _)| *distance <= most)
+        .min()
+        .map(|(_, word)| word)
+}
+
+/// The end of a message on an unknown word: the one that is near, if one is.
+pub(crate) fn hint<'a>(written: &str, words: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(written, words).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
+}
+
+/// What serde says of an unknown field or variant, with the nearest of the names that it expected.
+pub(crate) fn with_nearest(said: &str) -> String {
+    let unknown = said.lines().find(|line| line.starts_with("unknown "));
+    let mut names = unknown.unwrap_or("").split('`').skip(1).step_by(2);
+    let written = names.next().unwrap_or("");
+    format!("{said}{}", hint(written, names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{nearest, with_nearest};
+
+    #[test]
+    fn only_what_is_near_is_meant() {
+        assert_eq!(nearest("prepair", ["prepare", "make"]), Some("prepare"));
+        assert_eq!(nearest("maek", ["prepare", "make"]), Some("make"));
+        assert_eq!(nearest("publish", ["prepare", "make"]), None);
+    }
+
+    #[test]
+    fn an_unknown_field_gets_its_hint() {
+        let said = "TOML parse error\nunknown field `secnds`, expected one of `seconds`, `money`";
+        assert!(with_nearest(said).ends_with("; did you mean `seconds`?"));
+        assert_eq!(with_nearest("invalid type"), "invalid type");
+    }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -48,11 +48,28 @@ pub(crate) const UNFINISHED: &str = ".atlas-part-";
 /// # Errors
 /// The folder cannot be made, or the file cannot be written.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    replace(path, |out| {
+        out.write_all(bytes)
+            .map_err(|why| Error::io("write", path, why))
+    })
+}
+
+/// The same for a file that is too long to be held: `write` writes it piece by piece.
+///
+/// # Errors
+/// As there, and those of `write`; the old file is then still there.
+pub(crate) fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), Error>,
+) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let fail = |why| Error::io("write", path, why);
     std::fs::create_dir_all(folder).map_err(fail)?;
     let mut file = unfinished(folder).map_err(fail)?;
-    file.write_all(bytes).map_err(fail)?;
+    let mut out = BufWriter::new(file.as_file_mut());
+    write(&mut out)?;
+    out.flush().map_err(fail)?;
+    drop(out);
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     file.as_file().set_permissions(permissions).map_err(fail)?;
     file.persist(path).map_err(|why| fail(why.error))?;

@@ -1,6 +1,6 @@
 //! What annotators are asked, and the table in which they answer.
 
-use crate::near::near;
+use crate::near::hint;
 use crate::store::sha256;
 use atlas_core::{Error, ErrorKind};
 use atlas_formats::Row;
@@ -137,7 +137,7 @@ pub(super) fn read_table(path: &Path) -> Result<BTreeMap<String, Annotation>, Er
         .collect();
     for name in names.iter().filter(|name| !name.is_empty()) {
         if !known.contains(&name.as_str()) {
-            let near = near(name, known.iter().copied());
+            let near = hint(name, known.iter().copied());
             let what = format!(
                 "column `{name}` is not known{near}; {} expected",
                 known.join(", ")
@@ -202,7 +202,7 @@ pub(super) fn read_table(path: &Path) -> Result<BTreeMap<String, Annotation>, Er
                 .iter()
                 .position(|answer| *answer == spelled)
             else {
-                let near = near(spelled, question.answers.iter().copied());
+                let near = hint(spelled, question.answers.iter().copied());
                 let all = question.answers.join(", ");
                 let what = format!(
                     "column `{}`: `{said}`: one of {all}, or nothing, expected{near}",

@@ -149,7 +149,7 @@ fn pushed(report: &PushReport, format: Format) -> Result<(), Error> {
 }
 
 /// Bytes for people.
-fn people(bytes: u64) -> String {
+pub(super) fn people(bytes: u64) -> String {
     if bytes < 1 << 30 {
         return format!("{} MiB", bytes.div_ceil(1 << 20));
     }

@@ -22,6 +22,8 @@ mod output;
 mod progress;
 mod publish;
 mod rows;
+mod run;
+mod run_progress;
 mod synth;
 mod validate;
 
@@ -29,7 +31,7 @@ use atlas_core::{Cancellation, Error, ErrorKind, RunContext};
 use atlas_parsers::Hints;
 use atlas_pipeline::{
     BuildOutcome, Config, EngineChoice, EnvironmentOptions, MakeOptions, MakeOutcome, ParseReport,
-    build, classify_files, demo, doctor, make, parse_file, plan, sweep,
+    build, classify_files, demo, doctor, make, parse_file, plan, read_candidate, sweep,
 };
 #[cfg(feature = "mcp")]
 use atlas_pipeline::{McpOptions, serve_mcp};
@@ -66,6 +68,12 @@ enum Format {
 enum Command {
     /// Make one merged pull request into a verified instance.
     Make(Box<MakeArgs>),
+    /// Take many candidates through all stages, resumable at any moment.
+    Run(Box<run::RunArgs>),
+    /// Tell where a run stands, also while it goes on.
+    Status(run::StatusArgs),
+    /// Tell the whole story of one candidate of a run.
+    Why(run::WhyArgs),
     /// Find out how a repository is built and tested, with the evidence; nothing is built.
     Plan(PlanArgs),
     /// Build a repository's environment and run its tests in it once.
@@ -141,14 +149,17 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct MakeArgs {
-    /// A clone on this machine, or an address to clone from.
-    #[arg(long, value_name = "PATH|URL")]
-    repo: String,
+    /// A clone on this machine, or an address to clone from [default: what the candidate names].
+    #[arg(long, value_name = "PATH|URL", required_unless_present = "candidate")]
+    repo: Option<String>,
+    /// A pull request that `atlas source` wrote: a line of its file, counted from 1, or the only one.
+    #[arg(long, value_name = "FILE[:LINE]", conflicts_with_all = ["base", "head", "pr"])]
+    candidate: Option<String>,
     /// The commit the pull request starts from.
     #[arg(
         long,
         value_name = "SHA",
-        required_unless_present = "pr",
+        required_unless_present_any = ["pr", "candidate"],
         requires = "head"
     )]
     base: Option<String>,
@@ -156,7 +167,7 @@ struct MakeArgs {
     #[arg(
         long,
         value_name = "SHA",
-        required_unless_present = "pr",
+        required_unless_present_any = ["pr", "candidate"],
         requires = "base"
     )]
     head: Option<String>,
@@ -453,6 +464,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Parse(args) => parse_command(&args),
         Command::Classify(args) => classify_command(&args),
         Command::Make(args) => with_runtime(|cx| async move { make_command(&cx, *args).await }),
+        Command::Run(args) => with_runtime(|cx| async move { run::run(&cx, *args).await }),
+        Command::Status(args) => with_runtime(|cx| async move { run::status(&cx, args).await }),
+        Command::Why(args) => run::why_command(&args),
         Command::Validate(args) => {
             with_runtime(|cx| async move { validate::command(&cx, *args).await })
         }
@@ -671,11 +685,26 @@ async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
         None if args.no_confirm => 0,
         None => config.make.confirm,
     };
+    let told = match &args.candidate {
+        None => MakeOptions {
+            base: args.base,
+            head: args.head,
+            pull_request: args.pr,
+            ..MakeOptions::new("", args.out)
+        },
+        Some(place) => {
+            let (file, line) = match place.rsplit_once(':') {
+                Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    (file, line.parse().ok())
+                }
+                _ => (place.as_str(), None),
+            };
+            MakeOptions::sourced(read_candidate(std::path::Path::new(file), line)?, args.out)?
+        }
+    };
     let options = MakeOptions {
-        base: args.base,
-        head: args.head,
-        pull_request: args.pr,
-        instance_id: args.instance_id,
+        repo: args.repo.unwrap_or_else(|| told.repo.clone()),
+        instance_id: args.instance_id.or_else(|| told.instance_id.clone()),
         problem: args.problem,
         engine: args.engine,
         config,
@@ -684,7 +713,7 @@ async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
         parser: args.parser,
         inject: args.inject,
         keep_differences: args.keep_differences,
-        ..MakeOptions::new(args.repo, args.out)
+        ..told
     };
     let report = make(cx, &options).await?;
     cx.progress.phase("");

@@ -2,6 +2,7 @@
 
 mod anew;
 mod certificate;
+mod collection;
 mod confirm;
 mod distance;
 mod image;
@@ -13,16 +14,20 @@ mod proof;
 pub(crate) mod pull_request;
 mod reader;
 mod row;
+mod sourced;
 mod witness;
 
+pub(crate) use collection::FAILURE;
+pub(crate) use prepare::nothing_to_test;
 pub(crate) use proof::build_proof;
 
 pub use inject::{InjectAttempt, InjectionReport, LeftTest};
 pub use outcome::{MakeOutcome, Seconds};
+pub use sourced::read_candidate;
 pub use witness::SecondWitness;
 
 use crate::environment::{InstanceModel, Scope};
-use crate::failures::{self, Failed};
+use crate::failures::Failed;
 use crate::log_reading::LogReading;
 use crate::plausible;
 use crate::reason;
@@ -32,9 +37,10 @@ use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
     AGENTIC, BeforeFailureExtent, Confirmation, EnvSynthesizer, Environment, EnvironmentPlan,
     Error, ErrorKind, Evidence, InstanceId, Isolation, Kind, Limits, OracleOutcome, OracleReport,
-    OracleTask, Overlay, Repository, RunContext, State, SynthesisOutcome,
+    OracleTask, Overlay, Repository, RunContext, SourcedPullRequest, State, SynthesisOutcome,
 };
 use atlas_oracle::StateRun;
+use collection::FOR_SWEBENCH;
 use distance::Reach;
 use prepare::Prepared;
 use pull_request::PullRequest;
@@ -43,10 +49,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-
-/// The dataset of the rows that version 5 of the SWE-bench harness resolves with their gold patches and not
-/// without, with tests named as it names them.
-const FOR_SWEBENCH: &str = "swebench5.jsonl";
 
 /// What to make, from what, and where to put it.
 #[derive(Clone, Debug)]
@@ -64,8 +66,11 @@ pub struct MakeOptions {
     pub instance_id: Option<InstanceId>,
     /// The repository's name, `owner/name`. Default: that of the clone's remote, else of its folder.
     pub repo_name: Option<String>,
-    /// A file with the problem statement. Default: the commit messages.
+    /// A file with the problem statement. Default: what `sourced` tells, else the commit messages.
     pub problem: Option<PathBuf>,
+    /// What a source tells of the pull request; the row then has its issues, labels, hints and dates with where each comes from.
+    /// [`MakeOptions::sourced`] sets the other fields by it. Default: nothing.
+    pub sourced: Option<Box<SourcedPullRequest>>,
     /// Which engine.
     pub engine: EngineChoice,
     /// Configuration.
@@ -85,6 +90,11 @@ pub struct MakeOptions {
     pub inject: bool,
     /// Where runs whose console and structured report differ are kept, a folder each. Default: nowhere.
     pub keep_differences: Option<PathBuf>,
+    /// Whether the row is put into `<out>/dataset.jsonl`, and a failure into `<out>/failures.jsonl`. Where thousands of
+    /// instances have one output folder, each would have all of the others read and written again: without it,
+    /// they stand in the instance's own folder alone: `instance.json`, `swebench5.json`, `failure.json`.
+    /// Default: yes.
+    pub collect: bool,
 }
 
 impl MakeOptions {
@@ -98,6 +108,7 @@ impl MakeOptions {
             instance_id: None,
             repo_name: None,
             problem: None,
+            sourced: None,
             engine: EngineChoice::Auto,
             config: Config::default(),
             out: out.into(),
@@ -106,6 +117,7 @@ impl MakeOptions {
             parser: None,
             inject: false,
             keep_differences: None,
+            collect: true,
         }
     }
 }
@@ -208,13 +220,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
     } = result?;
     if row.is_none() {
         // A verdict of "no" must not leave an older "yes" behind.
-        for name in ["dataset.jsonl", FOR_SWEBENCH] {
-            row::remove_from_dataset(&options.out.join(name), &id)?;
-        }
-        let old = artefacts.join("instance.json");
-        if old.exists() {
-            std::fs::remove_file(&old).map_err(|why| Error::io("remove", &old, why))?;
-        }
+        options.forget_row(&id)?;
     }
     work.seconds.total = started.elapsed().as_secs_f64();
     let confirmation = oracle.as_ref().and_then(|found| found.confirmation.clone());
@@ -489,11 +495,10 @@ impl Work {
                 reader,
                 (own.as_ref(), &certificate),
             )?;
-            row::for_harness(&options.out.join(FOR_SWEBENCH), &row, lists)?;
             let path = self.artefacts.join("instance.json");
             let text = row.to_string();
             write_atomically(&path, format!("{text}\n").as_bytes())?;
-            row::add_to_dataset(&options.out.join("dataset.jsonl"), &row)?;
+            options.keep_row(&request.instance_id, &row, lists)?;
             verdict.row = Some(path);
         }
         verdict.oracle = Some(report);
@@ -517,7 +522,7 @@ impl Work {
             crate::environment::synthesizer(&options.config, engines, instance, seed, asked)?;
         match synthesizer.synthesize(cx, repository).await? {
             SynthesisOutcome::Ready(mut environment) => {
-                failures::forget(&options.out, &request.instance_id)?;
+                options.forget_failure(&request.instance_id)?;
                 self.publish(cx, repository, &environment.plan).await?;
                 environment.plan = pinned(&environment.plan);
                 if reading.own().is_some() {
@@ -556,7 +561,7 @@ impl Work {
                     reason: &reason,
                     attempts: &attempts,
                 };
-                failures::note(&options.out, &failed)?;
+                options.keep_failure(&failed)?;
                 let reason = reason::of_build(&reason, attempts.len(), evidence.clone());
                 let proof = build_proof(&attempts).into_iter().chain(evidence).collect();
                 Ok(Err(Verdict {

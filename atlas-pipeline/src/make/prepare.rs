@@ -15,6 +15,21 @@ pub(super) struct Prepared {
     pub(super) after: Overlay,
 }
 
+/// Why a pull request gives nothing to test a solution with, if it does not: what it does.
+pub(crate) fn nothing_to_test(split: &SplitPullRequest) -> Option<&'static str> {
+    if split.test_patch.is_empty() {
+        Some("changes no test")
+    } else if split.gold_patch.is_empty() {
+        Some("changes only tests")
+    } else if changes_remarks_alone(&split.test_patch) {
+        Some("changes nothing of its tests but comments and blank lines")
+    } else if changes_remarks_alone(&split.gold_patch) {
+        Some("changes nothing but comments and blank lines outside of tests")
+    } else {
+        None
+    }
+}
+
 impl Work {
     /// The pull request as patches and states, and a checkout of Base, or the verdict that it is none
     /// to make an instance of.
@@ -60,18 +75,7 @@ impl Work {
         self.write("test.patch", split.test_patch.as_bytes())?;
         self.write("gold.patch", split.gold_patch.as_bytes())?;
         write_json(&self.artefacts.join("split.json"), &split.decisions)?;
-        let nothing = if split.test_patch.is_empty() {
-            Some("changes no test")
-        } else if split.gold_patch.is_empty() {
-            Some("changes only tests")
-        } else if changes_remarks_alone(&split.test_patch) {
-            Some("changes nothing of its tests but comments and blank lines")
-        } else if changes_remarks_alone(&split.gold_patch) {
-            Some("changes nothing but comments and blank lines outside of tests")
-        } else {
-            None
-        };
-        if let Some(what) = nothing {
+        if let Some(what) = nothing_to_test(&split) {
             let evidence = split
                 .decisions
                 .iter()

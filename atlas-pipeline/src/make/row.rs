@@ -1,7 +1,7 @@
 //! The dataset row and the dataset.
 
 use super::reader::Reader;
-use super::{MakeOptions, PullRequest};
+use super::{MakeOptions, PullRequest, sourced};
 use crate::store::lock;
 use crate::synth::ParserFile;
 use crate::{eval_script, write_atomically};
@@ -28,7 +28,11 @@ pub(super) fn row(
         Some(path) => {
             std::fs::read_to_string(path).map_err(|why| Error::io("read problem", path, why))?
         }
-        None => request.problem_statement.clone(),
+        None => options
+            .sourced
+            .as_deref()
+            .and_then(sourced::statement)
+            .unwrap_or_else(|| request.problem_statement.clone()),
     };
     let text = |patch: &atlas_core::Patch, name: &str| -> Result<String, Error> {
         patch.as_text().map(str::to_owned).map_err(|why| {
@@ -85,6 +89,9 @@ pub(super) fn row(
     if let Some(own) = own {
         ours["parser"] = serde_json::to_value(own).map_err(internal)?;
     }
+    if let Some(told) = &options.sourced {
+        ours["sourced"] = sourced::about(told);
+    }
     let mut row = Instance::new(&request.instance_id);
     let version = request
         .number
@@ -122,6 +129,9 @@ pub(super) fn row(
     ] {
         row.set(column, value);
     }
+    if let Some(told) = &options.sourced {
+        sourced::fill(&mut row, told);
+    }
     Ok(row)
 }
 
@@ -154,40 +164,26 @@ fn internal(why: serde_json::Error) -> Error {
     Error::new(ErrorKind::Internal, "write row", "").with_source(why)
 }
 
-/// Puts the row into the dataset for the harness, with tests named as it names them; without such names the
-/// row is taken out.
+/// The row for the harness, with tests named as it names them; none without such names.
 pub(super) fn for_harness(
-    path: &Path,
     row: &Instance,
     lists: Option<[Vec<String>; 2]>,
-) -> Result<(), Error> {
+) -> Result<Option<Instance>, Error> {
     let Some([defining, guarding]) = lists else {
-        let id = row
-            .id()
-            .map_err(|why| Error::new(ErrorKind::Internal, "write row", "").with_source(why))?;
-        return remove_from_dataset(path, &id);
+        return Ok(None);
     };
     let mut row = row.clone();
     for (column, ids) in [("FAIL_TO_PASS", defining), ("PASS_TO_PASS", guarding)] {
         let list = serde_json::to_value(TestList::encoded(ids)).map_err(internal)?;
         row.set(column, list);
     }
-    add_to_dataset(path, &row)
+    Ok(Some(row))
 }
 
-/// Puts the row into the dataset: in place of the row of the same name, else at the end. Rows of
-/// others are kept byte for byte.
-pub(super) fn add_to_dataset(path: &Path, row: &Instance) -> Result<(), Error> {
-    let id = row
-        .id()
-        .map_err(|why| Error::new(ErrorKind::Internal, "write row", "").with_source(why))?;
-    rewrite(path, &id, Some(&row.to_string()))
-}
-
-/// Takes the row of that name out of the dataset, if it is there: a verdict of "no" must not leave
-/// an older "yes" behind.
-pub(super) fn remove_from_dataset(path: &Path, id: &InstanceId) -> Result<(), Error> {
-    rewrite(path, id, None)
+/// Puts a row into a dataset: in place of the row of the same name, else at the end; without one, the row of that name is
+/// taken out. Rows of others are kept byte for byte.
+pub(super) fn put(path: &Path, id: &InstanceId, row: Option<&Instance>) -> Result<(), Error> {
+    rewrite(path, id, row.map(ToString::to_string).as_deref())
 }
 
 fn rewrite(path: &Path, id: &InstanceId, row: Option<&str>) -> Result<(), Error> {

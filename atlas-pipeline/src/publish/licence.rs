@@ -1,7 +1,7 @@
 //! Under which licence the sources of a row stand.
 
 use super::NAME_OF_UNKNOWN;
-use crate::near::near;
+use crate::near::hint;
 use atlas_core::{Error, ErrorKind};
 use atlas_formats::Row;
 use serde::Serialize;
@@ -77,7 +77,7 @@ pub(super) fn check(given: &str) -> Result<String, Error> {
         let known = spdx::identifiers::LICENSES.iter().map(|known| known.name);
         let what = format!(
             "`{given}` is no SPDX licence expression{}",
-            near(given, known)
+            hint(given, known)
         );
         Error::new(ErrorKind::InvalidInput, "read the licence:", what)
     })

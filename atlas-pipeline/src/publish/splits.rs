@@ -1,6 +1,6 @@
 //! Which rows go into which split.
 
-use crate::near::near;
+use crate::near::hint;
 use atlas_core::{Error, ErrorKind};
 use atlas_formats::{ReadOptions, Row, read_dataset};
 use std::collections::{BTreeMap, HashMap};
@@ -95,7 +95,7 @@ pub(super) fn splits(
                     let known = known.into_iter().flatten().map(String::as_str);
                     return wrong(format!(
                         "no row has a column `{column}`{}",
-                        near(column, known)
+                        hint(column, known)
                     ));
                 }
                 let mut values: BTreeMap<String, String> = BTreeMap::new();
@@ -125,7 +125,7 @@ pub(super) fn splits(
                         let known = rows.iter().map(|row| row.id().as_str());
                         return wrong(format!(
                             "{place}: the dataset has no `{id}`{}",
-                            near(&id, known)
+                            hint(&id, known)
                         ));
                     };
                     match of_row[*at].replace(split.clone()) {

@@ -108,7 +108,7 @@ impl ValidateOptions {
         }
     }
 
-    fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let wrong = |what: &str, value: String| {
             Err(Error::new(ErrorKind::InvalidInput, what.to_owned(), value))
         };
@@ -246,32 +246,55 @@ async fn one(
         .map_or_else(|| format!("row {}", at + 1), ToString::to_string);
     cx.progress
         .detail(&format!("{name} ({} of {total})", at + 1));
-    let mut entry = InstanceVerdict {
-        instance_id: name,
-        decision: None,
-        reason: None,
-        verdicts: Vec::new(),
-        error: None,
-        seconds: 0.0,
-    };
-    let result = gates(cx, options, engines, out, row, &mut entry.verdicts).await;
-    entry.seconds = started.elapsed().as_secs_f64();
-    match result {
-        Ok(row) => {
-            entry.decision = Some(report::overall(&entry.verdicts));
-            let is_kept = match entry.decision {
-                Some(Decision::Accept) => true,
-                Some(Decision::Repair) => report::is_repaired(&entry.verdicts),
-                _ => false,
+    match validate_row(cx, options, engines, out, row).await {
+        Ok(decided) => decided,
+        Err((verdicts, why)) => {
+            let entry = InstanceVerdict {
+                instance_id: name,
+                decision: None,
+                reason: None,
+                verdicts,
+                error: Some(why.chain()),
+                seconds: started.elapsed().as_secs_f64(),
             };
-            entry.reason = reason::of_gates(&entry.verdicts).filter(|_| !is_kept);
-            (entry, is_kept.then_some(row))
-        }
-        Err(why) => {
-            entry.error = Some(why.chain());
             (entry, None)
         }
     }
+}
+
+/// One row through all gates: what they said, and the row if it is kept. Writes `<out>/<instance>/gates/`.
+///
+/// # Errors
+/// Whatever is no verdict, with those that were reached before.
+pub(crate) async fn validate_row(
+    cx: &RunContext,
+    options: &ValidateOptions,
+    engines: &Engines,
+    out: &Path,
+    row: Instance,
+) -> Result<(InstanceVerdict, Option<Instance>), (Vec<Verdict>, Error)> {
+    let started = Instant::now();
+    let name = row.id().map(|id| id.to_string()).unwrap_or_default();
+    let mut verdicts = Vec::new();
+    let row = match gates(cx, options, engines, out, row, &mut verdicts).await {
+        Ok(row) => row,
+        Err(why) => return Err((verdicts, why)),
+    };
+    let decision = report::overall(&verdicts);
+    let is_kept = match decision {
+        Decision::Accept => true,
+        Decision::Repair => report::is_repaired(&verdicts),
+        _ => false,
+    };
+    let entry = InstanceVerdict {
+        instance_id: name,
+        decision: Some(decision),
+        reason: reason::of_gates(&verdicts).filter(|_| !is_kept),
+        verdicts,
+        error: None,
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    Ok((entry, is_kept.then_some(row)))
 }
 
 /// Runs the gates; the row comes back repaired, with what they decided.

@@ -51,6 +51,7 @@ mod red_team;
 mod refine;
 mod registry;
 mod rows;
+mod run;
 mod states;
 mod support;
 mod synth;

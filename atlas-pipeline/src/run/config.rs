@@ -1,0 +1,152 @@
+//! `[run]` of `atlas.toml`.
+
+use crate::near::hint;
+use crate::{Bytes, EngineChoice, ValidateOptions};
+use atlas_core::{Error, ErrorKind};
+use atlas_oracle::{EnvironmentDeterminism, StrengthOptions, USUAL_GATES};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// `[run]`: what `atlas run` takes up, and how much at once. Paths are relative to the folder in which the command is
+/// started.
+///
+/// ```
+/// let config = atlas_pipeline::Config::parse(
+///     "[run]\ncandidates = [\"candidates.jsonl\"]\n[run.stages.make]\nparallel = 2\n",
+///     "atlas.toml",
+/// )?;
+/// assert_eq!(config.run.stages["make"].parallel, Some(2));
+/// assert!(atlas_pipeline::Config::parse("[run]\ncandidate = []\n", "atlas.toml").is_err());
+/// # Ok::<(), atlas_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunConfig {
+    /// The folder of the run: store, artefacts, dataset, report. Default: `run`.
+    pub folder: PathBuf,
+    /// Files of candidates, JSON lines as `atlas source` writes them. Default: none; a run needs one.
+    pub candidates: Vec<PathBuf>,
+    /// Where tests run: `auto`, `docker` or `local`. Default: `auto`.
+    pub engine: EngineChoice,
+    /// Steps of all stages that go on at once in one process. Default: the number of processors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<usize>,
+    /// Bytes that must be free on the disk of the run's folder and of the caches; below it nothing new starts.
+    /// Default: 5 GiB.
+    pub min_free: Bytes,
+    /// Bytes of memory that must be available; below it nothing new starts. Default: 1 GiB.
+    pub min_memory: Bytes,
+    /// How often a step is tried that ends with an error of the machine. Default: 3.
+    pub attempts: u32,
+    /// Seconds before such a step is tried again, with each try four times as many. Default: 10.
+    pub retry_seconds: f64,
+    /// So many candidates wait for a stage before the stage before it stops to work ahead. Default: 100.
+    pub ahead: u64,
+    /// Most seconds that all steps may take together, over all continuations of the run. Default: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Most money that models may cost, over all continuations. Default: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub money: Option<f64>,
+    /// Limits by stage: `prepare`, `make`, `validate`, `accept`.
+    pub stages: BTreeMap<String, StageConfig>,
+    /// The gates.
+    pub validate: RunValidateConfig,
+}
+
+impl Default for RunConfig {
+    fn default() -> Self {
+        Self {
+            folder: PathBuf::from("run"),
+            candidates: Vec::new(),
+            engine: EngineChoice::Auto,
+            parallel: None,
+            min_free: Bytes(5 << 30),
+            min_memory: Bytes(1 << 30),
+            attempts: 3,
+            retry_seconds: 10.0,
+            ahead: 100,
+            seconds: None,
+            money: None,
+            stages: BTreeMap::new(),
+            validate: RunValidateConfig::default(),
+        }
+    }
+}
+
+/// `[run.stages.NAME]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StageConfig {
+    /// Steps of this stage that go on at once in one process. Default: as many as processors for `prepare`, else 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<usize>,
+}
+
+/// `[run.validate]`: the gates of the stage `validate`, as the options of `atlas validate` have them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunValidateConfig {
+    /// The gates and their order. Default: the usual ones of `atlas validate`; an empty list leaves the stage out.
+    pub gates: Vec<String>,
+    /// Whether an instance goes on to the other gates after one rejected it. Default: no.
+    pub keep_going: bool,
+    /// Identical runs of After. Default: 3.
+    pub runs: u32,
+    /// Runs of the empty prediction. Default: 1.
+    pub null_runs: u32,
+    /// Ways in which further runs differ. Default: none.
+    pub perturbations: Vec<String>,
+    /// Whether tests that differ between identical runs are taken out of an instance's lists. Default: no, it is rejected.
+    pub set_aside_flaky: bool,
+    /// Builds from scratch. Default: 3.
+    pub builds: u32,
+    /// Most runs of the strength gate. Default: 40.
+    pub strength_runs: usize,
+    /// Instances whose tests notice a smaller share of the gold patch are rejected. Default: 0.
+    pub min_strength: f64,
+}
+
+impl Default for RunValidateConfig {
+    fn default() -> Self {
+        Self {
+            gates: USUAL_GATES.iter().map(|gate| (*gate).to_owned()).collect(),
+            keep_going: false,
+            runs: 3,
+            null_runs: 1,
+            perturbations: Vec::new(),
+            set_aside_flaky: false,
+            builds: EnvironmentDeterminism::BUILDS,
+            strength_runs: StrengthOptions::default().max_runs,
+            min_strength: 0.0,
+        }
+    }
+}
+
+impl RunValidateConfig {
+    pub(super) fn options(&self, dataset: PathBuf) -> ValidateOptions {
+        ValidateOptions {
+            gates: self.gates.clone(),
+            keep_going: self.keep_going,
+            runs: Some(self.runs),
+            null_runs: self.null_runs,
+            perturbations: self.perturbations.clone(),
+            set_aside_flaky: self.set_aside_flaky,
+            builds: self.builds,
+            strength_runs: self.strength_runs,
+            min_strength: self.min_strength,
+            ..ValidateOptions::new(dataset)
+        }
+    }
+}
+
+/// Refuses a name that is none of some names, with the nearest.
+pub(super) fn known(what: &str, name: &str, names: &[&str]) -> Result<(), Error> {
+    if names.contains(&name) {
+        return Ok(());
+    }
+    let near = hint(name, names.iter().copied());
+    let said = format!("`{name}`: one of {} expected{near}", names.join(", "));
+    Err(Error::new(ErrorKind::InvalidInput, what, said))
+}
