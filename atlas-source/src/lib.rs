@@ -6,6 +6,7 @@ mod conditions;
 mod doctor;
 mod git;
 mod heirs;
+mod links;
 mod log;
 mod modified;
 mod overlay;
@@ -26,6 +27,7 @@ pub use doctor::{
     Diagnosis, LadderStep, Mended, PatchFault, PatchFaultKind, TreeReset, Tries, Try, climb_as,
     diagnose, examine, ladder, ladder_script, touched_paths,
 };
+pub use links::{IssueLink, LinkContext, LinkFlavour, TextKind, closing_links};
 pub use log::{LogEntry, LogQuery};
 pub use overlay::{OverlayOutcome, OverlayState, manifests_of, overlay};
 pub use pull_request::{PullRequestCommits, problem_statement};

@@ -3,6 +3,7 @@
 mod applying;
 mod doctor;
 mod files;
+mod links;
 mod repositories;
 mod sealing;
 mod splitting;
