@@ -208,12 +208,24 @@ pub struct RepositoryFacts {
 
 impl SourcedPullRequest {
     /// The name under which a task is made of it: `owner__name-NUMBER`, or with the head's first twelve digits where it has no
-    /// number.
+    /// number. A repository without an owner stands for both, and what no [`InstanceId`](crate::InstanceId) may hold is `-`.
     pub fn instance_name(&self) -> String {
-        let repo = self.repo.replace('/', "__");
+        let repo = if self.repo.contains('/') {
+            self.repo.replace('/', "__")
+        } else {
+            format!("{0}__{0}", self.repo)
+        };
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let clean: String = repo
+            .chars()
+            .map(|c| if allowed(c) { c } else { '-' })
+            .collect();
+        let clean = clean.trim_start_matches(['.', '_', '-']);
+        // An id has 200 characters at most; a number has 20.
+        let clean = &clean[..clean.len().min(170)];
         match self.number {
-            Some(number) => format!("{repo}-{number}"),
-            None => format!("{repo}-{}", self.head.short()),
+            Some(number) => format!("{clean}-{number}"),
+            None => format!("{clean}-{}", self.head.short()),
         }
     }
 
@@ -239,5 +251,76 @@ impl SourcedPullRequest {
         before.sort_by(|one, other| one.created_at.cmp(&other.created_at));
         let texts: Vec<&str> = before.iter().map(|remark| remark.body.as_str()).collect();
         texts.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::InstanceId;
+
+    fn sourced(value: serde_json::Value) -> SourcedPullRequest {
+        let mut whole = serde_json::json!({
+            "repo": "o/n", "clone": "n.git", "source": "clone",
+            "base": "1".repeat(40), "head": "2".repeat(40),
+        });
+        for (key, value) in value.as_object().unwrap() {
+            whole[key] = value.clone();
+        }
+        serde_json::from_value(whole).unwrap()
+    }
+
+    #[test]
+    fn every_repository_and_number_give_a_valid_name() {
+        for (repo, number, name) in [
+            ("o/n", Some(7), "o__n-7"),
+            ("g/s/n", None, "g__s__n-222222222222"),
+            ("n", Some(1), "n__n-1"),
+            ("../e t\u{e9}", Some(1), "e-t--1"),
+        ] {
+            let found = sourced(serde_json::json!({"repo": repo, "number": number}));
+            assert_eq!(found.instance_name(), name);
+            assert!(name.parse::<InstanceId>().is_ok());
+        }
+        let long = sourced(serde_json::json!({"repo": "o/".to_owned() + &"n".repeat(300)}));
+        assert!(long.instance_name().parse::<InstanceId>().is_ok());
+    }
+
+    #[test]
+    fn a_statement_is_made_of_the_issues_whose_text_is_known() {
+        let issue = |number: u64, title: &str, body: &str| serde_json::json!({"repo": "o/n", "number": number, "title": title, "body": body, "evidence": []});
+        let issues = [
+            issue(1, "One", "is wrong"),
+            issue(2, "", ""),
+            issue(3, "Three", "too"),
+        ];
+        let found = sourced(serde_json::json!({"issues": issues}));
+        assert_eq!(found.problem_statement(), "One\nis wrong\n\nThree\ntoo");
+        assert_eq!(sourced(serde_json::json!({})).problem_statement(), "");
+    }
+
+    #[test]
+    fn hints_are_what_was_said_before_the_first_commit() {
+        let remark =
+            |at: Option<&str>, body: &str| serde_json::json!({"created_at": at, "body": body});
+        let issue = |comments: serde_json::Value| serde_json::json!({"repo": "o/n", "number": 1, "comments": comments, "evidence": []});
+        let first = issue(serde_json::json!([
+            remark(Some("2024-01-03T00:00:00Z"), "second"),
+            remark(Some("2024-02-01T00:00:00Z"), "at the same second"),
+            remark(Some("2024-02-02T00:00:00Z"), "the solution"),
+            remark(None, "whenever"),
+        ]));
+        let second = issue(serde_json::json!([remark(
+            Some("2024-01-02T00:00:00Z"),
+            "first"
+        )]));
+        let issues = [first, second];
+        let known =
+            serde_json::json!({"issues": issues, "first_commit_at": "2024-02-01T00:00:00Z"});
+        assert_eq!(sourced(known).hints_text(), "first\nsecond");
+        assert_eq!(
+            sourced(serde_json::json!({"issues": issues})).hints_text(),
+            ""
+        );
     }
 }

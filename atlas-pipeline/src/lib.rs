@@ -86,7 +86,7 @@ pub use judging::{
 };
 pub use make::{
     InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, SecondWitness,
-    Seconds, make,
+    Seconds, make, read_candidate,
 };
 #[cfg(feature = "mcp")]
 pub use mcp::{CheckoutTools, McpOptions, serve_mcp};

@@ -26,7 +26,7 @@ use atlas_core::{Cancellation, Error, ErrorKind, RunContext};
 use atlas_parsers::Hints;
 use atlas_pipeline::{
     BuildOutcome, Config, EngineChoice, EnvironmentOptions, MakeOptions, MakeOutcome, ParseReport,
-    build, classify_files, demo, doctor, make, parse_file, plan, sweep,
+    build, classify_files, demo, doctor, make, parse_file, plan, read_candidate, sweep,
 };
 #[cfg(feature = "mcp")]
 use atlas_pipeline::{McpOptions, serve_mcp};
@@ -132,14 +132,17 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct MakeArgs {
-    /// A clone on this machine, or an address to clone from.
-    #[arg(long, value_name = "PATH|URL")]
-    repo: String,
+    /// A clone on this machine, or an address to clone from [default: what the candidate names].
+    #[arg(long, value_name = "PATH|URL", required_unless_present = "candidate")]
+    repo: Option<String>,
+    /// A pull request that `atlas source` wrote: a line of its file, counted from 1, or the only one.
+    #[arg(long, value_name = "FILE[:LINE]", conflicts_with_all = ["base", "head", "pr"])]
+    candidate: Option<String>,
     /// The commit the pull request starts from.
     #[arg(
         long,
         value_name = "SHA",
-        required_unless_present = "pr",
+        required_unless_present_any = ["pr", "candidate"],
         requires = "head"
     )]
     base: Option<String>,
@@ -147,7 +150,7 @@ struct MakeArgs {
     #[arg(
         long,
         value_name = "SHA",
-        required_unless_present = "pr",
+        required_unless_present_any = ["pr", "candidate"],
         requires = "base"
     )]
     head: Option<String>,
@@ -659,11 +662,26 @@ async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
         None if args.no_confirm => 0,
         None => config.make.confirm,
     };
+    let told = match &args.candidate {
+        None => MakeOptions {
+            base: args.base,
+            head: args.head,
+            pull_request: args.pr,
+            ..MakeOptions::new("", args.out)
+        },
+        Some(place) => {
+            let (file, line) = match place.rsplit_once(':') {
+                Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    (file, line.parse().ok())
+                }
+                _ => (place.as_str(), None),
+            };
+            MakeOptions::sourced(read_candidate(std::path::Path::new(file), line)?, args.out)?
+        }
+    };
     let options = MakeOptions {
-        base: args.base,
-        head: args.head,
-        pull_request: args.pr,
-        instance_id: args.instance_id,
+        repo: args.repo.unwrap_or_else(|| told.repo.clone()),
+        instance_id: args.instance_id.or_else(|| told.instance_id.clone()),
         problem: args.problem,
         engine: args.engine,
         config,
@@ -672,7 +690,7 @@ async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
         parser: args.parser,
         inject: args.inject,
         keep_differences: args.keep_differences,
-        ..MakeOptions::new(args.repo, args.out)
+        ..told
     };
     let report = make(cx, &options).await?;
     cx.progress.phase("");

@@ -13,12 +13,14 @@ mod proof;
 pub(crate) mod pull_request;
 mod reader;
 mod row;
+mod sourced;
 mod witness;
 
 pub(crate) use proof::build_proof;
 
 pub use inject::{InjectAttempt, InjectionReport, LeftTest};
 pub use outcome::{MakeOutcome, Seconds};
+pub use sourced::read_candidate;
 pub use witness::SecondWitness;
 
 use crate::environment::{InstanceModel, Scope};
@@ -32,7 +34,7 @@ use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
     AGENTIC, BeforeFailureExtent, Confirmation, EnvSynthesizer, Environment, EnvironmentPlan,
     Error, ErrorKind, Evidence, InstanceId, Isolation, Kind, Limits, OracleOutcome, OracleReport,
-    OracleTask, Overlay, Repository, RunContext, State, SynthesisOutcome,
+    OracleTask, Overlay, Repository, RunContext, SourcedPullRequest, State, SynthesisOutcome,
 };
 use atlas_oracle::StateRun;
 use distance::Reach;
@@ -64,8 +66,11 @@ pub struct MakeOptions {
     pub instance_id: Option<InstanceId>,
     /// The repository's name, `owner/name`. Default: that of the clone's remote, else of its folder.
     pub repo_name: Option<String>,
-    /// A file with the problem statement. Default: the commit messages.
+    /// A file with the problem statement. Default: what `sourced` tells, else the commit messages.
     pub problem: Option<PathBuf>,
+    /// What a source tells of the pull request; the row then has its issues, labels, hints and dates with where each comes from.
+    /// [`MakeOptions::sourced`] sets the other fields by it. Default: nothing.
+    pub sourced: Option<Box<SourcedPullRequest>>,
     /// Which engine.
     pub engine: EngineChoice,
     /// Configuration.
@@ -98,6 +103,7 @@ impl MakeOptions {
             instance_id: None,
             repo_name: None,
             problem: None,
+            sourced: None,
             engine: EngineChoice::Auto,
             config: Config::default(),
             out: out.into(),

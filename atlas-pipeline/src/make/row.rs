@@ -1,7 +1,7 @@
 //! The dataset row and the dataset.
 
 use super::reader::Reader;
-use super::{MakeOptions, PullRequest};
+use super::{MakeOptions, PullRequest, sourced};
 use crate::store::lock;
 use crate::synth::ParserFile;
 use crate::{eval_script, write_atomically};
@@ -28,7 +28,11 @@ pub(super) fn row(
         Some(path) => {
             std::fs::read_to_string(path).map_err(|why| Error::io("read problem", path, why))?
         }
-        None => request.problem_statement.clone(),
+        None => options
+            .sourced
+            .as_deref()
+            .and_then(sourced::statement)
+            .unwrap_or_else(|| request.problem_statement.clone()),
     };
     let text = |patch: &atlas_core::Patch, name: &str| -> Result<String, Error> {
         patch.as_text().map(str::to_owned).map_err(|why| {
@@ -85,6 +89,9 @@ pub(super) fn row(
     if let Some(own) = own {
         ours["parser"] = serde_json::to_value(own).map_err(internal)?;
     }
+    if let Some(told) = &options.sourced {
+        ours["sourced"] = sourced::about(told);
+    }
     let mut row = Instance::new(&request.instance_id);
     let version = request
         .number
@@ -121,6 +128,9 @@ pub(super) fn row(
         ("atlas", ours),
     ] {
         row.set(column, value);
+    }
+    if let Some(told) = &options.sourced {
+        sourced::fill(&mut row, told);
     }
     Ok(row)
 }

@@ -392,3 +392,71 @@ fn a_latin_1_file_goes_into_the_row() {
         "two patches, and the script"
     );
 }
+
+#[test]
+fn a_sourced_pull_request_gives_its_issues_to_the_row() {
+    let place = Place::new();
+    let repo = place.repository("repo", &[BASE, FIX]);
+    let commit = |rev: &str| {
+        crate::support::git(&repo, &["rev-parse", rev])
+            .trim()
+            .to_owned()
+    };
+    let candidate = serde_json::json!({
+        "repo": "me/calc", "clone": repo, "source": "github", "number": 7,
+        "base": commit("HEAD~1"), "head": commit("HEAD"),
+        "title": "Absolute values", "labels": ["bug"],
+        "created_at": "2024-03-02T00:00:00Z", "first_commit_at": "2024-03-01T00:00:00Z",
+        "issues": [{
+            "repo": "me/calc", "number": 5, "title": "abs is wrong", "body": "abs(-1) gives -1",
+            "comments": [
+                {"created_at": "2024-02-01T00:00:00Z", "body": "I see it too"},
+                {"created_at": "2024-03-03T00:00:00Z", "body": "fixed by negating"},
+            ],
+            "evidence": [{"source": "body", "line": 1, "text": "Fixes #5"}],
+        }, {"repo": "other/lib", "number": 9, "evidence": []}],
+        "provenance": {"title": "graphql pullRequest.title"},
+    });
+    std::fs::write(place.path("candidates.jsonl"), format!("\n{candidate}\n")).unwrap();
+    let args = [
+        "make",
+        "--candidate",
+        "candidates.jsonl:2",
+        "--engine",
+        "local",
+        "--trust",
+        "--out",
+        "out",
+    ];
+    let done = place.run(&[&args[..], &["--format", "json"]].concat());
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    let dataset = std::fs::read_to_string(place.path("out/dataset.jsonl")).unwrap();
+    let row: Value = serde_json::from_str(dataset.trim_end()).unwrap();
+    for (column, value) in [
+        ("instance_id", serde_json::json!("me__calc-7")),
+        ("repo", serde_json::json!("me/calc")),
+        (
+            "problem_statement",
+            serde_json::json!("abs is wrong\nabs(-1) gives -1"),
+        ),
+        ("hints_text", serde_json::json!("I see it too")),
+        ("created_at", serde_json::json!("2024-03-02T00:00:00Z")),
+        ("issue_numbers", serde_json::json!(["5", "other/lib#9"])),
+        ("pull_number", serde_json::json!("7")),
+        ("labels", serde_json::json!(["bug"])),
+    ] {
+        assert_eq!(row[column], value, "{column}");
+    }
+    let sourced = &row["atlas"]["sourced"];
+    assert_eq!(sourced["provenance"]["title"], "graphql pullRequest.title");
+    assert_eq!(sourced["links"][0]["evidence"][0]["text"], "Fixes #5");
+    for (place_of, word) in [
+        ("candidates.jsonl:1", "line 1"),
+        ("absent.jsonl", "absent.jsonl"),
+    ] {
+        let args = ["make", "--candidate", place_of, "--out", "out"];
+        let done = place.run(&args);
+        assert_eq!(done.code(), 1);
+        assert!(done.stderr().contains(word), "{}", done.stderr());
+    }
+}
