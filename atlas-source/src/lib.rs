@@ -6,6 +6,7 @@ mod conditions;
 mod doctor;
 mod git;
 mod heirs;
+mod hosts;
 mod links;
 mod log;
 mod modified;
@@ -27,6 +28,9 @@ pub use doctor::{
     Diagnosis, LadderStep, Mended, PatchFault, PatchFaultKind, TreeReset, Tries, Try, climb_as,
     diagnose, examine, ladder, ladder_script, touched_paths,
 };
+pub use hosts::clone::CloneHost;
+pub use hosts::facts::repository_facts;
+pub use hosts::issues::IssueTexts;
 pub use links::{IssueLink, LinkContext, LinkFlavour, TextKind, closing_links};
 pub use log::{LogEntry, LogQuery};
 pub use overlay::{OverlayOutcome, OverlayState, manifests_of, overlay};

@@ -91,15 +91,24 @@ fn keep_html(prose: &mut Prose, range: Range<usize>, hidden: &mut Option<&'stati
     }
 }
 
-/// A title or a commit's message without its quoted lines.
+/// A title or a commit's message without its quoted lines and without HTML comments, which descriptions that became messages
+/// have of their templates.
 pub(super) fn of_plain(text: &str) -> String {
     let mut prose = Prose::blank(text);
-    let mut at = 0;
+    let (mut at, mut hidden) = (0, false);
     for line in text.split_inclusive('\n') {
-        if !line.trim_start().starts_with('>') {
-            prose.keep(at..at + line.len());
+        let end = at + line.len();
+        let quoted = line.trim_start().starts_with('>');
+        while at < end {
+            let mark = if hidden { "-->" } else { "<!--" };
+            let found = text[at..end].find(mark);
+            let piece = at..found.map_or(end, |found| at + found);
+            at = found.map_or(end, |found| at + found + mark.len());
+            if !hidden && !quoted {
+                prose.keep(piece);
+            }
+            hidden ^= found.is_some();
         }
-        at += line.len();
     }
     prose.finish()
 }
