@@ -4,6 +4,7 @@ mod applier;
 mod apply;
 mod conditions;
 mod doctor;
+mod filters;
 mod git;
 mod heirs;
 mod hosts;
@@ -27,6 +28,10 @@ pub use apply::{ApplyOutcome, Rung, Tried, apply};
 pub use doctor::{
     Diagnosis, LadderStep, Mended, PatchFault, PatchFaultKind, TreeReset, Tries, Try, climb_as,
     diagnose, examine, ladder, ladder_script, touched_paths,
+};
+pub use filters::{
+    Bounds, Endings, FilterConfig, FilterExample, FilterFunnel, FilterName, FilterPreset,
+    FilterStep, Filters, Moment, NearDuplicates, UnknownFacts, Window,
 };
 pub use hosts::clone::CloneHost;
 pub use hosts::facts::repository_facts;

@@ -4,6 +4,7 @@ mod applying;
 mod clones;
 mod doctor;
 mod files;
+mod filters;
 mod links;
 mod repositories;
 mod sealing;
