@@ -1,6 +1,6 @@
 //! `atlas.toml`.
 
-use crate::ImageName;
+use crate::{ImageName, SourceConfig};
 use atlas_core::{Error, ErrorKind, Limits};
 use atlas_llm::PriceTable;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,8 @@ pub struct Config {
     pub make: MakeConfig,
     /// The language model that is asked where rules do not help.
     pub model: ModelConfig,
+    /// Where pull requests come from, and which become candidates.
+    pub source: SourceConfig,
     /// Models by name, `[models.NAME]`, for commands that take `--model NAME`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, atlas_llm::ModelConfig>,
@@ -363,7 +365,7 @@ impl Config {
                 "read configuration",
                 format!("`{name}`"),
             )
-            .with_source(why.to_string().trim_end().to_owned())
+            .with_source(with_spelling(why.to_string().trim_end()))
         })
     }
 
@@ -391,9 +393,71 @@ impl Config {
     }
 }
 
+/// The message with the known word that is nearest to an unknown one. Serde names the unknown one first, then those that are known.
+fn with_spelling(message: &str) -> String {
+    let named: Vec<&str> = message
+        .lines()
+        .find(|line| line.starts_with("unknown "))
+        .map(|line| line.split('`').skip(1).step_by(2).collect())
+        .unwrap_or_default();
+    let nearest = named.split_first().and_then(|(unknown, known)| {
+        let far = |word: &&str| strsim::damerau_levenshtein(unknown, word);
+        known
+            .iter()
+            .copied()
+            .min_by_key(far)
+            .filter(|word| far(word) <= 1 + unknown.len() / 4)
+    });
+    match nearest {
+        Some(word) => format!("{message}\n`{word}` is the nearest"),
+        None => message.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Bytes, Config};
+
+    #[test]
+    fn a_wrong_source_is_refused_with_line_and_near_spelling() {
+        for (text, words) in [
+            ("[sourc]\n", &["line 1", "`source` is the nearest"][..]),
+            (
+                "[source]\n[source.filter]\n",
+                &["line 2", "`filters` is the nearest"],
+            ),
+            (
+                "[source.filters]\n\nlines_of_cod = { above = 1 }\n",
+                &["line 3", "`lines_of_code` is the nearest"],
+            ),
+            (
+                "[source.filters]\nstars = { abov = 1 }\n",
+                &["line 2", "`above` is the nearest"],
+            ),
+            (
+                "[source.filters]\npreset = \"paper-01\"\n",
+                &["line 2", "`paper-001` is the nearest"],
+            ),
+            ("[source.filters]\nstars = 100\n", &["line 2"]),
+            (
+                "[source.filters]\nissues = { above = 3, below = 4 }\n",
+                &["line 2", "nothing could pass"],
+            ),
+            (
+                "[source]\n[source.filters]\nlicences = []\n",
+                &["line 2", "nothing could pass"],
+            ),
+            ("[[source.clones]]\nrepo = \"o/n\"\n", &["line 1", "path"]),
+        ] {
+            let why = Config::parse(text, "atlas.toml").unwrap_err().chain();
+            for word in words {
+                assert!(why.contains(word), "{word}: {why}");
+            }
+        }
+        let own =
+            Config::parse("[source.filters]\npreset = \"paper-001\"\n", "atlas.toml").unwrap();
+        assert_eq!(own.source.filters.order.len(), 5);
+    }
 
     #[test]
     fn the_engine_s_disk_and_registries_are_configured() {

@@ -27,6 +27,7 @@ mod reading;
 mod reason;
 mod retry;
 mod runners;
+mod sourcing;
 mod statuses;
 mod store;
 mod synth;
@@ -95,6 +96,10 @@ pub use own_parser::{ParserOrigin, ReadBy};
 pub use push::{PushReport, RegistryLogins, push_images};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
+pub use sourcing::{
+    CloneSource, HostProgress, SourceConfig, SourceReport, filter_candidates, source_candidates,
+    sourced_file,
+};
 pub use statuses::Statuses;
 pub use store::write_atomically;
 pub use synth::{

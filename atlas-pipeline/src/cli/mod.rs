@@ -19,6 +19,7 @@ mod metrics;
 mod output;
 mod progress;
 mod rows;
+mod source;
 mod synth;
 mod validate;
 
@@ -61,6 +62,8 @@ enum Format {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Find merged pull requests that may become tasks, from clones, hosts and archives.
+    Source(Box<source::SourceArgs>),
     /// Make one merged pull request into a verified instance.
     Make(Box<MakeArgs>),
     /// Find out how a repository is built and tested, with the evidence; nothing is built.
@@ -447,6 +450,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Parse(args) => parse_command(&args),
         Command::Classify(args) => classify_command(&args),
         Command::Make(args) => with_runtime(|cx| async move { make_command(&cx, *args).await }),
+        Command::Source(args) => {
+            with_runtime(|cx| async move { source::command(&cx, *args).await })
+        }
         Command::Validate(args) => {
             with_runtime(|cx| async move { validate::command(&cx, *args).await })
         }

@@ -48,6 +48,7 @@ mod red_team;
 mod refine;
 mod registry;
 mod rows;
+mod sourcing;
 mod states;
 mod support;
 mod synth;

@@ -9,9 +9,11 @@ mod prose;
 
 use atlas_core::Evidence;
 use patterns::{github, gitlab};
+use serde::{Deserialize, Serialize};
 
 /// Whose words count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LinkFlavour {
     /// GitHub's nine keywords: `close`, `closes`, `closed`, `fix`, `fixes`, `fixed`, `resolve`, `resolves`, `resolved`, in any case,
     /// with a colon or without. Each counts with the one reference behind it.

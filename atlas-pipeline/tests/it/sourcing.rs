@@ -1,0 +1,264 @@
+//! `atlas source`: from hosts to candidates.
+
+use crate::support::{Place, git};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// A clone with so many squashed pull requests; each third closes an issue, each second has a test.
+fn clone(place: &Place, count: usize) -> PathBuf {
+    let root = place.path("clone");
+    std::fs::create_dir_all(root.join("tests")).unwrap();
+    git(&root, &["init", "-q", "-b", "main", "."]);
+    git(
+        &root,
+        &[
+            "remote",
+            "add",
+            "origin",
+            "https://github.com/owner/name.git",
+        ],
+    );
+    std::fs::write(root.join("a.py"), "a = 0\n").unwrap();
+    git(&root, &["add", "--all"]);
+    git(&root, &["commit", "-q", "-m", "Begin"]);
+    for number in 1..=count {
+        std::fs::write(root.join("a.py"), format!("a = {number}\n")).unwrap();
+        if number % 2 == 0 {
+            std::fs::write(
+                root.join("tests/test_a.py"),
+                format!("def test_{number}(): pass\n"),
+            )
+            .unwrap();
+        }
+        let closes = if number % 3 == 0 {
+            "\n\nFixes #1000"
+        } else {
+            ""
+        };
+        git(&root, &["add", "--all"]);
+        git(
+            &root,
+            &[
+                "commit",
+                "-q",
+                "-m",
+                &format!("Set a to {number} (#{number}){closes}"),
+            ],
+        );
+    }
+    root
+}
+
+fn lines(place: &Place, name: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(place.path(name)).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+const SOURCE: &[&str] = &[
+    "source",
+    "--clone",
+    "clone",
+    "--out",
+    "candidates.jsonl",
+    "--format",
+    "json",
+];
+
+#[test]
+fn a_clone_becomes_candidates_through_the_filters_of_the_configuration() {
+    let place = Place::new();
+    clone(&place, 12);
+    let text = "[source.filters]\nissues = { at_least = 1 }\nedits_tests = true\nstars = { above = 100 }\n\
+                order = [\"stars\", \"edits_tests\", \"issues\"]\n";
+    std::fs::write(place.path("atlas.toml"), text).unwrap();
+    let done = place.run(SOURCE);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    let report = done.json();
+    assert_eq!(report["funnel"]["sourced"], 12);
+    assert_eq!(report["funnel"]["kept"], 2);
+    let steps = report["funnel"]["steps"].as_array().unwrap();
+    let counts: Vec<_> = steps
+        .iter()
+        .map(|step| {
+            (
+                step["filter"].as_str().unwrap(),
+                step["seen"].as_u64(),
+                step["dropped"].as_u64(),
+                step["unknown"].as_u64(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        counts,
+        [
+            ("stars", Some(12), Some(0), Some(12)),
+            ("edits_tests", Some(12), Some(6), Some(0)),
+            ("issues", Some(6), Some(4), Some(0)),
+        ]
+    );
+    let numbers: Vec<_> = lines(&place, "candidates.jsonl")
+        .iter()
+        .map(|one| one["number"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, [12, 6], "newest first");
+    assert_eq!(lines(&place, "candidates.sourced.jsonl").len(), 12);
+    let funnel: Value = serde_json::from_str(
+        &std::fs::read_to_string(place.path("candidates.funnel.json")).unwrap(),
+    )
+    .unwrap();
+    assert_eq!(funnel, report["funnel"]);
+
+    // Other filters ask nobody: the clone is gone.
+    std::fs::remove_dir_all(place.path("clone/.git")).unwrap();
+    let args = [
+        "source",
+        "--sourced",
+        "candidates.sourced.jsonl",
+        "--preset",
+        "paper-001",
+        "--drop-unknown",
+        "--out",
+        "other.jsonl",
+    ];
+    let done = place.run(&args);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    assert!(
+        done.stdout()
+            .contains("0 of 12 pull requests are candidates"),
+        "{}",
+        done.stdout()
+    );
+    assert!(
+        done.stdout().contains("12 unknown: stars"),
+        "{}",
+        done.stdout()
+    );
+    assert_eq!(lines(&place, "other.jsonl").len(), 0);
+}
+
+#[test]
+fn a_death_between_two_pages_loses_and_doubles_nothing() {
+    let place = Place::new();
+    clone(&place, 150);
+    let done = place.run(SOURCE);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    let whole = std::fs::read(place.path("candidates.sourced.jsonl")).unwrap();
+    let state = std::fs::read_to_string(place.path("candidates.sourced.state.json")).unwrap();
+    let length = usize::try_from(
+        serde_json::from_str::<Value>(&state).unwrap()["length"]
+            .as_u64()
+            .unwrap(),
+    )
+    .unwrap();
+    assert!(length > 0 && length < whole.len(), "several pages");
+    // The state is written before the page is added: what is on disk may end anywhere from there on.
+    for end in [length, length + 1, whole.len() - 1, whole.len()] {
+        std::fs::write(place.path("candidates.sourced.jsonl"), &whole[..end]).unwrap();
+        let again = place.run(SOURCE);
+        assert_eq!(again.code(), 0, "{}", again.stderr());
+        assert_eq!(
+            std::fs::read(place.path("candidates.sourced.jsonl")).unwrap(),
+            whole
+        );
+        assert_eq!(again.stdout(), done.stdout());
+    }
+    std::fs::write(place.path("candidates.sourced.jsonl"), &whole[..length - 1]).unwrap();
+    let done = place.run(SOURCE);
+    assert_eq!(done.code(), 1);
+    assert!(done.stderr().contains("shorter than"), "{}", done.stderr());
+}
+
+#[test]
+fn a_run_that_is_killed_at_any_moment_ends_in_the_same_files() {
+    let place = Place::new();
+    clone(&place, 200);
+    let done = place.run(SOURCE);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    let names = [
+        "candidates.jsonl",
+        "candidates.sourced.jsonl",
+        "candidates.funnel.json",
+    ];
+    let whole: Vec<Vec<u8>> = names
+        .iter()
+        .map(|name| std::fs::read(place.path(name)).unwrap())
+        .collect();
+    for milliseconds in [20, 60, 100, 150, 200, 300] {
+        for name in names.iter().chain(&["candidates.sourced.state.json"]) {
+            std::fs::remove_file(place.path(name)).unwrap();
+        }
+        let mut child = place
+            .atlas(SOURCE)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let done = place.run(SOURCE);
+        assert_eq!(done.code(), 0, "{}", done.stderr());
+        for (name, whole) in names.iter().zip(&whole) {
+            assert!(
+                std::fs::read(place.path(name)).unwrap() == *whole,
+                "{name} after {milliseconds} ms"
+            );
+        }
+    }
+}
+
+#[test]
+fn wrong_input_is_refused_with_its_place() {
+    let place = Place::new();
+    clone(&place, 1);
+    std::fs::write(
+        place.path("bad.toml"),
+        "[source.filters]\nstar = { above = 1 }\n",
+    )
+    .unwrap();
+    std::fs::write(place.path("lines.jsonl"), "{\"repo\": 1}\n").unwrap();
+    std::fs::write(place.path("issues.jsonl"), "{\"number\": 1}\n[]\n").unwrap();
+    for (args, words) in [
+        (&["source", "--out", "o.jsonl"][..], &["--clone"][..]),
+        (
+            &["source", "--clone", "absent", "--out", "o.jsonl"],
+            &["absent"],
+        ),
+        (
+            &[
+                "source", "--clone", "clone", "--branch", "absent", "--out", "o.jsonl",
+            ],
+            &["absent"],
+        ),
+        (
+            &[
+                "source", "--clone", "clone", "--config", "bad.toml", "--out", "o.jsonl",
+            ],
+            &["bad.toml", "line 2", "`stars` is the nearest"],
+        ),
+        (
+            &["source", "--sourced", "lines.jsonl", "--out", "o.jsonl"],
+            &["lines.jsonl", "line 1"],
+        ),
+        (
+            &[
+                "source",
+                "--clone",
+                "clone",
+                "--issues",
+                "issues.jsonl",
+                "--out",
+                "o.jsonl",
+            ],
+            &["issues.jsonl", "line 2", "jq"],
+        ),
+    ] {
+        let done = place.run(args);
+        assert_eq!(done.code(), 1, "{args:?}");
+        for word in words {
+            assert!(done.stderr().contains(word), "{args:?}: {}", done.stderr());
+        }
+        assert!(!place.path("o.jsonl").exists(), "{args:?}");
+    }
+}
