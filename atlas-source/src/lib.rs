@@ -35,6 +35,10 @@ pub use filters::{
 };
 pub use hosts::clone::CloneHost;
 pub use hosts::facts::repository_facts;
+#[cfg(feature = "http")]
+pub use hosts::github::GithubHost;
+#[cfg(feature = "http")]
+pub use hosts::http::ApiOptions;
 pub use hosts::issues::IssueTexts;
 pub use links::{IssueLink, LinkContext, LinkFlavour, TextKind, closing_links};
 pub use log::{LogEntry, LogQuery};

@@ -1,7 +1,15 @@
 //! What tells of merged pull requests.
 
+#[cfg(feature = "http")]
+mod checkout;
 pub(crate) mod clone;
 pub(crate) mod facts;
+#[cfg(feature = "http")]
+pub(crate) mod github;
+#[cfg(feature = "http")]
+pub(crate) mod http;
 pub(crate) mod issues;
+#[cfg(feature = "http")]
+mod limits;
 pub(crate) mod people;
 pub(crate) mod time;

@@ -5,6 +5,7 @@ mod clones;
 mod doctor;
 mod files;
 mod filters;
+mod github;
 mod links;
 mod repositories;
 mod sealing;
