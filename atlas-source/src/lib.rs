@@ -38,6 +38,8 @@ pub use hosts::facts::repository_facts;
 #[cfg(feature = "http")]
 pub use hosts::github::GithubHost;
 #[cfg(feature = "http")]
+pub use hosts::gitlab::GitlabHost;
+#[cfg(feature = "http")]
 pub use hosts::http::ApiOptions;
 pub use hosts::issues::IssueTexts;
 pub use links::{IssueLink, LinkContext, LinkFlavour, TextKind, closing_links};

@@ -7,6 +7,8 @@ pub(crate) mod facts;
 #[cfg(feature = "http")]
 pub(crate) mod github;
 #[cfg(feature = "http")]
+pub(crate) mod gitlab;
+#[cfg(feature = "http")]
 pub(crate) mod http;
 pub(crate) mod issues;
 #[cfg(feature = "http")]

@@ -6,6 +6,7 @@ mod doctor;
 mod files;
 mod filters;
 mod github;
+mod gitlab;
 mod links;
 mod repositories;
 mod sealing;
