@@ -33,6 +33,7 @@ pub use filters::{
     Bounds, Endings, FilterConfig, FilterExample, FilterFunnel, FilterName, FilterPreset,
     FilterStep, Filters, Moment, NearDuplicates, UnknownFacts, Window,
 };
+pub use hosts::archive::ArchiveHost;
 pub use hosts::clone::CloneHost;
 pub use hosts::facts::repository_facts;
 #[cfg(feature = "http")]

@@ -1,5 +1,6 @@
 //! What tells of merged pull requests.
 
+pub(crate) mod archive;
 #[cfg(feature = "http")]
 mod checkout;
 pub(crate) mod clone;

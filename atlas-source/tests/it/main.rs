@@ -1,6 +1,7 @@
 //! Tests of the crate on real git repositories, made on the spot.
 
 mod applying;
+mod archive;
 mod clones;
 mod doctor;
 mod files;
