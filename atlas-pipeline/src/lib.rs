@@ -97,8 +97,8 @@ pub use push::{PushReport, RegistryLogins, push_images};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
 pub use sourcing::{
-    CloneSource, HostProgress, SourceConfig, SourceReport, filter_candidates, source_candidates,
-    sourced_file,
+    ArchiveSource, CloneSource, GithubSource, GitlabSource, HostProgress, SourceConfig,
+    SourceReport, filter_candidates, source_candidates, sourced_file,
 };
 pub use statuses::Statuses;
 pub use store::write_atomically;

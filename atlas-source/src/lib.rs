@@ -37,7 +37,7 @@ pub use hosts::archive::ArchiveHost;
 pub use hosts::clone::CloneHost;
 pub use hosts::facts::repository_facts;
 #[cfg(feature = "http")]
-pub use hosts::github::GithubHost;
+pub use hosts::github::{GithubHost, GithubRestHost};
 #[cfg(feature = "http")]
 pub use hosts::gitlab::GitlabHost;
 #[cfg(feature = "http")]

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct SourceArgs {
-    /// A clone whose history is read, without any API. Can be given several times; goes before the sources of the configuration.
+    /// A clone whose history is read, without any API. Can be given several times. Sources on the command line go before those
+    /// of the configuration.
     #[arg(long = "clone", value_name = "PATH")]
     clones: Vec<PathBuf>,
     /// The clone's repository [default: by its remote, else its folder].
@@ -24,8 +25,23 @@ pub(super) struct SourceArgs {
     /// Issues as JSON lines: Atlas's own form, or an export of GitHub's REST API.
     #[arg(long, value_name = "FILE", requires = "clones")]
     issues: Option<PathBuf>,
+    /// A repository at GitHub, with a token in GITHUB_TOKEN. Can be given several times.
+    #[arg(long, value_name = "OWNER/NAME")]
+    github: Vec<String>,
+    /// Ask GitHub without a token: sixty requests an hour.
+    #[arg(long)]
+    anonymous: bool,
+    /// A project at GitLab, with a token in GITLAB_TOKEN where it needs one. Can be given several times.
+    #[arg(long, value_name = "GROUP/PROJECT")]
+    gitlab: Vec<String>,
+    /// A folder with clones of what GitHub and GitLab are asked for, for what changes and how large repositories are.
+    #[arg(long, value_name = "DIR")]
+    clones_in: Option<PathBuf>,
+    /// A file of archived events of GitHub, `.json` or `.json.gz`. Can be given several times.
+    #[arg(long = "archive", value_name = "FILE")]
+    archives: Vec<PathBuf>,
     /// Filter a file of pull requests that were sourced before; nobody is asked.
-    #[arg(long, value_name = "FILE", conflicts_with = "clones")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["clones", "github", "gitlab", "archives"])]
     sourced: Option<PathBuf>,
     /// The filters of a paper, in the place of the configuration's.
     #[arg(long, value_enum)]
@@ -74,38 +90,57 @@ pub(super) async fn command(cx: &RunContext, args: SourceArgs) -> Result<u8, Err
         }
         return Ok(DONE);
     }
-    if !args.clones.is_empty() {
-        if args.clones.len() > 1 && args.repo.is_some() {
-            let why = "--repo names one clone; several are named in `[[source.clones]]`";
+    let (out, format) = (args.out.clone(), args.format);
+    let settings = args.sources(settings)?;
+    let hosts = settings.hosts().await?;
+    let report = source_candidates(cx, &hosts, &settings.filters, &out).await?;
+    cx.progress.phase("");
+    match format {
+        Format::Json => output::json(&report)?,
+        Format::Text => output::print(&text(&report))?,
+    }
+    Ok(DONE)
+}
+
+impl SourceArgs {
+    /// The settings with the sources of the command line, where it names any.
+    fn sources(self, settings: SourceConfig) -> Result<SourceConfig, Error> {
+        let named = [&self.github, &self.gitlab]
+            .iter()
+            .any(|names| !names.is_empty());
+        let mut settings = if named || !self.clones.is_empty() || !self.archives.is_empty() {
+            settings.without_sources()
+        } else {
+            settings
+        };
+        if self.clones.len() > 1 && (self.repo.is_some() || self.issues.is_some()) {
+            let why =
+                "--repo and --issues are of one clone; several are named in `[[source.clones]]`";
             return Err(Error::new(
                 ErrorKind::InvalidInput,
                 "read the arguments:",
                 why,
             ));
         }
-        settings = SourceConfig {
-            clones: args
-                .clones
-                .into_iter()
-                .map(|path| CloneSource {
-                    path,
-                    repo: args.repo.clone(),
-                    branch: args.branch.clone(),
-                    issues: args.issues.clone(),
-                    keywords: None,
-                })
-                .collect(),
-            filters: settings.filters,
-        };
+        settings
+            .clones
+            .extend(self.clones.into_iter().map(|path| CloneSource {
+                path,
+                repo: self.repo.clone(),
+                branch: self.branch.clone(),
+                issues: self.issues.clone(),
+                keywords: None,
+            }));
+        settings.github.repos.extend(self.github);
+        settings.github.anonymous |= self.anonymous;
+        settings.gitlab.projects.extend(self.gitlab);
+        settings.archive.files.extend(self.archives);
+        if self.clones_in.is_some() {
+            settings.github.clones.clone_from(&self.clones_in);
+            settings.gitlab.clones = self.clones_in;
+        }
+        Ok(settings)
     }
-    let hosts = settings.hosts().await?;
-    let report = source_candidates(cx, &hosts, &settings.filters, &args.out).await?;
-    cx.progress.phase("");
-    match args.format {
-        Format::Json => output::json(&report)?,
-        Format::Text => output::print(&text(&report))?,
-    }
-    Ok(DONE)
 }
 
 fn text(report: &SourceReport) -> String {

@@ -3,7 +3,7 @@
 mod config;
 mod journal;
 
-pub use config::{CloneSource, SourceConfig};
+pub use config::{ArchiveSource, CloneSource, GithubSource, GitlabSource, SourceConfig};
 pub use journal::HostProgress;
 
 use crate::store::{write_json, write_stream};

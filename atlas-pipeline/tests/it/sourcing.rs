@@ -1,8 +1,13 @@
 //! `atlas source`: from hosts to candidates.
 
 use crate::support::{Place, git};
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+use wiremock::matchers::{body_partial_json, method, path};
+use wiremock::{Mock, MockServer, ResponseTemplate};
 
 /// A clone with so many squashed pull requests; each third closes an issue, each second has a test.
 fn clone(place: &Place, count: usize) -> PathBuf {
@@ -260,5 +265,180 @@ fn wrong_input_is_refused_with_its_place() {
             assert!(done.stderr().contains(word), "{args:?}: {}", done.stderr());
         }
         assert!(!place.path("o.jsonl").exists(), "{args:?}");
+    }
+}
+
+/// A page of GitHub's answer, with two pull requests.
+fn page(number: u64, last: u64) -> Value {
+    let pull = |number: u64| {
+        json!({
+            "number": number, "title": "t", "body": "Fixes #5", "createdAt": "2024-03-02T00:00:00Z", "mergedAt": "2024-03-05T00:00:00Z",
+            "mergeCommit": {"oid": format!("{number:040x}"), "messageHeadline": "t", "parents": {"nodes": [{"oid": "3".repeat(40)}]}},
+        })
+    };
+    let connection = json!({
+        "pageInfo": {"endCursor": number.to_string(), "hasNextPage": number < last},
+        "nodes": [pull(2 * number), pull(2 * number + 1)],
+    });
+    json!({"data": {"repository": {"nameWithOwner": "owner/name", "url": "https://github.com/owner/name", "pullRequests": connection}}})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_page_of_an_api_is_asked_for_twice_whenever_a_run_is_killed() {
+    const PAGES: u64 = 20;
+    let server = MockServer::start().await;
+    for number in 1..=PAGES {
+        let after = if number == 1 {
+            Value::Null
+        } else {
+            json!((number - 1).to_string())
+        };
+        let answer = ResponseTemplate::new(200)
+            .set_body_json(page(number, PAGES))
+            .set_delay(Duration::from_millis(30));
+        Mock::given(method("POST"))
+            .and(path("/graphql"))
+            .and(body_partial_json(json!({"variables": {"after": after}})))
+            .respond_with(answer)
+            .mount(&server)
+            .await;
+    }
+    let place = Place::new();
+    let config = format!(
+        "[source.github]\nrepos = [\"owner/name\"]\naddress = \"{}\"\ntokens = [\"env:OWN_TOKEN\"]\n",
+        server.uri()
+    );
+    std::fs::write(place.path("atlas.toml"), config).unwrap();
+    let run = |out: &str| {
+        let mut command = place.atlas(&["source", "--out", out, "--format", "json"]);
+        command
+            .env("OWN_TOKEN", "secret")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    };
+    let done = run("whole.jsonl").output().unwrap();
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    let whole = std::fs::read(place.path("whole.jsonl")).unwrap();
+    assert_eq!(
+        whole.iter().filter(|byte| **byte == b'\n').count() as u64,
+        2 * PAGES
+    );
+    let sent = async || server.received_requests().await.unwrap().len();
+    let before = sent().await;
+
+    let mut kills = 0;
+    for milliseconds in [80, 130, 180, 230, 110, 160, 210] {
+        let mut child = run("killed.jsonl").spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+    }
+    let done = run("killed.jsonl").output().unwrap();
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    assert!(std::fs::read(place.path("killed.jsonl")).unwrap() == whole);
+    let mut asked: BTreeMap<String, u64> = BTreeMap::new();
+    let requests = server.received_requests().await.unwrap();
+    for request in requests.iter().skip(before) {
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        *asked
+            .entry(body["variables"]["after"].to_string())
+            .or_default() += 1;
+    }
+    // Only a page that was on its way when a run was killed is asked for again.
+    let again: u64 = asked.values().map(|times| times - 1).sum();
+    assert!(again <= kills, "{asked:?}");
+    assert_eq!(asked.len() as u64, PAGES);
+    let before = sent().await;
+    let done = run("killed.jsonl").output().unwrap();
+    assert!(done.status.success());
+    assert_eq!(
+        sent().await,
+        before,
+        "what was read to its end is not asked for again"
+    );
+}
+
+#[test]
+fn github_is_not_asked_without_a_token_by_mistake() {
+    let place = Place::new();
+    std::fs::write(
+        place.path("atlas.toml"),
+        "[source.github]\nrepos = [\"o/n\"]\ntokens = [\"secret\"]\n",
+    )
+    .unwrap();
+    for (args, words) in [
+        (
+            &[
+                "source",
+                "--github",
+                "o/n",
+                "--config",
+                "empty.toml",
+                "--out",
+                "o.jsonl",
+            ][..],
+            &["GITHUB_TOKEN", "anonymous"][..],
+        ),
+        (
+            &[
+                "source",
+                "--github",
+                "o",
+                "--anonymous",
+                "--config",
+                "empty.toml",
+                "--out",
+                "o.jsonl",
+            ],
+            &["owner/name"],
+        ),
+        (
+            &[
+                "source",
+                "--gitlab",
+                "p",
+                "--config",
+                "empty.toml",
+                "--out",
+                "o.jsonl",
+            ],
+            &["group/project"],
+        ),
+        (
+            &[
+                "source",
+                "--archive",
+                "absent.json",
+                "--config",
+                "empty.toml",
+                "--out",
+                "o.jsonl",
+            ],
+            &["absent.json"],
+        ),
+        (&["source", "--out", "o.jsonl"], &["env:NAME"]),
+    ] {
+        std::fs::write(place.path("empty.toml"), "").unwrap();
+        let done = place
+            .atlas(args)
+            .env_remove("GITHUB_TOKEN")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{args:?}");
+        for word in words {
+            assert!(said.contains(word), "{args:?}: {said}");
+        }
+        assert!(!said.contains("secret"), "{said}");
     }
 }

@@ -135,7 +135,7 @@ pub struct Endings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NearDuplicates {
-    /// Bits of 64 in which the SimHashes of their words may differ: 0 to 3. Default: 3.
+    /// Bits of 64 in which the `SimHash`es of their words may differ: 0 to 3. Default: 3.
     pub bits: u32,
     /// Statements of fewer words are not compared: their hashes say too little. Default: 20.
     pub words: usize,
@@ -184,7 +184,7 @@ pub struct FilterConfig {
     pub licences: Option<BTreeSet<String>>,
     /// Whether pull requests of programs are dropped.
     pub no_bots: bool,
-    /// Whether back-ports are dropped: `backport` in title, labels or branch, a line of `git cherry-pick -x`, or a title that ends in another
+    /// Whether back-ports are dropped: `backport` in title or labels, a line of `git cherry-pick -x`, or a title that ends in another
     /// pull request's number.
     pub no_backports: bool,
     /// Issues that it says it resolves.

@@ -27,8 +27,16 @@ pub(super) fn judge(
 ) -> Ruling {
     let facts = &candidate.repository;
     match name {
-        FilterName::Merged => window(&filters.merged, &candidate.merged_at, "time of the merge"),
-        FilterName::Pushed => window(&filters.pushed, &facts.pushed_at, "time of the last push"),
+        FilterName::Merged => window(
+            filters.merged.as_ref(),
+            candidate.merged_at.as_ref(),
+            "time of the merge",
+        ),
+        FilterName::Pushed => window(
+            filters.pushed.as_ref(),
+            facts.pushed_at.as_ref(),
+            "time of the last push",
+        ),
         FilterName::CutOff => cut_off(filters, candidate),
         FilterName::Stars => number(filters.stars, facts.stars, "stars"),
         FilterName::LinesOfCode => {
@@ -106,7 +114,7 @@ fn number(bounds: Option<Bounds>, number: Option<u64>, what: &'static str) -> Ru
     }
 }
 
-fn window(window: &Option<Window>, time: &Option<String>, what: &'static str) -> Ruling {
+fn window(window: Option<&Window>, time: Option<&String>, what: &'static str) -> Ruling {
     match (window, time) {
         (None, _) => Pass,
         (Some(_), None) => Unknown(what),

@@ -88,7 +88,7 @@ impl Generation {
     }
 }
 
-/// Statements that were seen, by SimHash.
+/// Statements that were seen, by `SimHash`.
 #[derive(Debug, Default)]
 pub(super) struct SeenStatements {
     young: Generation,
@@ -112,7 +112,7 @@ impl SeenStatements {
     }
 }
 
-/// The SimHash of a text's words, three at a time, and how many words it has. Case and punctuation do not count.
+/// The `SimHash` of a text's words, three at a time, and how many words it has. Case and punctuation do not count.
 pub(super) fn simhash(text: &str) -> (u64, usize) {
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower
@@ -149,7 +149,7 @@ mod tests {
     fn what_fills_more_than_two_generations_is_forgotten() {
         let mut seen = SeenPatches::default();
         let id = |number: usize| format!("{number:016x}");
-        for number in 0..2 * GENERATION + 1 {
+        for number in 0..=2 * GENERATION {
             assert_eq!(seen.note(&id(number), number as u64), None);
         }
         assert!(seen.young.len() + seen.old.len() <= 2 * GENERATION);

@@ -371,17 +371,14 @@ fn read_page(
         .at
         .take()
         .filter(|events| (events.file, events.line) == start);
-    let mut events = match held {
-        Some(events) => Some(events),
-        None => {
-            let mut events = Events::open(files, start.0)?;
-            if let Some(events) = &mut events {
-                // What is packed has no places: the lines before are read over.
-                while events.line < start.1 && events.next(&files[start.0], &mut line)? {}
-            }
-            events
+    let mut events = held;
+    if events.is_none() {
+        events = Events::open(files, start.0)?;
+        if let Some(events) = &mut events {
+            // What is packed has no places: the lines before are read over.
+            while events.line < start.1 && events.next(&files[start.0], &mut line)? {}
         }
-    };
+    }
     while let Some(mut at) = events.take() {
         cx.check("read events")?;
         let path = &files[at.file];

@@ -144,15 +144,11 @@ fn is_code(language: LanguageType) -> bool {
         )
 }
 
-/// The files with the licence, in the order in which they are looked at.
-fn licence_rank(path: &str) -> Option<usize> {
-    if path.contains('/') {
-        return None;
-    }
+/// Whether a file at the root has a licence's name.
+fn is_licence(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    ["license", "licence", "copying", "unlicense"]
-        .iter()
-        .position(|name| lower.starts_with(name))
+    let names = ["license", "licence", "copying", "unlicense"];
+    !path.contains('/') && names.iter().any(|name| lower.starts_with(name))
 }
 
 /// Reads the facts of a commit. Stars, topics and the like are none of it.
@@ -193,7 +189,7 @@ pub async fn repository_facts(
     }
     let mut found = Found::default();
     read_blobs(repo, &wanted, |file, content| found.take(file, content)).await?;
-    Ok(found.facts(repo.commit_date(commit).await?))
+    Ok(found.facts(&repo.commit_date(commit).await?))
 }
 
 /// A file that is read, and what for.
@@ -202,7 +198,7 @@ struct Wanted {
     oid: String,
     language: Option<LanguageType>,
     words: &'static [(&'static str, &'static str)],
-    licence: Option<usize>,
+    is_licence: bool,
 }
 
 /// Folders of other people's code.
@@ -229,12 +225,12 @@ impl Wanted {
         };
         let words = FRAMEWORKS.iter().find(|(pattern, _)| fits(pattern));
         let words = words.map_or(&[][..], |(_, words)| words);
-        let licence = licence_rank(path);
-        (language.is_some() || !words.is_empty() || licence.is_some()).then(|| Self {
+        let is_licence = is_licence(path);
+        (language.is_some() || !words.is_empty() || is_licence).then(|| Self {
             oid: oid.to_owned(),
             language,
             words,
-            licence,
+            is_licence,
         })
     }
 }
@@ -243,7 +239,7 @@ impl Wanted {
 struct Found {
     lines: BTreeMap<&'static str, u64>,
     frameworks: BTreeSet<&'static str>,
-    licences: BTreeMap<usize, BTreeSet<String>>,
+    licences: BTreeSet<String>,
 }
 
 impl Found {
@@ -258,24 +254,22 @@ impl Found {
         let named = file.words.iter().filter(|(word, _)| text.contains(word));
         self.frameworks
             .extend(named.map(|(_, framework)| framework));
-        if let Some(rank) = file.licence
+        if file.is_licence
             && let Some(name) = licence(&text)
         {
-            self.licences.entry(rank).or_default().insert(name);
+            self.licences.insert(name);
         }
     }
 
-    fn facts(self, pushed_at: String) -> RepositoryFacts {
+    fn facts(self, pushed_at: &str) -> RepositoryFacts {
         let language = self.lines.iter().max_by_key(|(_, lines)| **lines);
-        let names: Vec<String> = self.licences.into_values().flatten().collect();
-        let names: BTreeSet<String> = names.into_iter().collect();
-        let licence = names.into_iter().collect::<Vec<_>>().join(" OR ");
+        let licence = self.licences.into_iter().collect::<Vec<_>>().join(" OR ");
         RepositoryFacts {
             licence: (!licence.is_empty()).then_some(licence),
             language: language.map(|(name, _)| (*name).to_owned()),
             lines_of_code: Some(self.lines.values().sum()),
             test_frameworks: self.frameworks.into_iter().map(str::to_owned).collect(),
-            pushed_at: super::time::normal(&pushed_at),
+            pushed_at: super::time::normal(pushed_at),
             ..RepositoryFacts::default()
         }
     }

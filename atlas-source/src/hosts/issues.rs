@@ -168,7 +168,7 @@ fn address(text: &[u8]) -> Result<Address, String> {
 }
 
 /// Takes a line, of either form, into the issue.
-fn put(issue: &mut LinkedIssue, value: &Value) {
+pub(crate) fn put(issue: &mut LinkedIssue, value: &Value) {
     if value.get("issue_url").is_some() {
         issue.comments.extend(remark(value));
         return;

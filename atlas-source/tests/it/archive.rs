@@ -42,10 +42,8 @@ fn comment(repo: &str, number: u64, body: &str) -> Value {
 /// Files of events, the second of them packed.
 fn files(folder: &TempDir, events: [&[Value]; 2]) -> Vec<PathBuf> {
     let text = |events: &[Value]| {
-        events
-            .iter()
-            .map(|event| format!("{event}\n"))
-            .collect::<String>()
+        let lines: Vec<String> = events.iter().map(ToString::to_string).collect();
+        format!("{}\n", lines.join("\n"))
     };
     let plain = folder.path().join("2024-03-01-0.json");
     std::fs::write(&plain, format!("{{ no event\n{}", text(events[0]))).unwrap();

@@ -3,11 +3,11 @@
 use crate::support::Lab;
 use atlas_core::testing::code_host_contract;
 use atlas_core::{AuthorClass, CodeHost, ErrorKind, RunContext};
-use atlas_source::{ApiOptions, GithubHost};
+use atlas_source::{ApiOptions, GithubHost, GithubRestHost};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use wiremock::matchers::{body_partial_json, header, method, path};
+use wiremock::matchers::{body_partial_json, header, method, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 fn options(server: &str, tokens: &[&str]) -> ApiOptions {
@@ -561,4 +561,119 @@ async fn a_wait_ends_when_it_is_cancelled() {
     let why = host(&server).page(&cx, None).await.unwrap_err();
     assert_eq!(why.kind(), ErrorKind::Cancelled);
     assert!(started.elapsed() < Duration::from_secs(2));
+}
+
+#[tokio::test]
+async fn without_a_token_the_rest_api_tells_what_it_can() {
+    let server = MockServer::start().await;
+    let give = async |rest: &str, value: Value| {
+        let mock = Mock::given(method("GET")).and(path(format!("/repos/new/home{rest}")));
+        mock.respond_with(ResponseTemplate::new(200).set_body_json(value))
+            .mount(&server)
+            .await;
+    };
+    let home = json!({"full_name": "new/home", "clone_url": "https://github.com/new/home.git", "stargazers_count": 3, "license": {"spdx_id": "MIT"}});
+    // The repository was transferred: asked for by its old name, the host points to the new one.
+    Mock::given(path("/repos/owner/name"))
+        .respond_with(ResponseTemplate::new(301).insert_header("location", "/repos/new/home"))
+        .expect(1)
+        .mount(&server)
+        .await;
+    give("", home).await;
+    let pull = |number: u64, changes: Value| {
+        let mut told = json!({"number": number, "title": "t", "body": "Fixes #5, fixes #6", "merged_at": "2024-03-05T00:00:00Z",
+            "created_at": "2024-03-02T00:00:00Z", "merge_commit_sha": format!("{number:040x}"), "user": null, "labels": [{"name": "bug"}]});
+        for (key, value) in changes.as_object().unwrap() {
+            told[key] = value.clone();
+        }
+        told
+    };
+    for (page, pulls, next) in [
+        (
+            "1",
+            json!([pull(1, json!({})), pull(2, json!({"merged_at": null}))]),
+            true,
+        ),
+        (
+            "2",
+            json!([
+                pull(3, json!({"merge_commit_sha": null})),
+                pull(4, json!({"body": null, "base": {"sha": "9".repeat(40)}}))
+            ]),
+            false,
+        ),
+    ] {
+        let mut template = ResponseTemplate::new(200).set_body_json(pulls);
+        if next {
+            template =
+                template.insert_header("link", "</repos/new/home/pulls?page=2>; rel=\"next\"");
+        }
+        Mock::given(path("/repos/new/home/pulls"))
+            .and(query_param("page", page))
+            .respond_with(template)
+            .mount(&server)
+            .await;
+    }
+    for number in [1, 4] {
+        give(
+            &format!("/git/commits/{number:040x}"),
+            json!({"parents": [{"sha": "3".repeat(40)}], "message": "two\n\nmore"}),
+        )
+        .await;
+        let commit = |message: &str| json!({"commit": {"message": message, "author": {"date": "2024-03-01T00:00:00Z"}}});
+        let commits = match number {
+            1 => json!([commit("one")]),
+            _ => json!([commit("one"), commit("two")]),
+        };
+        give(&format!("/pulls/{number}/commits"), commits).await;
+    }
+    give("/issues/5", json!({"number": 5, "title": "Broken", "body": "b", "user": {"login": "x", "type": "User"}})).await;
+    give(
+        "/issues/5/comments",
+        json!([{"body": "yes", "created_at": "2024-02-01T00:00:00Z", "user": null}]),
+    )
+    .await;
+    give(
+        "/issues/6",
+        json!({"number": 6, "title": "a pull request", "pull_request": {}}),
+    )
+    .await;
+    let options = options(&server.uri(), &[]);
+    let host = GithubRestHost::open("owner/name", options).unwrap();
+    let told = code_host_contract(&host).await;
+    assert_eq!(
+        told.iter().filter_map(|one| one.number).collect::<Vec<_>>(),
+        [1, 4]
+    );
+    let one = &told[0];
+    assert_eq!(
+        (one.repo.as_str(), one.base.as_str()),
+        ("new/home", "3".repeat(40).as_str())
+    );
+    assert_eq!(
+        told[1].base.as_str(),
+        "9".repeat(40),
+        "rebased in two commits"
+    );
+    let links: Vec<_> = one
+        .issues
+        .iter()
+        .map(|issue| (issue.number, issue.title.as_str()))
+        .collect();
+    assert_eq!(links, [(5, "Broken")], "6 is no issue");
+    assert_eq!(one.hints_text(), "yes");
+    assert_eq!(one.author.as_ref().unwrap().class, AuthorClass::Deleted);
+    let page = host
+        .page(&RunContext::new("test"), Some("2"))
+        .await
+        .unwrap();
+    assert_eq!((page.skipped.len(), page.requests), (1, 1 + 2));
+    assert!(
+        server
+            .received_requests()
+            .await
+            .unwrap()
+            .iter()
+            .all(|one| !one.headers.contains_key("authorization"))
+    );
 }

@@ -1,4 +1,9 @@
 //! Tests of the crate on real git repositories, made on the spot.
+#![expect(
+    clippy::unwrap_used,
+    clippy::needless_pass_by_value,
+    reason = "in tests and their helpers the place says what failed"
+)]
 
 mod applying;
 mod archive;

@@ -135,10 +135,8 @@ async fn graph(
     tips: &[CommitSha],
     before: Option<&CommitSha>,
 ) -> Result<HashMap<CommitSha, Node>, Error> {
-    let mut asked: String = tips.iter().map(|tip| format!("{tip}\n")).collect();
-    if let Some(before) = before {
-        asked.push_str(&format!("^{before}\n"));
-    }
+    let mut asked: Vec<String> = tips.iter().map(ToString::to_string).collect();
+    asked.extend(before.map(|before| format!("^{before}")));
     let output = repo
         .git()
         .args([
@@ -153,7 +151,7 @@ async fn graph(
             "--no-color",
             "--format=%H%x00%P%x00%at%x00%an%x00%B",
         ])
-        .stdin(asked)
+        .stdin(asked.join("\n"))
         .output()
         .await?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -131,7 +131,8 @@ fn merged(number: u64, subject: &regex::Captures, rest: &str) -> Told {
     // `Merge PR #7: Title` has it in the subject.
     let own = tail.trim_start_matches([':', '-', ' ']);
     if branch.is_none() && !own.is_empty() {
-        body = format!("{title}\n\n{body}").trim().to_owned();
+        let below = format!("{title}\n\n{body}");
+        below.trim().clone_into(&mut body);
         own.clone_into(&mut title);
     }
     Told {

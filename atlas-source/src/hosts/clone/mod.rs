@@ -71,13 +71,10 @@ impl CloneHost {
         let full = tokio::fs::canonicalize(path)
             .await
             .map_err(|why| Error::io("open repository", path, why))?;
-        let (host, name) = match repo.remote_address().await {
-            Some((host, path)) => (host, path),
-            None => {
-                let name = full.file_stem().unwrap_or_default().to_string_lossy();
-                ("github.com".to_owned(), name.into_owned())
-            }
-        };
+        let (host, name) = repo.remote_address().await.unwrap_or_else(|| {
+            let name = full.file_stem().unwrap_or_default().to_string_lossy();
+            ("github.com".to_owned(), name.into_owned())
+        });
         let flavour = if host.contains("gitlab") {
             LinkFlavour::Gitlab
         } else {

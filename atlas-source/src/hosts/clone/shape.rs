@@ -176,12 +176,12 @@ async fn patches(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    let mut namer = command.spawn().map_err(|why| call.cannot_start(why))?;
+    let mut identifier = command.spawn().map_err(|why| call.cannot_start(why))?;
     let pipe = || unexpected("a pipe of git");
     let mut asked = differ.stdin.take().ok_or_else(pipe)?;
     let mut patch = BufReader::new(differ.stdout.take().ok_or_else(pipe)?);
-    let mut into = namer.stdin.take().ok_or_else(pipe)?;
-    let mut named = namer.stdout.take().ok_or_else(pipe)?;
+    let mut into = identifier.stdin.take().ok_or_else(pipe)?;
+    let mut ids = identifier.stdout.take().ok_or_else(pipe)?;
 
     let feed = async {
         // A git that ends early closes the pipe; what it wrote tells the story.
@@ -205,12 +205,12 @@ async fn patches(
     };
     let collect = async {
         let mut text = String::new();
-        named.read_to_string(&mut text).await.map_err(fail)?;
+        ids.read_to_string(&mut text).await.map_err(fail)?;
         Ok(text)
     };
     let ((), (), text) = tokio::try_join!(feed, read, collect)?;
-    let (differ, namer) = tokio::try_join!(differ.wait(), namer.wait()).map_err(fail)?;
-    if !differ.success() || !namer.success() {
+    let (differ, identifier) = tokio::try_join!(differ.wait(), identifier.wait()).map_err(fail)?;
+    if !differ.success() || !identifier.success() {
         let why = "git diff-tree or git patch-id failed; the clone may lack objects";
         return Err(Error::new(ErrorKind::ToolFailed, "compare commits:", why));
     }

@@ -1,6 +1,7 @@
 //! GitHub's GraphQL API as a host.
 
 mod read;
+mod rest;
 
 use super::checkout::Checkout;
 use super::http::{Api, ApiOptions};
@@ -11,6 +12,7 @@ use atlas_core::{
     CodeHost, CommitSha, Error, ErrorKind, RunContext, SkippedPullRequest, SourcedPage,
 };
 use read::{Ends, text};
+pub use rest::GithubRestHost;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -44,26 +46,12 @@ impl GithubHost {
     /// # Errors
     /// [`ErrorKind::InvalidInput`] for another form of name, an address that is none, and without a token.
     pub fn open(repo: &str, options: ApiOptions) -> Result<Self, Error> {
-        let wrong = |what: &str| {
-            Error::new(
-                ErrorKind::InvalidInput,
-                "ask GitHub for",
-                format!("`{repo}`: {what}"),
-            )
-        };
-        let (owner, name) = repo
-            .split_once('/')
-            .filter(|(owner, name)| !owner.is_empty() && !name.is_empty() && !name.contains('/'))
-            .ok_or_else(|| wrong("owner/name expected"))?;
+        let (owner, name) = owner_and_name(repo)?;
         let api = Api::open(options)?;
         if !api.has_tokens() {
-            return Err(wrong("its GraphQL API wants a token"));
+            return Err(wrong(repo, "its GraphQL API wants a token"));
         }
-        // An enterprise server has its API below the web's address.
-        let web = match api.address() {
-            "https://api.github.com" => "github.com".to_owned(),
-            other => api.url(other)?.host_str().unwrap_or_default().to_owned(),
-        };
+        let web = web_host(&api)?;
         Ok(Self {
             owner: owner.to_owned(),
             name: name.to_owned(),
@@ -138,6 +126,28 @@ impl GithubHost {
     fn error(&self, kind: ErrorKind, why: &str) -> Error {
         let subject = format!("`{}` for `{}`", self.api.address(), self.asked());
         Error::new(kind, "ask", subject).with_source(why.to_owned())
+    }
+}
+
+fn wrong(repo: &str, what: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidInput,
+        "ask GitHub for",
+        format!("`{repo}`: {what}"),
+    )
+}
+
+fn owner_and_name(repo: &str) -> Result<(&str, &str), Error> {
+    repo.split_once('/')
+        .filter(|(owner, name)| !owner.is_empty() && !name.is_empty() && !name.contains('/'))
+        .ok_or_else(|| wrong(repo, "owner/name expected"))
+}
+
+/// The host of issues' addresses: an enterprise server has its API below the web's.
+fn web_host(api: &Api) -> Result<String, Error> {
+    match api.address() {
+        "https://api.github.com" => Ok("github.com".to_owned()),
+        other => Ok(api.url(other)?.host_str().unwrap_or_default().to_owned()),
     }
 }
 

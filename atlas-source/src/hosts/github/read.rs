@@ -204,10 +204,7 @@ pub(super) fn ends(node: &Value) -> Result<Ends, String> {
     let last = nodes(node, "commits")
         .last()
         .and_then(|node| text(node.get("commit")?, "messageHeadline"));
-    let is_rebase = parents.len() == 1
-        && (2..=100).contains(&total)
-        && !headline.ends_with(&format!("(#{number})"))
-        && last == Some(headline);
+    let is_rebase = parents.len() == 1 && total <= 100 && is_rebased(total, headline, last, number);
     if is_rebase {
         return Ok(Ends {
             base: sha(node, "baseRefOid").unwrap_or(first),
@@ -227,6 +224,12 @@ pub(super) fn ends(node: &Value) -> Result<Ends, String> {
         how,
         rebased: None,
     })
+}
+
+/// Whether a merged commit with one parent is the last of several that were rebased: it then has its own subject, and not the one
+/// that squashing gives.
+pub(super) fn is_rebased(total: u64, headline: &str, last: Option<&str>, number: u64) -> bool {
+    total > 1 && !headline.ends_with(&format!("(#{number})")) && last == Some(headline)
 }
 
 /// A pull request of the answer.
