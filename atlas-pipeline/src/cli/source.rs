@@ -25,13 +25,13 @@ pub(super) struct SourceArgs {
     /// Issues as JSON lines: Atlas's own form, or an export of GitHub's REST API.
     #[arg(long, value_name = "FILE", requires = "clones")]
     issues: Option<PathBuf>,
-    /// A repository at GitHub, with a token in GITHUB_TOKEN. Can be given several times.
+    /// A repository at GitHub, with a token in `GITHUB_TOKEN`. Can be given several times.
     #[arg(long, value_name = "OWNER/NAME")]
     github: Vec<String>,
     /// Ask GitHub without a token: sixty requests an hour.
     #[arg(long)]
     anonymous: bool,
-    /// A project at GitLab, with a token in GITLAB_TOKEN where it needs one. Can be given several times.
+    /// A project at GitLab, with a token in `GITLAB_TOKEN` where it needs one. Can be given several times.
     #[arg(long, value_name = "GROUP/PROJECT")]
     gitlab: Vec<String>,
     /// A folder with clones of what GitHub and GitLab are asked for, for what changes and how large repositories are.

@@ -184,8 +184,8 @@ pub struct FilterConfig {
     pub licences: Option<BTreeSet<String>>,
     /// Whether pull requests of programs are dropped.
     pub no_bots: bool,
-    /// Whether back-ports are dropped: `backport` in title or labels, a line of `git cherry-pick -x`, or a title that ends in another
-    /// pull request's number.
+    /// Whether back-ports are dropped: `backport` in title or labels, a line of `git cherry-pick -x`, or a title as
+    /// `[3.11] Fix it (GH-12)`.
     pub no_backports: bool,
     /// Issues that it says it resolves.
     #[serde(skip_serializing_if = "Option::is_none")]

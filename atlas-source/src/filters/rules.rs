@@ -182,8 +182,10 @@ fn backport(candidate: &SourcedPullRequest) -> Option<String> {
     static PICKED: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"\(cherry picked from commit [0-9a-f]{7,64}\)").expect("tested")
     });
-    static NUMBERED: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"[^\x22'] ?\((?:GH-|#)[0-9]+\)$").expect("tested"));
+    // `[3.11] Fix it (GH-12)`. A number at the end alone is an issue's as often as not.
+    static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^\[[^\]]*[0-9][^\]]*\].*\((?:GH-|#)[0-9]+\)$").expect("tested")
+    });
     let title = candidate.title.as_str();
     if WORD.is_match(title) || NUMBERED.is_match(title) {
         return Some(title.to_owned());

@@ -165,6 +165,53 @@ async fn a_squashed_one_is_as_old_as_the_host_s_ref_says() {
 }
 
 #[tokio::test]
+async fn a_number_of_which_the_host_keeps_a_ref_is_no_issue() {
+    let (lab, heads) = history();
+    lab.git(&["update-ref", "refs/pull/5/head", "HEAD"]);
+    let host = CloneHost::open(lab.path()).await.unwrap();
+    let told = code_host_contract(&host).await;
+    assert!(find(&told, &heads, "squashed").issues.is_empty());
+}
+
+#[tokio::test]
+async fn a_history_that_breaks_off_is_said_to() {
+    let (lab, heads) = history();
+    let (_, merged) = &heads[2];
+    let lost = lab.git(&["rev-parse", &format!("{merged}~3")]);
+    let (folder, name) = lost.trim().split_at(2);
+    std::fs::remove_file(lab.path().join(format!(".git/objects/{folder}/{name}"))).unwrap();
+    let host = CloneHost::open(lab.path()).await.unwrap();
+    let page = host.page(&RunContext::new("test"), None).await.unwrap();
+    assert_eq!(page.next, None);
+    assert!(
+        page.skipped
+            .iter()
+            .any(|one| one.reason.contains("lacks objects")),
+        "{:?}",
+        page.skipped
+    );
+    assert_eq!(page.pull_requests.len(), 3, "those before it are told of");
+}
+
+#[tokio::test]
+async fn a_file_that_the_clone_lacks_costs_the_change_that_needs_it() {
+    let (lab, heads) = history();
+    let (_, single) = &heads[1];
+    let lost = lab.git(&["rev-parse", &format!("{single}:src/b.py")]);
+    let (folder, name) = lost.trim().split_at(2);
+    std::fs::remove_file(lab.path().join(format!(".git/objects/{folder}/{name}"))).unwrap();
+    let host = CloneHost::open(lab.path()).await.unwrap();
+    let page = host.page(&RunContext::new("test"), None).await.unwrap();
+    assert_eq!(page.pull_requests.len(), heads.len() - 1);
+    assert_eq!(page.skipped.len(), 1);
+    assert!(
+        page.skipped[0].reason.contains(&single[..12]),
+        "{:?}",
+        page.skipped
+    );
+}
+
+#[tokio::test]
 async fn what_make_finds_by_number_is_what_the_host_tells() {
     let (lab, heads) = history();
     let host = CloneHost::open(lab.path()).await.unwrap();

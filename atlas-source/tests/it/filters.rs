@@ -190,6 +190,7 @@ fn bots_back_ports_and_screenshots_are_recognised() {
             (json!({}), "pass"),
             (json!({"title": "[3.11] Fix it (GH-12)"}), "a back-port"),
             (json!({"title": "Backport of #5"}), "a back-port"),
+            (json!({"title": "Fix it (#5)"}), "pass"),
             (json!({"title": "Revert \"Fix it (#5)\""}), "pass"),
             (json!({"labels": ["backport"]}), "label backport"),
             (json!({"labels": ["needs backport to 3.11"]}), "pass"),

@@ -52,6 +52,14 @@ pub struct CloneHost {
     walk: Mutex<Option<Walk>>,
 }
 
+/// Commits of one page.
+struct Steps {
+    steps: Vec<(Step, Option<Told>)>,
+    next: Option<CommitSha>,
+    /// Whether the history breaks off behind them.
+    broken: bool,
+}
+
 /// What is found out once.
 #[derive(Debug)]
 struct Setting {
@@ -144,11 +152,7 @@ impl CloneHost {
     }
 
     /// The commits of one page, newest first, with what their messages say, and where to go on.
-    async fn steps(
-        &self,
-        cx: &RunContext,
-        start: &CommitSha,
-    ) -> Result<(Vec<(Step, Option<Told>)>, Option<CommitSha>), Error> {
+    async fn steps(&self, cx: &RunContext, start: &CommitSha) -> Result<Steps, Error> {
         let mut held = self.walk.lock().await;
         // A walk that stands where the last page ended goes on; any other is begun anew.
         let mut walk = match held.take() {
@@ -169,8 +173,13 @@ impl CloneHost {
             steps.push((step, read));
         }
         let next = walk.peek().map(|step| step.commit.clone());
+        let broken = walk.is_broken();
         *held = Some(walk);
-        Ok((steps, next))
+        Ok(Steps {
+            steps,
+            next,
+            broken,
+        })
     }
 
     fn closes(&self, step: &Step) -> bool {
@@ -178,7 +187,11 @@ impl CloneHost {
     }
 
     /// The links of all texts of a pull request, each issue once.
-    fn links(&self, told: &Told, step: &Step, brought: &Brought) -> Vec<LinkedIssue> {
+    fn links(
+        &self,
+        setting: &Setting,
+        (step, told, brought): (&Step, &Told, &Brought),
+    ) -> Vec<LinkedIssue> {
         let kind = if told.how == "merge commit" {
             TextKind::Markdown
         } else {
@@ -199,10 +212,15 @@ impl CloneHost {
             let place = format!("commit {}", commit.short());
             found.extend(links.into_iter().map(|link| (link, place.clone())));
         }
-        let itself = |link: &IssueLink| {
-            Some(link.number) == told.number && link.repo.eq_ignore_ascii_case(&self.context.repo)
+        // Numbers of issues and of pull requests are one sequence at GitHub.
+        let is_other = |number: &u64| {
+            self.context.flavour == LinkFlavour::Github && setting.heads.contains_key(number)
         };
-        found.retain(|(link, _)| !itself(link));
+        let is_pull_request = |link: &IssueLink| {
+            link.repo.eq_ignore_ascii_case(&self.context.repo)
+                && (Some(link.number) == told.number || is_other(&link.number))
+        };
+        found.retain(|(link, _)| !is_pull_request(link));
         linked(found)
     }
 
@@ -215,7 +233,7 @@ impl CloneHost {
         let Some(base) = step.parents.first() else {
             return Ok(None);
         };
-        let mut issues = self.links(&told, step, brought);
+        let mut issues = self.links(setting, (step, &told, brought));
         if told.number.is_none() && issues.is_empty() {
             return Ok(None);
         }
@@ -337,7 +355,11 @@ impl CodeHost for CloneHost {
             })?,
         };
         let setting = self.setting(cx).await?;
-        let (steps, next) = self.steps(cx, &start).await?;
+        let Steps {
+            steps,
+            next,
+            broken,
+        } = self.steps(cx, &start).await?;
         let brought = brought::brought(&self.repo, &steps, &setting.heads).await?;
         let changes: Vec<(CommitSha, CommitSha)> = steps
             .iter()
@@ -349,6 +371,16 @@ impl CodeHost for CloneHost {
             next: next.map(|commit| commit.to_string()),
             ..SourcedPage::default()
         };
+        if broken {
+            let last = steps
+                .last()
+                .map_or(start.short(), |(step, _)| step.commit.short());
+            page.skipped.push(SkippedPullRequest {
+                name: format!("{} before {last}", self.context.repo),
+                reason: "the clone lacks objects of its history: what came before is not told of"
+                    .to_owned(),
+            });
+        }
         let none = Brought::default();
         for (step, told) in steps {
             let Some(told) = told else { continue };
@@ -360,7 +392,10 @@ impl CodeHost for CloneHost {
                         || step.commit.to_string(),
                         |number| format!("{}#{number}", self.context.repo),
                     ),
-                    reason: format!("the clone lacks the parent of {}", step.commit.short()),
+                    reason: format!(
+                        "the clone lacks objects of {} or of its parent",
+                        step.commit.short()
+                    ),
                 });
                 continue;
             }

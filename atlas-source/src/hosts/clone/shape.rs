@@ -38,13 +38,37 @@ pub(crate) async fn shapes(
         .iter()
         .filter(|(base, head)| here.contains(base) && here.contains(head))
         .collect();
+    let mut shapes = BTreeMap::new();
+    let mut waiting = vec![known.as_slice()];
+    while let Some(some) = waiting.pop() {
+        match of_some(repo, rules, some).await {
+            Ok(found) => shapes.extend(found),
+            // Git ends at the first object that it lacks: halves find the change that needs it.
+            Err(why) if why.kind() == ErrorKind::ToolFailed => {
+                let (one, other) = some.split_at(some.len() / 2);
+                waiting.extend([one, other].into_iter().filter(|_| some.len() > 1));
+            }
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(shapes)
+}
+
+/// The shapes of changes whose commits are there, by two calls of git.
+async fn of_some(
+    repo: &GitRepo,
+    rules: &PathRules,
+    changes: &[&(CommitSha, CommitSha)],
+) -> Result<BTreeMap<CommitSha, ChangeShape>, Error> {
     // With a commit and other parents behind it, git shows the difference from these.
-    let lines = known.iter().map(|(base, head)| format!("{head} {base}\n"));
+    let lines = changes
+        .iter()
+        .map(|(base, head)| format!("{head} {base}\n"));
     let lines: String = lines.collect();
     let mut files = names(repo, &lines).await?;
     let patch_ids = patches(repo, &lines, &mut files).await?;
     let mut shapes = BTreeMap::new();
-    for (_, head) in known {
+    for (_, head) in changes {
         let mut shape = ChangeShape {
             patch_id: patch_ids.get(head.as_str()).cloned(),
             ..ChangeShape::default()
@@ -96,6 +120,7 @@ async fn present(
 async fn names(repo: &GitRepo, lines: &str) -> Result<BTreeMap<String, Vec<File>>, Error> {
     let output = repo
         .git()
+        .env("GIT_NO_LAZY_FETCH", "1")
         .args([
             "diff-tree",
             "--stdin",
@@ -155,6 +180,7 @@ async fn patches(
     let fail = |why| Error::new(ErrorKind::Io, "read", "`git diff-tree`").with_source(why);
     let call = repo
         .git()
+        .env("GIT_NO_LAZY_FETCH", "1")
         .args([
             "diff-tree",
             "--stdin",

@@ -27,6 +27,7 @@ pub(super) struct Walk {
     child: Child,
     lines: BufReader<ChildStdout>,
     next: Option<Step>,
+    broken: bool,
 }
 
 impl Walk {
@@ -54,6 +55,7 @@ impl Walk {
             child,
             lines: BufReader::new(lines),
             next: None,
+            broken: false,
         };
         walk.advance().await?;
         Ok(walk)
@@ -62,6 +64,11 @@ impl Walk {
     /// The commit that comes next, if the history goes on.
     pub(super) fn peek(&self) -> Option<&Step> {
         self.next.as_ref()
+    }
+
+    /// Whether git gave up before the history's end, for want of objects.
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken
     }
 
     /// Takes the next commit.
@@ -76,12 +83,7 @@ impl Walk {
     async fn advance(&mut self) -> Result<(), Error> {
         let Some(commit) = self.field().await? else {
             let status = self.child.wait().await;
-            // A history that breaks off for want of objects ends here as a shallow one does.
-            if let Ok(status) = status
-                && !status.success()
-            {
-                tracing::warn!("git log ended early: the clone lacks objects of the history");
-            }
+            self.broken = status.is_ok_and(|status| !status.success());
             return Ok(());
         };
         let mut fields = Vec::with_capacity(6);
