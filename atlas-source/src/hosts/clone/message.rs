@@ -85,6 +85,16 @@ pub(crate) fn read(message: &str, is_merge: bool, flavour: LinkFlavour) -> Optio
             },
         });
     }
+    // A branch that was squashed under the words of its merge.
+    if let Some(found) = NUMBERED.captures(subject)
+        && &found["kind"] == "Merge pull request"
+    {
+        let number = found["number"].parse().ok()?;
+        return Some(Told {
+            how: "squashed commit",
+            ..merged(number, &found, rest)
+        });
+    }
     if let Some(found) = SQUASHED.captures(subject)
         && flavour == LinkFlavour::Github
     {
@@ -222,6 +232,11 @@ mod tests {
             "Revert \"Fix it (#7)\" (#8)",
             false,
             Some((Some(8), "Revert \"Fix it (#7)\"", "")),
+        );
+        check(
+            "Merge pull request #7 from me/fix\n\nFix it",
+            false,
+            Some((Some(7), "Fix it", "")),
         );
         check("Fix (#7) it", false, Some((None, "Fix (#7) it", "")));
         check(
