@@ -80,7 +80,11 @@ pub async fn source_candidates(
         progress.insert(name, so_far);
     }
     cx.progress.phase("filter");
-    let funnel = filter_candidates(cx, &sourced, filters, out)?;
+    let (context, from, rules, to) = (cx.clone(), sourced.clone(), filters.clone(), out.to_owned());
+    let work = move || filter_candidates(&context, &from, &rules, &to);
+    let funnel = tokio::task::spawn_blocking(work).await.map_err(|why| {
+        Error::new(ErrorKind::Internal, "filter candidates", "").with_source(why)
+    })??;
     Ok(SourceReport {
         schema_version: 1,
         out: out.to_owned(),
