@@ -324,10 +324,7 @@ async fn no_page_of_an_api_is_asked_for_twice_whenever_a_run_is_killed() {
         String::from_utf8_lossy(&done.stderr)
     );
     let whole = std::fs::read(place.path("whole.jsonl")).unwrap();
-    assert_eq!(
-        whole.iter().filter(|byte| **byte == b'\n').count() as u64,
-        2 * PAGES
-    );
+    assert_eq!(lines(&place, "whole.jsonl").len() as u64, 2 * PAGES);
     let sent = async || server.received_requests().await.unwrap().len();
     let before = sent().await;
 

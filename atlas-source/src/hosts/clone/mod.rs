@@ -54,7 +54,7 @@ pub struct CloneHost {
 
 /// Commits of one page.
 struct Steps {
-    steps: Vec<(Step, Option<Told>)>,
+    commits: Vec<(Step, Option<Told>)>,
     next: Option<CommitSha>,
     /// Whether the history breaks off behind them.
     broken: bool,
@@ -176,7 +176,7 @@ impl CloneHost {
         let broken = walk.is_broken();
         *held = Some(walk);
         Ok(Steps {
-            steps,
+            commits: steps,
             next,
             broken,
         })
@@ -356,7 +356,7 @@ impl CodeHost for CloneHost {
         };
         let setting = self.setting(cx).await?;
         let Steps {
-            steps,
+            commits: steps,
             next,
             broken,
         } = self.steps(cx, &start).await?;
