@@ -16,6 +16,7 @@ mod status;
 mod test_ids;
 
 mod applier;
+mod code_host;
 mod context;
 mod embedder;
 mod environment;
@@ -31,6 +32,7 @@ pub mod testing;
 mod validator;
 
 pub use applier::{Applied, PatchApplier};
+pub use code_host::{CodeHost, SkippedPullRequest, SourcedPage};
 pub use context::{Cancellation, NoProgress, Progress, RunContext};
 pub use embedder::Embedder;
 pub use environment::{

@@ -259,6 +259,7 @@ mod tests {
     use super::*;
     use crate::InstanceId;
 
+    #[expect(clippy::needless_pass_by_value, reason = "calls read better")]
     fn sourced(value: serde_json::Value) -> SourcedPullRequest {
         let mut whole = serde_json::json!({
             "repo": "o/n", "clone": "n.git", "source": "clone",

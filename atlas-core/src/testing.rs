@@ -3,10 +3,10 @@
 //! Behind the feature `testing`; call them from your own tests. They panic with a sentence.
 
 use crate::{
-    BuildFailureClass, Candidate, CompletionRequest, Decision, EnvSynthesizer, Environment,
-    ErrorKind, ExitState, Job, JobUser, Judge, LanguageModel, Limits, LogParser, LogParserExt,
-    Network, Oracle, OracleOutcome, OracleTask, Overlay, Repository, RunContext, RunOutcome,
-    Sandbox, Subject, SynthesisOutcome, Validator,
+    BuildFailureClass, Candidate, CodeHost, CompletionRequest, Decision, EnvSynthesizer,
+    Environment, ErrorKind, ExitState, Job, JobUser, Judge, LanguageModel, Limits, LogParser,
+    LogParserExt, Network, Oracle, OracleOutcome, OracleTask, Overlay, Repository, RunContext,
+    RunOutcome, Sandbox, SourcedPullRequest, Subject, SynthesisOutcome, Validator,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -387,4 +387,55 @@ pub async fn language_model_contract(model: &dyn LanguageModel, request: &Comple
         refused.expect_err("a cancelled call is an error").kind(),
         ErrorKind::Cancelled
     );
+}
+
+/// Checks a [`CodeHost`] over all its pages and gives what they tell. Every page is asked twice.
+///
+/// # Panics
+/// When the contract is broken.
+pub async fn code_host_contract(host: &dyn CodeHost) -> Vec<SourcedPullRequest> {
+    let cx = RunContext::new("conformance");
+    let page = async |cursor: Option<&str>| {
+        let page = host.page(&cx, cursor).await;
+        page.unwrap_or_else(|why| panic!("{}", why.chain()))
+    };
+    assert!(!host.name().is_empty(), "a host has a name");
+    let (mut cursor, mut cursors): (Option<String>, BTreeSet<String>) = (None, BTreeSet::new());
+    let (mut told, mut heads) = (Vec::new(), BTreeSet::new());
+    loop {
+        let first = page(cursor.as_deref()).await;
+        let mut again = page(cursor.as_deref()).await;
+        again.requests = first.requests;
+        assert_eq!(
+            first, again,
+            "{cursor:?} gives another page when asked again"
+        );
+        for pull_request in &first.pull_requests {
+            let head = (pull_request.repo.clone(), pull_request.head.to_string());
+            assert!(
+                heads.insert(head),
+                "{} comes twice",
+                pull_request.instance_name()
+            );
+            let times = [
+                &pull_request.created_at,
+                &pull_request.first_commit_at,
+                &pull_request.merged_at,
+            ];
+            for time in times.into_iter().flatten() {
+                let utc = time.len() == 20 && time.ends_with('Z') && time.as_bytes()[10] == b'T';
+                assert!(utc, "`{time}` is no time as 2024-03-01T12:00:00Z");
+            }
+        }
+        told.extend(first.pull_requests);
+        let Some(next) = first.next else {
+            return told;
+        };
+        assert!(!next.contains('\n'), "a cursor is one line");
+        assert!(
+            cursors.insert(next.clone()),
+            "the cursor `{next}` comes twice"
+        );
+        cursor = Some(next);
+    }
 }

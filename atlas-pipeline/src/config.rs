@@ -1,7 +1,7 @@
 //! `atlas.toml`.
 
 use crate::near::with_nearest;
-use crate::{ImageName, RunConfig};
+use crate::{ImageName, RunConfig, SourceConfig};
 use atlas_core::{Error, ErrorKind, Limits};
 use atlas_llm::PriceTable;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,8 @@ pub struct Config {
     pub model: ModelConfig,
     /// What `atlas run` takes up, and how much at once.
     pub run: RunConfig,
+    /// Where pull requests come from, and which become candidates.
+    pub source: SourceConfig,
     /// Models by name, `[models.NAME]`, for commands that take `--model NAME`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, atlas_llm::ModelConfig>,
@@ -397,6 +399,47 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::{Bytes, Config};
+
+    #[test]
+    fn a_wrong_source_is_refused_with_line_and_near_spelling() {
+        for (text, words) in [
+            ("[sourc]\n", &["line 1", "did you mean `source`"][..]),
+            (
+                "[source]\n[source.filter]\n",
+                &["line 2", "did you mean `filters`"],
+            ),
+            (
+                "[source.filters]\n\nlines_of_cod = { above = 1 }\n",
+                &["line 3", "did you mean `lines_of_code`"],
+            ),
+            (
+                "[source.filters]\nstars = { abov = 1 }\n",
+                &["line 2", "did you mean `above`"],
+            ),
+            (
+                "[source.filters]\npreset = \"paper-01\"\n",
+                &["line 2", "`paper-001` is the nearest"],
+            ),
+            ("[source.filters]\nstars = 100\n", &["line 2"]),
+            (
+                "[source.filters]\nissues = { above = 3, below = 4 }\n",
+                &["line 2", "nothing could pass"],
+            ),
+            (
+                "[source]\n[source.filters]\nlicences = []\n",
+                &["line 2", "nothing could pass"],
+            ),
+            ("[[source.clones]]\nrepo = \"o/n\"\n", &["line 1", "path"]),
+        ] {
+            let why = Config::parse(text, "atlas.toml").unwrap_err().chain();
+            for word in words {
+                assert!(why.contains(word), "{word}: {why}");
+            }
+        }
+        let own =
+            Config::parse("[source.filters]\npreset = \"paper-001\"\n", "atlas.toml").unwrap();
+        assert_eq!(own.source.filters.order.len(), 5);
+    }
 
     #[test]
     fn the_engine_s_disk_and_registries_are_configured() {

@@ -33,6 +33,7 @@ mod retry;
 mod run;
 mod runners;
 mod significance;
+mod sourcing;
 mod spool;
 mod statuses;
 mod store;
@@ -86,7 +87,17 @@ pub use judge_bench::{
 pub use judging::{
     AbstainOptions, AbstainReport, AbstainResult, Attached, AttemptResult, AttemptRunOptions,
     AttemptRunReport, Baseline, BaselineRunOptions, BaselineRunReport, CalibratorsFile,
-    CandidatePatch, CandidatePatches, ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, CombineOptions, CombineReport, CriticRunOptions, CriticRunReport, CriticRunResult, CuratedRows, EmbedderSession, EnsembleOptions, FailedItem, FittedThreshold, Identity, InstanceRows, JudgeItem, JudgeReport, JudgeRun, LikenessThreshold, MemberUse, ModelSession, PatchName, RehearsalFolder, ResultLines, ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, SessionModels, SessionOptions, Sisters, TestFactsOptions, TestFactsReport, abstain, abstain_prompts, attempt_prompts, base_files, candidate_patches, choose_patches, combine_results, critic, critic_baseline, critic_run_prompts, exchanges_beside, instance_rows, judge_attempts, judge_items, judge_rows, review, review_prompts, row_prompts, write_curated_rows, write_test_facts,
+    CandidatePatch, CandidatePatches, ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport,
+    ChosenPatch, CombineOptions, CombineReport, CriticRunOptions, CriticRunReport, CriticRunResult,
+    CuratedRows, EmbedderSession, EnsembleOptions, FailedItem, FittedThreshold, Identity,
+    InstanceRows, JudgeItem, JudgeReport, JudgeRun, LikenessThreshold, MemberUse, ModelSession,
+    PatchName, RehearsalFolder, ResultLines, ReviewMode, ReviewResult, ReviewRunOptions,
+    ReviewRunReport, RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, SessionModels,
+    SessionOptions, Sisters, TestFactsOptions, TestFactsReport, abstain, abstain_prompts,
+    attempt_prompts, base_files, candidate_patches, choose_patches, combine_results, critic,
+    critic_baseline, critic_run_prompts, exchanges_beside, instance_rows, judge_attempts,
+    judge_items, judge_rows, review, review_prompts, row_prompts, write_curated_rows,
+    write_test_facts,
 };
 pub use make::{
     InjectAttempt, InjectionReport, LeftTest, MakeOptions, MakeOutcome, MakeReport, SecondWitness,
@@ -112,6 +123,10 @@ pub use run::{
 pub use significance::{
     Estimate, LeaderboardStatistics, ModelPair, ModelStatistics, StatisticsOptions,
     leaderboard_statistics,
+};
+pub use sourcing::{
+    ArchiveSource, CloneSource, GithubSource, GitlabSource, HostProgress, SourceConfig,
+    SourceReport, filter_candidates, source_candidates, sourced_file,
 };
 pub use statuses::Statuses;
 pub use store::write_atomically;

@@ -76,6 +76,31 @@ pub(crate) fn replace(
     Ok(())
 }
 
+/// The same for what is too large to be held: `write` is given the file.
+///
+/// # Errors
+/// As [`write_atomically`], and those of `write`; the old file stays then.
+pub(crate) fn write_stream(
+    path: &Path,
+    write: impl FnOnce(&mut std::io::BufWriter<&mut File>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let fail = |why| Error::io("write", path, why);
+    std::fs::create_dir_all(folder).map_err(fail)?;
+    let mut file = unfinished(folder).map_err(fail)?;
+    let mut writer = std::io::BufWriter::with_capacity(1 << 16, file.as_file_mut());
+    write(&mut writer)?;
+    writer.flush().map_err(fail)?;
+    drop(writer);
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    file.as_file().set_permissions(permissions).map_err(fail)?;
+    file.persist(path).map_err(|why| fail(why.error))?;
+    Ok(())
+}
+
 /// A file under a temporary name. Its lock tells that its writer lives.
 fn unfinished(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
     loop {

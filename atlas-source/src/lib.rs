@@ -4,8 +4,11 @@ mod applier;
 mod apply;
 mod conditions;
 mod doctor;
+mod filters;
 mod git;
 mod heirs;
+mod hosts;
+mod links;
 mod log;
 mod modified;
 mod overlay;
@@ -26,6 +29,21 @@ pub use doctor::{
     Diagnosis, LadderStep, Mended, PatchFault, PatchFaultKind, TreeReset, Tries, Try, climb_as,
     diagnose, examine, ladder, ladder_script, touched_paths,
 };
+pub use filters::{
+    Bounds, Endings, FilterConfig, FilterExample, FilterFunnel, FilterName, FilterPreset,
+    FilterStep, Filters, Moment, NearDuplicates, UnknownFacts, Window,
+};
+pub use hosts::archive::ArchiveHost;
+pub use hosts::clone::CloneHost;
+pub use hosts::facts::repository_facts;
+#[cfg(feature = "http")]
+pub use hosts::github::{GithubHost, GithubRestHost};
+#[cfg(feature = "http")]
+pub use hosts::gitlab::GitlabHost;
+#[cfg(feature = "http")]
+pub use hosts::http::ApiOptions;
+pub use hosts::issues::IssueTexts;
+pub use links::{IssueLink, LinkContext, LinkFlavour, TextKind, closing_links};
 pub use log::{LogEntry, LogQuery};
 pub use overlay::{OverlayOutcome, OverlayState, manifests_of, overlay};
 pub use pull_request::{PullRequestCommits, problem_statement};

@@ -3,6 +3,7 @@
 use crate::git::{Call, Output};
 use crate::scratch::{GITLINK, Scratch, sha, unexpected};
 use atlas_core::{CommitSha, Error, ErrorKind, Patch};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What a tree's entry is.
@@ -311,6 +312,14 @@ impl GitRepo {
 
     /// `owner/name` from the URL of the remote `origin`, if it has that shape.
     pub async fn remote_name(&self) -> Option<String> {
+        let (_, path) = self.remote_address().await?;
+        let (owners, name) = path.rsplit_once('/')?;
+        let owner = owners.rsplit('/').next()?;
+        Some(format!("{owner}/{name}"))
+    }
+
+    /// Host and path, `group/sub/name`, from the URL of the remote `origin`, if it has that shape.
+    pub(crate) async fn remote_address(&self) -> Option<(String, String)> {
         let output = self
             .git()
             .args(["config", "--get", "remote.origin.url"])
@@ -321,15 +330,38 @@ impl GitRepo {
         if !is_url(&url) || url.starts_with("file:") {
             return None;
         }
-        let path = match url.split_once("://") {
-            Some((_, rest)) => rest.split_once('/')?.1,
-            None => url.split_once(':')?.1,
+        let (host, path) = match url.split_once("://") {
+            Some((_, rest)) => rest.split_once('/')?,
+            None => url.split_once(':')?,
         };
+        let host = host.rsplit('@').next().unwrap_or(host);
         let path = path.trim_matches('/');
         let path = path.strip_suffix(".git").unwrap_or(path);
-        let (owners, name) = path.rsplit_once('/')?;
-        let owner = owners.rsplit('/').next()?;
-        Some(format!("{owner}/{name}"))
+        path.contains('/')
+            .then(|| (host.to_owned(), path.to_owned()))
+    }
+
+    /// The heads of pull requests that the host keeps as refs, where they were fetched.
+    pub(crate) async fn pull_request_heads(&self) -> Result<BTreeMap<u64, CommitSha>, Error> {
+        let output = self
+            .git()
+            .args(["for-each-ref", "--format=%(objectname) %(refname)"])
+            .args([
+                "refs/pull/*/head",
+                "refs/remotes/*/pr/*",
+                "refs/remotes/*/pull/*/head",
+            ])
+            .checked()
+            .await?;
+        let text = output.line();
+        Ok(text
+            .lines()
+            .filter_map(|line| {
+                let (id, name) = line.split_once(' ')?;
+                let name = name.strip_suffix("/head").unwrap_or(name);
+                Some((name.rsplit('/').next()?.parse().ok()?, id.parse().ok()?))
+            })
+            .collect())
     }
 
     /// A file's content at a commit; of a symbolic link, its target. `None` if there is no such

@@ -24,6 +24,7 @@ mod publish;
 mod rows;
 mod run;
 mod run_progress;
+mod source;
 mod synth;
 mod validate;
 
@@ -66,6 +67,8 @@ enum Format {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Find merged pull requests that may become tasks, from clones, hosts and archives.
+    Source(Box<source::SourceArgs>),
     /// Make one merged pull request into a verified instance.
     Make(Box<MakeArgs>),
     /// Take many candidates through all stages, resumable at any moment.
@@ -467,6 +470,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Run(args) => with_runtime(|cx| async move { run::run(&cx, *args).await }),
         Command::Status(args) => with_runtime(|cx| async move { run::status(&cx, args).await }),
         Command::Why(args) => run::why_command(&args),
+        Command::Source(args) => {
+            with_runtime(|cx| async move { source::command(&cx, *args).await })
+        }
         Command::Validate(args) => {
             with_runtime(|cx| async move { validate::command(&cx, *args).await })
         }

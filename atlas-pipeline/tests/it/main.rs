@@ -52,6 +52,7 @@ mod refine;
 mod registry;
 mod rows;
 mod run;
+mod sourcing;
 mod states;
 mod support;
 mod synth;

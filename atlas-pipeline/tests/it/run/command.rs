@@ -327,10 +327,10 @@ fn a_signal_leaves_a_run_that_goes_on() {
 fn a_wrong_configuration_is_refused_before_any_work() {
     let run = Run::new();
     for (more, words) in [
-        ("paralel = 2", ["line", "`parallel` is near"]),
+        ("paralel = 2", ["line", "did you mean `parallel`"]),
         (
             "[run.stages.maek]\nparallel = 1",
-            ["maek", "`make` is near"],
+            ["maek", "did you mean `make`"],
         ),
         (
             "[run.stages.make]\nparallel = \"two\"",

@@ -165,20 +165,20 @@ async fn a_part_can_be_chosen() {
 
     let cx = RunContext::new("test");
     for (options, words) in [
-        (only("b__c-4"), ["b__c-4", "`b__b-4` is near"]),
+        (only("b__c-4"), ["b__c-4", "did you mean `b__b-4`"]),
         (
             RunOptions {
                 until: Some("acept".to_owned()),
                 ..place.options()
             },
-            ["acept", "`accept` is near"],
+            ["acept", "did you mean `accept`"],
         ),
         (
             RunOptions {
                 retry: vec!["oi".to_owned()],
                 ..place.options()
             },
-            ["oi", "`io` is near"],
+            ["oi", "did you mean `io`"],
         ),
         (
             RunOptions {

@@ -1,0 +1,328 @@
+//! Pull requests that a clone's history tells of.
+
+use crate::support::Lab;
+use atlas_core::testing::code_host_contract;
+use atlas_core::{AuthorClass, CodeHost, RunContext, SourcedPullRequest};
+use atlas_source::{CloneHost, IssueTexts};
+
+/// A day of March 2024, as git takes it.
+fn on(lab: &Lab, day: u32, author: &str, message: &str) -> String {
+    let date = format!("2024-03-{day:02}T12:00:00+02:00");
+    lab.git(&["add", "--all"]);
+    lab.git(&[
+        "-c",
+        &format!("user.name={author}"),
+        "commit",
+        "-q",
+        "--allow-empty",
+        "--date",
+        &date,
+        "-m",
+        message,
+    ]);
+    lab.head().to_string()
+}
+
+/// A branch with these commits, merged with the message.
+fn merge(lab: &Lab, message: &str, commits: &[(u32, &str, &str)]) -> String {
+    lab.git(&["checkout", "-q", "-b", "side"]);
+    for (day, author, subject) in commits {
+        lab.write(&format!("src/{day}.py"), format!("a = {day}\n"));
+        on(lab, *day, author, subject);
+    }
+    lab.git(&["checkout", "-q", "main"]);
+    lab.git(&["merge", "-q", "--no-ff", "-m", message, "side"]);
+    lab.git(&["branch", "-q", "-D", "side"]);
+    lab.head().to_string()
+}
+
+/// A history with every form of merge.
+fn history() -> (Lab, Vec<(&'static str, String)>) {
+    let lab = Lab::new();
+    lab.git(&[
+        "remote",
+        "add",
+        "origin",
+        "https://github.com/owner/name.git",
+    ]);
+    lab.write("pyproject.toml", "[tool.pytest.ini_options]\n")
+        .write("src/a.py", "a = 1\nb = 2\n\n# remark\n");
+    on(&lab, 1, "Ann", "Begin");
+    let mut heads = Vec::new();
+    lab.write("src/a.py", "a = 1\nb = 3\nc = 4\n")
+        .write("tests/test_a.py", "def test_a():\n    assert True\n");
+    heads.push((
+        "squashed",
+        on(&lab, 2, "Ann", "Fix b (#7)\n\n* one\n\nFixes #5"),
+    ));
+    on(&lab, 3, "Ann", "Tidy up");
+    lab.write("src/b.py", "x = 1\n");
+    heads.push(("single", on(&lab, 4, "Bob", "Add b\n\nCloses other/lib#9")));
+    heads.push((
+        "merged",
+        merge(
+            &lab,
+            "Merge pull request #12 from cy/things\n\nThings",
+            &[(10, "Cy", "First\n\nresolves #11"), (12, "Di", "Second")],
+        ),
+    ));
+    lab.write("src/bot.py", "y = 1\n");
+    heads.push(("bot", on(&lab, 13, "dependabot[bot]", "Bump y (#13)")));
+    (lab, heads)
+}
+
+fn find<'a>(
+    told: &'a [SourcedPullRequest],
+    heads: &[(&str, String)],
+    name: &str,
+) -> &'a SourcedPullRequest {
+    let (_, head) = heads.iter().find(|(known, _)| *known == name).unwrap();
+    let found = told.iter().find(|one| one.head.as_str() == head);
+    found.unwrap_or_else(|| panic!("{name} is not told of"))
+}
+
+#[tokio::test]
+async fn every_form_of_merge_is_told_of_with_its_commits() {
+    let (lab, heads) = history();
+    let host = CloneHost::open(lab.path()).await.unwrap();
+    let told = code_host_contract(&host).await;
+    assert_eq!(told.len(), heads.len(), "{told:#?}");
+
+    let squashed = find(&told, &heads, "squashed");
+    assert_eq!(
+        (squashed.repo.as_str(), squashed.number),
+        ("owner/name", Some(7))
+    );
+    assert_eq!(squashed.title, "Fix b");
+    assert_eq!(
+        squashed.base.as_str(),
+        lab.git(&["rev-parse", &format!("{}~", squashed.head)])
+            .trim()
+    );
+    assert_eq!(squashed.issues[0].number, 5);
+    assert_eq!(squashed.issues[0].evidence[0].text, "Fixes #5");
+    assert_eq!(
+        squashed.first_commit_at, None,
+        "a squashed commit has the date of its merge"
+    );
+    let change = squashed.change.as_ref().unwrap();
+    assert_eq!(
+        (change.files, change.hunks, change.added, change.removed),
+        (1, 1, 2, 3)
+    );
+    assert_eq!((change.test_files, change.test_added), (1, 2));
+    assert_eq!(change.paths, ["src/a.py", "tests/test_a.py"]);
+    assert_eq!(change.patch_id.as_ref().unwrap().len(), 40);
+
+    let single = find(&told, &heads, "single");
+    assert_eq!(
+        (single.number, single.issues[0].repo.as_str()),
+        (None, "other/lib")
+    );
+    assert_eq!(
+        single.first_commit_at.as_deref(),
+        Some("2024-03-04T10:00:00Z")
+    );
+
+    let merged = find(&told, &heads, "merged");
+    assert_eq!((merged.number, merged.title.as_str()), (Some(12), "Things"));
+    assert_eq!(
+        merged.first_commit_at.as_deref(),
+        Some("2024-03-10T10:00:00Z")
+    );
+    assert_eq!(merged.author.as_ref().unwrap().name.as_deref(), Some("Cy"));
+    assert_eq!(merged.issues[0].number, 11);
+    assert!(merged.issues[0].evidence[0].source.starts_with("commit "));
+    assert_eq!(merged.change.as_ref().unwrap().files, 2);
+    assert_eq!(
+        find(&told, &heads, "bot").author.as_ref().unwrap().class,
+        AuthorClass::Bot
+    );
+
+    let facts = &merged.repository;
+    assert_eq!(facts.lines_of_code, Some(3 + 2 + 1 + 2 + 1));
+    assert_eq!(facts.language.as_deref(), Some("Python"));
+    assert_eq!(facts.test_frameworks, ["pytest"]);
+}
+
+#[tokio::test]
+async fn a_squashed_one_is_as_old_as_the_host_s_ref_says() {
+    let (lab, heads) = history();
+    let (_, squashed) = &heads[0];
+    lab.git(&["checkout", "-q", "-b", "side", &format!("{squashed}~")]);
+    lab.write("src/a.py", "early\n");
+    let early = on(&lab, 1, "Eve", "Early work");
+    lab.git(&["update-ref", "refs/pull/7/head", &early]);
+    lab.git(&["checkout", "-q", "main"]);
+    let host = CloneHost::open(lab.path()).await.unwrap();
+    let told = code_host_contract(&host).await;
+    let found = find(&told, &heads, "squashed");
+    assert_eq!(
+        found.first_commit_at.as_deref(),
+        Some("2024-03-01T10:00:00Z")
+    );
+    assert_eq!(found.author.as_ref().unwrap().name.as_deref(), Some("Eve"));
+}
+
+#[tokio::test]
+async fn a_number_of_which_the_host_keeps_a_ref_is_no_issue() {
+    let (lab, heads) = history();
+    lab.git(&["update-ref", "refs/pull/5/head", "HEAD"]);
+    let host = CloneHost::open(lab.path()).await.unwrap();
+    let told = code_host_contract(&host).await;
+    assert!(find(&told, &heads, "squashed").issues.is_empty());
+}
+
+#[tokio::test]
+async fn a_history_that_breaks_off_is_said_to() {
+    let (lab, heads) = history();
+    let (_, merged) = &heads[2];
+    let lost = lab.git(&["rev-parse", &format!("{merged}~3")]);
+    let (folder, name) = lost.trim().split_at(2);
+    std::fs::remove_file(lab.path().join(format!(".git/objects/{folder}/{name}"))).unwrap();
+    let host = CloneHost::open(lab.path()).await.unwrap();
+    let page = host.page(&RunContext::new("test"), None).await.unwrap();
+    assert_eq!(page.next, None);
+    assert!(
+        page.skipped
+            .iter()
+            .any(|one| one.reason.contains("lacks objects")),
+        "{:?}",
+        page.skipped
+    );
+    assert_eq!(page.pull_requests.len(), 3, "those before it are told of");
+}
+
+#[tokio::test]
+async fn a_file_that_the_clone_lacks_costs_the_change_that_needs_it() {
+    let (lab, heads) = history();
+    let (_, single) = &heads[1];
+    let lost = lab.git(&["rev-parse", &format!("{single}:src/b.py")]);
+    let (folder, name) = lost.trim().split_at(2);
+    std::fs::remove_file(lab.path().join(format!(".git/objects/{folder}/{name}"))).unwrap();
+    let host = CloneHost::open(lab.path()).await.unwrap();
+    let page = host.page(&RunContext::new("test"), None).await.unwrap();
+    assert_eq!(page.pull_requests.len(), heads.len() - 1);
+    assert_eq!(page.skipped.len(), 1);
+    assert!(
+        page.skipped[0].reason.contains(&single[..12]),
+        "{:?}",
+        page.skipped
+    );
+}
+
+#[tokio::test]
+async fn what_make_finds_by_number_is_what_the_host_tells() {
+    let (lab, heads) = history();
+    let host = CloneHost::open(lab.path()).await.unwrap();
+    let told = code_host_contract(&host).await;
+    let repo = lab.open().await;
+    for name in ["squashed", "merged", "bot"] {
+        let sourced = find(&told, &heads, name);
+        let found = repo.pull_request(sourced.number.unwrap()).await.unwrap();
+        assert_eq!(
+            (&found.base, &found.head),
+            (&sourced.base, &sourced.head),
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn pages_go_on_in_another_process() {
+    let lab = Lab::new();
+    for number in 1..=150 {
+        lab.commit(&format!("Change {number} (#{number})"));
+    }
+    let cx = RunContext::new("test");
+    let (mut cursor, mut numbers) = (None, Vec::new());
+    loop {
+        // A new host knows nothing of the pages before.
+        let host = CloneHost::open(lab.path()).await.unwrap();
+        let page = host.page(&cx, cursor.as_deref()).await.unwrap();
+        numbers.extend(page.pull_requests.iter().filter_map(|one| one.number));
+        match page.next {
+            Some(next) => cursor = Some(next),
+            None => break,
+        }
+    }
+    let expected: Vec<u64> = (2..=150).rev().collect();
+    assert_eq!(numbers, expected, "the first commit has no base");
+    let host = CloneHost::open(lab.path()).await.unwrap();
+    for cursor in ["nonsense", "0123456789012345678901234567890123456789"] {
+        assert!(host.page(&cx, Some(cursor)).await.is_err(), "{cursor}");
+    }
+}
+
+#[tokio::test]
+async fn texts_of_issues_come_from_a_file_in_either_form() {
+    let (lab, heads) = history();
+    let file = lab.path().join("issues.jsonl");
+    let lines = [
+        r#"{"number": 5, "title": "b is wrong", "body": "it is 2", "labels": ["bug"], "created_at": "2024-02-01T00:00:00Z", "comments": [{"created_at": "2024-02-02T00:00:00Z", "body": "yes"}]}"#,
+        r#"{"repository_url": "https://api.github.com/repos/other/lib", "number": 9, "title": "Add b", "body": null, "labels": [{"name": "feature"}], "user": {"login": "ghost"}, "comments": 2}"#,
+        r#"{"issue_url": "https://api.github.com/repos/other/lib/issues/9", "body": "later", "created_at": "2024-01-02T00:00:00+01:00", "user": {"login": "x", "type": "User"}, "author_association": "OWNER"}"#,
+        r#"{"issue_url": "https://api.github.com/repos/other/lib/issues/9", "body": "sooner", "created_at": "2024-01-01T00:00:00Z", "user": null}"#,
+        r#"{"number": 11, "title": "a pull request", "pull_request": {}}"#,
+    ];
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    let texts = IssueTexts::open(&file, "owner/name").unwrap();
+    assert_eq!(texts.len(), 2);
+    let host = CloneHost::open(lab.path())
+        .await
+        .unwrap()
+        .with_issues(texts);
+    let told = code_host_contract(&host).await;
+    let own = &find(&told, &heads, "squashed").issues[0];
+    assert_eq!(
+        (own.title.as_str(), own.labels[0].as_str()),
+        ("b is wrong", "bug")
+    );
+    let other = &find(&told, &heads, "single").issues[0];
+    assert_eq!(other.author.as_ref().unwrap().class, AuthorClass::Deleted);
+    let bodies: Vec<_> = other
+        .comments
+        .iter()
+        .map(|remark| remark.body.as_str())
+        .collect();
+    assert_eq!(bodies, ["sooner", "later"]);
+    assert_eq!(
+        other.comments[1].created_at.as_deref(),
+        Some("2024-01-01T23:00:00Z")
+    );
+    assert_eq!(
+        other.comments[1].author.as_ref().unwrap().class,
+        AuthorClass::Maintainer
+    );
+    assert_eq!(find(&told, &heads, "merged").issues[0].title, "");
+
+    for (text, word) in [
+        ("[{}]", "jq"),
+        ("{}\n", "number"),
+        ("{\"number\": 1}\n{", "line 2"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let why = IssueTexts::open(&file, "o/n").unwrap_err().chain();
+        assert!(why.contains(word) && why.contains("issues.jsonl"), "{why}");
+    }
+}
+
+#[tokio::test]
+async fn inline_tests_of_rust_count_as_tests() {
+    let lab = Lab::new();
+    lab.write("Cargo.toml", "[package]\n")
+        .write("src/lib.rs", "fn a() {}\n");
+    lab.write("LICENSE", include_str!("../../../LICENSE-MIT"));
+    lab.commit("Begin");
+    lab.write(
+        "src/lib.rs",
+        "fn a() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn b() {}\n}\n",
+    );
+    lab.commit("Test a (#1)");
+    let host = CloneHost::open(lab.path()).await.unwrap();
+    let told = code_host_contract(&host).await;
+    let change = told[0].change.as_ref().unwrap();
+    assert_eq!((change.files, change.test_files), (1, 1));
+    assert_eq!(told[0].repository.licence.as_deref(), Some("MIT"));
+    assert_eq!(told[0].repository.test_frameworks, ["cargo test"]);
+}
