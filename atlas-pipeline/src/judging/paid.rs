@@ -44,7 +44,7 @@ impl Answers {
         self.time += time;
     }
 
-    /// The rest, which took no time worth telling.
+    /// The rest, of which no time is told.
     fn without(self, other: Self) -> Self {
         let (all, less) = (self.usage, other.usage);
         Self {
@@ -130,6 +130,8 @@ pub(super) struct Metered<M> {
     pub(super) price: Option<Price>,
     /// Whether answers that come through here are paid; else they are all answers, kept ones included.
     pub(super) is_paid: bool,
+    /// Whether their time is told. Of models within this program it is not: the same answers make the same lines.
+    pub(super) is_timed: bool,
 }
 
 #[async_trait]
@@ -154,7 +156,12 @@ impl<M: LanguageModel> LanguageModel for Metered<M> {
             } else {
                 &mut account.answered
             };
-            answers.add(answer.usage, asked.elapsed());
+            let time = if self.is_timed {
+                asked.elapsed()
+            } else {
+                Duration::ZERO
+            };
+            answers.add(answer.usage, time);
         };
         // Outside of a run over items nobody asks.
         let _ = ITEM.try_with(add);

@@ -362,7 +362,7 @@ impl ModelSession {
         let name = model.name().to_owned();
         let model = Budget::sharing(model, Arc::clone(&purse), None);
         let member = SessionMember {
-            model: metered(&name, None, Remembered::new, model),
+            model: metered(&name, None, true, Remembered::new, model),
             name,
             settings: Value::Null,
             rehearsal: None,
@@ -428,7 +428,7 @@ fn opened(
     let model = open_model_within(model, purse)?;
     Ok(SessionMember {
         name: name.to_owned(),
-        model: metered(name, price, remembered, model),
+        model: metered(name, price, !is_free, remembered, model),
         settings,
         rehearsal: None,
     })
@@ -438,6 +438,7 @@ fn opened(
 fn metered<M: LanguageModel + 'static>(
     name: &str,
     price: Option<Price>,
+    is_timed: bool,
     remembered: impl FnOnce(Metered<M>) -> Remembered<Metered<M>>,
     model: M,
 ) -> Arc<dyn LanguageModel> {
@@ -446,12 +447,14 @@ fn metered<M: LanguageModel + 'static>(
         member: name.to_owned(),
         price,
         is_paid: true,
+        is_timed,
     };
     Arc::new(Metered {
         inner: remembered(paid),
         member: name.to_owned(),
         price,
         is_paid: false,
+        is_timed: false,
     })
 }
 

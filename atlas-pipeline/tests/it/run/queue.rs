@@ -196,7 +196,7 @@ async fn a_part_can_be_chosen() {
         why(&place.run(), "b__b-44")
             .unwrap_err()
             .chain()
-            .contains("is near")
+            .contains("did you mean")
     );
 }
 
