@@ -418,7 +418,7 @@ mod tests {
             ),
             (
                 "[source.filters]\npreset = \"paper-01\"\n",
-                &["line 2", "`paper-001` is the nearest"],
+                &["line 2", "did you mean `paper-001`"],
             ),
             ("[source.filters]\nstars = 100\n", &["line 2"]),
             (

@@ -333,7 +333,7 @@ fn estimated(estimate: &RunEstimate) -> String {
         .map_or_else(|| "not known before an instance was made".to_owned(), bytes);
     let free = estimate
         .free_bytes
-        .map_or_else(String::new, |free| format!(" of {} free", people(free)));
+        .map_or_else(String::new, |free| format!("; {} are free", people(free)));
     let _ = writeln!(
         text,
         "\ntime, one step after the other: {time}\nartefacts: {disk}{free}"
