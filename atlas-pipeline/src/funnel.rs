@@ -138,8 +138,9 @@ struct Language {
     language: String,
 }
 
-/// Reads what `make` and `validate` left in their output folders: `<id>/make.json`, `<id>/plan.json` and `validate.json`. One pull request after
-/// another, so memory does not grow with their logs. An instance that stands in several folders counts once, as the last says.
+/// Reads what `make` and `validate` left in their output folders: `<id>/make.json`, `<id>/plan.json` and `validate.json`; of the folder of a
+/// run (`atlas run`) what stands in its `instances`, each with a `validate.json` of its own. One pull request after another, so memory does
+/// not grow with their logs. An instance that stands in several folders counts once, as the last says.
 ///
 /// `candidates` is the file of the sourced, a line each.
 ///
@@ -149,6 +150,8 @@ pub fn funnel(places: &[PathBuf], candidates: Option<&Path>) -> Result<FunnelRep
     let mut all: BTreeMap<String, PathBuf> = BTreeMap::new();
     let mut gates: HashMap<String, ValidatedInstance> = HashMap::new();
     for place in places {
+        let run = place.join("instances");
+        let place = if run.is_dir() { &run } else { place };
         let entries = std::fs::read_dir(place).map_err(|why| Error::io("read", place, why))?;
         let mut found = false;
         for entry in entries {
@@ -156,6 +159,10 @@ pub fn funnel(places: &[PathBuf], candidates: Option<&Path>) -> Result<FunnelRep
             if folder.join("make.json").is_file() {
                 found = true;
                 let name = folder.file_name().unwrap_or_default().to_string_lossy();
+                let own = folder.join("validate.json");
+                if own.is_file() {
+                    gates.insert(name.clone().into_owned(), read(&own)?);
+                }
                 all.insert(name.into_owned(), folder.clone());
             }
         }

@@ -98,6 +98,26 @@ fn what_is_left_after_each_stage_stands_beside_the_paper() {
     assert_eq!(report["seconds"]["environment"], 9.0);
     let text = place.run(&["funnel", "out"]).stdout();
     assert!(text.contains("2, 3 built, run and read"), "{text}");
+    // The folder of a run, where each instance has a verdict of its own.
+    std::fs::create_dir(place.path("run")).unwrap();
+    std::fs::rename(place.path("out"), place.path("run/instances")).unwrap();
+    std::fs::remove_file(place.path("run/instances/validate.json")).unwrap();
+    for one in validated["instances"].as_array().unwrap() {
+        let id = one["instance_id"].as_str().unwrap();
+        let own = format!("run/instances/{id}/validate.json");
+        std::fs::write(place.path(&own), one.to_string()).unwrap();
+    }
+    let of_run = place.run(&[
+        "funnel",
+        "run",
+        "--candidates",
+        "candidates.jsonl",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(of_run.json()["rejections"], report["rejections"]);
+    assert_eq!(of_run.json()["accepted"], report["accepted"]);
+    std::fs::rename(place.path("run/instances"), place.path("out")).unwrap();
     std::fs::write(place.path("out/a__a-3/make.json"), "{").unwrap();
     let done = place.run(&["funnel", "out"]);
     assert_eq!(done.code(), 1);

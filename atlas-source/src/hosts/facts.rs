@@ -280,7 +280,17 @@ pub(crate) fn licence(text: &str) -> Option<String> {
     use spdx::detection::{Store, TextData};
     static STORE: LazyLock<Option<Store>> = LazyLock::new(|| Store::load_inline().ok());
     let found = STORE.as_ref()?.analyze(&TextData::new(text));
-    (found.score >= 0.9).then(|| found.name.to_owned())
+    (found.score >= 0.9).then(|| titled(text).unwrap_or(found.name).to_owned())
+}
+
+/// The licence that a text names in its title. Without its appendix, as it mostly stands beside code, Apache's text is more like
+/// another's that was made of it.
+fn titled(text: &str) -> Option<&'static str> {
+    let words = text.split_whitespace().take(12);
+    let title = words.collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+    title
+        .starts_with("apache license version 2.0")
+        .then_some("Apache-2.0")
 }
 
 /// Reads blobs through one `git cat-file --batch`, one after the other.

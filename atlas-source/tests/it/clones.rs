@@ -312,7 +312,11 @@ async fn inline_tests_of_rust_count_as_tests() {
     let lab = Lab::new();
     lab.write("Cargo.toml", "[package]\n")
         .write("src/lib.rs", "fn a() {}\n");
-    lab.write("LICENSE", include_str!("../../../LICENSE-MIT"));
+    // As it stands beside most code, without its appendix.
+    let apache = include_str!("../../../LICENSE-APACHE");
+    let (terms, _) = apache.split_once("   APPENDIX:").unwrap();
+    lab.write("LICENSE-MIT", include_str!("../../../LICENSE-MIT"))
+        .write("LICENSE-APACHE", terms);
     lab.commit("Begin");
     lab.write(
         "src/lib.rs",
@@ -323,6 +327,7 @@ async fn inline_tests_of_rust_count_as_tests() {
     let told = code_host_contract(&host).await;
     let change = told[0].change.as_ref().unwrap();
     assert_eq!((change.files, change.test_files), (1, 1));
-    assert_eq!(told[0].repository.licence.as_deref(), Some("MIT"));
+    let licence = told[0].repository.licence.as_deref();
+    assert_eq!(licence, Some("Apache-2.0 OR MIT"));
     assert_eq!(told[0].repository.test_frameworks, ["cargo test"]);
 }
