@@ -93,8 +93,8 @@ impl Schema {
         })
     }
 
-    /// Likewise, with a limit of characters for every free text. It keeps a model that would not stop from
-    /// being cut off; not every server takes it, and the check does not ask for it.
+    /// Likewise, with a limit of characters for every free text, and then of twelve entries for every list. It keeps a
+    /// model that would not stop from being cut off; not every server takes it, and the check does not ask for it.
     pub fn to_json_within(&self, characters: Option<u32>) -> Value {
         let mut schema = self.to_json();
         if let Some(characters) = characters {
@@ -153,6 +153,9 @@ impl Schema {
     }
 }
 
+/// Entries of a list in an answer whose texts are limited: twice as many as any list of ours is asked for.
+const MOST_ENTRIES: u32 = 12;
+
 fn limit_texts(schema: &mut Value, characters: u32) {
     let Value::Object(map) = schema else { return };
     if map.get("type") == Some(&json!("string")) && !map.contains_key("enum") {
@@ -160,6 +163,7 @@ fn limit_texts(schema: &mut Value, characters: u32) {
     }
     if let Some(items) = map.get_mut("items") {
         limit_texts(items, characters);
+        map.insert("maxItems".to_owned(), json!(MOST_ENTRIES));
     }
     if let Some(Value::Object(properties)) = map.get_mut("properties") {
         for value in properties.values_mut() {

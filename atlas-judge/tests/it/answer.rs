@@ -502,3 +502,21 @@ async fn an_answer_of_another_form_is_asked_for_again() {
     let why = ask(&model).await.unwrap_err().chain();
     assert!(why.contains("cut off") && model.calls() == 1, "{why}");
 }
+
+/// A model that would write on and on is held by the form, in texts and in lists; words to choose from have no length.
+#[test]
+fn texts_and_lists_have_limits_where_that_is_asked_for() {
+    let entry = Schema::new([
+        ("word", Shape::OneOf(vec!["a".to_owned()]), ""),
+        ("why", Shape::Text, ""),
+    ]);
+    let list = Shape::List(Box::new(Shape::Object(entry)));
+    let schema = Schema::new([("all", list, "")]);
+    let all = |limit| schema.to_json_within(limit)["properties"]["all"].clone();
+    let (free, bound) = (all(None), all(Some(5)));
+    assert!(!free.to_string().contains("max"), "{free}");
+    assert_eq!(bound["maxItems"], 12);
+    let parts = &bound["items"]["properties"];
+    assert_eq!(parts["why"]["maxLength"], 5);
+    assert!(parts["word"].get("maxLength").is_none());
+}

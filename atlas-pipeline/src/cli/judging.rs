@@ -147,7 +147,8 @@ pub(super) struct AskArgs {
     /// How often a model is told what is wrong with the form of its answer, and asked again.
     #[arg(long, value_name = "N", default_value_t = AskOptions::default().corrections)]
     corrections: u32,
-    /// Most characters of a text within an answer of a set form, for servers whose schemas may say so.
+    /// Most characters of a text within an answer of a set form, and then twelve entries of a list, for servers whose
+    /// schemas may say so.
     #[arg(long, value_name = "N")]
     max_text: Option<u32>,
     /// Seed, for models that take one.

@@ -32,6 +32,10 @@ pub(super) struct RowArgs {
     /// How often the model is asked again after an answer that cannot be used.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) ask_again: u32,
+    /// Most characters of a text within an answer, and then twelve entries of a list, for servers whose schemas may say
+    /// so.
+    #[arg(long, value_name = "N")]
+    max_text: Option<u32>,
     #[command(flatten)]
     pub(super) model: ModelArgs,
 }
@@ -41,6 +45,7 @@ impl RowArgs {
         AskOptions {
             max_tokens: self.max_tokens.unwrap_or(ask.max_tokens),
             samples: self.samples,
+            max_text: self.max_text,
             ..ask.clone()
         }
     }
