@@ -1,4 +1,4 @@
-//! Where merged pull requests are told of.
+//! Code hosts: APIs, archives and clones that list merged pull requests.
 
 use crate::{Error, RunContext, SourcedPullRequest};
 use async_trait::async_trait;

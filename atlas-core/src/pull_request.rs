@@ -16,7 +16,7 @@ pub struct SourcedPullRequest {
     pub repo: String,
     /// Where its commits can be had: a folder or an address that `git clone` takes.
     pub clone: String,
-    /// What told of it.
+    /// Which kind of source lists it.
     pub source: PullRequestSource,
     /// Its number at its host; absent where a clone's history does not say one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub struct SourcedPullRequest {
     pub provenance: BTreeMap<String, String>,
 }
 
-/// What told of a pull request.
+/// A kind of source that lists pull requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PullRequestSource {

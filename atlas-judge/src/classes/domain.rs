@@ -37,7 +37,7 @@ pub enum Domain {
     Cli,
     /// Programs for people: games, media, offices.
     Applications,
-    /// It cannot be told.
+    /// No rule decides.
     #[default]
     Unknown,
 }

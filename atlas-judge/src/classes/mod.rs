@@ -32,7 +32,7 @@ pub enum CodeType {
     Refactor,
     /// The same is done with less time or memory.
     Performance,
-    /// It cannot be told.
+    /// Neither a rule nor a model decides.
     #[default]
     Unknown,
     /// Other versions of dependencies.
@@ -90,7 +90,7 @@ pub enum IssueType {
     PerformanceIssue,
     /// Upkeep.
     Chore,
-    /// It cannot be told.
+    /// Neither a rule nor a model decides.
     #[default]
     Unknown,
 }

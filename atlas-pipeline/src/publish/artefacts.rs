@@ -219,14 +219,14 @@ mod tests {
     #[test]
     fn folders_of_this_machine_give_place_to_words() {
         let mut paths = MachinePaths::default();
-        paths.add(Path::new("/home/me/out"), "<dataset>");
-        paths.add(Path::new("/home/me/out/cache"), "<cache>");
+        paths.add(Path::new("/place/out"), "<dataset>");
+        paths.add(Path::new("/place/out/cache"), "<cache>");
         paths.add(Path::new("/data"), "<dataset>");
-        let text = b"at /home/me/out/cache/x and /home/me/out: /home/me/outer, /data/y";
+        let text = b"at /place/out/cache/x and /place/out: /place/outer, /data/y";
         assert_eq!(
             paths.replaced(text).unwrap(),
-            b"at <cache>/x and <dataset>: /home/me/outer, /data/y"
+            b"at <cache>/x and <dataset>: /place/outer, /data/y"
         );
-        assert_eq!(paths.replaced(b"/home/me/outer"), None);
+        assert_eq!(paths.replaced(b"/place/outer"), None);
     }
 }

@@ -2,9 +2,9 @@
 
 use super::checkout::Checkout;
 use super::clone::{bare_issue, linked};
+use super::fields::{at, owned, sha, text};
 use super::http::{Answer, Api, ApiOptions, TokenHeader};
 use super::people::{associated, named};
-use super::time;
 use crate::links::{LinkContext, LinkFlavour, TextKind, closing_links};
 use crate::repository::GitRepo;
 use async_trait::async_trait;
@@ -43,22 +43,6 @@ struct Project {
     path: String,
     address: String,
     facts: RepositoryFacts,
-}
-
-fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
-    value.get(field)?.as_str()
-}
-
-fn owned(value: &Value, field: &str) -> String {
-    text(value, field).unwrap_or_default().to_owned()
-}
-
-fn at(value: &Value, field: &str) -> Option<String> {
-    text(value, field).and_then(time::normal)
-}
-
-fn sha(value: &Value, field: &str) -> Option<CommitSha> {
-    text(value, field)?.parse().ok()
 }
 
 fn labels(value: &Value) -> Vec<String> {

@@ -1,10 +1,12 @@
-//! What tells of merged pull requests.
+//! The code hosts: GitHub, GitLab, GH Archive and clones, each a list of merged pull requests.
 
 pub(crate) mod archive;
 #[cfg(feature = "http")]
 mod checkout;
 pub(crate) mod clone;
 pub(crate) mod facts;
+#[cfg(feature = "http")]
+mod fields;
 #[cfg(feature = "http")]
 pub(crate) mod github;
 #[cfg(feature = "http")]

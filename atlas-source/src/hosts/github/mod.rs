@@ -5,13 +5,14 @@ mod rest;
 
 use super::checkout::Checkout;
 use super::http::{Api, ApiOptions};
+use crate::hosts::fields::text;
 use crate::links::{LinkContext, LinkFlavour};
 use crate::repository::GitRepo;
 use async_trait::async_trait;
 use atlas_core::{
     CodeHost, CommitSha, Error, ErrorKind, RunContext, SkippedPullRequest, SourcedPage,
 };
-use read::{Ends, text};
+use read::Ends;
 pub use rest::GithubRestHost;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

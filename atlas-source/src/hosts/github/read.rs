@@ -1,8 +1,8 @@
 //! GraphQL's answers as pull requests. What is absent or null in an answer is absent in them.
 
 use crate::hosts::clone::{bare_issue, linked};
+use crate::hosts::fields::{at, owned, sha, text};
 use crate::hosts::people::associated;
-use crate::hosts::time;
 use crate::links::{IssueLink, LinkContext, TextKind, closing_links};
 use atlas_core::{
     Author, CommitSha, Evidence, LinkedIssue, PullRequestSource, Remark, RepositoryFacts,
@@ -15,22 +15,6 @@ use std::collections::BTreeMap;
 pub(super) fn nodes<'a>(value: &'a Value, connection: &str) -> impl Iterator<Item = &'a Value> {
     let nodes = value.get(connection).and_then(|found| found.get("nodes"));
     nodes.and_then(Value::as_array).into_iter().flatten()
-}
-
-pub(super) fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
-    value.get(field)?.as_str()
-}
-
-fn owned(value: &Value, field: &str) -> String {
-    text(value, field).unwrap_or_default().to_owned()
-}
-
-fn at(value: &Value, field: &str) -> Option<String> {
-    text(value, field).and_then(time::normal)
-}
-
-fn sha(value: &Value, field: &str) -> Option<CommitSha> {
-    text(value, field)?.parse().ok()
 }
 
 fn author(value: &Value) -> Option<Author> {

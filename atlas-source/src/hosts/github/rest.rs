@@ -3,8 +3,9 @@
 use super::super::checkout::Checkout;
 use super::super::http::{Answer, Api, ApiOptions, TokenHeader};
 use super::super::{issues, time};
-use super::read::{is_rebased, text};
+use super::read::is_rebased;
 use crate::hosts::clone::linked;
+use crate::hosts::fields::text;
 use crate::links::{LinkContext, LinkFlavour, TextKind, closing_links};
 use crate::repository::GitRepo;
 use async_trait::async_trait;
