@@ -425,19 +425,29 @@ async fn structured(
     Ok(answer)
 }
 
-/// Asks for a text, greedily.
+/// A text of lines that stand each for itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lines {
+    /// The lines that are whole.
+    pub text: String,
+    /// Whether the answer was cut off, and its last line is left out for that.
+    pub is_cut: bool,
+}
+
+/// Asks for a list of lines, greedily. Of an answer that runs into the limit of tokens the whole lines count: they were
+/// paid for, and each says something of its own.
 ///
 /// # Errors
-/// The model's; [`ErrorKind::Model`] for an answer that is empty or cut off.
+/// The model's; [`ErrorKind::Model`] for an answer without a whole line.
 ///
 /// # Cancellation
 /// As the model.
-pub async fn ask_text(
+pub async fn ask_lines(
     cx: &RunContext,
     model: &dyn LanguageModel,
     question: &[ChatMessage],
     options: &AskOptions,
-) -> Result<String, Error> {
+) -> Result<Lines, Error> {
     let request = CompletionRequest {
         messages: question.to_vec(),
         max_tokens: options.max_tokens,
@@ -447,14 +457,20 @@ pub async fn ask_text(
         json_schema: None,
     };
     let answer = model.complete(cx, &request).await?;
-    if answer.finish == FinishReason::Length {
-        return Err(unreadable(model, &Unreadable::Truncated));
+    let is_cut = answer.finish == FinishReason::Length;
+    let text = match answer.text.rsplit_once('\n') {
+        Some((whole, _)) if is_cut => whole.trim(),
+        None if is_cut => "",
+        _ => answer.text.trim(),
+    };
+    match text {
+        "" if is_cut => Err(unreadable(model, &Unreadable::Truncated)),
+        "" => Err(unreadable(model, &Unreadable::Empty)),
+        text => Ok(Lines {
+            text: text.to_owned(),
+            is_cut,
+        }),
     }
-    let text = answer.text.trim();
-    if text.is_empty() {
-        return Err(unreadable(model, &Unreadable::Empty));
-    }
-    Ok(text.to_owned())
 }
 
 /// Asks until the answer has its form, or as often as the options say.

@@ -16,8 +16,8 @@ mod unreadable;
 pub(crate) use again::ask_again;
 pub use align::{Aligned, align};
 pub use ask::{
-    AskOptions, LabelAnswer, LabelForm, Samples, StructuredAnswer, ask_label, ask_structured,
-    ask_structured_label, ask_text,
+    AskOptions, LabelAnswer, LabelForm, Samples, StructuredAnswer, ask_label, ask_lines,
+    ask_structured, ask_structured_label,
 };
 pub use label::{InvalidLabels, Labels};
 pub use schema::{Field, Schema, Shape};

@@ -5,7 +5,7 @@ use super::{
     CommandOutcome, TestCommand, Trajectory, ValidationSubject, cut_middle, estimated_tokens,
 };
 use crate::Prompt;
-use crate::answer::{AskOptions, Schema, Shape, StructuredAnswer, ask_structured, ask_text};
+use crate::answer::{AskOptions, Schema, Shape, StructuredAnswer, ask_lines, ask_structured};
 use async_trait::async_trait;
 use atlas_core::{ChatMessage, Error, Evidence, LanguageModel, RunContext};
 use serde::{Deserialize, Serialize};
@@ -178,7 +178,8 @@ pub fn review_schema() -> Schema {
 ///
 /// Details of its report: `score` (0 if the bug is not fixed, else the answer's confidence; null where
 /// there is none), `is_bug_fixed`, `specification`, `prompt_versions`, `model`, `cut` (parts that were
-/// too long), `originals_missing`, `passed_over`, `samples`.
+/// too long; `specification` where the model ran into the limit of tokens, and the whole lines of it count),
+/// `originals_missing`, `passed_over`, `samples`.
 #[derive(Debug)]
 pub struct SpecificationReview<M> {
     model: M,
@@ -245,8 +246,8 @@ impl<M: LanguageModel> PatchStage for SpecificationReview<M> {
         subject: &ValidationSubject,
     ) -> Result<StageReport, Error> {
         let question = self.specification_prompt(subject)?;
-        let specification = ask_text(cx, &self.model, &question, &self.options.ask).await?;
-        let question = self.review_prompt(subject, &specification)?;
+        let specification = ask_lines(cx, &self.model, &question, &self.options.ask).await?;
+        let question = self.review_prompt(subject, &specification.text)?;
         let answer = ask_structured(
             cx,
             &self.model,
@@ -264,6 +265,9 @@ impl<M: LanguageModel> PatchStage for SpecificationReview<M> {
         if is_output_cut(subject, &self.options) {
             cut.insert("tests");
         }
+        if specification.is_cut {
+            cut.insert("specification");
+        }
         if !cut.is_empty() {
             report.details.insert("cut".to_owned(), json!(cut));
         }
@@ -275,7 +279,7 @@ impl<M: LanguageModel> PatchStage for SpecificationReview<M> {
         }
         report
             .details
-            .insert("specification".to_owned(), json!(specification));
+            .insert("specification".to_owned(), json!(specification.text));
         Ok(report)
     }
 }

@@ -6,7 +6,7 @@ use atlas_core::ConfidenceSource::{
 };
 use atlas_core::{ChatMessage, Completion, FinishReason, Role, TokenLogprob};
 use atlas_judge::answer::{
-    AskOptions, Labels, Schema, Shape, Unreadable, align, ask_label, ask_structured, ask_text,
+    AskOptions, Labels, Schema, Shape, Unreadable, align, ask_label, ask_lines, ask_structured,
     one_source, sequence_score,
 };
 use proptest::prelude::*;
@@ -465,7 +465,7 @@ async fn structured_answers_fall_back_and_stand_without_confidence() {
         finish: FinishReason::Length,
         ..said("A long")
     };
-    let why = ask_text(&cx(), &InOrder::new([cut]), &question(), &options).await;
+    let why = ask_lines(&cx(), &InOrder::new([cut]), &question(), &options).await;
     assert!(why.unwrap_err().chain().contains("cut off"));
 }
 

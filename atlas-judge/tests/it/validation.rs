@@ -3,7 +3,7 @@
 use crate::support::{InOrder, cx, no_attachments, recorded, said, said_with, subject, token};
 use async_trait::async_trait;
 use atlas_core::testing::judge_contract;
-use atlas_core::{ConfidenceSource, FinishReason, Judge, LanguageModel};
+use atlas_core::{Completion, ConfidenceSource, FinishReason, Judge, LanguageModel};
 use atlas_judge::validation::{
     CommandOutcome, LastTestCommand, PatchForm, PatchStage, PatchValidation, PromptLimits,
     RegressionCheck, ReviewOptions, SpecificationReview, StageOutcome, Trajectory,
@@ -363,6 +363,23 @@ proptest! {
         test_commands(&found, &[], None);
         found.text();
     }
+}
+
+#[tokio::test]
+async fn of_a_specification_that_was_cut_off_the_whole_lines_count() {
+    let cut = Completion {
+        finish: FinishReason::Length,
+        ..said("- x must be 2\n- y must stay\n- and if the na")
+    };
+    let model = Arc::new(InOrder::new([cut, scored(FIXED, -0.25)]));
+    let review = SpecificationReview::new(Arc::clone(&model), ReviewOptions::default());
+    let report = review.look(&cx(), &given(json!({}))).await.unwrap();
+    let whole = "- x must be 2\n- y must stay";
+    assert_eq!(report.details["specification"], whole);
+    assert_eq!(report.details["cut"], json!(["specification"]));
+    let asked = model.asked.lock().unwrap();
+    let question = &asked[1].messages[1].content;
+    assert!(question.contains(whole) && !question.contains("and if"));
 }
 
 #[tokio::test]

@@ -88,7 +88,7 @@ pub(super) async fn command(
     finish(cx, rows.model.format, &report, &report.run, text)
 }
 
-fn text(report: &AttemptRunReport) -> String {
+fn text(report: &AttemptRunReport) -> Result<String, Error> {
     let mut text = String::new();
     for one in &report.results {
         let reason = one.reasoning.lines().next().unwrap_or_default();
@@ -119,5 +119,5 @@ fn text(report: &AttemptRunReport) -> String {
     }
     output::input_faults(&mut text, &report.faults);
     run_text(&mut text, &report.run, &report.ledger);
-    text
+    Ok(text)
 }

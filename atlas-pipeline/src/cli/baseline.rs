@@ -140,8 +140,9 @@ pub(super) async fn command(
     finish(cx, model.format, &report, &report.run, text)
 }
 
-fn text(report: &BaselineRunReport) -> String {
-    let mut text = super::critic::results_text(&report.results);
+fn text(report: &BaselineRunReport) -> Result<String, Error> {
+    super::critic::print_results(&report.results)?;
+    let mut text = String::new();
     let _ = writeln!(
         text,
         "\n{}: {} said to pass, {} said to fail",
@@ -160,5 +161,5 @@ fn text(report: &BaselineRunReport) -> String {
     }
     output::input_faults(&mut text, &report.faults);
     run_text(&mut text, &report.run, &report.ledger);
-    text
+    Ok(text)
 }

@@ -146,7 +146,7 @@ pub(super) async fn command(cx: &RunContext, args: CombineArgs) -> Result<u8, Er
     finish(cx, args.format, &report, &report.run, text)
 }
 
-fn text(report: &CombineReport) -> String {
+fn text(report: &CombineReport) -> Result<String, Error> {
     let mut text = String::new();
     for failed in &report.run.failed {
         let _ = writeln!(text, "failed: {}: {}", failed.key, failed.message);
@@ -171,7 +171,7 @@ fn text(report: &CombineReport) -> String {
         report.run.failed.len(),
         report.run.out.display()
     );
-    text
+    Ok(text)
 }
 
 /// The members of a committee or a cascade, a line each.

@@ -10,7 +10,7 @@ use atlas_judge::critic::{CriticLimits, CriticMode, CriticOptions};
 use atlas_judge::metrics::LowConfidenceRule;
 use atlas_judge::variant::Variant;
 use atlas_pipeline::{
-    CriticRunOptions, CriticRunReport, CriticRunResult, PredictionSource, critic,
+    CriticRunOptions, CriticRunReport, CriticRunResult, PredictionSource, Results, critic,
     critic_run_prompts,
 };
 use clap::{Args, ValueEnum};
@@ -158,15 +158,14 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
     finish(cx, args.model.format, &report, &report.run, text)
 }
 
-/// A line for each patch.
-pub(super) fn results_text(results: &[CriticRunResult]) -> String {
-    let mut text = String::new();
-    for one in results {
+/// Prints a line for each patch.
+pub(super) fn print_results(results: &Results<CriticRunResult>) -> Result<(), Error> {
+    output::lines(results.iter().map(|one| {
+        let one = one?;
         let progress = one
             .progress
             .map_or_else(|| "  -  ".to_owned(), |share| format!("{share:.3}"));
-        let _ = writeln!(
-            text,
+        Ok(format!(
             "{} {progress}  {} {} by {}{}",
             one.label,
             one.instance_id,
@@ -176,13 +175,14 @@ pub(super) fn results_text(results: &[CriticRunResult]) -> String {
                 0 => String::new(),
                 count => format!("  (unseen tests of FAIL_TO_PASS: {count})"),
             }
-        );
-    }
-    text
+        ))
+    }))
 }
 
-fn text(report: &CriticRunReport) -> String {
-    let mut text = results_text(&report.results);
+/// Prints a line for each patch, and gives what stands below them.
+fn text(report: &CriticRunReport) -> Result<String, Error> {
+    print_results(&report.results)?;
+    let mut text = String::new();
     let _ = writeln!(
         text,
         "\n{} said to pass, {} said to fail, {} abstained (tests of FAIL_TO_PASS were not seen)",
@@ -190,5 +190,5 @@ fn text(report: &CriticRunReport) -> String {
     );
     output::input_faults(&mut text, &report.faults);
     run_text(&mut text, &report.run, &report.ledger);
-    text
+    Ok(text)
 }

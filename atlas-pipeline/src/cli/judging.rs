@@ -297,18 +297,19 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
     finish(cx, args.model.format, &report, &report.run, abstain_text)
 }
 
-fn abstain_text(report: &AbstainReport) -> String {
-    let mut text = String::new();
-    for one in &report.results {
+/// Prints a line for each result, and gives what stands below them.
+fn abstain_text(report: &AbstainReport) -> Result<String, Error> {
+    output::lines(report.results.iter().map(|one| {
+        let one = one?;
         let p = one
             .probability
             .map_or_else(|| "  -  ".to_owned(), |p| format!("{p:.3}"));
-        let _ = writeln!(
-            text,
+        Ok(format!(
             "{:<8} {p}  {}  [{}]",
             one.label, one.instance_id, one.source
-        );
-    }
+        ))
+    }))?;
+    let mut text = String::new();
     let _ = writeln!(
         text,
         "\n{} to attempt, {} to abstain from",
@@ -329,7 +330,7 @@ fn abstain_text(report: &AbstainReport) -> String {
     }
     output::input_faults(&mut text, &report.faults);
     run_text(&mut text, &report.run, &report.ledger);
-    text
+    Ok(text)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -488,7 +489,7 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
     finish(cx, args.model.format, &report, &report.run, review_text)
 }
 
-fn review_text(report: &ReviewRunReport) -> String {
+fn review_text(report: &ReviewRunReport) -> Result<String, Error> {
     let mut text = String::new();
     for one in &report.results {
         let score = one
@@ -528,7 +529,7 @@ fn review_text(report: &ReviewRunReport) -> String {
     }
     output::input_faults(&mut text, &report.faults);
     run_text(&mut text, &report.run, &report.ledger);
-    text
+    Ok(text)
 }
 
 /// How the run went, what it cost, and how to go on.
@@ -615,12 +616,12 @@ pub(super) fn finish<R: Serialize>(
     format: Format,
     report: &R,
     run: &JudgeReport,
-    text: impl FnOnce(&R) -> String,
+    text: impl FnOnce(&R) -> Result<String, Error>,
 ) -> Result<u8, Error> {
     cx.progress.phase("");
     match format {
         Format::Json => output::json(report)?,
-        Format::Text => output::print(&text(report))?,
+        Format::Text => output::print(&text(report)?)?,
     }
     Ok(if run.is_complete() { DONE } else { ERROR })
 }

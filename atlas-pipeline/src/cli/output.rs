@@ -12,12 +12,27 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{BufWriter, Write as _};
 use std::os::fd::AsFd;
 
 /// Writes to standard output. A reader that has gone away is no error.
 pub(super) fn print(text: &str) -> Result<(), Error> {
     written(std::io::stdout().lock().write_all(text.as_bytes()))
+}
+
+/// Writes lines to standard output as they come. A reader that has gone away is no error, and ends them.
+///
+/// # Errors
+/// Those of the lines; standard output cannot be written to.
+pub(super) fn lines(lines: impl Iterator<Item = Result<String, Error>>) -> Result<(), Error> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    for line in lines {
+        let done = writeln!(out, "{}", line?);
+        if done.is_err() {
+            return written(done);
+        }
+    }
+    written(out.flush())
 }
 
 /// Writes a document to standard output. A reader that has gone away is no error.

@@ -182,17 +182,19 @@ async fn run(
     finish(cx, args.model.format, &report, &report.run, text)
 }
 
-fn text(report: &RowJudgeReport) -> String {
-    let mut text = String::new();
-    for one in &report.results {
+/// Prints a line for each row, and gives what stands below them.
+fn text(report: &RowJudgeReport) -> Result<String, Error> {
+    output::lines(report.results.iter().map(|one| {
+        let one = one?;
         let reason = one.reasoning.lines().next().unwrap_or_default();
         let reason: String = reason.chars().take(100).collect();
-        let _ = writeln!(text, "{:<10} {}  {reason}", one.label, one.instance_id);
+        let mut lines = format!("{:<10} {}  {reason}", one.label, one.instance_id);
         for line in one.hint.iter().flat_map(|hint| hint.lines()) {
-            let _ = writeln!(text, "           {line}");
+            let _ = write!(lines, "\n           {line}");
         }
-    }
-    text.push('\n');
+        Ok(lines)
+    }))?;
+    let mut text = "\n".to_owned();
     for (label, count) in &report.labels {
         let _ = writeln!(text, "{count} {label}");
     }
@@ -214,5 +216,5 @@ fn text(report: &RowJudgeReport) -> String {
     }
     output::input_faults(&mut text, &report.faults);
     run_text(&mut text, &report.run, &report.ledger);
-    text
+    Ok(text)
 }

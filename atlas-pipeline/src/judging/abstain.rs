@@ -3,8 +3,8 @@
 use super::ensemble::lift_members;
 use super::input::row_item;
 use super::{
-    JudgeItem, JudgeReport, JudgeRun, ModelSession, ResultLines, in_batches, instance_rows,
-    judge_items,
+    JudgeItem, JudgeReport, JudgeRun, ModelSession, ResultLines, Results, in_batches,
+    instance_rows, judge_items,
 };
 use crate::evaluate::InputFault;
 use atlas_core::{
@@ -37,7 +37,7 @@ pub struct AbstainOptions {
 }
 
 /// What the policy said.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct AbstainReport {
     /// How the run went.
     #[serde(flatten)]
@@ -50,7 +50,7 @@ pub struct AbstainReport {
     pub features: BTreeMap<String, FeatureAverages>,
     /// One entry for every instance that has a result: its name, the label and the probability with its
     /// source.
-    pub results: Vec<AbstainResult>,
+    pub results: Results<AbstainResult>,
     /// What is wrong with the dataset.
     pub faults: Vec<InputFault>,
     /// What the model was paid in this run: calls, tokens, money.
@@ -111,20 +111,26 @@ pub async fn abstain(
     })?;
     let items = rows.iter().enumerate().map(|(at, row)| item(at, &row?));
     let items = items.collect::<Result<_, Error>>()?;
-    let (report, lines) = judge_items(cx, &run, items, |at| {
-        let (policy, rows) = (Arc::clone(&policy), &rows);
-        async move {
-            let subject = Subject {
-                instance: rows.get(at)?,
-                patch: None,
-                attachments: Map::new(),
-            };
-            let judgement = policy.judge(cx, &subject).await?;
-            Ok(abstention_fields(judgement, tau))
-        }
-    })
+    let (report, lines) = judge_items(
+        cx,
+        &run,
+        items,
+        |at| rows.identity(*at),
+        |at| {
+            let (policy, rows) = (Arc::clone(&policy), &rows);
+            async move {
+                let subject = Subject {
+                    instance: rows.get(at)?,
+                    patch: None,
+                    attachments: Map::new(),
+                };
+                let judgement = policy.judge(cx, &subject).await?;
+                Ok(abstention_fields(judgement, tau))
+            }
+        },
+    )
     .await?;
-    summary(report, &lines, faults, session.ledger())
+    summary(report, lines, faults, session.ledger())
 }
 
 /// What a line says of an abstention policy's judgement. Of an instance that every member of an ensemble abstained from
@@ -154,13 +160,12 @@ fn item(at: usize, instance: &Instance) -> Result<JudgeItem<usize>, Error> {
 
 fn summary(
     run: JudgeReport,
-    lines: &ResultLines,
+    lines: ResultLines,
     faults: Vec<InputFault>,
     ledger: Value,
 ) -> Result<AbstainReport, Error> {
     let mut groups: BTreeMap<String, Vec<ReportFeatures>> = BTreeMap::new();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let mut results = Vec::new();
     for line in lines.iter() {
         let line = line?;
         let Some(judgement) = line.get("judgement") else {
@@ -170,14 +175,7 @@ fn summary(
         *counts.entry(label.clone()).or_default() += 1;
         let features: Result<ReportFeatures, _> =
             serde_json::from_value(judgement["details"]["features"].clone());
-        groups.entry(label.clone()).or_default().extend(features);
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        results.push(AbstainResult {
-            instance_id: line.get("instance_id").map(text).unwrap_or_default(),
-            label,
-            probability: judgement["confidence"]["value"].as_f64(),
-            source: text(&judgement["confidence"]["source"]),
-        });
+        groups.entry(label).or_default().extend(features);
     }
     Ok(AbstainReport {
         attempt: counts.get("attempt").copied().unwrap_or_default(),
@@ -187,9 +185,20 @@ fn summary(
             .filter_map(|(label, group)| Some((label, FeatureAverages::of(&group)?)))
             .collect(),
         run,
-        results,
+        results: Results::new(lines, result),
         faults,
         ledger,
+    })
+}
+
+fn result(line: &Map<String, Value>) -> Option<AbstainResult> {
+    let judgement = line.get("judgement")?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    Some(AbstainResult {
+        instance_id: line.get("instance_id").map(text).unwrap_or_default(),
+        label: text(&judgement["label"]),
+        probability: judgement["confidence"]["value"].as_f64(),
+        source: text(&judgement["confidence"]["source"]),
     })
 }
 

@@ -3,8 +3,8 @@
 use super::abstain::Silent;
 use super::verdicts::Verdicts;
 use super::{
-    Attached, CandidatePatch, CandidatePatches, JudgeItem, JudgeReport, JudgeRun, ModelSession,
-    ResultLines, Sisters, candidate_patches, in_batches, instance_rows, judge_items,
+    Attached, CandidatePatch, CandidatePatches, ContentHash, JudgeItem, JudgeReport, JudgeRun,
+    ModelSession, ResultLines, Sisters, candidate_patches, in_batches, instance_rows, judge_items,
 };
 use crate::evaluate::{InputFault, PredictionSource};
 use crate::own_parser::rules_of_row;
@@ -140,8 +140,7 @@ impl Inputs {
             }
             let known = found.known(candidate)?;
             found.items.push(JudgeItem {
-                key: known.candidate.name.key(),
-                identity: known.candidate.name.identity(),
+                key: known.candidate.name.key().into(),
                 content: known.content(),
                 input: at,
             });
@@ -213,9 +212,9 @@ impl Known {
         }
     }
 
-    fn content(&self) -> String {
+    fn content(&self) -> ContentHash {
         let statement = self.candidate.instance.text("problem_statement");
-        JudgeItem::<()>::hash(&[
+        ContentHash::of(&[
             statement.ok().flatten().unwrap_or_default(),
             &String::from_utf8_lossy(self.candidate.patch.as_bytes()),
             &Value::Object(self.attachments.clone()).to_string(),
@@ -268,16 +267,22 @@ pub async fn judge_attempts(
         None => Box::new(AttemptJudge::rules()),
     };
     let items = std::mem::take(&mut inputs.items);
-    let (report, lines) = judge_items(cx, &run, items, |at| {
-        let (judge, inputs) = (&judge, &inputs);
-        async move {
-            let subject = inputs.known(inputs.candidates.get(at)?)?.subject();
-            let judgement = judge.judge(cx, &subject).await?;
-            let mut fields = Map::new();
-            fields.insert("judgement".to_owned(), json!(judgement));
-            Ok(fields)
-        }
-    })
+    let (report, lines) = judge_items(
+        cx,
+        &run,
+        items,
+        |at| inputs.candidates.identity(*at),
+        |at| {
+            let (judge, inputs) = (&judge, &inputs);
+            async move {
+                let subject = inputs.known(inputs.candidates.get(at)?)?.subject();
+                let judgement = judge.judge(cx, &subject).await?;
+                let mut fields = Map::new();
+                fields.insert("judgement".to_owned(), json!(judgement));
+                Ok(fields)
+            }
+        },
+    )
     .await?;
     let mut found = AttemptRunReport {
         run: report,
@@ -350,7 +355,7 @@ pub fn attempt_prompts(
         let known = inputs.known(inputs.candidates.get(item.input)?)?;
         let attempt = FailedAttempt::of(&known.subject())?;
         if attempt_by_rule(&attempt).is_none() {
-            prompts.push((item.key.clone(), judge.prompt(&attempt)?));
+            prompts.push((item.key.to_string(), judge.prompt(&attempt)?));
         }
     }
     Ok(prompts)

@@ -3,8 +3,8 @@
 use super::critic::CriticRunResult;
 use super::verdicts::Verdicts;
 use super::{
-    CandidatePatch, CandidatePatches, JudgeItem, JudgeReport, JudgeRun, candidate_patches,
-    instance_rows, judge_items,
+    CandidatePatch, CandidatePatches, ContentHash, JudgeReport, JudgeRun, Results,
+    candidate_patches, instance_rows, judge_items,
 };
 use crate::Config;
 use crate::evaluate::{InputFault, PredictionSource};
@@ -134,7 +134,7 @@ pub struct FittedThreshold {
 }
 
 /// What a baseline foretold.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct BaselineRunReport {
     /// How the run went.
     #[serde(flatten)]
@@ -149,7 +149,7 @@ pub struct BaselineRunReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fitted: Option<FittedThreshold>,
     /// One entry for every patch that has a result.
-    pub results: Vec<CriticRunResult>,
+    pub results: Results<CriticRunResult>,
     /// What is wrong with the inputs.
     pub faults: Vec<InputFault>,
     /// What the embedder was paid in this run; null without one.
@@ -230,32 +230,38 @@ pub async fn critic_baseline(
     let mut items =
         candidates.items(|candidate| content(candidate, verdicts.resolved(candidate)))?;
     items.retain(|item| !validation.contains(&item.input));
-    let (report, lines) = judge_items(cx, &run, items, |at| {
-        let (judge, name, verdicts) = (&judge, &name, &verdicts);
-        let candidate = candidates.get(at);
-        async move {
-            let candidate = candidate?;
-            let mut fields = Map::new();
-            if let Some(resolved) = verdicts.resolved(&candidate) {
-                fields.insert("resolved".to_owned(), json!(resolved));
+    let (report, lines) = judge_items(
+        cx,
+        &run,
+        items,
+        |at| candidates.identity(*at),
+        |at| {
+            let (judge, name, verdicts) = (&judge, &name, &verdicts);
+            let candidate = candidates.get(at);
+            async move {
+                let candidate = candidate?;
+                let mut fields = Map::new();
+                if let Some(resolved) = verdicts.resolved(&candidate) {
+                    fields.insert("resolved".to_owned(), json!(resolved));
+                }
+                let kind = candidate.columns.get("kind");
+                if let Some(kind) = kind.filter(|kind| !kind.is_null()) {
+                    fields.insert("kind".to_owned(), kind.clone());
+                }
+                fields.extend(candidate.size());
+                let tests = if by_test {
+                    tests(&candidate)?
+                } else {
+                    Vec::new()
+                };
+                fields.extend(one(cx, &**judge, name, &candidate, &tests).await?);
+                Ok(fields)
             }
-            let kind = candidate.columns.get("kind");
-            if let Some(kind) = kind.filter(|kind| !kind.is_null()) {
-                fields.insert("kind".to_owned(), kind.clone());
-            }
-            fields.extend(candidate.size());
-            let tests = if by_test {
-                tests(&candidate)?
-            } else {
-                Vec::new()
-            };
-            fields.extend(one(cx, &**judge, name, &candidate, &tests).await?);
-            Ok(fields)
-        }
-    })
+        },
+    )
     .await?;
-    let results = super::critic::results(&lines)?;
-    let count = |label: &str| results.iter().filter(|one| one.label == label).count();
+    let (results, counts) = super::critic::results(lines)?;
+    let count = |label: &str| counts.get(label).copied().unwrap_or_default();
     Ok(BaselineRunReport {
         run: report,
         baseline: name,
@@ -271,7 +277,7 @@ pub async fn critic_baseline(
     })
 }
 
-fn content(candidate: &CandidatePatch, resolved: Option<bool>) -> String {
+fn content(candidate: &CandidatePatch, resolved: Option<bool>) -> ContentHash {
     let row = candidate.instance.as_map();
     let mut parts = vec![
         String::from_utf8_lossy(candidate.patch.as_bytes()).into_owned(),
@@ -281,7 +287,7 @@ fn content(candidate: &CandidatePatch, resolved: Option<bool>) -> String {
         parts.push(row.get(name).map(Value::to_string).unwrap_or_default());
     }
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-    JudgeItem::<()>::hash(&parts)
+    ContentHash::of(&parts)
 }
 
 /// The ids of the row's lists.

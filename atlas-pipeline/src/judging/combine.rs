@@ -5,7 +5,7 @@ use super::critic::Shown;
 use super::ensemble::EnsembleOptions;
 use super::results_file::{Numbered, read_lines};
 use super::review::validation_fields;
-use super::{JudgeItem, JudgeReport, JudgeRun, judge_items};
+use super::{ContentHash, JudgeItem, JudgeReport, JudgeRun, judge_items};
 use atlas_core::{Confidence, Error, ErrorKind, Judgement, RunContext};
 use atlas_judge::critic::{PatchCritique, TestCritique};
 use atlas_judge::ensemble::{Ensemble, Question, Word, review_word};
@@ -103,25 +103,28 @@ pub async fn combine_results(
     let keys = stored.iter().flat_map(|one| &one.order);
     let items = keys.filter(|key| seen.insert((*key).clone())).map(|key| {
         let lines = stored.iter().map(|one| one.lines.get(key));
-        let texts: Vec<String> = lines.clone().map(|line| json!(line).to_string()).collect();
+        let texts: Vec<String> = lines.map(|line| json!(line).to_string()).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let first = lines.flatten().next().map(|(_, line)| line);
-        let identity = ["instance_id", "agent", "patch_id"];
-        let identity = identity.into_iter().filter_map(|name| {
-            let value = first?.get(name)?.as_str()?;
-            Some((name, value.to_owned()))
-        });
         JudgeItem {
-            key: key.clone(),
-            identity: identity.collect(),
-            content: JudgeItem::<()>::hash(&texts),
-            input: key.clone(),
+            key: key.as_str().into(),
+            content: ContentHash::of(&texts),
+            input: key,
         }
     });
     let items = items.collect();
-    let (report, lines) = judge_items(cx, &run, items, |key| {
+    let identity = |key: &&String| {
+        let mut lines = stored.iter().filter_map(|one| one.lines.get(*key));
+        let first = lines.next().map(|(_, line)| line);
+        let names = ["instance_id", "agent", "patch_id"];
+        let identity = names.into_iter().filter_map(|name| {
+            let value = first?.get(name)?.as_str()?;
+            Some((name, value.to_owned()))
+        });
+        identity.collect()
+    };
+    let (report, lines) = judge_items(cx, &run, items, identity, |key| {
         let done = Combining {
-            key: &key,
+            key,
             stored: &stored,
             ensemble: &ensemble,
             question: &question,

@@ -3,8 +3,8 @@
 use super::abstain::Silent;
 use super::ensemble::lift_members;
 use super::{
-    CandidatePatch, JudgeItem, JudgeReport, JudgeRun, ModelSession, ResultLines, candidate_patches,
-    in_batches, instance_rows, judge_items,
+    CandidatePatch, ContentHash, JudgeReport, JudgeRun, ModelSession, ResultLines, Results,
+    candidate_patches, in_batches, instance_rows, judge_items,
 };
 use crate::clones::BaseSource;
 use crate::evaluate::{InputFault, PredictionSource};
@@ -21,6 +21,7 @@ use atlas_judge::metrics::analysis::WHOLE_PATCH;
 use atlas_judge::variant::BaseFiles;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ pub struct CriticRunOptions {
 }
 
 /// What a critic foretold.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct CriticRunReport {
     /// How the run went.
     #[serde(flatten)]
@@ -59,7 +60,7 @@ pub struct CriticRunReport {
     /// Patches all of whose seen tests are said to pass, with tests of `FAIL_TO_PASS` that were not seen.
     pub abstained: usize,
     /// One entry for every patch that has a result.
-    pub results: Vec<CriticRunResult>,
+    pub results: Results<CriticRunResult>,
     /// What is wrong with the inputs.
     pub faults: Vec<InputFault>,
     /// What the model was paid in this run: calls, tokens, money.
@@ -133,16 +134,22 @@ pub async fn critic(
         Ok(Arc::new(Critic::new(model, options.critic.clone())))
     })?;
     let items = candidates.items(content)?;
-    let (report, lines) = judge_items(cx, &run, items, |at| {
-        let (judge, candidate) = (&*judge, candidates.get(at));
-        async move { one(cx, options, judge, candidate?).await }
-    })
+    let (report, lines) = judge_items(
+        cx,
+        &run,
+        items,
+        |at| candidates.identity(*at),
+        |at| {
+            let (judge, candidate) = (&*judge, candidates.get(at));
+            async move { one(cx, options, judge, candidate?).await }
+        },
+    )
     .await?;
-    summary(report, &lines, faults, session.ledger())
+    summary(report, lines, faults, session.ledger())
 }
 
 /// Everything of a candidate and its row that changes an answer.
-fn content(candidate: &CandidatePatch) -> String {
+fn content(candidate: &CandidatePatch) -> ContentHash {
     let column = |name: &str| candidate.columns.get(name).map(Value::to_string);
     let row = candidate.instance.as_map();
     let mut parts = vec![
@@ -162,7 +169,7 @@ fn content(candidate: &CandidatePatch) -> String {
         parts.push(row.get(name).map(Value::to_string).unwrap_or_default());
     }
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-    JudgeItem::<()>::hash(&parts)
+    ContentHash::of(&parts)
 }
 
 /// A candidate as a subject, with the tests that an isolated critic is asked about.
@@ -415,37 +422,44 @@ fn members_of_tests(tests: &[TestCritique]) -> Option<Value> {
     Some(members.collect())
 }
 
-/// What lines of a critic's file come to.
+/// What lines of a critic's file come to, with how many patches have each label.
 ///
 /// # Errors
 /// The lines cannot be read.
-pub(super) fn results(lines: &ResultLines) -> Result<Vec<CriticRunResult>, Error> {
-    let text = |line: &Map<String, Value>, name: &str| {
+pub(super) fn results(
+    lines: ResultLines,
+) -> Result<(Results<CriticRunResult>, BTreeMap<String, usize>), Error> {
+    let results = Results::new(lines, result);
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for result in results.iter() {
+        *counts.entry(result?.label).or_default() += 1;
+    }
+    Ok((results, counts))
+}
+
+fn result(line: &Map<String, Value>) -> Option<CriticRunResult> {
+    let text = |name: &str| {
         let value = line.get(name).and_then(Value::as_str);
         value.unwrap_or_default().to_owned()
     };
-    let result = |line: Map<String, Value>| {
-        line.contains_key("label").then(|| CriticRunResult {
-            instance_id: text(&line, "instance_id"),
-            agent: text(&line, "agent"),
-            patch_id: text(&line, "patch_id"),
-            label: text(&line, "label"),
-            progress: line.get("progress").and_then(Value::as_f64),
-            unseen: line.get("unseen").and_then(Value::as_u64).unwrap_or(0),
-        })
-    };
-    let results = lines.iter().map(|line| line.map(result));
-    results.filter_map(Result::transpose).collect()
+    line.contains_key("label").then(|| CriticRunResult {
+        instance_id: text("instance_id"),
+        agent: text("agent"),
+        patch_id: text("patch_id"),
+        label: text("label"),
+        progress: line.get("progress").and_then(Value::as_f64),
+        unseen: line.get("unseen").and_then(Value::as_u64).unwrap_or(0),
+    })
 }
 
 fn summary(
     run: JudgeReport,
-    lines: &ResultLines,
+    lines: ResultLines,
     faults: Vec<InputFault>,
     ledger: Value,
 ) -> Result<CriticRunReport, Error> {
-    let results = results(lines)?;
-    let count = |label: &str| results.iter().filter(|one| one.label == label).count();
+    let (results, counts) = results(lines)?;
+    let count = |label: &str| counts.get(label).copied().unwrap_or_default();
     Ok(CriticRunReport {
         passing: count("pass"),
         failing: count("fail"),

@@ -1,7 +1,6 @@
 //! What is judged: rows of a dataset, and candidate patches for them.
 
-use super::JudgeItem;
-use super::run::Identity;
+use super::{ContentHash, Identity, JudgeItem};
 use crate::evaluate::{InputFault, PredictionSource};
 use crate::spool::Spool;
 use crate::store::sha256;
@@ -11,7 +10,7 @@ use atlas_formats::{
 };
 use atlas_judge::metrics::results::PatchSize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -49,6 +48,14 @@ impl InstanceRows {
         self.rows.get(self.names[at].1)
     }
 
+    /// The name of a row, from 0, as lines of results begin.
+    ///
+    /// # Panics
+    /// There is no such row.
+    pub(super) fn identity(&self, at: usize) -> Identity {
+        vec![("instance_id", self.id(at).to_string())]
+    }
+
     /// All rows, one after the other.
     pub fn iter(&self) -> impl Iterator<Item = Result<Instance, Error>> + '_ {
         (0..self.count()).map(|at| self.get(at))
@@ -71,33 +78,39 @@ pub fn instance_rows(
         if !(wanted.is_empty() || wanted.contains(row.id())) {
             return None;
         }
-        let instance = row.instance().map_err(|why| InputFault {
-            file: path.display().to_string(),
-            line: row.place().map(|place| place.line).filter(|line| *line > 0),
-            field: None,
-            message: format!("{why}; the row is left out until this is put right"),
-        });
-        let kept = instance.map(|instance| {
-            let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
-            rows.push(&instance)
-        });
+        let kept = match row.instance() {
+            Ok(instance) => {
+                let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+                rows.push(&instance)
+                    .map_err(|why| Box::new(Unkept::NotWritten(why)))
+            }
+            Err(why) => Err(Box::new(Unkept::Unusable(InputFault {
+                file: path.display().to_string(),
+                line: row.place().map(|place| place.line).filter(|line| *line > 0),
+                field: None,
+                message: format!("{why}; the row is left out until this is put right"),
+            }))),
+        };
         Some((row.id().clone(), kept))
     };
     let (read, faults) = map_rows(path, &ReadOptions::default(), keep)?;
     let mut faults: Vec<InputFault> = faults.iter().map(InputFault::of).collect();
-    let mut seen = BTreeSet::new();
-    let mut names = Vec::new();
-    for (id, kept) in read.into_iter().flatten() {
-        // Of a row that is there twice the first counts; the reader told so.
-        if !seen.insert(id.clone()) {
-            continue;
-        }
-        match kept {
-            Ok(at) => names.push((id, at?)),
-            Err(fault) => faults.push(fault),
+    let read: Vec<_> = read.into_iter().flatten().collect();
+    let mut seen: HashSet<&InstanceId> = HashSet::with_capacity(read.len());
+    // Of a row that is there twice the first counts; the reader told so.
+    let first: Vec<bool> = read.iter().map(|(id, _)| seen.insert(id)).collect();
+    let missing = only.iter().find(|id| !seen.contains(id));
+    drop(seen);
+    let mut names = Vec::with_capacity(read.len());
+    for ((id, kept), is_first) in read.into_iter().zip(first) {
+        match kept.map_err(|why| *why) {
+            _ if !is_first => {}
+            Ok(at) => names.push((id, at)),
+            Err(Unkept::Unusable(fault)) => faults.push(fault),
+            Err(Unkept::NotWritten(why)) => return Err(why),
         }
     }
-    if let Some(missing) = only.iter().find(|id| !seen.contains(*id)) {
+    if let Some(missing) = missing {
         return Err(Error::new(
             ErrorKind::NotFound,
             format!("find `{missing}` in"),
@@ -119,6 +132,12 @@ pub fn instance_rows(
     Ok((InstanceRows { rows, names }, faults))
 }
 
+/// Why a row is not kept.
+enum Unkept {
+    Unusable(InputFault),
+    NotWritten(Error),
+}
+
 /// A row as an item of a run, by its number, with a hash of what its answer depends on.
 pub(super) fn row_item(
     at: usize,
@@ -129,9 +148,8 @@ pub(super) fn row_item(
         Error::new(ErrorKind::InvalidInput, "read the name of", "a row").with_source(why)
     })?;
     Ok(JudgeItem {
-        key: id.to_string(),
-        identity: vec![("instance_id", id.to_string())],
-        content: JudgeItem::<()>::hash(content),
+        key: id.as_str().into(),
+        content: ContentHash::of(content),
         input: at,
     })
 }
@@ -216,6 +234,14 @@ impl CandidatePatches {
         self.found.iter().map(|one| (&one.name, one.row))
     }
 
+    /// `instance_id`, `agent` and `patch_id` of a candidate, from 0, as lines of results begin.
+    ///
+    /// # Panics
+    /// There is no such candidate.
+    pub(super) fn identity(&self, at: usize) -> Identity {
+        self.found[at].name.identity()
+    }
+
     /// A candidate, from 0.
     ///
     /// # Errors
@@ -243,15 +269,14 @@ impl CandidatePatches {
     /// The candidates as items of a run, each by its number, with a hash of what `content` takes of it.
     pub(super) fn items(
         &self,
-        content: impl Fn(&CandidatePatch) -> String,
+        content: impl Fn(&CandidatePatch) -> ContentHash,
     ) -> Result<Vec<JudgeItem<usize>>, Error> {
         let candidates = self.iter().enumerate();
         candidates
             .map(|(at, candidate)| {
                 let candidate = candidate?;
                 Ok(JudgeItem {
-                    key: candidate.name.key(),
-                    identity: candidate.name.identity(),
+                    key: candidate.name.key().into(),
                     content: content(&candidate),
                     input: at,
                 })

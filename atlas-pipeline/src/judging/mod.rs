@@ -48,12 +48,12 @@ pub(crate) use input::PATCH_ID_DIGITS;
 pub use input::{
     CandidatePatch, CandidatePatches, InstanceRows, PatchName, candidate_patches, instance_rows,
 };
-pub use results_file::ResultLines;
+pub use results_file::{ResultLines, Results};
 pub use review::{
     ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, review, review_prompts,
 };
 pub use rows::{RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, judge_rows, row_prompts};
-pub use run::{FailedItem, Identity, JudgeItem, JudgeReport, JudgeRun, judge_items};
+pub use run::{ContentHash, FailedItem, Identity, JudgeItem, JudgeReport, JudgeRun, judge_items};
 pub(crate) use session::ledger;
 pub use session::{ModelSession, SessionModels, SessionOptions, exchanges_beside};
 pub(crate) use verdicts::{StoredVerdict, Verdicts};

@@ -3,12 +3,14 @@
 use crate::spool::Place;
 use atlas_core::{Error, ErrorKind};
 use rustix::fs::{FlockOperation, flock};
+use serde::{Serialize, Serializer, ser::Error as _};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The file, locked against a second writer for as long as this lives. Of its lines only the places are in memory.
 #[derive(Debug)]
@@ -16,7 +18,7 @@ pub(super) struct ResultsFile {
     path: PathBuf,
     file: File,
     /// By the lines' names.
-    places: BTreeMap<String, Place>,
+    places: BTreeMap<Arc<str>, Place>,
     end: u64,
 }
 
@@ -28,7 +30,7 @@ impl ResultsFile {
     /// It cannot be read or written; another run writes it; a line of it is no JSON object; those of `keep`.
     pub(super) fn open(
         path: &Path,
-        mut keep: impl FnMut(usize, &Map<String, Value>) -> Result<Option<String>, Error>,
+        mut keep: impl FnMut(usize, &Map<String, Value>) -> Result<Option<Arc<str>>, Error>,
     ) -> Result<Self, Error> {
         let fail = |why| Error::io("open the results", path, why);
         if let Some(folder) = path.parent() {
@@ -63,8 +65,8 @@ impl ResultsFile {
             end: 0,
         };
         // What is left out, and a line that was cut off, must not be appended to.
-        let all: Vec<String> = opened.places.keys().cloned().collect();
-        opened.rewrite(&all)?;
+        let all: Vec<Arc<str>> = opened.places.keys().cloned().collect();
+        opened.rewrite(all)?;
         Ok(opened)
     }
 
@@ -73,30 +75,28 @@ impl ResultsFile {
     }
 
     /// Adds a line, in one write.
-    pub(super) fn append(&mut self, name: &str, line: &Map<String, Value>) -> Result<(), Error> {
+    pub(super) fn append(
+        &mut self,
+        name: Arc<str>,
+        line: &Map<String, Value>,
+    ) -> Result<(), Error> {
         let bytes = encode(line)?;
         self.file
             .write_all(&bytes)
             .map_err(|why| Error::io("write the results", &self.path, why))?;
         let (at, bytes) = (self.end, bytes.len());
         self.end += bytes as u64;
-        self.places.insert(name.to_owned(), Place { at, bytes });
+        self.places.insert(name, Place { at, bytes });
         Ok(())
     }
 
     /// Puts the lines of these names last, in this order, behind all others in the order of their names, and gives them.
-    pub(super) fn sorted(mut self, names: &[String]) -> Result<ResultLines, Error> {
-        let mut all: Vec<String> = Vec::with_capacity(self.places.len());
-        let last: std::collections::BTreeSet<&String> = names.iter().collect();
-        all.extend(
-            self.places
-                .keys()
-                .filter(|name| !last.contains(name))
-                .cloned(),
-        );
-        let own = names.iter().filter(|name| self.places.contains_key(*name));
-        all.extend(own.cloned());
-        self.rewrite(&all)?;
+    pub(super) fn sorted(mut self, names: &[Arc<str>]) -> Result<ResultLines, Error> {
+        let last: BTreeSet<&Arc<str>> = names.iter().collect();
+        let others = self.places.keys().filter(|name| !last.contains(name));
+        let all: Vec<Arc<str>> = others.chain(names).cloned().collect();
+        drop(last);
+        self.rewrite(all)?;
         let places = names.iter().filter_map(|name| self.places.get(name));
         Ok(ResultLines {
             places: places.copied().collect(),
@@ -106,7 +106,7 @@ impl ResultsFile {
     }
 
     /// Puts these lines in the place of all others. A reader sees the old ones or the new ones.
-    fn rewrite(&mut self, names: &[String]) -> Result<(), Error> {
+    fn rewrite(&mut self, names: Vec<Arc<str>>) -> Result<(), Error> {
         let fail = |why| Error::io("write the results", &self.path, why);
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let folder = if folder.as_os_str().is_empty() {
@@ -123,7 +123,7 @@ impl ResultsFile {
         let mut places = BTreeMap::new();
         let mut out = std::io::BufWriter::new(new.as_file());
         for name in names {
-            let Some(place) = self.places.get(name) else {
+            let Some(place) = self.places.remove(&name) else {
                 continue;
             };
             let mut line = place.read(&self.file).map_err(fail)?;
@@ -132,7 +132,7 @@ impl ResultsFile {
             }
             out.write_all(&line).map_err(fail)?;
             let bytes = line.len();
-            places.insert(name.clone(), Place { at: end, bytes });
+            places.insert(name, Place { at: end, bytes });
             end += bytes as u64;
         }
         out.flush().map_err(fail)?;
@@ -166,6 +166,43 @@ impl ResultLines {
             let bytes = place.read(&self.file).map_err(fail)?;
             serde_json::from_slice(&bytes).map_err(|why| fail(why.into()))
         })
+    }
+}
+
+/// What lines of a file of results come to, each read again when it is asked for.
+#[derive(Debug)]
+pub struct Results<T> {
+    lines: ResultLines,
+    of: fn(&Map<String, Value>) -> Option<T>,
+}
+
+impl<T> Results<T> {
+    /// What `of` makes of the lines; those of which it makes nothing are left out.
+    pub(super) fn new(lines: ResultLines, of: fn(&Map<String, Value>) -> Option<T>) -> Self {
+        Self { lines, of }
+    }
+
+    /// All, one after the other, in the order of the items.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn iter(&self) -> impl Iterator<Item = Result<T, Error>> + '_ {
+        let results = self
+            .lines
+            .iter()
+            .map(|line| line.map(|line| (self.of)(&line)));
+        results.filter_map(Result::transpose)
+    }
+}
+
+impl<T: Serialize> Serialize for Results<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeSeq as _;
+        let mut list = serializer.serialize_seq(None)?;
+        for result in self.iter() {
+            list.serialize_element(&result.map_err(|why| S::Error::custom(why.chain()))?)?;
+        }
+        list.end()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::abstain::Silent;
 use super::ensemble::{lift_members, unasked};
 use super::{
-    Attached, CandidatePatch, CandidatePatches, JudgeItem, JudgeReport, JudgeRun, ModelSession,
+    Attached, CandidatePatch, CandidatePatches, ContentHash, JudgeReport, JudgeRun, ModelSession,
     PatchName, ResultLines, Sisters, candidate_patches, in_batches, instance_rows, judge_items,
 };
 use crate::clones::BaseSource;
@@ -179,18 +179,24 @@ pub async fn review(
         jobs: options.jobs,
     };
     let items = candidates.items(content)?;
-    let (report, lines) = judge_items(cx, &run, items, |at| {
-        let (candidate, known) = (candidates.get(at), &known);
-        let chain = (&chain, ensemble.as_ref());
-        async move { one(cx, options, known, chain, candidate?).await }
-    })
+    let (report, lines) = judge_items(
+        cx,
+        &run,
+        items,
+        |at| candidates.identity(*at),
+        |at| {
+            let (candidate, known) = (candidates.get(at), &known);
+            let chain = (&chain, ensemble.as_ref());
+            async move { one(cx, options, known, chain, candidate?).await }
+        },
+    )
     .await?;
     let ledger = session.map_or_else(|| json!({}), ModelSession::ledger);
     summary(options, report, &lines, faults, ledger)
 }
 
 /// Everything of a candidate that its review depends on.
-fn content(candidate: &CandidatePatch) -> String {
+fn content(candidate: &CandidatePatch) -> ContentHash {
     let column = |name: &str| candidate.columns.get(name).map(Value::to_string);
     let row = |name: &str| {
         candidate
@@ -200,7 +206,7 @@ fn content(candidate: &CandidatePatch) -> String {
             .flatten()
             .unwrap_or_default()
     };
-    JudgeItem::<()>::hash(&[
+    ContentHash::of(&[
         row("problem_statement"),
         row("base_commit"),
         row("log_parser"),

@@ -3,7 +3,8 @@
 use super::abstain::Silent;
 use super::input::row_item;
 use super::{
-    JudgeReport, JudgeRun, ModelSession, ResultLines, in_batches, instance_rows, judge_items,
+    JudgeReport, JudgeRun, ModelSession, ResultLines, Results, in_batches, instance_rows,
+    judge_items,
 };
 use crate::clones::clone_among;
 use crate::evaluate::InputFault;
@@ -135,7 +136,7 @@ pub struct RowResult {
 }
 
 /// What became of all rows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct RowJudgeReport {
     /// How the run went.
     #[serde(flatten)]
@@ -146,7 +147,7 @@ pub struct RowJudgeReport {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tables: BTreeMap<String, ClassTable>,
     /// One entry for every instance that has a result.
-    pub results: Vec<RowResult>,
+    pub results: Results<RowResult>,
     /// What is wrong with the dataset.
     pub faults: Vec<InputFault>,
     /// What the model was paid in this run; null without one.
@@ -196,20 +197,26 @@ pub async fn judge_rows(
         row_item(at, &row, &[&row.to_string(), &known])
     });
     let items = items.collect::<Result<_, Error>>()?;
-    let (report, lines) = judge_items(cx, &run, items, |at| {
-        let (judge, rows) = (&judge, &rows);
-        async move {
-            let known = options.question.left_behind(rows.id(at))?;
-            let subject = subject(rows.get(at)?, known, &options.question).await?;
-            let judgement = judge.judge(cx, &subject).await?;
-            let mut fields = Map::new();
-            fields.insert("judgement".to_owned(), json!(judgement));
-            Ok(fields)
-        }
-    })
+    let (report, lines) = judge_items(
+        cx,
+        &run,
+        items,
+        |at| rows.identity(*at),
+        |at| {
+            let (judge, rows) = (&judge, &rows);
+            async move {
+                let known = options.question.left_behind(rows.id(at))?;
+                let subject = subject(rows.get(at)?, known, &options.question).await?;
+                let judgement = judge.judge(cx, &subject).await?;
+                let mut fields = Map::new();
+                fields.insert("judgement".to_owned(), json!(judgement));
+                Ok(fields)
+            }
+        },
+    )
     .await?;
     let ledger = session.map_or(Value::Null, ModelSession::ledger);
-    summary(report, &lines, faults, ledger)
+    summary(report, lines, faults, ledger)
 }
 
 /// What a model would be told about each row, without asking any.
@@ -310,21 +317,19 @@ async fn base_files(repos: &Path, instance: &Instance) -> Result<BTreeMap<String
 
 fn summary(
     run: JudgeReport,
-    lines: &ResultLines,
+    lines: ResultLines,
     faults: Vec<InputFault>,
     ledger: Value,
 ) -> Result<RowJudgeReport, Error> {
     let mut labels: BTreeMap<String, usize> = BTreeMap::new();
     let mut classes: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut results = Vec::new();
     for line in lines.iter() {
         let line = line?;
         let Some(judgement) = line.get("judgement") else {
             continue;
         };
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let label = text(&judgement["label"]);
-        *labels.entry(label.clone()).or_default() += 1;
+        let label = judgement["label"].as_str().unwrap_or_default().to_owned();
+        *labels.entry(label).or_default() += 1;
         let details = &judgement["details"];
         for name in ["code_type", "issue_type", "domain"] {
             if let Some(class) = details["classes"][name]["class"].as_str() {
@@ -334,13 +339,6 @@ fn summary(
                     .push(class.to_owned());
             }
         }
-        let hint = details["hint"].as_str().filter(|hint| !hint.is_empty());
-        results.push(RowResult {
-            instance_id: line.get("instance_id").map(text).unwrap_or_default(),
-            label,
-            reasoning: text(&judgement["reasoning"]),
-            hint: hint.map(str::to_owned),
-        });
     }
     Ok(RowJudgeReport {
         run,
@@ -349,9 +347,21 @@ fn summary(
             .into_iter()
             .map(|(name, all)| (name, ClassTable::of(all.iter().map(String::as_str))))
             .collect(),
-        results,
+        results: Results::new(lines, result),
         faults,
         ledger,
         curated: None,
+    })
+}
+
+fn result(line: &Map<String, Value>) -> Option<RowResult> {
+    let judgement = line.get("judgement")?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let hint = judgement["details"]["hint"].as_str();
+    Some(RowResult {
+        instance_id: line.get("instance_id").map(text).unwrap_or_default(),
+        label: text(&judgement["label"]),
+        reasoning: text(&judgement["reasoning"]),
+        hint: hint.filter(|hint| !hint.is_empty()).map(str::to_owned),
     })
 }

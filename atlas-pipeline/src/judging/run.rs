@@ -9,9 +9,10 @@ use futures_util::StreamExt as _;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where results go, and what they depend on.
@@ -35,34 +36,39 @@ pub type Identity = Vec<(&'static str, String)>;
 #[derive(Clone, Debug)]
 pub struct JudgeItem<I> {
     /// Its name, unique among the items.
-    pub key: String,
-    /// Fields that begin its line, whatever comes out: `instance_id`, `agent`, `patch_id`.
-    pub identity: Identity,
-    /// A hash of everything in it that changes the answer, as [`JudgeItem::hash`] makes it. A result of
-    /// another hash is not this item's, and it is asked again.
-    pub content: String,
+    pub key: Arc<str>,
+    /// A hash of everything in it that changes the answer. A result of another hash is not this item's, and it is asked
+    /// again.
+    pub content: ContentHash,
     /// What is judged; of many items better where to find it, for all of them are in memory.
     pub input: I,
 }
 
-impl<I> JudgeItem<I> {
-    /// A short hash of texts, told apart by their lengths.
-    pub fn hash(parts: &[&str]) -> String {
+/// A short hash, written as 12 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentHash([u8; 6]);
+
+impl ContentHash {
+    /// A hash of texts, told apart by their lengths.
+    pub fn of(parts: &[&str]) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
             hash.update(part.len().to_le_bytes());
             hash.update(part.as_bytes());
         }
-        hex(&hash.finalize())
+        Self::begin(&hash.finalize().into())
+    }
+
+    fn begin(hash: &[u8; 32]) -> Self {
+        let [a, b, c, d, e, f, ..] = *hash;
+        Self([a, b, c, d, e, f])
     }
 }
 
-/// The first 12 digits.
-fn hex(hash: &[u8]) -> String {
-    hash.iter().take(6).fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+impl fmt::Display for ContentHash {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
 }
 
 /// An item about which nothing could be found out.
@@ -108,7 +114,8 @@ impl JudgeReport {
 
 /// Puts items through `work` and keeps each result in the file as soon as it is there.
 ///
-/// A result is a line with `key`, `settings` and `content` (hashes), the identity's and the work's fields, and where a
+/// A result is a line with `key`, `settings` and `content` (hashes), the fields of the item's `identity` (`instance_id`,
+/// `agent`, `patch_id`), those of its work, and where a
 /// model was asked `paid` and, for answers that were kept from before, `kept` ([`Cost`](atlas_judge::metrics::results::Cost)),
 /// each also in those of the line's `members` that they are of. An item
 /// whose work fails does not stop the others: its line has `error` with `kind` and `message`, and the
@@ -126,37 +133,21 @@ impl JudgeReport {
 /// # Cancellation
 /// With `cx.cancel` raised nothing new is begun and what is under way is waited for, or cancels itself.
 /// Dropping the future loses what is under way; lines that were written stay.
-pub async fn judge_items<I, F, R>(
+pub async fn judge_items<I, N, F, R>(
     cx: &RunContext,
     run: &JudgeRun,
     items: Vec<JudgeItem<I>>,
+    identity: N,
     work: F,
 ) -> Result<(JudgeReport, ResultLines), Error>
 where
+    N: Fn(&I) -> Identity,
     F: Fn(I) -> R,
     R: Future<Output = Result<Map<String, Value>, Error>>,
 {
-    let mut names = BTreeSet::new();
-    if let Some(twice) = items.iter().find(|item| !names.insert(item.key.clone())) {
-        return Err(Error::new(
-            ErrorKind::InvalidInput,
-            format!("{}:", run.name),
-            format!("two items are named `{}`", twice.key),
-        ));
-    }
-    let order: Vec<String> = items.iter().map(|item| item.key.clone()).collect();
+    let order: Vec<Arc<str>> = items.iter().map(|item| Arc::clone(&item.key)).collect();
     let settings = Settings::of(run)?;
-    let contents: BTreeMap<&str, &str> = items
-        .iter()
-        .map(|item| (item.key.as_str(), item.content.as_str()))
-        .collect();
-    // Errors are tried again, and so is what was judged in another form.
-    let mut file = ResultsFile::open(&run.out, |number, line| {
-        let key = settings.key(run, number, line)?;
-        let of = line.get("content").and_then(Value::as_str);
-        let is_current = contents.get(key).is_none_or(|now| of == Some(*now));
-        Ok((is_current && !line.contains_key("error")).then(|| key.to_owned()))
-    })?;
+    let mut file = earlier(run, &settings, &items)?;
     settings.write(run)?;
 
     let total = items.len();
@@ -177,18 +168,19 @@ where
     let is_stopped = AtomicBool::new(false);
     let attempts = futures_util::stream::iter(todo)
         .map(|item| {
-            let (is_stopped, work) = (&is_stopped, &work);
+            let (is_stopped, work, identity) = (&is_stopped, &work, &identity);
             async move {
+                let identity = identity(&item.input);
                 if is_stopped.load(Ordering::SeqCst) || cx.cancel.is_cancelled() {
                     let bill = Bill::default();
-                    return (item.key, item.content, item.identity, None, bill);
+                    return (item.key, item.content, identity, None, bill);
                 }
                 let (result, bill) = of_item(work(item.input)).await;
                 // Seen by the items that are begun next, before this one is looked at below.
                 if result.as_ref().is_err_and(|why| way_on(why).is_some()) {
                     is_stopped.store(true, Ordering::SeqCst);
                 }
-                (item.key, item.content, item.identity, Some(result), bill)
+                (item.key, item.content, identity, Some(result), bill)
             }
         })
         .buffer_unordered(run.jobs.max(1));
@@ -199,9 +191,9 @@ where
         cx.progress.phase(&run.name);
         cx.progress.detail(&format!("{settled} of {total}: {key}"));
         let mut line = Map::new();
-        line.insert("key".to_owned(), json!(key));
+        line.insert("key".to_owned(), json!(&*key));
         line.insert("settings".to_owned(), json!(settings.hash));
-        line.insert("content".to_owned(), json!(content));
+        line.insert("content".to_owned(), json!(content.to_string()));
         let identity = identity.into_iter();
         line.extend(identity.map(|(name, value)| (name.to_owned(), json!(value))));
         let hopeless = result.as_ref().and_then(|result| result.as_ref().err());
@@ -230,7 +222,7 @@ where
             }
             Some(Err(why)) => {
                 let failed = FailedItem {
-                    key: key.clone(),
+                    key: key.to_string(),
                     kind: why.kind().as_str().to_owned(),
                     message: why.chain(),
                 };
@@ -238,20 +230,53 @@ where
                     "error".to_owned(),
                     json!({"kind": failed.kind, "message": failed.message}),
                 );
-                tracing::warn!(key, error = failed.message, "an item failed");
+                tracing::warn!(key = &*key, error = failed.message, "an item failed");
                 report.failed.push(failed);
             }
         }
         bill.write(&mut line);
-        file.append(&key, &line)?;
+        file.append(key, &line)?;
     }
     cx.check(&run.name)?;
 
     let lines = file.sorted(&order)?;
-    let place = |key: &str| order.iter().position(|other| other == key);
+    let place = |key: &str| order.iter().position(|other| **other == *key);
     report.failed.sort_by_key(|failed| place(&failed.key));
     report.members = uses(&lines)?;
     Ok((report, lines))
+}
+
+/// The file of results with what stands in it of these items, and of others.
+///
+/// # Errors
+/// As [`judge_items`].
+fn earlier<I>(
+    run: &JudgeRun,
+    settings: &Settings,
+    items: &[JudgeItem<I>],
+) -> Result<ResultsFile, Error> {
+    let mut known: HashMap<&str, (&Arc<str>, ContentHash)> = HashMap::with_capacity(items.len());
+    for item in items {
+        if known.insert(&item.key, (&item.key, item.content)).is_some() {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!("{}:", run.name),
+                format!("two items are named `{}`", item.key),
+            ));
+        }
+    }
+    ResultsFile::open(&run.out, |number, line| {
+        let key = settings.key(run, number, line)?;
+        // Errors are tried again, and so is what was judged in another form.
+        if line.contains_key("error") {
+            return Ok(None);
+        }
+        let of = line.get("content").and_then(Value::as_str);
+        Ok(match known.get(key) {
+            None => Some(key.into()),
+            Some((key, now)) => (of == Some(&*now.to_string())).then(|| Arc::clone(key)),
+        })
+    })
 }
 
 /// What a person can do about an error that every other item would have, too.
@@ -280,7 +305,7 @@ impl Settings {
             |why| Error::new(ErrorKind::Internal, "encode the settings", "").with_source(why);
         let value = json!({"command": run.name, "settings": run.settings});
         let bytes = serde_json::to_vec(&value).map_err(fail)?;
-        let hash = hex(&Sha256::digest(&bytes));
+        let hash = ContentHash::begin(&Sha256::digest(&bytes).into()).to_string();
         Ok(Self { hash, value })
     }
 
