@@ -41,7 +41,7 @@ impl Prompt {
         }
     }
 
-    /// What judgements report: `review.v1`. Changing a prompt's words makes a new version.
+    /// What judgements report: `review.v2`. Changing a prompt's words makes a new version.
     pub fn version(&self) -> String {
         format!("{}.v{}", self.name, self.number)
     }

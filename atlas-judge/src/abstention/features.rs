@@ -24,6 +24,13 @@ pub struct FeatureOptions {
     pub roots: Vec<String>,
 }
 
+impl FeatureOptions {
+    /// Whether nothing is asked for beside the usual.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The properties of one report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportFeatures {

@@ -82,6 +82,9 @@ pub struct AbstentionOptions {
     /// Most tokens (of four bytes) of the report; what is longer is cut in its middle. Default: as long as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report_limit: Option<usize>,
+    /// What is counted in a report beside the question (paper 002, Table 3). Changes no answer.
+    #[serde(skip_serializing_if = "FeatureOptions::is_default")]
+    pub features: FeatureOptions,
 }
 
 impl AbstentionOptions {
@@ -118,6 +121,7 @@ impl Default for AbstentionOptions {
                 ..AskOptions::default()
             },
             report_limit: None,
+            features: FeatureOptions::default(),
         }
     }
 }
@@ -255,7 +259,7 @@ impl<M: LanguageModel> Judge for Abstention<M> {
         }
         details.insert(
             "features".to_owned(),
-            json!(report_features(&report.text(), &FeatureOptions::default())),
+            json!(report_features(&report.text(), &self.options.features)),
         );
         let (label, relation) = if attempts {
             ("attempt", "at least")

@@ -191,6 +191,9 @@ pub struct StructuredAnswer {
     /// cannot be read. The answer and its confidence stand either way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<Result<LabelMass, String>>,
+    /// How often the answer was asked for again because it had another form. Fields and confidence are of the last one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub corrections: u32,
     /// The samples, where the confidence comes from them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<Samples>,
@@ -199,6 +202,14 @@ pub struct StructuredAnswer {
     pub passed_over: Vec<String>,
     /// The model, as it names itself.
     pub model: String,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Asks for one of two labels, and how probable the positive one is.
@@ -365,7 +376,8 @@ async fn structured(
         top_logprobs: Some(labels.map_or(1, |_| options.top_logprobs)),
         json_schema: Some(schema.to_json_within(options.max_text)),
     };
-    let (first, fields) = corrected(cx, model, request.clone(), schema, options).await?;
+    let (first, fields, corrections) =
+        corrected(cx, model, request.clone(), schema, options).await?;
     let mut answer = StructuredAnswer {
         confidence: Confidence {
             value: None,
@@ -375,6 +387,7 @@ async fn structured(
             let mass = labels.mass_in(&first, schema, verdict, options.mass_floor);
             mass.map_err(|why| why.to_string())
         }),
+        corrections,
         samples: None,
         passed_over: Vec::new(),
         model: first.model.clone(),
@@ -473,24 +486,24 @@ pub async fn ask_lines(
     }
 }
 
-/// Asks until the answer has its form, or as often as the options say.
+/// Asks until the answer has its form, or as often as the options say; gives also how often it asked again.
 async fn corrected(
     cx: &RunContext,
     model: &dyn LanguageModel,
     mut request: CompletionRequest,
     schema: &Schema,
     options: &AskOptions,
-) -> Result<(Completion, Map<String, Value>), Error> {
-    let mut left = options.corrections;
+) -> Result<(Completion, Map<String, Value>, u32), Error> {
+    let mut corrections = 0;
     loop {
         let answer = model.complete(cx, &request).await?;
         match parse(schema, &answer) {
-            Ok(fields) => return Ok((answer, fields)),
-            Err(why) if left == 0 || why == Unreadable::Truncated => {
+            Ok(fields) => return Ok((answer, fields, corrections)),
+            Err(why) if corrections == options.corrections || why == Unreadable::Truncated => {
                 return Err(unreadable(model, &why));
             }
             Err(why) => {
-                left -= 1;
+                corrections += 1;
                 let correction = CORRECTION.render(&json!({"why": why.to_string()}))?;
                 // An empty message is refused by some servers.
                 let said = match answer.text.trim() {

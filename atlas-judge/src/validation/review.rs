@@ -17,7 +17,7 @@ const SPECIFICATION: Prompt = Prompt::new(
     1,
     include_str!("prompts/specification.v1.md"),
 );
-const REVIEW: Prompt = Prompt::new("review", 1, include_str!("prompts/review.v1.md"));
+const REVIEW: Prompt = Prompt::new("review", 2, include_str!("prompts/review.v2.md"));
 const TRAJECTORY: Prompt = Prompt::new(
     "review-trajectory",
     1,
@@ -179,7 +179,8 @@ pub fn review_schema() -> Schema {
 /// Details of its report: `score` (0 if the bug is not fixed, else the answer's confidence; null where
 /// there is none), `is_bug_fixed`, `specification`, `prompt_versions`, `model`, `cut` (parts that were
 /// too long; `specification` where the model ran into the limit of tokens, and the whole lines of it count),
-/// `originals_missing`, `passed_over`, `samples`.
+/// `originals_missing`, `corrections` (how often the answer was asked for again for its form, where it was: the score is
+/// of the last one), `passed_over`, `samples`.
 #[derive(Debug)]
 pub struct SpecificationReview<M> {
     model: M,
@@ -386,6 +387,9 @@ fn report(stage: &str, answer: &StructuredAnswer, versions: &[String]) -> StageR
     details.insert("source".to_owned(), json!(answer.confidence.source));
     details.insert("model".to_owned(), json!(answer.model));
     details.insert("prompt_versions".to_owned(), json!(versions));
+    if answer.corrections > 0 {
+        details.insert("corrections".to_owned(), json!(answer.corrections));
+    }
     if let Some(samples) = answer.samples {
         details.insert("samples".to_owned(), json!(samples));
     }

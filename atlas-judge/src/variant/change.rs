@@ -29,7 +29,7 @@ impl Opaque {
         match self {
             Self::NoHunks => "no text changes",
             Self::UnknownLanguage => "unknown language",
-            Self::NoBase => "the base content is not known",
+            Self::NoBase => "the base content is not known, or no UTF-8 text",
             Self::DoesNotFit => "the hunks do not fit the base content",
             Self::Repeated => "several sections change this file",
         }

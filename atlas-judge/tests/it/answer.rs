@@ -483,6 +483,7 @@ async fn an_answer_of_another_form_is_asked_for_again() {
     let model = InOrder::new([said("Yes."), said("{\"is_bug_fixed\": 1}"), good]);
     let answer = ask(&model).await.unwrap();
     assert_eq!(answer.confidence.source, TokenLogprobs);
+    assert_eq!(answer.corrections, 2);
     {
         let asked = model.asked.lock().unwrap();
         let last = &asked[2].messages;

@@ -516,5 +516,8 @@ fn a_subject_without_attachments_still_shows_the_patch() {
     );
     let (messages, notes) = critic.prompt(&subject).unwrap();
     assert!(messages[1].content.contains("+    return a + b"));
-    assert_eq!(notes, ["calc.py: the base content is not known"]);
+    assert_eq!(
+        notes,
+        ["calc.py: the base content is not known, or no UTF-8 text"]
+    );
 }

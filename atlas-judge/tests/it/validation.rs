@@ -395,7 +395,7 @@ async fn the_review_asks_for_a_specification_first() {
     assert!((report.details["score"].as_f64().unwrap() - (-0.25_f64).exp()).abs() < 1e-12);
     assert_eq!(
         report.details["prompt_versions"],
-        json!(["specification.v1", "review.v1"])
+        json!(["specification.v1", "review.v2"])
     );
     assert_eq!(report.details["specification"], "- x must be 2");
     assert!(!report.details.contains_key("cut"));

@@ -277,7 +277,7 @@ diff --git a/other.py b/other.py
             "logo.png: no text changes",
             "new.py: no text changes",
             "notes.txt: unknown language",
-            "absent.py: the base content is not known",
+            "absent.py: the base content is not known, or no UTF-8 text",
             "other.py: the hunks do not fit the base content",
         ]
     );

@@ -3,7 +3,7 @@
 use super::combine::{EnsembleArgs, members_text};
 use super::{DONE, ERROR, Format, dry_run, output};
 use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, Role, RunContext};
-use atlas_judge::abstention::{AbstentionOptions, AgentTool, Representation};
+use atlas_judge::abstention::{AbstentionOptions, AgentTool, FeatureOptions, Representation};
 use atlas_judge::answer::{AskOptions, LabelForm, Labels};
 use atlas_judge::validation::{PromptLimits, ReviewOptions};
 use atlas_pipeline::{
@@ -221,6 +221,10 @@ pub(super) struct AbstainArgs {
     /// into the model's context, where that is known].
     #[arg(long, value_name = "PART=TOKENS", value_parser = report_limit)]
     limit: Option<(String, usize)>,
+    /// A text that stands for the repository's root, of which the averages over reports say how many name it. Can be given
+    /// several times [default: paths that name a file].
+    #[arg(long, value_name = "TEXT")]
+    root: Vec<String>,
     #[command(flatten)]
     ask: AskArgs,
     #[command(flatten)]
@@ -258,6 +262,7 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
         instances: args.instance_ids,
         policy: AbstentionOptions {
             report_limit: args.limit.map(|(_, tokens)| tokens),
+            features: FeatureOptions { roots: args.root },
             representation: match args.representation {
                 RepresentationChoice::R1 => Representation::R1,
                 RepresentationChoice::R2 => Representation::R2,

@@ -568,7 +568,7 @@ fn review_makes_the_results_that_metrics_read() {
     let review = &found[4]["stages"][3]["details"];
     assert_eq!(
         review["prompt_versions"],
-        json!(["specification.v1", "review.v1"])
+        json!(["specification.v1", "review.v2"])
     );
     assert!(review.get("originals_missing").is_none(), "{review:#}");
     assert!(found[5].get("validation").is_none() && found[5]["abstention"]["attempt"] == false);

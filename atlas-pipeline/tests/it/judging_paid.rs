@@ -351,20 +351,65 @@ fn the_environment_names_the_address() {
     assert!(String::from_utf8_lossy(&other.stderr).contains("base_url"));
 }
 
-/// Eight patches of one bug at once want one specification.
+/// Eight patches of one bug at once want one specification, and if they are the same one review.
 #[test]
 fn one_question_at_a_time_is_asked_once() {
     let place = candidates();
-    let (address, asked) = server(|_| {
-        std::thread::sleep(Duration::from_millis(200));
-        Some((200, answer_of_api("- x is 2")))
+    let asked = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+    let counted = Arc::clone(&asked);
+    let address = serve(move |body| {
+        let is_review = body.contains("# Specification");
+        counted[usize::from(is_review)].fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(50));
+        let review = json!({"is_bug_fixed": true, "explanation": "so it is"}).to_string();
+        let text = if is_review { &review } else { "- x is 2" };
+        Some((200, answer_of_api(text)))
     });
+    let patches = lines(&place, "predictions.jsonl");
+    let of_a = (0..8).map(|at| {
+        let mut patch = patches[0].clone();
+        patch["patch_id"] = json!(at.to_string());
+        patch
+    });
+    write_lines(&place, "predictions.jsonl", &of_a.collect::<Vec<_>>());
     let mut args = REVIEW.to_vec();
     args[6] = &address;
-    args.extend(["-j", "8", "--instance-ids", "o__n-a", "--budget", "calls=1"]);
+    args.extend(["-j", "8", "--no-verbalised"]);
     let done = place.run(&args);
-    assert_eq!(done.json()["ledger"]["calls"], 1, "{}", done.stderr());
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert_eq!(
+        (done.code(), &done.json()["done"]),
+        (0, &json!(8)),
+        "{}",
+        done.stderr()
+    );
+    let asked = asked.each_ref().map(|one| one.load(Ordering::SeqCst));
+    // The patches say the same, and so do their reviews.
+    assert_eq!(asked, [1, 1]);
+}
+
+/// A file of results has those of one configuration, whatever the model's name.
+#[test]
+fn another_configuration_of_a_model_is_another_setting() {
+    let place = twenty_rows();
+    let (address, _) = server(|_| Some((200, word_of_api("success"))));
+    let run = |effort: &str| {
+        let table = format!(
+            "[models.m]\nprovider = \"compatible\"\nmodel = \"m\"\nbase_url = \"{}\"\n\
+             extra_body = {{ reasoning_effort = \"{effort}\" }}\n",
+            address.trim_end_matches("#m")
+        );
+        std::fs::write(place.path("atlas.toml"), table).unwrap();
+        let args = ["abstain", "--dataset", "rows.jsonl", "--model", "m"];
+        place.run(&[&args[..], &["--out", "a.jsonl", "--format", "json"]].concat())
+    };
+    assert_eq!(run("low").json()["done"], 20);
+    assert_eq!(run("low").json()["known"], 20);
+    let other = run("high");
+    let told = other.stderr();
+    assert!(
+        other.code() == 1 && told.contains("reasoning_effort` was \"low\" and is \"high\""),
+        "{told}"
+    );
 }
 
 /// Ctrl-C: what was paid is told all the same.

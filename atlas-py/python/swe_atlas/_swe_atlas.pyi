@@ -1911,6 +1911,7 @@ def abstain(
     limits: Mapping[str, int] | None = None,
     ensemble: str | None = None,
     calibrators: Sequence[str] = (),
+    roots: Sequence[str] = (),
     **ask: Unpack[AskOptions],
 ) -> AbstainReport:
     """Asks a model which instances an agent should try at all (paper 002, section 3.1).
@@ -1942,7 +1943,7 @@ def abstain(
     `representation` is 'r1', or 'r2' with guidelines. `tools` maps the agent's tools to their purposes,
     default the paper's kind; `max_steps` is what it may take. From the probability `tau` on an instance is
     attempted. `labels` are the two words between which the model chooses; at least `mass_floor` must be on
-    them together.
+    them together. `roots` are texts that stand for the repository's root, of which `features` says how many reports name one.
 
     Runs detached from Python's lock. Ctrl-C raises KeyboardInterrupt at once; what is done is kept, and a
     callable that is under way goes on unheard in its thread.

@@ -19,7 +19,7 @@ use crate::prediction::source;
 use crate::report::Report;
 use crate::run::run;
 use ask::{ask, limit, word};
-use atlas_judge::abstention::{AbstentionOptions, AgentTool};
+use atlas_judge::abstention::{AbstentionOptions, AgentTool, FeatureOptions};
 use atlas_judge::answer::{AskOptions, Labels};
 use atlas_judge::validation::{PromptLimits, ReviewOptions};
 use atlas_pipeline::{AbstainOptions, ReviewMode, ReviewRunOptions};
@@ -57,7 +57,7 @@ use std::path::PathBuf;
 /// `representation` is 'r1', or 'r2' with guidelines. `tools` maps the agent's tools to their purposes,
 /// default the paper's kind; `max_steps` is what it may take. From the probability `tau` on an instance is
 /// attempted. `labels` are the two words between which the model chooses; at least `mass_floor` must be on
-/// them together.
+/// them together. `roots` are texts that stand for the repository's root, of which `features` says how many reports name one.
 ///
 /// Runs detached from Python's lock. Ctrl-C raises KeyboardInterrupt at once; what is done is kept, and a
 /// callable that is under way goes on unheard in its thread.
@@ -68,10 +68,10 @@ use std::path::PathBuf;
 #[pyo3(signature = (
     dataset, *, model, out, instance_ids=None, representation="r2", tools=None, max_steps=25, tau=0.5,
     labels=("success".to_owned(), "failure".to_owned()), budget=None, jobs=1, config=None,
-    total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=Vec::new(), **ask
+    total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=Vec::new(), roots=Vec::new(), **ask
 ), text_signature = "(dataset, *, model, out, instance_ids=None, representation='r2', tools=None, \
     max_steps=25, tau=0.5, labels=('success', 'failure'), budget=None, jobs=1, config=None, \
-    total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=(), **ask)")]
+    total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=(), roots=(), **ask)")]
 #[expect(
     clippy::too_many_arguments,
     clippy::needless_pass_by_value,
@@ -96,6 +96,7 @@ pub(crate) fn abstain(
     limits: Option<BTreeMap<String, usize>>,
     ensemble: Option<&str>,
     calibrators: Vec<String>,
+    roots: Vec<String>,
     ask: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<AbstainReport> {
     let defaults = AbstentionOptions::default();
@@ -127,6 +128,7 @@ pub(crate) fn abstain(
             labels: Labels::new(&labels.0, &labels.1).map_err(|why| invalid("labels", why))?,
             ask: self::ask(ask, &defaults.ask)?,
             report_limit,
+            features: FeatureOptions { roots },
         },
         out,
         jobs,

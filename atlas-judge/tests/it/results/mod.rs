@@ -574,6 +574,13 @@ fn critics_of_different_tests_are_not_compared_silently() {
             .iter()
             .any(|note| note.contains("cannot be compared"))
     );
+    // What takes the patch as a whole is compared patch by patch.
+    let mut whole = rows[0].clone();
+    let said = json!([{"id": "(patch)", "predicted": true, "confidence": 90.0}]);
+    whole["critic"] = json!({"variant": "holistic", "tests": said});
+    let found = analysed(&[rows[0].clone(), whole], &AnalysisOptions::default());
+    assert_eq!(found.critics.len(), 2);
+    assert!(!found.to_markdown().contains("cannot be compared"));
 }
 
 #[test]
