@@ -89,7 +89,10 @@ fn very_deep_code_is_read() {
         let _ = source.tokens(all);
     }
     // A table of many objects.
-    let table = format!("const a = [{}];\nexport {{ a }};\n", "{b: 1},\n".repeat(50_000));
+    let table = format!(
+        "const a = [{}];\nexport {{ a }};\n",
+        "{b: 1},\n".repeat(50_000)
+    );
     let source = Source::new(Language::JavaScript, table);
     assert_eq!(source.values().len(), 50_002);
     // A long chain of operators leans to the left: as deep as it is long.
