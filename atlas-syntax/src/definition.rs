@@ -95,7 +95,7 @@ pub struct Definition {
     pub declaration: usize,
     /// The bytes of the body; none for what is only declared: prototypes, abstract methods.
     pub body: Option<Range<usize>>,
-    /// The text from the declaration to the body, white space at the ends removed.
+    /// The text from the declaration to the body, without comments, white space at the ends removed.
     pub signature: String,
 }
 

@@ -6,9 +6,12 @@ mod language;
 mod mask;
 mod mend;
 mod nested;
+mod plain;
 mod rules;
 mod source;
+mod tokens;
 mod uses;
+mod values;
 mod walk;
 
 pub use assertions::{
@@ -18,4 +21,6 @@ pub use assertions::{
 pub use definition::{Definition, DefinitionKind, Lines};
 pub use language::{Language, parse};
 pub use source::{Nesting, Source, functions};
+pub use tokens::{Token, TokenKind};
 pub use uses::Call;
+pub use values::{NamedValue, ValueKind};

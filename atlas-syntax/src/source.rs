@@ -2,8 +2,11 @@
 
 use crate::definition::{Definition, DefinitionKind, Lines};
 use crate::language::{Language, parse};
+use crate::plain::outside_of_comments;
 use crate::rules;
+use crate::tokens::{self, Token};
 use crate::uses::{self, Call};
+use crate::values::{self, NamedValue};
 use crate::walk::walk;
 use crate::{mask, mend, nested};
 use std::collections::BTreeSet;
@@ -174,6 +177,23 @@ impl Source {
             .unwrap_or_default()
     }
 
+    /// Names that hold values: constants, fields, enumerators, exports, in the order of the source. Local
+    /// variables are none.
+    pub fn values(&self) -> Vec<NamedValue> {
+        self.tree
+            .as_ref()
+            .map(|tree| values::values(self.language, tree, &self.text, &self.definitions))
+            .unwrap_or_default()
+    }
+
+    /// The words, literals and comments that begin in these bytes, in their order.
+    pub fn tokens(&self, bytes: Range<usize>) -> Vec<Token> {
+        self.tree
+            .as_ref()
+            .map(|tree| tokens::tokens(tree, &self.text, &bytes))
+            .unwrap_or_default()
+    }
+
     /// The tree, if the grammar could be loaded.
     pub fn tree(&self) -> Option<&Tree> {
         self.tree.as_ref()
@@ -307,7 +327,7 @@ impl Source {
             let definition = self.definition(found.outer, path, &found, kind, &container);
             let is_closure = kind == DefinitionKind::Closure;
             let mut qualified = container;
-            if !is_closure {
+            if !is_closure && !rules::is_alias_of_named(found.node) {
                 extend(&mut qualified, &mut parts, &found.name, separator);
             }
             open.push(Open {
@@ -362,8 +382,7 @@ impl Source {
         }
         let declaration = found.node.start_byte();
         let until = found.signature_end.min(end);
-        let signature = self.text.get(declaration..until).unwrap_or_default();
-        let signature = String::from_utf8_lossy(signature);
+        let signature = outside_of_comments(&self.text, declaration..until, found.node);
         let signature = signature
             .trim()
             .trim_end_matches(['{', ';', ':', '='])

@@ -21,7 +21,7 @@ pub struct Call {
 }
 
 /// Visits the nodes that meet `bytes`, parents first.
-fn visit<'t>(tree: &'t Tree, bytes: &Range<usize>, mut each: impl FnMut(Node<'t>)) {
+pub(crate) fn visit<'t>(tree: &'t Tree, bytes: &Range<usize>, mut each: impl FnMut(Node<'t>)) {
     let mut cursor = tree.root_node().walk();
     loop {
         let node = cursor.node();
@@ -43,13 +43,7 @@ fn visit<'t>(tree: &'t Tree, bytes: &Range<usize>, mut each: impl FnMut(Node<'t>
 pub(crate) fn identifiers(tree: &Tree, text: &[u8], bytes: &Range<usize>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     visit(tree, bytes, |node| {
-        let kind = node.kind();
-        let is_name = kind.ends_with("identifier")
-            || matches!(
-                kind,
-                "constant" | "name" | "instance_variable" | "simple_symbol"
-            );
-        if is_name && node.child_count() == 0 && inside(node, bytes) {
+        if is_name(node) && inside(node, bytes) {
             names.insert(
                 text_of(node, text)
                     .trim_start_matches([':', '@'])
@@ -59,6 +53,17 @@ pub(crate) fn identifiers(tree: &Tree, text: &[u8], bytes: &Range<usize>) -> BTr
     });
     names.remove("");
     names
+}
+
+/// Whether a node is a name.
+pub(crate) fn is_name(node: Node<'_>) -> bool {
+    let kind = node.kind();
+    let is_name = kind.ends_with("identifier")
+        || matches!(
+            kind,
+            "constant" | "name" | "instance_variable" | "simple_symbol"
+        );
+    is_name && node.child_count() == 0
 }
 
 fn inside(node: Node<'_>, bytes: &Range<usize>) -> bool {

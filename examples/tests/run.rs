@@ -76,3 +76,49 @@ fn own_gate() {
         ],
     );
 }
+
+#[test]
+fn rows_of_commits() {
+    let folder = tempfile::tempdir().unwrap();
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        git.current_dir(folder.path()).args(["-c", "user.name=a"]);
+        git.args(["-c", "user.email=a@b.invalid"]).args(args);
+        assert!(git.output().unwrap().status.success(), "{args:?}");
+    };
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    git(&["init", "-q"]);
+    write("a.py", "A = 1\n");
+    git(&["add", "."]);
+    git(&["commit", "-qm", "first"]);
+    write("a.py", "A = 1\n\ndef f():\n    return A\n");
+    write(
+        "test_a.py",
+        "from a import f\n\ndef test_f():\n    assert f()\n",
+    );
+    git(&["add", "."]);
+    git(&["commit", "-qm", "Add a thing"]);
+    let list = folder.path().join("list");
+    std::fs::write(&list, format!("{} o/n HEAD\n", folder.path().display())).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_rows_of_commits"))
+        .stdin(std::fs::File::open(&list).unwrap())
+        .output()
+        .unwrap();
+    let row: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(row["problem_statement"], "Add a thing");
+    assert!(row["patch"].as_str().unwrap().contains("+def f():"));
+    assert!(
+        row["test_patch"]
+            .as_str()
+            .unwrap()
+            .contains("+def test_f():")
+    );
+    assert_eq!(row["files"]["a.py"], "A = 1\n");
+    std::fs::write(&list, "nothing\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_rows_of_commits"))
+        .stdin(std::fs::File::open(&list).unwrap())
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`nothing` is not CLONE REPO COMMIT"));
+}

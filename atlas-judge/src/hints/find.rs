@@ -4,7 +4,7 @@ use super::arity::Arity;
 use super::issue::mentions;
 use super::log::missing;
 use super::surface::{Introduced, Sort, files, introduced};
-use super::usage::{Called, Usage, usage};
+use super::usage::{Called, Usage, Use, module_of, usage};
 use crate::given::Given;
 use crate::variant::BaseFiles;
 use atlas_core::{Error, ErrorKind, Evidence, ModuleFailure, Patch, Subject};
@@ -12,6 +12,9 @@ use atlas_syntax::DefinitionKind;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+
+/// The name of a default export.
+pub(super) const DEFAULT: &str = "default";
 
 /// Most proof lines of tests for one name.
 const LINES: usize = 3;
@@ -99,6 +102,13 @@ impl HintNeed {
     pub fn text(&self) -> String {
         if self.is_file {
             return format!("- `{}`, a new file", self.path);
+        }
+        if self.name == DEFAULT {
+            let path = &self.path;
+            return match self.signature.as_str() {
+                "" => format!("- `{path}`: its default export"),
+                signature => format!("- `{path}`: its default export, `{signature}`"),
+            };
         }
         let mut text = format!("- `{}`: ", self.path);
         let what = if self.signature.is_empty() {
@@ -211,15 +221,52 @@ impl Found {
             notes,
             introduced: Vec::new(),
         };
+        for one in &introduced {
+            if one.sort == Sort::DefaultExport {
+                found.look_at_default(subject, one, &usage);
+            }
+        }
         let mut by_name: BTreeMap<&str, Vec<&Introduced>> = BTreeMap::new();
         for one in &introduced {
+            if one.sort == Sort::DefaultExport {
+                continue;
+            }
             by_name.entry(&one.name).or_default().push(one);
         }
         for (name, all) in by_name {
             found.look(subject, name, &all, &usage, missing.get(name));
         }
+        found.tell_defaults_once();
         found.introduced = introduced;
         Ok(found)
+    }
+
+    /// What is exported as the default needs no line under its own name.
+    fn tell_defaults_once(&mut self) {
+        let told: BTreeSet<(String, String)> = self
+            .needs
+            .iter()
+            .filter(|need| need.name == DEFAULT && !need.signature.is_empty())
+            .map(|need| (need.path.clone(), need.signature.clone()))
+            .collect();
+        self.needs.retain(|need| {
+            need.name == DEFAULT || !told.contains(&(need.path.clone(), need.signature.clone()))
+        });
+    }
+
+    /// A module that the tests load as one thing.
+    fn look_at_default(&mut self, subject: &HintSubject, one: &Introduced, usage: &Usage) {
+        let module = module_of(&one.path);
+        let Some(lines) = usage.modules.get(module) else {
+            return;
+        };
+        if !module.is_empty() && mentions(&subject.issue, module) {
+            self.named.insert(module.to_owned());
+            return;
+        }
+        let lines = lines.iter().take(LINES).cloned().collect();
+        let rules = BTreeSet::from([HintRule::GoldenRule]);
+        self.needs.push(need(one, rules, lines));
     }
 
     fn look(
@@ -282,7 +329,7 @@ pub(super) fn need(
 
 /// Whether the added lines of the tests use this.
 fn is_used(one: &Introduced, usage: &Usage) -> bool {
-    let uses = usage.uses.get(&one.name).map_or(&[][..], Vec::as_slice);
+    let uses: Vec<&Use> = usage.uses_of(&one.name).collect();
     let calls = usage.calls.get(&one.name).map_or(&[][..], Vec::as_slice);
     if let Sort::Changed(before) = &one.sort {
         return calls
@@ -296,6 +343,10 @@ fn is_used(one: &Introduced, usage: &Usage) -> bool {
     if one.is_member() {
         // Another type may have a method of this name; that the tests called it before says so.
         let is_known = usage.before.contains(&one.name) && !is_owner_named;
+        // A type of the tests that implements or overrides it.
+        if is_owner_named && usage.implemented.contains(&one.name) {
+            return true;
+        }
         return !is_known && uses.iter().any(|one| one.is_member) || is_called_bare(one, usage);
     }
     if usage.defined.contains(&one.name) || usage.before.contains(&one.name) && uses.is_empty() {
@@ -311,10 +362,7 @@ fn is_called_bare(one: &Introduced, usage: &Usage) -> bool {
     !usage.before.contains(&one.name)
         && !usage.defined.contains(&one.name)
         && usage.names.contains(one.owner())
-        && usage
-            .uses
-            .get(&one.name)
-            .is_some_and(|uses| uses.iter().any(|one| one.is_call))
+        && usage.uses_of(&one.name).any(|one| one.is_call)
 }
 
 /// Whether a call fits the function only as the gold patch leaves it.
@@ -326,7 +374,10 @@ fn needs_change(call: &Called, after: Option<&Arity>, before: &[Arity]) -> bool 
     let new_word = |word: &String| {
         after.words.contains(word) && !before.iter().any(|old| old.words.contains(word))
     };
+    // An argument of a type that no parameter had.
+    let is_type = |word: &&String| word.starts_with(char::is_uppercase);
     call.keywords.iter().any(new_word)
+        || call.words.iter().filter(is_type).any(new_word)
         || after.takes(call.arguments) && !before.iter().any(|old| old.takes(call.arguments))
 }
 
@@ -342,7 +393,7 @@ fn proof(name: &str, used: &[&Introduced], usage: &Usage) -> Vec<Evidence> {
         lines.extend(calls.map(|call| call.place.clone()));
     }
     if lines.is_empty() {
-        let all = usage.uses.get(name).into_iter().flatten();
+        let all = usage.uses_of(name);
         let mut places: Vec<_> = all.filter(|one| !one.is_local).collect();
         // An import says less than the line that does something.
         places.sort_by_key(|one| !(one.is_call || one.is_member));
@@ -357,8 +408,7 @@ fn proof(name: &str, used: &[&Introduced], usage: &Usage) -> Vec<Evidence> {
 /// Of several things of one name those that the tests need, no two of which say the same.
 fn choose<'i>(mut all: Vec<&'i Introduced>, usage: &Usage) -> Vec<&'i Introduced> {
     let name = all.first().map_or("", |one| one.name.as_str());
-    let uses = usage.uses.get(name).map_or(&[][..], Vec::as_slice);
-    let is_member = uses.iter().any(|one| one.is_member);
+    let is_member = usage.uses_of(name).any(|one| one.is_member);
     let calls = usage.calls.get(name).map_or(&[][..], Vec::as_slice);
     let fits = |one: &Introduced| {
         let arity = one.arity.as_ref();
@@ -383,7 +433,23 @@ fn choose<'i>(mut all: Vec<&'i Introduced>, usage: &Usage) -> Vec<&'i Introduced
         .copied()
         .filter(|one| !one.owner().is_empty() && usage.names.contains(one.owner()))
         .collect();
-    let pool = if named.is_empty() { all } else { named };
+    let class = all
+        .iter()
+        .copied()
+        .find(|one| one.sort == Sort::New(DefinitionKind::Type));
+    let mut pool = if named.is_empty() { all } else { named };
+    if let Some(class) = class {
+        // A new class with the constructor that is called with something.
+        pool.retain(|one| {
+            one.owner() != class.name
+                || calls.iter().any(|call| {
+                    let arity = one.arity.as_ref();
+                    call.arguments > 0 && arity.is_some_and(|arity| arity.takes(call.arguments))
+                })
+        });
+        pool.retain(|one| *one != class);
+        pool.insert(0, class);
+    }
     let mut chosen: Vec<&Introduced> = Vec::new();
     // Everything that some call needs and nothing chosen before takes.
     for one in &pool {
@@ -408,9 +474,9 @@ fn is_owned(one: &Introduced, usage: &Usage) -> bool {
     !one.owner().is_empty() && usage.names.contains(one.owner())
 }
 
-/// Files that only declare are what a user of a library reads.
+/// Headers are what a user of a library reads. Elsewhere declarations stand beside what is to be written.
 fn is_declaration(path: &str) -> bool {
-    [".h", ".hh", ".hpp", ".hxx", ".d.ts", ".d.mts", ".pyi"]
+    [".h", ".hh", ".hpp", ".hxx"]
         .iter()
         .any(|ending| path.ends_with(ending))
 }

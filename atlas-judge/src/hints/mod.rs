@@ -8,21 +8,26 @@
 //! cannot take away what a rule has shown. In all three a name that the issue mentions needs no hint.
 //!
 //! The text of a hint is made by rule alone: for each name that is needed one line with the file and the
-//! signature, never a body.
+//! signature, never a body. [`leak_verdict`] compares it, and any hint from elsewhere, with the solution;
+//! one that tells more than names is refused ([`LeakCheck`] is the gate).
 //!
 //! What is not known: values that a test expects and the issue does not tell (messages, defaults, names
-//! of options inside strings) are no names of code, and no rule here sees them; types are not resolved,
+//! of options inside strings) are no names of code, and no rule here sees them; nor are operators and
+//! conversions that no test calls by name (`__eq__`, `FromStr`); types are not resolved,
 //! so of two new methods of one name the one whose class the tests mention is taken, else the first; a
 //! parameter whose type alone changes is seen only if the log of Before tells of it.
 
 mod arity;
 mod find;
 mod issue;
+mod leak;
 mod log;
 mod model;
 mod surface;
 mod usage;
+mod values;
 
 pub use find::{HintNeed, HintReport, HintRule, HintSubject, find_hints};
+pub use leak::{Leak, LeakCheck, LeakJudge, LeakKind, leak_verdict};
 pub(crate) use log::is_missing;
 pub use model::{HintJudge, HintOptions, hint_prompt};

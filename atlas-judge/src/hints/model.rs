@@ -2,14 +2,15 @@
 
 use super::find::{Found, HintNeed, HintReport, HintRule, HintSubject, need};
 use super::issue::mentions;
+use super::leak::leak_verdict;
 use super::surface::{Introduced, Sort};
 use crate::Prompt;
 use crate::answer::{AskOptions, Schema, Shape, StructuredAnswer, ask_again};
 use crate::validation::cut_middle;
 use async_trait::async_trait;
 use atlas_core::{
-    ChatMessage, Confidence, ConfidenceSource, Error, Evidence, Judge, Judgement, LanguageModel,
-    RunContext, Subject,
+    ChatMessage, Confidence, ConfidenceSource, Decision, Error, Evidence, Judge, Judgement,
+    LanguageModel, RunContext, Subject,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -59,13 +60,15 @@ pub fn hint_prompt() -> Prompt {
     NEEDED
 }
 
-/// Says whether a hint is needed: `needed` or `not_needed`.
+/// Says whether a hint is needed: `needed` or `not_needed`; `refused` where one is needed and what was
+/// made tells more than names ([`leak_verdict`]), so that there is none.
 ///
 /// Reads what [`HintSubject::of`] does. Its confidence is a rule's (1) unless a model was asked.
 ///
 /// Details: `report` (the [`HintReport`]), `hint`, `problem_statement` (completed by the hint, where one
 /// is needed); with a model also `prompt_version`, `model`, `unknown_names` (names that it said and
-/// the gold patch does not bring) and `faults` (answers that could not be used).
+/// the gold patch does not bring) and `faults` (answers that could not be used); of a refused hint `leaks`,
+/// the verdict with its evidence.
 #[derive(Debug)]
 pub struct HintJudge<M = Arc<dyn LanguageModel>> {
     model: Option<M>,
@@ -240,7 +243,7 @@ impl<M: LanguageModel> Judge for HintJudge<M> {
                 confidence = said;
             }
         }
-        let report = HintReport::of(found.needs, found.named, found.notes);
+        let mut report = HintReport::of(found.needs, found.named, found.notes);
         let reasoning = if report.is_hint_needed {
             let names: Vec<&str> = report.needs.iter().map(|need| need.name.as_str()).collect();
             format!(
@@ -250,7 +253,11 @@ impl<M: LanguageModel> Judge for HintJudge<M> {
         } else {
             "the tests need no name that the issue does not tell".to_owned()
         };
-        if report.is_hint_needed {
+        let check = leak_verdict(&subject, &report.hint)?;
+        let is_refused = check.decision == Decision::Reject;
+        if is_refused {
+            report.hint.clear();
+        } else if report.is_hint_needed {
             details.insert(
                 "problem_statement".to_owned(),
                 json!(report.appended_to(&subject.issue)),
@@ -258,20 +265,26 @@ impl<M: LanguageModel> Judge for HintJudge<M> {
         }
         details.insert("hint".to_owned(), json!(report.hint));
         details.insert("report".to_owned(), json!(report));
-        let label = if report.is_hint_needed {
-            "needed"
-        } else {
-            "not_needed"
+        let label = match (report.is_hint_needed, is_refused) {
+            (true, true) => "refused",
+            (true, false) => "needed",
+            (false, _) => "not_needed",
         };
+        let mut evidence: Vec<Evidence> = report
+            .needs
+            .into_iter()
+            .flat_map(|need| need.evidence)
+            .collect();
+        if is_refused {
+            let leaks = check.findings.iter();
+            evidence = leaks.flat_map(|leak| leak.evidence.clone()).collect();
+            details.insert("leaks".to_owned(), json!(check));
+        }
         Ok(Judgement {
             label: label.to_owned(),
             confidence,
             reasoning,
-            evidence: report
-                .needs
-                .into_iter()
-                .flat_map(|need| need.evidence)
-                .collect(),
+            evidence,
             details,
         })
     }

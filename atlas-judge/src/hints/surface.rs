@@ -1,6 +1,7 @@
 //! What a gold patch brings into a repository.
 
 use super::arity::Arity;
+use super::values;
 use crate::variant::{BaseFiles, FileChange, Opaque, file_changes};
 use atlas_core::{FilePatch, HunkLineKind, Patch, PatchError, PatchKind};
 use atlas_syntax::{Definition, DefinitionKind, Language, Lines, Source};
@@ -141,14 +142,16 @@ pub(super) enum Sort {
     New(DefinitionKind),
     /// One that was there with these parameters only.
     Changed(Vec<Arity>),
-    /// A constant, field, variant or attribute: a name without a signature.
+    /// A constant, field, variant or attribute.
     Name { is_member: bool },
+    /// What a module of JavaScript is to those that import it without a name.
+    DefaultExport,
     /// A file, for those that load it by its name.
     File,
 }
 
 /// Something that exists after the gold patch and not before it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Introduced {
     /// How it is called in code: the class for a constructor.
     pub(super) name: String,
@@ -183,7 +186,8 @@ pub(super) fn introduced(files: &[File]) -> Vec<Introduced> {
     let mut before: BTreeMap<String, Vec<(String, Option<Arity>)>> = BTreeMap::new();
     for file in files {
         for one in file.old.signatures() {
-            let known = (one_line(one), Arity::of(&one.signature, &one.name));
+            let name = called(one, file.old.language());
+            let known = (signature(one, &file.old), Arity::of(&one.signature, &name));
             before.entry(one.qualified_name()).or_default().push(known);
         }
     }
@@ -191,7 +195,7 @@ pub(super) fn introduced(files: &[File]) -> Vec<Introduced> {
     for file in files {
         for one in file.new.signatures() {
             let line = file.new.line_of(one.declaration);
-            let signature = one_line(one);
+            let signature = signature(one, &file.new);
             let earlier = before.get(&one.qualified_name());
             if earlier.is_some_and(|all| all.iter().any(|(text, _)| *text == signature))
                 || !file.is_whole && !file.is_added(line)
@@ -206,9 +210,10 @@ pub(super) fn introduced(files: &[File]) -> Vec<Introduced> {
                     Sort::Changed(all.iter().filter_map(|(_, arity)| arity.clone()).collect())
                 }
             };
+            let name = called(one, file.new.language());
             found.push(Introduced {
-                arity: Arity::of(&one.signature, &one.name),
-                name: class.unwrap_or_else(|| one.name.clone()),
+                arity: Arity::of(&one.signature, &name),
+                name: class.unwrap_or(name),
                 container: one.container.clone(),
                 path: file.path.clone(),
                 line: file.line(line),
@@ -216,11 +221,10 @@ pub(super) fn introduced(files: &[File]) -> Vec<Introduced> {
                 sort,
             });
         }
-        names(file, &mut found);
+        values::find(file, &mut found);
         if file.is_whole && file.old.text().is_empty() {
-            let name = file.path.rsplit('/').next().unwrap_or_default();
             found.push(Introduced {
-                name: name.split('.').next().unwrap_or_default().to_owned(),
+                name: stem(&file.path).to_owned(),
                 container: String::new(),
                 path: file.path.clone(),
                 line: 1,
@@ -231,6 +235,20 @@ pub(super) fn introduced(files: &[File]) -> Vec<Introduced> {
         }
     }
     found
+}
+
+/// A file's name without its folders and endings.
+pub(super) fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.split('.').next().unwrap_or_default()
+}
+
+/// How something is called: Ruby's `def self.x` is `x`.
+pub(super) fn called(one: &Definition, language: Language) -> String {
+    match one.name.rsplit_once('.') {
+        Some((_, name)) if language == Language::Ruby => name.to_owned(),
+        _ => one.name.clone(),
+    }
 }
 
 /// A constructor goes by its class.
@@ -249,110 +267,45 @@ fn called_as(one: &Definition) -> Option<String> {
     is_constructor.then(|| class.to_owned())
 }
 
-/// The signature on one line. A type is told by its head alone.
-fn one_line(one: &Definition) -> String {
+/// The decorators by which a function of Python is used otherwise than others.
+static DECORATOR: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^\s*(@(?:[\w.]+\.)?(?:property|classmethod|staticmethod|cached_property|abstractmethod|setter|deleter|contextmanager|asynccontextmanager|overload))\s*$")
+        .expect("the pattern is tested")
+});
+
+/// The signature on one line, with the decorators that say how a function is used. A type is told by its
+/// head alone.
+pub(super) fn signature(one: &Definition, source: &Source) -> String {
     let text = one.signature.as_str();
     let text = match one.kind {
         DefinitionKind::Type => text.split(['{', '=']).next().unwrap_or_default(),
         _ => text,
     };
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Lines that name what stands elsewhere.
-static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*(?:import|from|(?:pub(?:\([a-z]+\))? )?use|using|#\s*include|require|require_once|include|package|namespace|extern crate|@|#\[)\b|\brequire\(|^\s*[@#]")
-        .expect("the pattern is tested")
-});
-
-static DEFINE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^\s*#\s*define\s+(\w+)").expect("the pattern is tested"));
-
-static DECLARED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*(?:export|const|static|public|pub|readonly|final)\b")
-        .expect("the pattern is tested")
-});
-
-/// An enumerator alone on its line. A C or C++ tree that needed a second look may have lost it: it looks
-/// like a macro.
-static LOUD: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*([A-Z_][A-Z0-9_]{2,})\s*(?:=[^=].*)?,?\s*$").expect("the pattern is tested")
-});
-
-static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:self|this)(?:\.|->)(\w+)\s*(?::[^=;]+)?=(?:[^=>]|$)|^\s*@(\w+)\s*=(?:[^=~>]|$)|\battr_(?:reader|accessor|writer)\s+(:\w.*)")
-        .expect("the pattern is tested")
-});
-
-/// Names that added lines bring outside of functions, and attributes that they set inside.
-fn names(file: &File, found: &mut Vec<Introduced>) {
-    let old = File::names(&file.old);
-    let mut seen: BTreeSet<String> = file.new.signatures().map(|one| one.name.clone()).collect();
-    for lines in &file.added {
-        for line in lines.first..=lines.last {
-            let bytes = file.new.bytes_of(Lines::new(line, line));
-            let text = String::from_utf8_lossy(&file.new.text()[bytes.clone()]).into_owned();
-            let mut brought: Vec<(String, bool)> = Vec::new();
-            for groups in ATTRIBUTE.captures_iter(&text) {
-                let group = (1..=3).find_map(|at| groups.get(at));
-                let names = group.map_or("", |group| group.as_str());
-                let names = names.split([',', ' ', ':']).filter(|name| !name.is_empty());
-                brought.extend(names.map(|name| (name.to_owned(), true)));
-            }
-            if let Some(define) = DEFINE.captures(&text) {
-                brought.push((define[1].to_owned(), false));
-            }
-            if matches!(file.new.language(), Language::C | Language::Cpp)
-                && let Some(loud) = LOUD.captures(&text)
-                && !holds_word(file.old.text(), &loud[1])
-            {
-                brought.push((loud[1].to_owned(), false));
-            }
-            let start = bytes.start + (text.len() - text.trim_start().len());
-            let is_inside = file.new.functions().any(|one| {
-                (one.declaration..one.bytes.end).contains(&start)
-                    || one.declaration >= bytes.start && one.declaration < bytes.end
-            });
-            // Of a fragment it is not known what stands around it.
-            let is_inside = is_inside || !file.is_whole && !DECLARED.is_match(&text);
-            if !is_inside && !IMPORT.is_match(&text) {
-                let names = file.new.identifiers(bytes.clone());
-                brought.extend(names.into_iter().map(|name| (name, false)));
-            }
-            for (name, is_member) in brought {
-                if old.contains(&name) || !seen.insert(name.clone()) {
-                    continue;
-                }
-                let around = around(&file.new, start);
-                // Fields and the like are used through a value; enumerators stand alone in C.
-                let is_field = around.is_some_and(|one| {
-                    one.kind == DefinitionKind::Type && !one.signature.contains("enum")
-                });
-                let is_member = is_member || is_field;
-                found.push(Introduced {
-                    container: around
-                        .map(|one| joined(&one.container, &one.name, file.new.language()))
-                        .unwrap_or_default(),
-                    path: file.path.clone(),
-                    line: file.line(line),
-                    signature: String::new(),
-                    arity: None,
-                    sort: Sort::Name { is_member },
-                    name,
-                });
-            }
-        }
+    let mut words: Vec<&str> = Vec::new();
+    let above = source.text().get(one.bytes.start..one.declaration);
+    let above = String::from_utf8_lossy(above.unwrap_or_default());
+    if source.language() == Language::Python {
+        let found = DECORATOR.captures_iter(&above);
+        words.extend(
+            found
+                .filter_map(|groups| groups.get(1))
+                .map(|group| group.as_str()),
+        );
     }
-}
-
-fn holds_word(text: &[u8], word: &str) -> bool {
-    String::from_utf8_lossy(text)
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .any(|other| other == word)
+    if one.kind == DefinitionKind::Type && source.language() == Language::Go {
+        // Of several in parentheses each stands without the word.
+        words.extend((!text.starts_with("type ")).then_some("type"));
+    }
+    words.extend(text.split_whitespace());
+    let mut text = words.join(" ").trim_end_matches(',').to_owned();
+    if text.starts_with("typedef ") && !holds_word(text.as_bytes(), &one.name) {
+        text = format!("{text} {{ … }} {}", one.name);
+    }
+    text
 }
 
 /// A qualified name as the language writes it.
-fn joined(container: &str, name: &str, language: Language) -> String {
+pub(super) fn joined(container: &str, name: &str, language: Language) -> String {
     use Language::{C, Cpp, Php, Ruby, Rust};
     match (container, language) {
         ("", _) => name.to_owned(),
@@ -361,8 +314,14 @@ fn joined(container: &str, name: &str, language: Language) -> String {
     }
 }
 
+pub(super) fn holds_word(text: &[u8], word: &str) -> bool {
+    String::from_utf8_lossy(text)
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .any(|other| other == word)
+}
+
 /// The type or scope around a byte.
-fn around(source: &Source, at: usize) -> Option<&Definition> {
+pub(super) fn around(source: &Source, at: usize) -> Option<&Definition> {
     let mut around = source
         .definitions()
         .iter()

@@ -1,16 +1,14 @@
 //! The alignment judge, and what it does with answers that cannot be used.
 
-use crate::support::{InOrder, cx, said, said_with, subject, token};
+use crate::support::{InOrder, candidate, cx, said, said_with, subject, token};
 use atlas_core::{
-    Candidate, Completion, ConfidenceSource, Decision, Environment, EnvironmentLock,
-    EnvironmentPlan, ErrorKind, ImageRef, Judge as _, Judgement, OracleReport, OracleTask, Overlay,
-    Patch, Severity, Subject, Validator as _,
+    Completion, ConfidenceSource, Decision, ErrorKind, Judge as _, Judgement, Severity, Subject,
+    Validator as _,
 };
 use atlas_judge::alignment::{
     Alignment, AlignmentGate, AlignmentOptions, Quality, QualityRule, Scores, alignment_schema,
 };
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 const ISSUE: &str =
     "Stores do not open\n\nCalling `open_store(\"x\")` raises.\nIt should return the store.";
@@ -227,32 +225,6 @@ async fn a_row_that_lacks_a_column_is_named() {
     );
 }
 
-fn candidate(subject: &Subject) -> Candidate {
-    let id = subject.instance.id().unwrap();
-    Candidate {
-        instance: subject.instance.clone(),
-        environment: Environment {
-            plan: EnvironmentPlan::default(),
-            dockerfile: String::new(),
-            image: ImageRef::Other {
-                name: "none".to_owned(),
-            },
-            lock: EnvironmentLock::default(),
-            attempts: Vec::new(),
-        },
-        task: OracleTask {
-            instance_id: id,
-            test_patch: Patch::new(TESTS),
-            gold_patch: Patch::new(GOLD),
-            before: Overlay::default(),
-            after: Overlay::default(),
-            modified_tests: Vec::new(),
-            conditions: BTreeMap::new(),
-        },
-        oracle: OracleReport::of_lists(Vec::new(), Vec::new()),
-    }
-}
-
 #[tokio::test]
 async fn as_a_gate_high_is_kept_medium_repaired_low_rejected() {
     // The row has no patches yet: the candidate's are judged.
@@ -272,7 +244,10 @@ async fn as_a_gate_high_is_kept_medium_repaired_low_rejected() {
     ] {
         let model = InOrder::new([answer(&good(scores.0, scores.1))]);
         let gate = AlignmentGate::new(&model, AlignmentOptions::default());
-        let verdict = gate.validate(&cx(), &candidate(&bare)).await.unwrap();
+        let verdict = gate
+            .validate(&cx(), &candidate(&bare, GOLD, TESTS))
+            .await
+            .unwrap();
         assert_eq!(verdict.decision, decision);
         let found = verdict.findings.first();
         assert_eq!(found.map(|one| (one.code.as_str(), one.severity)), code);
@@ -282,12 +257,18 @@ async fn as_a_gate_high_is_kept_medium_repaired_low_rejected() {
     // A model that gives nothing usable is an error, not a verdict.
     let model = InOrder::new([said("?"), said("?")]);
     let gate = AlignmentGate::new(&model, AlignmentOptions::default());
-    let why = gate.validate(&cx(), &candidate(&bare)).await.unwrap_err();
+    let why = gate
+        .validate(&cx(), &candidate(&bare, GOLD, TESTS))
+        .await
+        .unwrap_err();
     assert_eq!(why.kind(), ErrorKind::Model);
     // Nothing to judge is no verdict on the task.
     let model = InOrder::new([]);
     let gate = AlignmentGate::new(&model, AlignmentOptions::default());
     let empty = subject("", None, json!({}));
-    let verdict = gate.validate(&cx(), &candidate(&empty)).await.unwrap();
+    let verdict = gate
+        .validate(&cx(), &candidate(&empty, GOLD, TESTS))
+        .await
+        .unwrap();
     assert_eq!(verdict.decision, Decision::NoEvidence);
 }

@@ -2,10 +2,12 @@
 
 use async_trait::async_trait;
 use atlas_core::{
-    Completion, CompletionRequest, Error, FinishReason, Instance, InstanceId, LanguageModel, Patch,
-    RunContext, Subject, TokenLogprob, Usage,
+    Candidate, Completion, CompletionRequest, Environment, EnvironmentLock, EnvironmentPlan, Error,
+    FinishReason, ImageRef, Instance, InstanceId, LanguageModel, OracleReport, OracleTask, Overlay,
+    Patch, RunContext, Subject, TokenLogprob, Usage,
 };
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 pub(crate) fn cx() -> RunContext {
@@ -166,4 +168,31 @@ pub(crate) fn recorded(name: &str) -> Completion {
 
 pub(crate) fn no_attachments() -> Value {
     json!({})
+}
+
+/// A candidate with these patches and nothing that ran.
+pub(crate) fn candidate(subject: &Subject, gold: &str, tests: &str) -> Candidate {
+    let id = subject.instance.id().unwrap();
+    Candidate {
+        instance: subject.instance.clone(),
+        environment: Environment {
+            plan: EnvironmentPlan::default(),
+            dockerfile: String::new(),
+            image: ImageRef::Other {
+                name: "none".to_owned(),
+            },
+            lock: EnvironmentLock::default(),
+            attempts: Vec::new(),
+        },
+        task: OracleTask {
+            instance_id: id,
+            test_patch: Patch::new(tests),
+            gold_patch: Patch::new(gold),
+            before: Overlay::default(),
+            after: Overlay::default(),
+            modified_tests: Vec::new(),
+            conditions: BTreeMap::new(),
+        },
+        oracle: OracleReport::of_lists(Vec::new(), Vec::new()),
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::attempts::{self, AttemptArgs};
 use super::judging::{ModelArgs, finish, paying, prompts, run_text};
-use super::{dry_run, output};
+use super::{DONE, NO, dry_run, output};
 use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
 use atlas_judge::alignment::{AlignmentOptions, QualityRule};
 use atlas_judge::answer::AskOptions;
@@ -95,6 +95,10 @@ pub(super) struct HintsArgs {
     /// Ask the model even where a rule has shown that a hint is needed; it may add names.
     #[arg(long, requires = "model")]
     always_ask: bool,
+    /// Make no hints, but look at those of this file of JSON lines (`instance_id`, `hint`; or results of this command):
+    /// does one tell more of the solution than names? Exit code 3 if one does.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["model", "always_ask", "dry_run", "show_prompt"])]
+    check: Option<PathBuf>,
     #[command(flatten)]
     rows: RowArgs,
 }
@@ -139,6 +143,14 @@ pub(super) async fn judge_command(cx: &RunContext, args: JudgeArgs) -> Result<u8
 
 pub(super) async fn hints_command(cx: &RunContext, args: HintsArgs) -> Result<u8, Error> {
     let defaults = HintOptions::default();
+    if let Some(hints) = args.check {
+        let question = RowQuestion::HintCheck {
+            hints,
+            repos: args.repos,
+            artefacts: args.artefacts,
+        };
+        return run(cx, args.rows, question, None).await;
+    }
     let question = RowQuestion::Hints {
         options: HintOptions {
             ask: args.rows.ask(&defaults.ask),
@@ -179,7 +191,11 @@ async fn run(
     if let Some(out) = rows_out {
         report.curated = Some(write_curated_rows(&options.dataset, &options.out, &out)?);
     }
-    finish(cx, args.model.format, &report, &report.run, text)
+    let code = finish(cx, args.model.format, &report, &report.run, text)?;
+    let is_no = ["refused", "leaks"]
+        .iter()
+        .any(|label| report.labels.contains_key(*label));
+    Ok(if code == DONE && is_no { NO } else { code })
 }
 
 /// Prints a line for each row, and gives what stands below them.

@@ -184,6 +184,21 @@ impl Attached {
         entry.map(|entry| self.value(entry)).transpose()
     }
 
+    /// The instances that something is known of.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.values.keys().map(String::as_str)
+    }
+
+    /// The value that is for an instance as a whole.
+    ///
+    /// # Errors
+    /// It cannot be read again.
+    pub fn of_instance(&self, id: &str) -> Result<Option<Value>, Error> {
+        let mut entries = self.values.get(id).into_iter().flatten();
+        let entry = entries.find(|entry| entry.agent.is_none() && entry.patch.is_none());
+        entry.map(|entry| self.value(entry)).transpose()
+    }
+
     fn value(&self, entry: &Entry) -> Result<Value, Error> {
         match (&entry.value, &self.kept) {
             (Held::File(path), _) => read_value(path),

@@ -3,18 +3,18 @@
 use super::abstain::Silent;
 use super::input::row_item;
 use super::{
-    JudgeReport, JudgeRun, ModelSession, ResultLines, Results, in_batches, instance_rows,
-    judge_items,
+    Attached, JudgeReport, JudgeRun, ModelSession, ResultLines, Results, in_batches,
+    instance_rows, judge_items,
 };
 use crate::clones::clone_among;
 use crate::evaluate::InputFault;
 use atlas_core::{ChatMessage, Error, ErrorKind, Instance, InstanceId, Judge, RunContext, Subject};
 use atlas_judge::alignment::{Alignment, AlignmentOptions, alignment_prompt};
 use atlas_judge::classes::{ClassJudge, ClassOptions, ClassSubject, ClassTable, class_prompt};
-use atlas_judge::hints::{HintJudge, HintOptions, HintSubject, hint_prompt};
+use atlas_judge::hints::{HintJudge, HintOptions, HintSubject, LeakJudge, hint_prompt};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What is asked about every row.
@@ -35,6 +35,15 @@ pub enum RowQuestion {
         /// `<instance>/oracle.json`, each read where it is there.
         artefacts: Option<PathBuf>,
     },
+    /// Whether hints from elsewhere tell more than names.
+    HintCheck {
+        /// A file of JSON lines with `instance_id` and `hint`, or results of `atlas hints`.
+        hints: PathBuf,
+        /// As for [`Self::Hints`].
+        repos: Option<PathBuf>,
+        /// As for [`Self::Hints`].
+        artefacts: Option<PathBuf>,
+    },
 }
 
 impl RowQuestion {
@@ -43,6 +52,7 @@ impl RowQuestion {
             Self::Alignment(_) => "judge",
             Self::Classes(_) => "classes",
             Self::Hints { .. } => "hints",
+            Self::HintCheck { .. } => "hint_check",
         }
     }
 
@@ -70,17 +80,52 @@ impl RowQuestion {
                 "policy": options, "prompt_version": hint_prompt().version(),
                 "repos": repos.is_some(), "artefacts": artefacts.is_some(),
             }),
+            Self::HintCheck {
+                repos, artefacts, ..
+            } => json!({"repos": repos.is_some(), "artefacts": artefacts.is_some()}),
         }
     }
 
-    /// What runs have left behind about an instance.
-    fn left_behind(&self, id: &InstanceId) -> Result<Map<String, Value>, Error> {
+    /// The hints that are to be looked at.
+    fn hints(&self) -> Result<Option<Attached>, Error> {
         match self {
+            Self::HintCheck { hints, .. } => Attached::read(hints, "hint").map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// What runs have left behind about an instance, and its hint from elsewhere.
+    fn known(
+        &self,
+        hints: Option<&Attached>,
+        id: &InstanceId,
+    ) -> Result<Map<String, Value>, Error> {
+        let mut known = match self {
             Self::Hints {
                 artefacts: Some(folder),
                 ..
-            } => left_behind(&folder.join(id.as_str())),
-            _ => Ok(Map::new()),
+            }
+            | Self::HintCheck {
+                artefacts: Some(folder),
+                ..
+            } => left_behind(&folder.join(id.as_str()))?,
+            _ => Map::new(),
+        };
+        if let Some(value) = hints
+            .map(|hints| hints.of_instance(id.as_str()))
+            .transpose()?
+            .flatten()
+        {
+            known.insert("hint".to_owned(), json!(hint_of(&value)));
+        }
+        Ok(known)
+    }
+
+    /// Where the files at the base are read.
+    fn repos(&self) -> Option<&Path> {
+        match self {
+            Self::Hints { repos, .. } | Self::HintCheck { repos, .. } => repos.as_deref(),
+            Self::Alignment(_) | Self::Classes(_) => None,
         }
     }
 
@@ -102,6 +147,7 @@ impl RowQuestion {
                 Box::new(HintJudge::new(model, options.clone()))
             }
             (Self::Hints { .. }, None) => Box::new(HintJudge::rules()),
+            (Self::HintCheck { .. }, _) => Box::new(LeakJudge),
         })
     }
 }
@@ -183,8 +229,21 @@ pub async fn judge_rows(
         })
         .await?;
     }
-    let (rows, faults) = instance_rows(&options.dataset, &options.instances)?;
+    let (rows, mut faults) = instance_rows(&options.dataset, &options.instances)?;
     let judge = options.question.judge(session)?;
+    let hints = options.question.hints()?;
+    if let (Some(hints), RowQuestion::HintCheck { hints: file, .. }) = (&hints, &options.question)
+        && options.instances.is_empty()
+    {
+        let known: BTreeSet<&str> = (0..rows.count()).map(|at| rows.id(at).as_str()).collect();
+        let strange = hints.ids().filter(|id| !known.contains(id));
+        faults.extend(strange.map(|id| InputFault {
+            file: file.display().to_string(),
+            line: None,
+            field: Some("instance_id".to_owned()),
+            message: format!("the dataset has no `{id}`, so its hint is not looked at"),
+        }));
+    }
     let run = JudgeRun {
         name: options.question.name().to_owned(),
         out: options.out.clone(),
@@ -192,7 +251,7 @@ pub async fn judge_rows(
         jobs: options.jobs,
     };
     let items = rows.iter().enumerate().map(|(at, row)| {
-        let (row, known) = (row?, options.question.left_behind(rows.id(at))?);
+        let (row, known) = (row?, options.question.known(hints.as_ref(), rows.id(at))?);
         let known = Value::from(known).to_string();
         row_item(at, &row, &[&row.to_string(), &known])
     });
@@ -203,9 +262,9 @@ pub async fn judge_rows(
         items,
         |at| rows.identity(*at),
         |at| {
-            let (judge, rows) = (&judge, &rows);
+            let (judge, rows, hints) = (&judge, &rows, hints.as_ref());
             async move {
-                let known = options.question.left_behind(rows.id(at))?;
+                let known = options.question.known(hints, rows.id(at))?;
                 let subject = subject(rows.get(at)?, known, &options.question).await?;
                 let judgement = judge.judge(cx, &subject).await?;
                 let mut fields = Map::new();
@@ -229,7 +288,7 @@ pub async fn row_prompts(
     let (rows, _) = instance_rows(&options.dataset, &options.instances)?;
     let mut found = Vec::new();
     for (at, row) in rows.iter().enumerate() {
-        let known = options.question.left_behind(rows.id(at))?;
+        let known = options.question.known(None, rows.id(at))?;
         let subject = subject(row?, known, &options.question).await?;
         let messages = match &options.question {
             RowQuestion::Alignment(options) => {
@@ -241,10 +300,23 @@ pub async fn row_prompts(
             RowQuestion::Hints { options, .. } => {
                 HintJudge::new(Silent, options.clone()).prompt(&HintSubject::of(&subject)?)?
             }
+            RowQuestion::HintCheck { .. } => continue,
         };
         found.push((rows.id(at).to_string(), messages));
     }
     Ok(found)
+}
+
+/// The text of a hint: itself, or what a result of `atlas hints` or a row says.
+fn hint_of(value: &Value) -> &str {
+    let places = ["/judgement/details/hint", "/hint_value", "/hints"];
+    let text = value.as_str();
+    text.or_else(|| {
+        places
+            .iter()
+            .find_map(|place| value.pointer(place)?.as_str())
+    })
+    .unwrap_or_default()
 }
 
 fn left_behind(folder: &Path) -> Result<Map<String, Value>, Error> {
@@ -276,10 +348,7 @@ async fn subject(
     mut attachments: Map<String, Value>,
     question: &RowQuestion,
 ) -> Result<Subject, Error> {
-    if let RowQuestion::Hints {
-        repos: Some(repos), ..
-    } = question
-    {
+    if let Some(repos) = question.repos() {
         let files = base_files(repos, &instance).await?;
         attachments.insert("files".to_owned(), json!(files));
     }

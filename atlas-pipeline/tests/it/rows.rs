@@ -108,6 +108,51 @@ fn hints_read_clones_and_what_runs_left_behind() {
     assert_eq!(details["report"]["notes"], json!([]));
 }
 
+#[test]
+fn hints_from_elsewhere_are_refused_where_they_leak() {
+    let place = rows();
+    let hint = |id: &str, hint: &str| json!({"instance_id": id, "hint": hint});
+    let args = |given: &'static str, out: &'static str| {
+        [
+            "hints",
+            "--dataset",
+            "rows.jsonl",
+            "--check",
+            given,
+            "--out",
+            out,
+            "--format",
+            "json",
+        ]
+    };
+    write_lines(
+        &place,
+        "rows.jsonl",
+        &[row("untold", "Stores cannot be opened.")],
+    );
+    let honest = hint("o__n-untold", HINT);
+    write_lines(&place, "honest.jsonl", &[honest]);
+    let report = place.run(&args("honest.jsonl", "a.jsonl")).json();
+    assert_eq!(report["labels"], json!({"clean": 1}), "{report}");
+    // What this command wrote is taken as well.
+    place.run(&["hints", "--dataset", "rows.jsonl", "--out", "made.jsonl"]);
+    let report = place.run(&args("made.jsonl", "b.jsonl")).json();
+    assert_eq!(report["labels"], json!({"clean": 1}), "{report}");
+    let leaking = hint("o__n-untold", "`if path: return path`");
+    write_lines(&place, "leaking.jsonl", &[leaking]);
+    let refused = place.run(&args("leaking.jsonl", "c.jsonl"));
+    assert_eq!(refused.code(), 3, "{}", refused.stderr());
+    assert_eq!(refused.json()["labels"], json!({"leaks": 1}));
+    let verdict = &lines(&place, "c.jsonl")[0]["judgement"]["details"]["verdict"];
+    assert_eq!(verdict["decision"], "reject");
+    assert_eq!(verdict["findings"][0]["evidence"][0]["source"], "hint");
+    write_lines(&place, "other.jsonl", &[hint("o__n-other", "x")]);
+    let report = place.run(&args("other.jsonl", "d.jsonl")).json();
+    assert_eq!(report["labels"], json!({"no_hint": 1}), "{report}");
+    let fault = report["faults"][0]["message"].as_str().unwrap();
+    assert!(fault.contains("`o__n-other`"), "{fault}");
+}
+
 fn alignment(title: &str, scores: [u8; 2]) -> Value {
     let factors = [
         ("success_criteria", "issue", title),

@@ -6,15 +6,15 @@ use crate::walk::Frame;
 use tree_sitter::Node;
 
 /// The name in a declarator.
-pub(super) struct Declared {
-    pub(super) name: String,
-    pub(super) qualifier: Option<String>,
+pub(crate) struct Declared {
+    pub(crate) name: String,
+    pub(crate) qualifier: Option<String>,
     /// Whether it declares a function, not a variable or a pointer to one.
-    is_function: bool,
+    pub(crate) is_function: bool,
 }
 
 /// Goes down a declarator to its name.
-pub(super) fn declared_name(declarator: Node<'_>, text: &[u8]) -> Option<Declared> {
+pub(crate) fn declared_name(declarator: Node<'_>, text: &[u8]) -> Option<Declared> {
     let mut is_function = false;
     let mut behind_parentheses = false;
     let mut scopes: Vec<String> = Vec::new();

@@ -4,6 +4,8 @@ mod blocks;
 mod c_family;
 mod closures;
 
+pub(crate) use c_family::declared_name;
+
 use crate::definition::DefinitionKind;
 use crate::language::Language;
 use crate::walk::Frame;
@@ -227,7 +229,15 @@ fn named<'t>(kind: DefinitionKind, path: &[Frame<'t>], text: &[u8]) -> Found<'t>
         node.child_by_field_name("value")
             .filter(|_| kind == DefinitionKind::Macro)
     });
-    let body_start = body.map_or(node.end_byte(), |body| body.start_byte());
+    let head_end = match (kind, name) {
+        // The rules of `macro_rules!` are its body, though they are no field.
+        (DefinitionKind::Macro, Some(name)) => node
+            .child_by_field_name("parameters")
+            .unwrap_or(name)
+            .end_byte(),
+        _ => node.end_byte(),
+    };
+    let body_start = body.map_or(head_end, |body| body.start_byte());
     Found {
         kind,
         name: name.map_or_else(String::new, |name| short_text(name, text)),
@@ -374,6 +384,15 @@ fn type_definition<'t>(language: Language, path: &[Frame<'t>], text: &[u8]) -> O
         found.signature_end = head.map_or(node.end_byte(), |head| head.end_byte());
     }
     Some(found)
+}
+
+/// Whether this is `typedef struct a { … } b`, whose members are of `a`.
+pub(crate) fn is_alias_of_named(node: Node<'_>) -> bool {
+    let of = node.child_by_field_name("type");
+    node.kind() == "type_definition"
+        && of.is_some_and(|of| {
+            of.child_by_field_name("name").is_some() && of.child_by_field_name("body").is_some()
+        })
 }
 
 /// Where the first brace of a node stands, or its end.

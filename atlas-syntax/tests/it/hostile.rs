@@ -76,14 +76,25 @@ fn very_deep_code_is_read() {
         (Language::C, "{", "}"),
         (Language::Ruby, "[", "]"),
         (Language::Java, "class A{", "}"),
+        (Language::Java, "class A{int b=1;", "}"),
+        (Language::TypeScript, "export const a = [{b: ", "}]"),
     ] {
         let text = format!("{}{}", open.repeat(depth), close.repeat(depth));
         let source = Source::new(language, text.as_str());
         let all = 0..text.len();
         assert_eq!(source.line_count(), 1, "{language:?}");
         let _ = source.calls(all.clone());
-        let _ = source.identifiers(all);
+        let _ = source.identifiers(all.clone());
+        let _ = source.values();
+        let _ = source.tokens(all);
     }
+    // A table of many objects.
+    let table = format!(
+        "const a = [{}];\nexport {{ a }};\n",
+        "{b: 1},\n".repeat(50_000)
+    );
+    let source = Source::new(Language::JavaScript, table);
+    assert_eq!(source.values().len(), 50_002);
     // A long chain of operators leans to the left: as deep as it is long.
     let chain = format!("int f() {{ return {}1; }}\n", "1 + ".repeat(100_000));
     let source = Source::new(Language::C, chain);

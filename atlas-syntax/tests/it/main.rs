@@ -6,6 +6,7 @@ mod c_family;
 mod definitions;
 mod hostile;
 mod uses;
+mod values;
 
 use atlas_syntax::{Language, parse};
 

@@ -1,5 +1,9 @@
 //! Hints: what tests need and issues do not tell.
 
+mod corpus;
+mod kinds;
+mod leaks;
+
 use crate::support::{InOrder, cx, said, subject};
 use atlas_core::{BuildFailureClass, ConfidenceSource, Judge as _, ModuleFailure, Patch, State};
 use atlas_judge::hints::{HintJudge, HintOptions, HintReport, HintRule, HintSubject, find_hints};
@@ -200,7 +204,7 @@ fn typescript() {
             ),
         },
         &[
-            "- `src/table.ts`: `padding` in `Options`",
+            "- `src/table.ts`: `padding?: number` in `Options`",
             "- `src/table.ts`: `function toMarkdown(rows: string[], options?: Options): string`",
         ],
     );
@@ -284,7 +288,7 @@ fn cpp() {
             ),
         },
         &[
-            "- `include/table.hpp`: `ALIGN_RIGHT` in `t::Table`",
+            "- `include/table.hpp`: `ALIGN_RIGHT` in `t::Table::Align`",
             "- `include/table.hpp`: `std::string to_markdown(Align align = ALIGN_LEFT) const` in `t::Table`",
         ],
     );
@@ -474,7 +478,7 @@ fn row(issue: &str) -> atlas_core::Subject {
     let tests = diff(
         "test_store.py",
         "",
-        "def test_store():\n    assert getattr(store, NAME)(1)\n",
+        "def test_store():\n    assert getattr(store, \"open_store\")(1)\n",
     );
     let mut subject = subject(issue, None, json!({}));
     subject.instance.set("patch", gold);
