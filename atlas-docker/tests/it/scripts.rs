@@ -3,7 +3,20 @@
 use crate::analysis::{folder, plan, repository};
 use crate::support::lay_tools;
 use atlas_docker::AnalysisOptions;
+use std::path::Path;
 use std::process::Command;
+
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+/// Makes a program of `text` that bash runs.
+fn program(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    write(path, &format!("#!/bin/bash\n{text}\n"));
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
 
 #[test]
 fn a_package_is_told_from_a_dependency_of_its_name() {
@@ -54,4 +67,47 @@ fn a_package_is_told_from_a_dependency_of_its_name() {
         "{said}"
     );
     assert!(!output.status.success());
+}
+
+#[test]
+fn a_node_that_does_not_arrive_is_asked_for_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let bin = folder.path().join("bin");
+    program(&bin.join("node"), "echo 20");
+    program(&bin.join("npm"), "echo \"npm $*\" >> \"$ATLAS_ENV/calls\"");
+    // A download that stands still ends with the time that it is given; the third one arrives.
+    program(
+        &bin.join("timeout"),
+        "echo x >> \"$ATLAS_ENV/tries\"\n[ \"$(wc -l < \"$ATLAS_ENV/tries\")\" -gt 2 ] || exit 124\n\
+        while [[ $1 != npm ]]; do shift; done\nexec \"$@\"",
+    );
+    let script = folder.path().join("version.sh");
+    write(
+        &script,
+        include_str!("../../src/languages/javascript/version.sh"),
+    );
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let call = |major: &str| {
+        let output = Command::new("bash")
+            .args([script.to_str().unwrap(), major, "10"])
+            .env("PATH", &path)
+            .env("ATLAS_ENV", folder.path())
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
+    };
+    let (code, said) = call("22");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("atlas: Node 22 did not arrive"), "{said}");
+    let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
+    assert_eq!(calls.lines().count(), 1, "{calls}");
+    assert!(calls.contains("node@22 npm@10"), "{calls}");
+    // One that never arrives is a failed build.
+    program(&bin.join("timeout"), "exit 124");
+    assert_eq!(call("22").0, Some(1));
+    // What is there is not brought.
+    assert_eq!(call("20").0, Some(0));
 }
