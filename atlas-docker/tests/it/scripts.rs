@@ -69,6 +69,46 @@ fn a_package_is_told_from_a_dependency_of_its_name() {
     assert!(!output.status.success());
 }
 
+/// PHPUnit as Composer installs it loads the project's classes, and configurations without a bootstrap file count on it.
+#[test]
+fn debian_s_phpunit_knows_the_project_s_classes() {
+    const IMAGE: &str = "php:8.2-cli-bookworm";
+    if std::env::var("ATLAS_TEST_DOCKER").as_deref() != Ok("1") {
+        println!("skipped: ATLAS_TEST_DOCKER is not 1");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = |path: &str| folder.path().join(path);
+    write(
+        &at("repo/vendor/bin/phpunit"),
+        include_str!("../../src/languages/php/substitutes.phpunit.php"),
+    );
+    write(
+        &at("repo/vendor/autoload.php"),
+        "<?php spl_autoload_register(function ($name) { eval(\"class $name {}\"); });\n",
+    );
+    write(&at("substitutes/autoload"), "");
+    write(
+        &at("phpunit"),
+        "#!/usr/bin/php\n<?php new OfTheProject(); echo \"tests run\\n\";\n",
+    );
+    let mount = |from: &str, to: &str| format!("{}:{to}:ro", at(from).display());
+    let output = Command::new("docker")
+        .args(["run", "--rm", "--network=none"])
+        .args(["-v", &mount("repo", "/testbed")])
+        .args(["-v", &mount("substitutes", "/opt/atlas/substitutes")])
+        .args(["-v", &mount("phpunit", "/usr/bin/phpunit")])
+        .args([IMAGE, "php", "/testbed/vendor/bin/phpunit"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        said.contains("tests run"),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
 #[test]
 fn a_node_that_does_not_arrive_is_asked_for_again() {
     let folder = tempfile::tempdir().unwrap();
