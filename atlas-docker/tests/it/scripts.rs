@@ -151,3 +151,85 @@ fn a_node_that_does_not_arrive_is_asked_for_again() {
     // What is there is not brought.
     assert_eq!(call("20").0, Some(0));
 }
+
+#[test]
+fn an_own_release_is_measured_by_the_newest_tag_where_the_manifest_says_no_number() {
+    if Command::new("node").arg("--version").output().is_err() {
+        println!("skipped: no node on this machine");
+        return;
+    }
+    let inside = folder(&[
+        (
+            "package.json",
+            "{\"name\": \"@acme/own\", \"version\": \"0.0.0-released-elsewhere\", \"scripts\": {\"test\": \"mocha\"}, \
+             \"devDependencies\": {\"mocha\": \"^10\", \"acme-tool\": \"^1\"}}",
+        ),
+        ("test/a.test.js", "it('a', () => {})\n"),
+    ]);
+    let plan = plan(&repository(inside.path()), &AnalysisOptions::default());
+    let call = plan
+        .build
+        .iter()
+        .find(|command| command.contains("own-release.cjs"))
+        .expect("a step that keeps own releases out");
+    // A dependency has brought a release from after the base commit, and one from before it.
+    let copy = |folder: &str, version: &str| {
+        write(
+            &inside.path().join(folder).join("package.json"),
+            &format!("{{\"name\": \"@acme/own\", \"version\": \"{version}\"}}"),
+        );
+    };
+    let (late, early) = (
+        "node_modules/@acme/own",
+        "node_modules/x/node_modules/@acme/own",
+    );
+    copy(late, "4.10.1");
+    write(
+        &inside.path().join("node_modules/x/package.json"),
+        "{\"name\": \"x\"}",
+    );
+    copy(early, "4.2.0");
+    let env = tempfile::tempdir().unwrap();
+    lay_tools(&plan, env.path());
+    program(
+        &env.path().join("bin/npm"),
+        "[[ $1 == pack && ${!#} == @acme/own@4.9.1 ]] || exit 1\nmkdir package\n\
+         echo '{\"name\": \"@acme/own\", \"version\": \"4.9.1\"}' > package/package.json\n\
+         tar -czf own.tgz package\necho own.tgz",
+    );
+    let run = |script: &str| {
+        let output = Command::new("bash")
+            .args(["-ec", script])
+            .current_dir(inside.path())
+            .env("ATLAS_ENV", env.path())
+            .env(
+                "PATH",
+                format!(
+                    "{}:{}",
+                    env.path().join("bin").display(),
+                    std::env::var("PATH").unwrap()
+                ),
+            )
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    };
+    let version = |folder: &str| {
+        std::fs::read_to_string(inside.path().join(folder).join("package.json")).unwrap()
+    };
+    // Without a tag nothing is known.
+    run("git init -q .; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m base");
+    run(call);
+    assert!(version(late).contains("4.10.1"));
+    run(
+        "git tag v4.9.1; git tag v4.9.0; git tag 20241127.1; git checkout -q --detach; \
+         git -c user.name=a -c user.email=a@b commit -q --allow-empty -m later; git tag v4.10.0; git checkout -q v4.9.1",
+    );
+    run(call);
+    assert!(version(late).contains("4.9.1"), "{}", version(late));
+    assert!(version(early).contains("4.2.0"), "{}", version(early));
+}
