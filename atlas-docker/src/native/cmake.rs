@@ -390,7 +390,7 @@ fn libraries(facts: &Facts<'_>, calls: &[Call], project: &str, own: &str, recipe
         if let Some(packages) = known
             && seen.insert(packages)
         {
-            recipe.fallbacks.push(fallback(url, packages));
+            recipe.fallbacks.push(fallback(&url, packages));
         }
     }
     for url in submodules(facts.tree) {
@@ -428,17 +428,38 @@ fn submodules(tree: &Tree) -> Vec<String> {
 }
 
 /// The name and address of sources that a call fetches, where they are literal.
-fn fetched(call: &Call) -> Option<(&str, &str)> {
+fn fetched(call: &Call) -> Option<(&str, String)> {
     let fetches = matches!(
         call.name.as_str(),
         "fetchcontent_declare" | "externalproject_add" | "cpmaddpackage"
     );
-    let url = call.after("GIT_REPOSITORY").or_else(|| call.after("URL"))?;
+    let first = call.words.first().map_or("", String::as_str);
+    let given = call.after("GIT_REPOSITORY").or_else(|| call.after("URL"));
+    let (name, url) = match given {
+        Some(url) => (call.after("NAME").unwrap_or(first), url.to_owned()),
+        None if call.name == "cpmaddpackage" => hosted(call, first)?,
+        None => return None,
+    };
     let plain = url
         .chars()
         .all(|c| c.is_ascii_alphanumeric() || "-._~:/@+%".contains(c));
-    (fetches && url.starts_with("https://") && plain)
-        .then(|| (call.words.first().map_or("", String::as_str), url))
+    (fetches && url.starts_with("https://") && plain).then_some((name, url))
+}
+
+/// What CPM is told by a repository's name on a known host: as an option, or as `gh:owner/name@version`.
+fn hosted<'a>(call: &'a Call, first: &'a str) -> Option<(&'a str, String)> {
+    const HOSTS: [(&str, &str, &str); 3] = [
+        ("GITHUB_REPOSITORY", "gh", "github.com"),
+        ("GITLAB_REPOSITORY", "gl", "gitlab.com"),
+        ("BITBUCKET_REPOSITORY", "bb", "bitbucket.org"),
+    ];
+    let (host, repository) = HOSTS.iter().find_map(|(option, scheme, host)| {
+        let short = first.split_once(':').filter(|(name, _)| name == scheme);
+        let repository = call.after(option).or(short.map(|(_, rest)| rest))?;
+        Some((host, repository.split(['@', '#']).next()?))
+    })?;
+    let name = call.after("NAME").unwrap_or("");
+    Some((name, format!("https://{host}/{repository}")))
 }
 
 /// Debian's packages of a library, only where its own sources cannot be reached; `ctest.sh` reads
@@ -507,18 +528,11 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_submodule_that_is_a_known_library_has_a_package_in_its_place() {
+    /// The script that installs packages in place of what cannot be reached.
+    fn install_script(sources: &[(&str, &str)]) -> String {
         use crate::substitute::{Substitute, files};
         let folder = tempfile::tempdir().unwrap();
-        let modules = "[submodule \"a\"]\n\tpath = lib/doctest\n\turl = https://git.example/doctest/doctest.git\n\
-            [submodule \"b\"]\n\tpath = lib/json\n\turl = https://git.example/nlohmann/json\n";
-        let lists = "project(x CXX)\nenable_testing()\nadd_executable(t t.cpp)\nadd_test(NAME t COMMAND t)\n";
-        for (name, text) in [
-            (".gitmodules", modules),
-            ("CMakeLists.txt", lists),
-            ("t.cpp", "#include <doctest.h>\n"),
-        ] {
+        for (name, text) in sources {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
         let repository = atlas_core::Repository {
@@ -534,8 +548,20 @@ mod tests {
             language: "cpp".to_owned(),
             ..atlas_core::EnvironmentPlan::default()
         };
-        let made = files(&repository, &plan, Substitute::Debian).unwrap();
-        let install = &made["substitutes/install.sh"];
+        let mut made = files(&repository, &plan, Substitute::Debian).unwrap();
+        made.remove("substitutes/install.sh").unwrap_or_default()
+    }
+
+    #[test]
+    fn a_submodule_that_is_a_known_library_has_a_package_in_its_place() {
+        let modules = "[submodule \"a\"]\n\tpath = lib/doctest\n\turl = https://git.example/doctest/doctest.git\n\
+            [submodule \"b\"]\n\tpath = lib/json\n\turl = https://git.example/nlohmann/json\n";
+        let lists = "project(x CXX)\nenable_testing()\nadd_executable(t t.cpp)\nadd_test(NAME t COMMAND t)\n";
+        let install = install_script(&[
+            (".gitmodules", modules),
+            ("CMakeLists.txt", lists),
+            ("t.cpp", "#include <doctest.h>\n"),
+        ]);
         for part in [
             "ls-remote -q https://git.example/doctest/doctest.git",
             "install -y --no-install-recommends doctest-dev",
@@ -543,5 +569,25 @@ mod tests {
         ] {
             assert!(install.contains(part), "{install}");
         }
+    }
+
+    #[test]
+    fn what_cpm_fetches_by_a_name_on_a_host_has_a_package_in_its_place() {
+        let lists = "project(x CXX)\nenable_testing()\ninclude(cmake/CPM.cmake)\n\
+            CPMAddPackage(NAME GTest GITHUB_REPOSITORY google/googletest VERSION 1.15.2)\n\
+            CPMAddPackage(\"gh:fmtlib/fmt@10.1.0\")\nCPMAddPackage(NAME Eigen GITLAB_REPOSITORY libeigen/eigen)\n\
+            CPMAddPackage(NAME own SOURCE_DIR ${PROJECT_SOURCE_DIR}/own)\n\
+            add_executable(t t.cpp)\nadd_test(NAME t COMMAND t)\n";
+        let install = install_script(&[("CMakeLists.txt", lists), ("t.cpp", "int main() {}\n")]);
+        for part in [
+            "ls-remote -q https://github.com/google/googletest HEAD",
+            "install -y --no-install-recommends googletest libgmock-dev libgtest-dev",
+            "ls-remote -q https://github.com/fmtlib/fmt HEAD",
+            "install -y --no-install-recommends libfmt-dev",
+            "ls-remote -q https://gitlab.com/libeigen/eigen HEAD",
+        ] {
+            assert!(install.contains(part), "{part}\n{install}");
+        }
+        assert_eq!(install.matches("cannot be reached").count(), 3, "{install}");
     }
 }

@@ -20,6 +20,7 @@ mod pulls;
 mod pytest;
 mod rendering;
 mod samples;
+mod scripts;
 mod sealed;
 mod submodules;
 mod support;

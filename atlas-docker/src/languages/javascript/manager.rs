@@ -519,11 +519,13 @@ fn keep_own_releases_out(workspace: &Workspace, folder: &str, plan: &mut Environ
         .iter()
         .filter_map(|package| {
             let version = package.text("version")?;
-            // Numbers that releases get elsewhere say nothing.
             let said = version.starts_with(|c: char| c.is_ascii_digit())
                 && version.contains(|c: char| matches!(c, '1'..='9'));
             let name = package.name();
-            (said && !name.is_empty()).then_some([name, version])
+            // Numbers that releases get elsewhere (`0.0.0`) say nothing: the newest tag does, which all packages of
+            // a workspace share.
+            let version = if said { version } else { "tag" };
+            (!name.is_empty()).then_some([name, version])
         })
         .flatten()
         .collect();

@@ -1,7 +1,8 @@
 // Dependencies may bring releases of the project itself. One from after the base commit gives way to
-// the release whose number the base's manifest has; where that was never published, to nothing.
+// the release whose number the base's manifest has; where that was never published, to nothing. The number `tag` is
+// that of the newest tag which the base reaches; without such a tag nothing is known and nothing changed.
 //
-//   node own-release.cjs NAME VERSION [NAME VERSION]...
+//   node own-release.cjs NAME VERSION|tag [NAME VERSION|tag]...
 const fs = require("fs"), os = require("os"), path = require("path");
 const { execFileSync } = require("child_process");
 
@@ -29,6 +30,23 @@ const later = (one, other) => {
   }
   return false;
 };
+
+// Tags as the scan of the built environment reads them: `v1.2.3`, `name@1.2.3`; a day is no version.
+const newestTag = () => {
+  let text = "";
+  try {
+    text = execFileSync("git", ["tag", "--merged", "HEAD"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  } catch { /* no history */ }
+  return text.split("\n")
+    .flatMap((tag) => /(?:^|[^0-9a-z.])v?(\d{1,4}\.\d+(?:\.\d+)?(?:-[0-9A-Za-z.-]+)?)$/i.exec(tag)?.[1] ?? [])
+    .reduce((best, version) => (best === undefined || later(version, best) ? version : best), undefined);
+};
+for (const [name, version] of [...own]) {
+  if (version !== "tag") continue;
+  const tag = newestTag();
+  if (tag === undefined) own.delete(name);
+  else own.set(name, tag);
+}
 
 let replaced = false;
 const replace = (folder, name, found) => {

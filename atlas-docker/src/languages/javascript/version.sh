@@ -1,7 +1,11 @@
 # Brings another Node than the image's from npm. $1: Node's major version, $2: npm's.
 set -eo pipefail
 have="$(node -p 'process.versions.node.split(".")[0]')"
-if [ "$have" != "$1" ]; then
-  echo "atlas: Node $have is here, Node $1 comes from npm"
-  npm install --prefix "$ATLAS_ENV/tools" --no-package-lock --no-audit --no-fund "node@$1" "npm@$2"
-fi
+if [ "$have" = "$1" ]; then exit 0; fi
+echo "atlas: Node $have is here, Node $1 comes from npm"
+# npm waits without end for the rest of a download that stands still; a new connection mostly brings it in seconds.
+for try in 1 2 3; do
+  timeout -k 10 240 npm install --prefix "$ATLAS_ENV/tools" --no-package-lock --no-audit --no-fund "node@$1" "npm@$2" && exit 0
+  echo "atlas: Node $1 did not arrive, try $try of 3"
+done
+exit 1

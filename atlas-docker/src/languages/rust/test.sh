@@ -33,7 +33,8 @@ if [ -z "${ATLAS_TESTS:-}" ] && cargo test --no-run --offline "${flags[@]}" > "$
   exit
 fi
 
-# One line for each target that `cargo test` would run: package, option, name, names of tests, features.
+# One line for each target that `cargo test` would run: package, option, name, names of tests, features. A package is
+# told by its place: its name alone may be a dependency's too, as where tests compare with an earlier release.
 targets="$(cargo metadata --no-deps --offline --format-version 1 2> /dev/null | perl -MJSON::PP -e '
   my ($all, %only, %without, @features, @plain);
   while (defined(my $word = shift)) {
@@ -69,6 +70,8 @@ targets="$(cargo metadata --no-deps --offline --format-version 1 2> /dev/null | 
     my ($name, $id) = @$package{qw(name id)};
     next if $without{$name};
     my $home = $package->{manifest_path} =~ s{/[^/]*$}{}r;
+    utf8::encode(my $place = $home);
+    my $spec = "file://" . ($place =~ s{([^\w/.~-])}{sprintf "%%%02X", ord $1}ager) . "#$name:$package->{version}";
     my (%trees, %wanted, %stems);
     if (@places) {
       for my $target (@{$package->{targets}}) {
@@ -109,9 +112,9 @@ targets="$(cargo metadata --no-deps --offline --format-version 1 2> /dev/null | 
         $names->{""} ? "-" : join " ", sort keys %$names
       };
       my ($own, $doc) = (&$tests($target->{name} . $kind), &$tests("doc"));
-      print join("\t", $name, "--lib", "-", $own, $with), "\n" if $own && $lib && $target->{test};
-      print join("\t", $name, "--doc", "-", $doc, $with), "\n" if $doc && $lib && $target->{doctest};
-      print join("\t", $name, "--$kind", $target->{name}, $own, $with), "\n"
+      print join("\t", $spec, "--lib", "-", $own, $with), "\n" if $own && $lib && $target->{test};
+      print join("\t", $spec, "--doc", "-", $doc, $with), "\n" if $doc && $lib && $target->{doctest};
+      print join("\t", $spec, "--$kind", $target->{name}, $own, $with), "\n"
         if $own && $kind =~ /^(bin|test|example|bench)$/ && $target->{test};
     }
   }' -- "${flags[@]}" 2> /dev/null)"

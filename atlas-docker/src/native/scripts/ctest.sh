@@ -15,9 +15,9 @@ configure() {
 }
 # Each try with less of what others may not have.
 try() {
-  local place=(-DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=ALWAYS)
+  local place=(-DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=ALWAYS -DCPM_USE_LOCAL_PACKAGES=ON)
   if [ -d /usr/src/googletest ]; then
-    place+=(-DFETCHCONTENT_SOURCE_DIR_GOOGLETEST=/usr/src/googletest)
+    place+=(-DFETCHCONTENT_SOURCE_DIR_{GOOGLETEST,GTEST}=/usr/src/googletest)
     # Variables that projects have for its place.
     while IFS= read -r name; do place+=("-D$name=/usr/src/googletest"); done < <(
       grep -rhoE --include=CMakeLists.txt --include='*.cmake' --include='*.cmake.in' \
