@@ -3,6 +3,7 @@
 use atlas_core::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -60,7 +61,12 @@ fn sha256(path: &Path) -> Result<String, Error> {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing into a text cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 impl Mark {
@@ -83,7 +89,7 @@ impl Mark {
         serde_json::to_string(self).expect("names and numbers become JSON")
     }
 
-    /// Twelve digits that stand for the names and lengths of all files, for cursors.
+    /// Twelve digits that stand for the names and bytes of all files, for cursors.
     pub(super) fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         for known in &self.0 {

@@ -1,6 +1,7 @@
 //! How far a clone was read, and whether what was told still holds.
 
 use super::{CloneHost, Setting};
+use crate::hosts::issues::IssueTexts;
 use atlas_core::{CommitSha, Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -56,7 +57,7 @@ impl CloneHost {
     }
 
     fn issues_hash(&self) -> Result<Option<u64>, Error> {
-        self.issues.as_ref().map(|texts| texts.hash()).transpose()
+        self.issues.as_ref().map(IssueTexts::hash).transpose()
     }
 
     /// Whether nothing changed since: the branch, refs of pull requests and texts of issues are the same.

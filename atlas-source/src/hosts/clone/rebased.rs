@@ -163,7 +163,7 @@ impl Tips {
 
 /// Whether an older commit was rebased together with a newer one that names the same number.
 pub(super) fn is_one_rebase(newer: &Step, older: &Step) -> bool {
-    newer.committer == older.committer
+    newer.merged_by == older.merged_by
         && newer.committed.abs_diff(older.committed) <= ONE_MOMENT
         && older.parents.len() == 1
 }

@@ -20,7 +20,7 @@ pub(super) struct Step {
     pub(super) author: String,
     pub(super) email: String,
     /// The committer's address.
-    pub(super) committer: String,
+    pub(super) merged_by: String,
     pub(super) message: String,
 }
 
@@ -116,7 +116,7 @@ impl Walk {
             committed,
             author,
             email,
-            committer,
+            merged_by,
             message,
         ] = <[String; 7]>::try_from(fields).map_err(|_| unexpected("git log"))?;
         let number = |text: &str| text.parse().unwrap_or_default();
@@ -129,7 +129,7 @@ impl Walk {
             committed: number(&committed),
             author,
             email,
-            committer,
+            merged_by,
             message: message.trim_end().to_owned(),
         });
         Ok(())
