@@ -3,8 +3,10 @@
 //!
 //! ```text
 //! cargo bench -p atlas-benches --bench run_store
-//! ATLAS_BENCH_CANDIDATES=10000,1370000 cargo bench …
+//! ATLAS_BENCH_CANDIDATES=10000,1370480 cargo bench …
 //! ```
+//!
+//! Steps are done by a second process, the same program under `ATLAS_BENCH_RUN`, while this one asks for the status.
 //!
 //! Candidates are made here: a hundred of each repository, with an issue and a body of a kilobyte. Peak memory is that of the
 //! process until then.
@@ -18,6 +20,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// Names the folder in which the other process works.
+const RUN: &str = "ATLAS_BENCH_RUN";
 
 /// Passes everything at once.
 #[derive(Debug)]
@@ -73,68 +78,91 @@ fn peak() -> u64 {
     kib.unwrap_or_default() >> 10
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a count of candidates")]
-async fn measure(out: &mut impl Write, count: u64) -> Result<(), Box<dyn std::error::Error>> {
-    let place = tempfile::tempdir()?;
-    let file = place.path().join("candidates.jsonl");
-    candidates(&file, count)?;
-    let options = RunOptions {
-        folder: place.path().join("run"),
-        candidates: vec![file.clone()],
+/// Steps that the other process does.
+const STEPS: u32 = 1_000;
+
+fn options(place: &Path) -> RunOptions {
+    RunOptions {
+        folder: place.join("run"),
+        candidates: vec![place.join("candidates.jsonl")],
         min_free: 0,
         limit: Some(0),
         ..RunOptions::of(&RunConfig::default())
-    };
-    let cx = RunContext::new("bench");
+    }
+}
+
+/// A run to its limit, and how many seconds it took.
+async fn run(options: RunOptions) -> Result<f64, Error> {
     let stages: Vec<Arc<dyn Stage>> = vec![Arc::new(Pass("prepare")), Arc::new(Pass("make"))];
-    let run = |options: RunOptions| {
-        let (cx, stages) = (cx.clone(), stages.clone());
-        async move {
-            let since = Instant::now();
-            run_candidates(&cx, &options, &stages, Arc::new(QuietRun)).await?;
-            Ok::<f64, Error>(since.elapsed().as_secs_f64())
-        }
-    };
+    let since = Instant::now();
+    let cx = RunContext::new("bench");
+    run_candidates(&cx, &options, &stages, Arc::new(QuietRun)).await?;
+    Ok(since.elapsed().as_secs_f64())
+}
+
+/// What the other process does.
+async fn work(place: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let limit = Some(u64::from(STEPS / 2));
+    let options = options(place);
+    run(RunOptions { limit, ..options }).await?;
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a count of candidates")]
+async fn measure(out: &mut impl Write, count: u64) -> Result<(), Box<dyn std::error::Error>> {
+    let place = tempfile::tempdir()?;
+    let options = options(place.path());
+    let file = &options.candidates[0];
+    candidates(file, count)?;
     let read = run(options.clone()).await?;
     let unchanged = run(options.clone()).await?;
     // Another time on the file: each line is looked at again.
     std::fs::File::options()
         .append(true)
-        .open(&file)?
+        .open(file)?
         .set_modified(std::time::SystemTime::now())?;
     let again = run(options.clone()).await?;
-    let steps = 1_000;
-    let working = tokio::spawn(run(RunOptions {
-        limit: Some(steps / 2),
-        ..options.clone()
-    }));
+    let since = Instant::now();
+    let mut working = std::process::Command::new(std::env::current_exe()?)
+        .env(RUN, place.path())
+        .spawn()?;
     let mut looks = Vec::new();
-    while !working.is_finished() {
+    let done = loop {
         let since = Instant::now();
         run_status(&options.folder)?;
         looks.push(since.elapsed().as_secs_f64() * 1e3);
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        if let Some(done) = working.try_wait()? {
+            break done;
+        }
+    };
+    if !done.success() {
+        return Err("the other process failed".into());
     }
-    let took = working.await??;
+    let took = since.elapsed().as_secs_f64();
     looks.sort_by(f64::total_cmp);
     let store = std::fs::metadata(options.folder.join("run.sqlite"))?.len();
     writeln!(
         out,
         "{count:>9} {read:>8.1} {:>9.1} {unchanged:>10.2} {again:>9.1} {:>9.2} {:>10.2} {:>10.2} {:>8} {:>6}",
         read * 1e6 / count as f64,
-        took * 1e3 / steps as f64,
+        took * 1e3 / f64::from(STEPS),
         looks[looks.len() / 2],
         looks[looks.len() - 1],
         store >> 20,
         peak()
     )?;
+    out.flush()?;
     Ok(())
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let sizes = std::env::var("ATLAS_BENCH_CANDIDATES");
-    let sizes = sizes.as_deref().unwrap_or("10000,137048,1370000");
     let runtime = tokio::runtime::Runtime::new()?;
+    if let Some(place) = std::env::var_os(RUN) {
+        return runtime.block_on(work(Path::new(&place)));
+    }
+    let sizes = std::env::var("ATLAS_BENCH_CANDIDATES");
+    let sizes = sizes.as_deref().unwrap_or("10000,100000,137048,1370480");
     let mut out = std::io::stdout().lock();
     writeln!(
         out,

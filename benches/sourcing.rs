@@ -90,7 +90,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         out,
         "candidates     kept   seconds   a second   microseconds each   peak MiB"
     )?;
-    for count in [10_000, 137_048, 1_370_480] {
+    for count in [10_000, 100_000, 137_048, 1_370_480] {
         let sourced = folder.path().join("sourced.jsonl");
         write(&sourced, count)?;
         let started = Instant::now();

@@ -1,6 +1,6 @@
 //! Code hosts: APIs, archives and clones that list merged pull requests.
 
-use crate::{Error, RunContext, SourcedPullRequest};
+use crate::{Error, RepositoryFacts, RunContext, SourcedPullRequest};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -18,6 +18,34 @@ pub struct SourcedPage {
     pub next: Option<String>,
     /// How many requests this page took; 0 for what is on this machine.
     pub requests: u64,
+    /// How far the host has come, as [`CodeHost::changes`] takes it; on the first of several pages. Absent where the host cannot
+    /// tell what came later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
+    /// How many merged pull requests the host has, where it says so; on the first of several pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// What is known of the repository now: the same in all its pull requests, those of earlier pages too. Absent of a host
+    /// of several repositories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repository: Option<RepositoryFacts>,
+    /// Whether the host tells the newest first: what is new goes before what was told earlier. Otherwise it has its place by
+    /// `created_at` and number.
+    pub newest_first: bool,
+    /// Why what was told earlier no longer holds, and all must be read from the beginning: the repository was transferred, the
+    /// branch was forced. Only of [`CodeHost::changes`]; the page holds nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anew: Option<String>,
+}
+
+impl SourcedPage {
+    /// A page that only says that all must be read anew.
+    pub fn anew(why: impl Into<String>) -> Self {
+        Self {
+            anew: Some(why.into()),
+            ..Self::default()
+        }
+    }
 }
 
 /// A pull request of which no candidate can be made.
@@ -36,11 +64,13 @@ pub struct SkippedPullRequest {
 /// - Pages follow one another by their cursors; `None` begins. A cursor is text without line ends, means the same in another
 ///   process, and asks again for the very page that it asked for before, as long as the host has nothing new.
 /// - Every pull request comes once over all pages, and the pages end.
+/// - Changes since a mark hold every pull request that is new or differs since the first page that gave the mark, and the pages
+///   end. They may hold others, as they were told. A pull request that comes twice counts as it came last.
 /// - What the host does not tell is absent. Times are RFC 3339 in UTC.
 /// - One faulty pull request does not end a page: it is among [`SourcedPage::skipped`], with the reason.
 #[async_trait]
 pub trait CodeHost: fmt::Debug + Send + Sync {
-    /// What is asked, for reports: `https://api.github.com owner/name`. Two hosts of one name give the same pages.
+    /// What is asked, for reports: `https://api.github.com owner/name`. Two hosts of one name tell of the same place.
     fn name(&self) -> String;
 
     /// The page behind a cursor.
@@ -51,6 +81,22 @@ pub trait CodeHost: fmt::Debug + Send + Sync {
     /// # Cancellation
     /// Raising `cx.cancel` ends a wait for the host; nothing is kept of the page.
     async fn page(&self, cx: &RunContext, cursor: Option<&str>) -> Result<SourcedPage, Error>;
+
+    /// The page behind a cursor of what is new or changed since a mark ([`SourcedPage::mark`]), so that tomorrow's reading
+    /// costs what tomorrow brings.
+    ///
+    /// # Errors
+    /// As [`page`](Self::page); a mark that is none of this host's is
+    /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput).
+    ///
+    /// # Cancellation
+    /// As [`page`](Self::page).
+    async fn changes(
+        &self,
+        cx: &RunContext,
+        since: &str,
+        cursor: Option<&str>,
+    ) -> Result<SourcedPage, Error>;
 }
 
 macro_rules! forward_code_host {
@@ -67,6 +113,14 @@ macro_rules! forward_code_host {
                 cursor: Option<&str>,
             ) -> Result<SourcedPage, Error> {
                 (**self).page(cx, cursor).await
+            }
+            async fn changes(
+                &self,
+                cx: &RunContext,
+                since: &str,
+                cursor: Option<&str>,
+            ) -> Result<SourcedPage, Error> {
+                (**self).changes(cx, since, cursor).await
             }
         }
     )+};

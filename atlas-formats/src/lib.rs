@@ -21,8 +21,8 @@ mod record;
 
 pub use convert::{ConvertOptions, Field, Loss, LossKind, convert};
 pub use dataset::{
-    Dataset, PlainRow, ReadOptions, RowLists, map_plain_rows, map_rows, map_rows_and_lists,
-    read_dataset,
+    Dataset, ParquetColumns, ParquetRows, PlainRow, ReadOptions, RowLists, each_row,
+    map_plain_rows, map_rows, map_rows_and_lists, read_dataset,
 };
 pub use diff::{DatasetDiff, PatchDiff, RowDiff, TestsDiff, diff_datasets};
 pub use fault::{FaultKind, RowFault};

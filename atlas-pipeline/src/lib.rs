@@ -125,7 +125,7 @@ pub use significance::{
     leaderboard_statistics,
 };
 pub use sourcing::{
-    ArchiveSource, CloneSource, GithubSource, GitlabSource, HostProgress, SourceConfig,
+    ArchiveSource, CloneSource, GithubSource, GitlabSource, HostProgress, SourceConfig, SourceNews,
     SourceReport, filter_candidates, source_candidates, sourced_file,
 };
 pub use statuses::Statuses;

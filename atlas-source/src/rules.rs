@@ -281,7 +281,7 @@ pub(crate) struct PathVerdict {
 }
 
 /// Decides by paths, with what the repository holds as background.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Hash)]
 pub(crate) struct PathRules {
     folders: BTreeSet<&'static str>,
     /// Folders that hold a Python test file, at any depth below.

@@ -63,6 +63,85 @@ pub fn map_plain_rows<T: Send>(
     map_any_rows(path, options, lists, Some(&plain), &make)
 }
 
+/// Reads a dataset as [`read_dataset`](crate::read_dataset) does and gives its rows to `take`, one after the other in their order, with
+/// their text, and what is wrong with others.
+///
+/// A `.jsonl` file is read piece by piece, so it may be larger than the memory; other files are read whole first.
+///
+/// # Errors
+/// As [`read_dataset`](crate::read_dataset), and those of `take`.
+pub fn each_row(
+    path: &Path,
+    options: &ReadOptions,
+    mut take: impl FnMut(Result<Row, RowFault>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let dataset = match found(path, options)? {
+        Found::Tasks(dataset) => dataset,
+        Found::File(file) => match lines_of(&file)? {
+            Some(pieces) => return each_line(&file, pieces, &mut take),
+            None => read_file(&file)?,
+        },
+    };
+    dataset
+        .faults
+        .into_iter()
+        .map(Err)
+        .try_for_each(&mut take)?;
+    dataset.rows.into_iter().map(Ok).try_for_each(&mut take)
+}
+
+/// A file of lines, and its first piece with whether there may be more; nothing for another file.
+fn lines_of(path: &Path) -> Result<Option<(File, Vec<u8>, bool)>, Error> {
+    if !matches!(extension(path), Some("jsonl" | "ndjson")) {
+        return Ok(None);
+    }
+    let failed = |why| Error::io("read dataset", path, why);
+    let mut file = File::open(path).map_err(failed)?;
+    let mut piece = Vec::new();
+    let more = fill(&mut file, &mut piece).map_err(failed)?;
+    refuse_other_files("read dataset", path, &piece)?;
+    Ok((!begins_a_list(&piece)).then_some((file, piece, more)))
+}
+
+/// How many bytes of a piece are whole lines.
+fn whole_lines(piece: &[u8], more: bool) -> usize {
+    if more {
+        memchr::memrchr(b'\n', piece).map_or(0, |at| at + 1)
+    } else {
+        piece.len()
+    }
+}
+
+fn each_line(
+    path: &Path,
+    (mut file, mut piece, mut more): (File, Vec<u8>, bool),
+    take: &mut impl FnMut(Result<Row, RowFault>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut progress = Progress::default();
+    let mut seen = Seen::default();
+    while !piece.is_empty() {
+        let whole = whole_lines(&piece, more);
+        for line in progress.lines(&piece[..whole]) {
+            let place = place_of(path, line);
+            let mut faults = Vec::new();
+            let row = columns(line.body, None, &place, &mut faults).and_then(|columns| {
+                let text = || String::from_utf8_lossy(line.body).into_owned();
+                Row::read(columns, text, Some(place.clone()))
+                    .map_err(|why| Box::new(RowFault::of_row(&place, &why)))
+            });
+            if let Ok(row) = &row {
+                faults.extend(seen.add(row.id().clone(), place));
+            }
+            faults.into_iter().map(Err).try_for_each(&mut *take)?;
+            take(row.map_err(|fault| *fault))?;
+        }
+        piece.drain(..whole);
+        more = more
+            && fill(&mut file, &mut piece).map_err(|why| Error::io("read dataset", path, why))?;
+    }
+    Ok(())
+}
+
 /// What makes something of a plain row.
 type OfPlain<'a, T> = &'a (dyn Fn(&PlainRow<'_>) -> Option<T> + Send + Sync);
 
@@ -92,28 +171,16 @@ fn by_lines<T: Send>(
     plain: Option<OfPlain<'_, T>>,
     make: &(impl Fn(Row, RowLists) -> T + Send + Sync),
 ) -> Result<Option<Rows<T>>, Error> {
-    if !matches!(extension(path), Some("jsonl" | "ndjson")) {
-        return Ok(None);
-    }
     let failed = |why| Error::io("read dataset", path, why);
-    let mut file = File::open(path).map_err(failed)?;
-    let mut piece = Vec::new();
-    let mut more = fill(&mut file, &mut piece).map_err(failed)?;
-    refuse_other_files("read dataset", path, &piece)?;
-    if begins_a_list(&piece) {
+    let Some((mut file, mut piece, mut more)) = lines_of(path)? else {
         return Ok(None);
-    }
+    };
     let mut progress = Progress::default();
     let mut seen = Seen::default();
     let (mut all, mut faults) = (Vec::new(), Vec::new());
     let mut next = Vec::new();
     while !piece.is_empty() {
-        let last_end = memchr::memrchr(b'\n', &piece).map(|at| at + 1);
-        let whole = if more {
-            last_end.unwrap_or(0)
-        } else {
-            piece.len()
-        };
+        let whole = whole_lines(&piece, more);
         next.clear();
         next.extend_from_slice(&piece[whole..]);
         let lines = progress.lines(&piece[..whole]);

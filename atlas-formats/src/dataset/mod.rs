@@ -7,10 +7,17 @@ mod mapped;
 mod parquet;
 mod plain;
 mod types;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
+mod unwritten;
 
 pub use lists::RowLists;
-pub use mapped::{map_plain_rows, map_rows, map_rows_and_lists};
+pub use mapped::{each_row, map_plain_rows, map_rows, map_rows_and_lists};
+#[cfg(feature = "parquet")]
+pub use parquet::{ParquetColumns, ParquetRows};
 pub use plain::PlainRow;
+#[cfg(not(feature = "parquet"))]
+pub use unwritten::{ParquetColumns, ParquetRows};
 
 use crate::fault::{self, FaultKind, RowFault};
 use crate::files::write_whole;

@@ -21,3 +21,4 @@ mod reverse;
 mod roundtrip;
 mod rows;
 mod schema;
+mod streams;

@@ -162,6 +162,20 @@ fn text(report: &SourceReport) -> String {
             }
         }
     }
+    for (name, news) in &report.news {
+        let _ = match &news.anew {
+            Some(why) => writeln!(
+                text,
+                "{name}: read anew, as {why}: {} in the place of {}",
+                news.added, news.gone
+            ),
+            None => writeln!(
+                text,
+                "{name}: since the last reading {} new, {} changed, {} gone",
+                news.added, news.changed, news.gone
+            ),
+        };
+    }
     text.push_str(&funnel_text(&report.funnel));
     let _ = writeln!(
         text,

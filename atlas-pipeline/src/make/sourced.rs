@@ -112,7 +112,8 @@ pub(super) fn fill(row: &mut Instance, sourced: &SourcedPullRequest) {
     }
 }
 
-/// What the row's own column says of the source: where each field comes from, and who wrote the pull request.
+/// What the row's own column says of the source: where each field comes from, who wrote the pull request, and what is known of
+/// its repository.
 pub(super) fn about(sourced: &SourcedPullRequest) -> serde_json::Value {
     let mut about = json!({
         "source": sourced.source,
@@ -133,6 +134,10 @@ pub(super) fn about(sourced: &SourcedPullRequest) -> serde_json::Value {
         ("merged_at", json!(sourced.merged_at)),
         ("licence", json!(sourced.repository.licence)),
     ];
+    let topics = &sourced.repository.topics;
+    if !topics.is_empty() {
+        about["topics"] = json!(topics);
+    }
     for (name, value) in facts {
         if !value.is_null() {
             about[name] = value;

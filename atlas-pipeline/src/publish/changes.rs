@@ -1,22 +1,24 @@
 //! What changed since an older release.
 
 use super::release::{METADATA, Release};
+use super::rows::parsed;
+use crate::spool::Spool;
 use crate::store::{read_json, write_json};
 use crate::write_atomically;
 use atlas_core::{Error, ErrorKind};
-use atlas_formats::{Dataset, DatasetDiff, ReadOptions, Row, diff_datasets, read_dataset};
+use atlas_formats::{Dataset, ReadOptions, Row, diff_datasets, each_row};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// An older release.
+/// An older release: its rows lie in a file without a name.
 #[derive(Debug)]
 pub(super) struct Old {
     pub(super) version: Option<String>,
-    rows: Dataset,
-    /// Row -> its split; empty where it is no release of ours.
-    splits: BTreeMap<String, String>,
+    texts: Spool<String>,
+    /// Row -> its place, and its split where it is a release of ours.
+    places: BTreeMap<String, (usize, Option<String>)>,
 }
 
 impl Old {
@@ -28,37 +30,33 @@ impl Old {
         let release: Option<Release> = read_json(&folder.join(METADATA).join("release.json"));
         let mut old = Self {
             version: None,
-            rows: Dataset::new(Vec::new()),
-            splits: BTreeMap::new(),
-        };
-        let mut add = |path: &Path, split: Option<&str>| {
-            let set = read_dataset(path, &ReadOptions::default())?;
-            if let Some(fault) = set.faults.first() {
-                let what = fault.to_string();
-                return Err(Error::new(
-                    ErrorKind::InvalidInput,
-                    "read the older release:",
-                    what,
-                ));
-            }
-            for row in set.rows {
-                if let Some(split) = split {
-                    old.splits.insert(row.id().to_string(), split.to_owned());
-                }
-                old.rows.rows.push(row);
-            }
-            Ok(())
+            texts: Spool::new()?,
+            places: BTreeMap::new(),
         };
         match release {
             Some(release) => {
                 for (split, files) in &release.splits {
-                    add(&folder.join(&files.jsonl), Some(split))?;
+                    old.add(&folder.join(&files.jsonl), Some(split))?;
                 }
                 old.version = Some(release.version);
             }
-            None => add(folder, None)?,
+            None => old.add(folder, None)?,
         }
         Ok(old)
+    }
+
+    fn add(&mut self, path: &Path, split: Option<&String>) -> Result<(), Error> {
+        each_row(path, &ReadOptions::default(), |row| {
+            let row = row.map_err(|fault| {
+                let what = fault.to_string();
+                Error::new(ErrorKind::InvalidInput, "read the older release:", what)
+            })?;
+            let at = self.texts.push(&row.json().to_owned())?;
+            // Of rows with one name the first counts.
+            let id = row.id().to_string();
+            self.places.entry(id).or_insert((at, split.cloned()));
+            Ok(())
+        })
     }
 }
 
@@ -86,45 +84,54 @@ pub struct ReleaseChanges {
 }
 
 impl ReleaseChanges {
-    pub(super) fn since(old: &Old, rows: &[(String, Row)], version: &str) -> Self {
-        let new = Dataset::new(rows.iter().map(|(_, row)| row.clone()).collect());
-        let DatasetDiff {
-            only_in_first,
-            only_in_second,
-            changed,
-            same,
-        } = diff_datasets(&old.rows, &new);
-        let mut by_column: BTreeMap<String, usize> = BTreeMap::new();
-        for row in changed.values() {
-            let mut columns: Vec<&String> = row.added.iter().chain(&row.removed).collect();
-            columns.extend(
-                row.changed
-                    .iter()
-                    .chain(row.tests.keys())
-                    .chain(row.patches.keys()),
-            );
-            columns.sort_unstable();
-            columns.dedup();
-            for column in columns {
-                *by_column.entry(column.clone()).or_default() += 1;
-            }
-        }
-        let moved = rows.iter().filter_map(|(split, row)| {
-            let before = old.splits.get(row.id().as_str())?;
-            let at = (before.clone(), split.clone());
-            (before != split).then(|| (row.id().to_string(), at))
-        });
+    /// No change yet.
+    pub(super) fn since(old: &Old, version: &str) -> Self {
         Self {
             schema_version: 1,
             from: old.version.clone(),
             to: version.to_owned(),
-            added: only_in_second,
-            removed: only_in_first,
-            moved: moved.collect(),
-            by_column,
-            changed,
-            same,
+            added: Vec::new(),
+            removed: Vec::new(),
+            moved: BTreeMap::new(),
+            by_column: BTreeMap::new(),
+            changed: BTreeMap::new(),
+            same: 0,
         }
+    }
+
+    /// Compares a row of the new release, and takes it out of the old one.
+    pub(super) fn add(&mut self, old: &mut Old, split: &str, row: &Row) -> Result<(), Error> {
+        let id = row.id().to_string();
+        let Some((at, before)) = old.places.remove(&id) else {
+            self.added.push(id);
+            return Ok(());
+        };
+        if let Some(before) = before.filter(|before| before != split) {
+            self.moved.insert(id.clone(), (before, split.to_owned()));
+        }
+        let alone = |row: Row| Dataset::new(vec![row]);
+        let first = alone(parsed(&old.texts.get(at)?)?);
+        let mut diff = diff_datasets(&first, &alone(row.clone()));
+        let Some(changed) = diff.changed.remove(&id) else {
+            self.same += 1;
+            return Ok(());
+        };
+        let mut columns: Vec<&String> = changed.added.iter().chain(&changed.removed).collect();
+        columns.extend(&changed.changed);
+        columns.extend(changed.tests.keys().chain(changed.patches.keys()));
+        columns.sort_unstable();
+        columns.dedup();
+        for column in columns {
+            *self.by_column.entry(column.clone()).or_default() += 1;
+        }
+        self.changed.insert(id, changed);
+        Ok(())
+    }
+
+    /// What is left of the old release is gone.
+    pub(super) fn finish(&mut self, old: &Old) {
+        self.removed.extend(old.places.keys().cloned());
+        self.added.sort_unstable();
     }
 
     /// Whether nothing changed.

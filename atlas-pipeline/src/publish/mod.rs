@@ -9,6 +9,7 @@ mod licence;
 mod options;
 mod place;
 mod release;
+mod rows;
 mod spdx;
 mod splits;
 mod table;
@@ -24,17 +25,19 @@ use crate::engine::cache_folder;
 use crate::store::{read_json, write_json};
 use crate::write_atomically;
 use artefacts::MachinePaths;
-use atlas_core::{Error, ErrorKind, RunContext, Severity};
-use atlas_formats::{Dataset, LintCode, LintOptions, ReadOptions, Row, Schema, lint, read_dataset};
+use atlas_core::{Error, ErrorKind, RunContext};
+use atlas_formats::{ParquetColumns, ReadOptions, Row, each_row};
 use card::Figures;
 use changes::Old;
 use croissant::{About, DataFile};
+use decided::Decisions;
 use options::is_date;
-use place::Place;
+use place::{LineFile, Place};
 use release::{InstanceRecord, METADATA, Release};
+use rows::Rows;
 use serde_json::{Value, json};
+use spdx::Origins;
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use table::Table;
 
@@ -44,11 +47,15 @@ const NAME_OF_UNKNOWN: &str = "unknown";
 /// The folder of what stands beside rows.
 const INSTANCES: &str = "instances";
 
+/// Where rows come from, below [`METADATA`].
+const RECORDS: &str = "instances.jsonl";
+
 /// Publishes a dataset: its splits as JSON lines and Parquet, a dataset card, Croissant metadata, an SPDX document, checksums, and
 /// beside each row what builds its environment, with everything that proves it where that is asked for.
 ///
-/// The folder appears whole, in place of an older release, or not at all. The same dataset and options give the same bytes. Rows are
-/// held in memory; logs and environments are not.
+/// The folder appears whole, in place of an older release, or not at all. The same dataset and options give the same bytes. Memory
+/// holds one row, a thousand while a table is written, and of all what splits are made by; a dataset that is no file of lines is
+/// read whole first.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidInput`] for a dataset with a row that cannot be read or cannot be graded, with file and line, for options that
@@ -60,57 +67,57 @@ pub fn publish(cx: &RunContext, options: &PublishOptions) -> Result<PublishRepor
     options.check()?;
     let place = Place::take(&options.out)?;
     let dataset = dataset_file(&options.dataset);
+    let paths = MachinePaths::of(
+        dataset.parent().unwrap_or(Path::new(".")),
+        cache_folder().ok().as_deref(),
+    );
     cx.progress.phase("read the dataset");
-    let mut rows = usable_rows(&dataset)?;
-    let mut decided = decided::Decided::default();
-    if let Some(decisions) = &options.decisions {
-        (rows, decided) = decided::accepted(rows, decisions)?;
-    }
+    let mut decisions = Decisions::read(options.decisions.as_deref())?;
+    let rows = Rows::read(cx, &dataset, &options.splits, &paths, &mut decisions)?;
     let old = options.against.as_deref().map(Old::read).transpose()?;
-    let splits = splits::splits(&rows, &options.splits)?;
+    let splits = splits::splits(&rows.known, &rows.columns, &options.splits)?;
     let mut work = Work {
+        cx,
         options,
         folder: place.staging(),
-        paths: MachinePaths::of(
-            dataset.parent().unwrap_or(Path::new(".")),
-            cache_folder().ok().as_deref(),
-        ),
+        paths,
         dataset,
-        records: Vec::new(),
+        table: Table::default(),
+        origins: Origins::default(),
         figures: Figures::default(),
         expressions: BTreeMap::new(),
+        newest: None,
+        changes: old
+            .as_ref()
+            .map(|old| ReleaseChanges::since(old, &options.version)),
+        old,
         report: PublishReport {
             schema_version: 1,
             out: options.out.clone(),
             name: options.name.clone(),
             version: options.version.clone(),
-            rows: rows.len(),
+            rows: rows.known.len(),
             splits: BTreeMap::new(),
-            left_out: decided.left_out,
+            left_out: std::mem::take(&mut decisions.left_out),
             licences: BTreeMap::new(),
             with_environment: 0,
             files: 0,
             bytes: 0,
             changes: None,
             replaced: Vec::new(),
-            warnings: decided.warnings,
+            warnings: decisions.warnings(),
         },
     };
-    let mut kept: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
-    let mut published = Vec::with_capacity(kept.len());
     cx.progress.phase("copy what stands beside the rows");
+    let records = work.folder.join(METADATA).join(RECORDS);
+    let mut records = LineFile::create(records)?;
     for (split, places) in &splits {
-        for at in places {
-            cx.check("publish")?;
-            let Some(row) = kept[*at].take() else {
-                continue;
-            };
-            cx.progress.detail(row.id().as_str());
-            published.push((split.clone(), work.instance(split, row)?));
-        }
+        work.split(&rows, (split, places), &mut records)?;
     }
+    records.finish()?;
+    drop(rows);
     cx.progress.phase("write the release");
-    work.write(&published, old.as_ref())?;
+    work.write()?;
     cx.check("publish")?;
     place.finish()?;
     Ok(work.report)
@@ -126,57 +133,19 @@ fn dataset_file(given: &Path) -> PathBuf {
     }
 }
 
-/// The rows, all of which can be graded.
-fn usable_rows(path: &Path) -> Result<Vec<Row>, Error> {
-    let set = read_dataset(path, &ReadOptions::default())?;
-    let wrong = |what: String| Err(Error::new(ErrorKind::InvalidInput, "publish:", what));
-    let more = |others: usize| match others {
-        0 => String::new(),
-        others => format!(" (and {others} more: `atlas lint` lists them)"),
-    };
-    if let Some(first) = set.faults.first() {
-        return wrong(format!("{first}{}", more(set.faults.len() - 1)));
-    }
-    if set.rows.is_empty() {
-        return wrong(format!("`{}`: there is no row in it", path.display()));
-    }
-    if let Some(row) = set
-        .rows
-        .iter()
-        .find(|row| Schema::detect(row).is_some_and(Schema::is_folder))
-    {
-        return wrong(format!(
-            "`{}` is a folder of files; write rows first: atlas convert {} rows.jsonl --to swebench5",
-            row.id(),
-            path.display()
-        ));
-    }
-    // An instance of the local engine has no image, and a plan in its place.
-    let findings = lint(
-        &set,
-        &LintOptions::default().without(LintCode::MissingImage),
-    );
-    let fatal: Vec<_> = findings
-        .iter()
-        .filter(|found| found.severity == Severity::Fatal)
-        .collect();
-    if let Some(first) = fatal.first() {
-        return wrong(format!(
-            "`{}`: {first}{}",
-            path.display(),
-            more(fatal.len() - 1)
-        ));
-    }
-    Ok(set.rows)
-}
-
 /// A release while it is made.
 struct Work<'a> {
+    cx: &'a RunContext,
     options: &'a PublishOptions,
     folder: &'a Path,
     dataset: PathBuf,
     paths: MachinePaths,
-    records: Vec<InstanceRecord>,
+    table: Table,
+    origins: Origins,
+    /// The day of the newest row.
+    newest: Option<String>,
+    old: Option<Old>,
+    changes: Option<ReleaseChanges>,
     figures: Figures,
     /// Licence as rows say it -> its SPDX expression.
     expressions: BTreeMap<String, String>,
@@ -184,22 +153,36 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Puts what belongs beside a row into the release; the row as it is published.
-    fn instance(&mut self, split: &str, mut row: Row) -> Result<Row, Error> {
-        let id = row.id().to_string();
-        if let Some(path) = self.paths.found_in(row.json().as_bytes()) {
-            let column = row
-                .columns()
-                .iter()
-                .find(|(_, value)| self.paths.found_in(value.to_string().as_bytes()).is_some());
-            let column = column.map_or("", |(name, _)| name.as_str());
-            let at = row.place().map(ToString::to_string).unwrap_or_default();
-            let what = format!(
-                "{at}: column `{column}` holds `{path}`, a folder of this machine; make the instance again, under bubblewrap or in \
-                 a container"
-            );
-            return Err(Error::new(ErrorKind::InvalidInput, "publish:", what));
+    /// Writes the rows of a split as JSON lines, and what belongs beside them.
+    fn split(
+        &mut self,
+        rows: &Rows,
+        (split, places): (&str, &[usize]),
+        records: &mut LineFile,
+    ) -> Result<(), Error> {
+        let named = SplitFiles {
+            rows: places.len(),
+            jsonl: format!("{split}.jsonl"),
+            parquet: format!("data/{split}-00000-of-00001.parquet"),
+        };
+        let mut lines = LineFile::create(self.folder.join(&named.jsonl))?;
+        for at in places {
+            self.cx.check("publish")?;
+            let row = rows.get(*at)?;
+            self.cx.progress.detail(row.id().as_str());
+            let (row, record) = self.instance(split, row)?;
+            lines.add(&row.line())?;
+            let record = serde_json::to_string(&record);
+            records.add(&record.map_err(|why| internal("write", RECORDS, why))?)?;
         }
+        lines.finish()?;
+        self.report.splits.insert(split.to_owned(), named);
+        Ok(())
+    }
+
+    /// Puts what belongs beside a row into the release; the row as it is published, and where it comes from.
+    fn instance(&mut self, split: &str, mut row: Row) -> Result<(Row, InstanceRecord), Error> {
+        let id = row.id().to_string();
         let licence = licence::licence_of(&row, self.options.licence.as_deref());
         if row.text("license") != Some(&licence.said) {
             row.set("license", licence.said.clone()).map_err(|why| {
@@ -237,40 +220,28 @@ impl Work<'_> {
             self.report.replaced.extend(taken.replaced.iter().map(name));
         }
         self.figures.add(&row, &record);
-        self.records.push(record);
-        Ok(row)
+        self.origins.add(&record);
+        self.table.add(&row);
+        let day = row.text("created_at").and_then(|time| time.get(..10));
+        let day = day.filter(|day| is_date(day)).map(str::to_owned);
+        self.newest = self.newest.take().max(day);
+        if let (Some(changes), Some(old)) = (&mut self.changes, &mut self.old) {
+            changes.add(old, split, &row)?;
+        }
+        Ok((row, record))
     }
 
-    /// Everything but what stands beside rows.
-    fn write(&mut self, rows: &[(String, Row)], old: Option<&Old>) -> Result<(), Error> {
-        let table = Table::of(rows.iter().map(|(_, row)| row));
-        let mut by_split: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
-        for (split, row) in rows {
-            by_split.entry(split).or_default().push(row);
-        }
+    /// Everything but rows as lines and what stands beside them.
+    fn write(&mut self) -> Result<(), Error> {
         let mut files = Vec::new();
-        for (split, rows) in &by_split {
-            let named = SplitFiles {
-                rows: rows.len(),
-                jsonl: format!("{split}.jsonl"),
-                parquet: format!("data/{split}-00000-of-00001.parquet"),
-            };
-            self.rows(split, rows, &table, &named)?;
+        for (split, named) in &self.report.splits {
+            self.tabulate(split, named)?;
             for path in [&named.jsonl, &named.parquet] {
                 files.push(self.data_file(split, path)?);
             }
-            self.report.splits.insert((*split).to_owned(), named);
         }
-        let mut records = Vec::new();
-        for record in &self.records {
-            let line = serde_json::to_vec(record);
-            records.extend(line.map_err(|why| internal("write", "instances.jsonl", why))?);
-            records.push(b'\n');
-        }
-        let instances = format!("{METADATA}/instances.jsonl");
-        write_atomically(&self.folder.join(&instances), &records)?;
-        if let Some(old) = old {
-            let changes = ReleaseChanges::since(old, rows, &self.options.version);
+        if let (Some(mut changes), Some(old)) = (self.changes.take(), &self.old) {
+            changes.finish(old);
             if old.version.as_ref() == Some(&self.options.version) && !changes.is_empty() {
                 let what = format!(
                     "`{}` is the older release's version too, and rows changed; give another --version",
@@ -281,7 +252,7 @@ impl Work<'_> {
             changes.write(self.folder)?;
             self.report.changes = Some(changes);
         }
-        let release = self.release(rows, old);
+        let release = self.release();
         write_json(&self.folder.join(METADATA).join("release.json"), &release)?;
         let card = card::card(&release, &self.figures);
         write_atomically(&self.folder.join("README.md"), card.as_bytes())?;
@@ -295,10 +266,10 @@ impl Work<'_> {
         };
         write_json(
             &self.folder.join("croissant.json"),
-            &croissant::croissant(&about, &table, &files),
+            &croissant::croissant(&about, &self.table, &files),
         )?;
-        files.push(self.data_file("", &instances)?);
-        let document = spdx::document(&release, &self.records, &files, &self.expressions);
+        files.push(self.data_file("", &format!("{METADATA}/{RECORDS}"))?);
+        let document = spdx::document(&release, &self.origins, &files, &self.expressions);
         write_json(
             &self.folder.join(METADATA).join("provenance.spdx.json"),
             &document,
@@ -307,30 +278,29 @@ impl Work<'_> {
         self.sums()
     }
 
-    /// The rows of a split, both ways.
-    fn rows(
-        &self,
-        split: &str,
-        rows: &[&Row],
-        table: &Table,
-        named: &SplitFiles,
-    ) -> Result<(), Error> {
-        let path = self.folder.join(&named.jsonl);
-        let fail = |why| Error::io("write", &path, why);
-        let file = std::fs::File::create(&path).map_err(fail)?;
-        let mut file = std::io::BufWriter::new(file);
-        let mut cells = Vec::with_capacity(rows.len());
-        for row in rows {
-            writeln!(file, "{}", row.line()).map_err(fail)?;
-            let cell = Row::new(table.row(row));
-            cells.push(cell.map_err(|why| internal("write split", split, why))?);
-        }
-        file.flush().map_err(fail)?;
+    /// The rows of a split as a table. Their lines are read twice: once for the columns' types, once for the cells.
+    fn tabulate(&self, split: &str, named: &SplitFiles) -> Result<(), Error> {
+        let lines = self.folder.join(&named.jsonl);
+        let each = |take: &mut dyn FnMut(&Row) -> Result<(), Error>| {
+            each_row(&lines, &ReadOptions::default(), |row| {
+                self.cx.check("publish")?;
+                let row = row.map_err(|fault| {
+                    Error::new(ErrorKind::Internal, "read again", split.to_owned())
+                        .with_source(fault.to_string())
+                })?;
+                let cells = Row::new(self.table.row(&row));
+                take(&cells.map_err(|why| internal("write split", split, why))?)
+            })
+        };
         let parquet = self.folder.join(&named.parquet);
         if let Some(folder) = parquet.parent() {
             std::fs::create_dir_all(folder).map_err(|why| Error::io("make", folder, why))?;
         }
-        Dataset::new(cells).write(&parquet)
+        let mut columns = ParquetColumns::default();
+        each(&mut |row| columns.add(row))?;
+        let mut rows = columns.create(&parquet)?;
+        each(&mut |row| rows.add(row))?;
+        rows.finish()
     }
 
     fn data_file(&self, split: &str, path: &str) -> Result<DataFile, Error> {
@@ -344,12 +314,9 @@ impl Work<'_> {
         })
     }
 
-    fn release(&self, rows: &[(String, Row)], old: Option<&Old>) -> Release {
+    fn release(&self) -> Release {
         let newest = || {
-            let days = rows
-                .iter()
-                .filter_map(|(_, row)| row.text("created_at")?.get(..10));
-            let newest = days.filter(|day| is_date(day)).max();
+            let newest = self.newest.as_deref();
             newest.unwrap_or("1970-01-01").to_owned()
         };
         Release {
@@ -358,11 +325,11 @@ impl Work<'_> {
             version: self.options.version.clone(),
             date: self.options.date.clone().unwrap_or_else(newest),
             atlas_version: env!("CARGO_PKG_VERSION").to_owned(),
-            rows: rows.len(),
+            rows: self.report.rows,
             splits: self.report.splits.clone(),
             licences: self.report.licences.clone(),
             evidence: self.options.evidence,
-            against: old.map(|old| {
+            against: self.old.as_ref().map(|old| {
                 let version = old.version.clone();
                 version.unwrap_or_else(|| "another dataset".to_owned())
             }),

@@ -6,7 +6,7 @@ use atlas_core::{Error, ErrorKind};
 use rustix::fs::{FlockOperation, flock};
 use sha1::Digest as _;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Where a release is made, beside the folder that it will be.
@@ -85,6 +85,34 @@ impl Drop for Place {
     fn drop(&mut self) {
         // After a failure; what cannot be removed goes when the place is taken again.
         let _ = std::fs::remove_dir_all(&self.staging);
+    }
+}
+
+/// A file of lines while it is written.
+#[derive(Debug)]
+pub(super) struct LineFile {
+    path: PathBuf,
+    out: BufWriter<File>,
+}
+
+impl LineFile {
+    /// A new file, with the folders around it.
+    pub(super) fn create(path: PathBuf) -> Result<Self, Error> {
+        let fail = |why| Error::io("write", &path, why);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(fail)?;
+        }
+        let out = BufWriter::new(File::create(&path).map_err(fail)?);
+        Ok(Self { path, out })
+    }
+
+    pub(super) fn add(&mut self, line: &str) -> Result<(), Error> {
+        writeln!(self.out, "{line}").map_err(|why| Error::io("write", &self.path, why))
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), Error> {
+        let done = self.out.flush();
+        done.map_err(|why| Error::io("write", &self.path, why))
     }
 }
 

@@ -9,11 +9,58 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const NOTHING_SAID: &str = "NOASSERTION";
 
-/// What a package of the document is made of.
+/// What a repository's package is made of.
 #[derive(Debug, Default)]
-struct Repository<'a> {
-    licences: BTreeSet<&'a str>,
-    bases: BTreeSet<&'a str>,
+struct Repository {
+    licences: BTreeSet<String>,
+    bases: BTreeSet<String>,
+}
+
+/// What rows were made of and by, counted row by row.
+#[derive(Debug, Default)]
+pub(super) struct Origins {
+    makers: BTreeSet<String>,
+    models: BTreeSet<String>,
+    repositories: BTreeMap<String, Repository>,
+    /// Image -> its digest.
+    images: BTreeMap<String, String>,
+    /// How rows were made: setting, such as engine or isolation -> value -> rows.
+    settings: BTreeMap<&'static str, BTreeMap<String, usize>>,
+}
+
+impl Origins {
+    pub(super) fn add(&mut self, record: &InstanceRecord) {
+        self.makers.extend(record.atlas_version.clone());
+        self.models.extend(record.models.iter().cloned());
+        if !record.repo.is_empty() {
+            let known = self.repositories.entry(record.repo.clone()).or_default();
+            known.licences.insert(record.license.clone());
+            known.bases.insert(record.base_commit.clone());
+        }
+        let own = record.image.clone().zip(record.image_digest.clone());
+        let base = record
+            .base_image
+            .clone()
+            .zip(record.base_image_digest.clone());
+        self.images.extend(own.into_iter().chain(base));
+        let confirm = &record.settings["confirm"];
+        let said = [
+            ("engine", record.engine.clone()),
+            ("engine_version", record.engine_version.clone()),
+            ("isolation", record.isolation.clone()),
+            ("atlas_version", record.atlas_version.clone()),
+            ("confirm", (!confirm.is_null()).then(|| confirm.to_string())),
+            (
+                "models",
+                (!record.models.is_empty()).then(|| json!(record.models).to_string()),
+            ),
+        ];
+        for (name, value) in said {
+            let value = value.unwrap_or_else(|| "none".to_owned());
+            let counts = self.settings.entry(name).or_default();
+            *counts.entry(value).or_default() += 1;
+        }
+    }
 }
 
 /// `metadata/provenance.spdx.json`: the dataset, its files, the repositories and images that it was made of, the programs and models that made
@@ -22,7 +69,7 @@ struct Repository<'a> {
 /// `expressions` has the SPDX expression of each licence that is one.
 pub(super) fn document(
     release: &Release,
-    records: &[InstanceRecord],
+    origins: &Origins,
     files: &[DataFile],
     expressions: &BTreeMap<String, String>,
 ) -> Value {
@@ -49,52 +96,30 @@ pub(super) fn document(
         });
         packages.push(package);
     };
-    let makers: BTreeSet<&str> = records
-        .iter()
-        .filter_map(|record| record.atlas_version.as_deref())
-        .chain([release.atlas_version.as_str()])
-        .collect();
+    let mut makers: BTreeSet<&str> = origins.makers.iter().map(String::as_str).collect();
+    makers.insert(&release.atlas_version);
     for version in makers {
         let mut package = plain(&format!("Atlas-{version}"), "atlas", Some(version));
         package["primaryPackagePurpose"] = json!("APPLICATION");
         add(package, "BUILD_TOOL_OF", true);
     }
-    let models: BTreeSet<&str> = records
-        .iter()
-        .flat_map(|record| record.models.iter().map(String::as_str))
-        .collect();
-    for model in models {
+    for model in &origins.models {
         let mut package = plain(&format!("Model-{model}"), model, None);
         package["comment"] = json!(
             "a language model that had a part in rows; which rows is in metadata/instances.jsonl"
         );
         add(package, "BUILD_TOOL_OF", true);
     }
-    let mut repositories: BTreeMap<&str, Repository<'_>> = BTreeMap::new();
-    for record in records.iter().filter(|record| !record.repo.is_empty()) {
-        let known = repositories.entry(record.repo.as_str()).or_default();
-        known.licences.insert(&record.license);
-        known.bases.insert(&record.base_commit);
-    }
-    for (name, repository) in &repositories {
+    for (name, repository) in &origins.repositories {
         let mut package = plain(&format!("Repository-{name}"), name, None);
         package["licenseDeclared"] =
-            declared(repository.licences.iter().copied(), expressions).into();
+            declared(repository.licences.iter().map(String::as_str), expressions).into();
         package["primaryPackagePurpose"] = json!("SOURCE");
-        let bases: Vec<&str> = repository.bases.iter().copied().collect();
+        let bases: Vec<&str> = repository.bases.iter().map(String::as_str).collect();
         package["sourceInfo"] = json!(format!("base commits: {}", bases.join(", ")));
         add(package, "GENERATED_FROM", false);
     }
-    let mut images: BTreeMap<&str, &str> = BTreeMap::new();
-    for record in records {
-        let own = record.image.as_deref().zip(record.image_digest.as_deref());
-        let base = record
-            .base_image
-            .as_deref()
-            .zip(record.base_image_digest.as_deref());
-        images.extend(own.into_iter().chain(base));
-    }
-    for (image, digest) in &images {
+    for (image, digest) in &origins.images {
         let mut package = plain(&format!("Image-{image}"), image, Some(digest));
         package["primaryPackagePurpose"] = json!("CONTAINER");
         package["checksums"] = json!([{
@@ -143,36 +168,12 @@ pub(super) fn document(
             "annotationDate": created,
             "annotationType": "OTHER",
             "annotator": format!("Tool: atlas-{}", release.atlas_version),
-            "comment": settings(records).to_string(),
+            "comment": json!(origins.settings).to_string(),
         }],
         "packages": packages,
         "files": listed,
         "relationships": relations,
     })
-}
-
-/// How rows were made, counted: engine with its version, isolation, runs that confirm.
-fn settings(records: &[InstanceRecord]) -> Value {
-    let mut counts: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
-    for record in records {
-        let confirm = &record.settings["confirm"];
-        let said = [
-            ("engine", record.engine.clone()),
-            ("engine_version", record.engine_version.clone()),
-            ("isolation", record.isolation.clone()),
-            ("atlas_version", record.atlas_version.clone()),
-            ("confirm", (!confirm.is_null()).then(|| confirm.to_string())),
-            (
-                "models",
-                (!record.models.is_empty()).then(|| json!(record.models).to_string()),
-            ),
-        ];
-        for (name, value) in said {
-            let value = value.unwrap_or_else(|| "none".to_owned());
-            *counts.entry(name).or_default().entry(value).or_default() += 1;
-        }
-    }
-    json!(counts)
 }
 
 /// The code that SPDX 2.3 (section 7.9) asks for: a hash over the sorted hashes of the files.

@@ -1,7 +1,7 @@
 //! Which rows go into which split.
 
 use crate::near::hint;
-use atlas_core::{Error, ErrorKind};
+use atlas_core::{Error, ErrorKind, InstanceId};
 use atlas_formats::{ReadOptions, Row, read_dataset};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -71,12 +71,44 @@ fn name_of(value: &str) -> String {
     }
 }
 
-/// Split -> the places of its rows, in the dataset's order. Without rules all are in `test`.
+/// What splits are made by, of one row.
+#[derive(Clone, Debug)]
+pub(super) struct SplitRow {
+    id: InstanceId,
+    /// Those of the rules' columns that the row has, as text.
+    columns: Vec<(String, String)>,
+}
+
+impl SplitRow {
+    pub(super) fn of(row: &Row, rules: &[SplitRule]) -> Self {
+        let columns = rules.iter().filter_map(|rule| match rule {
+            SplitRule::By(column) => {
+                row.get(column)?;
+                let text = row.text(column).unwrap_or_default();
+                Some((column.clone(), text.to_owned()))
+            }
+            _ => None,
+        });
+        Self {
+            id: row.id().clone(),
+            columns: columns.collect(),
+        }
+    }
+
+    fn column(&self, name: &str) -> Option<&str> {
+        let found = self.columns.iter().find(|(known, _)| known == name);
+        found.map(|(_, text)| text.as_str())
+    }
+}
+
+/// Split -> the places of its rows, in the dataset's order. Without rules all are in `test`. `known` are columns, for the near
+/// spelling of one that no row has.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidInput`] for a row in no split or in two, and for a name in a file that is no row's, with file and line.
 pub(super) fn splits(
-    rows: &[Row],
+    rows: &[SplitRow],
+    known: &[String],
     rules: &[SplitRule],
 ) -> Result<BTreeMap<String, Vec<usize>>, Error> {
     let wrong = |what: String| Err(Error::new(ErrorKind::InvalidInput, "split:", what));
@@ -90,9 +122,8 @@ pub(super) fn splits(
                 }
             }
             SplitRule::By(column) => {
-                if !rows.iter().any(|row| row.get(column).is_some()) {
-                    let known = rows.first().map(|row| row.columns().keys());
-                    let known = known.into_iter().flatten().map(String::as_str);
+                if !rows.iter().any(|row| row.column(column).is_some()) {
+                    let known = known.iter().map(String::as_str);
                     return wrong(format!(
                         "no row has a column `{column}`{}",
                         hint(column, known)
@@ -100,7 +131,7 @@ pub(super) fn splits(
                 }
                 let mut values: BTreeMap<String, String> = BTreeMap::new();
                 for (row, split) in rows.iter().zip(&mut of_row) {
-                    let value = row.text(column).unwrap_or_default();
+                    let value = row.column(column).unwrap_or_default();
                     let name = name_of(value);
                     let first = values
                         .entry(name.clone())
@@ -117,12 +148,12 @@ pub(super) fn splits(
                 let places: HashMap<&str, usize> = rows
                     .iter()
                     .enumerate()
-                    .map(|(at, row)| (row.id().as_str(), at))
+                    .map(|(at, row)| (row.id.as_str(), at))
                     .collect();
                 for (id, line) in names(file)? {
                     let place = format!("`{}`, line {line}", file.display());
                     let Some(at) = places.get(id.as_str()) else {
-                        let known = rows.iter().map(|row| row.id().as_str());
+                        let known = rows.iter().map(|row| row.id.as_str());
                         return wrong(format!(
                             "{place}: the dataset has no `{id}`{}",
                             hint(&id, known)
@@ -143,7 +174,7 @@ pub(super) fn splits(
         let Some(split) = split.or_else(|| rest.clone()) else {
             return wrong(format!(
                 "`{}` is in no split; `--split NAME` takes all that no file names",
-                rows[at].id()
+                rows[at].id
             ));
         };
         found.entry(split).or_default().push(at);
@@ -188,6 +219,13 @@ mod tests {
 
     fn rules(texts: &[&str]) -> Vec<SplitRule> {
         texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    /// The splits of these rows.
+    fn splits(rows: &[Row], rules: &[SplitRule]) -> Result<BTreeMap<String, Vec<usize>>, Error> {
+        let known: Vec<SplitRow> = rows.iter().map(|row| SplitRow::of(row, rules)).collect();
+        let columns: Vec<String> = rows[0].columns().keys().cloned().collect();
+        super::splits(&known, &columns, rules)
     }
 
     #[test]

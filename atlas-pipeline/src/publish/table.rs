@@ -48,18 +48,15 @@ impl ColumnKind {
 pub(super) struct Table(Vec<(String, ColumnKind)>);
 
 impl Table {
-    pub(super) fn of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Self {
-        let mut columns: Vec<(String, ColumnKind)> = Vec::new();
-        for row in rows {
-            for (name, value) in row.columns() {
-                let kind = ColumnKind::of(value);
-                match columns.iter_mut().find(|(known, _)| known == name) {
-                    Some((_, known)) => *known = known.with(kind),
-                    None => columns.push((name.clone(), kind)),
-                }
+    /// Takes a row into account.
+    pub(super) fn add(&mut self, row: &Row) {
+        for (name, value) in row.columns() {
+            let kind = ColumnKind::of(value);
+            match self.0.iter_mut().find(|(known, _)| known == name) {
+                Some((_, known)) => *known = known.with(kind),
+                None => self.0.push((name.clone(), kind)),
             }
         }
-        Self(columns)
     }
 
     pub(super) fn columns(&self) -> impl Iterator<Item = (&str, ColumnKind)> {
@@ -95,7 +92,10 @@ mod tests {
         .iter()
         .map(|text| text.parse().unwrap())
         .collect();
-        let table = Table::of(&rows);
+        let mut table = Table::default();
+        for row in &rows {
+            table.add(row);
+        }
         assert_eq!(
             Value::from(table.row(&rows[0])),
             json!({"instance_id":"a","n":1.0,"l":["x"],"o":"{\"k\":1}","m":"1","e":null,"late":null})

@@ -1,15 +1,19 @@
 //! Stage 1: from what hosts tell to candidates (paper 001, section 3.1).
 
+mod changes;
 mod config;
 mod journal;
+mod merge;
 
 pub use config::{ArchiveSource, CloneSource, GithubSource, GitlabSource, SourceConfig};
 pub use journal::HostProgress;
+pub use merge::SourceNews;
 
 use crate::store::{write_json, write_stream};
-use atlas_core::{CodeHost, Error, ErrorKind, RunContext, SourcedPullRequest};
+use atlas_core::{CodeHost, Error, ErrorKind, RunContext, SourcedPage, SourcedPullRequest};
 use atlas_source::{FilterConfig, FilterFunnel, Filters};
-use journal::Journal;
+use changes::Changes;
+use journal::{Journal, Round};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -29,6 +33,9 @@ pub struct SourceReport {
     pub hosts: BTreeMap<String, HostProgress>,
     /// Requests of this run; those of earlier ones stand with the hosts.
     pub requests: u64,
+    /// What was found at hosts that were read before.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub news: BTreeMap<String, SourceNews>,
     /// What the filters did.
     pub funnel: FilterFunnel,
 }
@@ -41,8 +48,9 @@ pub fn sourced_file(out: &Path) -> PathBuf {
 /// Asks hosts for their merged pull requests, one host after the other, and writes those that pass the filters.
 ///
 /// `out` is written whole at the end, with one [`SourcedPullRequest`] a line in the order in which they were told of; beside it
-/// `<out>.funnel.json` tells what the filters did. All that was told stands in [`sourced_file`]: other filters ask nobody again, and
-/// a host that was read to its end is not asked again. Memory holds one page.
+/// `<out>.funnel.json` tells what the filters did. All that was told stands in [`sourced_file`]: other filters ask nobody again. A
+/// host that was read to its end is asked for what is new or changed since, and `sourced` is then as one reading of now would have
+/// it. Memory holds one page, and of later readings the numbers of what changed.
 ///
 /// # Errors
 /// A host refuses or cannot be reached; files that cannot be written; another process at work on the same file is waited for.
@@ -59,26 +67,28 @@ pub async fn source_candidates(
     if let Some(folder) = sourced.parent() {
         std::fs::create_dir_all(folder).map_err(|why| Error::io("make", folder, why))?;
     }
-    let mut journal = Journal::open(&sourced)?;
-    let mut progress = BTreeMap::new();
-    let mut requests = 0;
+    let mut reading = Reading {
+        cx,
+        journal: Journal::open(&sourced)?,
+        requests: 0,
+    };
+    let order: Vec<String> = hosts.iter().map(CodeHost::name).collect();
+    // Readings that only wait for their places, since a run was killed: these hosts are asked again today.
+    merge::merge(cx, &mut reading.journal, &order)?;
     for host in hosts {
-        let name = host.name();
-        cx.progress.phase(&format!("source {name}"));
-        let mut so_far = journal.progress(&name);
-        while !so_far.done {
-            cx.check("source pull requests")?;
-            let page = host.page(cx, so_far.cursor.as_deref()).await?;
-            requests += page.requests;
-            journal.add(&name, page)?;
-            so_far = journal.progress(&name);
-            cx.progress.detail(&format!(
-                "page {}, {} pull requests",
-                so_far.pages, so_far.told
-            ));
-        }
-        progress.insert(name, so_far);
+        reading.host(host).await?;
     }
+    let Reading {
+        mut journal,
+        requests,
+        ..
+    } = reading;
+    let news = merge::merge(cx, &mut journal, &order)?;
+    let progress = order.iter().map(|name| {
+        let progress = journal.host(name).progress;
+        (name.clone(), progress)
+    });
+    let progress = progress.collect();
     cx.progress.phase("filter");
     let (context, from, rules, to) = (cx.clone(), sourced.clone(), filters.clone(), out.to_owned());
     let work = move || filter_candidates(&context, &from, &rules, &to);
@@ -91,8 +101,108 @@ pub async fn source_candidates(
         sourced,
         hosts: progress,
         requests,
+        news,
         funnel,
     })
+}
+
+/// Hosts while they are read.
+struct Reading<'a> {
+    cx: &'a RunContext,
+    journal: Journal,
+    requests: u64,
+}
+
+impl Reading<'_> {
+    /// Reads a host to its end, or what changed since.
+    async fn host(&mut self, host: &dyn CodeHost) -> Result<(), Error> {
+        let name = host.name();
+        self.cx.progress.phase(&format!("source {name}"));
+        let before = self.journal.host(&name);
+        if before.progress.done || before.round.is_some() {
+            return self.later(host, &name).await;
+        }
+        // What changed while nobody read on is asked for at once.
+        let is_resumed = before.progress.pages > 0;
+        let mut cursor = before.progress.cursor;
+        loop {
+            let page = self.page(host.page(self.cx, cursor.as_deref())).await?;
+            if let Some(why) = page.anew.clone() {
+                self.journal.begin_anew(&name, why, page.requests)?;
+                return self.later(host, &name).await;
+            }
+            self.journal.add(&name, page)?;
+            let so_far = self.journal.host(&name).progress;
+            self.tell(so_far.pages, so_far.told);
+            if so_far.done {
+                break;
+            }
+            cursor = so_far.cursor;
+        }
+        if is_resumed {
+            self.later(host, &name).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads what changed since a host was read; all of it, where that no longer says enough.
+    async fn later(&mut self, host: &dyn CodeHost, name: &str) -> Result<(), Error> {
+        loop {
+            let state = self.journal.host(name);
+            let round = state.round.clone().unwrap_or_default();
+            if round.done {
+                match gone(&self.journal, name, &round)? {
+                    Some(why) => self.journal.begin_anew(name, why, 0)?,
+                    None => return Ok(()),
+                }
+                continue;
+            }
+            let cursor = round.cursor.as_deref();
+            let page = if round.anew.is_some() {
+                self.page(host.page(self.cx, cursor)).await?
+            } else if let Some(since) = &state.progress.mark {
+                self.page(host.changes(self.cx, since, cursor)).await?
+            } else {
+                // It cannot tell what came later.
+                return Ok(());
+            };
+            match page.anew.clone() {
+                Some(why) => {
+                    tracing::info!(host = name, why, "all is read anew");
+                    self.journal.begin_anew(name, why, page.requests)?;
+                }
+                None => self.journal.add_change(name, page)?,
+            }
+            let so_far = self.journal.host(name);
+            let told = so_far.round.map_or(0, |round| round.told);
+            self.tell(so_far.progress.pages, told);
+        }
+    }
+
+    async fn page(
+        &mut self,
+        asked: impl Future<Output = Result<SourcedPage, Error>>,
+    ) -> Result<SourcedPage, Error> {
+        self.cx.check("source pull requests")?;
+        let page = asked.await?;
+        self.requests += page.requests;
+        Ok(page)
+    }
+
+    fn tell(&self, pages: u64, told: u64) {
+        let detail = format!("page {pages}, {told} pull requests");
+        self.cx.progress.detail(&detail);
+    }
+}
+
+/// Why all must be read again after a round of changes: the host has fewer pull requests than are told of.
+fn gone(journal: &Journal, name: &str, round: &Round) -> Result<Option<String>, Error> {
+    let (Some(total), None) = (round.total, &round.anew) else {
+        return Ok(None);
+    };
+    let state = journal.host(name);
+    let known = Changes::of(&journal.path, &state, round)?.known(&state, round);
+    Ok((known > total).then(|| format!("it has {} fewer than were told of", known - total)))
 }
 
 /// Writes those of a file's sourced pull requests that pass the filters, byte for byte, and `<out>.funnel.json`.

@@ -37,6 +37,7 @@ mod judging_batch;
 mod judging_faults;
 mod judging_paid;
 mod kill;
+mod living;
 mod logs;
 mod make;
 mod mcp;

@@ -415,6 +415,7 @@ fn a_sourced_pull_request_gives_its_issues_to_the_row() {
             ],
             "evidence": [{"source": "body", "line": 1, "text": "Fixes #5"}],
         }, {"repo": "other/lib", "number": 9, "evidence": []}],
+        "repository": {"topics": ["cli", "numbers"]},
         "provenance": {"title": "graphql pullRequest.title"},
     });
     std::fs::write(place.path("candidates.jsonl"), format!("\n{candidate}\n")).unwrap();
@@ -450,6 +451,8 @@ fn a_sourced_pull_request_gives_its_issues_to_the_row() {
     let sourced = &row["atlas"]["sourced"];
     assert_eq!(sourced["provenance"]["title"], "graphql pullRequest.title");
     assert_eq!(sourced["links"][0]["evidence"][0]["text"], "Fixes #5");
+    // The domain's rules read them there.
+    assert_eq!(sourced["topics"], serde_json::json!(["cli", "numbers"]));
     for (place_of, word) in [
         ("candidates.jsonl:1", "line 1"),
         ("absent.jsonl", "absent.jsonl"),

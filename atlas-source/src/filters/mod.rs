@@ -1,12 +1,18 @@
 //! Which pull requests become candidates (paper 001, section 3.1; paper 002, appendix A).
 
 mod bounds;
+mod check;
 mod config;
+mod names;
+mod presets;
 mod rules;
 mod seen;
+mod written;
 
 pub use bounds::{Bounds, Moment, Window};
-pub use config::{Endings, FilterConfig, FilterName, FilterPreset, NearDuplicates, UnknownFacts};
+pub use config::{Endings, FilterConfig, NearDuplicates, UnknownFacts};
+pub use names::FilterName;
+pub use presets::FilterPreset;
 
 use atlas_core::SourcedPullRequest;
 use rules::Ruling;

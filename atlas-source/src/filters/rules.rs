@@ -1,7 +1,8 @@
 //! What each filter says of one pull request.
 
 use super::bounds::{Bounds, Window};
-use super::config::{Endings, FilterConfig, FilterName};
+use super::config::{Endings, FilterConfig};
+use super::names::FilterName;
 use atlas_core::{AuthorClass, ChangeShape, SourcedPullRequest};
 use regex::Regex;
 use std::collections::BTreeSet;

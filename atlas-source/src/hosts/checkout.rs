@@ -24,6 +24,18 @@ impl Checkout {
         }
     }
 
+    async fn setting(&self, cx: &RunContext) -> Result<&(PathRules, RepositoryFacts), Error> {
+        self.setting
+            .get_or_try_init(async || {
+                cx.progress.phase("count lines of code");
+                let head = self.repo.resolve("HEAD").await?;
+                let files = self.repo.list_files(&head).await?;
+                let rules = PathRules::new(files.iter().map(|file| file.path.as_str()));
+                Ok::<_, Error>((rules, repository_facts(&self.repo, &head).await?))
+            })
+            .await
+    }
+
     /// The commit so many first parents before another, if the clone has it.
     pub(super) async fn before(&self, commit: &CommitSha, steps: u64) -> Option<CommitSha> {
         self.repo.resolve(&format!("{commit}~{steps}")).await.ok()
@@ -35,16 +47,7 @@ impl Checkout {
         cx: &RunContext,
         pull_requests: &mut [SourcedPullRequest],
     ) -> Result<(), Error> {
-        let (rules, facts) = self
-            .setting
-            .get_or_try_init(async || {
-                cx.progress.phase("count lines of code");
-                let head = self.repo.resolve("HEAD").await?;
-                let files = self.repo.list_files(&head).await?;
-                let rules = PathRules::new(files.iter().map(|file| file.path.as_str()));
-                Ok::<_, Error>((rules, repository_facts(&self.repo, &head).await?))
-            })
-            .await?;
+        let (rules, facts) = self.setting(cx).await?;
         let ends: Vec<(CommitSha, CommitSha)> = pull_requests
             .iter()
             .map(|told| (told.base.clone(), told.head.clone()))
@@ -62,18 +65,33 @@ impl Checkout {
                 ),
             };
             told.provenance.insert("change".to_owned(), from);
-            let own = &mut told.repository;
-            own.lines_of_code = facts.lines_of_code;
-            own.test_frameworks.clone_from(&facts.test_frameworks);
-            own.language = own.language.take().or_else(|| facts.language.clone());
-            let unsaid = own
-                .licence
-                .as_deref()
-                .is_none_or(|licence| licence == "NOASSERTION");
-            if unsaid && facts.licence.is_some() {
-                own.licence.clone_from(&facts.licence);
-            }
+            complete(&mut told.repository, facts);
         }
         Ok(())
+    }
+
+    /// Puts what the files tell into what a host knows of the repository.
+    pub(super) async fn fill_facts(
+        &self,
+        cx: &RunContext,
+        own: &mut RepositoryFacts,
+    ) -> Result<(), Error> {
+        let (_, facts) = self.setting(cx).await?;
+        complete(own, facts);
+        Ok(())
+    }
+}
+
+/// Facts of a host with those of files.
+fn complete(own: &mut RepositoryFacts, facts: &RepositoryFacts) {
+    own.lines_of_code = facts.lines_of_code;
+    own.test_frameworks.clone_from(&facts.test_frameworks);
+    own.language = own.language.take().or_else(|| facts.language.clone());
+    let unsaid = own
+        .licence
+        .as_deref()
+        .is_none_or(|licence| licence == "NOASSERTION");
+    if unsaid && facts.licence.is_some() {
+        own.licence.clone_from(&facts.licence);
     }
 }

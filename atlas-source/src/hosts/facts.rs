@@ -1,13 +1,12 @@
 //! What a commit's files tell of a repository: lines of code, test frameworks, licence.
 
+use super::lines::Language;
 use crate::repository::GitRepo;
 use crate::scratch::unexpected;
 use atlas_core::{CommitSha, Error, ErrorKind, RepositoryFacts};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::process::Stdio;
 use std::sync::LazyLock;
-use tokei::{Config, LanguageType};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
 /// A file larger than this is generated or data, and is not counted.
@@ -119,31 +118,6 @@ const FRAMEWORKS: &[(&str, &[(&str, &str)])] = &[
     ("*.bats", &[("", "bats")]),
 ];
 
-/// Languages of tokei that are no code: text, data, configuration.
-fn is_code(language: LanguageType) -> bool {
-    use LanguageType as L;
-    !language.is_literate()
-        && !matches!(
-            language,
-            L::Json
-                | L::Jsonnet
-                | L::Yaml
-                | L::Toml
-                | L::Xml
-                | L::Svg
-                | L::Html
-                | L::Css
-                | L::Ini
-                | L::Text
-                | L::ReStructuredText
-                | L::AsciiDoc
-                | L::Org
-                | L::Tex
-                | L::MsBuild
-                | L::Dockerfile
-        )
-}
-
 /// Whether a file at the root has a licence's name.
 fn is_licence(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
@@ -154,7 +128,7 @@ fn is_licence(path: &str) -> bool {
 /// Reads the facts of a commit. Stars, topics and the like are none of it.
 ///
 /// Lines of code are counted by tokei, without blank lines and comments, in files of programming languages of up to 2 MiB; the language is
-/// the one with most of them. Files below folders of other people's code (`vendor`, `node_modules`, `third_party`) are not counted.
+/// the one with most of them; both are unknown without the feature `count-lines`. Files below folders of other people's code (`vendor`, `node_modules`, `third_party`) are not counted.
 /// Frameworks are known by words in manifests. The licence is that of the text in `LICENSE` or `COPYING` at the root, by likeness to
 /// the texts of SPDX; several files give `A OR B`.
 ///
@@ -196,7 +170,7 @@ pub async fn repository_facts(
 #[derive(Debug)]
 struct Wanted {
     oid: String,
-    language: Option<LanguageType>,
+    language: Option<Language>,
     words: &'static [(&'static str, &'static str)],
     is_licence: bool,
 }
@@ -216,8 +190,7 @@ impl Wanted {
         if foreign {
             return None;
         }
-        let language = LanguageType::from_path(Path::new(path), &Config::default());
-        let language = language.filter(|language| is_code(*language));
+        let language = Language::of(path);
         let name = path.rsplit('/').next().unwrap_or(path);
         let fits = |pattern: &str| match pattern.strip_prefix('*') {
             Some(end) => name.ends_with(end),
@@ -245,10 +218,7 @@ struct Found {
 impl Found {
     fn take(&mut self, file: &Wanted, content: &[u8]) {
         if let Some(language) = file.language {
-            let stats = language
-                .parse_from_slice(content, &Config::default())
-                .summarise();
-            *self.lines.entry(language.name()).or_default() += stats.code as u64;
+            *self.lines.entry(language.name()).or_default() += language.lines(content);
         }
         let text = String::from_utf8_lossy(content);
         let named = file.words.iter().filter(|(word, _)| text.contains(word));
@@ -267,7 +237,7 @@ impl Found {
         RepositoryFacts {
             licence: (!licence.is_empty()).then_some(licence),
             language: language.map(|(name, _)| (*name).to_owned()),
-            lines_of_code: Some(self.lines.values().sum()),
+            lines_of_code: cfg!(feature = "count-lines").then(|| self.lines.values().sum()),
             test_frameworks: self.frameworks.into_iter().map(str::to_owned).collect(),
             pushed_at: super::time::normal(pushed_at),
             ..RepositoryFacts::default()

@@ -83,6 +83,19 @@ pub(super) struct Answer {
     pub(super) value: Value,
     /// The address of the next page, where the host names one.
     pub(super) next: Option<Url>,
+    /// How many items the whole list has, where the host says it.
+    pub(super) total: Option<u64>,
+    /// The tag under which the host knows the answer.
+    pub(super) tag: Option<String>,
+}
+
+/// An answer that may be one that is known.
+#[derive(Clone, Debug)]
+pub(super) enum Looked {
+    New(Answer),
+    /// It is the one with the tag.
+    Same,
+    Absent,
 }
 
 /// What came of one request.
@@ -181,6 +194,33 @@ impl Api {
             .ask(cx, Method::GET, url, None, header, self.options.attempts)
             .await;
         result.map_err(|(why, _)| why)
+    }
+
+    /// Asks for a page that was read under a tag, in another process perhaps.
+    pub(super) async fn look(
+        &self,
+        cx: &RunContext,
+        url: Url,
+        header: TokenHeader,
+        tag: Option<&str>,
+    ) -> Result<Looked, Error> {
+        if let Some(tag) = tag {
+            let known = Answer {
+                value: Value::Null,
+                next: None,
+                total: None,
+                tag: Some(tag.to_owned()),
+            };
+            self.keep(&url, &known);
+        }
+        let answer = self.get(cx, url.clone(), header).await?;
+        // No list is null: that is what was kept for the tag.
+        self.lock().retain(|kept| !kept.answer.value.is_null());
+        Ok(match answer {
+            None => Looked::Absent,
+            Some(answer) if answer.value.is_null() => Looked::Same,
+            Some(answer) => Looked::New(answer),
+        })
     }
 
     /// Sends a question; the error says whether the server gave up on it, as too large ones make it.
@@ -340,11 +380,14 @@ impl Api {
         match status {
             StatusCode::OK => match serde_json::from_str(text) {
                 Ok(value) => {
+                    let header = |name: &str| headers.get(name).and_then(|text| text.to_str().ok());
                     let answer = Answer {
                         value,
                         next: next_page(headers, url),
+                        total: header("x-total").and_then(|total| total.parse().ok()),
+                        tag: header(ETAG.as_str()).map(str::to_owned),
                     };
-                    self.keep(url, headers, &answer);
+                    self.keep(url, &answer);
                     Outcome::Good(answer)
                 }
                 Err(why) => Outcome::Broken(format!(
@@ -407,8 +450,8 @@ impl Api {
         )
     }
 
-    fn keep(&self, url: &Url, headers: &HeaderMap, answer: &Answer) {
-        let Some(tag) = headers.get(ETAG).and_then(|tag| tag.to_str().ok()) else {
+    fn keep(&self, url: &Url, answer: &Answer) {
+        let Some(tag) = &answer.tag else {
             return;
         };
         let mut all = self.lock();
@@ -418,7 +461,7 @@ impl Api {
         }
         all.push_back(Kept {
             url: url.clone(),
-            tag: tag.to_owned(),
+            tag: tag.clone(),
             answer: answer.clone(),
         });
     }

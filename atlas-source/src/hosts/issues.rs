@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -77,6 +78,22 @@ impl Address {
 }
 
 impl IssueTexts {
+    /// A hash of the file's bytes, within one build.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn hash(&self) -> Result<u64, Error> {
+        let fail = |why| Error::io("read issues", &self.path, why);
+        let mut file = File::open(&self.path).map_err(fail)?;
+        let (mut hasher, mut piece) = (DefaultHasher::new(), vec![0; 1 << 16]);
+        loop {
+            match file.read(&mut piece).map_err(fail)? {
+                0 => return Ok(hasher.finish()),
+                read => hasher.write(&piece[..read]),
+            }
+        }
+    }
+
     /// Looks through a file once, for lines of `repo` where they say nothing else.
     ///
     /// # Errors

@@ -16,5 +16,8 @@ pub(crate) mod http;
 pub(crate) mod issues;
 #[cfg(feature = "http")]
 mod limits;
+mod lines;
+#[cfg(feature = "http")]
+mod mark;
 pub(crate) mod people;
 pub(crate) mod time;

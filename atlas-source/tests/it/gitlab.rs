@@ -84,6 +84,7 @@ async fn merge_requests_come_page_by_page_with_the_issues_that_they_close() {
         }
         Mock::given(path(format!("{PROJECT}/merge_requests")))
             .and(query_param("state", "merged"))
+            .and(query_param("sort", "asc"))
             .and(query_param("page", page))
             .respond_with(template)
             .expect(2)
@@ -160,8 +161,8 @@ async fn squashed_fast_forwarded_and_lost_ones_are_told_apart() {
     let skipped: Vec<_> = page.skipped.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(skipped, ["group/sub/project!3", "group/sub/project!4"]);
     assert!(page.skipped[0].reason.contains("merged commit 8888"));
-    // The project, the list, and of each of the first two six, of the third two, of the fourth one.
-    assert_eq!(page.requests, 2 + 6 + 5 + 2 + 1);
+    // The project, the list by both orders, and of each of the first two six, of the third two, of the fourth one.
+    assert_eq!(page.requests, 3 + 6 + 5 + 2 + 1);
 }
 
 #[tokio::test]
@@ -202,7 +203,7 @@ async fn a_project_that_moved_is_followed_and_limits_are_waited_out() {
         .unwrap();
     assert_eq!(
         (page.pull_requests.len(), page.requests, page.next),
-        (0, 5, None)
+        (0, 6, None)
     );
 }
 
@@ -215,7 +216,7 @@ async fn what_is_unchanged_is_not_sent_again() {
         .and(header("if-none-match", "\"v1\""))
         .respond_with(ResponseTemplate::new(304))
         .with_priority(1)
-        .expect(1)
+        .expect(2)
         .mount(&server)
         .await;
     Mock::given(path(list.as_str()))
@@ -224,7 +225,8 @@ async fn what_is_unchanged_is_not_sent_again() {
                 .insert_header("etag", "\"v1\"")
                 .set_body_json(json!([{"iid": 1}])),
         )
-        .expect(1)
+        // By both orders.
+        .expect(2)
         .mount(&server)
         .await;
     merge_request(&server, 1, json!({})).await;

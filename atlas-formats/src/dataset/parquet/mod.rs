@@ -4,7 +4,10 @@
 //! whole numbers that the file holds. A row that lacks a column has null there, as Parquet has no
 //! absent values. Writing a file that was read uses its own schema again, so types stay.
 
+mod rows;
 mod shape;
+
+pub use rows::{ParquetColumns, ParquetRows};
 
 use super::{Dataset, Layout, Seen, made_row};
 use crate::convert::SOURCE;
@@ -26,6 +29,7 @@ use parquet::record::Field;
 use parquet::schema::types::{Type, TypePtr};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -192,7 +196,10 @@ pub(super) fn write(rows: &[Row], types: Option<&Types>, path: &Path) -> Result<
         bytes
     } else {
         // Also where a value was set that its column cannot hold.
-        let schema = shape::schema_of(rows).map_err(|why| failed(OPERATION, path, why))?;
+        let mut shapes = shape::Shapes::default();
+        let schema = rows.iter().try_for_each(|row| shapes.add(row));
+        let schema = schema.and_then(|()| shapes.schema());
+        let schema = schema.map_err(|why| failed(OPERATION, path, why))?;
         to_bytes(rows, &schema).map_err(|why| failed(OPERATION, path, why))?
     };
     write_whole(path, &bytes, None).map_err(|why| Error::io(OPERATION, path, why))
@@ -209,37 +216,70 @@ fn fits(schema: &Type, rows: &[Row]) -> bool {
 }
 
 fn to_bytes(rows: &[Row], schema: &TypePtr) -> Result<Vec<u8>, String> {
-    let broken = |why: ParquetError| why.to_string();
+    let mut writer = new_writer(Vec::new(), schema)?;
+    for chunk in rows.chunks(GROUP) {
+        let mut group = Group::new(schema)?;
+        for row in chunk {
+            group.add(row)?;
+        }
+        group.write(&mut writer)?;
+    }
+    writer.into_inner().map_err(|why| why.to_string())
+}
+
+fn new_writer<W: Write + Send>(
+    out: W,
+    schema: &TypePtr,
+) -> Result<SerializedFileWriter<W>, String> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .build();
-    let mut writer =
-        SerializedFileWriter::new(Vec::new(), Arc::clone(schema), Arc::new(properties))
-            .map_err(broken)?;
-    for chunk in rows.chunks(GROUP) {
+    SerializedFileWriter::new(out, Arc::clone(schema), Arc::new(properties))
+        .map_err(|why| why.to_string())
+}
+
+/// The rows of one row group, by their columns.
+struct Group {
+    schema: TypePtr,
+    leaves: Vec<Leaf>,
+    rows: usize,
+}
+
+impl Group {
+    fn new(schema: &TypePtr) -> Result<Self, String> {
         let mut leaves = Vec::new();
         for field in schema.get_fields() {
             empty_leaves(field, &mut leaves)?;
         }
-        for row in chunk {
-            let mut next = 0;
-            for field in schema.get_fields() {
-                let value = row
-                    .get(field.name())
-                    .map(|value| stored(field.name(), value));
-                let level = Level::default();
-                shred(field, value.as_deref(), level, &mut leaves, &mut next).map_err(|why| {
-                    format!("row `{}`: column `{}`: {why}", row.id(), field.name())
-                })?;
-            }
+        Ok(Self {
+            schema: Arc::clone(schema),
+            leaves,
+            rows: 0,
+        })
+    }
+
+    fn add(&mut self, row: &Row) -> Result<(), String> {
+        let mut next = 0;
+        for field in self.schema.get_fields() {
+            let value = row
+                .get(field.name())
+                .map(|value| stored(field.name(), value));
+            let level = Level::default();
+            shred(field, value.as_deref(), level, &mut self.leaves, &mut next)
+                .map_err(|why| format!("row `{}`: column `{}`: {why}", row.id(), field.name()))?;
         }
+        self.rows += 1;
+        Ok(())
+    }
+
+    fn write<W: Write + Send>(&self, writer: &mut SerializedFileWriter<W>) -> Result<(), String> {
+        let broken = |why: ParquetError| why.to_string();
         let mut group = writer.next_row_group().map_err(broken)?;
-        for leaf in &leaves {
+        for leaf in &self.leaves {
             leaf.write(&mut group).map_err(broken)?;
         }
-        group.close().map_err(broken)?;
+        group.close().map(drop).map_err(broken)
     }
-    writer.into_inner().map_err(broken)
 }
 
 /// What is kept for the way back has other keys in each row: it is stored as text.
@@ -270,21 +310,24 @@ enum Values {
 }
 
 impl Leaf {
-    fn write(&self, group: &mut SerializedRowGroupWriter<'_, Vec<u8>>) -> Result<(), ParquetError> {
+    fn write<W: Write + Send>(
+        &self,
+        group: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<(), ParquetError> {
         match &self.values {
-            Values::Bool(values) => self.put::<BoolType>(values, group),
-            Values::Int32(values) => self.put::<Int32Type>(values, group),
-            Values::Int64(values) => self.put::<Int64Type>(values, group),
-            Values::Float(values) => self.put::<FloatType>(values, group),
-            Values::Double(values) => self.put::<DoubleType>(values, group),
-            Values::Bytes(values) => self.put::<ByteArrayType>(values, group),
+            Values::Bool(values) => self.put::<BoolType, W>(values, group),
+            Values::Int32(values) => self.put::<Int32Type, W>(values, group),
+            Values::Int64(values) => self.put::<Int64Type, W>(values, group),
+            Values::Float(values) => self.put::<FloatType, W>(values, group),
+            Values::Double(values) => self.put::<DoubleType, W>(values, group),
+            Values::Bytes(values) => self.put::<ByteArrayType, W>(values, group),
         }
     }
 
-    fn put<T: DataType>(
+    fn put<T: DataType, W: Write + Send>(
         &self,
         values: &[T::T],
-        group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
+        group: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<(), ParquetError> {
         let Some(mut column) = group.next_column()? else {
             return Err(ParquetError::General("a column too many".to_owned()));

@@ -120,10 +120,13 @@ impl Shape {
     }
 }
 
-/// A schema for rows that were not read from Parquet: the columns in the order in which they come up.
-pub(super) fn schema_of(rows: &[Row]) -> Result<TypePtr, String> {
-    let mut columns: Vec<(String, Shape)> = Vec::new();
-    for row in rows {
+/// The columns of rows, in the order in which they come up, as they are seen one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shapes(Vec<(String, Shape)>);
+
+impl Shapes {
+    /// Takes a row into account.
+    pub(super) fn add(&mut self, row: &Row) -> Result<(), String> {
         for (name, value) in row.columns() {
             let value = stored(name, value);
             let why = |why: String| {
@@ -133,24 +136,31 @@ pub(super) fn schema_of(rows: &[Row]) -> Result<TypePtr, String> {
                 )
             };
             let found = shape(&value, 0).map_err(why)?;
-            match columns.iter_mut().find(|(known, _)| known == name) {
+            match self.0.iter_mut().find(|(known, _)| known == name) {
                 Some((_, known)) => {
-                    *known = merged(known.clone(), found).map_err(why)?;
+                    let before = std::mem::replace(known, Shape::Null);
+                    *known = merged(before, found).map_err(why)?;
                 }
-                None => columns.push((name.clone(), found)),
+                None => self.0.push((name.clone(), found)),
             }
         }
+        Ok(())
     }
-    let fields: Result<Vec<_>, _> = columns
-        .iter()
-        .map(|(name, shape)| shape.to_type(name))
-        .collect();
-    fields
-        .and_then(|fields| {
-            Type::group_type_builder("schema")
-                .with_fields(fields)
-                .build()
-        })
-        .map(Arc::new)
-        .map_err(|why| why.to_string())
+
+    /// A schema for rows that were not read from Parquet.
+    pub(super) fn schema(&self) -> Result<TypePtr, String> {
+        let fields: Result<Vec<_>, _> = self
+            .0
+            .iter()
+            .map(|(name, shape)| shape.to_type(name))
+            .collect();
+        fields
+            .and_then(|fields| {
+                Type::group_type_builder("schema")
+                    .with_fields(fields)
+                    .build()
+            })
+            .map(Arc::new)
+            .map_err(|why| why.to_string())
+    }
 }

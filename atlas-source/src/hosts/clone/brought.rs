@@ -1,6 +1,6 @@
 //! The commits that each pull request brought: one call of git for a whole page.
 
-use super::message::Told;
+use super::Taken;
 use super::walk::Step;
 use crate::repository::{GitRepo, shas};
 use crate::scratch::unexpected;
@@ -34,32 +34,38 @@ struct Node {
 /// number reaches; a single commit itself.
 pub(super) async fn brought(
     repo: &GitRepo,
-    steps: &[(Step, Option<Told>)],
+    steps: &[Taken],
     heads: &BTreeMap<u64, CommitSha>,
 ) -> Result<BTreeMap<CommitSha, Brought>, Error> {
     let mut found = BTreeMap::new();
-    let (Some((newest, _)), Some((oldest, _))) = (steps.first(), steps.last()) else {
+    let (Some(newest), Some(oldest)) = (steps.first(), steps.last()) else {
         return Ok(found);
     };
     let mut tips = Vec::new();
-    for (step, told) in steps {
-        let Some(told) = told else { continue };
+    for taken in steps {
+        let Some(told) = &taken.told else { continue };
+        let step = &taken.step;
         tips.extend(step.parents.iter().skip(1).cloned());
-        if step.parents.len() == 1 {
+        if step.parents.len() == 1 && !taken.is_rebased {
             tips.extend(told.number.and_then(|number| heads.get(&number)).cloned());
         }
     }
     let nodes = if tips.is_empty() {
         HashMap::new()
     } else {
-        tips.push(newest.commit.clone());
-        graph(repo, &tips, oldest.parents.first()).await?
+        tips.push(newest.step.commit.clone());
+        graph(repo, &tips, oldest.base()).await?
     };
     let mut seen: HashSet<&CommitSha> = HashSet::new();
-    for (step, told) in steps.iter().rev() {
-        let base: Vec<&CommitSha> = step.parents.iter().take(1).collect();
+    for taken in steps.iter().rev() {
+        let base: Vec<&CommitSha> = taken.base().into_iter().collect();
         reach(&nodes, base, &mut seen);
-        let Some(told) = told else { continue };
+        let Some(told) = &taken.told else { continue };
+        let step = &taken.step;
+        if taken.is_rebased {
+            found.insert(step.commit.clone(), rebased(taken));
+            continue;
+        }
         let number = told.number;
         let side: Vec<&CommitSha> = if step.parents.len() > 1 {
             step.parents.iter().skip(1).collect()
@@ -84,6 +90,28 @@ pub(super) async fn brought(
         found.insert(step.commit.clone(), brought);
     }
     Ok(found)
+}
+
+/// What commits that were rebased tell: they are the pull request's own, with its dates.
+fn rebased(taken: &Taken) -> Brought {
+    let mut own: Vec<&Step> = std::iter::once(&taken.step).chain(&taken.rest).collect();
+    own.reverse();
+    let first = own.iter().min_by_key(|step| step.authored);
+    Brought {
+        first: first.map(|step| step.authored),
+        author: first.map(|step| step.author.clone()),
+        how: first.map_or(String::new(), |step| {
+            format!(
+                "commit {}, the earliest of {}",
+                step.commit.short(),
+                own.len()
+            )
+        }),
+        messages: own
+            .iter()
+            .map(|step| (step.commit.clone(), step.message.clone()))
+            .collect(),
+    }
 }
 
 /// Marks what these commits reach, and gives what was not marked before.

@@ -46,6 +46,15 @@ static BORS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(?<number>[0-9]+): (?<title>.*?)(?: r=\S+)?(?: a=\S+)?$").expect("tested")
 });
 
+/// A trailer that names the pull request of a commit that was rebased: `PR-URL: https://github.com/o/n/pull/7` (Node.js), `Part-of:
+/// <https://gitlab.com/g/p/-/merge_requests/7>` (Marge-bot), `Merge-request: !7`, `PR #7`.
+static TRAILER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?mi)^(?:PR-URL|Part-of|Pull-Request|Merge-Request|PR)(?:: *| +)<?(?:https?://\S+/(?:pull|merge_requests)/|[#!])?(?<number>[0-9]+)>?[ \t]*$",
+    )
+    .expect("the pattern is tested")
+});
+
 /// Branches that others are merged from into a pull request, not by one.
 const TRUNKS: &[&str] = &[
     "main",
@@ -106,15 +115,18 @@ pub(crate) fn read(message: &str, is_merge: bool, flavour: LinkFlavour) -> Optio
             how: "squashed commit",
         });
     }
+    let trailer = TRAILER
+        .captures(rest)
+        .and_then(|found| found["number"].parse().ok());
     Some(Told {
-        number: see,
+        number: see.or(trailer),
         title: subject.to_owned(),
         body: without_see(rest),
         branch: None,
-        how: if see.is_some() {
-            "squashed commit"
-        } else {
-            "commit"
+        how: match (see, trailer) {
+            (Some(_), _) => "squashed commit",
+            (None, Some(_)) => "commit with a trailer",
+            (None, None) => "commit",
         },
     })
 }
@@ -244,5 +256,33 @@ mod tests {
             false,
             Some((Some(7), "Fix it", "")),
         );
+    }
+
+    #[test]
+    fn trailers_name_the_pull_request_of_a_rebased_commit() {
+        for trailer in [
+            "PR-URL: https://github.com/o/n/pull/7",
+            "Part-of: <https://gitlab.com/g/p/-/merge_requests/7>",
+            "Merge-request: !7",
+            "Pull-Request: #7",
+            "PR #7",
+            "Reviewed-by: Ann\nPR: 7\nSigned-off-by: Bob",
+        ] {
+            let told = read(
+                &format!("Fix it\n\n{trailer}\n"),
+                false,
+                LinkFlavour::Github,
+            )
+            .unwrap();
+            assert_eq!(told.number, Some(7), "{trailer}");
+        }
+        for words in [
+            "see PR #7 for more",
+            "PR #7 was wrong",
+            "Part-of: #7 and #8",
+        ] {
+            let told = read(&format!("Fix it\n\n{words}\n"), false, LinkFlavour::Github).unwrap();
+            assert_eq!(told.number, None, "{words}");
+        }
     }
 }

@@ -1,8 +1,11 @@
 //! A clone as a host: its history tells of pull requests, no API is asked.
 
 mod brought;
+mod living;
 mod message;
+mod rebased;
 pub(crate) mod shape;
+mod steps;
 mod walk;
 
 use super::issues::IssueTexts;
@@ -16,17 +19,14 @@ use atlas_core::{
     RepositoryFacts, RunContext, SkippedPullRequest, SourcedPage, SourcedPullRequest,
 };
 use brought::Brought;
+use living::Mark;
 use message::Told;
+use rebased::Tips;
 use std::collections::BTreeMap;
 use std::path::Path;
+use steps::{Steps, Taken};
 use tokio::sync::{Mutex, OnceCell};
 use walk::{Step, Walk};
-
-/// Pull requests on one page.
-const PAGE: usize = 64;
-
-/// Commits that are looked at for one page at most.
-const MOST_STEPS: usize = 4096;
 
 /// The history of a clone as a source of merged pull requests.
 ///
@@ -34,10 +34,13 @@ const MOST_STEPS: usize = 4096;
 /// - merge commits that name a number (`Merge pull request #7`, `Merge PR #7`, bors and homu, GitLab's `See merge request
 ///   group/project!7`);
 /// - squashed commits, whose subject ends in `(#7)` (GitHub);
+/// - commits that were rebased onto the branch: those that the clone has the host's `refs/pull/N/head` of, and those that stand one
+///   behind the other, name one number in their subjects or trailers (`PR-URL: …/pull/7`, `Part-of: …/merge_requests/7`) and were
+///   committed at one moment by one person;
 /// - merges of branches and single commits without a number that say which issue they close.
 ///
-/// Base is the commit's first parent and head the commit itself, as [`GitRepo::pull_request`] has it: what was released. A
-/// pull request that was rebased onto the branch in several commits is seen only as the commits that close an issue.
+/// Base is the first parent of the commit, of several the oldest one's, and head the commit itself, as [`GitRepo::pull_request`] has it: what
+/// was released. Where it is not sure which commits were rebased together, they are single ones, and `provenance.base` says why.
 ///
 /// A squashed commit bears the date of its merge, so when its work began is known only where the clone has the host's
 /// `refs/pull/N/head`.
@@ -52,14 +55,6 @@ pub struct CloneHost {
     walk: Mutex<Option<Walk>>,
 }
 
-/// Commits of one page.
-struct Steps {
-    commits: Vec<(Step, Option<Told>)>,
-    next: Option<CommitSha>,
-    /// Whether the history breaks off behind them.
-    broken: bool,
-}
-
 /// What is found out once.
 #[derive(Debug)]
 struct Setting {
@@ -67,6 +62,7 @@ struct Setting {
     facts: RepositoryFacts,
     /// The hosts' refs of pull requests, where the clone has them.
     heads: BTreeMap<u64, CommitSha>,
+    tips: Tips,
 }
 
 impl CloneHost {
@@ -142,48 +138,15 @@ impl CloneHost {
                 cx.progress.phase("count lines of code");
                 let head = self.repo.resolve(&self.branch).await?;
                 let files = self.repo.list_files(&head).await?;
+                let heads = self.repo.pull_request_heads().await?;
                 Ok(Setting {
+                    tips: Tips::of(&self.repo, &heads).await?,
+                    heads,
                     rules: PathRules::new(files.iter().map(|file| file.path.as_str())),
                     facts: facts::repository_facts(&self.repo, &head).await?,
-                    heads: self.repo.pull_request_heads().await?,
                 })
             })
             .await
-    }
-
-    /// The commits of one page, newest first, with what their messages say, and where to go on.
-    async fn steps(&self, cx: &RunContext, start: &CommitSha) -> Result<Steps, Error> {
-        let mut held = self.walk.lock().await;
-        // A walk that stands where the last page ended goes on; any other is begun anew.
-        let mut walk = match held.take() {
-            Some(walk) if walk.peek().is_some_and(|step| step.commit == *start) => walk,
-            _ => Walk::from(&self.repo, start).await?,
-        };
-        let (mut steps, mut told) = (Vec::new(), 0);
-        while told < PAGE && steps.len() < MOST_STEPS {
-            cx.check("read the history")?;
-            let Some(step) = walk.take().await? else {
-                break;
-            };
-            let read = message::read(&step.message, step.parents.len() > 1, self.context.flavour)
-                .filter(|told| {
-                    told.number.is_some() || told.branch.is_some() || self.closes(&step)
-                });
-            told += usize::from(read.is_some());
-            steps.push((step, read));
-        }
-        let next = walk.peek().map(|step| step.commit.clone());
-        let broken = walk.is_broken();
-        *held = Some(walk);
-        Ok(Steps {
-            commits: steps,
-            next,
-            broken,
-        })
-    }
-
-    fn closes(&self, step: &Step) -> bool {
-        !closing_links(&step.message, TextKind::Plain, &self.context).is_empty()
     }
 
     /// The links of all texts of a pull request, each issue once.
@@ -227,10 +190,11 @@ impl CloneHost {
     fn pull_request(
         &self,
         setting: &Setting,
-        (step, told, brought): (&Step, Told, &Brought),
+        (taken, told, brought): (&Taken, Told, &Brought),
         change: Option<ChangeShape>,
     ) -> Result<Option<SourcedPullRequest>, Error> {
-        let Some(base) = step.parents.first() else {
+        let step = &taken.step;
+        let Some(base) = taken.base() else {
             return Ok(None);
         };
         let mut issues = self.links(setting, (step, &told, brought));
@@ -244,6 +208,11 @@ impl CloneHost {
         };
         for field in ["title", "body", "merged_at", "base", "head"] {
             note(field, &from);
+        }
+        if let Some(how) = &taken.how {
+            let commits = taken.rest.len() + 1;
+            let rebased = format!("{commits} rebased up to {}, {how}", step.commit.short());
+            note("base", if taken.is_rebased { &rebased } else { how });
         }
         if let Some(texts) = &self.issues {
             for issue in &mut issues {
@@ -332,49 +301,47 @@ pub(crate) fn bare_issue(
     }
 }
 
-#[async_trait]
-impl CodeHost for CloneHost {
-    fn name(&self) -> String {
-        format!(
-            "clone {} {} {}",
-            self.context.repo, self.address, self.branch
-        )
+impl CloneHost {
+    /// The commit that a page begins with.
+    async fn start(&self, cursor: Option<&str>) -> Result<CommitSha, Error> {
+        match cursor {
+            None => self.repo.resolve(&self.branch).await,
+            Some(cursor) => cursor.parse().map_err(|why| {
+                let place = format!("`{cursor}`");
+                Error::new(ErrorKind::InvalidInput, "go on from the commit", place).with_source(why)
+            }),
+        }
     }
 
-    async fn page(&self, cx: &RunContext, cursor: Option<&str>) -> Result<SourcedPage, Error> {
-        cx.check("read the history")?;
-        let start = match cursor {
-            None => self.repo.resolve(&self.branch).await?,
-            Some(cursor) => cursor.parse().map_err(|why| {
-                Error::new(
-                    ErrorKind::InvalidInput,
-                    "go on from the commit",
-                    format!("`{cursor}`"),
-                )
-                .with_source(why)
-            })?,
-        };
-        let setting = self.setting(cx).await?;
+    /// The page that begins with a commit and ends before another.
+    async fn tell(
+        &self,
+        cx: &RunContext,
+        setting: &Setting,
+        (start, until): (&CommitSha, Option<&CommitSha>),
+    ) -> Result<SourcedPage, Error> {
         let Steps {
             commits: steps,
             next,
             broken,
-        } = self.steps(cx, &start).await?;
+        } = self.steps(cx, setting, start, until).await?;
         let brought = brought::brought(&self.repo, &steps, &setting.heads).await?;
         let changes: Vec<(CommitSha, CommitSha)> = steps
             .iter()
-            .filter(|(_, told)| told.is_some())
-            .filter_map(|(step, _)| Some((step.parents.first()?.clone(), step.commit.clone())))
+            .filter(|taken| taken.told.is_some())
+            .filter_map(|taken| Some((taken.base()?.clone(), taken.step.commit.clone())))
             .collect();
         let mut shapes = shape::shapes(&self.repo, &setting.rules, &changes).await?;
         let mut page = SourcedPage {
             next: next.map(|commit| commit.to_string()),
+            repository: Some(setting.facts.clone()),
+            newest_first: true,
             ..SourcedPage::default()
         };
         if broken {
             let last = steps
                 .last()
-                .map_or(start.short(), |(step, _)| step.commit.short());
+                .map_or(start.short(), |taken| taken.step.commit.short());
             page.skipped.push(SkippedPullRequest {
                 name: format!("{} before {last}", self.context.repo),
                 reason: "the clone lacks objects of its history: what came before is not told of"
@@ -382,8 +349,11 @@ impl CodeHost for CloneHost {
             });
         }
         let none = Brought::default();
-        for (step, told) in steps {
-            let Some(told) = told else { continue };
+        for mut taken in steps {
+            let Some(told) = taken.told.take() else {
+                continue;
+            };
+            let step = &taken.step;
             let brought = brought.get(&step.commit).unwrap_or(&none);
             let change = shapes.remove(&step.commit);
             if change.is_none() && !step.parents.is_empty() {
@@ -399,8 +369,58 @@ impl CodeHost for CloneHost {
                 });
                 continue;
             }
-            let found = self.pull_request(setting, (&step, told, brought), change)?;
+            let found = self.pull_request(setting, (&taken, told, brought), change)?;
             page.pull_requests.extend(found);
+        }
+        Ok(page)
+    }
+}
+
+#[async_trait]
+impl CodeHost for CloneHost {
+    fn name(&self) -> String {
+        format!(
+            "clone {} {} {}",
+            self.context.repo, self.address, self.branch
+        )
+    }
+
+    async fn page(&self, cx: &RunContext, cursor: Option<&str>) -> Result<SourcedPage, Error> {
+        cx.check("read the history")?;
+        let start = self.start(cursor).await?;
+        let setting = self.setting(cx).await?;
+        let mut page = self.tell(cx, setting, (&start, None)).await?;
+        if cursor.is_none() {
+            page.mark = Some(self.mark(&start, setting)?.text());
+        }
+        Ok(page)
+    }
+
+    async fn changes(
+        &self,
+        cx: &RunContext,
+        since: &str,
+        cursor: Option<&str>,
+    ) -> Result<SourcedPage, Error> {
+        cx.check("read the history")?;
+        let since = Mark::read(since)?;
+        let start = self.start(cursor).await?;
+        if cursor.is_none() && self.is_as(&since, &start).await? {
+            return Ok(SourcedPage {
+                mark: Some(since.text()),
+                ..SourcedPage::default()
+            });
+        }
+        let setting = self.setting(cx).await?;
+        let now = self.mark(&start, setting)?;
+        if cursor.is_none()
+            && let Some(why) = self.outdated(&since, &now, setting).await?
+        {
+            return Ok(SourcedPage::anew(why));
+        }
+        let mut page = self.tell(cx, setting, (&start, Some(&since.tip))).await?;
+        if cursor.is_none() {
+            page.mark = Some(now.text());
         }
         Ok(page)
     }

@@ -3,6 +3,7 @@
 use crate::repository::GitRepo;
 use crate::scratch::unexpected;
 use atlas_core::{CommitSha, Error, ErrorKind};
+use std::collections::VecDeque;
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStdout};
@@ -18,6 +19,8 @@ pub(super) struct Step {
     pub(super) committed: i64,
     pub(super) author: String,
     pub(super) email: String,
+    /// The committer's address.
+    pub(super) merged_by: String,
     pub(super) message: String,
 }
 
@@ -26,7 +29,9 @@ pub(super) struct Step {
 pub(super) struct Walk {
     child: Child,
     lines: BufReader<ChildStdout>,
-    next: Option<Step>,
+    /// What was read and not taken yet.
+    ahead: VecDeque<Step>,
+    ended: bool,
     broken: bool,
 }
 
@@ -40,7 +45,7 @@ impl Walk {
             .args([
                 "--no-notes",
                 "--no-color",
-                "--format=%H%x00%P%x00%at%x00%ct%x00%an%x00%ae%x00%B",
+                "--format=%H%x00%P%x00%at%x00%ct%x00%an%x00%ae%x00%ce%x00%B",
                 start.as_str(),
                 "--",
             ]);
@@ -54,16 +59,17 @@ impl Walk {
         let mut walk = Self {
             child,
             lines: BufReader::new(lines),
-            next: None,
+            ahead: VecDeque::new(),
+            ended: false,
             broken: false,
         };
-        walk.advance().await?;
+        walk.look_ahead(1).await?;
         Ok(walk)
     }
 
     /// The commit that comes next, if the history goes on.
     pub(super) fn peek(&self) -> Option<&Step> {
-        self.next.as_ref()
+        self.ahead.front()
     }
 
     /// Whether git gave up before the history's end, for want of objects.
@@ -73,27 +79,48 @@ impl Walk {
 
     /// Takes the next commit.
     pub(super) async fn take(&mut self) -> Result<Option<Step>, Error> {
-        let taken = self.next.take();
+        let taken = self.ahead.pop_front();
         if taken.is_some() {
-            self.advance().await?;
+            self.look_ahead(1).await?;
         }
         Ok(taken)
     }
 
+    /// Reads so many commits that can be looked at before they are taken; fewer at the end.
+    pub(super) async fn look_ahead(&mut self, count: usize) -> Result<(), Error> {
+        while self.ahead.len() < count && !self.ended {
+            self.advance().await?;
+        }
+        Ok(())
+    }
+
+    /// What was read and not taken, newest first.
+    pub(super) fn ahead(&self) -> impl Iterator<Item = &Step> {
+        self.ahead.iter()
+    }
+
     async fn advance(&mut self) -> Result<(), Error> {
         let Some(commit) = self.field().await? else {
+            self.ended = true;
             let status = self.child.wait().await;
             self.broken = status.is_ok_and(|status| !status.success());
             return Ok(());
         };
-        let mut fields = Vec::with_capacity(6);
-        for _ in 0..6 {
+        let mut fields = Vec::with_capacity(7);
+        for _ in 0..7 {
             fields.push(self.field().await?.ok_or_else(|| unexpected("git log"))?);
         }
-        let [parents, authored, committed, author, email, message] =
-            <[String; 6]>::try_from(fields).map_err(|_| unexpected("git log"))?;
+        let [
+            parents,
+            authored,
+            committed,
+            author,
+            email,
+            merged_by,
+            message,
+        ] = <[String; 7]>::try_from(fields).map_err(|_| unexpected("git log"))?;
         let number = |text: &str| text.parse().unwrap_or_default();
-        self.next = Some(Step {
+        self.ahead.push_back(Step {
             commit: commit
                 .parse()
                 .map_err(|why| unexpected("git log").with_source(why))?,
@@ -102,6 +129,7 @@ impl Walk {
             committed: number(&committed),
             author,
             email,
+            merged_by,
             message: message.trim_end().to_owned(),
         });
         Ok(())

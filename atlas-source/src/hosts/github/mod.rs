@@ -5,7 +5,8 @@ mod rest;
 
 use super::checkout::Checkout;
 use super::http::{Api, ApiOptions};
-use crate::hosts::fields::text;
+use super::mark::Mark;
+use crate::hosts::fields::{at as time_of, text};
 use crate::links::{LinkContext, LinkFlavour};
 use crate::repository::GitRepo;
 use async_trait::async_trait;
@@ -73,13 +74,19 @@ impl GithubHost {
         format!("{}/{}", self.owner, self.name)
     }
 
-    /// One answer, with how many pull requests were asked for at last.
-    async fn answer(&self, cx: &RunContext, cursor: Option<&str>) -> Result<Value, Error> {
+    /// One answer: a page of pull requests in this order, for fewer of them where the server gives up on so many.
+    async fn answer(
+        &self,
+        cx: &RunContext,
+        cursor: Option<&str>,
+        order: (&str, &str),
+    ) -> Result<Value, Error> {
         let url = self.api.url("graphql")?;
         let mut first = PAGE;
         loop {
             let variables = json!({
                 "owner": self.owner, "name": self.name, "first": first, "after": cursor,
+                "order": {"field": order.0, "direction": order.1}, "begin": cursor.is_none(),
             });
             let body = json!({"query": QUERY, "variables": variables});
             // A page that the server gives up on may be too large for it: half of it is asked for before the tries are used up.
@@ -168,6 +175,7 @@ fn faults(answer: &Value) -> BTreeMap<u64, Vec<String>> {
         let mut path = path
             .into_iter()
             .flatten()
+            .skip_while(|part| *part != "pullRequests")
             .skip_while(|part| *part != "nodes");
         if let Some(at) = path.nth(1).and_then(Value::as_u64) {
             let field = path.find_map(Value::as_str).unwrap_or("pullRequest");
@@ -181,15 +189,65 @@ fn faults(answer: &Value) -> BTreeMap<u64, Vec<String>> {
     faults
 }
 
-#[async_trait]
-impl CodeHost for GithubHost {
-    fn name(&self) -> String {
-        format!("github {} {}", self.api.address(), self.asked())
-    }
+/// Pull requests of one answer, while they are made.
+#[derive(Default)]
+struct Made {
+    page: SourcedPage,
+    /// Those that were rebased onto the branch: place on the page, head, commits.
+    rebased: Vec<(usize, CommitSha, u64)>,
+}
 
-    async fn page(&self, cx: &RunContext, cursor: Option<&str>) -> Result<SourcedPage, Error> {
-        let before = self.api.requests();
-        let answer = self.answer(cx, cursor).await?;
+impl Made {
+    /// Takes one node, the number `at` of the answer, with what errors say of it.
+    fn take(
+        &mut self,
+        node: &Value,
+        (at, said): (usize, Option<String>),
+        repository: &Value,
+        (context, asked): (&LinkContext, &str),
+    ) {
+        let skip = |why: String| SkippedPullRequest {
+            name: match node.get("number").and_then(Value::as_u64) {
+                Some(number) => format!("{}#{number}", context.repo),
+                None => format!("{}, number {} of a page", context.repo, at + 1),
+            },
+            reason: why,
+        };
+        if node.is_null() {
+            let why = said.unwrap_or_else(|| "the host gives nothing".to_owned());
+            self.page.skipped.push(skip(why));
+            return;
+        }
+        match read::ends(node) {
+            Err(why) => self.page.skipped.push(skip(why)),
+            Ok(ends) => {
+                let mut told = read::pull_request(node, repository, (context, asked), &ends);
+                if let Some(said) = said {
+                    told.provenance.insert("untold".to_owned(), said);
+                }
+                if let Ends {
+                    head,
+                    rebased: Some(commits),
+                    ..
+                } = ends
+                {
+                    let place = self.page.pull_requests.len();
+                    self.rebased.push((place, head, commits));
+                }
+                self.page.pull_requests.push(told);
+            }
+        }
+    }
+}
+
+impl GithubHost {
+    /// The page of an answer, up to the first node that was not changed since the mark.
+    async fn read(
+        &self,
+        cx: &RunContext,
+        answer: &Value,
+        since: Option<&Mark>,
+    ) -> Result<SourcedPage, Error> {
         let repository = &answer["data"]["repository"];
         let asked = self.asked();
         let context = LinkContext {
@@ -199,48 +257,31 @@ impl CodeHost for GithubHost {
                 .unwrap_or(&asked)
                 .to_owned(),
         };
-        let faults = faults(&answer);
+        if let Some(why) = since.and_then(|since| since.moved(&context.repo)) {
+            return Ok(SourcedPage::anew(why));
+        }
+        let faults = faults(answer);
         let connection = &repository["pullRequests"];
-        let mut page = SourcedPage::default();
+        let mut made = Made::default();
+        let mut ended = false;
         let found = connection.get("nodes").and_then(Value::as_array);
-        let mut rebased: Vec<(usize, CommitSha, u64)> = Vec::new();
-        for (at, node) in found.into_iter().flatten().enumerate() {
-            let said = faults.get(&(at as u64)).map(|said| said.join("; "));
-            let skip = |why: String| SkippedPullRequest {
-                name: match node.get("number").and_then(Value::as_u64) {
-                    Some(number) => format!("{}#{number}", context.repo),
-                    None => format!("{}, number {} of a page", context.repo, at + 1),
-                },
-                reason: why,
-            };
-            if node.is_null() {
-                page.skipped.push(skip(
-                    said.unwrap_or_else(|| "the host gives nothing".to_owned()),
-                ));
-                continue;
-            }
-            match read::ends(node) {
-                Err(why) => page.skipped.push(skip(why)),
-                Ok(ends) => {
-                    let mut told = read::pull_request(node, repository, (&context, &asked), &ends);
-                    if let Some(said) = said {
-                        told.provenance.insert("untold".to_owned(), said);
-                    }
-                    if let Ends {
-                        head,
-                        rebased: Some(commits),
-                        ..
-                    } = ends
-                    {
-                        rebased.push((page.pull_requests.len(), head, commits));
-                    }
-                    page.pull_requests.push(told);
+        for (place, node) in found.into_iter().flatten().enumerate() {
+            // Of what has no time nobody knows; the next one will tell.
+            let updated = time_of(node, "updatedAt");
+            if let (Some(since), Some(updated)) = (since, updated) {
+                ended = !since.reaches(&updated);
+                if ended {
+                    break;
                 }
             }
+            let said = faults.get(&(place as u64)).map(|said| said.join("; "));
+            made.take(node, (place, said), repository, (&context, &asked));
         }
+        let Made { mut page, rebased } = made;
+        let mut facts = read::facts(repository);
         if let Some(checkout) = &self.checkout {
-            for (at, head, commits) in rebased {
-                let told = &mut page.pull_requests[at];
+            for (place, head, commits) in rebased {
+                let told = &mut page.pull_requests[place];
                 if let Some(base) = checkout.before(&head, commits).await {
                     told.base = base;
                     let how = format!(
@@ -250,10 +291,52 @@ impl CodeHost for GithubHost {
                 }
             }
             checkout.fill(cx, &mut page.pull_requests).await?;
+            checkout.fill_facts(cx, &mut facts).await?;
         }
+        page.repository = Some(facts);
         let info = &connection["pageInfo"];
-        let more = info.get("hasNextPage").and_then(Value::as_bool) == Some(true);
+        let more = !ended && info.get("hasNextPage").and_then(Value::as_bool) == Some(true);
         page.next = text(info, "endCursor").filter(|_| more).map(str::to_owned);
+        if let Some(newest) = repository.get("newest").filter(|newest| !newest.is_null()) {
+            page.total = newest.get("totalCount").and_then(Value::as_u64);
+            let latest = read::nodes(repository, "newest").next();
+            let mark = Mark {
+                repo: context.repo,
+                updated: latest
+                    .and_then(|node| time_of(node, "updatedAt"))
+                    .unwrap_or_default(),
+                ..Mark::default()
+            };
+            page.mark = Some(mark.text());
+        }
+        Ok(page)
+    }
+}
+
+#[async_trait]
+impl CodeHost for GithubHost {
+    fn name(&self) -> String {
+        format!("github {} {}", self.api.address(), self.asked())
+    }
+
+    async fn page(&self, cx: &RunContext, cursor: Option<&str>) -> Result<SourcedPage, Error> {
+        let before = self.api.requests();
+        let answer = self.answer(cx, cursor, ("CREATED_AT", "ASC")).await?;
+        let mut page = self.read(cx, &answer, None).await?;
+        page.requests = self.api.requests() - before;
+        Ok(page)
+    }
+
+    async fn changes(
+        &self,
+        cx: &RunContext,
+        since: &str,
+        cursor: Option<&str>,
+    ) -> Result<SourcedPage, Error> {
+        let before = self.api.requests();
+        let since = Mark::read(since)?;
+        let answer = self.answer(cx, cursor, ("UPDATED_AT", "DESC")).await?;
+        let mut page = self.read(cx, &answer, Some(&since)).await?;
         page.requests = self.api.requests() - before;
         Ok(page)
     }

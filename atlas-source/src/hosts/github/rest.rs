@@ -1,11 +1,12 @@
 //! GitHub's REST API as a host: for those who have no token.
 
 use super::super::checkout::Checkout;
-use super::super::http::{Answer, Api, ApiOptions, TokenHeader};
+use super::super::http::{Answer, Api, ApiOptions, Looked, TokenHeader};
+use super::super::mark::{Mark, page_number};
 use super::super::{issues, time};
 use super::read::is_rebased;
 use crate::hosts::clone::linked;
-use crate::hosts::fields::text;
+use crate::hosts::fields::{at as time_of, text};
 use crate::links::{LinkContext, LinkFlavour, TextKind, closing_links};
 use crate::repository::GitRepo;
 use async_trait::async_trait;
@@ -267,6 +268,71 @@ impl GithubRestHost {
     }
 }
 
+impl GithubRestHost {
+    /// A page of closed pull requests, those that were changed last first.
+    fn latest(home: &Home, number: u32) -> String {
+        format!(
+            "repos/{}/pulls?state=closed&sort=updated&direction=desc&per_page={PAGE}&page={number}",
+            home.name
+        )
+    }
+
+    /// The mark of a list of the latest changes.
+    fn mark(home: &Home, answer: &Answer) -> Mark {
+        let listed = answer.value.as_array().into_iter().flatten();
+        let updated = listed.filter_map(|told| time_of(told, "updated_at")).max();
+        Mark {
+            repo: home.name.clone(),
+            updated: updated.unwrap_or_default(),
+            tag: answer.tag.clone(),
+            ..Mark::default()
+        }
+    }
+
+    /// Takes those of a list that were merged.
+    async fn take<'a>(
+        &self,
+        cx: &RunContext,
+        home: &Home,
+        listed: impl Iterator<Item = &'a Value>,
+        page: &mut SourcedPage,
+    ) -> Result<(), Error> {
+        for told in listed.filter(|told| text(told, "merged_at").is_some()) {
+            cx.check("source pull requests")?;
+            match self.pull_request(cx, home, told).await? {
+                Ok(found) => page.pull_requests.push(found),
+                Err(reason) => {
+                    let number = told
+                        .get("number")
+                        .and_then(Value::as_u64)
+                        .unwrap_or_default();
+                    page.skipped.push(SkippedPullRequest {
+                        name: format!("{}#{number}", home.name),
+                        reason: reason.to_owned(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What belongs to every page.
+    async fn finish(
+        &self,
+        cx: &RunContext,
+        home: &Home,
+        page: &mut SourcedPage,
+    ) -> Result<(), Error> {
+        let mut facts = home.facts.clone();
+        if let Some(checkout) = &self.checkout {
+            checkout.fill(cx, &mut page.pull_requests).await?;
+            checkout.fill_facts(cx, &mut facts).await?;
+        }
+        page.repository = Some(facts);
+        Ok(())
+    }
+}
+
 #[async_trait]
 impl CodeHost for GithubRestHost {
     fn name(&self) -> String {
@@ -275,39 +341,70 @@ impl CodeHost for GithubRestHost {
 
     async fn page(&self, cx: &RunContext, cursor: Option<&str>) -> Result<SourcedPage, Error> {
         let before = self.api.requests();
-        let number: u32 = cursor.unwrap_or("1").parse().map_err(|why| {
-            let place = format!("`{}`", cursor.unwrap_or_default());
-            Error::new(ErrorKind::InvalidInput, "go on from the page", place).with_source(why)
-        })?;
+        let number = page_number(cursor)?;
         let home = self.home(cx).await?;
+        let mut page = SourcedPage::default();
+        // What changes while the pages are read is found by the next reading: the mark is older than all of them.
+        if cursor.is_none()
+            && let Some(answer) = self.get(cx, &Self::latest(home, 1)).await?
+        {
+            page.mark = Some(Self::mark(home, &answer).text());
+        }
         let rest = format!(
             "repos/{}/pulls?state=closed&sort=created&direction=asc&per_page={PAGE}&page={number}",
             home.name
         );
-        let mut page = SourcedPage::default();
         if let Some(answer) = self.get(cx, &rest).await? {
             let listed = answer.value.as_array().into_iter().flatten();
-            for told in listed.filter(|told| text(told, "merged_at").is_some()) {
-                cx.check("source pull requests")?;
-                match self.pull_request(cx, home, told).await? {
-                    Ok(found) => page.pull_requests.push(found),
-                    Err(reason) => {
-                        let number = told
-                            .get("number")
-                            .and_then(Value::as_u64)
-                            .unwrap_or_default();
-                        page.skipped.push(SkippedPullRequest {
-                            name: format!("{}#{number}", home.name),
-                            reason: reason.to_owned(),
-                        });
-                    }
-                }
-            }
+            self.take(cx, home, listed, &mut page).await?;
             page.next = answer.next.map(|_| (number + 1).to_string());
         }
-        if let Some(checkout) = &self.checkout {
-            checkout.fill(cx, &mut page.pull_requests).await?;
+        self.finish(cx, home, &mut page).await?;
+        page.requests = self.api.requests() - before;
+        Ok(page)
+    }
+
+    async fn changes(
+        &self,
+        cx: &RunContext,
+        since: &str,
+        cursor: Option<&str>,
+    ) -> Result<SourcedPage, Error> {
+        let before = self.api.requests();
+        let (mut since, number) = (Mark::read(since)?, page_number(cursor)?);
+        let home = self.home(cx).await?;
+        if let Some(why) = since.moved(&home.name) {
+            let page = SourcedPage::anew(why);
+            let requests = self.api.requests() - before;
+            return Ok(SourcedPage { requests, ..page });
         }
+        let mut page = SourcedPage::default();
+        let tag = since.tag.take().filter(|_| number == 1);
+        let url = self.api.url(&Self::latest(home, number))?;
+        let looked = self.api.look(cx, url, TokenHeader::Bearer, tag.as_deref());
+        match looked.await? {
+            Looked::Absent => {}
+            Looked::Same => {
+                let mark = Mark { tag, ..since };
+                page.mark = Some(mark.text());
+            }
+            Looked::New(answer) => {
+                if number == 1 {
+                    page.mark = Some(Self::mark(home, &answer).text());
+                }
+                let listed = answer.value.as_array().into_iter().flatten();
+                let changed = |told: &&Value| {
+                    time_of(told, "updated_at").is_none_or(|updated| since.reaches(&updated))
+                };
+                let total = listed.clone().count();
+                let changed: Vec<&Value> = listed.take_while(changed).collect();
+                let is_all = changed.len() == total;
+                self.take(cx, home, changed.into_iter(), &mut page).await?;
+                let next = answer.next.filter(|_| is_all);
+                page.next = next.map(|_| (number + 1).to_string());
+            }
+        }
+        self.finish(cx, home, &mut page).await?;
         page.requests = self.api.requests() - before;
         Ok(page)
     }

@@ -1,9 +1,11 @@
 //! Archived events of GitHub, as GH Archive keeps them: one hour a file, one event a line.
 
-use super::clone::linked;
-use super::issues::IssueTexts;
-use super::people::associated;
-use super::time;
+mod living;
+
+use crate::hosts::clone::linked;
+use crate::hosts::issues::IssueTexts;
+use crate::hosts::people::associated;
+use crate::hosts::time;
 use crate::links::{LinkContext, TextKind, closing_links};
 use async_trait::async_trait;
 use atlas_core::{
@@ -11,6 +13,7 @@ use atlas_core::{
     SkippedPullRequest, SourcedPage, SourcedPullRequest,
 };
 use flate2::read::MultiGzDecoder;
+use living::Mark;
 use memchr::memmem;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -35,7 +38,8 @@ const MOST_BYTES: usize = 64 << 20;
 /// issue that is named, and where its texts stand.
 ///
 /// Base and head are those of the pull request's own branch, `base.sha` and `head.sha`: the archive does not tell the parents of the
-/// merged commit, and what was merged in between is no part of the change. Events of after October 2025 have no titles any
+/// merged commit, and what was merged in between is no part of the change. Any file may have texts for any pull request: where a
+/// file is new, gone or another, all are read again; where none is, only their lengths and times are looked at. Events of after October 2025 have no titles any
 /// more; their pull requests are skipped.
 #[derive(Debug)]
 pub struct ArchiveHost {
@@ -408,38 +412,31 @@ fn read_page(
     Ok(page)
 }
 
-#[async_trait]
-impl CodeHost for ArchiveHost {
-    fn name(&self) -> String {
-        let names: Vec<String> = self
-            .files
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        let repos: Vec<&str> = self.repos.iter().map(String::as_str).collect();
-        format!("archive {} {}", names.join(" "), repos.join(" "))
-            .trim_end()
-            .to_owned()
-    }
-
-    async fn page(&self, cx: &RunContext, cursor: Option<&str>) -> Result<SourcedPage, Error> {
-        let start = match cursor {
-            None => (0, 0),
-            Some(cursor) => {
-                let parts = cursor.split_once(':');
-                let parts =
-                    parts.and_then(|(file, line)| Some((file.parse().ok()?, line.parse().ok()?)));
-                parts
-                    .filter(|(file, _)| *file < self.files.len())
-                    .ok_or_else(|| {
-                        Error::new(
-                            ErrorKind::InvalidInput,
-                            "go on from the event",
-                            format!("`{cursor}`"),
-                        )
-                    })?
-            }
+impl ArchiveHost {
+    /// The page behind a cursor: `FILE:LINE HASH`, by which other files than those that it was made of are known.
+    async fn read(
+        &self,
+        cx: &RunContext,
+        cursor: Option<&str>,
+        mark: &Mark,
+    ) -> Result<SourcedPage, Error> {
+        let own = mark.hash();
+        let wrong = |cursor: &str| {
+            let place = format!("`{cursor}`");
+            Error::new(ErrorKind::InvalidInput, "go on from the event", place)
         };
+        let mut start = (0, 0);
+        if let Some(cursor) = cursor {
+            let (place, hash) = cursor.split_once(' ').ok_or_else(|| wrong(cursor))?;
+            if hash != own {
+                return Ok(SourcedPage::anew("the files changed while they were read"));
+            }
+            let parts = place.split_once(':');
+            start = parts
+                .and_then(|(file, line)| Some((file.parse().ok()?, line.parse().ok()?)))
+                .filter(|(file, _)| *file < self.files.len())
+                .ok_or_else(|| wrong(cursor))?;
+        }
         let (files, repos, cx) = (self.files.clone(), self.repos.clone(), cx.clone());
         let reading = Arc::clone(&self.reading);
         let work = move || {
@@ -448,8 +445,51 @@ impl CodeHost for ArchiveHost {
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
             read_page(&files, &repos, &mut reading, &cx, start)
         };
+        let mut page = tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|why| Error::new(ErrorKind::Internal, "read events", "").with_source(why))??;
+        page.next = page.next.map(|place| format!("{place} {own}"));
+        Ok(page)
+    }
+
+    /// The files as they are now; those that look as they did are not read.
+    async fn now(&self, since: Option<Mark>) -> Result<Mark, Error> {
+        let files = self.files.clone();
+        let work = move || Mark::of(&files, since.as_ref());
         tokio::task::spawn_blocking(work)
             .await
             .map_err(|why| Error::new(ErrorKind::Internal, "read events", "").with_source(why))?
+    }
+}
+
+#[async_trait]
+impl CodeHost for ArchiveHost {
+    fn name(&self) -> String {
+        let repos: Vec<&str> = self.repos.iter().map(String::as_str).collect();
+        format!("archive {}", repos.join(" ")).trim_end().to_owned()
+    }
+
+    async fn page(&self, cx: &RunContext, cursor: Option<&str>) -> Result<SourcedPage, Error> {
+        let mark = self.now(None).await?;
+        let mut page = self.read(cx, cursor, &mark).await?;
+        page.mark = cursor.is_none().then(|| mark.text());
+        Ok(page)
+    }
+
+    async fn changes(
+        &self,
+        _: &RunContext,
+        since: &str,
+        _: Option<&str>,
+    ) -> Result<SourcedPage, Error> {
+        let since = Mark::read(since)?;
+        let now = self.now(Some(since.clone())).await?;
+        Ok(match now.differs_from(&since) {
+            Some(why) => SourcedPage::anew(why),
+            None => SourcedPage {
+                mark: Some(now.text()),
+                ..SourcedPage::default()
+            },
+        })
     }
 }

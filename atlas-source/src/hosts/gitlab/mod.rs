@@ -1,17 +1,17 @@
 //! GitLab's REST API as a host.
 
+mod pages;
+
 use super::checkout::Checkout;
 use super::clone::{bare_issue, linked};
 use super::fields::{at, owned, sha, text};
 use super::http::{Answer, Api, ApiOptions, TokenHeader};
 use super::people::{associated, named};
-use crate::links::{LinkContext, LinkFlavour, TextKind, closing_links};
+use crate::links::{LinkContext, TextKind, closing_links};
 use crate::repository::GitRepo;
-use async_trait::async_trait;
 use atlas_core::{
-    Author, AuthorClass, CodeHost, CommitSha, Error, ErrorKind, Evidence, LinkedIssue,
-    PullRequestSource, Remark, RepositoryFacts, RunContext, SkippedPullRequest, SourcedPage,
-    SourcedPullRequest,
+    Author, AuthorClass, CommitSha, Error, ErrorKind, Evidence, LinkedIssue, PullRequestSource,
+    Remark, RepositoryFacts, RunContext, SourcedPullRequest,
 };
 use reqwest::Url;
 use serde_json::Value;
@@ -362,56 +362,5 @@ impl GitlabHost {
             issue.comments = comments;
         }
         Ok(issues)
-    }
-}
-
-#[async_trait]
-impl CodeHost for GitlabHost {
-    fn name(&self) -> String {
-        format!("gitlab {} {}", self.api.address(), self.project)
-    }
-
-    async fn page(&self, cx: &RunContext, cursor: Option<&str>) -> Result<SourcedPage, Error> {
-        let before = self.api.requests();
-        let number: u32 = cursor.unwrap_or("1").parse().map_err(|why| {
-            Error::new(
-                ErrorKind::InvalidInput,
-                "go on from the page",
-                format!("`{}`", cursor.unwrap_or_default()),
-            )
-            .with_source(why)
-        })?;
-        let project = self.project(cx).await?;
-        let context = LinkContext {
-            flavour: LinkFlavour::Gitlab,
-            host: self.host.clone(),
-            repo: project.path.clone(),
-        };
-        let rest = format!(
-            "/merge_requests?state=merged&order_by=created_at&sort=asc&per_page={PAGE}&page={number}"
-        );
-        let mut page = SourcedPage::default();
-        if let Some(answer) = self.get(cx, self.url(&project.path, &rest)?).await? {
-            for listed in answer.value.as_array().into_iter().flatten() {
-                cx.check("source pull requests")?;
-                match self.merge_request(cx, project, &context, listed).await? {
-                    Ok(told) => page.pull_requests.push(told),
-                    Err(reason) => {
-                        let iid = listed
-                            .get("iid")
-                            .and_then(Value::as_u64)
-                            .unwrap_or_default();
-                        let name = format!("{}!{iid}", project.path);
-                        page.skipped.push(SkippedPullRequest { name, reason });
-                    }
-                }
-            }
-            page.next = answer.next.map(|_| (number + 1).to_string());
-        }
-        if let Some(checkout) = &self.checkout {
-            checkout.fill(cx, &mut page.pull_requests).await?;
-        }
-        page.requests = self.api.requests() - before;
-        Ok(page)
     }
 }
