@@ -2,9 +2,13 @@
 
 mod config;
 mod journal;
+mod taking;
 
 pub use config::{ArchiveSource, CloneSource, GithubSource, GitlabSource, SourceConfig};
 pub use journal::HostProgress;
+pub(crate) use journal::progress_so_far;
+pub(crate) use taking::take_aside;
+pub use taking::{TakenCandidates, take_candidates};
 
 use crate::store::{write_json, write_stream};
 use atlas_core::{CodeHost, Error, ErrorKind, RunContext, SourcedPullRequest};
