@@ -56,6 +56,8 @@ mod sourcing;
 mod states;
 mod support;
 mod synth;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod unrun;
 mod usage;
 mod validate;
