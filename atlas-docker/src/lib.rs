@@ -37,9 +37,9 @@ pub use analysis::{Analysis, AnalysisOptions, analyse};
 pub use build::{BuildOutcome, Builder};
 pub use engine::{
     Bubblewrap, BubblewrapStatus, DiskUse, DockerBuilder, DockerEngine, DockerOptions,
-    DockerSandbox, DockerStatus, EngineStatus, FoundImage, LocalBuilder, LocalEngine, LocalOptions,
-    LocalSandbox, PushedImage, RegistryLogin, StoredImage, double_quoted, engine_status, registry,
-    write_context,
+    DockerSandbox, DockerStatus, EngineStatus, FoundImage, ImageLayer, LocalBuilder, LocalEngine,
+    LocalOptions, LocalSandbox, PushedImage, RegistryLogin, StoredImage, double_quoted,
+    engine_status, registry, write_context,
 };
 pub use languages::{inventory_script, languages};
 #[cfg(feature = "mcp")]

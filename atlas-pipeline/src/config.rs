@@ -362,14 +362,16 @@ impl Config {
     /// # Errors
     /// [`ErrorKind::InvalidInput`] with line, column and key.
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
-        toml::from_str(text).map_err(|why| {
+        let config: Self = toml::from_str(text).map_err(|why| {
             Error::new(
                 ErrorKind::InvalidInput,
                 "read configuration",
                 format!("`{name}`"),
             )
             .with_source(with_nearest(why.to_string().trim_end()))
-        })
+        })?;
+        config.check_written(text, name)?;
+        Ok(config)
     }
 
     /// The model that a text names ([`resolve`](atlas_llm::ModelConfig::resolve)), with what the table of prices

@@ -1,6 +1,7 @@
 //! `atlas funnel`: how much is left after each stage, beside what paper 001 says, from what runs left in their folders.
 
-use crate::MakeOutcome;
+use crate::run::{is_run, rejected_by_curation};
+use crate::{MakeOutcome, run_status};
 use atlas_core::{Decision, Error, ErrorKind};
 use atlas_oracle::{Interval, wilson};
 use serde::{Deserialize, Serialize};
@@ -94,10 +95,54 @@ pub struct FunnelReport {
     pub not_validated: u64,
     /// Language -> left after stages 2 and 3, beside Table 2.
     pub languages: BTreeMap<String, Yield>,
-    /// Verdict of `make`, or `gate` and its name -> how many, with examples.
+    /// Verdict of `make`, `gate` and its name, or `judge` for a model's scores in a run -> how many, with examples.
     pub rejections: BTreeMap<String, RejectionReason>,
     /// Step -> wall seconds of all pull requests together.
     pub seconds: BTreeMap<String, f64>,
+    /// Of folders of runs: what each stage took and cost, in the order of the stages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageCost>,
+}
+
+/// What one stage of a run took and cost; of several runs together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StageCost {
+    /// Its name.
+    pub stage: String,
+    /// Steps that ended with a verdict.
+    pub steps: u64,
+    /// Steps that ended with an error.
+    pub failed: u64,
+    /// Wall seconds of those with a verdict.
+    pub seconds: f64,
+    /// Bytes of artefacts that candidates had after them.
+    pub bytes: u64,
+    /// Money that models cost in them.
+    pub money: f64,
+}
+
+/// Adds what the stages of a run cost, where the folder is one's.
+fn add_costs(costs: &mut Vec<StageCost>, folder: &Path) -> Result<(), Error> {
+    if !is_run(folder) {
+        return Ok(());
+    }
+    for stage in run_status(folder)?.stages {
+        let at = costs.iter().position(|cost| cost.stage == stage.stage);
+        let at = at.unwrap_or_else(|| {
+            costs.push(StageCost {
+                stage: stage.stage.clone(),
+                ..StageCost::default()
+            });
+            costs.len() - 1
+        });
+        let cost = &mut costs[at];
+        cost.steps += stage.passed + stage.rejected;
+        cost.failed += stage.failed;
+        cost.seconds += stage.seconds;
+        cost.bytes += stage.bytes;
+        cost.money += stage.money;
+    }
+    Ok(())
 }
 
 /// What is read of `make.json`.
@@ -149,7 +194,9 @@ struct Language {
 pub fn funnel(places: &[PathBuf], candidates: Option<&Path>) -> Result<FunnelReport, Error> {
     let mut all: BTreeMap<String, PathBuf> = BTreeMap::new();
     let mut gates: HashMap<String, ValidatedInstance> = HashMap::new();
+    let mut stages = Vec::new();
     for place in places {
+        add_costs(&mut stages, place)?;
         let run = place.join("instances");
         let place = if run.is_dir() { &run } else { place };
         let entries = std::fs::read_dir(place).map_err(|why| Error::io("read", place, why))?;
@@ -188,7 +235,10 @@ pub fn funnel(places: &[PathBuf], candidates: Option<&Path>) -> Result<FunnelRep
         Some(file) => lines_of(file)?,
         None => count.made,
     };
-    Ok(count.report(sourced))
+    Ok(FunnelReport {
+        stages,
+        ..count.report(sourced)
+    })
 }
 
 fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Error> {
@@ -280,7 +330,10 @@ impl Counts {
                 let reason = validated.reason.as_deref().unwrap_or_default();
                 self.reject(&format!("gate {name}"), &made.instance_id, reason);
             }
-            Some(Decision::Accept | Decision::Repair) => self.accepted += 1,
+            Some(Decision::Accept | Decision::Repair) => match rejected_by_curation(folder) {
+                Some((stage, reason)) => self.reject(stage, &made.instance_id, &reason),
+                None => self.accepted += 1,
+            },
             Some(Decision::NoEvidence) | None => {
                 self.not_validated += 1;
                 self.accepted += 1;
@@ -320,6 +373,7 @@ impl Counts {
                 .collect(),
             rejections: self.rejections,
             seconds: self.seconds,
+            stages: Vec::new(),
         }
     }
 }

@@ -5,6 +5,7 @@ mod audit;
 mod cached;
 mod clones;
 mod config;
+mod config_faults;
 mod datasets;
 mod demo;
 mod doctor;
@@ -77,7 +78,7 @@ pub use evaluate::{
     RegradedInstance, evaluate, grade_row, regrade, run_id,
 };
 pub use failures::{EnvironmentFailure, FailureClass, FailureReport, FailureWeight, failures};
-pub use funnel::{FunnelReport, RejectionReason, Yield, funnel};
+pub use funnel::{FunnelReport, RejectionReason, StageCost, Yield, funnel};
 pub use image_name::{ImageName, ImageNameFields, InvalidImageName};
 pub use judge_bench::{
     BenchFile, BenchJudge, BenchPatch, BenchRow, JudgeBench, JudgeBenchAbout, JudgeBenchEstimate,
@@ -115,10 +116,13 @@ pub use push::{PushReport, RegistryLogins, push_images};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
 pub use retry::RetrySandbox;
 pub use run::{
-    CandidateStep, CandidateStory, ImportReport, QuietRun, RunCandidate, RunConfig, RunEnd,
-    RunEstimate, RunEvent, RunListener, RunOptions, RunReport, RunStatus, RunValidateConfig,
-    RunningStep, Stage, StageConfig, StageEstimate, StageStatus, StageWork, StepOutcome,
-    StoryEvent, estimate_run, run_candidates, run_status, standard_stages, why,
+    AskedSource, CandidateStep, CandidateStory, GatheredCandidates, ImportReport, PipelineEstimate,
+    PipelineReport, QuietRun, RepositoryImages, RunCandidate, RunClassifyConfig, RunConfig, RunEnd,
+    RunEstimate, RunEvent, RunHintsConfig, RunJudgeConfig, RunListener, RunOptions,
+    RunPublishConfig, RunReport, RunStatus, RunValidateConfig, RunningStep, Stage, StageConfig,
+    StageEstimate, StageStatus, StageWork, StepEnvironment, StepOutcome, StoryEvent, asked_sources,
+    estimate_pipeline, estimate_run, gather_candidates, run_candidates, run_pipeline, run_status,
+    standard_stages, why,
 };
 pub use significance::{
     Estimate, LeaderboardStatistics, ModelPair, ModelStatistics, StatisticsOptions,
@@ -126,7 +130,8 @@ pub use significance::{
 };
 pub use sourcing::{
     ArchiveSource, CloneSource, GithubSource, GitlabSource, HostProgress, SourceConfig, SourceNews,
-    SourceReport, filter_candidates, source_candidates, sourced_file,
+    SourceReport, TakenCandidates, filter_candidates, source_candidates, sourced_file,
+    take_candidates,
 };
 pub use statuses::Statuses;
 pub use store::write_atomically;

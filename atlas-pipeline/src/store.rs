@@ -76,7 +76,54 @@ pub(crate) fn replace(
     Ok(())
 }
 
-/// The same for what is too large to be held: `write` is given the file.
+/// The same, but a file that holds these very bytes already is left alone, with its time. Returns whether it was written.
+///
+/// # Errors
+/// As [`replace`]; the old file cannot be read.
+pub(crate) fn replace_if_changed(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), Error>,
+) -> Result<bool, Error> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let fail = |why| Error::io("write", path, why);
+    std::fs::create_dir_all(folder).map_err(fail)?;
+    let mut file = unfinished(folder).map_err(fail)?;
+    let mut out = BufWriter::with_capacity(1 << 16, file.as_file_mut());
+    write(&mut out)?;
+    out.flush().map_err(fail)?;
+    drop(out);
+    if are_same(path, file.path()).map_err(fail)? {
+        return Ok(false);
+    }
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    file.as_file().set_permissions(permissions).map_err(fail)?;
+    file.persist(path).map_err(|why| fail(why.error))?;
+    Ok(true)
+}
+
+/// Whether two files hold the same bytes; one that is absent holds none that another has.
+fn are_same(one: &Path, other: &Path) -> std::io::Result<bool> {
+    let (mut one, mut other) = match (File::open(one), File::open(other)) {
+        (Err(why), _) if why.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        (one, other) => (one?, other?),
+    };
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut left, mut right) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    loop {
+        let read = one.read(&mut left)?;
+        if read == 0 {
+            return Ok(true);
+        }
+        other.read_exact(&mut right[..read])?;
+        if left[..read] != right[..read] {
+            return Ok(false);
+        }
+    }
+}
+
+/// [`replace`] for what is too large to be held: `write` is given the file.
 ///
 /// # Errors
 /// As [`write_atomically`], and those of `write`; the old file stays then.

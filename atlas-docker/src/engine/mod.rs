@@ -15,8 +15,8 @@ mod status;
 mod usage;
 
 pub use docker::{
-    DiskUse, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox, FoundImage, PushedImage,
-    RegistryLogin, StoredImage, registry, write_context,
+    DiskUse, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox, FoundImage, ImageLayer,
+    PushedImage, RegistryLogin, StoredImage, registry, write_context,
 };
 pub use local::{Bubblewrap, LocalBuilder, LocalEngine, LocalOptions, LocalSandbox};
 pub use prelude::double_quoted;

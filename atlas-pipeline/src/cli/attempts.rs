@@ -85,10 +85,12 @@ pub(super) async fn command(
     let session = rows.model.session_if_asked()?;
     let work = judge_attempts(cx, &options, session.as_ref());
     let report = paying(session.as_ref(), work).await?;
-    finish(cx, rows.model.format, &report, &report.run, text)
+    finish(cx, rows.model.format, &report, &report.run, |report| {
+        Ok(text(report))
+    })
 }
 
-fn text(report: &AttemptRunReport) -> Result<String, Error> {
+fn text(report: &AttemptRunReport) -> String {
     let mut text = String::new();
     for one in &report.results {
         let reason = one.reasoning.lines().next().unwrap_or_default();
@@ -119,5 +121,5 @@ fn text(report: &AttemptRunReport) -> Result<String, Error> {
     }
     output::input_faults(&mut text, &report.faults);
     run_text(&mut text, &report.run, &report.ledger);
-    Ok(text)
+    text
 }

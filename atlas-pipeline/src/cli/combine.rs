@@ -143,10 +143,12 @@ pub(super) async fn command(cx: &RunContext, args: CombineArgs) -> Result<u8, Er
         out: args.out,
     };
     let report = combine_results(cx, &options).await?;
-    finish(cx, args.format, &report, &report.run, text)
+    finish(cx, args.format, &report, &report.run, |report| {
+        Ok(text(report))
+    })
 }
 
-fn text(report: &CombineReport) -> Result<String, Error> {
+fn text(report: &CombineReport) -> String {
     let mut text = String::new();
     for failed in &report.run.failed {
         let _ = writeln!(text, "failed: {}: {}", failed.key, failed.message);
@@ -171,7 +173,7 @@ fn text(report: &CombineReport) -> Result<String, Error> {
         report.run.failed.len(),
         report.run.out.display()
     );
-    Ok(text)
+    text
 }
 
 /// The members of a committee or a cascade, a line each.

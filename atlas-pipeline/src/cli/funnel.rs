@@ -1,5 +1,6 @@
 //! `atlas funnel`.
 
+use super::images::people;
 use super::{DONE, Format, output};
 use atlas_core::Error;
 use atlas_pipeline::{FunnelReport, Yield, funnel};
@@ -99,6 +100,25 @@ fn text(report: &FunnelReport) -> String {
     text.push_str("\nWALL SECONDS\n");
     for (step, seconds) in &report.seconds {
         let _ = writeln!(text, "{step:<28} {seconds:>10.1}");
+    }
+    if !report.stages.is_empty() {
+        let _ = writeln!(
+            text,
+            "\n{:<28} {:>8} {:>8} {:>10} {:>12} {:>10}",
+            "STAGE OF A RUN", "steps", "failed", "seconds", "artefacts", "money"
+        );
+    }
+    for stage in &report.stages {
+        let _ = writeln!(
+            text,
+            "{:<28} {:>8} {:>8} {:>10.1} {:>12} {:>10.4}",
+            stage.stage,
+            stage.steps,
+            stage.failed,
+            stage.seconds,
+            people(stage.bytes),
+            stage.money
+        );
     }
     text
 }

@@ -491,10 +491,12 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         _ => Some(args.ensemble.session(&args.model)?),
     };
     let report = paying(session.as_ref(), review(cx, &options, session.as_ref())).await?;
-    finish(cx, args.model.format, &report, &report.run, review_text)
+    finish(cx, args.model.format, &report, &report.run, |report| {
+        Ok(review_text(report))
+    })
 }
 
-fn review_text(report: &ReviewRunReport) -> Result<String, Error> {
+fn review_text(report: &ReviewRunReport) -> String {
     let mut text = String::new();
     for one in &report.results {
         let score = one
@@ -534,7 +536,7 @@ fn review_text(report: &ReviewRunReport) -> Result<String, Error> {
     }
     output::input_faults(&mut text, &report.faults);
     run_text(&mut text, &report.run, &report.ledger);
-    Ok(text)
+    text
 }
 
 /// How the run went, what it cost, and how to go on.

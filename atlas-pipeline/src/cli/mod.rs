@@ -26,6 +26,7 @@ mod run;
 mod run_progress;
 mod source;
 mod synth;
+mod telemetry;
 mod validate;
 
 use atlas_core::{Cancellation, Error, ErrorKind, RunContext};
@@ -444,15 +445,14 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         1 => "info",
         _ => "debug",
     };
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("ATLAS_LOG")
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level)),
-        )
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .without_time()
-        .init();
+    // Sends what was told last when it goes.
+    let _telemetry = match telemetry::listen(level) {
+        Ok(telemetry) => telemetry,
+        Err(why) => {
+            output::error(&why);
+            return ExitCode::from(ERROR);
+        }
+    };
     match dispatch(cli.command) {
         Ok(code) => ExitCode::from(code),
         Err(why) => {

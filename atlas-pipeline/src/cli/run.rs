@@ -6,8 +6,8 @@ use super::run_progress;
 use super::{DONE, ERROR, Format, NO, config};
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_pipeline::{
-    CandidateStory, Config, RunEnd, RunEstimate, RunOptions, RunReport, RunStatus, estimate_run,
-    run_candidates, run_status, standard_stages, why,
+    CandidateStory, Config, PipelineEstimate, PipelineReport, RepositoryImages, RunEnd, RunOptions,
+    RunStatus, StageStatus, estimate_pipeline, run_pipeline, run_status, standard_stages, why,
 };
 use clap::Args;
 use std::fmt::Write as _;
@@ -24,7 +24,8 @@ pub(super) struct RunArgs {
     /// Say what would be done for all candidates, with its time and disk, and do nothing.
     #[arg(long, conflicts_with_all = ["only", "limit", "retry"])]
     dry_run: bool,
-    /// The last stage that is done: prepare, make, validate or accept.
+    /// The last stage that is done: prepare, make, validate, classify, judge, hints or accept, of those that the
+    /// configuration has.
     #[arg(long, value_name = "STAGE")]
     until: Option<String>,
     /// Only candidates of this name, or of names that match a pattern with `*`. Can be given several times.
@@ -33,7 +34,8 @@ pub(super) struct RunArgs {
     /// Only the first N candidates of the queue that have something to do.
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// Try failed steps of this kind of error again: `io`, `not_found`, `timed_out`, … Can be given several times.
+    /// Try failed steps of this kind of error again, and steps that went on without their model's answer for it: `io`,
+    /// `not_found`, `model`, … Can be given several times.
     #[arg(long, value_name = "KIND")]
     retry: Vec<String>,
     /// Do steps of another version or configuration anew [default: they are counted and stay].
@@ -95,9 +97,8 @@ pub(super) async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
     let config = config(args.config.as_deref())?;
     let options = options(&args, &config);
     let stages = standard_stages(&config).await?;
-    config.run.check(&options, &stages)?;
     if args.dry_run {
-        let estimate = estimate_run(cx, &config.run, &options, &stages)?;
+        let estimate = estimate_pipeline(cx, &config, &options, &stages).await?;
         match args.format {
             Format::Json => json(&estimate)?,
             Format::Text => print(&estimated(&estimate))?,
@@ -105,17 +106,18 @@ pub(super) async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
         return Ok(DONE);
     }
     let listener = run_progress::listener();
-    let report = run_candidates(cx, &options, &stages, Arc::clone(&listener) as _).await;
+    let report = run_pipeline(cx, &config, &options, &stages, Arc::clone(&listener) as _).await;
     listener.finish();
     let report = report?;
     match args.format {
         Format::Json => json(&report)?,
         Format::Text => print(&ran(&report))?,
     }
-    let failed = report.status.stages.iter().any(|stage| stage.failed > 0);
-    Ok(match report.ended {
+    let run = &report.run;
+    let failed = run.status.stages.iter().any(|stage| stage.failed > 0);
+    Ok(match run.ended {
         RunEnd::Budget => NO,
-        RunEnd::Done if failed || report.import.faulty > 0 => ERROR,
+        RunEnd::Done if failed || run.import.faulty > 0 => ERROR,
         RunEnd::Done => DONE,
     })
 }
@@ -242,18 +244,85 @@ fn standing(status: &RunStatus) -> String {
         .map_or_else(String::new, |free| format!(", {} free", people(free)));
     let _ = writeln!(
         text,
-        "\nall steps took {}; artefacts {}{free}",
+        "\nall steps took {}; artefacts {}, environments {}{free}",
         duration(status.seconds),
-        people(status.artefact_bytes)
+        people(status.artefact_bytes),
+        people(status.image_bytes)
     );
     if status.money > 0.0 {
-        let _ = writeln!(text, "models cost {:.4}", status.money);
+        let _ = writeln!(
+            text,
+            "models cost {:.4}{}",
+            status.money,
+            by_stage(&status.stages)
+        );
     }
+    shared(&mut text, status);
     text
 }
 
-fn ran(report: &RunReport) -> String {
+/// The money of each stage that cost some.
+fn by_stage(stages: &[StageStatus]) -> String {
+    let paid = stages.iter().filter(|stage| stage.money > 0.0);
+    let told: Vec<String> = paid
+        .map(|stage| format!("{} {:.4}", stage.stage, stage.money))
+        .collect();
+    if told.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", told.join(", "))
+    }
+}
+
+/// A line for each repository: what its environments take up and share, and what the first and the later ones took.
+fn shared(text: &mut String, status: &RunStatus) {
+    if status.repositories.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "\n{:<30} {:>6} {:>10} {:>10} {:>16} {:>18} {:>18}",
+        "repository",
+        "images",
+        "on disk",
+        "unshared",
+        "shared layers",
+        "first (build)",
+        "later (build)"
+    );
+    for one in &status.repositories {
+        let _ = writeln!(text, "{}", shared_line(one));
+    }
+    let told = status.repositories.len() as u64;
+    if status.repositories_with_images > told {
+        let more = status.repositories_with_images - told;
+        let _ = writeln!(text, "and {more} more, which `report.json` has");
+    }
+}
+
+fn shared_line(one: &RepositoryImages) -> String {
+    let took = |whole: f64, build: f64| format!("{} ({})", duration(whole), duration(build));
+    let later = match (one.later_seconds, one.later_build_seconds) {
+        (Some(whole), Some(build)) => format!("{} x {}", one.later, took(whole, build)),
+        _ => "-".to_owned(),
+    };
+    format!(
+        "{:<30} {:>6} {:>10} {:>10} {:>16} {:>18} {later:>18}",
+        one.repo,
+        one.images,
+        people(one.bytes),
+        people(one.unshared_bytes),
+        format!("{} of {}", one.shared_layers, one.layers),
+        took(one.first_seconds, one.first_build_seconds),
+    )
+}
+
+fn ran(pipeline: &PipelineReport) -> String {
     let mut text = String::new();
+    if let Some(gathered) = &pipeline.gathered {
+        let _ = writeln!(text, "{}", run_progress::gathered(gathered));
+    }
+    let report = &pipeline.run;
     let import = &report.import;
     if !import.unchanged {
         let _ = writeln!(
@@ -268,7 +337,9 @@ fn ran(report: &RunReport) -> String {
         );
     }
     super::output::input_faults(&mut text, &import.faults);
-    for (stage, work) in &report.work {
+    let stages = report.status.stages.iter();
+    let worked = stages.filter_map(|stage| report.work.get_key_value(&stage.stage));
+    for (stage, work) in worked {
         let _ = writeln!(
             text,
             "{stage}: {} passed, {} rejected, {} failed, {} put back, in {}",
@@ -291,20 +362,37 @@ fn ran(report: &RunReport) -> String {
     if report.ended == RunEnd::Budget {
         text.push_str("the budget is spent: with more of it the same command goes on\n");
     }
+    if let Some(release) = &pipeline.release {
+        let _ = writeln!(text, "{}", run_progress::released(release));
+        for warning in &release.warnings {
+            let _ = writeln!(text, "warning: {warning}");
+        }
+    }
     let _ = writeln!(text, "{}\n", duration(report.seconds));
     text + &standing(&report.status)
 }
 
-fn estimated(estimate: &RunEstimate) -> String {
+fn estimated(pipeline: &PipelineEstimate) -> String {
+    let mut text = String::new();
+    for source in &pipeline.sources {
+        let so_far = match (source.progress.pages, source.progress.done) {
+            (0, _) => "not asked yet: what it tells is not counted below".to_owned(),
+            (_, true) => format!("{} pull requests, read to the end", source.progress.told),
+            (_, false) => format!("{} pull requests, and there is more", source.progress.told),
+        };
+        let _ = writeln!(text, "source {}: {so_far}", source.name);
+    }
+    let estimate = &pipeline.run;
     let import = &estimate.import;
-    let mut text = if import.unchanged {
-        "the files of candidates are those of the last time\n".to_owned()
+    if import.unchanged {
+        text.push_str("the files of candidates are those of the last time\n");
     } else {
-        format!(
-            "candidates: {} new, {} changed, {} known, {} repeated, {} faulty\n",
+        let _ = writeln!(
+            text,
+            "candidates: {} new, {} changed, {} known, {} repeated, {} faulty",
             import.new, import.changed, import.known, import.repeated, import.faulty
-        )
-    };
+        );
+    }
     super::output::input_faults(&mut text, &import.faults);
     let _ = writeln!(
         text,
@@ -338,6 +426,9 @@ fn estimated(estimate: &RunEstimate) -> String {
         text,
         "\ntime, one step after the other: {time}\nartefacts: {disk}{free}"
     );
+    if let Some(folder) = &pipeline.release {
+        let _ = writeln!(text, "release: {}, where rows changed", folder.display());
+    }
     text
 }
 

@@ -1,7 +1,7 @@
 //! What `atlas run` says while it goes on: a bar for each stage on a terminal, a line for each event elsewhere.
 
 use super::run::duration;
-use atlas_pipeline::{RunEvent, RunListener, RunStatus};
+use atlas_pipeline::{GatheredCandidates, PublishReport, RunEvent, RunListener, RunStatus};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -90,9 +90,42 @@ impl Bars {
     }
 }
 
+/// One line on what was sourced and taken.
+pub(super) fn gathered(gathered: &GatheredCandidates) -> String {
+    let mut text = String::new();
+    if let Some(source) = &gathered.source {
+        let (kept, all) = (source.funnel.kept, source.funnel.sourced);
+        let _ = write!(
+            text,
+            "sourced: {kept} of {all} pull requests pass the filters"
+        );
+        if source.requests > 0 {
+            let _ = write!(text, ", {} requests", source.requests);
+        }
+        text.push_str("; ");
+    }
+    let taken = &gathered.taken;
+    let _ = write!(text, "taken: {} of {}", taken.taken, taken.offered);
+    if let Some(most) = taken.per_repo {
+        let _ = write!(text, " (the newest {most} of each repository)");
+    }
+    text
+}
+
+/// One line on a release.
+pub(super) fn released(release: &PublishReport) -> String {
+    let (name, version, rows) = (&release.name, &release.version, release.rows);
+    format!(
+        "release: {name} {version}, {rows} rows in `{}`",
+        release.out.display()
+    )
+}
+
 impl RunListener for RunProgress {
     fn hear(&self, event: &RunEvent<'_>) {
         match event {
+            RunEvent::Gathered(told) => self.say(&gathered(told)),
+            RunEvent::Released(release) => self.say(&released(release)),
             RunEvent::Imported(import) if import.unchanged => {}
             RunEvent::Imported(import) => self.say(&format!(
                 "candidates: {} new, {} changed, {} known, {} withdrawn, {} repeated, {} faulty",

@@ -42,6 +42,7 @@ pub use critic::{
     CriticRunOptions, CriticRunReport, CriticRunResult, base_files, critic, critic_run_prompts,
 };
 pub use curate::{CuratedRows, write_curated_rows};
+pub(crate) use curate::{Curation, classes_of};
 pub use ensemble::{CalibratorsFile, EnsembleOptions, MemberUse};
 pub use facts::{TestFactsOptions, TestFactsReport, write_test_facts};
 pub(crate) use input::PATCH_ID_DIGITS;
@@ -53,6 +54,7 @@ pub use review::{
     ReviewMode, ReviewResult, ReviewRunOptions, ReviewRunReport, review, review_prompts,
 };
 pub use rows::{RowJudgeOptions, RowJudgeReport, RowQuestion, RowResult, judge_rows, row_prompts};
+pub(crate) use rows::{files_at_base, judge_row, left_behind};
 pub use run::{ContentHash, FailedItem, Identity, JudgeItem, JudgeReport, JudgeRun, judge_items};
 pub(crate) use session::ledger;
 pub use session::{ModelSession, SessionModels, SessionOptions, exchanges_beside};

@@ -87,6 +87,12 @@ impl Account {
 }
 
 impl Bill {
+    /// The money that was paid, where prices are known.
+    pub(super) fn money(&self) -> f64 {
+        let paid = self.members.values().map(|one| one.paid.cost(one.price));
+        paid.filter_map(|cost| cost.money).sum()
+    }
+
     /// Adds `paid` and `kept` to a line, and to each of its `members`; nothing where there were no such calls.
     pub(super) fn write(&self, line: &mut Map<String, Value>) {
         let mut sums = BTreeMap::from([("paid", Cost::default()), ("kept", Cost::default())]);

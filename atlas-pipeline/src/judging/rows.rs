@@ -2,16 +2,20 @@
 
 use super::abstain::Silent;
 use super::input::row_item;
+use super::paid::of_item;
 use super::{
-    Attached, JudgeReport, JudgeRun, ModelSession, ResultLines, Results, in_batches,
-    instance_rows, judge_items,
+    Attached, JudgeReport, JudgeRun, ModelSession, ResultLines, Results, in_batches, instance_rows,
+    judge_items,
 };
 use crate::clones::clone_among;
 use crate::evaluate::InputFault;
-use atlas_core::{ChatMessage, Error, ErrorKind, Instance, InstanceId, Judge, RunContext, Subject};
+use atlas_core::{
+    ChatMessage, Error, ErrorKind, Instance, InstanceId, Judge, Judgement, RunContext, Subject,
+};
 use atlas_judge::alignment::{Alignment, AlignmentOptions, alignment_prompt};
 use atlas_judge::classes::{ClassJudge, ClassOptions, ClassSubject, ClassTable, class_prompt};
 use atlas_judge::hints::{HintJudge, HintOptions, HintSubject, LeakJudge, hint_prompt};
+use atlas_source::GitRepo;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +68,7 @@ impl RowQuestion {
         settings
     }
 
-    fn own_settings(&self) -> Value {
+    pub(crate) fn own_settings(&self) -> Value {
         match self {
             Self::Alignment(options) => json!({
                 "policy": options, "prompt_version": alignment_prompt().version(),
@@ -278,6 +282,19 @@ pub async fn judge_rows(
     summary(report, lines, faults, ledger)
 }
 
+/// Asks one question about one row, outside of a file of results: what was said, and the money that it cost, as far as
+/// prices are known.
+pub(crate) async fn judge_row(
+    cx: &RunContext,
+    question: &RowQuestion,
+    session: Option<&ModelSession>,
+    subject: &Subject,
+) -> (Result<Judgement, Error>, f64) {
+    let work = async { question.judge(session)?.judge(cx, subject).await };
+    let (said, bill) = of_item(work).await;
+    (said, bill.money())
+}
+
 /// What a model would be told about each row, without asking any.
 ///
 /// # Errors
@@ -319,7 +336,8 @@ fn hint_of(value: &Value) -> &str {
     .unwrap_or_default()
 }
 
-fn left_behind(folder: &Path) -> Result<Map<String, Value>, Error> {
+/// What `make` left in an instance's folder that tells of names that its tests need.
+pub(crate) fn left_behind(folder: &Path) -> Result<Map<String, Value>, Error> {
     let read = |name: &str| match std::fs::read(folder.join(name)) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -368,6 +386,20 @@ async fn base_files(repos: &Path, instance: &Instance) -> Result<BTreeMap<String
         text.map_err(|why| wrong(why.to_string()))
     };
     let repo = clone_among(repos, column("repo")?).await?;
+    files_at_base(&repo, instance).await
+}
+
+/// The same with the clone at hand.
+pub(crate) async fn files_at_base(
+    repo: &GitRepo,
+    instance: &Instance,
+) -> Result<BTreeMap<String, String>, Error> {
+    let wrong =
+        |why: String| Error::new(ErrorKind::InvalidInput, "find the files at the base:", why);
+    let column = |name: &str| {
+        let text = instance.required(name);
+        text.map_err(|why| wrong(why.to_string()))
+    };
     let base = repo.resolve(column("base_commit")?).await?;
     let mut found = BTreeMap::new();
     for patch in [instance.gold_patch(), instance.test_patch()] {

@@ -60,8 +60,7 @@ impl ContentHash {
     }
 
     fn begin(hash: &[u8; 32]) -> Self {
-        let [a, b, c, d, e, f, ..] = *hash;
-        Self([a, b, c, d, e, f])
+        Self(std::array::from_fn(|at| hash[at]))
     }
 }
 

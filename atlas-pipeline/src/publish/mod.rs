@@ -17,6 +17,7 @@ mod table;
 pub use changes::ReleaseChanges;
 pub use licence::LicenceSource;
 pub use options::{PublishOptions, PublishReport};
+pub(crate) use place::hashes;
 pub use release::SplitFiles;
 pub use splits::{InvalidSplitRule, SplitRule};
 

@@ -52,7 +52,7 @@ impl PublishOptions {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let wrong = |what: &str, value: String| {
             Err(Error::new(ErrorKind::InvalidInput, what.to_owned(), value))
         };

@@ -130,7 +130,7 @@ fn remove(folder: &Path) -> Result<(), Error> {
 }
 
 /// Bytes, SHA-256 and SHA-1 of a file.
-pub(super) fn hashes(path: &Path) -> Result<(u64, String, String), Error> {
+pub(crate) fn hashes(path: &Path) -> Result<(u64, String, String), Error> {
     let fail = |why| Error::io("read", path, why);
     let mut file = File::open(path).map_err(fail)?;
     let (mut long, mut short) = (sha2::Sha256::new(), sha1::Sha1::new());

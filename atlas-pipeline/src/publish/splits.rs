@@ -3,12 +3,14 @@
 use crate::near::hint;
 use atlas_core::{Error, ErrorKind, InstanceId};
 use atlas_formats::{ReadOptions, Row, read_dataset};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// How rows are put into splits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How rows are put into splits; written as `atlas publish --split` takes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum SplitRule {
     /// The instances that a file names, one a line or as a dataset, go into this split.
     File {
@@ -45,6 +47,24 @@ impl FromStr for SplitRule {
             }
             None if is_name(text) && text != "by" => Ok(Self::Rest(text.to_owned())),
             _ => Err(wrong()),
+        }
+    }
+}
+
+impl TryFrom<String> for SplitRule {
+    type Error = InvalidSplitRule;
+
+    fn try_from(text: String) -> Result<Self, InvalidSplitRule> {
+        text.parse()
+    }
+}
+
+impl From<SplitRule> for String {
+    fn from(rule: SplitRule) -> Self {
+        match rule {
+            SplitRule::File { split, file } => format!("{split}={}", file.display()),
+            SplitRule::By(column) => format!("by={column}"),
+            SplitRule::Rest(split) => split,
         }
     }
 }

@@ -1,11 +1,16 @@
 //! `[run]` of `atlas.toml`.
 
+use super::publish::RunPublishConfig;
 use crate::near::hint;
 use crate::{Bytes, EngineChoice, ValidateOptions};
 use atlas_core::{Error, ErrorKind};
+use atlas_judge::alignment::AlignmentOptions;
+use atlas_judge::classes::ClassOptions;
+use atlas_judge::hints::HintOptions;
 use atlas_oracle::{EnvironmentDeterminism, StrengthOptions, USUAL_GATES};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// `[run]`: what `atlas run` takes up, and how much at once. Paths are relative to the folder in which the command is
@@ -25,8 +30,12 @@ use std::path::PathBuf;
 pub struct RunConfig {
     /// The folder of the run: store, artefacts, dataset, report. Default: `run`.
     pub folder: PathBuf,
-    /// Files of candidates, JSON lines as `atlas source` writes them. Default: none; a run needs one.
+    /// Files of candidates, JSON lines as `atlas source` writes them. Default: none, and then `[source]` is asked first.
     pub candidates: Vec<PathBuf>,
+    /// Of each repository take the newest so many that pass the filters, by the time of their merge. What was taken once
+    /// stays, and newer ones are taken beside it ([`take_candidates`](crate::take_candidates)). Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_repo: Option<NonZeroUsize>,
     /// Where tests run: `auto`, `docker` or `local`. Default: `auto`.
     pub engine: EngineChoice,
     /// Steps of all stages that go on at once in one process. Default: the number of processors.
@@ -49,10 +58,21 @@ pub struct RunConfig {
     /// Most money that models may cost, over all continuations. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub money: Option<f64>,
-    /// Limits by stage: `prepare`, `make`, `validate`, `accept`.
+    /// Limits by stage: `prepare`, `make`, `validate`, `classify`, `judge`, `hints`, `accept`.
     pub stages: BTreeMap<String, StageConfig>,
     /// The gates.
     pub validate: RunValidateConfig,
+    /// What kind of change and report a task is, and of which domain.
+    pub classify: RunClassifyConfig,
+    /// A model's scores of tasks. Default: none is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<RunJudgeConfig>,
+    /// Names that a statement withholds and tests need. Default: not looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hints: Option<RunHintsConfig>,
+    /// The release that is written at the end. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub publish: Option<RunPublishConfig>,
 }
 
 impl Default for RunConfig {
@@ -60,6 +80,7 @@ impl Default for RunConfig {
         Self {
             folder: PathBuf::from("run"),
             candidates: Vec::new(),
+            per_repo: None,
             engine: EngineChoice::Auto,
             parallel: None,
             min_free: Bytes(5 << 30),
@@ -71,8 +92,65 @@ impl Default for RunConfig {
             money: None,
             stages: BTreeMap::new(),
             validate: RunValidateConfig::default(),
+            classify: RunClassifyConfig::default(),
+            judge: None,
+            hints: None,
+            publish: None,
         }
     }
+}
+
+/// `[run.classify]`: the stage `classify`. Rules tell, with their proof; a model only where they leave something open.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunClassifyConfig {
+    /// Whether the run has the stage. Default: yes.
+    pub enabled: bool,
+    /// The model that is asked on doubt: a name from `[models]`, `PROVIDER:MODEL`, an address. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How it is asked.
+    pub options: ClassOptions,
+}
+
+impl Default for RunClassifyConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            model: None,
+            options: ClassOptions::default(),
+        }
+    }
+}
+
+/// `[run.judge]`: the stage `judge` (paper 001, section 3.4, layer 3). A model scores how clear the issue is and how well the
+/// tests judge what it asks for, from 0 (best) to 3.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunJudgeConfig {
+    /// The model.
+    pub model: String,
+    /// Whether tasks of low quality are rejected, as in the paper. Default: yes.
+    #[serde(default = "yes")]
+    pub reject_low: bool,
+    /// How it is asked, and which scores make which quality.
+    #[serde(default)]
+    pub options: AlignmentOptions,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// `[run.hints]`: the stage `hints` (paper 001, appendix D). The table alone is enough: rules need no model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunHintsConfig {
+    /// The model that is asked where no rule says that a hint is needed. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How hints are looked for.
+    pub options: HintOptions,
 }
 
 /// `[run.stages.NAME]`.
@@ -125,7 +203,7 @@ impl Default for RunValidateConfig {
 }
 
 impl RunValidateConfig {
-    pub(super) fn options(&self, dataset: PathBuf) -> ValidateOptions {
+    pub(crate) fn options(&self, dataset: PathBuf) -> ValidateOptions {
         ValidateOptions {
             gates: self.gates.clone(),
             keep_going: self.keep_going,

@@ -66,8 +66,11 @@ pub fn estimate_run(
     } else {
         Store::read(&options.folder)?
     };
-    let import = store.compare(cx, &options.candidates)?;
-    let status: RunStatus = status::of(&store, &options.folder)?;
+    let mut files = options.candidates.clone();
+    // What the run gathers itself may not be there before the first time.
+    files.retain(|file| !options.gathered || file.exists());
+    let import = store.compare(cx, &files)?;
+    let status: RunStatus = status::of(&store, &options.folder, 0)?;
     let known = |name: &str| status.stages.iter().find(|stage| stage.stage == name);
     let stale = store.stale(&recipes(stages))?;
     let mut told = Vec::new();

@@ -1,6 +1,7 @@
 //! What a run tells while it goes on.
 
-use super::{ImportReport, RunStatus};
+use super::{GatheredCandidates, ImportReport, RunStatus};
+use crate::PublishReport;
 use atlas_core::Progress;
 use std::fmt;
 use std::sync::Arc;
@@ -9,6 +10,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RunEvent<'a> {
+    /// Sources were asked and candidates taken.
+    Gathered(&'a GatheredCandidates),
     /// The files of candidates were read.
     Imported(&'a ImportReport),
     /// Ended steps of a stage are of another version or configuration than now.
@@ -69,6 +72,8 @@ pub enum RunEvent<'a> {
         /// Its rows.
         rows: u64,
     },
+    /// A release was written.
+    Released(&'a PublishReport),
     /// Where the run stands; told now and then.
     Standing(&'a RunStatus),
 }

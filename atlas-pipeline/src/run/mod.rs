@@ -11,7 +11,10 @@ mod config;
 mod dataset;
 mod estimate;
 mod event;
+mod gather;
 mod owner;
+mod pipeline;
+mod publish;
 mod report;
 mod resources;
 mod scheduler;
@@ -23,15 +26,21 @@ mod store;
 mod why;
 
 pub use candidate::RunCandidate;
-pub use config::{RunConfig, RunValidateConfig, StageConfig};
+pub use config::{
+    RunClassifyConfig, RunConfig, RunHintsConfig, RunJudgeConfig, RunValidateConfig, StageConfig,
+};
 pub use estimate::{RunEstimate, StageEstimate, estimate_run};
 pub use event::{QuietRun, RunEvent, RunListener};
+pub use gather::{AskedSource, GatheredCandidates, asked_sources, gather_candidates};
+pub use pipeline::{PipelineEstimate, PipelineReport, estimate_pipeline, run_pipeline};
+pub use publish::RunPublishConfig;
 pub use report::{RunEnd, RunReport, StageWork};
 pub use scheduler::run_candidates;
-pub use stage::{Stage, StepOutcome};
+pub use stage::{Stage, StepEnvironment, StepOutcome};
+pub(crate) use stages::rejected_by_curation;
 pub use stages::standard_stages;
 pub use status::{RunStatus, RunningStep, StageStatus, run_status};
-pub use store::ImportReport;
+pub use store::{ImportReport, RepositoryImages};
 pub use why::{CandidateStep, CandidateStory, StoryEvent, why};
 
 use crate::store::Key;
@@ -47,13 +56,16 @@ pub struct RunOptions {
     pub folder: PathBuf,
     /// Files of candidates.
     pub candidates: Vec<PathBuf>,
+    /// Whether the run makes that file itself ([`gather_candidates`]), so that it may not be there yet. Default: yes where
+    /// the configuration names no file, or limits candidates per repository.
+    pub gathered: bool,
     /// The last stage that is done. Default: the last there is.
     pub until: Option<String>,
     /// Only candidates whose names match one of these patterns, with `*`, `?` and `[…]`. Default: all.
     pub only: Vec<String>,
     /// Only the first so many of them, in the order of the queue, that have something to do. Default: no limit.
     pub limit: Option<u64>,
-    /// Kinds of error whose failed steps are tried again.
+    /// Kinds of error whose failed steps are tried again, and for which steps went on without their model's answer.
     pub retry: Vec<String>,
     /// Whether steps of another version or configuration are done anew. Default: no, they are counted.
     pub stale: bool,
@@ -82,7 +94,12 @@ impl RunOptions {
         let pause = Duration::try_from_secs_f64(config.retry_seconds);
         Self {
             folder: config.folder.clone(),
-            candidates: config.candidates.clone(),
+            candidates: if config.gathers() {
+                vec![gather::gathered_file(&config.folder)]
+            } else {
+                config.candidates.clone()
+            },
+            gathered: config.gathers(),
             until: None,
             only: Vec::new(),
             limit: None,
@@ -113,14 +130,15 @@ impl RunOptions {
             config::known("read configuration: run.stages:", name, &names)?;
         }
         if self.candidates.is_empty() {
-            let said = "give `candidates = [\"candidates.jsonl\"]` in `[run]`, files as `atlas source` writes them";
+            let said = "give `candidates = [\"candidates.jsonl\"]` in `[run]`, files as `atlas source` writes them, or name sources in `[source]`";
             return Err(Error::new(
                 ErrorKind::InvalidInput,
                 "find candidates:",
                 said,
             ));
         }
-        let missing = self.candidates.iter().find(|file| !file.is_file());
+        let mut files = self.candidates.iter().filter(|_| !self.gathered);
+        let missing = files.find(|file| !file.is_file());
         if let Some(file) = missing {
             let said = format!("`{}`: there is no such file", file.display());
             return Err(Error::new(ErrorKind::NotFound, "read candidates", said));
@@ -136,6 +154,11 @@ impl RunOptions {
             .and_then(last)
             .map_or(stages.len(), |at| at + 1)
     }
+}
+
+/// Whether a folder is that of a run.
+pub(crate) fn is_run(folder: &std::path::Path) -> bool {
+    store::Store::file(folder).is_file()
 }
 
 impl RunConfig {

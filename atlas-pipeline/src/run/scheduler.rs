@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::{Id, JoinSet};
+use tracing::Instrument as _;
 
 /// How often the scheduler looks around while nothing happens.
 const POLL: Duration = Duration::from_millis(250);
@@ -56,8 +57,9 @@ pub async fn run_candidates(
     if !runner.report.work.is_empty() {
         dataset::write_failures(&runner.store, &options.folder)?;
     }
+    let whole = status::of(&runner.store, &options.folder, usize::MAX)?;
+    write_json(&options.folder.join("report.json"), &whole)?;
     let status = runner.status()?;
-    write_json(&options.folder.join("report.json"), &status)?;
     cx.check("run")?;
     Ok(RunReport {
         schema_version: 1,
@@ -119,7 +121,7 @@ impl<'a> Runner<'a> {
             places,
         };
         let now = Instant::now();
-        let report = RunReport::begin(status::of(&store, &options.folder)?);
+        let report = RunReport::begin(status::of(&store, &options.folder, status::REPOSITORIES)?);
         Ok(Self {
             cx,
             options,
@@ -174,7 +176,7 @@ impl<'a> Runner<'a> {
             // Those that failed are to be chosen, too.
             self.refuse_unknown(only)?;
         }
-        self.report.retried = self.store.retry(&self.options.retry, only)?;
+        self.report.retried = self.store.retry(&self.options.retry, only, &self.names)?;
         if !only.is_empty() || limit.is_some() {
             let chosen = self.store.choose(only, limit, &self.names[..self.depth])?;
             self.choice = Choice::Chosen(chosen);
@@ -250,7 +252,7 @@ impl<'a> Runner<'a> {
     }
 
     pub(super) fn status(&self) -> Result<RunStatus, Error> {
-        status::of(&self.store, &self.options.folder)
+        status::of(&self.store, &self.options.folder, status::REPOSITORIES)
     }
 
     /// Whether a budget is spent, what is in flight included.
@@ -406,15 +408,35 @@ impl<'a> Runner<'a> {
             id: claim.name.clone(),
         };
         let cx = self.cx.clone().with_progress(Arc::new(told));
-        let task = self.set.spawn(async move {
+        let span = tracing::info_span!(
+            "step",
+            run_id = cx.run_id,
+            instance_id = claim.name,
+            stage = stage.id(),
+            attempt = claim.faults + 1,
+            outcome = tracing::field::Empty,
+            cost_usd = tracing::field::Empty,
+        );
+        let step = async move {
             let since = Instant::now();
             let result = stage.run(&cx, &candidate).await;
             drop(scratch);
+            let span = tracing::Span::current();
+            match &result {
+                Ok(outcome) => {
+                    span.record("outcome", outcome.outcome.as_str());
+                    span.record("cost_usd", outcome.money);
+                }
+                Err(why) => {
+                    span.record("outcome", why.kind().as_str());
+                }
+            }
             Ran {
                 result,
                 seconds: since.elapsed().as_secs_f64(),
             }
-        });
+        };
+        let task = self.set.spawn(step.instrument(span));
         self.flight.insert(task.id(), (at, claim, Instant::now()));
         Ok(())
     }

@@ -79,6 +79,7 @@ impl Runner<'_> {
                 reason,
                 evidence,
                 bytes,
+                environment,
                 ..
             }) => {
                 return Ending::Done {
@@ -87,6 +88,7 @@ impl Runner<'_> {
                     reason,
                     evidence,
                     bytes,
+                    environment,
                 };
             }
             Err(why) => why,

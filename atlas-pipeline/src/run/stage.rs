@@ -3,6 +3,7 @@
 use super::RunCandidate;
 use async_trait::async_trait;
 use atlas_core::{Error, Evidence, RunContext};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -21,6 +22,19 @@ pub struct StepOutcome {
     pub money: f64,
     /// Bytes on the disk that the candidate takes up after this stage.
     pub bytes: u64,
+    /// The environment that it built or found built.
+    pub environment: Option<StepEnvironment>,
+}
+
+/// An environment of a candidate, as far as it tells what candidates of one repository share.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepEnvironment {
+    /// The image's id, or the key of a prepared folder.
+    pub image: String,
+    /// Its layers without those of its base image, by their hashes, with their bytes. A prepared folder is one layer.
+    pub layers: BTreeMap<String, u64>,
+    /// Seconds of analysis and build.
+    pub build_seconds: f64,
 }
 
 /// One stage of a run: a step for each candidate that passed the stage before.

@@ -1,5 +1,6 @@
 //! `atlas status`: where a run stands, without counting anything.
 
+use super::RepositoryImages;
 use super::resources::free_bytes;
 use super::store::{Store, now};
 use atlas_core::Error;
@@ -37,7 +38,16 @@ pub struct RunStatus {
     pub artefact_bytes: u64,
     /// Bytes free on the disk of the folder.
     pub free_bytes: Option<u64>,
+    /// Bytes of environments, a layer that several of one repository have once.
+    pub image_bytes: u64,
+    /// Repositories that have environments.
+    pub repositories_with_images: u64,
+    /// What each of them takes up and shares, those with most bytes first: twenty of them, in `report.json` all.
+    pub repositories: Vec<RepositoryImages>,
 }
+
+/// So many repositories are told one by one.
+pub(super) const REPOSITORIES: usize = 20;
 
 /// One stage: how many candidates are where.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -58,6 +68,12 @@ pub struct StageStatus {
     pub outcomes: BTreeMap<String, u64>,
     /// Errors by their kinds.
     pub errors: BTreeMap<String, u64>,
+    /// Seconds of all steps that ended with a verdict.
+    pub seconds: f64,
+    /// Bytes of artefacts that candidates had after them.
+    pub bytes: u64,
+    /// Money that models cost in them.
+    pub money: f64,
     /// Seconds of a step that ended, on average; absent before the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_seconds: Option<f64>,
@@ -89,7 +105,7 @@ pub struct RunningStep {
 /// # Errors
 /// No run in that folder; a store that cannot be read.
 pub fn run_status(folder: &Path) -> Result<RunStatus, Error> {
-    of(&Store::read(folder)?, folder)
+    of(&Store::read(folder)?, folder, REPOSITORIES)
 }
 
 #[expect(
@@ -105,7 +121,7 @@ fn whole(value: f64) -> u64 {
     clippy::cast_precision_loss,
     reason = "milliseconds and counts of a run"
 )]
-pub(super) fn of(store: &Store, folder: &Path) -> Result<RunStatus, Error> {
+pub(super) fn of(store: &Store, folder: &Path, repositories: usize) -> Result<RunStatus, Error> {
     let order = store.note("stages")?.unwrap_or_default();
     let mut stages: Vec<StageStatus> = order
         .split_whitespace()
@@ -136,12 +152,15 @@ pub(super) fn of(store: &Store, folder: &Path) -> Result<RunStatus, Error> {
                     } += count;
                     *stage.outcomes.entry(tally.outcome.clone()).or_default() += count;
                     seconds += tally.seconds;
+                    stage.money += tally.money;
                     bytes += tally.bytes;
                     ended += count;
                 }
             }
         }
         artefact_bytes = bytes.max(artefact_bytes);
+        stage.seconds = seconds;
+        stage.bytes = bytes;
         if ended > 0 {
             stage.mean_seconds = Some(seconds / ended as f64);
             stage.mean_bytes = Some(bytes as f64 / ended as f64);
@@ -165,6 +184,7 @@ pub(super) fn of(store: &Store, folder: &Path) -> Result<RunStatus, Error> {
     let running: Vec<RunningStep> = running.collect();
     let held = store.note("held")?.filter(|why| !why.is_empty());
     let withdrawn = whole(store.number("withdrawn")?);
+    let (repositories_with_images, image_bytes) = store.sharing_in_all()?;
     Ok(RunStatus {
         schema_version: 1,
         folder: folder.to_owned(),
@@ -179,5 +199,8 @@ pub(super) fn of(store: &Store, folder: &Path) -> Result<RunStatus, Error> {
         money: store.number("money")?,
         artefact_bytes,
         free_bytes: free_bytes(folder),
+        image_bytes,
+        repositories_with_images,
+        repositories: store.sharing(repositories)?,
     })
 }

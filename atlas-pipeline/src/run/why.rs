@@ -1,6 +1,6 @@
 //! `atlas why`: the whole story of one candidate.
 
-use super::stages::instances;
+use super::stages::{NO_ANSWER, instances};
 use super::store::{Store, Story};
 use crate::failures::{EnvironmentFailure, FailureClass};
 use crate::make::FAILURE;
@@ -166,6 +166,10 @@ fn next(id: &str, story: &Story, failure: Option<&EnvironmentFailure>, order: &s
         };
     };
     let outcome = step.outcome.as_str();
+    let unanswered = story.steps.iter().find_map(|step| {
+        let kind = step.outcome.strip_prefix(NO_ANSWER)?;
+        Some((&step.stage, kind))
+    });
     match (step.state.as_str(), outcome) {
         ("pending", _) if story.withdrawn => "put its line back into a file of `run.candidates`".to_owned(),
         ("pending", _) => format!("`atlas run --only {id}` takes it before the others"),
@@ -190,7 +194,15 @@ fn next(id: &str, story: &Story, failure: Option<&EnvironmentFailure>, order: &s
             "`set_aside_flaky = true` in `[run.validate]` keeps the instance without its flaky tests; then `atlas run --stale`".to_owned()
         }
         (_, "reject_nothing_to_test" | "reject_entangled") => "nothing: this is a property of the pull request".to_owned(),
-        _ if step.passed => "nothing: it is in the dataset".to_owned(),
+        (_, "reject_low") => {
+            "read `curation/judge.json`: the model's scores and quotations; `reject_low = false` in `[run.judge]` keeps such tasks".to_owned()
+        }
+        _ if step.passed => match unanswered {
+            Some((stage, kind)) => format!(
+                "it is in the dataset; `atlas run --retry {kind} --only {id}` asks the model of `{stage}` again"
+            ),
+            None => "nothing: it is in the dataset".to_owned(),
+        },
         _ => "read `validate.json`: its findings say what each gate saw".to_owned(),
     }
 }

@@ -251,6 +251,14 @@ impl SourceConfig {
         self
     }
 
+    /// Whether it names a source.
+    pub fn names_a_source(&self) -> bool {
+        !(self.clones.is_empty()
+            && self.github.repos.is_empty()
+            && self.gitlab.projects.is_empty()
+            && self.archive.files.is_empty())
+    }
+
     /// The hosts that it names, in their order: clones, GitHub, GitLab, archive. Nobody is asked yet.
     ///
     /// # Errors

@@ -8,7 +8,7 @@
 //! long the file was before it; then the page is added to the file. Whoever comes back after a death cuts the file to that
 //! length and adds the page again. So no page is asked for twice, none is lost, and none stands there twice.
 
-use crate::store::lock;
+use crate::store::{lock, read_json};
 use crate::write_atomically;
 use atlas_core::{Error, ErrorKind, RepositoryFacts, SkippedPullRequest, SourcedPage};
 use serde::{Deserialize, Serialize};
@@ -108,6 +108,17 @@ pub(super) struct Tail {
     pub(super) length: u64,
     /// The last page, as it stands in the file.
     pub(super) page: String,
+}
+
+/// What hosts have told so far by the state beside a file of pull requests; nothing is opened for writing or mended. Empty
+/// where there is none.
+pub(crate) fn progress_so_far(path: &Path) -> BTreeMap<String, HostProgress> {
+    #[derive(Deserialize)]
+    struct Told {
+        hosts: BTreeMap<String, HostProgress>,
+    }
+    let told = read_json::<Told>(&path.with_extension("state.json"));
+    told.map(|told| told.hosts).unwrap_or_default()
 }
 
 impl Tail {

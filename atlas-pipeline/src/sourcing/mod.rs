@@ -4,10 +4,14 @@ mod changes;
 mod config;
 mod journal;
 mod merge;
+mod taking;
 
 pub use config::{ArchiveSource, CloneSource, GithubSource, GitlabSource, SourceConfig};
 pub use journal::HostProgress;
+pub(crate) use journal::progress_so_far;
 pub use merge::SourceNews;
+pub(crate) use taking::take_aside;
+pub use taking::{TakenCandidates, take_candidates};
 
 use crate::store::{write_json, write_stream};
 use atlas_core::{CodeHost, Error, ErrorKind, RunContext, SourcedPage, SourcedPullRequest};

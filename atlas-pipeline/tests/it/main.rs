@@ -57,6 +57,8 @@ mod sourcing;
 mod states;
 mod support;
 mod synth;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod unrun;
 mod usage;
 mod validate;

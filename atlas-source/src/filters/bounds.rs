@@ -50,7 +50,7 @@ impl TryFrom<WrittenBounds> for Bounds {
         if bounds == Self::default() {
             return Err("no limit: above, at_least, at_most or below expected".to_owned());
         }
-        match bounds.range() {
+        match bounds.kept() {
             Some(_) => Ok(bounds),
             None => Err(format!("no number is {bounds}: nothing could pass")),
         }
@@ -82,7 +82,7 @@ impl Bounds {
     }
 
     /// The least and the greatest number within; `None` if there is none.
-    fn range(&self) -> Option<(u64, u64)> {
+    fn kept(&self) -> Option<(u64, u64)> {
         let above = match self.above {
             Some(limit) => limit.checked_add(1)?,
             None => 0,
@@ -96,9 +96,14 @@ impl Bounds {
         (least <= most).then_some((least, most))
     }
 
+    /// The least and the greatest number within; of limits that nothing can keep, which are refused where they are read, none.
+    pub(crate) fn range(&self) -> (u64, u64) {
+        self.kept().unwrap_or((u64::MAX, 0))
+    }
+
     /// Whether the number is within.
     pub fn hold(&self, number: u64) -> bool {
-        self.range()
+        self.kept()
             .is_some_and(|(least, most)| (least..=most).contains(&number))
     }
 }

@@ -1,6 +1,6 @@
 //! Filters that nothing can pass, or that say nothing, are refused before any work.
 
-use super::bounds::Window;
+use super::bounds::{Bounds, Window};
 use super::config::{Endings, FilterConfig};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,10 +60,46 @@ impl FilterConfig {
                 before.as_str()
             ));
         }
+        if let (Some(after), Some(before)) = (
+            self.merged
+                .as_ref()
+                .and_then(|merged| merged.after.as_ref()),
+            self.pushed
+                .as_ref()
+                .and_then(|pushed| pushed.before.as_ref()),
+        ) && after >= before
+        {
+            // A merge is a push.
+            return Err(format!(
+                "what is merged from {} on is pushed then, and `pushed.before` is {}: nothing could pass",
+                after.as_str(),
+                before.as_str()
+            ));
+        }
+        self.check_sizes()?;
         if self.near_duplicates.is_some_and(|near| near.bits > 3) {
             return Err("`near_duplicates.bits`: 0 to 3 expected".to_owned());
         }
         Ok(())
+    }
+
+    /// Refuses sizes that no change has together: a hunk has a line, and what changes a line changes a file.
+    fn check_sizes(&self) -> Result<(), String> {
+        let least = |bounds: &Option<Bounds>| bounds.as_ref().map_or(0, |bounds| bounds.range().0);
+        let most =
+            |bounds: &Option<Bounds>| bounds.as_ref().map_or(u64::MAX, |bounds| bounds.range().1);
+        let clash = if most(&self.changed_lines) < least(&self.hunks) {
+            Some("`hunks` asks for more than `changed_lines` allows lines")
+        } else if most(&self.changed_files) > 0 {
+            None
+        } else if self.edits_tests {
+            Some("`edits_tests` needs a file, and `changed_files` allows none")
+        } else if least(&self.changed_lines).max(least(&self.hunks)) > 0 {
+            Some("changed lines stand in a file, and `changed_files` allows none")
+        } else {
+            None
+        };
+        clash.map_or(Ok(()), |why| Err(format!("{why}: nothing could pass")))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The engine's disk: what images of Atlas take up, and making room.
 
 use super::{DockerEngine, KEY_LABEL, STAGE_LABEL, fault};
-use atlas_core::{Error, ErrorKind};
+use atlas_core::{EnvironmentLock, Error, ErrorKind};
 use bollard::errors::Error as Fault;
 use bollard::models::ImageSummary;
 use bollard::query_parameters::{ListImagesOptionsBuilder, RemoveImageOptionsBuilder};
@@ -9,6 +9,7 @@ use futures_util::StreamExt;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -43,6 +44,15 @@ pub struct StoredImage {
     pub own_bytes: u64,
     /// Bytes of layers that it shares with other images of Atlas; those of base images are not counted.
     pub shared_bytes: u64,
+}
+
+/// A layer of an image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ImageLayer {
+    /// A hash over the image's history up to it: two images share what has the same one.
+    pub hash: String,
+    /// Its bytes.
+    pub bytes: u64,
 }
 
 /// A layer: hash over the history up to it, so that two images share what has the same number.
@@ -103,6 +113,39 @@ impl DockerEngine {
                 own_bytes: bytes(own),
                 shared_bytes: bytes(shared),
             }
+        });
+        Ok(told.collect())
+    }
+
+    /// The layers of an image from the lowest, without those of the base image that its environment stands on; layers that
+    /// hold nothing are left out. None if the image is gone.
+    ///
+    /// # Errors
+    /// When the engine does not answer.
+    ///
+    /// # Cancellation
+    /// Dropping the future is harmless.
+    pub async fn layers_above(&self, lock: &EnvironmentLock) -> Result<Vec<ImageLayer>, Error> {
+        let (base, digest) = (&lock.base_image, &lock.base_image_id);
+        let name = base
+            .rsplit_once('@')
+            .map_or(base.as_str(), |(name, _)| name);
+        let mut below = Vec::new();
+        // A digest is known to the engine beside the image's name, an id alone.
+        for name in [format!("{name}@{digest}"), digest.clone(), base.clone()] {
+            if below.is_empty() && !name.is_empty() {
+                below = self.layers(&name).await?;
+            }
+        }
+        let below: BTreeSet<Layer> = below.into_iter().map(|(layer, _)| layer).collect();
+        let own = self.layers(&lock.image_id).await?.into_iter();
+        let own = own.filter(|(layer, _)| !below.contains(layer));
+        let told = own.map(|(layer, bytes)| {
+            let mut hash = String::with_capacity(2 * layer.len());
+            for byte in layer {
+                let _ = write!(hash, "{byte:02x}");
+            }
+            ImageLayer { hash, bytes }
         });
         Ok(told.collect())
     }
@@ -290,13 +333,17 @@ impl DockerEngine {
 
     /// Bytes free where the engine stores images, if that is on this machine.
     pub fn free_bytes(&self) -> Option<u64> {
-        let host = self.options().host.as_deref();
-        if host.is_some_and(|host| !host.starts_with("unix://")) {
-            return None;
-        }
-        rustix::fs::statvfs(self.data_folder())
+        rustix::fs::statvfs(self.data_folder_here()?)
             .ok()
             .map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+
+    /// The folder in which the engine stores images, if it is on this machine.
+    pub fn data_folder_here(&self) -> Option<&Path> {
+        let host = self.options().host.as_deref();
+        let is_elsewhere = host.is_some_and(|host| !host.starts_with("unix://"));
+        let folder = Path::new(self.data_folder());
+        (!is_elsewhere && folder.is_dir()).then_some(folder)
     }
 
     /// Removes an image unless it is in use; whether it went.

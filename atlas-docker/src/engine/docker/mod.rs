@@ -21,7 +21,7 @@ mod sweep;
 
 pub use builder::DockerBuilder;
 pub use context::write_context;
-pub use disk::{DiskUse, StoredImage};
+pub use disk::{DiskUse, ImageLayer, StoredImage};
 pub use image::FoundImage;
 pub use names::registry;
 pub use push::{PushedImage, RegistryLogin};

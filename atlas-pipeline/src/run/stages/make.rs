@@ -4,13 +4,14 @@ use super::prepare::make_options;
 use super::{Surroundings, bytes_below, parallel};
 use crate::engine::cache_folder;
 use crate::run::resources::NO_SPACE;
-use crate::run::{RunCandidate, Stage, StepOutcome};
+use crate::run::{RunCandidate, Stage, StepEnvironment, StepOutcome};
 use crate::store::read_json;
-use crate::{Engines, MakeOutcome, make};
+use crate::{Engines, MakeOutcome, MakeReport, docker_engine, make};
 use async_trait::async_trait;
 use atlas_core::{EnvironmentLock, Error, ErrorKind, ImageRef, RunContext};
 use serde_json::json;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What `atlas make` does, with all of its artefacts. Candidates of one repository go through it one after the other, so
@@ -26,6 +27,41 @@ impl MakeStage {
 
     pub(super) fn new(around: Arc<Surroundings>) -> Self {
         Self { around }
+    }
+}
+
+/// What `make` left of the environment, if it has one.
+fn built(artefacts: &Path) -> Option<EnvironmentLock> {
+    let lock: Option<EnvironmentLock> = read_json(&artefacts.join("environment.lock.json"));
+    lock.filter(|lock| !lock.image_id.is_empty())
+}
+
+impl MakeStage {
+    /// The folder of a prepared environment.
+    fn prepared(&self, lock: &EnvironmentLock) -> Result<PathBuf, Error> {
+        let root = self.around.config.local.root.clone();
+        let root = root.map_or_else(cache_folder, Ok)?;
+        Ok(root.join("env").join(&lock.image_id))
+    }
+
+    /// What the environment takes up.
+    async fn environment(&self, report: &MakeReport) -> Result<Option<StepEnvironment>, Error> {
+        let Some(lock) = built(&report.artefacts) else {
+            return Ok(None);
+        };
+        let layers = if lock.engine == "local" {
+            let bytes = bytes_below(&self.prepared(&lock)?);
+            BTreeMap::from([(lock.image_id.clone(), bytes)])
+        } else {
+            let engine = docker_engine(&self.around.config).await?;
+            let layers = engine.layers_above(&lock).await?.into_iter();
+            layers.map(|layer| (layer.hash, layer.bytes)).collect()
+        };
+        Ok(Some(StepEnvironment {
+            image: lock.image_id,
+            layers,
+            build_seconds: report.seconds.environment,
+        }))
     }
 }
 
@@ -63,7 +99,9 @@ impl Stage for MakeStage {
 
     fn places(&self) -> Vec<PathBuf> {
         let root = self.around.config.local.root.clone();
-        root.into_iter().chain(cache_folder().ok()).collect()
+        let engine = self.around.engine_disk.clone();
+        let caches = root.into_iter().chain(cache_folder().ok());
+        caches.chain(engine).collect()
     }
 
     async fn run(&self, cx: &RunContext, candidate: &RunCandidate) -> Result<StepOutcome, Error> {
@@ -77,6 +115,11 @@ impl Stage for MakeStage {
             let what = format!("`{}`: {NO_SPACE}", candidate.id);
             return Err(Error::new(ErrorKind::Io, "make", what).with_source(report.reason));
         }
+        // Where no test ran, no environment came to be.
+        let environment = match report.isolation {
+            Some(_) => self.environment(&report).await?,
+            None => None,
+        };
         let outcome = serde_json::to_value(report.outcome).unwrap_or_default();
         let money = report
             .model
@@ -89,21 +132,19 @@ impl Stage for MakeStage {
             evidence: report.evidence.into_iter().take(20).collect(),
             money: money.unwrap_or_default(),
             bytes: bytes_below(&report.artefacts),
+            environment,
         })
     }
 
     async fn reclaim(&self, _cx: &RunContext, candidate: &RunCandidate) -> Result<(), Error> {
-        let lock: Option<EnvironmentLock> =
-            read_json(&candidate.artefacts.join("environment.lock.json"));
-        let Some(lock) = lock.filter(|lock| !lock.image_id.is_empty()) else {
+        let Some(lock) = built(&candidate.artefacts) else {
             return Ok(());
         };
         let config = &self.around.config;
         let engines = Engines::open(self.around.engine, config, self.around.trust).await?;
         let image = if lock.engine == "local" {
-            let root = config.local.root.clone().map_or_else(cache_folder, Ok)?;
             ImageRef::Local {
-                path: root.join("env").join(&lock.image_id),
+                path: self.prepared(&lock)?,
             }
         } else {
             ImageRef::Docker {
@@ -115,5 +156,27 @@ impl Stage for MakeStage {
             engines.builder.discard(&image).await?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MakeStage, Surroundings};
+    use crate::run::Stage as _;
+    use crate::{Config, EngineChoice};
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_disk_of_the_engine_s_images_is_looked_at() {
+        let disk = PathBuf::from("/images");
+        let stage = MakeStage::new(Arc::new(Surroundings {
+            config: Config::default(),
+            engine: EngineChoice::Docker,
+            trust: false,
+            instances: PathBuf::from("run/instances"),
+            engine_disk: Some(disk.clone()),
+        }));
+        assert!(stage.places().contains(&disk));
     }
 }

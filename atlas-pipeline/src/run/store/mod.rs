@@ -1,9 +1,11 @@
 //! The store of a run: one `SQLite` file.
 
+mod environments;
 mod import;
 mod queue;
 mod read;
 
+pub use environments::RepositoryImages;
 pub use import::ImportReport;
 pub(super) use queue::{Choice, Claim, Ending};
 pub(super) use read::{Story, ToldStep};
@@ -14,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The form of the tables.
-const FORM: i64 = 1;
+/// The form of the tables. Form 1 had no environments.
+const FORM: i64 = 2;
 
 /// How long somebody waits for another process's transaction.
 const BUSY: Duration = Duration::from_secs(60);
@@ -52,6 +54,10 @@ impl Store {
                 change.pragma_query_value(None, "user_version", |row| row.get(0))?;
             if form == 0 {
                 change.execute_batch(include_str!("schema.sql"))?;
+                form = 1;
+            }
+            if form == 1 {
+                change.execute_batch(include_str!("environments.sql"))?;
                 change.pragma_update(None, "user_version", FORM)?;
                 form = FORM;
             }
@@ -79,6 +85,17 @@ impl Store {
             Ok((connection, form))
         };
         let (connection, form) = opened().map_err(|why| failed(&path, why))?;
+        if form < FORM {
+            let said = format!(
+                "`{}`: an earlier Atlas made it; `atlas run` brings it up to date, with its results",
+                path.display()
+            );
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                "read the run's store",
+                said,
+            ));
+        }
         Self::of(path, connection, form)
     }
 
@@ -143,4 +160,33 @@ pub(super) fn now() -> i64 {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Store;
+
+    #[test]
+    fn a_store_of_an_earlier_form_keeps_what_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Store::file(folder.path());
+        let old = rusqlite::Connection::open(&path).unwrap();
+        old.execute_batch(include_str!("schema.sql")).unwrap();
+        old.execute_batch(
+            "UPDATE number SET value = 7 WHERE name = 'candidates'; PRAGMA user_version = 1",
+        )
+        .unwrap();
+        drop(old);
+        let why = Store::read(folder.path()).unwrap_err().chain();
+        assert!(why.contains("brings it up to date"), "{why}");
+        let store = Store::open(folder.path()).unwrap();
+        assert!((store.number("candidates").unwrap() - 7.0).abs() < 1e-9);
+        assert!(store.sharing(5).unwrap().is_empty());
+        assert!(Store::read(folder.path()).is_ok());
+        store
+            .change(|at| at.pragma_update(None, "user_version", 3))
+            .unwrap();
+        let why = Store::open(folder.path()).unwrap_err().chain();
+        assert!(why.contains("this Atlas knows 2"), "{why}");
+    }
 }

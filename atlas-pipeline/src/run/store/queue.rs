@@ -1,8 +1,9 @@
 //! Taking steps, ending them, and putting them back.
 
 use super::import::go_on;
-use super::{Store, now};
-use crate::run::Recipe;
+use super::{Store, environments, now};
+use crate::run::stages::NO_ANSWER;
+use crate::run::{Recipe, StepEnvironment};
 use atlas_core::{Error, Evidence};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
@@ -29,6 +30,7 @@ pub(in crate::run) enum Ending {
         reason: String,
         evidence: Vec<Evidence>,
         bytes: u64,
+        environment: Option<StepEnvironment>,
     },
     /// An error that another try will not mend, or after too many tries.
     Failed { kind: String, reason: String },
@@ -216,14 +218,20 @@ impl Store {
         })
     }
 
-    /// Puts failed steps of these kinds of error back, with new tries; with patterns, those of candidates that match one.
-    /// Returns how many.
-    pub(in crate::run) fn retry(&self, kinds: &[String], only: &[String]) -> Result<usize, Error> {
+    /// Puts failed steps of these kinds of error back, with new tries, and steps that went on without their model's answer for
+    /// such an error, with those after them; with patterns, those of candidates that match one. Returns how many.
+    pub(in crate::run) fn retry(
+        &self,
+        kinds: &[String],
+        only: &[String],
+        stages: &[&str],
+    ) -> Result<usize, Error> {
         let all = ["*".to_owned()];
         let patterns = if only.is_empty() { &all } else { only };
         self.change(|at| {
             let mut back = 0;
             for (kind, pattern) in kinds.iter().flat_map(|kind| patterns.iter().map(move |p| (kind, p))) {
+                back += unanswered(at, kind, pattern, stages)?;
                 back += at.execute(
                     "UPDATE step SET state = 'pending', outcome = '', faults = 0, not_before = 0,
                          rank = (SELECT rank FROM candidate WHERE id = step.candidate)
@@ -382,6 +390,7 @@ impl Store {
 
     pub(in crate::run) fn reclaimed(&self, candidate: i64) -> Result<(), Error> {
         self.change(|at| {
+            environments::give_back(at, candidate)?;
             at.execute(
                 "UPDATE candidate SET reclaimed = 1 WHERE id = ?1",
                 [candidate],
@@ -409,6 +418,37 @@ impl Store {
             .map(drop)
         })
     }
+}
+
+/// Puts steps back that ended without an answer for this kind of error: they and those after them are begun again. Candidates
+/// that are at work are left to another time.
+fn unanswered(
+    at: &Connection,
+    kind: &str,
+    pattern: &str,
+    stages: &[&str],
+) -> rusqlite::Result<usize> {
+    let mut back = 0;
+    for (place, stage) in stages.iter().enumerate() {
+        let found: Vec<i64> = at
+            .prepare_cached(
+                "SELECT candidate FROM step JOIN candidate ON candidate.id = step.candidate
+                 WHERE stage = ?1 AND state IN ('done', 'failed') AND state = 'done' AND outcome = ?2 AND withdrawn = 0
+                     AND name GLOB ?3 AND NOT EXISTS
+                         (SELECT 1 FROM step AS other WHERE other.candidate = step.candidate AND other.state = 'running')",
+            )?
+            .query_map(params![stage, format!("{NO_ANSWER}{kind}"), pattern], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for candidate in &found {
+            for later in &stages[place..] {
+                at.prepare_cached("DELETE FROM step WHERE candidate = ?1 AND stage = ?2")?
+                    .execute(params![candidate, later])?;
+            }
+            go_on(at, *candidate, stages)?;
+        }
+        back += found.len();
+    }
+    Ok(back)
 }
 
 fn add(at: &Connection, name: &str, more: f64) -> rusqlite::Result<()> {
@@ -445,7 +485,11 @@ fn write_ending(
             reason,
             evidence,
             bytes,
+            environment,
         } => {
+            if let Some(environment) = environment {
+                environments::take(at, claim.candidate, environment, seconds)?;
+            }
             at.prepare_cached(
                 "UPDATE step SET state = 'done', passed = ?3, outcome = ?4, seconds = ?5, bytes = ?6, money = ?7,
                      ended = ?8, owner = NULL, rank = '' WHERE candidate = ?1 AND stage = ?2",

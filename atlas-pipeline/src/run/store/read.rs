@@ -14,6 +14,7 @@ pub(in crate::run) struct Tally {
     pub(in crate::run) steps: u64,
     pub(in crate::run) seconds: f64,
     pub(in crate::run) bytes: u64,
+    pub(in crate::run) money: f64,
 }
 
 /// A step that runs.
@@ -86,7 +87,7 @@ impl Store {
     pub(in crate::run) fn tally(&self) -> Result<Vec<Tally>, Error> {
         self.look(|at| {
             at.prepare_cached(
-                "SELECT stage, state, passed, outcome, steps, seconds, bytes FROM tally WHERE steps > 0",
+                "SELECT stage, state, passed, outcome, steps, seconds, bytes, money FROM tally WHERE steps > 0",
             )?
             .query_map([], |row| {
                 Ok(Tally {
@@ -97,6 +98,7 @@ impl Store {
                     steps: row.get(4)?,
                     seconds: row.get(5)?,
                     bytes: row.get::<_, i64>(6)?.unsigned_abs(),
+                    money: row.get(7)?,
                 })
             })?
             .collect()

@@ -88,7 +88,7 @@ impl Run {
     }
 }
 
-fn line(repo: &Path, name: &str, number: usize, commits: usize) -> String {
+pub(super) fn line(repo: &Path, name: &str, number: usize, commits: usize) -> String {
     let commit = |at: usize| git(repo, &["rev-parse", &format!("HEAD~{}", commits - 1 - at)]);
     let line = serde_json::json!({
         "repo": format!("me/{name}"), "clone": repo, "source": "clone", "number": number,
@@ -140,7 +140,11 @@ fn one_command_makes_a_dataset_and_tells_why() {
     assert_eq!(stages[0]["outcomes"]["ready"], 5, "{report:#}");
     assert_eq!(stages[0]["outcomes"]["reject_nothing_to_test"], 1);
     assert_eq!(stages[0]["errors"]["not_found"], 1);
-    assert_eq!(stages[3]["passed"], 4);
+    assert_eq!(stages[3]["outcomes"], serde_json::json!({"open": 4}));
+    assert_eq!(
+        (&stages[4]["stage"], &stages[4]["passed"]),
+        (&"accept".into(), &4.into())
+    );
     assert!(
         done.stderr().contains("accept me__one-1: accepted"),
         "a line an event: {}",

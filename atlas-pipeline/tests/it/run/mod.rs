@@ -2,8 +2,12 @@
 
 mod command;
 mod disk;
+mod docker;
 mod living;
+mod pipeline;
 mod queue;
+mod sharing;
+mod taking;
 
 use async_trait::async_trait;
 use atlas_core::{Error, ErrorKind, RunContext};
