@@ -29,17 +29,18 @@ pub struct SourcedPage {
     /// of several repositories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repository: Option<RepositoryFacts>,
-    /// Whether the host tells the newest first: what is new goes before what was told earlier. Otherwise it has its place by
-    /// `created_at` and number.
+    /// Whether pages list the newest pull request first, so that new ones are put at the beginning of the list. Otherwise the
+    /// list is sorted by `created_at` and number.
     pub newest_first: bool,
-    /// Why what was told earlier no longer holds, and all must be read from the beginning: the repository was transferred, the
-    /// branch was forced. Only of [`CodeHost::changes`]; the page holds nothing else.
+    /// Why the pages read before are out of date as a whole, and the host must be read again from the first page: the
+    /// repository was transferred, or the branch was force-pushed. Only [`CodeHost::changes`] sets it, on a page that is
+    /// empty otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anew: Option<String>,
 }
 
 impl SourcedPage {
-    /// A page that only says that all must be read anew.
+    /// An empty page that asks for the host to be read again from the first page.
     pub fn anew(why: impl Into<String>) -> Self {
         Self {
             anew: Some(why.into()),
@@ -65,7 +66,7 @@ pub struct SkippedPullRequest {
 ///   process, and asks again for the very page that it asked for before, as long as the host has nothing new.
 /// - Every pull request comes once over all pages, and the pages end.
 /// - Changes since a mark hold every pull request that is new or differs since the first page that gave the mark, and the pages
-///   end. They may hold others, as they were told. A pull request that comes twice counts as it came last.
+///   end. They may also hold pull requests that did not change. Where one comes twice, the later one counts.
 /// - What the host does not tell is absent. Times are RFC 3339 in UTC.
 /// - One faulty pull request does not end a page: it is among [`SourcedPage::skipped`], with the reason.
 #[async_trait]

@@ -4,7 +4,7 @@ use super::clone::shape::shapes;
 use super::facts::repository_facts;
 use crate::repository::GitRepo;
 use crate::rules::PathRules;
-use atlas_core::{CommitSha, Error, RepositoryFacts, RunContext, SourcedPullRequest};
+use atlas_core::{CommitSha, Error, RepositoryFacts, RunContext, SourcedPage, SourcedPullRequest};
 use tokio::sync::OnceCell;
 
 /// A clone of the repository that is asked for.
@@ -42,7 +42,7 @@ impl Checkout {
     }
 
     /// Puts shapes of changes and what the files tell into pull requests; of those whose commits are not in the clone it is said.
-    pub(super) async fn fill(
+    async fn fill(
         &self,
         cx: &RunContext,
         pull_requests: &mut [SourcedPullRequest],
@@ -69,17 +69,22 @@ impl Checkout {
         }
         Ok(())
     }
+}
 
-    /// Puts what the files tell into what a host knows of the repository.
-    pub(super) async fn fill_facts(
-        &self,
-        cx: &RunContext,
-        own: &mut RepositoryFacts,
-    ) -> Result<(), Error> {
-        let (_, facts) = self.setting(cx).await?;
-        complete(own, facts);
-        Ok(())
+/// What belongs to every page of an API: what is known of the repository, and what a clone beside it tells.
+pub(super) async fn finish(
+    cx: &RunContext,
+    checkout: Option<&Checkout>,
+    facts: &RepositoryFacts,
+    page: &mut SourcedPage,
+) -> Result<(), Error> {
+    let mut own = facts.clone();
+    if let Some(checkout) = checkout {
+        checkout.fill(cx, &mut page.pull_requests).await?;
+        complete(&mut own, &checkout.setting(cx).await?.1);
     }
+    page.repository = Some(own);
+    Ok(())
 }
 
 /// Facts of a host with those of files.

@@ -3,7 +3,7 @@
 mod read;
 mod rest;
 
-use super::checkout::Checkout;
+use super::checkout::{Checkout, finish};
 use super::http::{Api, ApiOptions};
 use super::mark::Mark;
 use crate::hosts::fields::{at as time_of, text};
@@ -278,7 +278,6 @@ impl GithubHost {
             made.take(node, (place, said), repository, (&context, &asked));
         }
         let Made { mut page, rebased } = made;
-        let mut facts = read::facts(repository);
         if let Some(checkout) = &self.checkout {
             for (place, head, commits) in rebased {
                 let told = &mut page.pull_requests[place];
@@ -290,10 +289,9 @@ impl GithubHost {
                     told.provenance.insert("base".to_owned(), how);
                 }
             }
-            checkout.fill(cx, &mut page.pull_requests).await?;
-            checkout.fill_facts(cx, &mut facts).await?;
         }
-        page.repository = Some(facts);
+        let facts = read::facts(repository);
+        finish(cx, self.checkout.as_ref(), &facts, &mut page).await?;
         let info = &connection["pageInfo"];
         let more = !ended && info.get("hasNextPage").and_then(Value::as_bool) == Some(true);
         page.next = text(info, "endCursor").filter(|_| more).map(str::to_owned);

@@ -1,6 +1,6 @@
 //! GitHub's REST API as a host: for those who have no token.
 
-use super::super::checkout::Checkout;
+use super::super::checkout::{Checkout, finish};
 use super::super::http::{Answer, Api, ApiOptions, Looked, TokenHeader};
 use super::super::mark::{Mark, page_number};
 use super::super::{issues, time};
@@ -315,22 +315,6 @@ impl GithubRestHost {
         }
         Ok(())
     }
-
-    /// What belongs to every page.
-    async fn finish(
-        &self,
-        cx: &RunContext,
-        home: &Home,
-        page: &mut SourcedPage,
-    ) -> Result<(), Error> {
-        let mut facts = home.facts.clone();
-        if let Some(checkout) = &self.checkout {
-            checkout.fill(cx, &mut page.pull_requests).await?;
-            checkout.fill_facts(cx, &mut facts).await?;
-        }
-        page.repository = Some(facts);
-        Ok(())
-    }
 }
 
 #[async_trait]
@@ -359,7 +343,7 @@ impl CodeHost for GithubRestHost {
             self.take(cx, home, listed, &mut page).await?;
             page.next = answer.next.map(|_| (number + 1).to_string());
         }
-        self.finish(cx, home, &mut page).await?;
+        finish(cx, self.checkout.as_ref(), &home.facts, &mut page).await?;
         page.requests = self.api.requests() - before;
         Ok(page)
     }
@@ -404,7 +388,7 @@ impl CodeHost for GithubRestHost {
                 page.next = next.map(|_| (number + 1).to_string());
             }
         }
-        self.finish(cx, home, &mut page).await?;
+        finish(cx, self.checkout.as_ref(), &home.facts, &mut page).await?;
         page.requests = self.api.requests() - before;
         Ok(page)
     }

@@ -1,5 +1,6 @@
 //! Pages of merge requests: all of them, and what changed.
 
+use super::super::checkout::finish;
 use super::super::http::Answer;
 use super::super::mark::{Mark, page_number};
 use super::{GitlabHost, PAGE, Project};
@@ -70,22 +71,6 @@ impl GitlabHost {
         }
         Ok(())
     }
-
-    /// What belongs to every page.
-    async fn finish(
-        &self,
-        cx: &RunContext,
-        project: &Project,
-        page: &mut SourcedPage,
-    ) -> Result<(), Error> {
-        let mut facts = project.facts.clone();
-        if let Some(checkout) = &self.checkout {
-            checkout.fill(cx, &mut page.pull_requests).await?;
-            checkout.fill_facts(cx, &mut facts).await?;
-        }
-        page.repository = Some(facts);
-        Ok(())
-    }
 }
 
 #[async_trait]
@@ -112,7 +97,7 @@ impl CodeHost for GitlabHost {
             }
             page.next = answer.next.map(|_| (number + 1).to_string());
         }
-        self.finish(cx, project, &mut page).await?;
+        finish(cx, self.checkout.as_ref(), &project.facts, &mut page).await?;
         page.requests = self.api.requests() - before;
         Ok(page)
     }
@@ -156,7 +141,7 @@ impl CodeHost for GitlabHost {
             let next = answer.next.filter(|_| more);
             page.next = next.map(|_| (number + 1).to_string());
         }
-        self.finish(cx, project, &mut page).await?;
+        finish(cx, self.checkout.as_ref(), &project.facts, &mut page).await?;
         page.requests = self.api.requests() - before;
         Ok(page)
     }
