@@ -11,12 +11,14 @@ mod dataset;
 mod document;
 mod dry_run;
 mod eval;
+mod exchanges;
 mod facts;
 mod funnel;
 mod images;
 mod judge_bench;
 mod judging;
 mod leaderboard;
+mod make;
 mod metrics;
 mod output;
 mod progress;
@@ -24,23 +26,24 @@ mod publish;
 mod rows;
 mod run;
 mod run_progress;
+mod runtime;
 mod source;
 mod synth;
 mod telemetry;
 mod validate;
 
-use atlas_core::{Cancellation, Error, ErrorKind, RunContext};
+use atlas_core::Error;
 use atlas_parsers::Hints;
 use atlas_pipeline::{
-    BuildOutcome, Config, EngineChoice, EnvironmentOptions, MakeOptions, MakeOutcome, ParseReport,
-    build, classify_files, demo, doctor, make, parse_file, plan, read_candidate, sweep,
+    BuildOutcome, Config, EngineChoice, EnvironmentOptions, MakeOutcome, ParseReport, build,
+    classify_files, demo, doctor, parse_file, plan, sweep,
 };
 #[cfg(feature = "mcp")]
 use atlas_pipeline::{McpOptions, serve_mcp};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use runtime::with_runtime;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 /// Turn merged pull requests into executable, verified software-engineering tasks.
 ///
@@ -71,7 +74,7 @@ enum Command {
     /// Find merged pull requests that may become tasks, from clones, hosts and archives.
     Source(Box<source::SourceArgs>),
     /// Make one merged pull request into a verified instance.
-    Make(Box<MakeArgs>),
+    Make(Box<make::MakeArgs>),
     /// Take many candidates through all stages, resumable at any moment.
     Run(Box<run::RunArgs>),
     /// Tell where a run stands, also while it goes on.
@@ -140,7 +143,7 @@ enum Command {
     /// Say how much is left after each stage and by language, beside the paper, and what was rejected why.
     Funnel(funnel::FunnelArgs),
     /// Write the exchanges with a model that a run kept as JSON lines, which `--model replay:FILE` answers from.
-    Exchanges(ExchangesArgs),
+    Exchanges(exchanges::ExchangesArgs),
     /// Tell what is installed here and what will work.
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
@@ -149,93 +152,6 @@ enum Command {
     Images(images::ImagesArgs),
     /// Remove containers and folders that killed runs left behind.
     Sweep(SweepArgs),
-}
-
-#[derive(Debug, Args)]
-struct MakeArgs {
-    /// A clone on this machine, or an address to clone from [default: what the candidate names].
-    #[arg(long, value_name = "PATH|URL", required_unless_present = "candidate")]
-    repo: Option<String>,
-    /// A pull request that `atlas source` wrote: a line of its file, counted from 1, or the only one.
-    #[arg(long, value_name = "FILE[:LINE]", conflicts_with_all = ["base", "head", "pr"])]
-    candidate: Option<String>,
-    /// The commit the pull request starts from.
-    #[arg(
-        long,
-        value_name = "SHA",
-        required_unless_present_any = ["pr", "candidate"],
-        requires = "head"
-    )]
-    base: Option<String>,
-    /// The pull request's last commit.
-    #[arg(
-        long,
-        value_name = "SHA",
-        required_unless_present_any = ["pr", "candidate"],
-        requires = "base"
-    )]
-    head: Option<String>,
-    /// The pull request's number, found in the clone's refs or history.
-    #[arg(long, value_name = "N", conflicts_with_all = ["base", "head"])]
-    pr: Option<u64>,
-    /// The instance's name [default: owner__name-N].
-    #[arg(long, value_name = "ID")]
-    instance_id: Option<atlas_core::InstanceId>,
-    /// A file with the problem statement [default: the commit messages].
-    #[arg(long, value_name = "FILE")]
-    problem: Option<PathBuf>,
-    /// Where the tests run: auto, docker or local.
-    #[arg(long, default_value = "auto")]
-    engine: EngineChoice,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Where the dataset and all artefacts go.
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
-    /// A model that is asked where rules cannot mend a plan, and for a parser where none is known: a name from `[models]` of the configuration,
-    /// PROVIDER:MODEL, an address, replay:FILE or scripted:FILE.
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
-    /// Refuse a base image other than the planned one [default: the nearest version that can be had].
-    #[arg(long)]
-    exact: bool,
-    /// Run the repository's code even where nothing keeps it apart from this machine.
-    #[arg(long)]
-    trust: bool,
-    /// Run each state N times and set aside tests that do not repeat.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    repeats: u32,
-    /// Run the tests of `FAIL_TO_PASS` again N times in Before and in After, their files alone, and set
-    /// aside those that contradict themselves [default: 3].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    confirm: Option<u32>,
-    /// Accept what one run of each state says.
-    #[arg(long, conflicts_with = "confirm")]
-    no_confirm: bool,
-    /// How much of the suite runs; `[make] scope` of the configuration. Default: auto.
-    #[arg(long, value_enum)]
-    scope: Option<atlas_pipeline::ScopeChoice>,
-    /// Seconds that the whole suite may take in Base before `--scope auto` takes a part of it. Default: 300.
-    #[arg(long, value_name = "SECONDS")]
-    scope_seconds: Option<u64>,
-    /// A further name for the image, with a registry, which the row then says; `[image] name` of the configuration. Fields: `{instance_id}`,
-    /// `{repo}`, `{owner}`, `{name}`, `{base}`, `{key}`.
-    #[arg(long, value_name = "TEMPLATE")]
-    image_name: Option<atlas_pipeline::ImageName>,
-    /// A parser that reads the tests, in the place of the plan's: a rule set, or Python for a sandbox.
-    #[arg(long, value_name = "FILE.json")]
-    parser: Option<PathBuf>,
-    /// Write failures into the pull request's tests and see whether the parser sees exactly them; with
-    /// --model also into tests that no rule can rewrite.
-    #[arg(long)]
-    inject: bool,
-    /// Keep each run whose console and structured report differ in a folder below this one.
-    #[arg(long, value_name = "DIR")]
-    keep_differences: Option<PathBuf>,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
 }
 
 #[derive(Debug, Args)]
@@ -386,20 +302,6 @@ struct FailuresArgs {
 }
 
 #[derive(Debug, Args)]
-struct ExchangesArgs {
-    /// The file that a judging command kept beside its results, or that `--exchanges` named.
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// Print the batches that a server works on instead: their names, runs and numbers of questions.
-    #[arg(long, conflicts_with = "forget_batch")]
-    batches: bool,
-    /// Give up a batch by its name: its questions are asked anew, and those of its calls that were not collected go on
-    /// counting against a total budget.
-    #[arg(long, value_name = "NAME")]
-    forget_batch: Option<String>,
-}
-
-#[derive(Debug, Args)]
 struct DoctorArgs {
     /// Configuration [default: atlas.toml in this folder, if there is one].
     #[arg(long, value_name = "FILE")]
@@ -466,7 +368,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
     match command {
         Command::Parse(args) => parse_command(&args),
         Command::Classify(args) => classify_command(&args),
-        Command::Make(args) => with_runtime(|cx| async move { make_command(&cx, *args).await }),
+        Command::Make(args) => with_runtime(|cx| async move { make::command(&cx, *args).await }),
         Command::Run(args) => with_runtime(|cx| async move { run::run(&cx, *args).await }),
         Command::Status(args) => with_runtime(|cx| async move { run::status(&cx, args).await }),
         Command::Why(args) => run::why_command(&args),
@@ -557,29 +459,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::JudgeBench(args) => {
             with_runtime(|cx| async move { judge_bench::command(&cx, args).await })
         }
-        Command::Exchanges(args) => {
-            if !args.file.is_file() {
-                let place = format!("`{}`", args.file.display());
-                return Err(Error::new(ErrorKind::NotFound, "read exchanges:", place));
-            }
-            let exchanges = atlas_llm::Exchanges::open(&args.file)?;
-            if let Some(name) = &args.forget_batch {
-                if !exchanges.forget_batch(name)? {
-                    let place = format!("`{name}` in `{}`", args.file.display());
-                    return Err(Error::new(ErrorKind::NotFound, "give up the batch", place));
-                }
-            } else if args.batches {
-                for batch in exchanges.waiting()? {
-                    let line = serde_json::to_string(&batch).map_err(|why| {
-                        Error::new(ErrorKind::Internal, "write", "a batch").with_source(why)
-                    })?;
-                    output::print(&format!("{line}\n"))?;
-                }
-            } else {
-                exchanges.export(std::io::stdout().lock())?;
-            }
-            Ok(DONE)
-        }
+        Command::Exchanges(args) => exchanges::command(&args),
         Command::Doctor(args) => with_runtime(|_| async move {
             let report = doctor(&config(args.config.as_deref())?).await;
             output::doctor(&report, args.format)?;
@@ -592,71 +472,6 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             Ok(DONE)
         }),
     }
-}
-
-/// Runs a command that waits: with progress on a terminal, and with Ctrl-C ending it in order.
-/// What asks a program to stop: Ctrl-C, and what `kill`, `timeout`, service managers and CI send.
-struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-}
-
-impl Signals {
-    fn listen() -> Result<Self, Error> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let listen = |kind| {
-            signal(kind)
-                .map_err(|why| Error::new(ErrorKind::Io, "listen to signals", "").with_source(why))
-        };
-        Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-        })
-    }
-
-    /// The name of the next one.
-    async fn next(&mut self) -> Option<&'static str> {
-        tokio::select! {
-            came = self.interrupt.recv() => came.map(|()| "SIGINT"),
-            came = self.terminate.recv() => came.map(|()| "SIGTERM"),
-        }
-    }
-}
-
-fn with_runtime<F, R>(work: F) -> Result<u8, Error>
-where
-    F: FnOnce(RunContext) -> R,
-    R: Future<Output = Result<u8, Error>>,
-{
-    let runtime = tokio::runtime::Runtime::new().map_err(|why| {
-        Error::new(atlas_core::ErrorKind::Io, "start the runtime", "").with_source(why)
-    })?;
-    let progress = Arc::new(progress::Terminal::new());
-    let listener: Arc<dyn atlas_core::Progress> = Arc::<progress::Terminal>::clone(&progress);
-    let cx = RunContext::new(format!("atlas-{}", std::process::id())).with_progress(listener);
-    let cancel: Cancellation = cx.cancel.clone();
-    let told = Arc::clone(&progress);
-    let result = runtime.block_on(async {
-        let mut signals = Signals::listen()?;
-        tokio::spawn(async move {
-            // The first one ends the work in order; the second one ends the process.
-            if let Some(name) = signals.next().await {
-                told.stopping(name);
-                cancel.cancel();
-            }
-            if signals.next().await.is_some() {
-                rustix::process::kill_process(
-                    rustix::process::getpid(),
-                    rustix::process::Signal::KILL,
-                )
-                .ok();
-            }
-        });
-        work(cx).await
-    });
-    progress.finish();
-    runtime.shutdown_timeout(std::time::Duration::from_secs(2));
-    result
 }
 
 fn config(path: Option<&std::path::Path>) -> Result<Config, Error> {
@@ -677,54 +492,6 @@ fn verdict(outcome: MakeOutcome) -> u8 {
     } else {
         NO
     }
-}
-
-async fn make_command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
-    let mut config = config(args.config.as_deref())?;
-    config.engine.exact |= args.exact;
-    config.model.name = args.model.clone().or(config.model.name);
-    config.make.scope = args.scope.unwrap_or(config.make.scope);
-    config.make.scope_seconds = args.scope_seconds.unwrap_or(config.make.scope_seconds);
-    config.image.name = args.image_name.or(config.image.name);
-    config.make.confirm = match args.confirm {
-        Some(runs) => runs,
-        None if args.no_confirm => 0,
-        None => config.make.confirm,
-    };
-    let told = match &args.candidate {
-        None => MakeOptions {
-            base: args.base,
-            head: args.head,
-            pull_request: args.pr,
-            ..MakeOptions::new("", args.out)
-        },
-        Some(place) => {
-            let (file, line) = match place.rsplit_once(':') {
-                Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => {
-                    (file, line.parse().ok())
-                }
-                _ => (place.as_str(), None),
-            };
-            MakeOptions::sourced(read_candidate(std::path::Path::new(file), line)?, args.out)?
-        }
-    };
-    let options = MakeOptions {
-        repo: args.repo.unwrap_or_else(|| told.repo.clone()),
-        instance_id: args.instance_id.or_else(|| told.instance_id.clone()),
-        problem: args.problem,
-        engine: args.engine,
-        config,
-        trust: args.trust,
-        repeats: args.repeats,
-        parser: args.parser,
-        inject: args.inject,
-        keep_differences: args.keep_differences,
-        ..told
-    };
-    let report = make(cx, &options).await?;
-    cx.progress.phase("");
-    output::make(&report, args.format)?;
-    Ok(verdict(report.outcome))
 }
 
 fn parse_command(args: &ParseArgs) -> Result<u8, Error> {
