@@ -1,10 +1,10 @@
 //! Committees and cascades of models over files, asked live and put together afterwards.
 
 use crate::critic;
+use crate::judging::paid::{serve, word_of_api};
 use crate::judging::{
     REVIEW, candidates, label_rule, lines, review_rule, row, three_rows, write_lines,
 };
-use crate::judging_paid::{serve, word_of_api};
 use crate::support::{Done, Place};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};

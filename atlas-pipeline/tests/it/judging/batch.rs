@@ -1,7 +1,7 @@
 //! Judges that ask in batches: rounds, half the price, kills, and the way on.
 
+use crate::judging::paid::{answer_of_api, serve_paths, twenty_rows, word_of_api};
 use crate::judging::{REVIEW, candidates, lines};
-use crate::judging_paid::{answer_of_api, serve_paths, twenty_rows, word_of_api};
 use crate::support::Place;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};

@@ -1,8 +1,8 @@
 //! Every way in which a server fails, through a whole command: what the results hold, what was asked, how it ends.
 //! (A refused key, an unknown model and a spent quota stop the run: `judging_paid`.)
 
+use crate::judging::paid::{answer_of_api, serve_bytes, word_of_api};
 use crate::judging::{lines, row, write_lines};
-use crate::judging_paid::{answer_of_api, serve_bytes, word_of_api};
 use crate::support::{Done, Place};
 use serde_json::{Value, json};
 use std::sync::Arc;
