@@ -407,6 +407,26 @@ mod tests {
         );
     }
 
+    /// A fixture of tests that is a clone of the project, or shares most files with it, came with the base.
+    #[test]
+    fn a_repository_that_the_base_holds_as_files_is_no_clone() {
+        let place = Place::new();
+        place.bash(
+            "cd repo && for n in 1 2 3 4; do echo $n > $n; done && git add . && git commit -q --amend -m base
+             git clone -q --bare . 'tests/a fixture.git' && touch 'tests/a fixture.git/refs/keep'
+             git add . && git commit -q --amend -m 'base with a fixture' && git tag -f v1.2 && git rev-parse HEAD > ../base
+             rm -rf .git/logs .git/ORIG_HEAD && git gc -q --prune=now",
+        );
+        assert_eq!(place.scan("").git, Vec::<String>::new());
+        place.bash(
+            "cd repo && echo later > later && export GIT_DIR='tests/a fixture.git' GIT_WORK_TREE=. && git read-tree HEAD && git -c core.bare=false add -f later
+             git -c core.bare=false -c user.name=a -c user.email=a@b commit -q -m later",
+        );
+        let found = place.scan("").git;
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("a clone of this project"), "{found:?}");
+    }
+
     #[test]
     fn a_tag_written_later_is_no_part_of_the_base() {
         let place = Place::new();

@@ -11,8 +11,8 @@ use atlas_core::{
     Candidate, Decision, Error, ErrorKind, Evidence, ExitState, Job, JobFile, JobUser, Limits,
     Network, Overlay, RunContext, Sandbox, Severity, Validator, Verdict,
 };
-use sealed::{Found, SCRIPT, blob_id};
-use std::collections::BTreeMap;
+use sealed::{Change, Found, SCRIPT, blob_id};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub(super) const ID: &str = "integrity";
@@ -45,7 +45,7 @@ impl Default for IntegrityOptions {
 /// git's objects (`solution_in_git`), and installed files that hold telling lines of the gold patch
 /// (`solution_installed`, such as a released version of the project among its own dependencies): these
 /// reject; a single line of several is a warning. A repository that git does not read there is no
-/// evidence (`git_unreadable`). In the problem statement: a link to the change (`link_to_solution`), a diff or most of the
+/// evidence (`git_unreadable`). In the problem statement: a link to a change of the repository that the base commit does not have (`link_to_solution`), a diff or most of the
 /// solution's lines (`solution_in_statement`): these ask for repair. Names that tests need and the
 /// statement does not give are a note (`names_not_given`). The measurements hold the [`Leak`] of
 /// statement and hints.
@@ -66,7 +66,7 @@ impl Integrity {
         cx: &RunContext,
         candidate: &Candidate,
         draft: &mut Draft,
-    ) -> Result<(), Error> {
+    ) -> Result<BTreeSet<Change>, Error> {
         let task = &candidate.task;
         let ids: BTreeMap<String, &String> = task
             .after
@@ -78,6 +78,11 @@ impl Integrity {
         // Test files are laid over at run time; what matters is that the image does not hold them.
         let objects = listed_in_file(ids.keys());
         let lines = listed_in_file(&text::telling_lines(&task.gold_patch, 24, 20));
+        let statement = column(candidate, "problem_statement")?;
+        let changes: BTreeSet<String> = text::links(&statement)
+            .filter_map(Change::of_link)
+            .map(|change| change.to_string())
+            .collect();
         let job = Job {
             label: "integrity".to_owned(),
             overlay: Overlay::default(),
@@ -89,6 +94,10 @@ impl Integrity {
                 JobFile {
                     name: "objects".to_owned(),
                     bytes: objects,
+                },
+                JobFile {
+                    name: "changes".to_owned(),
+                    bytes: listed_in_file(&changes),
                 },
                 JobFile {
                     name: "lines".to_owned(),
@@ -169,11 +178,16 @@ impl Integrity {
                 evidence.collect(),
             );
         }
-        Ok(())
+        Ok(found.held)
     }
 
-    /// Returns whether the statement must be repaired.
-    fn statement(&self, candidate: &Candidate, draft: &mut Draft) -> Result<bool, Error> {
+    /// Returns whether the statement must be repaired. `held` are changes that the base commit has.
+    fn statement(
+        &self,
+        candidate: &Candidate,
+        held: &BTreeSet<Change>,
+        draft: &mut Draft,
+    ) -> Result<bool, Error> {
         let task = &candidate.task;
         let (statement, hints) = (
             column(candidate, "problem_statement")?,
@@ -193,6 +207,18 @@ impl Integrity {
                 let link = link.to_ascii_lowercase();
                 repo.is_empty() || link.contains(&format!("/{repo}/"))
             });
+        // What the base commit has cannot be the solution: many reports name the change that broke something.
+        let (earlier, own): (Vec<String>, Vec<String>) = own
+            .into_iter()
+            .partition(|link| Change::of_link(link).is_some_and(|change| held.contains(&change)));
+        if !earlier.is_empty() {
+            draft.find(
+                "link_to_earlier_change",
+                Severity::Note,
+                "the problem statement links to a change that the base commit has already",
+                text::as_evidence("problem_statement", &earlier),
+            );
+        }
         if !own.is_empty() {
             repair = true;
             draft.find(
@@ -274,13 +300,13 @@ impl Validator for Integrity {
 
     async fn validate(&self, cx: &RunContext, candidate: &Candidate) -> Result<Verdict, Error> {
         let mut draft = Draft::new(ID);
-        self.environment(cx, candidate, &mut draft).await?;
+        let held = self.environment(cx, candidate, &mut draft).await?;
         let leaked = draft
             .verdict
             .findings
             .iter()
             .any(|finding| finding.severity == Severity::Fatal);
-        let repair = self.statement(candidate, &mut draft)?;
+        let repair = self.statement(candidate, &held, &mut draft)?;
         let unread = draft
             .verdict
             .findings

@@ -1,7 +1,10 @@
 //! Whether the environment holds the solution: in git's objects, or in what was installed.
 
+use regex::Regex;
 use sha1::{Digest, Sha1};
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
+use std::fmt::{self, Write as _};
+use std::sync::LazyLock;
 
 /// The id that git gives a file's content.
 pub(super) fn blob_id(bytes: &[u8]) -> String {
@@ -16,9 +19,10 @@ pub(super) fn blob_id(bytes: &[u8]) -> String {
         })
 }
 
-/// Looks for objects that no ancestor of the base commit has, for commits beside the base's history,
-/// and for telling lines of the solution in installed files. Each line of its output is a word and
-/// what was found; the last one is `end`. Lines that the repository itself holds tell nothing.
+/// Looks for objects that no ancestor of the base commit has, for commits beside the base's history, for the
+/// named changes that this history holds, and for telling lines of the solution in installed files. Each
+/// line of its output is a word and what was found; the last one is `end`. Lines that the repository itself
+/// holds tell nothing.
 pub(super) const SCRIPT: &str = r#"
 export LC_ALL=C
 cd "$ATLAS_REPO" || exit 125
@@ -37,6 +41,13 @@ elif command -v git >/dev/null 2>&1 && git rev-parse --quiet --verify "$base^{co
   git cat-file --batch-check='%(objectname) %(objecttype)' <"$ATLAS_IN/objects" |
     sed -n 's/ blob$//p' | sort -u | comm -23 - "$work/reachable" | head -n 20 | sed 's/^/object /'
   rm -rf "$work"
+  while read -r kind name; do
+    case "$kind" in
+      pull) git log -E -n 1 --format=tformat:found "$base" \
+              --grep="^Merge pull request #$name( |\$)" --grep="\(#$name\)\$" --grep="^See merge request .*!$name\$" ;;
+      commit) git merge-base --is-ancestor "$name" "$base" && echo found ;;
+    esac 2>/dev/null | sed "s/^found\$/held $kind $name/"
+  done <"$ATLAS_IN/changes"
   printf 'git read
 '
 else
@@ -68,6 +79,44 @@ printf 'end
 '
 "#;
 
+/// A change of the repository that a text links to: one request or one commit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Change {
+    Pull(String),
+    Commit(String),
+}
+
+impl Change {
+    /// The change of an address, if it is one and no comparison.
+    pub(super) fn of_link(link: &str) -> Option<Self> {
+        static PARTS: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r"/(?:pulls?|merge_requests)/(\d+)|/commits?/([0-9a-fA-F]{7,40})")
+                .expect("a constant pattern")
+        });
+        let parts = PARTS.captures(link)?;
+        let text = |n: usize| parts.get(n).map(|part| part.as_str().to_owned());
+        // A commit within a request is a commit.
+        text(2).map(Self::Commit).or(text(1).map(Self::Pull))
+    }
+
+    fn read(line: &str) -> Option<Self> {
+        match line.split_once(' ')? {
+            ("pull", number) => Some(Self::Pull(number.to_owned())),
+            ("commit", id) => Some(Self::Commit(id.to_owned())),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pull(number) => write!(f, "pull {number}"),
+            Self::Commit(id) => write!(f, "commit {id}"),
+        }
+    }
+}
+
 /// What the script found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -75,6 +124,8 @@ pub(super) struct Found {
     pub(super) commits: Vec<String>,
     /// Contents of After that no ancestor has.
     pub(super) objects: Vec<String>,
+    /// Named changes that the base commit's history holds.
+    pub(super) held: BTreeSet<Change>,
     /// Files, each with how many telling lines it holds.
     pub(super) files: Vec<(usize, String)>,
     /// What git was: read, unreadable, none.
@@ -99,6 +150,7 @@ impl Found {
                         found.files.push((count, path.to_owned()));
                     }
                 }
+                "held" => found.held.extend(Change::read(rest)),
                 "git" => rest.clone_into(&mut found.git),
                 "lines" => found.lines = rest.trim().parse().unwrap_or(0),
                 "end" => found.complete = true,

@@ -68,6 +68,11 @@ static LINK: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant pattern")
 });
 
+/// Addresses of commits, pull requests, comparisons and patches in a text.
+pub(super) fn links(text: &str) -> impl Iterator<Item = &str> {
+    LINK.find_iter(text).map(|m| m.as_str())
+}
+
 /// Measures a text against an instance's patches.
 pub fn leak_of(text: &str, gold_patch: &Patch, test_patch: &Patch) -> Leak {
     let (solution, tests) = (Lines::of(gold_patch), Lines::of(test_patch));
@@ -110,10 +115,7 @@ pub fn leak_of(text: &str, gold_patch: &Patch, test_patch: &Patch) -> Leak {
             .filter(|name| !in_text.contains(name.as_str()))
             .cloned()
             .collect(),
-        links: LINK
-            .find_iter(text)
-            .map(|m| m.as_str().to_owned())
-            .collect(),
+        links: links(text).map(str::to_owned).collect(),
         has_diff: text.contains("diff --git ")
             || text.contains("\n@@ -")
             || (text.contains("\n--- ") && text.contains("\n+++ ")),

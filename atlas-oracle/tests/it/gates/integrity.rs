@@ -103,6 +103,83 @@ async fn a_statement_with_the_solution_must_be_repaired() {
     }
 }
 
+/// A report that names the change which broke something tells no solution: the base commit has that change.
+#[tokio::test]
+async fn a_link_to_a_change_that_the_base_has_is_no_leak() {
+    let history = |subject: &str| {
+        format!(
+            "{REPOSITORY}; git commit -q --allow-empty -m '{subject}'; printf 'x\n' >> other; git add other; git commit -qm next"
+        )
+    };
+    for (subject, link, decision, code) in [
+        (
+            "Merge pull request #7 from a/b",
+            "pull/7",
+            Decision::Accept,
+            "link_to_earlier_change",
+        ),
+        (
+            "Add it (#7)",
+            "pull/7/files",
+            Decision::Accept,
+            "link_to_earlier_change",
+        ),
+        (
+            "Merge branch\n\nSee merge request a/b!7",
+            "-/merge_requests/7",
+            Decision::Accept,
+            "link_to_earlier_change",
+        ),
+        (
+            "Add it (#77)",
+            "pull/7",
+            Decision::Repair,
+            "link_to_solution",
+        ),
+        (
+            "Merge pull request #70 from a/b",
+            "pull/7",
+            Decision::Repair,
+            "link_to_solution",
+        ),
+        (
+            "Part of (#7) only",
+            "pull/7",
+            Decision::Repair,
+            "link_to_solution",
+        ),
+        (
+            "Add it (#7)",
+            "compare/v1...v2",
+            Decision::Repair,
+            "link_to_solution",
+        ),
+    ] {
+        let statement = format!("Broken since https://host.example/a/b/{link} was merged");
+        let verdict = verdict(&statement, &history(&subject)).await;
+        assert_eq!(verdict.decision, decision, "{subject}: {link}");
+        assert_eq!(codes(&verdict), [code], "{subject}: {link}");
+    }
+}
+
+#[tokio::test]
+async fn a_link_to_a_commit_that_the_base_has_is_no_leak() {
+    let date = "2001-01-01T00:00:00Z";
+    let fixed = format!("export GIT_COMMITTER_DATE={date} GIT_AUTHOR_DATE={date}; {REPOSITORY}");
+    let folder = tempfile::tempdir().unwrap();
+    let told = folder.path().join("id");
+    let tell = format!("{fixed}; git rev-parse HEAD > '{}'", told.display());
+    verdict("Adding does not add.", &tell).await;
+    let id = std::fs::read_to_string(told).unwrap();
+    for (id, decision) in [
+        (&id.trim()[..10], Decision::Accept),
+        ("0123456789", Decision::Repair),
+    ] {
+        let statement = format!("Since https://host.example/a/b/commit/{id} it does not add");
+        assert_eq!(verdict(&statement, &fixed).await.decision, decision, "{id}");
+    }
+}
+
 #[tokio::test]
 async fn an_environment_without_a_repository_says_so() {
     let verdict = verdict("Adding does not add.", "true").await;
