@@ -138,6 +138,9 @@ const WORDS: &[(&str, u8)] = &[
     ("missing", 2),
     ("no module", 3),
     ("no rule to", 3),
+    ("getaddrinfo", 3),
+    ("could not resolve", 3),
+    ("name resolution", 3),
     ("does not exist", 3),
     ("unable to", 2),
     ("exception", 1),
@@ -248,6 +251,7 @@ pub fn telling_lines(
 ///
 /// ```
 /// assert!(atlas_core::telling("fatal error: a.h: No such file") > atlas_core::telling("FAIL x [setup failed]"));
+/// assert!(atlas_core::telling("npm error getaddrinfo ENOTFOUND r.example") > atlas_core::telling("npm error code ENOTFOUND"));
 /// assert_eq!(atlas_core::telling("ok 1 - an error is raised"), 0);
 /// assert_eq!(atlas_core::telling("CC obj/error_private.o"), 0);
 /// ```
@@ -267,6 +271,15 @@ pub fn telling(line: &str) -> u8 {
     ];
     if counts_none.iter().any(|none| small.contains(none)) {
         return 0;
+    }
+    // What npm advises whatever the cause.
+    let advice = [
+        "a complete log of this run",
+        "behind a proxy",
+        "related to network connectivity",
+    ];
+    if advice.iter().any(|advice| small.contains(advice)) {
+        return 1;
     }
     // `make: *** [check] Error 2`: something below it failed and said why.
     if small.contains("because of errors") || small.contains("***") && small.contains("] error ") {

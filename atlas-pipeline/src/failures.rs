@@ -122,6 +122,8 @@ pub(crate) fn class_of(reason: &str, attempts: &[Attempt]) -> (FailureClass, Opt
             .map(|(class, sign)| (*class, Regex::new(sign).expect("a literal pattern")));
         compiled.collect()
     });
+    static HOST: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"://|\b[\w-]+\.[a-z]{2,}\b").expect("a literal pattern"));
     if reason.contains("has no parser") {
         return (FailureClass::Parser, None);
     }
@@ -139,8 +141,13 @@ pub(crate) fn class_of(reason: &str, attempts: &[Attempt]) -> (FailureClass, Opt
             "build log"
         };
         for (class, sign) in &*COMPILED {
-            let mut lines = failure.stderr.lines().chain(failure.stdout.lines());
-            if let Some(line) = lines.find(|line| sign.is_match(line)) {
+            let lines = failure.stderr.lines().chain(failure.stdout.lines());
+            let mut lines = lines.filter(|line| sign.is_match(line)).peekable();
+            let first = lines.peek().copied();
+            // Some print a bare code first: the line that names the host is worth more.
+            let named =
+                lines.find(|line| *class == FailureClass::Unreachable && HOST.is_match(line));
+            if let Some(line) = named.or(first) {
                 let text = atlas_core::one_line(line, 300);
                 return (*class, Some(Evidence::of(source, text)));
             }
@@ -356,6 +363,9 @@ mod tests {
             assert_eq!(found, class, "{text}");
             assert_eq!(line.is_some(), class != FailureClass::Other);
         }
+        let text = "npm error code ENOTFOUND\nnpm error network request to https://r.example/a failed, reason: ENOTFOUND r.example";
+        let (_, line) = class_of("the build failed", &[attempt("build", text)]);
+        assert!(line.unwrap().text.contains("r.example"));
         assert_eq!(
             class_of("no test was seen to run", &[attempt("tests", "ok")]).0,
             FailureClass::NoTestRan

@@ -213,7 +213,9 @@ fn environment(id: &str, failure: Option<&EnvironmentFailure>) -> String {
     let help = match failure.map(|failure| failure.class) {
         Some(FailureClass::Unreachable) => "name mirrors or a proxy in `[registries]`",
         Some(FailureClass::Limit) => "raise `[limits]`",
-        Some(FailureClass::Dependency) => "set `substitute = \"debian\"` in `[registries]`",
+        Some(FailureClass::Dependency) => {
+            "name a registry that has it in `[registries]`, or what stands in for one (`substitute = \"debian\"`)"
+        }
         Some(FailureClass::Parser) => "name a model in `[model]`, which can write a parser",
         Some(FailureClass::NoProject) => "give its plan by hand: `atlas make` with `[plan] file`",
         _ => {

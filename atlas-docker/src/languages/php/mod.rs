@@ -90,6 +90,23 @@ static ASKED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a literal pattern")
 });
 
+/// Extensions that `shivammathur/setup-php` brings unasked and official images do not have, and how code shows that it uses them.
+static USED: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
+    [
+        (
+            "bcmath",
+            r"\bbc(?:add|sub|mul|div|mod|powm?|powmod|sqrt|comp|scale)\s*[(;,]",
+        ),
+        ("gmp", r"\bgmp_[a-z_0-9]+\s*[(;,]"),
+        (
+            "intl",
+            r"\b(?:new|use|extends)\s+\\?(?:NumberFormatter|IntlDateFormatter|MessageFormatter|Collator|Transliterator|IntlChar)\b|\bgrapheme_\w+\s*[(;,]",
+        ),
+    ]
+    .map(|(name, form)| (name, Regex::new(form).expect("a literal pattern")))
+    .into()
+});
+
 impl Language for Php {
     fn id(&self) -> &'static str {
         "php"
@@ -293,6 +310,13 @@ fn extensions(
             }
         }
     }
+    if !facts
+        .ci
+        .versions(&[("shivammathur/setup-php", "php-version")])
+        .is_empty()
+    {
+        used(facts, &mut found);
+    }
     let literal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     found.retain(|name, _| {
         !name.is_empty() && name.chars().all(literal) && !NOT_FOR_TESTS.contains(&name.as_str())
@@ -301,6 +325,26 @@ fn extensions(
         plan.prove("pre_install", why.clone());
     }
     found
+}
+
+/// Extensions that CI's PHP has and the repository's code uses without demanding them.
+fn used(facts: &Facts<'_>, found: &mut BTreeMap<String, Evidence>) {
+    for (name, form) in USED
+        .iter()
+        .filter(|(name, _)| !found.contains_key(*name))
+        .collect::<Vec<_>>()
+    {
+        let at = facts.tree.ending(".php").find_map(|path| {
+            let text = facts.tree.text(path)?;
+            let (at, line) = text.lines().enumerate().find(|(_, line)| {
+                !line.trim_start().starts_with(['*', '/', '#']) && form.is_match(line)
+            })?;
+            Some(Evidence::at(path, at + 1, line.trim()))
+        });
+        if let Some(at) = at {
+            found.insert((*name).to_owned(), at);
+        }
+    }
 }
 
 /// Steps as root: extensions and composer.
