@@ -260,8 +260,7 @@ fn pytest(
         let below = |test: &&&str| {
             paths.iter().any(|path| {
                 let path = path.trim_end_matches('/').trim_start_matches("./");
-                let rest = test.strip_prefix(path);
-                path == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                path == "." || is_below(test, path)
             })
         };
         2 * tests.iter().filter(below).count() >= tests.len()
@@ -533,6 +532,7 @@ fn own_program(facts: &Facts<'_>, manifests: &Manifests) -> Option<(Placed, Stri
 fn unittest(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) -> String {
     static CALL: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"-m\s+unittest\b(.*)$").expect("a literal pattern"));
+    let tests: Vec<&str> = facts.tree.files().filter(|path| is_test(path)).collect();
     for command in commands(facts, manifests) {
         let Some(found) = CALL.captures(&command.text) else {
             continue;
@@ -548,6 +548,15 @@ fn unittest(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan
             })
             .collect();
         if words.iter().any(|word| word.contains(['$', '`', '{'])) {
+            continue;
+        }
+        let places = begins(facts, &words);
+        let reached = tests
+            .iter()
+            .filter(|test| places.is_empty() || places.iter().any(|place| is_below(test, place)))
+            .count();
+        // One that leaves most test files out runs a part of the suite, here too.
+        if 2 * reached < tests.len() {
             continue;
         }
         plan.prove("test_cmd", at(&command));
@@ -587,6 +596,60 @@ fn unittest(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan
         }
         _ => "python -m unittest discover -v".to_owned(),
     }
+}
+
+/// Where a call of unittest begins: folders and files, none for a discovery from the root. A name of a module may end in
+/// what the module holds, as a function that gathers a folder's tests.
+fn begins(facts: &Facts<'_>, words: &[&str]) -> Vec<String> {
+    let mut places = Vec::new();
+    let mut before = "";
+    for word in words.iter().filter(|word| **word != "discover") {
+        let word = word.trim_matches(['"', '\'']);
+        let is_value = matches!(
+            std::mem::replace(&mut before, word),
+            "-p" | "--pattern" | "-t" | "--top-level-directory" | "-k"
+        );
+        if word.starts_with('-') || is_value {
+            continue;
+        }
+        let path = word.trim_start_matches("./").trim_end_matches('/');
+        if path.is_empty() || path == "." {
+            return Vec::new();
+        }
+        if path.contains('/') || path.ends_with(".py") || facts.tree.has_folder(path) {
+            places.push(path.to_owned());
+            continue;
+        }
+        let mut module = path.replace('.', "/");
+        while !module.is_empty() {
+            if facts.tree.has(&format!("{module}.py")) {
+                let name = module.rsplit('/').next().unwrap_or_default();
+                // `tests.test_suite`, `tests.runtests`: a module that gathers what lies beside it.
+                let gathers = ["suite", "all", "run"]
+                    .iter()
+                    .any(|word| name.contains(word));
+                places.push(match module.rsplit_once('/') {
+                    Some((folder, _)) if gathers => folder.to_owned(),
+                    _ => format!("{module}.py"),
+                });
+                break;
+            }
+            if facts.tree.has_folder(&module) {
+                places.push(module);
+                break;
+            }
+            module = module
+                .rsplit_once('/')
+                .map_or(String::new(), |(rest, _)| rest.to_owned());
+        }
+    }
+    places
+}
+
+/// Whether a path is this place or below it.
+fn is_below(path: &str, place: &str) -> bool {
+    let rest = path.strip_prefix(place);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Whether a requirement is a testing tool.

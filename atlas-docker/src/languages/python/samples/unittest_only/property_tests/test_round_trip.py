@@ -1,0 +1,5 @@
+import unittest
+
+
+class RoundTrip(unittest.TestCase):
+    pass

@@ -1,0 +1,5 @@
+import unittest
+
+
+class Width(unittest.TestCase):
+    pass
