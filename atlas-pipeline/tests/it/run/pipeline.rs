@@ -94,7 +94,7 @@ impl Sourced {
         let mut args = vec!["run", "--format", "json"];
         args.extend(more);
         let done = self.place.run(&args);
-        assert!([0, 1].contains(&done.code()), "{}", done.stderr());
+        assert!([0, 1, 3].contains(&done.code()), "{}", done.stderr());
         (done.code(), done.json())
     }
 
@@ -342,6 +342,43 @@ fn a_model_s_scores_stand_in_the_rows_and_its_silence_loses_none() {
         .json();
     let steps = story["steps"].as_array().unwrap();
     assert_eq!(steps.last().unwrap()["outcome"], "reject_low", "{story:#}");
+}
+
+/// What models cost is counted over all continuations, and a spent budget leaves the rest for later.
+#[test]
+fn money_that_is_spent_ends_a_run_and_more_of_it_goes_on() {
+    let sourced = Sourced::new();
+    let rules = [
+        scores("double is wrong", "It fails for negative numbers.", 0, 0),
+        scores("Halves are missing", "One should be able to halve.", 0, 2),
+    ];
+    let text = rules.map(|rule| format!("{rule}\n")).concat();
+    std::fs::write(sourced.place.path("script.jsonl"), text).unwrap();
+    // Each answer costs 1,000 tokens of a question and 100 of an answer, in dollars a million: 3.00.
+    let model = "[run.judge]\nmodel = \"m\"\n[models.m]\nprovider = \"scripted\"\nfile = \"script.jsonl\"\n\
+                 price = { input = 2000, output = 10000 }\n";
+    sourced.configure("parallel = 1\nmoney = 2.5", model);
+    let (code, spent) = sourced.run(&[]);
+    assert_eq!((code, &spent["ended"]), (3, &json!("budget")), "{spent:#}");
+    assert_eq!(spent["work"]["judge"]["passed"], 1, "{spent:#}");
+    sourced.configure("parallel = 1\nmoney = 100", model);
+    let (code, rest) = sourced.run(&[]);
+    assert_eq!(
+        (code, rest["work"]["judge"]["passed"].as_u64()),
+        (0, Some(1)),
+        "{rest:#}"
+    );
+    assert_eq!(sourced.rows().len(), 2);
+    let funnel = sourced
+        .place
+        .run(&["funnel", "run", "--format", "json"])
+        .json();
+    let stages = funnel["stages"].as_array().unwrap();
+    let judge = stages
+        .iter()
+        .find(|stage| stage["stage"] == "judge")
+        .unwrap();
+    assert_eq!(judge["money"].as_f64(), Some(6.0), "{judge:#}");
 }
 
 #[test]
