@@ -23,7 +23,9 @@ pub use compat::{HarnessFiles, grade_row};
 pub use input::{InputFault, PredictionSource};
 pub use layout::run_id;
 pub use options::EvalOptions;
-pub use regrade::{GradeChange, RegradeOptions, RegradeReport, RegradedInstance, regrade};
+pub use regrade::{
+    GradeChange, GradedLog, RegradeOptions, RegradeReport, RegradedInstance, grade_log, regrade,
+};
 pub use report::{EvalReport, InstanceCost, Ledger};
 pub use verdict::{CanaryReport, EvalOutcome, EvalVerdict};
 

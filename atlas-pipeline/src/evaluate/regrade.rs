@@ -8,12 +8,16 @@ use super::report;
 use super::script::{END, EXIT_CODE, START};
 use super::settle;
 use super::stored::{Stored, choose, find_logs};
+use super::subject::Subject;
 use super::verdict::{EvalOutcome, EvalVerdict};
 use crate::own_parser::Isolated;
 use crate::reading::parse_bytes;
 use crate::synth::ParserFile;
 use crate::{Config, EngineChoice};
-use atlas_core::{Error, GradingMode, Harness, InstanceId, LogParserExt, RunContext, RunOutcome};
+use atlas_core::{
+    Error, ErrorKind, GradingMode, Harness, Instance, InstanceId, LogParserExt, ParsedLog,
+    RunContext, RunOutcome, TestStatus,
+};
 use atlas_oracle::{
     Cause, Graded, InstanceReport, ReportState, RunEntry, RunReport, ScoreBounds, Scored,
 };
@@ -22,6 +26,7 @@ use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What to grade again, and how.
 #[derive(Clone, Debug)]
@@ -324,7 +329,10 @@ fn one(
             let folder = folder.map(|found| found.folder.as_path());
             as_harness(harness, item, (folder, log), own, &mut verdict)
         }
-        GradingMode::Strict => strictly(item, log, own, &mut verdict)?,
+        GradingMode::Strict => {
+            let strict = strictly(item, log, own, &mut verdict)?;
+            (strict.report, strict.entry)
+        }
     };
     Ok((
         RegradedInstance {
@@ -371,13 +379,67 @@ fn as_harness(
     (grade.report, entry)
 }
 
+/// The stored log of one prediction, graded by Atlas's own rules.
+#[derive(Clone, Debug, Serialize)]
+pub struct GradedLog {
+    /// The verdict.
+    pub verdict: EvalVerdict,
+    /// What a harness would write to `report.json`; none where there is nothing to read.
+    pub report: Option<InstanceReport>,
+    /// Each test that the log names, by its SWE-bench id, with its worst status.
+    pub statuses: BTreeMap<String, TestStatus>,
+}
+
+/// Grades the stored log of one prediction as [`regrade`] does in strict mode: between the harness's markers, read by the
+/// parser that the row names. Parser code of a row is not run. `patch` is `None` where it is null, `log` where none
+/// was written.
+///
+/// # Errors
+/// A column of the row that cannot be used; a parser that nobody knows.
+pub fn grade_log(
+    row: &Instance,
+    model: &str,
+    patch: Option<&str>,
+    log: Option<&[u8]>,
+) -> Result<GradedLog, Error> {
+    let unusable = |why| Error::new(ErrorKind::InvalidInput, "read", "row").with_source(why);
+    let subject = Arc::new(Subject::read(row.clone()).map_err(unusable)?);
+    let item = Item {
+        instance_id: subject.id.to_string(),
+        model: model.to_owned(),
+        patch: patch.map(str::to_owned),
+        subject,
+    };
+    let bytes = patch.unwrap_or_default().as_bytes();
+    let mut verdict = EvalVerdict::new(&item.instance_id, model, GradingMode::Strict, bytes);
+    let strict = strictly(&item, log, None, &mut verdict)?;
+    let parsed = strict.parsed.as_ref();
+    let statuses = parsed.map(|parsed| parsed.tests().into_iter());
+    Ok(GradedLog {
+        verdict,
+        report: strict.report,
+        statuses: statuses
+            .into_iter()
+            .flatten()
+            .map(|(id, status)| (id.to_owned(), status))
+            .collect(),
+    })
+}
+
+/// What strict rules make of a log.
+struct Strict {
+    report: Option<InstanceReport>,
+    entry: RunEntry,
+    parsed: Option<ParsedLog>,
+}
+
 /// By Atlas's own rules, as far as a log that others marked can be believed.
 fn strictly(
     item: &Item,
     log: Option<&[u8]>,
     own: Option<&Own>,
     verdict: &mut EvalVerdict,
-) -> Result<(Option<InstanceReport>, RunEntry), Error> {
+) -> Result<Strict, Error> {
     let patch = item.patch.as_deref();
     let subject = &item.subject;
     verdict
@@ -393,7 +455,11 @@ fn strictly(
         verdict.cause = Some(cause);
         verdict.reasons = vec![why.to_owned()];
         let entry = RunEntry::stored(&item.instance_id, patch, None, None);
-        Ok((None, entry))
+        Ok(Strict {
+            report: None,
+            entry,
+            parsed: None,
+        })
     };
     match (patch, log) {
         (None, _) => none(
@@ -451,7 +517,11 @@ fn strictly(
                 },
                 ..RunEntry::stored(&item.instance_id, patch, None, None)
             };
-            Ok((Some(report), entry))
+            Ok(Strict {
+                report: Some(report),
+                entry,
+                parsed: Some(parsed),
+            })
         }
     }
 }

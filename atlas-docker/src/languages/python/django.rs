@@ -2,6 +2,7 @@
 
 use super::runner::{Found, Runner};
 use crate::analysis::{Facts, Verdict};
+use crate::ci::Placed;
 use crate::render::shell_quote;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
@@ -34,7 +35,7 @@ pub(super) fn other(facts: &Facts<'_>, name: &str, evidence: Evidence) -> Result
             Runner::Unittest,
             Some("the tests are unittest's, whoever runs them"),
         ),
-        _ if name.contains("manage.py") || name.contains("django-admin") => {
+        _ if name.contains("manage.py") || name.starts_with("django") => {
             needs_server(facts)?;
             found(Runner::Django, None)
         }
@@ -124,14 +125,78 @@ fn needs_server(facts: &Facts<'_>) -> Result<(), Verdict> {
     }
 }
 
+/// The repository's own call of Django's command for tests, said in full: of an application that is no project it has the
+/// settings.
+fn own_call(facts: &Facts<'_>, commands: &[Placed]) -> Option<(Evidence, String)> {
+    static CALL: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?:([\w./{}-]*manage\.py)|(?:-m\s+django|\bdjango-admin(?:\.py)?))\s+test\b(.*)$",
+        )
+        .expect("a literal pattern")
+    });
+    const WITHOUT: [&str; 7] = [
+        "--failfast",
+        "--keepdb",
+        "--noinput",
+        "--no-input",
+        "--parallel",
+        "--timing",
+        "--verbosity",
+    ];
+    let mut first = commands
+        .iter()
+        .take_while(|command| !command.text.contains("runtests.py"));
+    first.find_map(|command| {
+        let call = CALL.captures(&command.text)?;
+        let text = |at: usize| call.get(at).map_or("", |part| part.as_str());
+        let within = |text: &str| text.replace("{toxinidir}/", "").replace("{tox_root}/", "");
+        let program = within(text(1));
+        let program = match program.trim_start_matches("./") {
+            "" => "-m django".to_owned(),
+            path if facts.tree.has(path) => shell_quote(path),
+            _ => return None,
+        };
+        let mut line = format!("python {program} test");
+        let mut words = text(2).split_whitespace().peekable();
+        while let Some(word) = words.next() {
+            if word.starts_with(['&', '|', ';', '>', '#']) {
+                break;
+            }
+            let word = within(word.split("{posargs").next().unwrap_or_default());
+            let word: String = word.chars().filter(|c| !matches!(c, '"' | '\'')).collect();
+            let name = word.split('=').next().unwrap_or_default();
+            if WITHOUT.contains(&name) || word == "-v" || word.is_empty() {
+                // A number of processes, a level.
+                words.next_if(|next| next.chars().all(|c| c.is_ascii_digit()));
+                continue;
+            }
+            if word.contains(['$', '`', '{', '}']) {
+                return None;
+            }
+            line.push(' ');
+            line.push_str(&shell_quote(&word));
+        }
+        let place = Evidence::at(command.file.clone(), command.line, command.text.clone());
+        Some((place, format!("{line} --verbosity 2 --noinput")))
+    })
+}
+
 /// The command for the whole suite under Django's runner.
-pub(super) fn command(facts: &Facts<'_>, plan: &mut EnvironmentPlan) -> String {
+pub(super) fn command(
+    facts: &Facts<'_>,
+    commands: &[Placed],
+    plan: &mut EnvironmentPlan,
+) -> String {
     let into = |path: &str| -> (String, String) {
         match path.rsplit_once('/') {
             Some((folder, name)) => (format!("cd {} && ", shell_quote(folder)), shell_quote(name)),
             None => (String::new(), shell_quote(path)),
         }
     };
+    if let Some((place, line)) = own_call(facts, commands) {
+        plan.prove("test_cmd", place);
+        return line;
+    }
     if let Some(path) = script(facts, "runtests.py") {
         let text = facts.tree.text(&path).unwrap_or_default();
         // A script that knows the option says what it runs; another one may take it for a label.

@@ -122,9 +122,20 @@ impl Manifests {
             });
             (key.to_owned(), lines.collect())
         });
-        self.tox
-            .sections
-            .insert("testenv".to_owned(), keys.into_iter().collect());
+        let mut keys: BTreeMap<String, Vec<Placed>> = keys.into_iter().collect();
+        let variables = ["set_env", "setenv"]
+            .into_iter()
+            .find_map(|key| base.get(key)?.as_table());
+        for (name, value) in variables.into_iter().flatten() {
+            if let Some(value) = value.as_str() {
+                keys.entry("set_env".to_owned()).or_default().push(Placed {
+                    file: file.to_owned(),
+                    line: tree.line_with(file, name).unwrap_or(1),
+                    text: format!("{name}={value}"),
+                });
+            }
+        }
+        self.tox.sections.insert("testenv".to_owned(), keys);
     }
 
     fn read_pipfile(&mut self, tree: &Tree) {

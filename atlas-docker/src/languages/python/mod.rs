@@ -7,6 +7,7 @@ mod manifests;
 mod monorepo;
 mod prefetch;
 mod runner;
+mod variables;
 
 pub(crate) use django::{Database, database};
 
@@ -114,6 +115,7 @@ fn project(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
     parser.clone_into(&mut plan.log_parser_name);
     let report = found.runner == Runner::Pytest && facts.knows("junit");
     plan.report = report.then(|| ReportSpec::new("junit.xml", "junit"));
+    variables::set(&manifests, &mut plan);
     plan.test_cmd = runner::command(facts, &manifests, found.runner, report, &mut plan);
     for line in found.evidence {
         plan.prove("log_parser_name", line.clone());

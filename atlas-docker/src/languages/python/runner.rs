@@ -42,7 +42,7 @@ static PYTEST: LazyLock<Regex> = LazyLock::new(|| {
 static UNITTEST: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"-m\s+unittest\b|setup\.py\s+test\b").expect("a literal pattern"));
 static OTHER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:^|[\s/])(nosetests|nose2|trial|ward|stestr|behave|zope-testrunner|runtests\.py|bin/test|manage\.py\s+test|django-admin\s+test)(?:\s|$)")
+    Regex::new(r"(?:^|[\s/])(nosetests|nose2|trial|ward|stestr|behave|zope-testrunner|runtests\.py|bin/test|manage\.py\s+test|django(?:-admin(?:\.py)?)?\s+test)(?:\s|$)")
         .expect("a literal pattern")
 });
 static INSTALLS: LazyLock<Regex> =
@@ -63,7 +63,8 @@ fn commands(facts: &Facts<'_>, manifests: &Manifests) -> Vec<Placed> {
     let mut found: Vec<Placed> = Vec::new();
     for (section, keys) in &manifests.tox.sections {
         if section.starts_with("testenv") {
-            found.extend(keys.get("commands").into_iter().flatten().cloned());
+            let lines = keys.get("commands").map_or(&[][..], Vec::as_slice);
+            found.extend(joined(lines));
         }
     }
     found.extend(facts.ci.test_commands().cloned());
@@ -98,6 +99,27 @@ fn commands(facts: &Facts<'_>, manifests: &Manifests) -> Vec<Placed> {
         }
     }
     found.retain(|command| !INSTALLS.is_match(&command.text));
+    found
+}
+
+/// Commands of which each may go on over several lines.
+fn joined(lines: &[Placed]) -> Vec<Placed> {
+    let mut found: Vec<Placed> = Vec::new();
+    let mut goes_on = false;
+    for line in lines {
+        let text = line.text.trim_end_matches('\\').trim_end();
+        match found.last_mut().filter(|_| goes_on) {
+            Some(last) => {
+                last.text.push(' ');
+                last.text.push_str(text);
+            }
+            None => found.push(Placed {
+                text: text.to_owned(),
+                ..line.clone()
+            }),
+        }
+        goes_on = line.text.ends_with('\\');
+    }
     found
 }
 
@@ -212,7 +234,7 @@ pub(super) fn command(
     match runner {
         Runner::Pytest => pytest(facts, manifests, report, plan),
         Runner::Unittest => unittest(facts, manifests, plan),
-        Runner::Django => django::command(facts, plan),
+        Runner::Django => django::command(facts, &commands(facts, manifests), plan),
         Runner::Sympy => "bin/test --verbose".to_owned(),
     }
 }

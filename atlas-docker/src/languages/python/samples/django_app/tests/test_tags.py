@@ -1,0 +1,5 @@
+from unittest import TestCase
+
+
+class Tags(TestCase):
+    pass
