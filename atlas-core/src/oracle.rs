@@ -209,7 +209,7 @@ pub struct OracleReport {
     pub gold_only: BTreeMap<String, String>,
     /// What the plain SWE-bench rule would have given as `FAIL_TO_PASS`, where it differs.
     pub fail_to_pass_swebench_rule: Option<Vec<String>>,
-    /// How `FAIL_TO_PASS` was found: `failed_before`, `new_tests` or `modified_tests`.
+    /// How `FAIL_TO_PASS` was found: `failed_before`, `new_tests`, `modified_tests` or `changed_programs`.
     pub fail_to_pass_rule: String,
     /// Modules that did not build or load, in any state.
     pub module_failures: Vec<ModuleFailure>,

@@ -286,6 +286,14 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         }
     }
 
+    if feature && fail_to_pass.is_empty() {
+        fail_to_pass = scope::unbuilt_programs(input, &unrun, &after);
+        if !fail_to_pass.is_empty() {
+            pass_to_pass.retain(|id| !fail_to_pass.contains(id));
+            "changed_programs".clone_into(&mut found.fail_to_pass_rule);
+        }
+    }
+
     found.fail_to_pass = owned(&fail_to_pass);
     found.pass_to_pass = owned(&pass_to_pass);
     if plain != fail_to_pass {

@@ -5,7 +5,9 @@ use super::{ClassifyInput, Statuses, failures};
 use atlas_core::{
     Evidence, FilePatch, LostReason, ParsedLog, Patch, RunOutcome, TestResult, TestStatus, one_line,
 };
+use regex::Regex;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// So many characters of a source's line are shown within a sentence.
 const SHOWN: usize = 90;
@@ -89,6 +91,49 @@ fn not_run(log: &ParsedLog) -> impl Iterator<Item = &str> {
         .iter()
         .map(|lost| lost.module.as_str())
         .filter(move |module| !module.is_empty() && !ran.contains(module))
+}
+
+/// Test programs that pass in Base and After and that Before did not build, where all that did not compile there are
+/// objects of files which the test patch changes. Logs that name programs alone tell nothing nearer, and each of these
+/// programs holds a changed file. Nothing where the log names tests within, or fewer objects than programs: then
+/// something else was left out with them.
+pub(super) fn unbuilt_programs<'a>(
+    input: &ClassifyInput<'a>,
+    unrun: &Unrun<'a>,
+    after: &Statuses<'a>,
+) -> BTreeSet<&'a str> {
+    static OBJECT: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?:^|/)([^/]+)\.(?:dir|p)/(?:.*__)?([^/]+(?:/[^/]+)*)\.o(?:bj)?$")
+            .expect("a literal pattern")
+    });
+    let files: Vec<FilePatch> = input
+        .test_patch
+        .and_then(|patch| patch.files().ok())
+        .unwrap_or_default();
+    let is_changed = |source: &str| {
+        let mut paths = files.iter().map(FilePatch::path);
+        paths.any(|path| {
+            let rest = path.strip_suffix(source);
+            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+        })
+    };
+    let mut targets = BTreeSet::new();
+    for lost in &input.before.modules_not_loaded {
+        match OBJECT.captures(&lost.module) {
+            Some(parts) if is_changed(&parts[2]) => targets.insert(parts[1].to_owned()),
+            _ => return BTreeSet::new(),
+        };
+    }
+    let lost: BTreeSet<&str> = unrun.lost.union(&unrun.unknown).copied().collect();
+    let has_within = |id: &&str| {
+        let inside = format!("{id}::");
+        let next = after.range(inside.as_str()..).next();
+        id.contains("::") || next.is_some_and(|(next, _)| next.starts_with(&inside))
+    };
+    if lost.len() > targets.len() || lost.iter().any(has_within) {
+        return BTreeSet::new();
+    }
+    lost
 }
 
 /// Whether a run came to no good end, in whole or in a program of it.

@@ -441,3 +441,50 @@ fn a_changed_test_that_runs_elsewhere_only_is_named_with_its_condition() {
     assert_eq!(outcome, OracleOutcome::RejectNoFailToPass);
     assert!(!reason.contains("condition"), "{reason}");
 }
+
+/// CTest names programs; where all that did not compile are objects of the changed test file, these are what it tests.
+#[test]
+fn programs_of_a_changed_file_that_before_does_not_build_are_the_task() {
+    let object = |target: &str| format!("test/CMakeFiles/{target}.t.dir/span.t.cpp.o");
+    let before = |ids: &str, modules: &[String]| {
+        let mut log = tests(ids);
+        for module in modules {
+            let line = Evidence::at(
+                "log",
+                3,
+                "/src/test/span.t.cpp:9:1: error: static assertion failed",
+            );
+            log.lose(module, LostReason::BuildFailed, vec![line]);
+        }
+        log.finish(RunOutcome::BuildFailed)
+    };
+    let verdict = |before: &ParsedLog, after: &ParsedLog, path: &str| {
+        // Base runs what After does.
+        let (tests, gold) = (patch(&[path]), patch(&["include/span.hpp"]));
+        classify(&ClassifyInput {
+            test_patch: Some(&tests),
+            gold_patch: Some(&gold),
+            ..ClassifyInput::new(after, before, after)
+        })
+    };
+    let (both, after) = (
+        [object("cpp11"), object("cpp14")],
+        done("cpp11+ cpp14+ cpp98+"),
+    );
+    let found = verdict(&before("cpp98+", &both), &after, "test/span.t.cpp");
+    assert_eq!(found.outcome, OracleOutcome::Instance, "{}", found.reason);
+    assert_eq!(found.fail_to_pass, ["cpp11", "cpp14"]);
+    assert_eq!(found.pass_to_pass, ["cpp98"]);
+    assert_eq!(found.fail_to_pass_rule, "changed_programs");
+
+    // Something else was left out, too; another file did not compile; the log names what is within.
+    let within = done("cpp11+ cpp11::a+ cpp14+ cpp98+");
+    for (before, after, path) in [
+        (before("cpp98+", &both[..1]), &after, "test/span.t.cpp"),
+        (before("cpp98+", &both), &after, "test/other.t.cpp"),
+        (before("cpp98+", &both), &within, "test/span.t.cpp"),
+    ] {
+        let found = verdict(&before, after, path);
+        assert_eq!(found.outcome, OracleOutcome::NoEvidence, "{}", found.reason);
+    }
+}
