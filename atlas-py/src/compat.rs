@@ -117,6 +117,42 @@ fn value(grade: &CompatGrade) -> Value {
     })
 }
 
+/// A row as the caller has it.
+fn row_of(row: &Bound<'_, PyAny>) -> PyResult<atlas_core::Instance> {
+    match row.cast::<Instance>() {
+        Ok(row) => Ok(row.get().row.clone()),
+        Err(_) => dumps(row)?.parse().map_err(raised_row),
+    }
+}
+
+/// Grades the stored log of one prediction by Atlas's own rules; needs no engine.
+///
+/// `row` is the instance as a mapping, `log` the log of the tests with the harness's markers, None where none was
+/// written; `patch` is the prediction's patch, None where it is null. The log is read by the parser that the row
+/// names, or by the one of its repository; code of a row is not run.
+///
+/// The result has `verdict` (as `regrade` gives it), `report` (what a harness writes to `report.json`, None where there is
+/// nothing to read), `statuses` (SWE-bench id -> worst status) and `is_closed` (whether the harness's marker ends the tests'
+/// output). Raises InvalidInputError naming a column that cannot be used.
+#[pyfunction]
+#[pyo3(signature = (row, log, *, patch, model=""))]
+pub(crate) fn grade_log<'py>(
+    py: Python<'py>,
+    row: &Bound<'py, PyAny>,
+    log: Option<&Bound<'py, PyAny>>,
+    patch: Option<&str>,
+    model: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let row = row_of(row)?;
+    let log = log.map(|log| Source::take(log, "log")).transpose()?;
+    let graded = py.detach(|| {
+        let log = log.map(|log| log.read()).transpose()?;
+        atlas_pipeline::grade_log(&row, model, patch, log.as_deref())
+    });
+    let graded = graded.map_err(|why| raised(&why))?;
+    to_python(py, &json!(graded))
+}
+
 /// Grades the stored log of one prediction as a released harness does.
 ///
 /// `harness` is 'swebench5', 'swebench4' or 'swebenchpp'; `row` is the instance as a mapping. `log` is
@@ -156,10 +192,7 @@ pub(crate) fn grade_compat<'py>(
             return Err(invalid("stage", format!("`{other}`: {expected}")));
         }
     };
-    let row = match row.cast::<Instance>() {
-        Ok(row) => row.get().row.clone(),
-        Err(_) => dumps(row)?.parse().map_err(raised_row)?,
-    };
+    let row = row_of(row)?;
     let content = |value: Option<&Bound<'py, PyAny>>, name: &str| -> PyResult<Option<Vec<u8>>> {
         value
             .map(|value| {

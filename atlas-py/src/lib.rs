@@ -43,7 +43,7 @@ mod _swe_atlas {
     #[pymodule_export]
     use crate::classification::{Classification, classify};
     #[pymodule_export]
-    use crate::compat::{grade_compat, parse_log_compat};
+    use crate::compat::{grade_compat, grade_log, parse_log_compat};
     #[pymodule_export]
     use crate::dataset::{Dataset, Row, diff_datasets, read_dataset};
     #[pymodule_export]

@@ -86,7 +86,7 @@ case $kind in
     prepare() {
       {
         echo "DELETE FROM mysql.global_priv WHERE User = ''; FLUSH PRIVILEGES;"
-        if [ -n "$database" ]; then echo "CREATE DATABASE \`$database\`;"; fi
+        if [ -n "$database" ]; then echo "CREATE DATABASE IF NOT EXISTS \`$database\`;"; fi
         if [ -n "$user" ] && [ "$user" != root ]; then
           echo "CREATE USER $(quoted "$user")@'%' IDENTIFIED BY $(quoted "$password");"
           echo "GRANT ALL ON *.* TO $(quoted "$user")@'%' WITH GRANT OPTION;"

@@ -388,6 +388,8 @@ pub struct GradedLog {
     pub report: Option<InstanceReport>,
     /// Each test that the log names, by its SWE-bench id, with its worst status.
     pub statuses: BTreeMap<String, TestStatus>,
+    /// Whether the tests' output is closed by the harness's marker: else it did not come to them, or was cut off.
+    pub is_closed: bool,
 }
 
 /// Grades the stored log of one prediction as [`regrade`] does in strict mode: between the harness's markers, read by the
@@ -416,6 +418,7 @@ pub fn grade_log(
     let parsed = strict.parsed.as_ref();
     let statuses = parsed.map(|parsed| parsed.tests().into_iter());
     Ok(GradedLog {
+        is_closed: log.is_some_and(|log| region(log).ended),
         verdict,
         report: strict.report,
         statuses: statuses

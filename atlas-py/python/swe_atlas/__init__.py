@@ -4,7 +4,7 @@
 request, `make` does the whole way from a clone to a dataset row, `Instance` is such a row, `validate` puts
 rows through quality gates, and `grade` holds a run against a row's lists.
 
-`evaluate` runs and grades predictions, `regrade` grades stored logs again, `parse_log_compat` and
+`evaluate` runs and grades predictions, `regrade` grades stored logs again, `grade_log` a single one, `parse_log_compat` and
 `grade_compat` do single steps as a released harness does them. `read_dataset`, `read_predictions`,
 `convert`, `lint`, `audit` and `diff_datasets` are for files, `examine_patch` and `diagnose_patch` for patches,
 `leaderboard` and `pass_at_k` for scores.
@@ -69,6 +69,7 @@ from swe_atlas._swe_atlas import (
     examine_patch,
     grade,
     grade_compat,
+    grade_log,
     hints,
     judge,
     judge_attempts,
@@ -140,6 +141,7 @@ __all__ = [
     "examine_patch",
     "grade",
     "grade_compat",
+    "grade_log",
     "hints",
     "judge",
     "judge_attempts",

@@ -39,6 +39,7 @@ from swe_atlas.types import (
     FunnelStep,
     Grade,
     GradeChange,
+    GradedLog,
     GridThreshold,
     Harness,
     InputFault,
@@ -143,6 +144,7 @@ __all__ = [
     "filtered_success_at_k",
     "grade",
     "grade_compat",
+    "grade_log",
     "grid_threshold",
     "hints",
     "implied_precision",
@@ -1351,6 +1353,24 @@ def grade_compat(
     The result has `report` (what the harness writes to `report.json`, None where it writes nothing),
     `resolution`, `outcome` (where the run's report counts it: completed, empty_patch or error), `infra`,
     `statuses` and `why`. Raises InvalidInputError naming a column that cannot be used.
+    """
+
+def grade_log(
+    row: Mapping[str, Any] | Instance | Row,
+    log: Content | None,
+    *,
+    patch: str | None,
+    model: str = "",
+) -> GradedLog:
+    """Grades the stored log of one prediction by Atlas's own rules; needs no engine.
+
+    `row` is the instance as a mapping, `log` the log of the tests with the harness's markers, None where none was
+    written; `patch` is the prediction's patch, None where it is null. The log is read by the parser that the row
+    names, or by the one of its repository; code of a row is not run.
+
+    The result has `verdict` (as `regrade` gives it), `report` (what a harness writes to `report.json`, None where there is
+    nothing to read), `statuses` (SWE-bench id -> worst status) and `is_closed` (whether the harness's marker ends the tests'
+    output). Raises InvalidInputError naming a column that cannot be used.
     """
 
 def examine_patch(

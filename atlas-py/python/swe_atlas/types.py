@@ -40,6 +40,7 @@ __all__ = [
     "FunnelStep",
     "Grade",
     "GradeChange",
+    "GradedLog",
     "GradedTests",
     "GridThreshold",
     "Harness",
@@ -577,6 +578,15 @@ class InfraFailure(TypedDict):
 
     reason: str
     tier: Literal["environment", "ambiguous"]
+
+
+class GradedLog(TypedDict):
+    """The stored log of one prediction, graded by Atlas's own rules."""
+
+    verdict: EvalVerdict
+    report: InstanceReport | None
+    statuses: dict[str, Status]
+    is_closed: bool
 
 
 class CompatGrade(TypedDict):

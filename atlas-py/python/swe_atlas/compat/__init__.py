@@ -1,0 +1,1 @@
+"""Atlas within harnesses that exist: `swe_atlas.compat.swebench`."""
