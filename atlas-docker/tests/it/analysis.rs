@@ -123,6 +123,32 @@ fn manifests_of_the_pull_request_only_add_a_prefetch() {
     assert_eq!(before, after, "and nothing else differs");
 }
 
+/// A test's own new dependency stands where tox's others do.
+#[test]
+fn what_a_pull_request_adds_to_tox_s_dependencies_is_fetched() {
+    let tox = "[testenv]\ndeps =\n    pytest\n    dj5: Django>=5\n    ruff\n";
+    let files = [
+        (
+            "setup.py",
+            "from setuptools import setup\nsetup(name='p')\n",
+        ),
+        ("test_p.py", "import pytest\n"),
+        ("tox.ini", tox),
+    ];
+    let folder = folder(&files);
+    let mut repository = repository(folder.path());
+    let head = format!("{tox}    django-test-migrations\n    black\n");
+    repository
+        .head_manifests
+        .insert("tox.ini".to_owned(), head.into_bytes());
+    assert_eq!(
+        plan(&repository, &AnalysisOptions::default()).prefetch,
+        [
+            r#"bash "$ATLAS_ENV/toolbox/install-python" --add --day 2025-06-01 django-test-migrations"#
+        ]
+    );
+}
+
 #[test]
 fn a_lockfile_that_the_pull_request_brings_is_fetched_as_it_is() {
     let files = [

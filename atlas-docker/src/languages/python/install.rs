@@ -506,6 +506,24 @@ fn resolved(manifests: &Manifests, group: &Group, seen: &mut BTreeSet<String>) -
     found
 }
 
+/// Whether a line of tox's `deps` is a requirement of every environment that tests may need.
+fn is_plain(line: &str) -> bool {
+    let text = line.trim();
+    !text.starts_with(['-', '.', '{'])
+        && !text.contains(['{', '['])
+        && !is_lint(text)
+        && !name_of(text).is_empty()
+        && strip_factors(line) == text
+}
+
+/// The requirements of tox's plain `testenv`.
+pub(super) fn of_tox(manifests: &Manifests) -> impl Iterator<Item = String> {
+    let lines = manifests.tox.lines("testenv", "deps").iter();
+    lines
+        .filter(|line| is_plain(&line.text))
+        .map(|line| line.text.trim().to_owned())
+}
+
 /// tox's plain `testenv`: its `deps` and `extras`.
 fn from_tox(
     facts: &Facts<'_>,
@@ -528,12 +546,7 @@ fn from_tox(
                         chosen.files.push(file);
                         plan.prove("build", at);
                     }
-                } else if !text.starts_with(['-', '.', '{'])
-                    && !text.contains(['{', '['])
-                    && !is_lint(text)
-                    && !name_of(text).is_empty()
-                    && strip_factors(&line.text) == line.text.trim()
-                {
+                } else if is_plain(&line.text) {
                     chosen.requirements.push(text.to_owned());
                     plan.prove("build", at);
                 }

@@ -5,7 +5,7 @@
 //! the copy (`-e .`, a path, the project's own name) would replace Base's own installation by a
 //! link to nowhere or by the project as the pull request has it, so such lines are left out.
 
-use super::install::{Chosen, DEV_GROUPS, TEST_GROUPS, day, is_lint};
+use super::install::{Chosen, DEV_GROUPS, TEST_GROUPS, day, is_lint, of_tox};
 use super::manifests::{Manifests, name_of};
 use crate::analysis::Facts;
 use crate::render::shell_quote;
@@ -50,8 +50,9 @@ pub(super) fn prefetch(
             .dependencies
             .iter()
             .chain(picked.flat_map(|group| &group.requirements))
-            .filter(|item| !is_lint(item) && !is_own(item, &names))
             .cloned()
+            .chain(of_tox(manifests))
+            .filter(|item| !is_lint(item) && !is_own(item, &names))
             .collect()
     };
     let known = lists(base, &installed);
