@@ -1,8 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+// The command line says of everything where it comes from, as any other user of the library.
+extern crate self as atlas_pipeline;
+
 mod annotate;
 mod audit;
 mod cached;
+mod cli;
 mod clones;
 mod config;
 mod config_faults;
@@ -57,6 +61,7 @@ pub use annotate::{
 };
 pub use audit::{AuditCount, AuditReport, audit_dataset, audit_runs};
 pub use cached::CachedSandbox;
+pub use cli::command_line;
 pub use config::{
     Bytes, Config, EngineConfig, GradingConfig, ImageConfig, LocalConfig, MakeConfig, ModelConfig,
     PlanConfig, ScopeChoice,

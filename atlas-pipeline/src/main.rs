@@ -1,8 +1,5 @@
 //! The `atlas` command.
 
-mod cli;
-
-use clap::Parser;
 use std::process::ExitCode;
 
 // Results of large logs are many pages, and here they are kept from one log to the next.
@@ -10,5 +7,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    cli::run(cli::Cli::parse())
+    ExitCode::from(atlas_pipeline::command_line(std::env::args_os()))
 }

@@ -12,6 +12,7 @@
 mod audit;
 mod classification;
 mod columns;
+mod command;
 mod compat;
 mod convert;
 mod dataset;
@@ -42,6 +43,8 @@ mod _swe_atlas {
     use crate::audit::{AuditReport, audit};
     #[pymodule_export]
     use crate::classification::{Classification, classify};
+    #[pymodule_export]
+    use crate::command::_command_line;
     #[pymodule_export]
     use crate::compat::{grade_compat, grade_log, parse_log_compat};
     #[pymodule_export]

@@ -49,3 +49,24 @@ def test_the_stubs_say_what_the_binary_says() -> None:
                 assert inspect.getdoc(real) == text, written.name
                 compared += 1
     assert compared > 60
+
+
+def test_the_command_comes_with_the_package(tmp_path: Path) -> None:
+    def run(*words: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "swe_atlas", *words]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert run("--version").stdout.strip() == f"atlas {swe_atlas.__version__}"
+    (tmp_path / "log").write_text(
+        "======= test session starts =======\ncollected 1 item\n\nt.py::test_a PASSED [100%]\n\n"
+        "======= 1 passed in 0.01s =======\n"
+    )
+    parsed = run("parse", "log", "--parser", "pytest", "--format", "json")
+    assert parsed.returncode == 0, parsed.stderr
+    assert '"t.py::test_a"' in parsed.stdout
+    wrong = run("parze")
+    assert wrong.returncode == 2 and "parse" in wrong.stderr
+    missing = run("parse", "nothing")
+    assert missing.returncode == 1 and "nothing" in missing.stderr
+    scripts = importlib.metadata.entry_points(group="console_scripts", name="atlas")
+    assert [script.value for script in scripts] == ["swe_atlas.__main__:main"]

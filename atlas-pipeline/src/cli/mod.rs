@@ -42,8 +42,8 @@ use atlas_pipeline::{
 use atlas_pipeline::{McpOptions, serve_mcp};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use runtime::with_runtime;
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Turn merged pull requests into executable, verified software-engineering tasks.
 ///
@@ -52,7 +52,7 @@ use std::process::ExitCode;
 /// prediction that does not solve its instance).
 #[derive(Debug, Parser)]
 #[command(name = "atlas", version, max_term_width = 100)]
-pub(crate) struct Cli {
+struct Cli {
     /// Say more on standard error; twice for everything.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
@@ -341,7 +341,19 @@ const DONE: u8 = 0;
 const ERROR: u8 = 1;
 const NO: u8 = 3;
 
-pub(crate) fn run(cli: Cli) -> ExitCode {
+/// What the command `atlas` does with these words, of which the first is its own name; gives the exit code.
+///
+/// What it prints goes to the process's standard output and standard error. A second signal while it works ends the
+/// process.
+pub fn command_line<T: Into<OsString> + Clone>(words: impl IntoIterator<Item = T>) -> u8 {
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(told) => {
+            // Help and version are told this way, too.
+            told.print().ok();
+            return u8::try_from(told.exit_code()).unwrap_or(ERROR);
+        }
+    };
     let level = match cli.verbose {
         0 => "warn",
         1 => "info",
@@ -352,16 +364,13 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Ok(telemetry) => telemetry,
         Err(why) => {
             output::error(&why);
-            return ExitCode::from(ERROR);
+            return ERROR;
         }
     };
-    match dispatch(cli.command) {
-        Ok(code) => ExitCode::from(code),
-        Err(why) => {
-            output::error(&why);
-            ExitCode::from(ERROR)
-        }
-    }
+    dispatch(cli.command).unwrap_or_else(|why| {
+        output::error(&why);
+        ERROR
+    })
 }
 
 fn dispatch(command: Command) -> Result<u8, Error> {

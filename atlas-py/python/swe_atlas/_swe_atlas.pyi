@@ -113,6 +113,7 @@ __all__ = [
     "SynthParserReport",
     "ValidateReport",
     "__version__",
+    "_command_line",
     "_error_kinds",
     "_raise",
     "abstain",
@@ -192,6 +193,7 @@ _T = TypeVar("_T")
 
 __version__: str
 
+def _command_line(words: list[str]) -> int: ...
 def _error_kinds() -> list[tuple[str, str | None]]:
     """Every error kind with the name of its exception class, for the test that finds unmapped ones."""
 
