@@ -442,7 +442,7 @@ fn a_changed_test_that_runs_elsewhere_only_is_named_with_its_condition() {
     assert!(!reason.contains("condition"), "{reason}");
 }
 
-/// CTest names programs; where all that did not compile are objects of the changed test file, these are what it tests.
+/// `CTest` names programs; where all that did not compile are objects of the changed test file, these are what it tests.
 #[test]
 fn programs_of_a_changed_file_that_before_does_not_build_are_the_task() {
     let object = |target: &str| format!("test/CMakeFiles/{target}.t.dir/span.t.cpp.o");

@@ -638,7 +638,10 @@ fn begins(facts: &Facts<'_>, words: &[&str]) -> Vec<String> {
         if path.is_empty() || path == "." {
             return Vec::new();
         }
-        if path.contains('/') || path.ends_with(".py") || facts.tree.has_folder(path) {
+        if path.contains('/')
+            || path.rsplit('.').next() == Some("py")
+            || facts.tree.has_folder(path)
+        {
             places.push(path.to_owned());
             continue;
         }

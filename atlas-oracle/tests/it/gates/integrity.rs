@@ -156,7 +156,7 @@ async fn a_link_to_a_change_that_the_base_has_is_no_leak() {
         ),
     ] {
         let statement = format!("Broken since https://host.example/a/b/{link} was merged");
-        let verdict = verdict(&statement, &history(&subject)).await;
+        let verdict = verdict(&statement, &history(subject)).await;
         assert_eq!(verdict.decision, decision, "{subject}: {link}");
         assert_eq!(codes(&verdict), [code], "{subject}: {link}");
     }
