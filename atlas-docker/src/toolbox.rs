@@ -43,6 +43,7 @@ tools! {
     MOCHA_TWO = "mocha-two.cjs", "languages/javascript/mocha-two.cjs";
     MONO_TARGET = "mono-target.proj", "languages/csharp/mono-target.proj";
     MONO_TEST = "mono-test", "languages/csharp/mono.sh";
+    NAMED = "named.py", "languages/python/named.py";
     NODE_HEADERS = "node-headers", "languages/javascript/headers.sh";
     NODE_VERSION = "node-version", "languages/javascript/version.sh";
     NODE_WHOLE = "node-whole.cjs", "languages/javascript/node-whole.cjs";

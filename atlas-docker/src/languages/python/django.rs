@@ -4,6 +4,7 @@ use super::runner::{Found, Runner};
 use crate::analysis::{Facts, Verdict};
 use crate::ci::Placed;
 use crate::render::shell_quote;
+use crate::toolbox;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -199,18 +200,17 @@ pub(super) fn command(
     }
     if let Some(path) = script(facts, "runtests.py") {
         let text = facts.tree.text(&path).unwrap_or_default();
-        // A script that knows the option says what it runs; another one may take it for a label.
-        let verbose = if text.contains("verbosity") && text.contains("add_argument") {
-            " --verbosity=2"
-        } else {
-            ""
-        };
         plan.prove(
             "test_cmd",
             Evidence::of(path.clone(), "runs Django's tests"),
         );
         let (folder, name) = into(&path);
-        return format!("{folder}python {name}{verbose}");
+        // A script that knows the option says what it runs; another one may take it for a label.
+        if text.contains("verbosity") && text.contains("add_argument") {
+            return format!("{folder}python {name} --verbosity=2");
+        }
+        toolbox::add(plan, toolbox::NAMED);
+        return format!("{folder}python {} {name}", toolbox::path(toolbox::NAMED));
     }
     let path = script(facts, "manage.py").unwrap_or_else(|| "manage.py".to_owned());
     plan.prove("test_cmd", Evidence::of(path.clone(), "Django's command"));
