@@ -80,11 +80,9 @@ fn model(texts: &[&str]) -> Overview {
     }
 }
 
-/// An element, its attributes, and the text directly within it.
-type Element = (String, Vec<(String, String)>, String);
-
-fn elements(page: &str) -> Vec<Element> {
-    fn walk(node: &Handle, found: &mut Vec<Element>) {
+/// All elements, each with its attributes, and the text directly within it.
+fn elements(page: &str) -> Vec<(String, Vec<(String, String)>, String)> {
+    fn walk(node: &Handle, found: &mut Vec<(String, Vec<(String, String)>, String)>) {
         if let NodeData::Element { name, attrs, .. } = &node.data {
             let attributes = attrs.borrow();
             let attributes = attributes
