@@ -2,9 +2,8 @@
 
 use crate::run::{is_run, rejected_by_curation};
 use crate::{MakeOutcome, run_status};
-use atlas_core::{Decision, Error, ErrorKind, Evidence};
+use atlas_core::{Decision, Error, ErrorKind};
 use atlas_oracle::{Interval, wilson};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -148,23 +147,13 @@ fn add_costs(costs: &mut Vec<StageCost>, folder: &Path) -> Result<(), Error> {
 
 /// What is read of `make.json`.
 #[derive(Deserialize)]
-pub(crate) struct Made {
-    pub(crate) instance_id: String,
+struct Made {
+    instance_id: String,
     outcome: MakeOutcome,
     #[serde(default)]
-    pub(crate) reason: String,
+    reason: String,
     #[serde(default)]
-    pub(crate) seconds: BTreeMap<String, f64>,
-    #[serde(default)]
-    pub(crate) kind: Option<String>,
-    #[serde(default, rename = "FAIL_TO_PASS")]
-    pub(crate) fail_to_pass: Vec<String>,
-    #[serde(default, rename = "PASS_TO_PASS")]
-    pub(crate) pass_to_pass: Vec<IgnoredAny>,
-    #[serde(default)]
-    pub(crate) evidence: Vec<Evidence>,
-    #[serde(default)]
-    pub(crate) warnings: Vec<String>,
+    seconds: BTreeMap<String, f64>,
 }
 
 /// What is read of `validate.json`.
@@ -189,9 +178,9 @@ struct GateVerdict {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Language {
+struct Language {
     #[serde(default)]
-    pub(crate) language: String,
+    language: String,
 }
 
 /// Reads what `make` and `validate` left in their output folders: `<id>/make.json`, `<id>/plan.json` and `validate.json`; of the folder of a
@@ -203,14 +192,44 @@ pub(crate) struct Language {
 /// # Errors
 /// [`ErrorKind::NotFound`] for a folder without a verdict of `make`; [`ErrorKind::InvalidInput`] for one that cannot be read, by its file.
 pub fn funnel(places: &[PathBuf], candidates: Option<&Path>) -> Result<FunnelReport, Error> {
+    let mut all: BTreeMap<String, PathBuf> = BTreeMap::new();
+    let mut gates: HashMap<String, ValidatedInstance> = HashMap::new();
     let mut stages = Vec::new();
     for place in places {
         add_costs(&mut stages, place)?;
+        let run = place.join("instances");
+        let place = if run.is_dir() { &run } else { place };
+        let entries = std::fs::read_dir(place).map_err(|why| Error::io("read", place, why))?;
+        let mut found = false;
+        for entry in entries {
+            let folder = entry.map_err(|why| Error::io("read", place, why))?.path();
+            if folder.join("make.json").is_file() {
+                found = true;
+                let name = folder.file_name().unwrap_or_default().to_string_lossy();
+                let own = folder.join("validate.json");
+                if own.is_file() {
+                    gates.insert(name.clone().into_owned(), read(&own)?);
+                }
+                all.insert(name.into_owned(), folder.clone());
+            }
+        }
+        if !found {
+            let what = format!("`{}`: no `<instance>/make.json` in it", place.display());
+            return Err(Error::new(ErrorKind::NotFound, "read verdicts:", what));
+        }
+        let report = place.join("validate.json");
+        if report.is_file() {
+            let validated: Validated = read(&report)?;
+            let named = validated
+                .instances
+                .into_iter()
+                .map(|one| (one.instance_id.clone(), one));
+            gates.extend(named);
+        }
     }
-    let made = Folders::find(places)?;
     let mut count = Counts::default();
-    for folder in made.all.values() {
-        count.add(folder, &made)?;
+    for folder in all.values() {
+        count.add(folder, &gates)?;
     }
     let sourced = match candidates {
         Some(file) => lines_of(file)?,
@@ -222,95 +241,7 @@ pub fn funnel(places: &[PathBuf], candidates: Option<&Path>) -> Result<FunnelRep
     })
 }
 
-/// Folders in which `make` left a verdict, and what `validate` said of them.
-pub(crate) struct Folders {
-    /// Instance -> its folder.
-    pub(crate) all: BTreeMap<String, PathBuf>,
-    gates: HashMap<String, ValidatedInstance>,
-}
-
-/// What became of a pull request.
-pub(crate) struct Told {
-    /// Verdict and reason, where it is no instance.
-    pub(crate) no: Option<(String, String)>,
-    /// Whether an instance passed its gates.
-    pub(crate) is_validated: bool,
-}
-
-impl Folders {
-    /// Those of folders that `make` and `run` leave.
-    pub(crate) fn find(places: &[PathBuf]) -> Result<Self, Error> {
-        let mut all: BTreeMap<String, PathBuf> = BTreeMap::new();
-        let mut gates: HashMap<String, ValidatedInstance> = HashMap::new();
-        for place in places {
-            let run = place.join("instances");
-            let place = if run.is_dir() { &run } else { place };
-            let entries = std::fs::read_dir(place).map_err(|why| Error::io("read", place, why))?;
-            let mut found = false;
-            for entry in entries {
-                let folder = entry.map_err(|why| Error::io("read", place, why))?.path();
-                if folder.join("make.json").is_file() {
-                    found = true;
-                    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-                    let own = folder.join("validate.json");
-                    if own.is_file() {
-                        gates.insert(name.clone().into_owned(), read(&own)?);
-                    }
-                    all.insert(name.into_owned(), folder.clone());
-                }
-            }
-            if !found {
-                let what = format!("`{}`: no `<instance>/make.json` in it", place.display());
-                return Err(Error::new(ErrorKind::NotFound, "read verdicts:", what));
-            }
-            let report = place.join("validate.json");
-            if report.is_file() {
-                let validated: Validated = read(&report)?;
-                let named = validated
-                    .instances
-                    .into_iter()
-                    .map(|one| (one.instance_id.clone(), one));
-                gates.extend(named);
-            }
-        }
-        Ok(Self { all, gates })
-    }
-
-    /// What `make`, the gates and curation say of one, in this order.
-    pub(crate) fn told(&self, folder: &Path, made: &Made) -> Told {
-        let no = |word: &str, reason: &str| Told {
-            no: Some((word.to_owned(), reason.to_owned())),
-            is_validated: false,
-        };
-        if made.outcome != MakeOutcome::Instance {
-            let word = serde_json::to_value(made.outcome).unwrap_or_default();
-            return no(word.as_str().unwrap_or_default(), &made.reason);
-        }
-        let decided = self.gates.get(&made.instance_id);
-        match decided.and_then(|validated| Some((validated, validated.decision?))) {
-            Some((validated, Decision::Reject)) => {
-                let mut verdicts = validated.verdicts.iter();
-                let gate = verdicts.find(|gate| gate.decision == Decision::Reject);
-                let name = gate.map_or("gate", |gate| gate.validator.as_str());
-                let reason = validated.reason.as_deref().unwrap_or_default();
-                no(&format!("gate {name}"), reason)
-            }
-            Some((_, Decision::Accept | Decision::Repair)) => match rejected_by_curation(folder) {
-                Some((stage, reason)) => no(stage, &reason),
-                None => Told {
-                    no: None,
-                    is_validated: true,
-                },
-            },
-            Some((_, Decision::NoEvidence)) | None => Told {
-                no: None,
-                is_validated: false,
-            },
-        }
-    }
-}
-
-pub(crate) fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Error> {
+fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Error> {
     let file = std::fs::File::open(path).map_err(|why| Error::io("read", path, why))?;
     serde_json::from_reader(std::io::BufReader::new(file)).map_err(|why| {
         let subject = format!("`{}`", path.display());
@@ -344,7 +275,11 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, folder: &Path, made_folders: &Folders) -> Result<(), Error> {
+    fn add(
+        &mut self,
+        folder: &Path,
+        gates: &HashMap<String, ValidatedInstance>,
+    ) -> Result<(), Error> {
         let made: Made = read(&folder.join("make.json"))?;
         let plan = folder.join("plan.json");
         let language = if plan.is_file() {
@@ -371,12 +306,38 @@ impl Counts {
         for (step, seconds) in &made.seconds {
             *self.seconds.entry(step.clone()).or_default() += seconds;
         }
-        let told = made_folders.told(folder, &made);
-        if let Some((word, reason)) = told.no {
-            self.reject(&word, &made.instance_id, &reason);
-        } else {
+        if made.outcome != MakeOutcome::Instance {
+            let word = serde_json::to_value(made.outcome).unwrap_or_default();
+            self.reject(
+                word.as_str().unwrap_or_default(),
+                &made.instance_id,
+                &made.reason,
+            );
+            return Ok(());
+        }
+        let Some(validated) = gates.get(&made.instance_id) else {
+            self.not_validated += 1;
             self.accepted += 1;
-            self.not_validated += u64::from(!told.is_validated);
+            return Ok(());
+        };
+        match validated.decision {
+            Some(Decision::Reject) => {
+                let gate = validated
+                    .verdicts
+                    .iter()
+                    .find(|gate| gate.decision == Decision::Reject);
+                let name = gate.map_or("gate", |gate| gate.validator.as_str());
+                let reason = validated.reason.as_deref().unwrap_or_default();
+                self.reject(&format!("gate {name}"), &made.instance_id, reason);
+            }
+            Some(Decision::Accept | Decision::Repair) => match rejected_by_curation(folder) {
+                Some((stage, reason)) => self.reject(stage, &made.instance_id, &reason),
+                None => self.accepted += 1,
+            },
+            Some(Decision::NoEvidence) | None => {
+                self.not_validated += 1;
+                self.accepted += 1;
+            }
         }
         Ok(())
     }

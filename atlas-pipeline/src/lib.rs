@@ -28,7 +28,6 @@ mod make;
 mod mcp;
 mod measure;
 mod near;
-mod overview;
 mod own_parser;
 mod plausible;
 mod publish;
@@ -113,7 +112,6 @@ pub use make::{
 #[cfg(feature = "mcp")]
 pub use mcp::{CheckoutTools, McpOptions, serve_mcp};
 pub use measure::{CheckedFile, MeasureInput, check_file, measure, report_policies};
-pub use overview::write_overview;
 pub use own_parser::{ParserOrigin, ReadBy};
 pub use publish::{
     InvalidSplitRule, LicenceSource, PublishOptions, PublishReport, ReleaseChanges, SplitFiles,

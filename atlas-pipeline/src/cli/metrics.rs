@@ -4,9 +4,7 @@ use super::{DONE, ERROR, Format, output};
 use atlas_core::Error;
 use atlas_judge::metrics::analysis::{AnalysisOptions, Population};
 use atlas_judge::metrics::{BeyondRuns, BugValue, CalibrationMethod, LowConfidenceRule};
-use atlas_pipeline::{
-    CheckedFile, MeasureInput, check_file, measure, report_policies, write_overview,
-};
+use atlas_pipeline::{CheckedFile, MeasureInput, check_file, measure, report_policies};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::Value;
@@ -191,19 +189,9 @@ pub(super) struct MetricsArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
-    /// Folders that `atlas run` or `atlas make` left: a page about what became of their pull requests.
-    #[arg(
-        value_name = "FOLDER",
-        conflicts_with = "policies",
-        required_unless_present = "policies"
-    )]
-    folders: Vec<PathBuf>,
-    /// With folders: the candidates that were sourced, of which shares are told.
-    #[arg(long, value_name = "FILE", requires = "folders")]
-    candidates: Option<PathBuf>,
     /// The results: JSON lines, one or more a candidate patch; - is standard input. Several files are
     /// read as one. NAME=FILE are those of one of several judges, such as models, which are compared.
-    #[arg(long, value_name = "RESULTS", num_args = 1..)]
+    #[arg(long, value_name = "RESULTS", required = true, num_args = 1..)]
     policies: Vec<PathBuf>,
     /// The folder of an evaluation, `logs/run_evaluation/<run id>`: its verdicts say which patches resolve
     /// their task, and which tests pass. Can be given several times.
@@ -212,9 +200,9 @@ pub(super) struct ReportArgs {
     /// The page to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Its title [default: what it is about].
-    #[arg(long)]
-    title: Option<String>,
+    /// Its title.
+    #[arg(long, default_value = "Policies and critics")]
+    title: String,
     #[command(flatten)]
     analysis: AnalysisArgs,
     /// How to print what was written.
@@ -268,25 +256,10 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Error> {
         instances: u64,
         notes: &'a [String],
     }
-    let out = args.out.display().to_string();
-    if !args.folders.is_empty() {
-        let title = args
-            .title
-            .as_deref()
-            .unwrap_or("Pull requests and what became of them");
-        let count = write_overview(&args.folders, args.candidates.as_deref(), title, &args.out)?;
-        match args.format {
-            Format::Json => {
-                output::json(&serde_json::json!({"report": out, "pull_requests": count}))?;
-            }
-            Format::Text => output::print(&format!("wrote {out}: {count} pull requests\n"))?,
-        }
-        return Ok(DONE);
-    }
     let options = args.analysis.options();
     let input = measured(&args.policies, &args.evaluations, &args.analysis);
-    let title = args.title.as_deref().unwrap_or("Policies and critics");
-    let analysis = report_policies(&input, &options, title, &args.out)?;
+    let analysis = report_policies(&input, &options, &args.title, &args.out)?;
+    let out = args.out.display().to_string();
     match args.format {
         Format::Json => output::json(&Written {
             report: &out,

@@ -134,7 +134,7 @@ enum Command {
     JudgeBench(judge_bench::JudgeBenchArgs),
     /// Measure policies and critics from their results, or check the metrics against stored values.
     Metrics(Box<metrics::MetricsArgs>),
-    /// Write a page about a run, or one of figures on policies and critics.
+    /// Write a page of figures on policies and critics.
     Report(Box<metrics::ReportArgs>),
     /// Have a model write a parser for logs that none of the shipped ones knows, and certify it.
     SynthParser(Box<synth::SynthParserArgs>),

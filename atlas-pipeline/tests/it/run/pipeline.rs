@@ -211,26 +211,6 @@ fn one_command_goes_from_a_clone_to_a_release_and_then_has_nothing_to_do() {
     ]);
     assert_eq!(done.json()["accepted"], 2, "{}", done.stderr());
 
-    // And a page tells of all of them.
-    let page = ["report", "run", "--out", "page.html", "--format", "json"];
-    let told = sourced.place.run(&page).json();
-    assert_eq!(told["pull_requests"], 2, "{told}");
-    let page = std::fs::read_to_string(sourced.place.path("page.html")).unwrap();
-    for text in [
-        "me__calc-2",
-        "me__calc-3",
-        "accepted",
-        "Table 2",
-        "test_half",
-    ] {
-        assert!(page.contains(text), "{text}");
-    }
-    let done = sourced
-        .place
-        .run(&["report", "release", "--out", "none.html"]);
-    assert_eq!(done.code(), 1);
-    assert!(done.stderr().contains("make.json"), "{}", done.stderr());
-
     let funnel = sourced
         .place
         .run(&["funnel", "run", "--format", "json"])
