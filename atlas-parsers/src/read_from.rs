@@ -41,16 +41,19 @@ pub fn read_from(parser: &dyn LogParser, log: &[u8], most_bytes: usize) -> Vec<R
         ends.push(log.len());
     }
     let whole = parser.parse(log);
-    let mut found: Vec<ReadFrom> = whole
-        .results
-        .iter()
-        .map(|test| ReadFrom {
+    let (mut found, mut ordinals) = (Vec::new(), Vec::new());
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for test in &whole.results {
+        let ordinal = seen.entry(test.name).or_default();
+        ordinals.push(*ordinal);
+        *ordinal += 1;
+        found.push(ReadFrom {
             qualified: test.qualified.to_owned(),
             name: test.name.to_owned(),
             status: test.status,
             lines: 1..ends.len() + 1,
-        })
-        .collect();
+        });
+    }
     // Of each stretch: not told by the line before it, told by its last.
     let mut stretches = VecDeque::from([(0..ends.len(), (0..found.len()).collect::<Vec<_>>())]);
     let mut read = 0;
@@ -64,17 +67,51 @@ pub fn read_from(parser: &dyn LogParser, log: &[u8], most_bytes: usize) -> Vec<R
         }
         let part = &log[..ends[middle - 1]];
         read += part.len();
-        let told = parser.parse(part);
-        let told: HashMap<&str, TestStatus> = told
-            .results
-            .iter()
-            .map(|test| (test.qualified, test.status))
-            .collect();
-        let (first, second) = tests.into_iter().partition(|test| {
-            told.get(found[*test].qualified.as_str()) == Some(&found[*test].status)
-        });
+        let told = Told::of(parser, part);
+        let (first, second) = tests
+            .into_iter()
+            .partition(|test| told.has(&found[*test], ordinals[*test]));
         stretches.push_back((stretch.start..middle, first));
         stretches.push_back((middle..stretch.end, second));
     }
     found
+}
+
+/// What a log says as far as it was read.
+struct Told {
+    qualified: HashMap<String, TestStatus>,
+    /// SWE-bench id -> statuses, in the order of the log.
+    named: HashMap<String, Vec<TestStatus>>,
+}
+
+impl Told {
+    fn of(parser: &dyn LogParser, log: &[u8]) -> Self {
+        let log = parser.parse(log);
+        let mut named: HashMap<String, Vec<TestStatus>> = HashMap::new();
+        for test in &log.results {
+            named
+                .entry(test.name.to_owned())
+                .or_default()
+                .push(test.status);
+        }
+        let qualified = log
+            .results
+            .iter()
+            .map(|test| (test.qualified.to_owned(), test.status));
+        Self {
+            qualified: qualified.collect(),
+            named,
+        }
+    }
+
+    /// Some runners name the package behind its tests, so that a qualified id changes once it is read: then the test is the one that
+    /// comes at the same place among those of its name.
+    fn has(&self, test: &ReadFrom, ordinal: usize) -> bool {
+        match self.qualified.get(&test.qualified) {
+            Some(status) => *status == test.status,
+            None => {
+                self.named.get(&test.name).and_then(|all| all.get(ordinal)) == Some(&test.status)
+            }
+        }
+    }
 }

@@ -39,8 +39,8 @@ pub(crate) fn bars(
 ) -> Markup {
     const LINE: usize = 17;
     const GAP: usize = 9;
-    const LEFT: u32 = 180;
-    const WIDTH: u32 = 700;
+    const LEFT: u32 = 160;
+    const WIDTH: u32 = 560;
     let per_group = series.len() * LINE + GAP;
     let height = u32::try_from(groups.len() * per_group + GAP)
         .unwrap_or(u32::MAX)
@@ -105,7 +105,7 @@ fn draw(
     let area = SVGBackend::with_string(svg, size).into_drawing_area();
     let whole = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
     let (left, width) = (i32::try_from(left)?, i32::try_from(size.0)?);
-    let right = width - 120;
+    let right = width - 80;
     #[expect(
         clippy::cast_possible_truncation,
         reason = "places within a picture of some hundred points"
@@ -115,10 +115,10 @@ fn draw(
         [(left, 0), (left, i32::try_from(size.1)?)],
         GRID.stroke_width(1),
     ))?;
-    let text = ("system-ui", 12).into_font();
+    let text = ("system-ui", 13).into_font();
     for (at, (name, bars)) in groups.iter().enumerate() {
         let top = whole(gap + at * (bars.len() * line + gap));
-        let name = atlas_core::one_line(&crate::shell::clean(name), 26);
+        let name = atlas_core::one_line(&crate::shell::clean(name), 24);
         area.draw(&Text::new(name, (4, top + 1), text.clone()))?;
         for (number, bar) in bars.iter().enumerate() {
             let Some(bar) = bar.filter(|bar| bar.value.is_finite()) else {

@@ -180,7 +180,7 @@ impl EvaluationPage {
                     (one.fail_to_pass.1 - one.fail_to_pass.0.min(one.fail_to_pass.1)).into(),
                     (one.pass_to_pass.1 - one.pass_to_pass.0.min(one.pass_to_pass.1)).into(),
                     one.seconds.into(),
-                    one.reasons.first().map(|why| one_line(why, 160)).into(),
+                    one.reasons.first().map(|why| one_line(why, 100)).into(),
                 ],
                 tones: BTreeMap::from([("resolved", if one.resolved { "good" } else { "bad" })]),
                 more,

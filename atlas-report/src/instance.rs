@@ -121,7 +121,9 @@ impl InstancePage {
                 p { strong { (clean(&self.outcome)) } ". " (clean(&self.reason)) }
             }
             (facts(&self.facts))
-            @for note in &self.notes { p.soft { (clean(note)) } }
+            @if !self.notes.is_empty() {
+                details { summary { (self.notes.len()) " remarks" } ul { @for note in &self.notes { li { (clean(note)) } } } }
+            }
         };
         let mut sections = vec![
             Section::new("transitions", "Tests", self.transitions()),
@@ -214,7 +216,7 @@ impl InstancePage {
                     }
                 }
             }
-            p.soft { "Marked lines are those that the parser read a result from." }
+            p.soft { "The parser read a result from each line with a status; those of tests that change or fail are highlighted." }
             div.logs {
                 @for pane in &self.panes {
                     div {

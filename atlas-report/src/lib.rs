@@ -63,10 +63,12 @@ impl Share {
 
 /// A number as people write it: whole ones whole, others with one digit behind the point.
 fn number(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 {
-        format!("{value:.0}")
+    let text = format!("{value:.1}");
+    let text = text.strip_suffix(".0").unwrap_or(&text);
+    if text == "-0" {
+        "0".to_owned()
     } else {
-        format!("{value:.1}")
+        text.to_owned()
     }
 }
 

@@ -67,7 +67,7 @@ fn one(id: &str, number: usize, line: &str, read: Option<&ReadLine>) -> Markup {
     };
     let passes = read.statuses.keys().all(|status| is_fine(*status));
     html! {
-        li.read.good-line[passes].bad-line[!passes] id={ (id) "-" (number) } value=(number) {
+        li.read.telling[read.is_telling].good-line[passes].bad-line[!passes] id={ (id) "-" (number) } value=(number) {
             (clean(line))
             @for (status, count) in &read.statuses {
                 b class=(if is_fine(*status) { "good" } else { "bad" }) { (status) @if *count > 1 { " × " (count) } }

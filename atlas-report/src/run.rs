@@ -256,7 +256,7 @@ impl RunPage {
                     row.size.map(|(_, files)| files).into(),
                     row.seconds.into(),
                     row.bytes.into(),
-                    atlas_core::one_line(&row.reason, 160).into(),
+                    atlas_core::one_line(&row.reason, 100).into(),
                 ],
                 tones: tone.map(|tone| ("standing", tone)).into_iter().collect(),
                 more,

@@ -87,3 +87,12 @@ fn name_of(folder: &Path) -> String {
         .file_name()
         .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
+
+/// The name of a folder with that of the one around it, since many a run is called `run`.
+fn place_of(folder: &Path) -> String {
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    match whole.parent().and_then(Path::file_name) {
+        Some(around) => format!("{}/{}", around.to_string_lossy(), name_of(folder)),
+        None => name_of(folder),
+    }
+}

@@ -75,7 +75,7 @@ struct Gate {
 
 pub(super) fn collect(folder: &Path) -> Result<RunPage, Error> {
     let mut page = RunPage {
-        name: super::name_of(folder),
+        name: super::place_of(folder),
         ..RunPage::default()
     };
     let standing = if is_run(folder) {
@@ -154,9 +154,11 @@ fn of_folders(folder: &Path, page: &mut RunPage) -> Result<Vec<Standing>, Error>
     let entries = std::fs::read_dir(folder).map_err(|why| Error::io("read", folder, why))?;
     let mut names = Vec::new();
     for entry in entries {
-        let path = entry.map_err(|why| Error::io("read", folder, why))?.path();
-        if path.join("make.json").is_file() {
-            names.push(super::name_of(&path));
+        let entry = entry.map_err(|why| Error::io("read", folder, why))?;
+        // A link to elsewhere is not followed.
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && entry.path().join("make.json").is_file() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
         }
     }
     names.sort_unstable();
@@ -234,7 +236,12 @@ fn of_funnel(found: FunnelReport, page: &mut RunPage) {
     page.reasons = reasons.collect();
     page.reasons
         .sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.word.cmp(&b.word)));
-    page.step_seconds = found.seconds.into_iter().collect();
+    // The sum of the steps is no step.
+    page.step_seconds = found
+        .seconds
+        .into_iter()
+        .filter(|(step, _)| step != "total")
+        .collect();
     if found.not_validated > 0 {
         page.notes.push(format!(
             "{} instances have not been through the gates.",

@@ -223,9 +223,7 @@
   draw();
 
   // A test in three logs: every pane goes to the line that its result was read from.
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-lines]");
-    if (!button) return;
+  const goTo = (button) => {
     document.querySelectorAll(".log li.here").forEach((one) => one.classList.remove("here"));
     for (const id of button.dataset.lines.split(" ")) {
       const line = document.getElementById(id);
@@ -234,8 +232,15 @@
       const pane = line.closest(".log");
       pane.scrollTop = line.offsetTop - pane.clientHeight / 3;
     }
+  };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-lines]");
+    if (!button) return;
+    goTo(button);
     document.getElementById("logs")?.scrollIntoView();
   });
+  const first = document.querySelector("[data-lines]");
+  if (first) goTo(first);
   const target = () => {
     if (!location.hash || location.hash.startsWith("#?")) return;
     const line = document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -14,7 +14,8 @@ pub(crate) struct Element {
 
 /// All elements of a page, in order.
 pub(crate) fn elements(html: &str) -> Vec<Element> {
-    let dom = html5ever::parse_document(RcDom::default(), html5ever::ParseOpts::default()).one(html);
+    let dom =
+        html5ever::parse_document(RcDom::default(), html5ever::ParseOpts::default()).one(html);
     let mut found = Vec::new();
     collect(&dom.document, &mut found);
     found
@@ -22,7 +23,11 @@ pub(crate) fn elements(html: &str) -> Vec<Element> {
 
 fn collect(node: &Handle, found: &mut Vec<Element>) {
     if let NodeData::Element { name, attrs, .. } = &node.data {
-        let attributes = attrs.borrow().iter().map(|one| (one.name.local.to_string(), one.value.to_string())).collect();
+        let attributes = attrs
+            .borrow()
+            .iter()
+            .map(|one| (one.name.local.to_string(), one.value.to_string()))
+            .collect();
         let mut text = String::new();
         for child in node.children.borrow().iter() {
             if let NodeData::Text { contents } = &child.data {
@@ -44,6 +49,9 @@ fn collect(node: &Handle, found: &mut Vec<Element>) {
 pub(crate) fn data(html: &str, id: &str) -> serde_json::Value {
     let id = format!("data-{id}");
     let all = elements(html);
-    let script = all.iter().find(|one| one.attributes.get("id") == Some(&id)).unwrap();
+    let script = all
+        .iter()
+        .find(|one| one.attributes.get("id") == Some(&id))
+        .unwrap();
     serde_json::from_str(&script.text).unwrap()
 }
