@@ -7,6 +7,7 @@ use crate::{Share, duration, number};
 use atlas_core::{Evidence, one_line};
 use maud::html;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// A verdict on one prediction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,9 +28,9 @@ pub struct VerdictRow {
     pub evidence: Vec<Evidence>,
     /// Signs that the prediction meddled with its own verdict, and what was done about its changes to what steers the runner.
     pub warnings: Vec<String>,
-    /// FAIL_TO_PASS: passing and all.
+    /// `FAIL_TO_PASS`: passing and all.
     pub fail_to_pass: (u64, u64),
-    /// PASS_TO_PASS: passing and all.
+    /// `PASS_TO_PASS`: passing and all.
     pub pass_to_pass: (u64, u64),
     /// Tests of either list that do not pass.
     pub missed: Vec<String>,
@@ -158,7 +159,7 @@ impl EvaluationPage {
             if !one.missed.is_empty() {
                 let mut names = one.missed[..one.missed.len().min(MISSED)].join("\n");
                 if one.missed.len() > MISSED {
-                    names.push_str(&format!("\n{} more", one.missed.len() - MISSED));
+                    let _ = write!(names, "\n{} more", one.missed.len() - MISSED);
                 }
                 more.push(More::lines("Tests that do not pass", &names));
             }

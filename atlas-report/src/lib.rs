@@ -19,7 +19,9 @@ pub use instance::{
     Conclusion, HistoryStep, InstancePage, NamedText, PlanPart, StatePane, TransitionRow,
 };
 pub use log::{LogView, ReadLine};
-pub use run::{CandidateRow, ReasonRow, RunPage, SharedCount, StageRow, TestQuality, YieldRow};
+pub use run::{
+    CandidateRow, FilterRow, ReasonRow, RunPage, SharedCount, StageRow, TestQuality, YieldRow,
+};
 pub use shell::Live;
 pub use trajectory::{TrajectoryPage, TrajectoryStep};
 

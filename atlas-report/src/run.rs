@@ -33,6 +33,21 @@ pub struct ReasonRow {
     pub examples: Vec<(String, String)>,
 }
 
+/// One filter of stage 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilterRow {
+    /// Its name.
+    pub name: String,
+    /// Pull requests that came to it.
+    pub seen: u64,
+    /// Pull requests that it dropped.
+    pub dropped: u64,
+    /// Reason -> how many.
+    pub reasons: BTreeMap<String, u64>,
+    /// Some of them: name and reason.
+    pub examples: Vec<(String, String)>,
+}
+
 /// One stage of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageRow {
@@ -105,7 +120,7 @@ pub struct CandidateRow {
     pub evidence: Vec<String>,
     /// Bug fix or feature; empty where there is no instance.
     pub kind: String,
-    /// FAIL_TO_PASS, PASS_TO_PASS and tests that were set aside.
+    /// `FAIL_TO_PASS`, `PASS_TO_PASS` and tests that were set aside.
     pub tests: Option<(u64, u64, u64)>,
     /// Lines and files that the gold patch changes.
     pub size: Option<(u64, u64)>,
@@ -134,6 +149,8 @@ pub struct RunPage {
     pub artefact_bytes: u64,
     /// Bytes of environments, shared layers once.
     pub image_bytes: u64,
+    /// What the filters of stage 1 left, in their order; empty where the run had its candidates from elsewhere.
+    pub filters: Vec<FilterRow>,
     /// After each stage, beside Table 3.
     pub funnel: Vec<YieldRow>,
     /// By language, beside Table 2.
@@ -282,7 +299,47 @@ impl RunPage {
                     (yields("Built, run and read", "Language", &self.languages))
                 }
             }
+            @if !self.filters.is_empty() { (self.filters()) }
             p.soft { "Intervals are Wilson's at 95 %. The paper's numbers are those of paper 001, over 137,048 pull requests." }
+        }
+    }
+
+    fn filters(&self) -> Markup {
+        let rows: Vec<Vec<String>> = self
+            .filters
+            .iter()
+            .map(|filter| {
+                let mut reasons: Vec<_> = filter.reasons.iter().collect();
+                reasons.sort_by_key(|(why, n)| (std::cmp::Reverse(**n), why.as_str()));
+                let reasons = reasons
+                    .iter()
+                    .take(3)
+                    .map(|(why, n)| format!("{why} ({n})"));
+                vec![
+                    filter.name.clone(),
+                    filter.seen.to_string(),
+                    filter.dropped.to_string(),
+                    (filter.seen - filter.dropped.min(filter.seen)).to_string(),
+                    reasons.collect::<Vec<_>>().join(", "),
+                ]
+            })
+            .collect();
+        let heads = [
+            ("Filter", false),
+            ("Seen", true),
+            ("Dropped", true),
+            ("Left", true),
+            ("Most for", false),
+        ];
+        html! {
+            h3 { "Filters of stage 1" }
+            (table::plain("What each filter dropped", &heads, &rows))
+            @for filter in self.filters.iter().filter(|filter| !filter.examples.is_empty()) {
+                details {
+                    summary { "Examples of " strong { (shell::clean(&filter.name)) } }
+                    ul { @for (id, why) in &filter.examples { li { code { (shell::clean(id)) } " " (shell::clean(why)) } } }
+                }
+            }
         }
     }
 
@@ -293,7 +350,7 @@ impl RunPage {
         let groups: Vec<_> = self
             .reasons
             .iter()
-            .map(|reason| (reason.word.clone(), vec![count(reason.count)]))
+            .map(|reason| (reason.word.clone(), vec![Some(count(reason.count))]))
             .collect();
         html! {
             (chart::bars("Rejected pull requests by verdict", &["rejected"], &groups, ""))
@@ -393,7 +450,7 @@ impl RunPage {
             }
             @if !of.reasons.is_empty() {
                 h3 { "Why tests were set aside" }
-                (chart::bars("Tests set aside, by reason", &["tests"], &of.reasons.iter().map(|(why, n)| (why.clone(), vec![count(*n)])).collect::<Vec<_>>(), ""))
+                (chart::bars("Tests set aside, by reason", &["tests"], &of.reasons.iter().map(|(why, n)| (why.clone(), vec![Some(count(*n))])).collect::<Vec<_>>(), ""))
             }
             @if !gates.is_empty() { (table::plain("Quality gates", &heads, &gates)) }
             @if of.strength.is_empty() {
@@ -410,8 +467,8 @@ impl RunPage {
     clippy::cast_precision_loss,
     reason = "counts of pull requests are far below 2^52"
 )]
-fn count(count: u64) -> Option<Bar> {
-    Some(Bar::plain(count as f64))
+fn count(count: u64) -> Bar {
+    Bar::plain(count as f64)
 }
 
 fn yields(caption: &str, head: &str, rows: &[YieldRow]) -> Markup {

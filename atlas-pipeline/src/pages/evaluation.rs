@@ -20,15 +20,20 @@ struct Printed {
 
 /// Bytes at the end of a log that are shown of a prediction that is not resolved.
 const LOG_END: u64 = 4000;
+/// Bytes of patches and logs that a page holds; a browser opens them all at once.
+const ROOM: usize = 96 << 20;
+/// What stands in place of one for which there is no room.
+const NO_ROOM: &str = "This page has no room for it; the folder of the evaluation has it.";
 /// Names under which harnesses keep the log that was graded.
 const LOGS: [&str; 2] = ["test_output.txt", "test_output_after.txt"];
 
 pub(super) fn collect(input: &Path) -> Result<EvaluationPage, Error> {
     let mut page = EvaluationPage::default();
+    let mut room = ROOM;
     let mut scored: BTreeMap<String, Vec<Scored>> = BTreeMap::new();
     if input.is_dir() {
         page.run_id = super::name_of(input);
-        below(input, &mut page, &mut scored)?;
+        below(input, &mut page, &mut scored, &mut room)?;
     } else {
         let printed: Printed = super::read(input)?;
         page.run_id = printed.run_id;
@@ -36,7 +41,7 @@ pub(super) fn collect(input: &Path) -> Result<EvaluationPage, Error> {
             "Patches and logs are not in this file; the folder `logs/run_evaluation/<run id>` has them.".to_owned(),
         );
         for verdict in &printed.verdicts {
-            add(&mut page, &mut scored, verdict, None)?;
+            add(&mut page, &mut scored, verdict, None, &mut room)?;
         }
     }
     page.models = scored.iter().map(|(model, of)| score(model, of)).collect();
@@ -47,6 +52,7 @@ fn below(
     folder: &Path,
     page: &mut EvaluationPage,
     scored: &mut BTreeMap<String, Vec<Scored>>,
+    room: &mut usize,
 ) -> Result<(), Error> {
     for entry in WalkDir::new(folder).max_depth(3).sort_by_file_name() {
         let entry = entry.map_err(|why| {
@@ -55,7 +61,7 @@ fn below(
         })?;
         if entry.file_name() == "verdict.json" {
             let verdict: EvalVerdict = super::read(entry.path())?;
-            add(page, scored, &verdict, entry.path().parent())?;
+            add(page, scored, &verdict, entry.path().parent(), room)?;
         }
     }
     let faults: Option<Vec<serde_json::Value>> = super::read_if_any(&folder.join("faults.json"))?;
@@ -77,6 +83,7 @@ fn add(
     scored: &mut BTreeMap<String, Vec<Scored>>,
     verdict: &EvalVerdict,
     folder: Option<&Path>,
+    room: &mut usize,
 ) -> Result<(), Error> {
     if page.mode.is_empty() {
         page.mode = verdict.mode.to_string();
@@ -88,13 +95,22 @@ fn add(
         resolved: verdict.resolved,
         cause: verdict.cause,
     });
-    let patch = folder
-        .map(|folder| super::text(&folder.join("patch.diff")))
-        .transpose()?;
-    let log_end = folder
-        .filter(|_| !verdict.resolved)
-        .map(log_end)
-        .transpose()?;
+    let mut patch = match folder {
+        Some(folder) => super::text(&folder.join("patch.diff"))?,
+        None => None,
+    };
+    let mut log_end = match folder.filter(|_| !verdict.resolved) {
+        Some(folder) => log_end(folder)?,
+        None => None,
+    };
+    for shown in [&mut patch, &mut log_end] {
+        let bytes = shown.as_ref().map_or(0, String::len);
+        if bytes <= *room {
+            *room -= bytes;
+        } else {
+            *shown = Some(NO_ROOM.to_owned());
+        }
+    }
     let count = |ids: &atlas_core::TestIds| ids.len() as u64;
     let listed = |of: &atlas_oracle::Graded| {
         let passing = count(&of.success);
@@ -125,8 +141,8 @@ fn add(
         pass_to_pass: listed(&verdict.pass_to_pass),
         missed: missed.map(str::to_owned).collect(),
         seconds: verdict.run.as_ref().map(|run| run.seconds),
-        patch: patch.flatten(),
-        log_end: log_end.flatten(),
+        patch,
+        log_end,
     });
     Ok(())
 }

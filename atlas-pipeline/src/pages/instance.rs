@@ -12,6 +12,7 @@ use atlas_report::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -227,9 +228,10 @@ fn view(
         marked.len()
     );
     if near > 0 {
-        note.push_str(&format!(
+        let _ = write!(
+            note,
             " Of {near} only a stretch of lines was found within the time for it, and in it the line that has their name; of {lost} none."
-        ));
+        );
     }
     LogView {
         text: log.to_owned(),
@@ -394,8 +396,8 @@ fn scripts(folder: &Path, row: &Map<String, Value>) -> Result<Vec<NamedText>, Er
 
 fn cut(mut text: String) -> String {
     if text.len() > SCRIPT {
-        let end = text.floor_char_boundary(SCRIPT);
-        text.truncate(end);
+        let end = (0..=SCRIPT).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or_default());
         text.push_str("\n… the rest is in the file");
     }
     text

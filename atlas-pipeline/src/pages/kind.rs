@@ -114,8 +114,8 @@ impl FromStr for PageKind {
     type Err = UnknownPageKind;
 
     fn from_str(text: &str) -> Result<Self, UnknownPageKind> {
-        let named = Self::ALL.iter().find(|(_, name)| *name == text);
-        named.map(|(kind, _)| *kind).ok_or_else(|| {
+        let found = Self::ALL.iter().find(|(_, name)| *name == text);
+        found.map(|(kind, _)| *kind).ok_or_else(|| {
             let names = Self::ALL.iter().map(|(_, name)| *name);
             UnknownPageKind(text.to_owned(), hint(text, names))
         })

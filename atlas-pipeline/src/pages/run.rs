@@ -5,7 +5,8 @@ use crate::run::{Standing, is_run, standings};
 use crate::{FunnelReport, Yield, funnel, run_status};
 use atlas_core::{Error, ErrorKind, Patch};
 use atlas_report::{
-    CandidateRow, ReasonRow, RunPage, Share, SharedCount, StageRow, TestQuality, YieldRow,
+    CandidateRow, FilterRow, ReasonRow, RunPage, Share, SharedCount, StageRow, TestQuality,
+    YieldRow,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -73,6 +74,30 @@ struct Gate {
     measurements: BTreeMap<String, serde_json::Value>,
 }
 
+/// What is read of the funnel that `atlas source` writes beside its candidates.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Sourced {
+    steps: Vec<SourcedStep>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SourcedStep {
+    filter: String,
+    seen: u64,
+    dropped: u64,
+    reasons: BTreeMap<String, u64>,
+    examples: Vec<SourcedExample>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SourcedExample {
+    name: String,
+    reason: String,
+}
+
 pub(super) fn collect(folder: &Path) -> Result<RunPage, Error> {
     let mut page = RunPage {
         name: super::place_of(folder),
@@ -83,6 +108,9 @@ pub(super) fn collect(folder: &Path) -> Result<RunPage, Error> {
     } else {
         of_folders(folder, &mut page)?
     };
+    let sourced = read_if_any::<Sourced>(&folder.join("source/candidates.funnel.json"))?;
+    let filters = sourced.unwrap_or_default().steps.into_iter();
+    page.filters = filters.map(filter).collect();
     match funnel(&[folder.to_owned()], None) {
         Ok(found) => of_funnel(found, &mut page),
         Err(why) if why.kind() == ErrorKind::NotFound => {
@@ -114,6 +142,17 @@ pub(super) fn collect(folder: &Path) -> Result<RunPage, Error> {
     }
     page.classes = counts.classes();
     Ok(page)
+}
+
+fn filter(step: SourcedStep) -> FilterRow {
+    let examples = step.examples.into_iter().map(|one| (one.name, one.reason));
+    FilterRow {
+        name: step.filter,
+        seen: step.seen,
+        dropped: step.dropped,
+        reasons: step.reasons,
+        examples: examples.collect(),
+    }
 }
 
 fn of_store(folder: &Path, page: &mut RunPage) -> Result<Vec<Standing>, Error> {
@@ -312,7 +351,7 @@ fn row(
             .to_owned();
         *quality.reasons.entry(class).or_default() += 1;
     }
-    row.size = size(&folder.join("gold.patch"))?;
+    row.size = size(&folder.join("gold.patch"));
     for gate in read_if_any::<Validated>(&folder.join("validate.json"))?
         .unwrap_or_default()
         .verdicts
@@ -332,20 +371,15 @@ fn row(
     Ok(row)
 }
 
-/// Lines and files that a patch changes; none where it cannot be read as one.
-fn size(path: &Path) -> Result<Option<(u64, u64)>, Error> {
-    let Ok(bytes) = std::fs::read(path) else {
-        return Ok(None);
-    };
-    let Ok(files) = Patch::new(bytes.clone()).files() else {
-        return Ok(None);
-    };
+/// Lines and files that a patch changes; none where there is none, or it cannot be read as one.
+fn size(path: &Path) -> Option<(u64, u64)> {
+    let bytes = std::fs::read(path).ok()?;
+    let files = Patch::new(bytes.clone()).files().ok()?;
     let changed = bytes.split(|byte| *byte == b'\n').filter(|line| {
-        matches!(line.first(), Some(b'+' | b'-'))
-            && !line.starts_with(b"+++ ")
-            && !line.starts_with(b"--- ")
+        let is_head = line.starts_with(b"+++ ") || line.starts_with(b"--- ");
+        matches!(line.first(), Some(b'+' | b'-')) && !is_head
     });
-    Ok(Some((changed.count() as u64, files.len() as u64)))
+    Some((changed.count() as u64, files.len() as u64))
 }
 
 #[derive(Default)]

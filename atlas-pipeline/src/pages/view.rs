@@ -79,14 +79,14 @@ pub async fn view(
         let stream = tokio::select! {
             () = cx.cancel.cancelled() => break,
             Some(_) = answering.join_next() => continue,
-            accepted = listener.accept(), if answering.len() < CONNECTIONS => match accepted {
-                Ok((stream, _)) => stream,
+            accepted = listener.accept(), if answering.len() < CONNECTIONS => {
                 // A connection that went away again, or too many open files: the next one may do.
-                Err(_) => {
+                let Ok((stream, _)) = accepted else {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
-                }
-            },
+                };
+                stream
+            }
         };
         let viewed = Arc::clone(&viewed);
         answering.spawn(async move {

@@ -65,6 +65,12 @@ fn pages(text: &str) -> Vec<(&'static str, String)> {
             left: 1,
             ..YieldRow::default()
         }],
+        filters: vec![FilterRow {
+            name: t(),
+            reasons: BTreeMap::from([(t(), 1)]),
+            examples: vec![(t(), t())],
+            ..FilterRow::default()
+        }],
         reasons: vec![ReasonRow {
             word: t(),
             count: 2,

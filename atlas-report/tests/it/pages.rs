@@ -266,9 +266,8 @@ fn a_patch_tells_added_from_removed() {
 #[test]
 fn a_long_log_says_what_it_leaves_out() {
     let mut page = instance();
-    let text: String = (1..=9000)
-        .map(|number| format!("line {number}\n"))
-        .collect();
+    let lines: Vec<String> = (1..=9000).map(|number| format!("line {number}")).collect();
+    let text = lines.join("\n");
     let telling = ReadLine {
         statuses: BTreeMap::from([(TestStatus::Failed, 1)]),
         is_telling: true,
