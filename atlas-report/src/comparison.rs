@@ -95,7 +95,7 @@ impl ComparisonPage {
             .collect();
         let models = html! {
             (chart::bars("Solved by model", &["solved"], &groups, " %"))
-            (table::plain("Models", &heads, &rows))
+            (table::plain("Models over all instances", &heads, &rows))
             p.soft { "The bootstrap draws instances " (self.resamples) " times, the same ones for all models." }
         };
         let mut sections = vec![Section::new("models", "Models", models)];

@@ -55,7 +55,9 @@ impl Share {
     fn said(self) -> String {
         match (self.percent, self.interval) {
             (Some(value), Some((low, high))) => {
-                format!("{} % ({}–{})", number(value), number(low), number(high))
+                let between = if low < 0.0 { " to " } else { "–" };
+                let (value, low, high) = (number(value), number(low), number(high));
+                format!("{value} % ({low}{between}{high})")
             }
             (Some(value), None) => format!("{} %", number(value)),
             (None, _) => "–".to_owned(),
