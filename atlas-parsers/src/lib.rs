@@ -30,6 +30,7 @@ mod messages;
 mod nested;
 mod php;
 mod python;
+mod read_from;
 mod registry;
 mod ruby;
 mod rules;
@@ -54,6 +55,7 @@ pub use compat::{
 pub use detect::{Certainty, Detection, Detector, Hints, Section, detect};
 pub use merge::SectionReader;
 pub use messages::message_lines;
+pub use read_from::{ReadFrom, read_from};
 pub use registry::{BUILTIN, Parsers, UnknownParser};
 pub use rules::{
     IgnoreRule, LineRule, Markers, Per, RuleError, RuleParser, RuleReading, RuleSet, SectionRule,

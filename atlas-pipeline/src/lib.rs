@@ -29,6 +29,7 @@ mod mcp;
 mod measure;
 mod near;
 mod own_parser;
+mod pages;
 mod plausible;
 mod publish;
 mod push;
@@ -53,6 +54,7 @@ pub use atlas_judge as judge;
 pub use atlas_llm as llm;
 pub use atlas_oracle as oracle;
 pub use atlas_parsers as parsers;
+pub use atlas_report as report;
 pub use atlas_source as source;
 
 pub use annotate::{
@@ -113,6 +115,7 @@ pub use make::{
 pub use mcp::{CheckoutTools, McpOptions, serve_mcp};
 pub use measure::{CheckedFile, MeasureInput, check_file, measure, report_policies};
 pub use own_parser::{ParserOrigin, ReadBy};
+pub use pages::{PageKind, UnknownPageKind, ViewOptions, view, write_page};
 pub use publish::{
     InvalidSplitRule, LicenceSource, PublishOptions, PublishReport, ReleaseChanges, SplitFiles,
     SplitRule, publish,

@@ -17,6 +17,7 @@ mod front;
 mod fuzz;
 mod inject;
 mod inner;
+mod read_from;
 mod registry;
 mod rules;
 mod shared;

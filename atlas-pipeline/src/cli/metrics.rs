@@ -4,12 +4,14 @@ use super::{DONE, ERROR, Format, output};
 use atlas_core::Error;
 use atlas_judge::metrics::analysis::{AnalysisOptions, Population};
 use atlas_judge::metrics::{BeyondRuns, BugValue, CalibrationMethod, LowConfidenceRule};
-use atlas_pipeline::{CheckedFile, MeasureInput, check_file, measure, report_policies};
+use atlas_pipeline::{
+    CheckedFile, MeasureInput, PageKind, check_file, measure, report_policies, write_page,
+};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Beyond {
@@ -189,9 +191,16 @@ pub(super) struct MetricsArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
+    /// The folder of a run, of an instance or of an evaluation (`logs/run_evaluation/<run id>`); what `atlas eval` or `atlas leaderboard`
+    /// printed with --format json; or a trajectory.
+    #[arg(value_name = "INPUT", required_unless_present = "policies", conflicts_with_all = ["policies", "evaluations"])]
+    input: Option<PathBuf>,
+    /// What INPUT is: run, instance, evaluation, comparison or trajectory [default: as it tells].
+    #[arg(long, value_name = "KIND", requires = "input")]
+    kind: Option<PageKind>,
     /// The results: JSON lines, one or more a candidate patch; - is standard input. Several files are
     /// read as one. NAME=FILE are those of one of several judges, such as models, which are compared.
-    #[arg(long, value_name = "RESULTS", required = true, num_args = 1..)]
+    #[arg(long, value_name = "RESULTS", num_args = 1..)]
     policies: Vec<PathBuf>,
     /// The folder of an evaluation, `logs/run_evaluation/<run id>`: its verdicts say which patches resolve
     /// their task, and which tests pass. Can be given several times.
@@ -200,7 +209,7 @@ pub(super) struct ReportArgs {
     /// The page to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Its title.
+    /// The title of a page of results.
     #[arg(long, default_value = "Policies and critics")]
     title: String,
     #[command(flatten)]
@@ -248,6 +257,22 @@ fn measured(results: &[PathBuf], evaluations: &[PathBuf], analysis: &AnalysisArg
     input
 }
 
+/// The page of a folder or file that tells what it is.
+fn page(input: &Path, args: &ReportArgs) -> Result<u8, Error> {
+    #[derive(Serialize)]
+    struct Written<'a> {
+        report: &'a str,
+        kind: PageKind,
+    }
+    let kind = write_page(input, args.kind, &args.out)?;
+    let out = args.out.display().to_string();
+    match args.format {
+        Format::Json => output::json(&Written { report: &out, kind })?,
+        Format::Text => output::print(&format!("wrote {out}: {kind}\n"))?,
+    }
+    Ok(DONE)
+}
+
 pub(super) fn report(args: &ReportArgs) -> Result<u8, Error> {
     #[derive(Serialize)]
     struct Written<'a> {
@@ -255,6 +280,9 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Error> {
         lines: u64,
         instances: u64,
         notes: &'a [String],
+    }
+    if let Some(input) = &args.input {
+        return page(input, args);
     }
     let options = args.analysis.options();
     let input = measured(&args.policies, &args.evaluations, &args.analysis);

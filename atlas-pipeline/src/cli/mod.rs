@@ -31,6 +31,7 @@ mod source;
 mod synth;
 mod telemetry;
 mod validate;
+mod view;
 
 use atlas_core::Error;
 use atlas_parsers::Hints;
@@ -134,8 +135,10 @@ enum Command {
     JudgeBench(judge_bench::JudgeBenchArgs),
     /// Measure policies and critics from their results, or check the metrics against stored values.
     Metrics(Box<metrics::MetricsArgs>),
-    /// Write a page of figures on policies and critics.
+    /// Write a run, an instance, an evaluation, a comparison of models or a judging as one HTML page.
     Report(Box<metrics::ReportArgs>),
+    /// Show such a page in the browser while a run goes on, on this machine only.
+    View(view::ViewArgs),
     /// Have a model write a parser for logs that none of the shipped ones knows, and certify it.
     SynthParser(Box<synth::SynthParserArgs>),
     /// Say which kinds of failure keep environments from being had, heaviest first.
@@ -398,6 +401,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Leaderboard(args) => leaderboard::command(&args),
         Command::Metrics(args) => metrics::metrics(&args),
         Command::Report(args) => metrics::report(&args),
+        Command::View(args) => with_runtime(|cx| async move { view::command(&cx, args).await }),
         Command::Regrade(args) => with_runtime(|cx| async move { eval::again(&cx, args).await }),
         Command::Abstain(args) => {
             with_runtime(|cx| async move { judging::abstain_command(&cx, *args).await })

@@ -42,6 +42,7 @@ mod measure;
 mod measured;
 mod mono;
 mod own_parsers;
+mod pages;
 mod parts;
 mod publish;
 mod red_team;

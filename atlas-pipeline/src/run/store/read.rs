@@ -1,6 +1,7 @@
 //! What the store tells.
 
 use super::Store;
+use crate::run::standings::Standing;
 use atlas_core::{Error, Evidence};
 use rusqlite::{OptionalExtension as _, params};
 
@@ -233,6 +234,55 @@ impl Store {
                 })?
                 .collect::<rusqlite::Result<_>>()?;
             Ok(Some(Story { line, file, number, withdrawn, steps, events }))
+        })
+    }
+
+    /// Where candidates stand of which a step has begun: the first `most` by name, and how many there are.
+    pub(in crate::run) fn standings(
+        &self,
+        order: &[&str],
+        most: usize,
+    ) -> Result<(Vec<Standing>, u64), Error> {
+        const BEGUN: &str =
+            "SELECT DISTINCT candidate FROM step WHERE state <> 'pending' OR attempts > 0";
+        self.look(|at| {
+            let all: i64 = at.query_row(&format!("SELECT count(*) FROM ({BEGUN})"), [], |row| row.get(0))?;
+            let mut steps = at.prepare(
+                "SELECT step.stage, state, passed, outcome, coalesce(reason, ''), coalesce(evidence, '[]'), seconds, bytes
+                 FROM step LEFT JOIN verdict ON verdict.candidate = step.candidate AND verdict.stage = step.stage
+                 WHERE step.candidate = ?1",
+            )?;
+            let mut found = Vec::new();
+            let mut candidates = at.prepare(&format!(
+                "SELECT candidate.id, candidate.name, repository.name FROM candidate
+                 JOIN repository ON repository.id = candidate.repository
+                 WHERE withdrawn = 0 AND candidate.id IN ({BEGUN}) ORDER BY candidate.name LIMIT ?1"
+            ))?;
+            let mut rows = candidates.query([i64::try_from(most).unwrap_or(i64::MAX)])?;
+            while let Some(row) = rows.next()? {
+                let id: i64 = row.get(0)?;
+                let mut standing = Standing { id: row.get(1)?, repo: row.get(2)?, ..Standing::default() };
+                let mut last = None;
+                let mut told = steps.query([id])?;
+                while let Some(step) = told.next()? {
+                    let stage: String = step.get(0)?;
+                    standing.seconds += step.get::<_, f64>(6)?;
+                    standing.bytes = standing.bytes.max(step.get::<_, i64>(7)?.unsigned_abs());
+                    let place = order.iter().position(|name| *name == stage);
+                    if last.is_some() && place < last {
+                        continue;
+                    }
+                    last = place;
+                    standing.stage = stage;
+                    standing.state = step.get(1)?;
+                    standing.passed = step.get(2)?;
+                    standing.outcome = step.get(3)?;
+                    standing.reason = step.get(4)?;
+                    standing.evidence = serde_json::from_str(&step.get::<_, String>(5)?).unwrap_or_default();
+                }
+                found.push(standing);
+            }
+            Ok((found, all.unsigned_abs()))
         })
     }
 

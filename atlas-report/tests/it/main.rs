@@ -1,0 +1,10 @@
+//! Tests of pages as a reader's program gets them: read by an HTML parser.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should stop at that line"
+)]
+
+mod hostile;
+mod pages;
+mod support;
