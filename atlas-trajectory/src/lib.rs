@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+mod atif;
+mod quality;
+mod read;
+mod review;
+
+pub use atif::{
+    AgentInfo, Content, FinalMetrics, Metrics, Observation, ObservationResult, SCHEMA_VERSION,
+    Source, Step, ToolCall, Trajectory,
+};
+pub use quality::{
+    Attempt, FinalSubmit, HintTerms, HintWords, QUALITY_GATES, RewrittenThoughts, TrajectoryGate,
+};
+pub use read::{ReadError, Recorder, Trajectories};
+pub use review::review_page;

@@ -1,0 +1,5 @@
+//! Tests of the crate's border.
+
+mod gates;
+mod read;
+mod samples;
