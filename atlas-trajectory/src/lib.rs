@@ -4,6 +4,7 @@ mod atif;
 mod quality;
 mod read;
 mod review;
+mod rewrite;
 
 pub use atif::{
     AgentInfo, Content, FinalMetrics, Metrics, Observation, ObservationResult, SCHEMA_VERSION,
@@ -14,3 +15,4 @@ pub use quality::{
 };
 pub use read::{ReadError, Recorder, Trajectories};
 pub use review::review_page;
+pub use rewrite::{RewriteOptions, rewrite_thoughts};

@@ -56,6 +56,18 @@ impl HintTerms {
             .find(|line| self.is_told(line) || may_speak(line) && speaks(line))
     }
 
+    /// A text without the lines that repeat one of the hint.
+    pub(crate) fn without_lines(&self, text: &str) -> String {
+        let is_told = |line: &&str| {
+            let squeezed = squeeze(line);
+            self.lines
+                .iter()
+                .any(|told| squeezed.contains(told.as_str()))
+        };
+        let rest: Vec<&str> = text.lines().filter(|line| !is_told(line)).collect();
+        rest.join("\n")
+    }
+
     /// Whether a line holds one of the hint, or a word of the user.
     fn is_told(&self, line: &str) -> bool {
         let squeezed = squeeze(line);

@@ -2,4 +2,5 @@
 
 mod gates;
 mod read;
+mod rewrite;
 mod samples;
