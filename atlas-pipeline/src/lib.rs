@@ -44,6 +44,7 @@ mod spool;
 mod statuses;
 mod store;
 mod synth;
+mod trajectories;
 mod validate;
 
 pub use atlas_core as core;
@@ -56,6 +57,7 @@ pub use atlas_oracle as oracle;
 pub use atlas_parsers as parsers;
 pub use atlas_report as report;
 pub use atlas_source as source;
+pub use atlas_trajectory as trajectory;
 
 pub use annotate::{
     Agreement, AnnotationFiles, Coefficient, Conflict, MergeOptions, MergeReport, MergedAnswer,
@@ -146,6 +148,10 @@ pub use store::write_atomically;
 pub use synth::{
     CertifyParserOptions, ParserFile, SynthParserOptions, SynthParserOutcome, SynthParserReport,
     certify_parser, open_cell, synth_parser, synth_question,
+};
+pub use trajectories::{
+    CheckedTrajectory, TrajectoryCheckOptions, TrajectoryReport, check_trajectories,
+    convert_trajectories, read_trajectories, recordings,
 };
 pub use validate::{
     FunnelStep, InstanceVerdict, PERTURBATIONS, ValidateOptions, ValidateReport, validate,

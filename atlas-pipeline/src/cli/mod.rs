@@ -30,6 +30,7 @@ mod runtime;
 mod source;
 mod synth;
 mod telemetry;
+mod trajectories;
 mod validate;
 mod view;
 
@@ -147,6 +148,8 @@ enum Command {
     Funnel(funnel::FunnelArgs),
     /// Write the exchanges with a model that a run kept as JSON lines, which `--model replay:FILE` answers from.
     Exchanges(exchanges::ExchangesArgs),
+    /// Read, convert and check recordings of agents.
+    Trajectories(trajectories::TrajectoriesArgs),
     /// Tell what is installed here and what will work.
     Doctor(DoctorArgs),
     /// Do the main job once, on a real pull request, with what is on this machine.
@@ -473,6 +476,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             with_runtime(|cx| async move { judge_bench::command(&cx, args).await })
         }
         Command::Exchanges(args) => exchanges::command(&args),
+        Command::Trajectories(args) => {
+            with_runtime(|cx| async move { trajectories::command(&cx, args).await })
+        }
         Command::Doctor(args) => with_runtime(|_| async move {
             let report = doctor(&config(args.config.as_deref())?).await;
             output::doctor(&report, args.format)?;

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod atif;
+mod quality;
+mod read;
+mod review;
+mod rewrite;
+
+pub use atif::{
+    AgentInfo, Content, FinalMetrics, Metrics, Observation, ObservationResult, SCHEMA_VERSION,
+    Source, Step, ToolCall, Trajectory,
+};
+pub use quality::{
+    Attempt, FinalSubmit, HintTerms, HintWords, QUALITY_GATES, RewrittenThoughts, TrajectoryGate,
+};
+pub use read::{ReadError, Recorder, Trajectories};
+pub use review::review_page;
+pub use rewrite::{RewriteOptions, rewrite_thoughts};
