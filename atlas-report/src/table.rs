@@ -2,7 +2,7 @@
 
 use crate::shell;
 use maud::{Markup, html};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -84,8 +84,13 @@ pub(crate) struct Row {
     /// Column -> `good`, `bad` or `warn`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) tones: BTreeMap<&'static str, &'static str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Written apart, a line each, so that a browser reads what is opened and no more.
+    #[serde(rename = "opens", serialize_with = "whether_any")]
     pub(crate) more: Vec<More>,
+}
+
+fn whether_any<S: Serializer>(more: &[More], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(!more.is_empty())
 }
 
 /// A table for the script.
@@ -101,7 +106,8 @@ impl DataTable<'_> {
     pub(crate) fn markup(&self, id: &str) -> Markup {
         html! {
             div data-table=(id) { noscript { p { "This table needs the page's own script." } } }
-            (shell::data(id, self))
+            (shell::data(&format!("data-{id}"), std::slice::from_ref(self)))
+            (shell::data(&format!("more-{id}"), self.rows.iter().map(|row| &row.more)))
         }
     }
 }

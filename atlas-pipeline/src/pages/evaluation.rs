@@ -19,9 +19,9 @@ struct Printed {
 }
 
 /// Bytes at the end of a log that are shown of a prediction that is not resolved.
-const LOG_END: u64 = 4000;
+const LOG_END: u64 = 2000;
 /// Bytes of patches and logs that a page holds; a browser opens them all at once.
-const ROOM: usize = 96 << 20;
+const ROOM: usize = 48 << 20;
 /// What stands in place of one for which there is no room.
 const NO_ROOM: &str = "This page has no room for it; the folder of the evaluation has it.";
 /// Names under which harnesses keep the log that was graded.

@@ -83,11 +83,19 @@ fn fails(place: &Place, args: &[&str], code: i32) -> String {
     done.stderr()
 }
 
-/// The data of the page's script under a name.
+/// A table of a page, as its script reads it; each row with what it opens to under `more`.
 fn data(html: &str, id: &str) -> Value {
-    let begin = format!("id=\"data-{id}\">");
-    let (_, rest) = html.split_once(&begin).unwrap();
-    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+    let text = |name: &str| {
+        let begin = format!("id=\"{name}-{id}\">");
+        let (_, rest) = html.split_once(&begin).unwrap();
+        rest.split_once("</script>").unwrap().0
+    };
+    let mut table: Value = serde_json::from_str(text("data")).unwrap();
+    let rows = table["rows"].as_array_mut().unwrap();
+    for (row, more) in rows.iter_mut().zip(text("more").lines()) {
+        row["more"] = serde_json::from_str(more).unwrap();
+    }
+    table
 }
 
 #[test]

@@ -110,25 +110,30 @@ pub(crate) fn clean(text: &str) -> String {
     text.replace("\r\n", "\n").chars().map(shown).collect()
 }
 
-/// Data for the page's script, which no text in it can end: every `<`, `>` and `&` is written as JSON writes
-/// any character, by its number.
+/// Data for the page's script, a line of JSON each, which no text in it can end: every `<`, `>` and `&` is written as JSON
+/// writes any character, by its number.
 ///
 /// # Panics
 /// Never: what is given has keys that are texts.
-pub(crate) fn data(id: &str, value: &impl Serialize) -> Markup {
-    let json = serde_json::to_string(value).expect("data of a page has texts for keys");
-    let mut safe = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            '<' => safe.push_str("\\u003c"),
-            '>' => safe.push_str("\\u003e"),
-            '&' => safe.push_str("\\u0026"),
-            '\u{2028}' => safe.push_str("\\u2028"),
-            '\u{2029}' => safe.push_str("\\u2029"),
-            c => safe.push(c),
+pub(crate) fn data<T: Serialize>(id: &str, values: impl IntoIterator<Item = T>) -> Markup {
+    let mut safe = String::new();
+    for (at, value) in values.into_iter().enumerate() {
+        if at > 0 {
+            safe.push('\n');
+        }
+        let json = serde_json::to_string(&value).expect("data of a page has texts for keys");
+        for c in json.chars() {
+            match c {
+                '<' => safe.push_str("\\u003c"),
+                '>' => safe.push_str("\\u003e"),
+                '&' => safe.push_str("\\u0026"),
+                '\u{2028}' => safe.push_str("\\u2028"),
+                '\u{2029}' => safe.push_str("\\u2029"),
+                c => safe.push(c),
+            }
         }
     }
-    html! { script type="application/json" id={ "data-" (id) } { (PreEscaped(safe)) } }
+    html! { script type="application/json" id=(id) { (PreEscaped(safe)) } }
 }
 
 /// Short facts in a row.

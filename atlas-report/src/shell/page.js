@@ -81,7 +81,7 @@
     const place = new Map(columns.map((column, index) => [column.key, index]));
     // Words of rows are put together when they are first searched.
     const words = new Array(data.rows.length);
-    const wordsOf = (index) => words[index] ??= (data.rows[index].cells.join("\n") + "\n" + (data.rows[index].words || "")).toLowerCase();
+    const wordsOf = (index) => words[index] ??= data.rows[index].cells.join("\n").toLowerCase();
 
     const search = el("input", { type: "search", autocomplete: "off" });
     search.value = at.q;
@@ -138,9 +138,12 @@
     after.addEventListener("click", () => { at.page += 1; keep({ [key("page")]: at.page }); draw(); });
     box.replaceChildren(tools, said, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": data.caption }, grid), pages);
 
-    const open = (row, line) => {
+    // What rows open to lies apart, a line each: only what is opened is read.
+    let lines = null;
+    const open = (index, line) => {
       const inside = el("div", { class: "more" });
-      for (const more of row.more || []) inside.append(block(more));
+      lines ??= document.getElementById("more-" + id).textContent.split("\n");
+      for (const more of JSON.parse(lines[index])) inside.append(block(more));
       line.after(el("tr", { class: "open" }, el("td", { colspan: String(columns.length) }, inside)));
     };
     let found = [];
@@ -178,19 +181,19 @@
         const way = at.sort.slice(1) !== cell.dataset.key ? "none" : at.sort[0] === "-" ? "descending" : "ascending";
         cell.setAttribute("aria-sort", way);
       }
-      const lines = document.createDocumentFragment();
+      const shownLines = document.createDocumentFragment();
       for (const index of found.slice(at.page * PAGE, (at.page + 1) * PAGE)) {
         const row = data.rows[index];
         const line = el("tr");
         columns.forEach((column, number) => {
           const value = row.cells[number];
           const cell = el("td", {});
-          if (number === 0 && row.more && row.more.length) {
+          if (number === 0 && row.opens) {
             const button = el("button", { type: "button", "aria-expanded": String(at.row === row.id) }, shown(column, value));
             button.addEventListener("click", () => {
               const next = line.nextElementSibling;
               const isOpen = next && next.classList.contains("open");
-              if (isOpen) next.remove(); else open(row, line);
+              if (isOpen) next.remove(); else open(index, line);
               button.setAttribute("aria-expanded", String(!isOpen));
               at.row = isOpen ? "" : row.id;
               keep({ [key("row")]: at.row });
@@ -202,10 +205,10 @@
           if (tone) cell.classList.add(tone);
           line.append(cell);
         });
-        lines.append(line);
-        if (at.row === row.id) open(row, line);
+        shownLines.append(line);
+        if (at.row === row.id) open(index, line);
       }
-      body.replaceChildren(lines);
+      body.replaceChildren(shownLines);
       const from = found.length ? at.page * PAGE + 1 : 0;
       said.textContent = from + "–" + Math.min(found.length, (at.page + 1) * PAGE) + " of " + found.length.toLocaleString("en")
         + (found.length === data.rows.length ? "" : ", out of " + data.rows.length.toLocaleString("en"));

@@ -45,13 +45,22 @@ fn collect(node: &Handle, found: &mut Vec<Element>) {
     }
 }
 
-/// The data of the page's script under a name.
+/// A table of a page, as its script reads it; each row with what it opens to under `more`.
 pub(crate) fn data(html: &str, id: &str) -> serde_json::Value {
-    let id = format!("data-{id}");
     let all = elements(html);
-    let script = all
-        .iter()
-        .find(|one| one.attributes.get("id") == Some(&id))
-        .unwrap();
-    serde_json::from_str(&script.text).unwrap()
+    let text = |name: String| {
+        &all.iter()
+            .find(|one| one.attributes.get("id") == Some(&name))
+            .unwrap()
+            .text
+    };
+    let mut table: serde_json::Value = serde_json::from_str(text(format!("data-{id}"))).unwrap();
+    let rows = table["rows"].as_array_mut().unwrap();
+    let more: Vec<&str> = text(format!("more-{id}")).lines().collect();
+    assert_eq!(rows.len(), more.len());
+    for (row, more) in rows.iter_mut().zip(more) {
+        row["more"] = serde_json::from_str(more).unwrap();
+        assert_eq!(row["opens"], !row["more"].as_array().unwrap().is_empty());
+    }
+    table
 }
