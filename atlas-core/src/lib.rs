@@ -27,6 +27,7 @@ mod model;
 mod oracle;
 mod origin;
 mod sandbox;
+mod session;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod validator;
@@ -76,6 +77,7 @@ pub use sandbox::{
     ExitState, Isolation, Job, JobFile, JobResult, JobUser, Network, ResourceUsage, Sandbox,
     SandboxInfo,
 };
+pub use session::{Changed, Session, Step, StepResult};
 pub use state::State;
 pub use status::{TestStatus, UnknownStatus};
 pub use test_ids::{TestIds, TestIdsBuilder, TestIdsIter};

@@ -1,6 +1,6 @@
 //! Running untrusted scripts.
 
-use crate::{Environment, Error, Limits, Overlay, RunContext};
+use crate::{Environment, Error, ErrorKind, Limits, Overlay, RunContext, Session};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -213,6 +213,28 @@ pub trait Sandbox: fmt::Debug + Send + Sync {
     async fn settle(&self) -> Result<(), Error> {
         Ok(())
     }
+
+    /// Opens a fresh copy for commands that are given one by one. Of the job its files, overlay, variables,
+    /// limits, network and user count; its script and what it collects do not. Refuses by itself.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run); [`ErrorKind::InvalidInput`] of a sandbox that keeps none open.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves nothing behind.
+    async fn open(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        job: &Job,
+    ) -> Result<Box<dyn Session>, Error> {
+        let _ = (cx, environment);
+        Err(Error::new(
+            ErrorKind::InvalidInput,
+            format!("open `{}`", job.label),
+            "this sandbox runs whole scripts only",
+        ))
+    }
 }
 
 macro_rules! forward_sandbox {
@@ -236,6 +258,14 @@ macro_rules! forward_sandbox {
             }
             async fn settle(&self) -> Result<(), Error> {
                 (**self).settle().await
+            }
+            async fn open(
+                &self,
+                cx: &RunContext,
+                environment: &Environment,
+                job: &Job,
+            ) -> Result<Box<dyn Session>, Error> {
+                (**self).open(cx, environment, job).await
             }
         }
     )+};
