@@ -298,7 +298,8 @@ pub async fn session_contract(
     );
     let changed = session.changed(&cx).await.unwrap_or_else(|why| fine(why));
     for path in ["sub/new.txt", "odd name", "linked"] {
-        assert!(changed.written.contains(path), "{path} is new: {changed:?}");
+        let is_new = changed.written.contains(path) && changed.new.contains(path);
+        assert!(is_new, "{path} is new: {changed:?}");
     }
     assert!(
         changed.removed.contains(file),

@@ -82,9 +82,10 @@ pub use environment::{
 };
 pub use eval_script::eval_script;
 pub use evaluate::{
-    CanaryReport, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, GradeChange, GradedLog,
-    HarnessFiles, InputFault, InstanceCost, Ledger, PredictionSource, RegradeOptions,
-    RegradeReport, RegradedInstance, evaluate, grade_log, grade_row, regrade, run_id,
+    CanaryReport, Episode, Episodes, EvalOptions, EvalOutcome, EvalReport, EvalVerdict,
+    GradeChange, GradedLog, HarnessFiles, InputFault, InstanceCost, Ledger, PredictionSource,
+    RegradeOptions, RegradeReport, RegradedInstance, evaluate, grade_log, grade_row, regrade,
+    run_id,
 };
 pub use failures::{EnvironmentFailure, FailureClass, FailureReport, FailureWeight, failures};
 pub use funnel::{FunnelReport, RejectionReason, StageCost, Yield, funnel};

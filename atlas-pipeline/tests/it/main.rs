@@ -21,6 +21,7 @@ mod demo;
 mod docker;
 mod ensemble;
 mod environment;
+mod episodes;
 mod eval_deaths;
 mod eval_hostile;
 mod eval_input;

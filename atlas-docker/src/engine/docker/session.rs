@@ -179,7 +179,11 @@ impl Session for DockerSession {
             }
             let into = match change.kind {
                 ChangeType::_2 => &mut changed.removed,
-                ChangeType::_0 | ChangeType::_1 => &mut changed.written,
+                ChangeType::_0 => &mut changed.written,
+                ChangeType::_1 => {
+                    changed.new.insert(path.to_owned());
+                    &mut changed.written
+                }
             };
             into.insert(path.to_owned());
         }

@@ -214,8 +214,12 @@ impl Session for LocalSession {
             let mut changed = Changed::default();
             let (before, now) = (entries(&before)?, entries(&now)?);
             for (path, is) in &now {
-                if before.get(path) != Some(is) {
+                let was = before.get(path);
+                if was != Some(is) {
                     changed.written.insert(path.clone());
+                }
+                if was.is_none() {
+                    changed.new.insert(path.clone());
                 }
             }
             changed.removed = before
