@@ -4,6 +4,7 @@
 extern crate self as atlas_pipeline;
 
 mod annotate;
+mod attempt;
 mod audit;
 mod cached;
 mod cli;
@@ -62,6 +63,9 @@ pub use atlas_trajectory as trajectory;
 pub use annotate::{
     Agreement, AnnotationFiles, Coefficient, Conflict, MergeOptions, MergeReport, MergedAnswer,
     RowDecision, SettledBy, export_annotations, merge_annotations,
+};
+pub use attempt::{
+    AttemptOptions, AttemptRecord, AttemptReport, AttemptVerdict, InstanceAttempts, run_attempts,
 };
 pub use audit::{AuditCount, AuditReport, audit_dataset, audit_runs};
 pub use cached::CachedSandbox;

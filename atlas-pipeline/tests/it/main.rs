@@ -9,6 +9,7 @@
 mod agentic;
 mod annotate;
 mod attempt_rules;
+mod attempting;
 mod attempts;
 mod baselines;
 mod before;
