@@ -7,8 +7,8 @@ use super::strict::Prepared;
 use super::verdict::EvalVerdict;
 use super::{Host, PredictionSource};
 use atlas_core::{
-    Error, ErrorKind, FileContent, Instance, Isolation, Job, JobUser, Limits, Network, Overlay,
-    RunContext, Session, Step, StepResult,
+    Error, ErrorKind, ExitState, FileContent, Instance, Isolation, Job, JobUser, Limits, Network,
+    Overlay, RunContext, Session, Step, StepResult,
 };
 use atlas_source::{ignored_paths, patch_between};
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,11 +138,15 @@ impl Episodes {
         };
         let environment = &site.prepared.candidate.environment;
         let session = self.host.engines.sandbox.open(cx, environment, &job);
-        Ok(Episode {
+        let mut episode = Episode {
             session: session.await?,
             instance_id: id.to_owned(),
             site,
-        })
+        };
+        if episode.site.image.is_some() && job.user != JobUser::Tests {
+            episode.seal(cx).await?;
+        }
+        Ok(episode)
     }
 
     /// The verdict on a patch, by the strict evaluator, with its files below the folder of the run. What was run
@@ -255,6 +259,27 @@ impl Episode {
         // Folders were among what changed, and what a file of Base was replaced by may be one.
         old.retain(|path, _| gone.contains(path) || now.contains_key(path) || known.contains(path));
         Ok(String::from_utf8_lossy(patch_between(&old, &now).await?.as_bytes()).into_owned())
+    }
+
+    /// Takes history after Base out of an image that Atlas did not make.
+    async fn seal(&mut self, cx: &RunContext) -> Result<(), Error> {
+        let sealing = Step {
+            seconds: 600,
+            ..Step::new(include_str!("seal.sh"))
+        };
+        let sealed = self.session.step(cx, &sealing).await?;
+        if sealed.exit == (ExitState::Exited { code: 0 }) {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&sealed.output).into_owned();
+        Err(Error::new(
+            ErrorKind::EngineFailed,
+            format!(
+                "take history after Base out of the image of `{}`:",
+                self.instance_id
+            ),
+            said.trim().to_owned(),
+        ))
     }
 
     /// Those of these new files that the session's own `.gitignore`s leave out.

@@ -201,11 +201,18 @@ fn containers_of_others_are_attempted_like_ours() {
     let place = Place::new();
     let name = format!("atlas-attempts-{}", std::process::id());
     let id = image(&place, &name);
-    // The image of a harness holds what it was cloned with: Atlas seals what it makes, not what others made.
+    // The image holds what it was cloned with, the pull request's commit as well.
     let args = attempt("rows.jsonl", "docker", AGENT, &["--k", "2", "-j", "2"]);
     let done = place.run(&args);
     let report = done.json();
     assert_eq!(done.code(), 0, "{report:#}{}", done.stderr());
     assert_eq!(report["instances"][0]["resolved"], 1, "{id}: {report:#}");
+    let commands = lines(
+        &place
+            .path("tries/attempts")
+            .join(&id)
+            .join("1/commands.jsonl"),
+    );
+    assert_eq!(commands[0]["output"], "1\n", "of two commits one is left");
     crate::docker::docker(&["rmi", "-f", &name]);
 }
