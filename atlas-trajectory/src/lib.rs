@@ -6,6 +6,8 @@ mod quality;
 mod read;
 mod review;
 mod rewrite;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use agent::{
     Agent, AgentEnd, AgentShell, AgentTask, AgentUsage, AttemptBudget, Attempted, BudgetKind,

@@ -110,6 +110,13 @@ async fn a_command_line_works_through_the_shell_that_it_is_given() {
 }
 
 #[tokio::test]
+async fn a_program_keeps_the_contract() {
+    let place = tempfile::tempdir().unwrap();
+    let willing = agent("{shell} -c one && {shell} -c two && {shell} -c three");
+    atlas_trajectory::testing::agent_contract(&willing, place.path()).await;
+}
+
+#[tokio::test]
 async fn steps_and_costs_that_are_told_count() {
     let place = tempfile::tempdir().unwrap();
     let told = r#"python3 - <<'END'
