@@ -21,7 +21,7 @@ pub enum PageKind {
     Evaluation,
     /// What `atlas leaderboard --format json` printed.
     Comparison,
-    /// A trajectory: `instance_id` and `steps` with `thought`, `action` and `observation`.
+    /// A recording of an agent in any form that [`read_trajectories`](crate::read_trajectories) takes, or the folder of an attempt.
     Trajectory,
 }
 
@@ -48,8 +48,8 @@ impl PageKind {
         if input.is_dir() {
             return Self::of_folder(input).ok_or_else(|| {
                 let what = format!(
-                    "{place}: neither a run (run.sqlite), an instance (make.json), a folder of instances nor an evaluation \
-                     (<model>/<instance>/verdict.json); --kind says which it is"
+                    "{place}: neither a run (run.sqlite), an instance (make.json), a folder of instances an evaluation \
+                     (<model>/<instance>/verdict.json) nor an attempt (record.json); --kind says which it is"
                 );
                 Error::new(ErrorKind::InvalidInput, "tell what is reported:", what)
             });
@@ -57,18 +57,27 @@ impl PageKind {
         if !input.exists() {
             return Err(Error::new(ErrorKind::NotFound, "read", place));
         }
+        // A recording may be many lines, of which none is the whole.
+        let ending = input.extension().and_then(|ending| ending.to_str());
+        if matches!(ending, Some("jsonl" | "traj")) {
+            return Ok(Self::Trajectory);
+        }
         let value: Value = super::read(input)?;
         let has = |key: &str| value.get(key).is_some();
         if has("verdicts") {
             Ok(Self::Evaluation)
         } else if has("statistics") {
             Ok(Self::Comparison)
-        } else if has("steps") {
+        } else if ["steps", "trajectory", "messages", "history"]
+            .iter()
+            .any(|key| has(key))
+            || value.is_array()
+        {
             Ok(Self::Trajectory)
         } else {
             let what = format!(
                 "{place}: neither what `atlas eval` (`verdicts`) or `atlas leaderboard` (`statistics`) prints with --format json, nor \
-                 a trajectory (`steps`)"
+                 a recording of an agent"
             );
             Err(Error::new(
                 ErrorKind::InvalidInput,
@@ -84,6 +93,9 @@ impl PageKind {
         }
         if folder.join("make.json").is_file() {
             return Some(Self::Instance);
+        }
+        if folder.join("record.json").is_file() && folder.join("trajectory.json").is_file() {
+            return Some(Self::Trajectory);
         }
         let below = |folder: &Path| {
             let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

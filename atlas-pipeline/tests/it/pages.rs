@@ -233,7 +233,7 @@ fn a_comparison_and_a_trajectory_are_known_by_their_fields() {
     std::fs::write(place.path("board.json"), board.to_string()).unwrap();
     std::fs::write(
         place.path("steps.json"),
-        json!({"instance_id": "a__a-1", "steps": [{"thought": "t", "action": "ls", "observation": "<x>"}]}).to_string(),
+        json!({"trajectory": [{"thought": "t", "action": "ls", "observation": "<x>"}], "history": [], "info": {}}).to_string(),
     )
     .unwrap();
     ok(&place, &["report", "board.json", "--out", "board.html"]);

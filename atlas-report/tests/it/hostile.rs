@@ -200,6 +200,7 @@ fn pages(text: &str) -> Vec<(&'static str, String)> {
         ..ComparisonPage::default()
     };
     let step = TrajectoryStep {
+        who: t(),
         thought: t(),
         action: t(),
         observation: t(),
@@ -209,6 +210,8 @@ fn pages(text: &str) -> Vec<(&'static str, String)> {
         agent: t(),
         model: t(),
         outcome: t(),
+        facts: vec![(t(), t())],
+        remarks: vec![t()],
         steps: vec![step],
     };
     let live = Live {
