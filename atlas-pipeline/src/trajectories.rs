@@ -342,17 +342,22 @@ pub(crate) fn read_hints(file: &Path) -> Result<BTreeMap<String, String>, Error>
             Error::new(ErrorKind::InvalidInput, "read hints of", subject)
         };
         let row: Value = serde_json::from_str(&line).map_err(|why| wrong(why.to_string()))?;
-        // Results of `atlas hints` have it among their details.
-        let hint = row.get("hint").or_else(|| row.pointer("/details/hint"));
+        // Results of `atlas hints` have it among the details of their judgement, unless none is needed or given.
+        let judged = row.get("judgement");
+        let hint = row
+            .get("hint")
+            .or_else(|| judged?.pointer("/details/hint"))
+            .or(judged.map(|_| &Value::Null));
         let text = |value: Option<&Value>, name: &str| {
             let text = value.and_then(Value::as_str);
             text.map(str::to_owned)
                 .ok_or_else(|| wrong(format!("field `{name}` with a text is missing")))
         };
-        hints.insert(
-            text(row.get("instance_id"), "instance_id")?,
-            text(hint, "hint")?,
-        );
+        let id = text(row.get("instance_id"), "instance_id")?;
+        let is_none = hint.is_some_and(|hint| hint.is_null() || hint == "");
+        if !is_none || judged.is_none() {
+            hints.insert(id, text(hint, "hint")?);
+        }
     }
     Ok(hints)
 }

@@ -121,8 +121,12 @@ fn attempts_are_made_once_and_graded() {
 fn hints_reach_agents_and_what_no_model_resolved_is_chosen() {
     let place = Place::new();
     let id = made_here(&place, 0.0);
-    let hint = json!({"instance_id": id, "hint": "- `calc/__init__.py`: `def double(n)`"});
-    std::fs::write(place.path("hints.jsonl"), format!("{hint}\n")).unwrap();
+    // As `atlas hints` writes them: most instances need none.
+    let hint = "- `calc/__init__.py`: `def double(n)`";
+    let hint =
+        json!({"instance_id": id, "judgement": {"label": "needed", "details": {"hint": hint}}});
+    let none = json!({"instance_id": "o__n-1", "judgement": {"label": "not_needed", "details": {"hint": ""}}});
+    std::fs::write(place.path("hints.jsonl"), format!("{hint}\n{none}\n")).unwrap();
     let dataset = "out/dataset.jsonl";
     let agent = "grep -q 'def double(n)' {statement} || exit 7; {shell} -c 'echo my hint says so'; \
                  {shell} -c 'echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT'";
