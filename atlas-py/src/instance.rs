@@ -26,6 +26,11 @@ impl Instance {
         Ok(Self { row, text })
     }
 
+    /// The face of a row that was read elsewhere.
+    pub(crate) fn of(row: &atlas_core::Instance) -> PyResult<Self> {
+        Self::read(&crate::convert::to_value(row)?.to_string())
+    }
+
     fn columns(&self) -> Columns<'_> {
         Columns {
             map: self.row.as_map(),

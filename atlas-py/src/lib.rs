@@ -18,6 +18,7 @@ mod convert;
 mod dataset;
 mod errors;
 mod evaluate;
+mod evaluator;
 mod instance;
 mod judging;
 mod log;
@@ -53,6 +54,8 @@ mod _swe_atlas {
     use crate::errors::{_error_kinds, _raise};
     #[pymodule_export]
     use crate::evaluate::{EvalReport, evaluate};
+    #[pymodule_export]
+    use crate::evaluator::{NativeEvaluator, NativeSession};
     #[pymodule_export]
     use crate::instance::Instance;
     #[pymodule_export]

@@ -12,13 +12,23 @@ pub(crate) fn run<T, W>(work: W) -> PyResult<T>
 where
     W: AsyncFnOnce(&RunContext) -> Result<T, Error>,
 {
-    static RUNS: AtomicU64 = AtomicU64::new(0);
-    let number = RUNS.fetch_add(1, Ordering::Relaxed);
-    let cx = RunContext::new(format!("atlas-{}-{number}", std::process::id()));
     let runtime = tokio::runtime::Runtime::new().map_err(|why| {
         raised(&Error::new(ErrorKind::Io, "start the runtime", "").with_source(why))
     })?;
-    let result = runtime.block_on(async {
+    let result = run_on(&runtime, work);
+    runtime.shutdown_timeout(Duration::from_secs(2));
+    result
+}
+
+/// The same on a runtime that goes on.
+pub(crate) fn run_on<T, W>(runtime: &tokio::runtime::Runtime, work: W) -> PyResult<T>
+where
+    W: AsyncFnOnce(&RunContext) -> Result<T, Error>,
+{
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let number = RUNS.fetch_add(1, Ordering::Relaxed);
+    let cx = RunContext::new(format!("atlas-{}-{number}", std::process::id()));
+    runtime.block_on(async {
         let (mut work, mut interrupt) = (pin!(work(&cx)), None);
         loop {
             tokio::select! {
@@ -39,9 +49,7 @@ where
                 }
             }
         }
-    });
-    runtime.shutdown_timeout(Duration::from_secs(2));
-    result
+    })
 }
 
 /// The same for work that blocks a thread. A signal does not wait for its end: it goes on unseen until

@@ -4,7 +4,8 @@
 request, `make` does the whole way from a clone to a dataset row, `Instance` is such a row, `validate` puts
 rows through quality gates, and `grade` holds a run against a row's lists.
 
-`evaluate` runs and grades predictions, `regrade` grades stored logs again, `grade_log` a single one, `parse_log_compat` and
+`Evaluator` opens a dataset once, for people with a loop of their own: it grades a patch, or opens a sealed `Session` in the
+environment of an instance. `evaluate` runs and grades predictions, `regrade` grades stored logs again, `grade_log` a single one, `parse_log_compat` and
 `grade_compat` do single steps as a released harness does them. `read_dataset`, `read_predictions`,
 `convert`, `lint`, `audit` and `diff_datasets` are for files, `examine_patch` and `diagnose_patch` for patches,
 `leaderboard` and `pass_at_k` for scores.
@@ -32,6 +33,7 @@ from swe_atlas._errors import (
     TimedOutError,
     ToolFailedError,
 )
+from swe_atlas._evaluator import CommandResult, Evaluator, Session
 from swe_atlas._swe_atlas import (
     AbstainReport,
     Analysis,
@@ -98,6 +100,7 @@ __all__ = [
     "BudgetExceededError",
     "CancelledError",
     "Classification",
+    "CommandResult",
     "CompatFault",
     "Conversion",
     "CriticReport",
@@ -105,6 +108,7 @@ __all__ = [
     "EngineFailedError",
     "EngineUnreachableError",
     "EvalReport",
+    "Evaluator",
     "ImageMissingError",
     "Instance",
     "InternalError",
@@ -123,6 +127,7 @@ __all__ = [
     "RegradeReport",
     "ReviewReport",
     "Row",
+    "Session",
     "SynthParserReport",
     "TimedOutError",
     "ToolFailedError",

@@ -104,6 +104,8 @@ __all__ = [
     "Leaderboard",
     "LintReport",
     "MakeReport",
+    "NativeEvaluator",
+    "NativeSession",
     "ParsedLog",
     "Prediction",
     "Predictions",
@@ -117,8 +119,8 @@ __all__ = [
     "_error_kinds",
     "_raise",
     "abstain",
-    "audit",
     "aggregate_critic",
+    "audit",
     "average_precision",
     "average_ranks",
     "binomial_quantile",
@@ -779,6 +781,46 @@ class Predictions:
     def __len__(self) -> int: ...
     def __getitem__(self, at: int, /) -> Prediction: ...
     def __iter__(self) -> Iterator[Prediction]: ...
+
+@final
+class NativeEvaluator:
+    """Instances of a dataset, opened once. `swe_atlas.Evaluator` is its face."""
+
+    def __new__(
+        cls,
+        dataset: str | os.PathLike[str],
+        run_id: str,
+        out: str | os.PathLike[str],
+        instance_ids: Sequence[str] | None,
+        engine: str,
+        repos: str | os.PathLike[str] | None,
+        results: str | os.PathLike[str] | None,
+        config: str | os.PathLike[str] | Mapping[str, Any] | None,
+        trust: bool,
+        canaries: bool,
+        timeout: int | None,
+        session_seconds: int,
+    ) -> NativeEvaluator: ...
+    def instance_ids(self) -> list[str]: ...
+    def faults(self) -> Any: ...
+    def instance(self, id: str) -> Instance | None: ...
+    def prepare(self, id: str) -> None: ...
+    def grade(self, id: str, patch: str, model: str) -> Any: ...
+    def session(self, id: str) -> NativeSession: ...
+    def close(self) -> None:
+        """Lets go of everything; sessions that are open stay so."""
+
+@final
+class NativeSession:
+    """A session in an instance's environment. `swe_atlas.Session` is its face."""
+
+    @property
+    def instance_id(self) -> str: ...
+    def run(self, command: str, seconds: int, output_bytes: int) -> dict[str, Any]: ...
+    def diff(self) -> str: ...
+    def fork(self) -> NativeSession: ...
+    def isolation(self) -> Any: ...
+    def close(self) -> None: ...
 
 @final
 class EvalReport:

@@ -183,13 +183,16 @@ pub async fn attempt(
     extra.insert("instance_id".to_owned(), json!(task.instance_id));
     extra.insert("attempt".to_owned(), json!(task.attempt));
     extra.insert("exit_status".to_owned(), json!(exit_status));
-    if trajectory.final_metrics.is_none() && seen.usage != AgentUsage::default() {
-        trajectory.final_metrics = Some(FinalMetrics {
-            total_prompt_tokens: Some(seen.usage.prompt_tokens),
-            total_completion_tokens: Some(seen.usage.completion_tokens),
-            total_cost_usd: Some(seen.usage.cost_usd),
-            ..FinalMetrics::default()
-        });
+    if seen.usage != AgentUsage::default() {
+        // What a recording tells itself stands.
+        let sums = trajectory
+            .final_metrics
+            .get_or_insert_with(FinalMetrics::default);
+        sums.total_prompt_tokens
+            .get_or_insert(seen.usage.prompt_tokens);
+        sums.total_completion_tokens
+            .get_or_insert(seen.usage.completion_tokens);
+        sums.total_cost_usd.get_or_insert(seen.usage.cost_usd);
     }
     Ok(Attempted {
         trajectory,

@@ -1,0 +1,271 @@
+//! What stands behind `Evaluator` and `Session`: instances opened once, on a runtime that lives as long.
+
+use crate::convert::{instance_ids, named, to_python, to_value};
+use crate::errors::{invalid, raised};
+use crate::instance::Instance;
+use crate::make::config;
+use crate::run::run_on;
+use atlas_core::{Error, ErrorKind, ExitState, Limits, Step};
+use atlas_pipeline::{Episode, Episodes, EvalOptions, PredictionSource};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+
+/// A runtime that nobody waits for when it goes: what is left in it is cleaned up by threads of its own.
+#[derive(Debug)]
+struct Owned(Option<Runtime>);
+
+impl Owned {
+    fn get(&self) -> PyResult<&Runtime> {
+        self.0
+            .as_ref()
+            .ok_or_else(|| invalid("evaluator", "it is closed"))
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Instances of a dataset, opened once. `swe_atlas.Evaluator` is its face.
+#[pyclass(frozen, module = "swe_atlas._swe_atlas")]
+#[derive(Debug)]
+pub(crate) struct NativeEvaluator {
+    runtime: Arc<Owned>,
+    episodes: std::sync::Mutex<Option<Episodes>>,
+}
+
+impl NativeEvaluator {
+    fn episodes(&self) -> PyResult<Episodes> {
+        let held = self.episodes.lock();
+        let held = held.unwrap_or_else(std::sync::PoisonError::into_inner);
+        held.clone()
+            .ok_or_else(|| invalid("evaluator", "it is closed"))
+    }
+}
+
+#[pymethods]
+impl NativeEvaluator {
+    #[new]
+    #[pyo3(signature = (
+        dataset, run_id, out, instance_ids, engine, repos, results, config, trust, canaries, timeout, session_seconds
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "its face has them as keywords, with defaults"
+    )]
+    fn new(
+        py: Python<'_>,
+        dataset: PathBuf,
+        run_id: &str,
+        out: PathBuf,
+        instance_ids: Option<Vec<String>>,
+        engine: &str,
+        repos: Option<PathBuf>,
+        results: Option<PathBuf>,
+        config: Option<&Bound<'_, PyAny>>,
+        trust: bool,
+        canaries: bool,
+        timeout: Option<u64>,
+        session_seconds: u64,
+    ) -> PyResult<Self> {
+        let options = EvalOptions {
+            instances: self::instance_ids(instance_ids)?,
+            engine: named("engine", engine)?,
+            timeout,
+            out,
+            repos,
+            canaries,
+            results,
+            config: self::config(config)?,
+            trust,
+            ..EvalOptions::new(dataset, PredictionSource::Null, run_id)
+        };
+        let session = Limits {
+            seconds: session_seconds,
+            ..options.config.limits.clone()
+        };
+        let runtime = Runtime::new().map_err(|why| {
+            raised(&Error::new(ErrorKind::Io, "start the runtime", "").with_source(why))
+        })?;
+        let runtime = Owned(Some(runtime));
+        let opened = py.detach(|| {
+            run_on(runtime.get()?, async |_| {
+                Episodes::open(options.clone(), session.clone()).await
+            })
+        });
+        Ok(Self {
+            episodes: std::sync::Mutex::new(Some(opened?)),
+            runtime: Arc::new(runtime),
+        })
+    }
+
+    fn instance_ids(&self) -> PyResult<Vec<String>> {
+        Ok(self.episodes()?.instances().to_vec())
+    }
+
+    fn faults<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &to_value(self.episodes()?.faults())?)
+    }
+
+    fn instance(&self, id: &str) -> PyResult<Option<Instance>> {
+        let episodes = self.episodes()?;
+        episodes.instance(id).map(Instance::of).transpose()
+    }
+
+    fn prepare(&self, py: Python<'_>, id: &str) -> PyResult<()> {
+        let episodes = self.episodes()?;
+        py.detach(|| {
+            run_on(self.runtime.get()?, async |cx| {
+                episodes.prepare(cx, id).await
+            })
+        })
+    }
+
+    fn grade<'py>(
+        &self,
+        py: Python<'py>,
+        id: &str,
+        patch: &str,
+        model: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let episodes = self.episodes()?;
+        let verdict = py.detach(|| {
+            run_on(self.runtime.get()?, async |cx| {
+                episodes.grade(cx, id, model, patch).await
+            })
+        })?;
+        to_python(py, &to_value(&verdict)?)
+    }
+
+    fn session(&self, py: Python<'_>, id: &str) -> PyResult<NativeSession> {
+        let episodes = self.episodes()?;
+        let episode =
+            py.detach(|| run_on(self.runtime.get()?, async |cx| episodes.begin(cx, id).await))?;
+        Ok(NativeSession::of(&self.runtime, episode))
+    }
+
+    /// Lets go of everything; sessions that are open stay so.
+    fn close(&self, py: Python<'_>) {
+        let held = self.episodes.lock();
+        let held = held
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .take();
+        py.detach(|| drop(held));
+    }
+}
+
+/// A session in an instance's environment. `swe_atlas.Session` is its face.
+#[pyclass(frozen, module = "swe_atlas._swe_atlas")]
+#[derive(Debug)]
+pub(crate) struct NativeSession {
+    // In this order: the episode needs the runtime for its end.
+    episode: tokio::sync::Mutex<Option<Episode>>,
+    runtime: Arc<Owned>,
+    instance_id: String,
+}
+
+fn closed() -> Error {
+    Error::new(ErrorKind::InvalidInput, "use a session", "that is closed")
+}
+
+impl NativeSession {
+    fn of(runtime: &Arc<Owned>, episode: Episode) -> Self {
+        Self {
+            instance_id: episode.instance_id().to_owned(),
+            episode: tokio::sync::Mutex::new(Some(episode)),
+            runtime: Arc::clone(runtime),
+        }
+    }
+}
+
+#[pymethods]
+impl NativeSession {
+    #[getter]
+    fn instance_id(&self) -> &str {
+        &self.instance_id
+    }
+
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        command: &str,
+        seconds: u64,
+        output_bytes: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let step = Step {
+            command: command.to_owned(),
+            seconds,
+            output_bytes,
+        };
+        let result = py.detach(|| {
+            run_on(self.runtime.get()?, async |cx| {
+                let mut episode = self.episode.lock().await;
+                episode.as_mut().ok_or_else(closed)?.step(cx, &step).await
+            })
+        })?;
+        let told = PyDict::new(py);
+        let code = match result.exit {
+            ExitState::Exited { code } => Some(code),
+            ExitState::TimedOut | ExitState::OutOfMemory => None,
+        };
+        told.set_item("output", PyBytes::new(py, &result.output))?;
+        told.set_item("exit_code", code)?;
+        told.set_item("timed_out", result.exit == ExitState::TimedOut)?;
+        told.set_item("output_total", result.output_total)?;
+        told.set_item("seconds", result.seconds)?;
+        told.set_item("is_over", result.is_over)?;
+        Ok(told)
+    }
+
+    fn diff(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| {
+            run_on(self.runtime.get()?, async |cx| {
+                let mut episode = self.episode.lock().await;
+                episode.as_mut().ok_or_else(closed)?.diff(cx).await
+            })
+        })
+    }
+
+    fn fork(&self, py: Python<'_>) -> PyResult<Self> {
+        let forked = py.detach(|| {
+            run_on(self.runtime.get()?, async |cx| {
+                let mut episode = self.episode.lock().await;
+                episode.as_mut().ok_or_else(closed)?.fork(cx).await
+            })
+        })?;
+        Ok(Self::of(&self.runtime, forked))
+    }
+
+    fn isolation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let episode = py.detach(|| self.episode.blocking_lock());
+        let isolation = episode.as_ref().map(Episode::isolation);
+        to_python(py, &to_value(&isolation)?)
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| {
+            run_on(self.runtime.get()?, async |_| {
+                match self.episode.lock().await.take() {
+                    Some(episode) => episode.close().await,
+                    None => Ok(()),
+                }
+            })
+        })
+    }
+}
+
+impl Drop for NativeSession {
+    fn drop(&mut self) {
+        // What an episode is made of ends within its runtime.
+        let entered = self.runtime.get().ok().map(Runtime::enter);
+        drop(self.episode.get_mut().take());
+        drop(entered);
+    }
+}
