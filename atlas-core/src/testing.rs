@@ -225,6 +225,9 @@ pub async fn sandbox_contract(sandbox: &dyn Sandbox, environment: &Environment) 
     );
 }
 
+/// A command's parent keeps its time, and that one's parent is the session's shell.
+const KILL_SHELL: &str = "read -r _ _ _ shell _ </proc/$PPID/stat; kill -9 \"$shell\"; sleep 1";
+
 /// Checks the [`Session`](crate::Session)s of a [`Sandbox`] in an environment whose repository root is
 /// writable and has this file. With `forks` they are forked, too.
 ///
@@ -237,14 +240,14 @@ pub async fn session_contract(
     forks: bool,
 ) {
     let cx = RunContext::new("conformance");
-    let fine = |why: crate::Error| -> ! { panic!("{}", why.chain()) };
+    let failed = |why: crate::Error| -> ! { panic!("{}", why.chain()) };
     let mut opening = job("session", "exit 1");
     opening.env.insert("GIVEN".to_owned(), "value".to_owned());
     let mut session = sandbox
         .open(&cx, environment, &opening)
         .await
-        .unwrap_or_else(|why| fine(why));
-    let unchanged = session.changed(&cx).await.unwrap_or_else(|why| fine(why));
+        .unwrap_or_else(|why| failed(why));
+    let unchanged = session.changed(&cx).await.unwrap_or_else(|why| failed(why));
     assert_eq!(
         unchanged,
         crate::Changed::default(),
@@ -259,7 +262,7 @@ pub async fn session_contract(
             ),
         )
         .await
-        .unwrap_or_else(|why| fine(why));
+        .unwrap_or_else(|why| failed(why));
     assert_eq!(
         first.exit,
         ExitState::Exited { code: 7 },
@@ -277,7 +280,7 @@ pub async fn session_contract(
 
     let run = async |session: &mut dyn crate::Session, command: &str| {
         let result = session.step(&cx, &Step::new(command)).await;
-        let result = result.unwrap_or_else(|why| fine(why));
+        let result = result.unwrap_or_else(|why| failed(why));
         (
             result.exit,
             String::from_utf8_lossy(&result.output).into_owned(),
@@ -296,7 +299,7 @@ pub async fn session_contract(
         (ExitState::Exited { code: 0 }, "value\n".to_owned()),
         "each command starts in the repository with the job's variables"
     );
-    let changed = session.changed(&cx).await.unwrap_or_else(|why| fine(why));
+    let changed = session.changed(&cx).await.unwrap_or_else(|why| failed(why));
     for path in ["sub/new.txt", "odd name", "linked"] {
         let is_new = changed.written.contains(path) && changed.new.contains(path);
         assert!(is_new, "{path} is new: {changed:?}");
@@ -308,7 +311,7 @@ pub async fn session_contract(
     let files = session
         .read(&cx, &changed.written)
         .await
-        .unwrap_or_else(|why| fine(why));
+        .unwrap_or_else(|why| failed(why));
     let modes: Vec<_> = ["sub/new.txt", "odd name", "linked"]
         .iter()
         .map(|path| {
@@ -340,7 +343,7 @@ pub async fn session_contract(
     let slow = session
         .step(&cx, &slow)
         .await
-        .unwrap_or_else(|why| fine(why));
+        .unwrap_or_else(|why| failed(why));
     assert_eq!(
         slow.exit,
         ExitState::TimedOut,
@@ -352,7 +355,7 @@ pub async fn session_contract(
     let loud = session
         .step(&cx, &loud)
         .await
-        .unwrap_or_else(|why| fine(why));
+        .unwrap_or_else(|why| failed(why));
     assert_eq!(
         (loud.output.len(), loud.output_total),
         (1000, 3_000_000),
@@ -366,7 +369,7 @@ pub async fn session_contract(
     );
 
     if forks {
-        let mut fork = session.fork(&cx).await.unwrap_or_else(|why| fine(why));
+        let mut fork = session.fork(&cx).await.unwrap_or_else(|why| failed(why));
         let seen = run(
             &mut *fork,
             &format!("cat sub/new.txt; test ! -e {file}; echo $?"),
@@ -382,25 +385,23 @@ pub async fn session_contract(
             "new\n",
             "and is no part of the first"
         );
-        let changed = fork.changed(&cx).await.unwrap_or_else(|why| fine(why));
+        let changed = fork.changed(&cx).await.unwrap_or_else(|why| failed(why));
         let files = fork
             .read(&cx, &changed.written)
             .await
-            .unwrap_or_else(|why| fine(why));
+            .unwrap_or_else(|why| failed(why));
         assert_eq!(
             files.get("sub/new.txt").map(|file| file.bytes.as_slice()),
             Some(&b"fork\n"[..]),
             "what differs is read of a fork too"
         );
-        fork.close().await.unwrap_or_else(|why| fine(why));
+        fork.close().await.unwrap_or_else(|why| failed(why));
     }
 
-    // A command's parent keeps its time, and that one's parent is the shell.
-    const KILL: &str = "read -r _ _ _ shell _ </proc/$PPID/stat; kill -9 \"$shell\"; sleep 1";
     let over = session
-        .step(&cx, &Step::new(KILL))
+        .step(&cx, &Step::new(KILL_SHELL))
         .await
-        .unwrap_or_else(|why| fine(why));
+        .unwrap_or_else(|why| failed(why));
     assert!(over.is_over, "a session whose shell is killed is over");
     let after = session.step(&cx, &Step::new("true")).await;
     assert_eq!(
@@ -411,21 +412,21 @@ pub async fn session_contract(
     let files = session
         .read(&cx, &BTreeSet::from(["sub/new.txt".to_owned()]))
         .await
-        .unwrap_or_else(|why| fine(why));
+        .unwrap_or_else(|why| failed(why));
     assert!(files.contains_key("sub/new.txt"), "but can still be read");
-    session.close().await.unwrap_or_else(|why| fine(why));
+    session.close().await.unwrap_or_else(|why| failed(why));
 
     let mut second = sandbox
         .open(&cx, environment, &opening)
         .await
-        .unwrap_or_else(|why| fine(why));
+        .unwrap_or_else(|why| failed(why));
     let fresh = run(
         &mut *second,
         &format!("test -f {file} && test ! -e sub/new.txt; echo $?"),
     )
     .await;
     assert_eq!(fresh.1, "0\n", "each session starts fresh");
-    second.close().await.unwrap_or_else(|why| fine(why));
+    second.close().await.unwrap_or_else(|why| failed(why));
 }
 
 /// Checks an [`EnvSynthesizer`]: a repository it can build, and one whose build must fail.

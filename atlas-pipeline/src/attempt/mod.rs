@@ -88,7 +88,7 @@ pub async fn run_attempts(
         seconds: options.budget.seconds + 600,
         ..options.eval.config.limits.clone()
     };
-    let episodes = Episodes::open(options.eval.clone(), session).await?;
+    let episodes = Box::pin(Episodes::open(options.eval.clone(), session)).await?;
     let chosen = chosen(&episodes, options)?;
     let runner = Runner {
         agent,
@@ -196,19 +196,20 @@ impl Runner<'_> {
         let known = known.filter(|record| record.key == key);
         let mut record = match known {
             Some(record) => record,
-            None => match self
-                .attempt(cx, &place, row, (id, number), (hint, key.clone()))
-                .await
-            {
-                Ok(record) => record,
-                Err(why) if is_of_all(&why) => return Err(why),
-                // The environment or the engine: nothing is known of the agent, and nothing is kept.
-                Err(why) => {
-                    tracing::warn!(instance = id, number, "{}", why.chain());
-                    let of = AttemptRecord::new(id, number, self.agent.info(), key);
-                    return Ok(of.without(why.chain()));
+            None => {
+                match Box::pin(self.attempt(cx, &place, row, (id, number), (hint, key.clone())))
+                    .await
+                {
+                    Ok(record) => record,
+                    Err(why) if is_of_all(&why) => return Err(why),
+                    // The environment or the engine: nothing is known of the agent, and nothing is kept.
+                    Err(why) => {
+                        tracing::warn!(instance = id, number, "{}", why.chain());
+                        let of = AttemptRecord::new(id, number, self.agent.info(), key);
+                        return Ok(of.without(why.chain()));
+                    }
                 }
-            },
+            }
         };
         let is_graded = record
             .verdict

@@ -56,10 +56,10 @@ pub struct AttemptVerdict {
     pub resolved: bool,
     /// The field's word.
     pub resolution: Resolution,
-    /// Tests of FAIL_TO_PASS that pass, of how many.
+    /// Tests of `FAIL_TO_PASS` that pass, of how many.
     #[serde(rename = "FAIL_TO_PASS")]
     pub fail_to_pass: (usize, usize),
-    /// Tests of PASS_TO_PASS that pass, of how many.
+    /// Tests of `PASS_TO_PASS` that pass, of how many.
     #[serde(rename = "PASS_TO_PASS")]
     pub pass_to_pass: (usize, usize),
     /// Why it is not resolved.

@@ -70,8 +70,8 @@ pub(super) fn finish(
         if record.verdict.is_none() {
             return Ok(None);
         }
-        let path = Place::new(out, &record.instance_id, record.attempt).patch();
-        let patch = std::fs::read_to_string(&path).map_err(|why| Error::io("read", &path, why))?;
+        let file = Place::new(out, &record.instance_id, record.attempt).patch();
+        let patch = std::fs::read_to_string(&file).map_err(|why| Error::io("read", &file, why))?;
         let line = json!({
             "instance_id": record.instance_id,
             "model_name_or_path": record.model_name_or_path,

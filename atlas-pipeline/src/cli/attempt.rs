@@ -21,9 +21,9 @@ pub(super) struct AttemptArgs {
     /// The dataset: a file, or a folder of tasks.
     #[arg(value_name = "FILE|DIR")]
     dataset: PathBuf,
-    /// Who attempts: mini-swe-agent (the package of that name, version 2), or a command line for bash, in which {shell},
-    /// {shell_dir}, {socket}, {statement}, {recordings}, {instance}, {attempt}, {folder} and {model} stand for
-    /// what the agent is given.
+    /// Who attempts: mini-swe-agent (the package of that name, version 2), or a command line for bash, in which
+    /// `{shell}`, `{shell_dir}`, `{socket}`, `{statement}`, `{recordings}`, `{instance}`, `{attempt}`, `{folder}` and
+    /// `{model}` stand for what the agent is given.
     #[arg(long, value_name = "mini-swe-agent|COMMAND")]
     agent: String,
     /// The model by the name that the agent knows it by.

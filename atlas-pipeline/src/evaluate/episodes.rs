@@ -53,7 +53,7 @@ impl Episodes {
             &options.instances,
             Keep::Rows,
         )?;
-        let mut host = Host::open(options).await?;
+        let mut host = Box::pin(Host::open(options)).await?;
         host.kept = Some(Kept::default());
         Ok(Self {
             host: Arc::new(host),
@@ -98,7 +98,7 @@ impl Episodes {
         let Some(kept) = &self.host.kept else {
             return Err(Error::new(ErrorKind::Internal, "keep", id));
         };
-        let found = kept.site(cx, &self.host, &item).await?;
+        let found = Box::pin(kept.site(cx, &self.host, &item)).await?;
         found.map_err(|(_, why)| {
             Error::new(ErrorKind::InvalidInput, format!("prepare `{id}`:"), why)
         })

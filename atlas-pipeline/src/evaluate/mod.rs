@@ -79,7 +79,7 @@ pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalRepo
         &options.instances,
         Keep::Rows,
     )?;
-    let host = Host::open(options.clone()).await?;
+    let host = Box::pin(Host::open(options.clone())).await?;
     let total = input.items.len();
     let is_shown = |done: usize| {
         cx.progress

@@ -61,7 +61,7 @@ fn check(place: &Place, done: &Done, id: &str) {
             .path("tries/logs/run_evaluation/attempts")
             .join(verdict)
             .join(id);
-        assert_eq!(folder.join("verdict.json").exists(), true);
+        assert!(folder.join("verdict.json").exists());
     }
     // A commit of Base, and nothing after it.
     let commands = lines(

@@ -62,7 +62,7 @@ async fn answer(cx: &RunContext, room: &Room<'_>, line: &[u8]) -> Value {
         Ok(request) => request,
         Err(why) => return json!({ "error": format!("the request cannot be read: {why}") }),
     };
-    let stop = |kind: BudgetKind| json!({ "stop": kind });
+    let spent = |kind: BudgetKind| json!({ "stop": kind });
     if let Some(mut step) = request.step {
         // Steps are numbered as they come.
         step["step_id"] = json!(0);
@@ -74,13 +74,13 @@ async fn answer(cx: &RunContext, room: &Room<'_>, line: &[u8]) -> Value {
     if let Some(usage) = request.usage
         && let Some(kind) = room.spend(usage)
     {
-        return stop(kind);
+        return spent(kind);
     }
     let Some(command) = request.run else {
-        return room.stopped().map_or_else(|| json!({ "ok": true }), stop);
+        return room.stopped().map_or_else(|| json!({ "ok": true }), spent);
     };
     match room.run(cx, &command, request.seconds).await {
-        Ok(RoomAnswer::Stopped(kind)) => stop(kind),
+        Ok(RoomAnswer::Stopped(kind)) => spent(kind),
         Ok(RoomAnswer::Ran(result)) => json!({
             "output": String::from_utf8_lossy(&result.output),
             "exit_code": match result.exit {

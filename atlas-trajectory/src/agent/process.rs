@@ -56,7 +56,7 @@ pub struct ProcessAgent {
     pub client: Vec<OsString>,
 }
 
-/// mini-swe-agent, as it comes from PyPI, with its own loop, prompts and models.
+/// mini-swe-agent, as it comes from `PyPI`, with its own loop, prompts and models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MiniSweAgent {
     /// The Python that has the package `mini-swe-agent`, version 2. Default `python3`.

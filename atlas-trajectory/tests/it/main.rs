@@ -1,4 +1,8 @@
 //! Tests of the crate's border.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in tests and their helpers the place says what failed"
+)]
 
 mod agent;
 mod audit;
