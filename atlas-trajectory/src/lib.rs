@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod atif;
+mod hint;
 mod quality;
 mod read;
 mod review;
@@ -10,9 +11,10 @@ pub use atif::{
     AgentInfo, Content, FinalMetrics, Metrics, Observation, ObservationResult, SCHEMA_VERSION,
     Source, Step, ToolCall, Trajectory,
 };
+pub use hint::without_hint;
 pub use quality::{
     Attempt, FinalSubmit, HintTerms, HintWords, QUALITY_GATES, RewrittenThoughts, TrajectoryGate,
 };
 pub use read::{ReadError, Recorder, Trajectories};
 pub use review::review_page;
-pub use rewrite::{RewriteOptions, rewrite_thoughts};
+pub use rewrite::{REWRITE_PROMPT_VERSION, RewriteOptions, rewrite_questions, rewrite_thoughts};
