@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod atif;
+mod export;
 mod hint;
 mod quality;
 mod read;
@@ -10,6 +11,12 @@ mod rewrite;
 pub use atif::{
     AgentInfo, Content, FinalMetrics, Metrics, Observation, ObservationResult, SCHEMA_VERSION,
     Source, Step, ToolCall, Trajectory,
+};
+#[cfg(feature = "tokenizers")]
+pub use export::TokenizerFile;
+pub use export::{
+    ExportError, ExportForm, ExportOptions, ExportedRow, FineTuning, Mixture, MixtureGroup, NoLoss,
+    TokenCounter, TokenError, TuningConfig, export_rows,
 };
 pub use hint::without_hint;
 pub use quality::{

@@ -1,11 +1,16 @@
 //! Recordings of agents as files: read, written as ATIF, put through quality gates, handed to people.
 
 mod check;
+mod export;
 mod judge;
 mod judged;
 mod rewrite;
 
 pub use check::{CheckedTrajectory, TrajectoryCheckOptions, TrajectoryReport, check_trajectories};
+pub use export::{
+    ExportReport, ExportRunOptions, ExportSide, LeftOutTrajectory, TRAINING_LENGTH, TokenTotals,
+    TrainTestSplit, export_trajectories,
+};
 pub use judge::{
     JudgedTrajectory, TrajectoryJudgeReport, TrajectoryJudgeRunOptions, judge_trajectories,
     trajectory_prompts,

@@ -57,6 +57,7 @@ mod support;
 mod synth;
 #[cfg(feature = "otel")]
 mod telemetry;
+mod training;
 mod trajectories;
 mod unrun;
 mod usage;

@@ -1,5 +1,6 @@
 //! `atlas trajectories`.
 
+mod export;
 mod judge;
 mod rewrite;
 
@@ -49,6 +50,8 @@ enum What {
     Judge(judge::JudgeArgs),
     /// Have a model write thoughts anew that speak of the hint. The originals stay.
     Rewrite(rewrite::RewriteArgs),
+    /// Write recordings as training data: chat messages, SWE-agent's XML or ATIF, with loss masks, splits and statistics.
+    Export(export::ExportArgs),
 }
 
 #[derive(Debug, Args)]
@@ -105,6 +108,7 @@ pub(super) async fn command(cx: &RunContext, args: TrajectoriesArgs) -> Result<u
         }
         What::Judge(args) => judge::command(cx, args).await,
         What::Rewrite(args) => rewrite::command(cx, args).await,
+        What::Export(args) => export::command(cx, args),
         What::Check(args) => {
             let options = TrajectoryCheckOptions {
                 hints: args.hints,
