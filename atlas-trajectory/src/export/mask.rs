@@ -39,7 +39,7 @@ fn has_failed(step: &Step) -> bool {
         Value::Number(code) => Some(code.as_i64() != Some(0)),
         _ => None,
     };
-    let told = ["exit_code", "returncode"]
+    let told = ["is_error", "exit_code", "returncode"]
         .iter()
         .find_map(|name| is_bad(step.extra.get(*name)?));
     let results = step.observation.iter().flat_map(|seen| &seen.results);

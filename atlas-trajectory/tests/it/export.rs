@@ -324,6 +324,16 @@ fn how_a_call_ended_is_read_from_fields_and_texts() {
     assert!(failed("ok", |step| drop(
         step.extra.insert("exit_code".to_owned(), json!(1))
     )));
+    let claude = one(&CLAUDE.replace(
+        r#""content":"cart.py""#,
+        r#""content":"cart.py","is_error":true"#,
+    ));
+    let options = ExportOptions {
+        no_loss: vec![NoLoss::Failed],
+        ..ExportOptions::default()
+    };
+    let row = rows(&claude, &options).remove(0);
+    assert_eq!((row.learnt, row.not_learnt), (1, 1));
     let mark = |step: &mut Step| {
         let result = &mut step.observation.as_mut().unwrap().results[0];
         result
