@@ -36,7 +36,7 @@ impl<M: LanguageModel> JudgedQuality<M> {
     /// # Errors
     /// The agent did nothing.
     pub fn prompt(&self, attempt: &Attempt) -> Result<Vec<ChatMessage>, Error> {
-        self.judge.prompt(&subject(attempt)?)
+        self.judge.prompt(&subject(attempt))
     }
 
     fn verdict(&self, judgement: Judgement) -> Result<Verdict, Error> {
@@ -83,31 +83,25 @@ impl<M: LanguageModel> TrajectoryGate for JudgedQuality<M> {
     }
 
     async fn check(&self, cx: &RunContext, attempt: &Attempt) -> Result<Verdict, Error> {
-        let judgement = self.judge.judge(cx, &subject(attempt)?).await?;
+        let judgement = self.judge.judge(cx, &subject(attempt)).await?;
         self.verdict(judgement)
     }
 }
 
 /// An attempt in the form in which judges read it.
-fn subject(attempt: &Attempt) -> Result<Subject, Error> {
+fn subject(attempt: &Attempt) -> Subject {
     let (trajectory, _) = without_hint(&attempt.trajectory, &attempt.hint);
-    let id = trajectory.instance_id().unwrap_or("attempt__unnamed-1");
-    let id: InstanceId = id.parse().map_err(|why| {
-        Error::new(
-            ErrorKind::InvalidInput,
-            "judge an attempt at",
-            format!("`{id}`"),
-        )
-        .with_source(why)
-    })?;
+    // The name stands in errors alone; recordings may have one that no dataset allows.
+    let id = trajectory.instance_id().and_then(|id| id.parse().ok());
+    let id: InstanceId = id.unwrap_or_else(|| "attempt".parse().expect("a name"));
     let submission = trajectory.extra.get("submission").and_then(Value::as_str);
     let mut attachments = Map::new();
     attachments.insert("trajectory".to_owned(), steps(&trajectory));
-    Ok(Subject {
+    Subject {
         instance: Instance::new(&id),
         patch: submission.map(Patch::new),
         attachments,
-    })
+    }
 }
 
 /// What was told, of people if they said anything, and the agent's steps with their numbers in the recording.

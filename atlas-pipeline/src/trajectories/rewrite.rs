@@ -4,7 +4,7 @@ use super::{Found, Gathered, content, read_hints};
 use crate::judging::{
     ContentHash, Identity, JudgeItem, JudgeReport, JudgeRun, ModelSession, in_batches, judge_items,
 };
-use crate::store::replace;
+use crate::store::{clear_unfinished, replace};
 use atlas_core::{ChatMessage, Decision, Error, ErrorKind, RunContext};
 use atlas_trajectory::{
     Attempt, Content, HintTerms, REWRITE_PROMPT_VERSION, RewriteOptions, RewrittenThoughts,
@@ -356,6 +356,7 @@ impl Inputs {
         }
         for (name, all) in &files {
             let path = to.join(name);
+            clear_unfinished(path.parent().unwrap_or(to));
             replace(&path, |out| {
                 for one in all {
                     let mut trajectory = self.gathered.all.get(one.at)?.trajectory;

@@ -401,6 +401,38 @@ fn tokens_are_counted_by_the_given_tokenizer() {
     );
 }
 
+#[test]
+fn a_repository_that_is_not_known_splits_nothing() {
+    let place = place();
+    let odd = "runs/a__a.1fd5253.func__x.traj";
+    std::fs::write(place.path(odd), recording("Odd.")).unwrap();
+    let split = [
+        "trajectories",
+        "export",
+        "runs",
+        "--out",
+        "out",
+        "--split",
+        "repository",
+    ];
+    let refused = place.run(&split);
+    assert_eq!(refused.code(), 1);
+    let why = refused.stderr();
+    assert!(
+        why.contains("its repository is not known; name a --dataset"),
+        "{why}"
+    );
+    let nameless = recording("Odd.");
+    std::fs::remove_file(place.path(odd)).unwrap();
+    std::fs::write(place.path("runs/nameless.traj"), nameless).unwrap();
+    let why = place.run(&split).stderr();
+    assert!(
+        why.contains("nameless.traj") && why.contains("names no instance"),
+        "{why}"
+    );
+    assert!(!place.path("out").exists());
+}
+
 /// Beside the programs that train, where a Python that has them is named.
 #[test]
 fn exports_load_where_models_are_trained() {

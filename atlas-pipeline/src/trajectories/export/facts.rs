@@ -19,13 +19,13 @@ fn changed_lines(patch: &str) -> String {
     lines.join("\n")
 }
 
-/// `owner/name` of `owner__name-123`; empty where the name has another form.
+/// `owner/name` of `owner__name-123`; empty where the name has another form, for a wrong repository would leak.
 fn repository_of(id: &str) -> String {
-    let name = id.rsplit_once('-').map_or(id, |(name, _)| name);
-    match name.split_once("__") {
-        Some((owner, name)) => format!("{owner}/{name}"),
-        None => String::new(),
-    }
+    let numbered = id.rsplit_once('-');
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
+    let name = numbered.filter(|(_, number)| is_number(number));
+    let parts = name.and_then(|(name, _)| name.split_once("__"));
+    parts.map_or_else(String::new, |(owner, name)| format!("{owner}/{name}"))
 }
 
 /// Of an instance without a row: what its name and a submitted patch tell.

@@ -4,13 +4,12 @@ use super::{
     Chosen, ExportReport, ExportRunOptions, ExportSide, Facts, Gathered, Sides, content,
     has_columns,
 };
-use crate::store::{replace, write_atomically};
+use crate::store::{clear_unfinished, replace, write_atomically, write_json};
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_trajectory::{
     ExportError, ExportedRow, FineTuning, HintTerms, Mixture, TokenCounter, ToolCall, Trajectory,
     TuningConfig, export_rows, without_hint,
 };
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -38,6 +37,7 @@ pub(super) struct Input<'a> {
 
 pub(super) fn all(input: &Input<'_>, report: &mut ExportReport) -> Result<(), Error> {
     let out = &input.options.out;
+    clear_unfinished(out);
     // A folder without statistics is not finished: its files may be of two exports.
     remove(&out.join(STATISTICS))?;
     let mut files = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn all(input: &Input<'_>, report: &mut ExportReport) -> Result<(), Er
         );
         return Err(Error::new(ErrorKind::InvalidInput, "export", subject));
     }
-    pretty(&out.join(STATISTICS), report)
+    write_json(&out.join(STATISTICS), report)
 }
 
 /// Removes a file, if there is one.
@@ -214,7 +214,7 @@ fn configurations(
             FineTuning::LlamaFactory => {
                 let text = config.llama_factory();
                 write_atomically(&options.out.join(LLAMA_FACTORY), text.as_bytes())?;
-                pretty(&options.out.join(DATASET_INFO), &config.dataset_info())?;
+                write_json(&options.out.join(DATASET_INFO), &config.dataset_info())?;
                 files.extend([LLAMA_FACTORY, DATASET_INFO]);
                 let masked: usize = report.sides.values().map(|side| side.masked_messages).sum();
                 if masked > 0 && !options.rows.per_step {
@@ -227,11 +227,4 @@ fn configurations(
         }
     }
     Ok(())
-}
-
-fn pretty(path: &Path, value: &impl Serialize) -> Result<(), Error> {
-    let mut bytes = serde_json::to_vec_pretty(value)
-        .map_err(|why| Error::new(ErrorKind::Internal, "encode", "a report").with_source(why))?;
-    bytes.push(b'\n');
-    write_atomically(path, &bytes)
 }
