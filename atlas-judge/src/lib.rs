@@ -14,6 +14,7 @@ pub mod critic;
 pub mod difficulty;
 pub mod ensemble;
 pub mod hints;
+pub mod trajectories;
 pub mod validation;
 pub mod variant;
 

@@ -155,8 +155,12 @@ pub use synth::{
     certify_parser, open_cell, synth_parser, synth_question,
 };
 pub use trajectories::{
-    CheckedTrajectory, TrajectoryCheckOptions, TrajectoryReport, check_trajectories,
-    convert_trajectories, read_trajectories, recordings,
+    CheckedTrajectory, ExportReport, ExportRunOptions, ExportSide, JudgedQuality, JudgedTrajectory,
+    LeftOutTrajectory, RewriteRunOptions, RewriteRunReport, RewrittenTrajectory, TRAINING_LENGTH,
+    TokenTotals, TrainTestSplit, TrajectoryCheckOptions, TrajectoryJudgeReport,
+    TrajectoryJudgeRunOptions, TrajectoryReport, check_trajectories, convert_trajectories,
+    export_trajectories, judge_trajectories, read_trajectories, recordings, rewrite_prompts,
+    rewrite_trajectories, trajectory_prompts,
 };
 pub use validate::{
     FunnelStep, InstanceVerdict, PERTURBATIONS, ValidateOptions, ValidateReport, validate,

@@ -2,6 +2,8 @@
 
 mod agent;
 mod atif;
+mod export;
+mod hint;
 mod quality;
 mod read;
 mod review;
@@ -18,9 +20,16 @@ pub use atif::{
     AgentInfo, Content, FinalMetrics, Metrics, Observation, ObservationResult, SCHEMA_VERSION,
     Source, Step, ToolCall, Trajectory,
 };
+#[cfg(feature = "tokenizers")]
+pub use export::TokenizerFile;
+pub use export::{
+    ExportError, ExportForm, ExportOptions, ExportedRow, FineTuning, Mixture, MixtureGroup, NoLoss,
+    TokenCounter, TokenError, TuningConfig, export_rows,
+};
+pub use hint::without_hint;
 pub use quality::{
     Attempt, FinalSubmit, HintTerms, HintWords, QUALITY_GATES, RewrittenThoughts, TrajectoryGate,
 };
 pub use read::{ReadError, Recorder, Trajectories};
 pub use review::review_page;
-pub use rewrite::{RewriteOptions, rewrite_thoughts};
+pub use rewrite::{REWRITE_PROMPT_VERSION, RewriteOptions, rewrite_questions, rewrite_thoughts};

@@ -1,14 +1,18 @@
 //! Thought regeneration (paper 001, section 3.5, step 4, and appendix F.3, step 3).
 
-use crate::{Content, HintTerms, Source, Trajectory};
+use crate::{Content, HintTerms, Source, Step, Trajectory};
 use atlas_core::{
     ChatMessage, CompletionRequest, Error, FinishReason, LanguageModel, Role, RunContext,
 };
+use serde::Serialize;
 
 const PROMPT: &str = include_str!("rewrite-thought.v1.md");
 
+/// The version of the words in which it is asked.
+pub const REWRITE_PROMPT_VERSION: &str = "rewrite-thought.v1";
+
 /// How [`rewrite_thoughts`] asks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RewriteOptions {
     /// Most questions for one thought. Default: 3.
     pub questions: u32,
@@ -56,8 +60,7 @@ pub async fn rewrite_thoughts(
         if step.source != Source::Agent {
             continue;
         }
-        let calls: Vec<String> = step.calls().iter().map(crate::ToolCall::text).collect();
-        let actions = calls.join("\n");
+        let actions = actions(step);
         let message = match &mut step.message {
             Content::Text(text) => Some(text),
             Content::Parts(_) => None,
@@ -73,6 +76,41 @@ pub async fn rewrite_thoughts(
     Ok(rewritten)
 }
 
+/// What a model would be asked about a trajectory, a question for each thought that speaks of the hint.
+pub fn rewrite_questions(trajectory: &Trajectory, terms: &HintTerms) -> Vec<Vec<ChatMessage>> {
+    let mut questions = Vec::new();
+    for step in trajectory.agent_steps() {
+        let actions = actions(step);
+        let message = match &step.message {
+            Content::Text(text) => Some(text),
+            Content::Parts(_) => None,
+        };
+        for thought in message.into_iter().chain(&step.reasoning_content) {
+            if terms.find(thought).is_some() {
+                questions.push(question(thought, &actions, terms));
+            }
+        }
+    }
+    questions
+}
+
+fn actions(step: &Step) -> String {
+    let calls: Vec<String> = step.calls().iter().map(crate::ToolCall::text).collect();
+    calls.join("\n")
+}
+
+fn question(thought: &str, actions: &str, terms: &HintTerms) -> Vec<ChatMessage> {
+    let shown = terms.without_lines(thought);
+    let message = |role, content: String| ChatMessage { role, content };
+    vec![
+        message(Role::System, PROMPT.trim().to_owned()),
+        message(
+            Role::User,
+            format!("Note:\n{shown}\n\nWhat was done right after it:\n{actions}"),
+        ),
+    ]
+}
+
 async fn ask(
     cx: &RunContext,
     model: &dyn LanguageModel,
@@ -81,16 +119,8 @@ async fn ask(
     terms: &HintTerms,
     options: &RewriteOptions,
 ) -> Result<Option<String>, Error> {
-    let shown = terms.without_lines(thought);
-    let message = |role, content: String| ChatMessage { role, content };
     let mut request = CompletionRequest {
-        messages: vec![
-            message(Role::System, PROMPT.trim().to_owned()),
-            message(
-                Role::User,
-                format!("Note:\n{shown}\n\nWhat was done right after it:\n{actions}"),
-            ),
-        ],
+        messages: question(thought, actions, terms),
         max_tokens: options.max_tokens,
         temperature: options.temperature,
         seed: Some(options.seed),

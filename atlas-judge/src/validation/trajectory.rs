@@ -10,6 +10,9 @@ use std::sync::LazyLock;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Step {
+    /// Its number in the recording, where what the agent was told counts, too; absent: counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_id: Option<u64>,
     /// What it thought.
     pub thought: String,
     /// What it did: a shell command, or a tool with its arguments.
@@ -19,6 +22,13 @@ pub struct Step {
     /// The command's exit code, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
+}
+
+impl Step {
+    /// Its number, where it stands `at` this place of the list, from 0.
+    pub fn number(&self, at: usize) -> u64 {
+        self.step_id.unwrap_or(at as u64 + 1)
+    }
 }
 
 /// An agent's attempt.
@@ -167,7 +177,7 @@ impl Trajectory {
             text.push_str("\n\n");
         }
         for (at, step) in self.steps.iter().enumerate() {
-            let _ = writeln!(text, "## Step {}", at + 1);
+            let _ = writeln!(text, "## Step {}", step.number(at));
             let parts = [
                 ("Thought", &step.thought),
                 ("Action", &step.action),
@@ -196,6 +206,7 @@ fn step(map: &Map<String, Value>) -> Step {
         .iter()
         .find_map(|name| map.get(*name)?.as_i64());
     Step {
+        step_id: map.get("step_id").and_then(Value::as_u64),
         thought,
         action: match map.get("action") {
             Some(Value::Object(call)) => call_text(call),

@@ -25,5 +25,6 @@ mod real_hunks;
 mod results;
 mod stored_values;
 mod support;
+mod trajectories;
 mod validation;
 mod variants;

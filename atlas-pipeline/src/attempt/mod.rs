@@ -342,7 +342,7 @@ fn told(statement: &str, hint: Option<&str>) -> String {
     match hint {
         None => statement.to_owned(),
         Some(hint) => format!(
-            "{}\n\n## Names that the tests use\n\n{}\n",
+            "{}\n\n## Hints\n\n{}\n",
             statement.trim_end(),
             hint.trim()
         ),

@@ -225,7 +225,7 @@ pub fn abstain_prompts(options: &AbstainOptions) -> Result<Vec<(String, Vec<Chat
 
 /// Stands where a model is needed that is never asked.
 #[derive(Debug)]
-pub(super) struct Silent;
+pub(crate) struct Silent;
 
 #[async_trait::async_trait]
 impl atlas_core::LanguageModel for Silent {

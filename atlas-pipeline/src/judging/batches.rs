@@ -50,7 +50,7 @@ impl RehearsalFolder {
 ///
 /// # Cancellation
 /// The batches go on at the server; the next call collects them.
-pub(super) async fn in_batches<F, R>(
+pub(crate) async fn in_batches<F, R>(
     cx: &RunContext,
     session: &ModelSession,
     out: &Path,

@@ -23,6 +23,7 @@ mod run;
 mod session;
 mod verdicts;
 
+pub(crate) use abstain::Silent;
 pub use abstain::{AbstainOptions, AbstainReport, AbstainResult, abstain, abstain_prompts};
 pub use attached::{Attached, Sisters};
 pub use attempts::{
@@ -33,7 +34,7 @@ pub use baseline::{
     LikenessThreshold, critic_baseline,
 };
 pub use batches::RehearsalFolder;
-use batches::in_batches;
+pub(crate) use batches::in_batches;
 pub use choose::{
     ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, choose_patches,
 };

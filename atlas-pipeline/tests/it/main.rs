@@ -59,6 +59,7 @@ mod support;
 mod synth;
 #[cfg(feature = "otel")]
 mod telemetry;
+mod training;
 mod trajectories;
 mod unrun;
 mod usage;

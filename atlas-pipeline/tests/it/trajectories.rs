@@ -176,3 +176,186 @@ fn what_cannot_be_read_is_named_and_the_rest_is_checked() {
         empty.stderr()
     );
 }
+
+/// An answer of the judge with these scores, in the paper's order, that quotes the first step's action.
+fn judged(scores: [u8; 4]) -> String {
+    let names = ["reproduction", "plausibility", "validation", "practices"];
+    let dimension = |name: &&str| json!({"dimension": name, "assessment": "So.", "evidence": [{"step": 2, "quote": "cat cart.py"}]});
+    let dimensions: Vec<Value> = names.iter().map(dimension).collect();
+    let scores: serde_json::Map<String, Value> = names
+        .iter()
+        .zip(scores)
+        .map(|(name, score)| ((*name).to_owned(), score.into()))
+        .collect();
+    json!({"is_bug_fix": true, "dimensions": dimensions, "explanation": "As told.", "scores": scores}).to_string()
+}
+
+#[test]
+fn what_a_judge_refuses_is_not_accepted() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("runs")).unwrap();
+    let mut script = String::new();
+    for (at, scores) in [[0, 0, 1, 1], [0, 0, 0, 2], [3, 0, 2, 0]]
+        .iter()
+        .enumerate()
+    {
+        let thought = format!("Attempt {at}.");
+        let steps = [(thought.as_str(), "cat cart.py"), ("Done.", "submit")];
+        let name = format!("runs/shop__cart-{at}.traj");
+        std::fs::write(place.path(&name), recording(&steps, "submitted")).unwrap();
+        let answer = json!({"holds": thought, "text": judged(*scores)});
+        script.extend([answer.to_string(), "\n".to_owned()]);
+    }
+    std::fs::write(place.path("script.jsonl"), script).unwrap();
+    let judge = [
+        "trajectories",
+        "judge",
+        "runs",
+        "--model",
+        "scripted:script.jsonl",
+        "--out",
+        "judged.jsonl",
+        "--format",
+        "json",
+    ];
+    let done = place.run(&judge);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    let report: Value = serde_json::from_str(&done.stdout()).unwrap();
+    assert_eq!(report["accepted"], 1);
+    assert_eq!(
+        report["findings"],
+        json!({"practices": 1, "reproduction": 1, "validation": 1})
+    );
+    assert_eq!(report["results"][0]["scores"]["validation"], 1);
+    // What is known is not asked again: the script has no answer left.
+    let again: Value = serde_json::from_str(&place.run(&judge).stdout()).unwrap();
+    assert_eq!(
+        (&again["known"], &again["accepted"]),
+        (&json!(3), &json!(1))
+    );
+
+    let check = [
+        "trajectories",
+        "check",
+        "runs",
+        "--judged",
+        "judged.jsonl",
+        "--format",
+        "json",
+    ];
+    let done = place.run(&check);
+    assert_eq!(done.code(), 3);
+    let report: Value = serde_json::from_str(&done.stdout()).unwrap();
+    assert_eq!(report["accepted"], 1);
+    let verdict = &report["trajectories"][1]["verdicts"][2];
+    assert_eq!(
+        verdict["findings"][0]["evidence"][0],
+        json!({"source": "step 2 action", "line": 1, "text": "cat cart.py"})
+    );
+    // A trajectory that changed is another one.
+    std::fs::write(
+        place.path("runs/shop__cart-0.traj"),
+        recording(&HONEST, "submitted"),
+    )
+    .unwrap();
+    let report: Value = serde_json::from_str(&place.run(&check).stdout()).unwrap();
+    assert_eq!(report["accepted"], 0);
+    assert_eq!(report["findings"]["judged_quality"]["not_judged"], 1);
+}
+
+#[test]
+fn thoughts_are_rewritten_beside_their_originals() {
+    let place = place();
+    let answer = json!({"holds": "The hint names it.", "text": "Look."});
+    std::fs::write(place.path("script.jsonl"), answer.to_string()).unwrap();
+    let rewrite = [
+        "trajectories",
+        "rewrite",
+        "runs",
+        "--to",
+        "anew",
+        "--model",
+        "scripted:script.jsonl",
+        "--out",
+        "results.jsonl",
+        "--format",
+        "json",
+    ];
+    let done = place.run(&rewrite);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+    let report: Value = serde_json::from_str(&done.stdout()).unwrap();
+    assert_eq!(
+        (&report["thoughts"], &report["accepted"], &report["written"]),
+        (&json!(1), &json!(3), &json!(3))
+    );
+    // As it was killed after the answers and before the files.
+    std::fs::remove_dir_all(place.path("anew")).unwrap();
+    let again: Value = serde_json::from_str(&place.run(&rewrite).stdout()).unwrap();
+    assert_eq!((&again["known"], &again["written"]), (&json!(3), &json!(3)));
+
+    let check = [
+        "trajectories",
+        "check",
+        "anew",
+        "--originals",
+        "runs",
+        "--format",
+        "json",
+    ];
+    let report: Value = serde_json::from_str(&place.run(&check).stdout()).unwrap();
+    assert_eq!(
+        report["findings"],
+        json!({"final_submit": {"no_final_submit": 1}})
+    );
+    let shown = place
+        .run(&["trajectories", "show", "anew/b/shop__cart-2.traj"])
+        .stdout();
+    assert!(
+        shown.contains("Look.") && !shown.contains("hint"),
+        "{shown}"
+    );
+    let original = std::fs::read_to_string(place.path("runs/b/shop__cart-2.traj")).unwrap();
+    assert_eq!(original, recording(&TOLD, "submitted"));
+
+    let over = [
+        "trajectories",
+        "rewrite",
+        "runs",
+        "--to",
+        "runs",
+        "--model",
+        "scripted:script.jsonl",
+        "--out",
+        "other.jsonl",
+    ];
+    let refused = place.run(&over);
+    assert_eq!(refused.code(), 1);
+    assert!(
+        refused.stderr().contains("it holds the originals"),
+        "{}",
+        refused.stderr()
+    );
+}
+
+#[test]
+fn a_thought_that_no_answer_betters_is_told() {
+    let place = place();
+    let answer = json!({"holds": "The hint names it.", "text": "As hinted.", "times": 0});
+    std::fs::write(place.path("script.jsonl"), answer.to_string()).unwrap();
+    let done = place.run(&[
+        "trajectories",
+        "rewrite",
+        "runs/b",
+        "--to",
+        "anew",
+        "--model",
+        "scripted:script.jsonl",
+        "--out",
+        "results.jsonl",
+        "--format",
+        "json",
+    ]);
+    let report: Value = serde_json::from_str(&done.stdout()).unwrap();
+    assert_eq!(report["accepted"], 0);
+    assert_eq!(report["results"][0]["findings"], json!(["hint_in_thought"]));
+}

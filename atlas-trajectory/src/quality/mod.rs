@@ -7,6 +7,7 @@ mod words;
 pub use rewritten::RewrittenThoughts;
 pub use submit::FinalSubmit;
 pub use words::{HintTerms, HintWords};
+pub(crate) use words::{speaks, squeeze};
 
 use crate::{Step, Trajectory};
 use async_trait::async_trait;

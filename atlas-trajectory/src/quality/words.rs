@@ -58,24 +58,22 @@ impl HintTerms {
 
     /// A text without the lines that repeat one of the hint.
     pub(crate) fn without_lines(&self, text: &str) -> String {
-        let is_told = |line: &&str| {
-            let squeezed = squeeze(line);
-            self.lines
-                .iter()
-                .any(|told| squeezed.contains(told.as_str()))
-        };
-        let rest: Vec<&str> = text.lines().filter(|line| !is_told(line)).collect();
+        let rest: Vec<&str> = text.lines().filter(|line| !self.repeats(line)).collect();
         rest.join("\n")
+    }
+
+    /// Whether a line holds one of the hint.
+    pub(crate) fn repeats(&self, line: &str) -> bool {
+        let squeezed = squeeze(line);
+        self.lines
+            .iter()
+            .any(|told| squeezed.contains(told.as_str()))
     }
 
     /// Whether a line holds one of the hint, or a word of the user.
     fn is_told(&self, line: &str) -> bool {
-        let squeezed = squeeze(line);
         let lower = line.to_lowercase();
-        self.lines
-            .iter()
-            .any(|told| squeezed.contains(told.as_str()))
-            || self.more.iter().any(|word| lower.contains(word.as_str()))
+        self.repeats(line) || self.more.iter().any(|word| lower.contains(word.as_str()))
     }
 
     /// The first line of a step's thoughts that has a term.
@@ -89,7 +87,7 @@ impl HintTerms {
 }
 
 /// Whether a line speaks of a hint.
-fn speaks(line: &str) -> bool {
+pub(crate) fn speaks(line: &str) -> bool {
     HINT.find_iter(line).any(|word| {
         // `hint=`, `hint(` and `hint.text` are names of code; a sentence may end with the word.
         let mut next = line[word.end()..].chars();
@@ -102,7 +100,7 @@ fn speaks(line: &str) -> bool {
     })
 }
 
-fn squeeze(text: &str) -> String {
+pub(crate) fn squeeze(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

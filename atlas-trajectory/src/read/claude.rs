@@ -66,7 +66,11 @@ impl Session {
                 return Err(ReadError::new("message.content", why));
             };
             let seen = content(result.get("content").unwrap_or(&Value::Null));
-            self.found.steps[*place].observe(Some(id), seen);
+            let step = &mut self.found.steps[*place];
+            step.observe(Some(id), seen);
+            if result.get("is_error") == Some(&Value::Bool(true)) {
+                step.extra.insert("is_error".to_owned(), true.into());
+            }
         }
         let told = if parts.is_empty() {
             content(said)

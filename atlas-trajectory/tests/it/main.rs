@@ -6,7 +6,9 @@
 
 mod agent;
 mod audit;
+mod export;
 mod gates;
+mod hint;
 mod read;
 mod rewrite;
 mod samples;

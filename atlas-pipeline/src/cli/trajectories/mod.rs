@@ -1,6 +1,10 @@
 //! `atlas trajectories`.
 
-use super::{DONE, ERROR, Format, NO, output};
+mod export;
+mod judge;
+mod rewrite;
+
+use super::{DONE, ERROR, Format, NO, judging, output};
 use atlas_core::{Error, RunContext};
 use atlas_pipeline::{
     TrajectoryCheckOptions, TrajectoryReport, check_trajectories, convert_trajectories,
@@ -42,6 +46,12 @@ enum What {
     },
     /// Put recordings through the quality gates: a final submit, no words of the hint, thoughts rewritten well.
     Check(CheckArgs),
+    /// Have a model judge how agents worked: reproduction, plausibility, validation, practices.
+    Judge(judge::JudgeArgs),
+    /// Have a model write thoughts anew that speak of the hint. The originals stay.
+    Rewrite(rewrite::RewriteArgs),
+    /// Write recordings as training data: chat messages, SWE-agent's XML or ATIF, with loss masks, splits and statistics.
+    Export(export::ExportArgs),
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +68,9 @@ struct CheckArgs {
     /// A word that counts as the hint's. Can be given several times.
     #[arg(long = "word", value_name = "WORD")]
     words: Vec<String>,
+    /// Results of `atlas trajectories judge`: attempts must have passed there, too.
+    #[arg(long, value_name = "FILE")]
+    judged: Option<PathBuf>,
     /// Write a page for each attempt that all gates accept, and a table for answers.
     #[arg(long, value_name = "DIR")]
     review: Option<PathBuf>,
@@ -93,11 +106,15 @@ pub(super) async fn command(cx: &RunContext, args: TrajectoriesArgs) -> Result<u
             }
             Ok(DONE)
         }
+        What::Judge(args) => judge::command(cx, args).await,
+        What::Rewrite(args) => rewrite::command(cx, args).await,
+        What::Export(args) => export::command(cx, args),
         What::Check(args) => {
             let options = TrajectoryCheckOptions {
                 hints: args.hints,
                 originals: args.originals,
                 words: args.words,
+                judged: args.judged,
                 review: args.review,
             };
             let report = check_trajectories(cx, &args.places, &options).await?;

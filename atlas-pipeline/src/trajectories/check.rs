@@ -1,117 +1,18 @@
-//! Recordings of agents as files: read, written as ATIF, put through quality gates, handed to people.
+//! Recordings through the quality gates, and to people.
 
-use crate::store::{replace, write_atomically};
-use atlas_core::{Decision, Error, ErrorKind, RunContext, Verdict};
+use super::{JudgedQuality, content, name_below, read_hints, read_trajectories, recordings};
+use crate::store::{read_lines, write_atomically};
+use async_trait::async_trait;
+use atlas_core::{Decision, Error, ErrorKind, Finding, RunContext, Severity, Verdict};
 use atlas_trajectory::{
-    Attempt, FinalSubmit, HintWords, RewrittenThoughts, Trajectories, Trajectory, TrajectoryGate,
-    review_page,
+    Attempt, FinalSubmit, HintWords, RewrittenThoughts, Trajectory, TrajectoryGate, review_page,
 };
-use serde::Serialize;
-use serde_json::Value;
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-
-/// Files of recordings by their endings.
-const ENDINGS: [&str; 3] = ["traj", "json", "jsonl"];
 
 /// Where people write what they decide.
 const TABLE: &str = "review.csv";
-
-/// The recordings at a place: the file itself, or all `.traj`, `.json` and `.jsonl` files below a folder, by
-/// name.
-///
-/// # Errors
-/// The folder cannot be read, or holds no recording.
-pub fn recordings(place: &Path) -> Result<Vec<PathBuf>, Error> {
-    if !place.is_dir() {
-        return Ok(vec![place.to_owned()]);
-    }
-    let mut found = Vec::new();
-    for entry in walkdir::WalkDir::new(place).sort_by_file_name() {
-        let entry = entry.map_err(|why| Error::io("read", place, why.into()))?;
-        let ending = entry.path().extension().and_then(|ending| ending.to_str());
-        if entry.file_type().is_file() && ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
-            found.push(entry.into_path());
-        }
-    }
-    if found.is_empty() {
-        let subject = format!(
-            "`{}`: it holds no .traj, .json or .jsonl file",
-            place.display()
-        );
-        return Err(Error::new(
-            ErrorKind::NotFound,
-            "find recordings in",
-            subject,
-        ));
-    }
-    Ok(found)
-}
-
-/// The trajectories of one recording, one after the other, whoever wrote it. Where none tells its instance, a
-/// `.traj` file's name does, as in `owner__repo-1.traj`.
-///
-/// # Errors
-/// The file cannot be opened; each trajectory that cannot be read is an error of its own that names file,
-/// line and field.
-pub fn read_trajectories(
-    file: &Path,
-) -> Result<impl Iterator<Item = Result<Trajectory, Error>>, Error> {
-    let input = File::open(file).map_err(|why| Error::io("open", file, why))?;
-    let name = format!("`{}`", file.display());
-    let id = instance_id(file);
-    Ok(Trajectories::new(BufReader::new(input)).map(move |found| {
-        let mut found = found.map_err(|why| {
-            Error::new(ErrorKind::InvalidInput, "read the recording", name.as_str())
-                .with_source(why)
-        })?;
-        if let Some(id) = id.as_deref().filter(|_| found.instance_id().is_none()) {
-            found.extra.insert("instance_id".to_owned(), id.into());
-        }
-        Ok(found)
-    }))
-}
-
-/// Writes recordings as ATIF and returns how many: a `.jsonl` file has one a line, any other is one document.
-///
-/// # Errors
-/// A recording cannot be read; several are to be written as one document; the file cannot be written.
-pub fn convert_trajectories(places: &[PathBuf], out: &Path) -> Result<usize, Error> {
-    let as_lines = out.extension().is_some_and(|ending| ending == "jsonl");
-    let mut written = 0;
-    replace(out, |file| {
-        for place in places {
-            for recording in recordings(place)? {
-                for found in read_trajectories(&recording)? {
-                    let found = found?;
-                    written += 1;
-                    if !as_lines && written > 1 {
-                        let subject = format!(
-                            "`{}`: one document holds one trajectory; name a .jsonl file",
-                            out.display()
-                        );
-                        return Err(Error::new(
-                            ErrorKind::InvalidInput,
-                            "write several trajectories to",
-                            subject,
-                        ));
-                    }
-                    let text = if as_lines {
-                        format!("{}\n", found.to_atif_line())
-                    } else {
-                        found.to_atif()
-                    };
-                    file.write_all(text.as_bytes())
-                        .map_err(|why| Error::io("write", out, why))?;
-                }
-            }
-        }
-        Ok(())
-    })?;
-    Ok(written)
-}
 
 /// What is asked of [`check_trajectories`] beside the recordings.
 #[derive(Clone, Debug, Default)]
@@ -122,6 +23,8 @@ pub struct TrajectoryCheckOptions {
     pub originals: Option<PathBuf>,
     /// Words that count as the hint's beside the usual ones.
     pub words: Vec<String>,
+    /// Results of [`judge_trajectories`](super::judge_trajectories): its verdicts count as a gate, by what is in the trajectory. One that was not judged is not accepted.
+    pub judged: Option<PathBuf>,
     /// Where pages and a table for people go, of attempts that every gate accepts.
     pub review: Option<PathBuf>,
 }
@@ -139,6 +42,8 @@ pub struct CheckedTrajectory {
     pub agent: String,
     /// How many steps there are.
     pub steps: usize,
+    /// A hash of the trajectory, by which it is known in other files.
+    pub content: String,
     /// Whether every gate accepts it.
     pub accepted: bool,
     /// What each gate says.
@@ -181,17 +86,21 @@ pub async fn check_trajectories(
         .transpose()?
         .unwrap_or_default();
     let words = &options.words;
-    let gates: [Box<dyn TrajectoryGate>; 3] = [
+    let mut gates: Vec<Box<dyn TrajectoryGate>> = vec![
         Box::new(FinalSubmit),
         Box::new(HintWords {
             words: words.clone(),
         }),
-        Box::new(RewrittenThoughts {
-            words: words.clone(),
-        }),
     ];
     // Without an original nothing was rewritten, and the gate before has said what is to be.
-    let gates = &gates[..if options.originals.is_some() { 3 } else { 2 }];
+    if options.originals.is_some() {
+        gates.push(Box::new(RewrittenThoughts {
+            words: words.clone(),
+        }));
+    }
+    if let Some(file) = &options.judged {
+        gates.push(Box::new(StoredVerdicts::read(file)?));
+    }
     if let Some(folder) = options.review.as_deref()
         && folder.join(TABLE).exists()
     {
@@ -236,7 +145,7 @@ pub async fn check_trajectories(
                     trajectory,
                 };
                 let mut verdicts = Vec::new();
-                for gate in gates {
+                for gate in &gates {
                     verdicts.push(gate.check(cx, &attempt).await?);
                 }
                 let checked = checked(&recording, at + 1, id, &attempt.trajectory, verdicts);
@@ -264,13 +173,6 @@ pub async fn check_trajectories(
     Ok(report)
 }
 
-/// The name of a file up to its ending where that is an instance's: SWE-agent writes it nowhere else.
-fn instance_id(file: &Path) -> Option<String> {
-    let name = file.file_name()?.to_str()?;
-    let (stem, _) = name.split_once(".traj")?;
-    stem.contains("__").then(|| stem.to_owned())
-}
-
 fn checked(
     file: &Path,
     number: usize,
@@ -284,10 +186,68 @@ fn checked(
         instance_id,
         agent: trajectory.agent.name.clone(),
         steps: trajectory.steps.len(),
+        content: content(trajectory).to_string(),
         accepted: verdicts
             .iter()
             .all(|verdict| verdict.decision == Decision::Accept),
         verdicts,
+    }
+}
+
+/// What a judge said before, as a gate.
+#[derive(Debug)]
+struct StoredVerdicts {
+    /// By the trajectory's content.
+    verdicts: HashMap<String, Verdict>,
+}
+
+/// A line of the judge's results.
+#[derive(Deserialize)]
+struct JudgedLine {
+    #[serde(default)]
+    trajectory: String,
+    /// Absent where the judge failed.
+    #[serde(default)]
+    verdict: Option<Verdict>,
+}
+
+impl StoredVerdicts {
+    fn read(file: &Path) -> Result<Self, Error> {
+        let lines: Option<Vec<JudgedLine>> = read_lines(file)?;
+        let lines = lines.ok_or_else(|| {
+            let subject = format!("`{}`: there is no such file", file.display());
+            Error::new(ErrorKind::NotFound, "read verdicts of", subject)
+        })?;
+        let known = lines
+            .into_iter()
+            .filter_map(|line| Some((line.trajectory, line.verdict?)));
+        Ok(Self {
+            verdicts: known.collect(),
+        })
+    }
+}
+
+#[async_trait]
+impl TrajectoryGate for StoredVerdicts {
+    fn id(&self) -> &str {
+        JudgedQuality::ID
+    }
+
+    async fn check(&self, _: &RunContext, attempt: &Attempt) -> Result<Verdict, Error> {
+        let content = content(&attempt.trajectory).to_string();
+        let found = self.verdicts.get(&content).cloned();
+        Ok(found.unwrap_or_else(|| Verdict {
+            validator: JudgedQuality::ID.to_owned(),
+            decision: Decision::NoEvidence,
+            findings: vec![Finding {
+                code: "not_judged".to_owned(),
+                severity: Severity::Note,
+                message: "the judge's results hold no verdict on this trajectory".to_owned(),
+                evidence: Vec::new(),
+            }],
+            quarantine: BTreeMap::new(),
+            measurements: serde_json::Map::new(),
+        }))
     }
 }
 
@@ -312,11 +272,7 @@ fn original(
     let Some(folder) = folder else {
         return Ok(Vec::new());
     };
-    let name = match recording.strip_prefix(place) {
-        Ok(below) if !below.as_os_str().is_empty() => below,
-        _ => Path::new(recording.file_name().unwrap_or_default()),
-    };
-    read_trajectories(&folder.join(name))?.collect()
+    read_trajectories(&folder.join(name_below(place, recording)))?.collect()
 }
 
 fn no_original(folder: &Path, recording: &Path, at: usize) -> Error {
@@ -327,37 +283,4 @@ fn no_original(folder: &Path, recording: &Path, at: usize) -> Error {
         folder.display()
     );
     Error::new(ErrorKind::NotFound, "find the original of", subject)
-}
-
-pub(crate) fn read_hints(file: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let input = File::open(file).map_err(|why| Error::io("open", file, why))?;
-    let mut hints = BTreeMap::new();
-    for (at, line) in BufReader::new(input).lines().enumerate() {
-        let line = line.map_err(|why| Error::io("read", file, why))?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        let wrong = |what: String| {
-            let subject = format!("`{}`, line {}: {what}", file.display(), at + 1);
-            Error::new(ErrorKind::InvalidInput, "read hints of", subject)
-        };
-        let row: Value = serde_json::from_str(&line).map_err(|why| wrong(why.to_string()))?;
-        // Results of `atlas hints` have it among the details of their judgement, unless none is needed or given.
-        let judged = row.get("judgement");
-        let hint = row
-            .get("hint")
-            .or_else(|| judged?.pointer("/details/hint"))
-            .or(judged.map(|_| &Value::Null));
-        let text = |value: Option<&Value>, name: &str| {
-            let text = value.and_then(Value::as_str);
-            text.map(str::to_owned)
-                .ok_or_else(|| wrong(format!("field `{name}` with a text is missing")))
-        };
-        let id = text(row.get("instance_id"), "instance_id")?;
-        let is_none = hint.is_some_and(|hint| hint.is_null() || hint == "");
-        if !is_none || judged.is_none() {
-            hints.insert(id, text(hint, "hint")?);
-        }
-    }
-    Ok(hints)
 }
