@@ -47,8 +47,10 @@ pub struct StepResult {
 /// Paths that differ from the environment's, below the repository and outside its `.git`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changed {
-    /// Files that are new or may have other bytes or modes.
+    /// Files that are new or may have other bytes or modes; folders may be among them.
     pub written: BTreeSet<String>,
+    /// Of these, the ones that the environment does not have.
+    pub new: BTreeSet<String>,
     /// Paths that are gone; a folder stands for all below it.
     pub removed: BTreeSet<String>,
 }

@@ -6,7 +6,7 @@ use crate::{
     BuildFailureClass, Candidate, CodeHost, CompletionRequest, Decision, EnvSynthesizer,
     Environment, ErrorKind, ExitState, Job, JobUser, Judge, LanguageModel, Limits, LogParser,
     LogParserExt, Network, Oracle, OracleOutcome, OracleTask, Overlay, Repository, RunContext,
-    RunOutcome, Sandbox, SourcedPullRequest, Subject, SynthesisOutcome, Validator,
+    RunOutcome, Sandbox, SourcedPullRequest, Step, Subject, SynthesisOutcome, Validator,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -223,6 +223,209 @@ pub async fn sandbox_contract(sandbox: &dyn Sandbox, environment: &Environment) 
         refused.expect_err("a cancelled run is an error").kind(),
         ErrorKind::Cancelled
     );
+}
+
+/// Checks the [`Session`](crate::Session)s of a [`Sandbox`] in an environment whose repository root is
+/// writable and has this file. With `forks` they are forked, too.
+///
+/// # Panics
+/// When the contract is broken.
+pub async fn session_contract(
+    sandbox: &dyn Sandbox,
+    environment: &Environment,
+    file: &str,
+    forks: bool,
+) {
+    let cx = RunContext::new("conformance");
+    let fine = |why: crate::Error| -> ! { panic!("{}", why.chain()) };
+    let mut opening = job("session", "exit 1");
+    opening.env.insert("GIVEN".to_owned(), "value".to_owned());
+    let mut session = sandbox
+        .open(&cx, environment, &opening)
+        .await
+        .unwrap_or_else(|why| fine(why));
+    let unchanged = session.changed(&cx).await.unwrap_or_else(|why| fine(why));
+    assert_eq!(
+        unchanged,
+        crate::Changed::default(),
+        "nothing has changed yet"
+    );
+
+    let first = session
+        .step(
+            &cx,
+            &Step::new(
+                "cd /; GIVEN=other; printf 'out\\xff'; printf err >&2; (sleep 600 &); exit 7",
+            ),
+        )
+        .await
+        .unwrap_or_else(|why| fine(why));
+    assert_eq!(
+        first.exit,
+        ExitState::Exited { code: 7 },
+        "the exit code is the command's"
+    );
+    assert_eq!(
+        first.output, b"out\xfferr",
+        "bytes stay bytes, of both streams"
+    );
+    assert!(
+        first.seconds < 30.0,
+        "what goes on in the background is not waited for"
+    );
+    assert!(!first.is_over, "the session goes on");
+
+    let run = async |session: &mut dyn crate::Session, command: &str| {
+        let result = session.step(&cx, &Step::new(command)).await;
+        let result = result.unwrap_or_else(|why| fine(why));
+        (
+            result.exit,
+            String::from_utf8_lossy(&result.output).into_owned(),
+        )
+    };
+    let second = run(
+        &mut *session,
+        &format!(
+            "test -f {file} && echo \"$GIVEN\" && mkdir -p sub && echo new > sub/new.txt && rm {file} && \
+             echo x > 'odd name' && chmod +x 'odd name' && ln -s sub/new.txt linked"
+        ),
+    )
+    .await;
+    assert_eq!(
+        second,
+        (ExitState::Exited { code: 0 }, "value\n".to_owned()),
+        "each command starts in the repository with the job's variables"
+    );
+    let changed = session.changed(&cx).await.unwrap_or_else(|why| fine(why));
+    for path in ["sub/new.txt", "odd name", "linked"] {
+        let is_new = changed.written.contains(path) && changed.new.contains(path);
+        assert!(is_new, "{path} is new: {changed:?}");
+    }
+    assert!(
+        changed.removed.contains(file),
+        "{file} is gone: {changed:?}"
+    );
+    let files = session
+        .read(&cx, &changed.written)
+        .await
+        .unwrap_or_else(|why| fine(why));
+    let modes: Vec<_> = ["sub/new.txt", "odd name", "linked"]
+        .iter()
+        .map(|path| {
+            files
+                .get(*path)
+                .map(|file| (file.mode, file.bytes.as_slice()))
+        })
+        .collect();
+    assert_eq!(
+        modes,
+        [
+            Some((crate::FileMode::Regular, &b"new\n"[..])),
+            Some((crate::FileMode::Executable, &b"x\n"[..])),
+            Some((crate::FileMode::Symlink, &b"sub/new.txt"[..])),
+        ],
+        "files are read as they are"
+    );
+    let outside = session
+        .read(&cx, &BTreeSet::from(["../in".to_owned()]))
+        .await;
+    assert_eq!(
+        outside.map_err(|why| why.kind()).err(),
+        Some(ErrorKind::InvalidInput),
+        "nothing outside the repository is read"
+    );
+
+    let mut slow = Step::new("echo begun; sleep 60 & sleep 60");
+    slow.seconds = 1;
+    let slow = session
+        .step(&cx, &slow)
+        .await
+        .unwrap_or_else(|why| fine(why));
+    assert_eq!(
+        slow.exit,
+        ExitState::TimedOut,
+        "a command's time limit holds"
+    );
+    assert_eq!(slow.output, b"begun\n", "and what it printed is kept");
+    let mut loud = Step::new("head -c 3000000 /dev/zero | tr '\\0' x");
+    loud.output_bytes = 1000;
+    let loud = session
+        .step(&cx, &loud)
+        .await
+        .unwrap_or_else(|why| fine(why));
+    assert_eq!(
+        (loud.output.len(), loud.output_total),
+        (1000, 3_000_000),
+        "output is cut and counted"
+    );
+    let long = format!("cat <<'END' | wc -c\n{}\nEND", "x".repeat(300_000));
+    assert_eq!(
+        run(&mut *session, &long).await.1.trim(),
+        "300001",
+        "commands may be long"
+    );
+
+    if forks {
+        let mut fork = session.fork(&cx).await.unwrap_or_else(|why| fine(why));
+        let seen = run(
+            &mut *fork,
+            &format!("cat sub/new.txt; test ! -e {file}; echo $?"),
+        )
+        .await;
+        assert_eq!(
+            seen.1, "new\n0\n",
+            "a fork begins with the files as they are"
+        );
+        run(&mut *fork, "echo fork > sub/new.txt").await;
+        assert_eq!(
+            run(&mut *session, "cat sub/new.txt").await.1,
+            "new\n",
+            "and is no part of the first"
+        );
+        let changed = fork.changed(&cx).await.unwrap_or_else(|why| fine(why));
+        let files = fork
+            .read(&cx, &changed.written)
+            .await
+            .unwrap_or_else(|why| fine(why));
+        assert_eq!(
+            files.get("sub/new.txt").map(|file| file.bytes.as_slice()),
+            Some(&b"fork\n"[..]),
+            "what differs is read of a fork too"
+        );
+        fork.close().await.unwrap_or_else(|why| fine(why));
+    }
+
+    // A command's parent keeps its time, and that one's parent is the shell.
+    const KILL: &str = "read -r _ _ _ shell _ </proc/$PPID/stat; kill -9 \"$shell\"; sleep 1";
+    let over = session
+        .step(&cx, &Step::new(KILL))
+        .await
+        .unwrap_or_else(|why| fine(why));
+    assert!(over.is_over, "a session whose shell is killed is over");
+    let after = session.step(&cx, &Step::new("true")).await;
+    assert_eq!(
+        after.map_err(|why| why.kind()).err(),
+        Some(ErrorKind::NotFound),
+        "and runs nothing more"
+    );
+    let files = session
+        .read(&cx, &BTreeSet::from(["sub/new.txt".to_owned()]))
+        .await
+        .unwrap_or_else(|why| fine(why));
+    assert!(files.contains_key("sub/new.txt"), "but can still be read");
+    session.close().await.unwrap_or_else(|why| fine(why));
+
+    let mut second = sandbox
+        .open(&cx, environment, &opening)
+        .await
+        .unwrap_or_else(|why| fine(why));
+    let fresh = run(
+        &mut *second,
+        &format!("test -f {file} && test ! -e sub/new.txt; echo $?"),
+    )
+    .await;
+    assert_eq!(fresh.1, "0\n", "each session starts fresh");
+    second.close().await.unwrap_or_else(|why| fine(why));
 }
 
 /// Checks an [`EnvSynthesizer`]: a repository it can build, and one whose build must fail.

@@ -4,7 +4,7 @@ use crate::store::{Key, clear_unfinished, read_json, write_atomically, write_jso
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ExitState, Isolation, Job, JobResult, JobUser, Limits, ResourceUsage,
-    RunContext, Sandbox, SandboxInfo,
+    RunContext, Sandbox, SandboxInfo, Session,
 };
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -236,5 +236,14 @@ impl Sandbox for CachedSandbox {
 
     async fn settle(&self) -> Result<(), Error> {
         self.inner.settle().await
+    }
+
+    async fn open(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        job: &Job,
+    ) -> Result<Box<dyn Session>, Error> {
+        self.inner.open(cx, environment, job).await
     }
 }

@@ -4,6 +4,7 @@
 extern crate self as atlas_pipeline;
 
 mod annotate;
+mod attempt;
 mod audit;
 mod cached;
 mod cli;
@@ -63,6 +64,9 @@ pub use annotate::{
     Agreement, AnnotationFiles, Coefficient, Conflict, MergeOptions, MergeReport, MergedAnswer,
     RowDecision, SettledBy, export_annotations, merge_annotations,
 };
+pub use attempt::{
+    AttemptOptions, AttemptRecord, AttemptReport, AttemptVerdict, InstanceAttempts, run_attempts,
+};
 pub use audit::{AuditCount, AuditReport, audit_dataset, audit_runs};
 pub use cached::CachedSandbox;
 pub use cli::command_line;
@@ -82,9 +86,10 @@ pub use environment::{
 };
 pub use eval_script::eval_script;
 pub use evaluate::{
-    CanaryReport, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, GradeChange, GradedLog,
-    HarnessFiles, InputFault, InstanceCost, Ledger, PredictionSource, RegradeOptions,
-    RegradeReport, RegradedInstance, evaluate, grade_log, grade_row, regrade, run_id,
+    CanaryReport, Episode, Episodes, EvalOptions, EvalOutcome, EvalReport, EvalVerdict,
+    GradeChange, GradedLog, HarnessFiles, InputFault, InstanceCost, Ledger, PredictionSource,
+    RegradeOptions, RegradeReport, RegradedInstance, evaluate, grade_log, grade_row, regrade,
+    run_id,
 };
 pub use failures::{EnvironmentFailure, FailureClass, FailureReport, FailureWeight, failures};
 pub use funnel::{FunnelReport, RejectionReason, StageCost, Yield, funnel};

@@ -1,7 +1,9 @@
 //! A sandbox that tries again what a retry can mend.
 
 use async_trait::async_trait;
-use atlas_core::{Environment, Error, ErrorKind, Job, JobResult, RunContext, Sandbox, SandboxInfo};
+use atlas_core::{
+    Environment, Error, ErrorKind, Job, JobResult, RunContext, Sandbox, SandboxInfo, Session,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -117,6 +119,16 @@ impl Sandbox for RetrySandbox {
 
     async fn settle(&self) -> Result<(), Error> {
         self.inner.settle().await
+    }
+
+    async fn open(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        job: &Job,
+    ) -> Result<Box<dyn Session>, Error> {
+        let attempt = || self.inner.open(cx, environment, job);
+        self.patience.run(cx, &job.label, attempt).await
     }
 }
 

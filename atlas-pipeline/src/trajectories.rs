@@ -329,7 +329,7 @@ fn no_original(folder: &Path, recording: &Path, at: usize) -> Error {
     Error::new(ErrorKind::NotFound, "find the original of", subject)
 }
 
-fn read_hints(file: &Path) -> Result<BTreeMap<String, String>, Error> {
+pub(crate) fn read_hints(file: &Path) -> Result<BTreeMap<String, String>, Error> {
     let input = File::open(file).map_err(|why| Error::io("open", file, why))?;
     let mut hints = BTreeMap::new();
     for (at, line) in BufReader::new(input).lines().enumerate() {

@@ -3,11 +3,11 @@
 use crate::apply::{Rung, Tried};
 use crate::overlay::{OverlayOutcome, chain, overlay};
 use crate::repository::GitRepo;
-use crate::scratch::{Scratch, TreeSide};
+use crate::scratch::Scratch;
+use crate::worktree::tree_of;
 use async_trait::async_trait;
 use atlas_core::{
-    Applied, CommitSha, Error, ErrorKind, FileContent, FileMode, Overlay, Patch, PatchApplier,
-    RunContext,
+    Applied, CommitSha, Error, ErrorKind, FileContent, Overlay, Patch, PatchApplier, RunContext,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -89,19 +89,7 @@ impl PatchApplier for FolderApplier {
             )
         })?;
         let scratch = Scratch::alone(&self.temp).await?;
-        let mut sides = Vec::new();
-        for (path, file) in &self.files {
-            let mode = match file.mode {
-                FileMode::Regular => 0o100_644,
-                FileMode::Executable => 0o100_755,
-                FileMode::Symlink => 0o120_000,
-            };
-            let oid = scratch.store(&file.bytes).await?;
-            sides.push((path.as_bytes(), TreeSide { mode, oid }));
-        }
-        let entries = sides.iter().map(|(path, side)| (*path, Some(side)));
-        scratch.update_index(entries).await?;
-        let tree = scratch.write_tree().await?;
+        let tree = tree_of(&scratch, &self.files).await?;
         Ok(applied(chain(&scratch, None, tree, patches).await?))
     }
 }

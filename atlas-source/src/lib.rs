@@ -22,6 +22,7 @@ mod seal;
 mod split;
 mod submodules;
 mod test_data;
+mod worktree;
 
 pub use applier::{CommitApplier, FolderApplier, index_paths};
 pub use apply::{ApplyOutcome, Rung, Tried, apply};
@@ -52,3 +53,4 @@ pub use repository::{ChangeKind, ChangedFile, EntryKind, GitRepo, TreeEntry, is_
 pub use rules::test_files;
 pub use seal::{History, SEALED_BRANCH, Sealed, Submodule, seal};
 pub use split::{Side, SplitDecision, SplitPullRequest, split};
+pub use worktree::{ignored_paths, patch_between};

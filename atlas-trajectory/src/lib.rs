@@ -1,11 +1,17 @@
 #![doc = include_str!("../README.md")]
 
+mod agent;
 mod atif;
 mod quality;
 mod read;
 mod review;
 mod rewrite;
 
+pub use agent::{
+    Agent, AgentEnd, AgentShell, AgentTask, AgentUsage, AttemptBudget, Attempted, BudgetKind,
+    Executed, Forbidden, ForbiddenRead, HiddenFacts, MiniSweAgent, ProcessAgent, Room, RoomAnswer,
+    attempt, forbidden_reads, shell_client,
+};
 pub use atif::{
     AgentInfo, Content, FinalMetrics, Metrics, Observation, ObservationResult, SCHEMA_VERSION,
     Source, Step, ToolCall, Trajectory,

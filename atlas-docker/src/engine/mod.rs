@@ -11,6 +11,7 @@ mod local;
 mod owner;
 mod prelude;
 mod scratch;
+mod shell;
 mod status;
 mod usage;
 

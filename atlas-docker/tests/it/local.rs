@@ -12,7 +12,7 @@ use atlas_docker::{
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-async fn engine(root: &Path, bubblewrap: Bubblewrap) -> Option<LocalEngine> {
+pub(crate) async fn engine(root: &Path, bubblewrap: Bubblewrap) -> Option<LocalEngine> {
     let mut options = LocalOptions::new(root).with_environment(std::env::vars());
     options.bubblewrap = bubblewrap;
     options.trust = bubblewrap == Bubblewrap::Never;
@@ -26,9 +26,9 @@ async fn engine(root: &Path, bubblewrap: Bubblewrap) -> Option<LocalEngine> {
     }
 }
 
-const MODES: [Bubblewrap; 2] = [Bubblewrap::Require, Bubblewrap::Never];
+pub(crate) const MODES: [Bubblewrap; 2] = [Bubblewrap::Require, Bubblewrap::Never];
 
-fn left_in(root: &Path) -> Vec<std::ffi::OsString> {
+pub(crate) fn left_in(root: &Path) -> Vec<std::ffi::OsString> {
     let entries = std::fs::read_dir(root.join("jobs")).unwrap();
     entries.map(|entry| entry.unwrap().file_name()).collect()
 }

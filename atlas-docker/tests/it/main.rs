@@ -22,6 +22,7 @@ mod rendering;
 mod samples;
 mod scripts;
 mod sealed;
+mod sessions;
 mod submodules;
 mod support;
 mod synthesis;

@@ -1,6 +1,7 @@
 //! The command line: arguments in, reports out. All work is done by the library.
 
 mod annotate;
+mod attempt;
 mod attempts;
 mod audit;
 mod baseline;
@@ -98,6 +99,11 @@ enum Command {
     Validate(Box<validate::ValidateArgs>),
     /// Run predictions against instances and grade them.
     Eval(Box<eval::EvalArgs>),
+    /// Have an agent attempt instances in sealed sandboxes, and grade what it leaves.
+    Attempt(Box<attempt::AttemptArgs>),
+    /// The shell of an agent.
+    #[command(hide = true)]
+    AgentShell(attempt::ShellArgs),
     /// Grade stored logs again, by any rules, without any engine.
     Regrade(eval::RegradeArgs),
     /// Write a dataset in another schema of the field.
@@ -393,6 +399,10 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Validate(args) => {
             with_runtime(|cx| async move { validate::command(&cx, *args).await })
         }
+        Command::Attempt(args) => {
+            with_runtime(|cx| async move { attempt::command(&cx, *args).await })
+        }
+        Command::AgentShell(args) => attempt::shell(&args),
         Command::Eval(args) => with_runtime(|cx| async move { eval::eval(&cx, *args).await }),
         Command::Convert(args) => dataset::convert_command(&args),
         Command::Lint(args) => dataset::lint_command(&args),

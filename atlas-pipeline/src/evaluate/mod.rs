@@ -2,6 +2,7 @@
 
 mod canary;
 mod compat;
+mod episodes;
 #[cfg(target_os = "linux")]
 mod folders;
 mod ids;
@@ -13,6 +14,7 @@ mod regrade;
 mod report;
 mod script;
 mod settle;
+mod site;
 mod stored;
 mod strict;
 mod subject;
@@ -20,6 +22,7 @@ mod tree;
 mod verdict;
 
 pub use compat::{HarnessFiles, grade_row};
+pub use episodes::{Episode, Episodes};
 pub use input::{InputFault, PredictionSource};
 pub use layout::run_id;
 pub use options::EvalOptions;
@@ -42,10 +45,10 @@ use atlas_core::{
 };
 use atlas_docker::FoundImage;
 use atlas_oracle::{Cause, CompatStage, InstanceReport, RunEntry};
-use canary::CanaryPlan;
 use futures_util::StreamExt;
 use input::{Input, Item, Keep};
 use layout::{RunFolder, keep, log_name};
+use site::{Kept, Site};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,57 +73,13 @@ use tree::BaseTree;
 /// later goes on from there.
 pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalReport, Error> {
     let started = Instant::now();
-    let folder = RunFolder::new(&options.out, &options.run_id)?;
     let input = Input::read(
         &options.dataset,
         &options.predictions,
         &options.instances,
         Keep::Rows,
     )?;
-    let results = match &options.results {
-        Some(path) => path.clone(),
-        None => crate::engine::cache_folder()?.join("results"),
-    };
-    let seed = seed(&results.join("seed"))?;
-    folder.describe(&options.dataset)?;
-    let has_own_names =
-        options.canaries && options.fresh_canaries && options.mode == GradingMode::Strict;
-    let canary_seed = if has_own_names {
-        Key::new("canaries of a run")
-            .part(seed.as_bytes())
-            .part(folder.nonce(&results.join("seed.lock"))?.as_bytes())
-            .finish()
-    } else {
-        seed.clone()
-    };
-    let mut engines = Engines::open(options.engine, &options.config, options.trust).await?;
-    let patient = RetrySandbox::new(Arc::clone(&engines.sandbox), Duration::from_secs(120));
-    let patience = patient.patience();
-    let cached = CachedSandbox::new(Arc::new(patient), results.join("jobs"));
-    engines.sandbox = Arc::new(cached.clone());
-    let isolated = Isolated::new(
-        options.engine,
-        &options.config,
-        options.trust_parsers,
-        Some(&results),
-    )?;
-    let given = options
-        .parser
-        .as_deref()
-        .map(ParserFile::read)
-        .transpose()?;
-    let host = Host {
-        options,
-        isolated,
-        given,
-        folder: &folder,
-        engines,
-        patience,
-        results,
-        seed,
-        canary_seed,
-        limits: options.limits(),
-    };
+    let host = Host::open(options.clone()).await?;
     let total = input.items.len();
     let is_shown = |done: usize| {
         cx.progress
@@ -156,10 +115,10 @@ pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalRepo
         options,
         &input,
         done,
-        &cached,
+        &host.cached,
         started.elapsed().as_secs_f64(),
     );
-    report.write(&folder)?;
+    report.write(&host.folder)?;
     Ok(report)
 }
 
@@ -183,14 +142,17 @@ impl Progress for Named {
 }
 
 /// What all evaluations of a run share.
-struct Host<'a> {
-    options: &'a EvalOptions,
+#[derive(Debug)]
+struct Host {
+    options: EvalOptions,
     /// Where parser code of rows runs.
     isolated: Isolated,
     /// The parser that was given for all rows.
     given: Option<ParserFile>,
-    folder: &'a RunFolder,
+    folder: RunFolder,
     engines: Engines,
+    /// The sandbox of these engines, which knows what was run before.
+    cached: CachedSandbox,
     /// How long the engine is waited for.
     patience: Patience,
     results: PathBuf,
@@ -199,6 +161,8 @@ struct Host<'a> {
     /// The secret behind names of canaries.
     canary_seed: String,
     limits: Limits,
+    /// Instances that stay prepared; absent where each is prepared for one prediction.
+    kept: Option<Kept>,
 }
 
 /// One prediction, evaluated.
@@ -212,7 +176,58 @@ pub(crate) struct Done {
     pub(crate) spent: (f64, f64),
 }
 
-impl Host<'_> {
+impl Host {
+    /// Opens engines and stores.
+    async fn open(options: EvalOptions) -> Result<Self, Error> {
+        let folder = RunFolder::new(&options.out, &options.run_id)?;
+        let results = match &options.results {
+            Some(path) => path.clone(),
+            None => crate::engine::cache_folder()?.join("results"),
+        };
+        let seed = seed(&results.join("seed"))?;
+        folder.describe(&options.dataset)?;
+        let has_own_names =
+            options.canaries && options.fresh_canaries && options.mode == GradingMode::Strict;
+        let canary_seed = if has_own_names {
+            Key::new("canaries of a run")
+                .part(seed.as_bytes())
+                .part(folder.nonce(&results.join("seed.lock"))?.as_bytes())
+                .finish()
+        } else {
+            seed.clone()
+        };
+        let mut engines = Engines::open(options.engine, &options.config, options.trust).await?;
+        let patient = RetrySandbox::new(Arc::clone(&engines.sandbox), Duration::from_secs(120));
+        let patience = patient.patience();
+        let cached = CachedSandbox::new(Arc::new(patient), results.join("jobs"));
+        engines.sandbox = Arc::new(cached.clone());
+        let isolated = Isolated::new(
+            options.engine,
+            &options.config,
+            options.trust_parsers,
+            Some(&results),
+        )?;
+        let given = options
+            .parser
+            .as_deref()
+            .map(ParserFile::read)
+            .transpose()?;
+        Ok(Self {
+            limits: options.limits(),
+            options,
+            isolated,
+            given,
+            folder,
+            engines,
+            cached,
+            patience,
+            results,
+            seed,
+            canary_seed,
+            kept: None,
+        })
+    }
+
     /// Evaluates one prediction; whatever goes wrong becomes its verdict.
     async fn one(&self, cx: &RunContext, item: &Item) -> Done {
         let mode = self.options.mode;
@@ -422,10 +437,12 @@ impl Host<'_> {
             let entry = RunEntry::stored(&item.instance_id, Some(patch), None, None);
             return Ok(Finished::of(verdict, entry));
         }
-        let own = self.own(cx, &item.subject).await?;
-        let (own, by) = own.map_or((None, None), |(own, by)| (Some(own), Some(by)));
-        let (prepared, image) = match self.prepare(cx, item, own).await? {
-            Ok(prepared) => prepared,
+        let site = match &self.kept {
+            Some(kept) => kept.site(cx, self, item).await?,
+            None => self.site(cx, item).await?.map(Arc::new),
+        };
+        let site = match site {
+            Ok(site) => site,
             Err((cause, why)) => {
                 log.say(&why);
                 verdict.cause = Some(cause);
@@ -434,11 +451,8 @@ impl Host<'_> {
                 return Ok(Finished::of(verdict, entry));
             }
         };
-        let plan = if self.options.canaries {
-            prepared.calibrate(cx).await?
-        } else {
-            CanaryPlan::none("switched off")
-        };
+        let prepared = &site.prepared;
+        let plan = site.calibrated(cx, self.options.canaries).await?;
         keep(
             folder,
             "eval.sh",
@@ -449,12 +463,15 @@ impl Host<'_> {
             log: output,
             report,
         } = prepared
-            .evaluate(cx, &Patch::new(patch), &plan, verdict)
+            .evaluate(cx, &Patch::new(patch), plan, verdict)
             .await?;
-        if let Some(by) = by.filter(|_| verdict.outcome == EvalOutcome::Graded) {
-            verdict.is_read_by(by);
+        let graded = verdict.outcome == EvalOutcome::Graded;
+        if let Some(by) = site.by.as_ref().filter(|_| graded) {
+            verdict.is_read_by(by.clone());
         }
-        if let Some(place) = &prepared.place {
+        if self.kept.is_none()
+            && let Some(place) = &prepared.place
+        {
             place.clear_temporary()?;
         }
         for note in verdict.reasons.iter().chain(&verdict.notes) {
@@ -473,18 +490,19 @@ impl Host<'_> {
         );
         finished.log = output.map(|bytes| (log_name(None), script::marked(&bytes, exit)));
         finished.report = written;
-        finished.image = image;
+        finished.image.clone_from(&site.image);
         Ok(finished)
     }
 
     /// The environment of an instance: what `make` left beside the dataset, or the row's image.
-    async fn prepare(
+    async fn site(
         &self,
         cx: &RunContext,
         item: &Item,
-        own: Option<OwnParser>,
-    ) -> Result<Result<(Prepared, Option<String>), (Cause, String)>, Error> {
+    ) -> Result<Result<Site, (Cause, String)>, Error> {
         let subject = &item.subject;
+        let own = self.own(cx, subject).await?;
+        let (own, by) = own.map_or((None, None), |(own, by)| (Some(own), Some(by)));
         let beside = artefacts_of(&self.options.dataset, &item.instance_id);
         let is_made_here = self.options.repos.is_some() || beside.join("plan.json").exists();
         if !is_made_here {
@@ -513,10 +531,13 @@ impl Host<'_> {
                 own.as_ref(),
             );
             return Ok(made
-                .map(|prepared| (prepared, Some(image.name)))
+                .map(|prepared| Site::new(prepared, Some(image.name), by))
                 .map_err(|why| (Cause::Environment, format!("`{}`: {why}", subject.id))));
         }
-        let place = Workplace::wait(cx, &self.results.join("places"), &item.instance_id).await?;
+        let place = match &self.kept {
+            Some(kept) => kept.place(&self.results, &item.instance_id)?,
+            None => Workplace::wait(cx, &self.results.join("places"), &item.instance_id).await?,
+        };
         let mut config = self.options.config.clone();
         config.limits = self.limits.clone();
         let prospect = Prospect {
@@ -532,17 +553,15 @@ impl Host<'_> {
         let prepared = match prospect.prepare(cx, &subject.row).await? {
             FromClone::Ready(ready) => {
                 let tree = BaseTree::Commit(ready.applier);
-                Ok((
-                    Prepared {
-                        candidate: ready.candidate,
-                        evaluator: ready.evaluator,
-                        tree,
-                        canary_seed: self.canary_seed.clone(),
-                        place: Some(Arc::new(place)),
-                        time: self.options.grading(),
-                    },
-                    None,
-                ))
+                let prepared = Prepared {
+                    candidate: ready.candidate,
+                    evaluator: ready.evaluator,
+                    tree,
+                    canary_seed: self.canary_seed.clone(),
+                    place: Some(Arc::new(place)),
+                    time: self.options.grading(),
+                };
+                Ok(Site::new(prepared, None, by))
             }
             FromClone::Broken(verdict) => {
                 let said: Vec<&str> = verdict

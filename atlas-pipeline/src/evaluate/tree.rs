@@ -6,7 +6,7 @@ use atlas_core::{
     Applied, Error, ErrorKind, FileContent, FileMode, Patch, PatchApplier, PatchKind, RunContext,
 };
 use atlas_docker::DockerEngine;
-use atlas_source::{CommitApplier, FolderApplier, index_paths};
+use atlas_source::{CommitApplier, EntryKind, FolderApplier, TreeEntry, index_paths};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -42,6 +42,33 @@ impl BaseTree {
                     }
                 }
                 Ok(files)
+            }
+        }
+    }
+
+    /// What git tracks in Base, with the mode of each where it is known. Nothing where there is no index.
+    pub(super) async fn tracked(
+        &self,
+        cx: &RunContext,
+    ) -> Result<Option<BTreeMap<String, Option<FileMode>>>, Error> {
+        match self {
+            Self::Image(tree) => {
+                let found = tree.tracked(cx).await?;
+                Ok(found.map(|paths| paths.into_iter().map(|path| (path, None)).collect()))
+            }
+            Self::Commit(tree) => {
+                let entries = tree.repo.list_files(&tree.base).await?.into_iter();
+                let files = entries.filter(|entry| entry.kind != EntryKind::Submodule);
+                let mode = |entry: &TreeEntry| match (entry.kind, entry.mode) {
+                    (EntryKind::Symlink, _) => FileMode::Symlink,
+                    (_, 0o100_755) => FileMode::Executable,
+                    _ => FileMode::Regular,
+                };
+                Ok(Some(
+                    files
+                        .map(|entry| (entry.path.clone(), Some(mode(&entry))))
+                        .collect(),
+                ))
             }
         }
     }

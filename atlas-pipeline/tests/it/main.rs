@@ -9,6 +9,7 @@
 mod agentic;
 mod annotate;
 mod attempt_rules;
+mod attempting;
 mod attempts;
 mod baselines;
 mod before;
@@ -21,6 +22,7 @@ mod demo;
 mod docker;
 mod ensemble;
 mod environment;
+mod episodes;
 mod eval_deaths;
 mod eval_hostile;
 mod eval_input;

@@ -18,3 +18,4 @@ mod repositories;
 mod sealing;
 mod splitting;
 mod support;
+mod worktree;

@@ -1,5 +1,7 @@
 //! Tests of the crate's border.
 
+mod agent;
+mod audit;
 mod gates;
 mod read;
 mod rewrite;

@@ -3,7 +3,7 @@
 use super::{DockerEngine, open};
 use bollard::Docker;
 use bollard::errors::Error as Fault;
-use bollard::query_parameters::RemoveContainerOptionsBuilder;
+use bollard::query_parameters::{RemoveContainerOptionsBuilder, RemoveImageOptionsBuilder};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +17,18 @@ pub(super) async fn remove(docker: &Docker, name: &str) -> Result<(), Fault> {
             status_code: 404, ..
         }) => Ok(()),
         other => other,
+    }
+}
+
+/// Removes an image that only one container was made of.
+pub(super) async fn remove_image(docker: &Docker, image: &str) -> Result<(), Fault> {
+    let options = RemoveImageOptionsBuilder::default().force(true).build();
+    match docker.remove_image(image, Some(options), None).await {
+        Ok(_)
+        | Err(Fault::DockerResponseServerError {
+            status_code: 404, ..
+        }) => Ok(()),
+        Err(why) => Err(why),
     }
 }
 
@@ -47,13 +59,16 @@ pub(super) async fn remove_given_up(engine: &DockerEngine) {
 pub(super) struct Container {
     pub(super) name: Option<String>,
     pub(super) host: Option<String>,
+    /// An image that was made for it alone and goes with it.
+    pub(super) image: Option<String>,
 }
 
 impl Drop for Container {
     /// Never blocks: a thread with its own connection removes what a dropped future left, because
     /// the runtime that ran the future may be on its way down. Should it fail, the sweep follows.
     fn drop(&mut self) {
-        let (Some(name), host) = (self.name.take(), self.host.take()) else {
+        let (Some(name), host, image) = (self.name.take(), self.host.take(), self.image.take())
+        else {
             return;
         };
         let work = move || {
@@ -77,6 +92,10 @@ impl Drop for Container {
                         .v(true)
                         .build();
                     if docker.remove_container(&name, Some(options)).await.is_ok() {
+                        if let Some(image) = &image {
+                            // Failing that, the sweep follows.
+                            remove_image(&docker, image).await.ok();
+                        }
                         return;
                     }
                 }

@@ -116,6 +116,7 @@ impl DockerEngine {
         let mut container = Container {
             name: Some(name.clone()),
             host: self.options().host.clone(),
+            image: None,
         };
         let mut labels: HashMap<String, String> =
             self.options().labels.clone().into_iter().collect();
@@ -164,7 +165,12 @@ impl DockerEngine {
         Ok(files)
     }
 
-    async fn read_file(&self, container: &str, path: &str) -> Result<Option<FileContent>, Error> {
+    /// One file of a container, whether it runs or not.
+    pub(super) async fn read_file(
+        &self,
+        container: &str,
+        path: &str,
+    ) -> Result<Option<FileContent>, Error> {
         let options = DownloadFromContainerOptionsBuilder::default()
             .path(path)
             .build();

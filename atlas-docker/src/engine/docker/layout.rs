@@ -2,6 +2,7 @@
 
 use super::context::USER;
 use crate::engine::prelude::{LAID, OWN_FOLDER, Places, laid, newer, single_quoted};
+use crate::engine::shell::SCRIPT;
 use crate::engine::usage;
 use atlas_core::{Environment, Error, ErrorKind, FileMode, Job, JobUser};
 use std::collections::BTreeSet;
@@ -13,6 +14,17 @@ pub(super) const OOM_NOTE: &str = "/opt/atlas/out/.atlas-out-of-memory";
 
 /// Seconds that a container whose job is done waits to be told that all it printed was read.
 const READ_SECONDS: u32 = 300;
+
+/// What a container's standard input is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keeps {
+    /// Nothing: Podman attaches none.
+    Nothing,
+    /// The job is told on it to begin, and that its last line was read.
+    Wait,
+    /// The same, and between the two the steps of a session come on it.
+    Input,
+}
 
 /// The script that is a container's main process.
 pub(super) fn begin_script() -> String {
@@ -29,14 +41,15 @@ pub(super) fn waiting(job: &Job) -> Duration {
 
 /// What is put into the container before it starts: the state's files, the job's files, the script.
 ///
-/// With `is_podman` the container itself notes a process lost to the memory limit, which that engine
+/// With [`Keeps::Nothing`], for Podman, the container itself notes a process lost to the memory limit, which that engine
 /// misses, and neither waits to be told to begin nor ends by its reader, whom that engine waits for.
 pub(super) fn layout(
     environment: &Environment,
     job: &Job,
     name: &str,
-    is_podman: bool,
+    keeps: Keeps,
 ) -> Result<Vec<u8>, Error> {
+    let is_podman = keeps == Keeps::Nothing;
     let mut places = Places::container();
     if job.user != JobUser::Tests {
         "/root".clone_into(&mut places.home);
@@ -90,9 +103,13 @@ pub(super) fn layout(
         archive.owner = if job.user == JobUser::Tests { 0 } else { USER };
         archive.folder(&own)?;
         let begin = begin(job, is_podman);
+        let script = match keeps {
+            Keeps::Input => SCRIPT,
+            Keeps::Nothing | Keeps::Wait => &job.script,
+        };
         archive.file(&format!("{own}/begin.sh"), 0o644, begin.as_bytes())?;
         archive.file(&format!("{own}/remove"), 0o644, &gone)?;
-        archive.file(&format!("{own}/script.sh"), 0o644, job.script.as_bytes())?;
+        archive.file(&format!("{own}/script.sh"), 0o644, script.as_bytes())?;
         let mut changes = String::new();
         if !gone.is_empty() {
             let list = format!("{}/{OWN_FOLDER}/remove", places.input);
@@ -103,7 +120,7 @@ pub(super) fn layout(
             archive.file(&format!("{own}/{LAID}"), 0o644, &laid)?;
             changes.push_str(&newer(&format!("{}/{OWN_FOLDER}/{LAID}", places.input)));
         }
-        let run = run_script(&places, &exports, &changes, name, is_podman);
+        let run = run_script(&places, &exports, &changes, name, keeps);
         archive.file(&format!("{own}/run.sh"), 0o644, run.as_bytes())?;
         archive.tar.finish()?;
         Ok(std::mem::take(archive.tar.get_mut()))
@@ -150,16 +167,14 @@ fn begin(job: &Job, is_podman: bool) -> String {
 ///
 /// Docker waits two seconds for its readers once a container has ended and then drops what is on its
 /// way, so the container ends when it is told on its standard input that its last line was read.
-fn run_script(
-    places: &Places,
-    exports: &str,
-    changes: &str,
-    name: &str,
-    is_podman: bool,
-) -> String {
+fn run_script(places: &Places, exports: &str, changes: &str, name: &str, keeps: Keeps) -> String {
     let repo = single_quoted(&places.repo);
     let own = format!("{}/{OWN_FOLDER}", places.input);
-    let ending = if is_podman {
+    let input = match keeps {
+        Keeps::Input => "<&9 ",
+        Keeps::Nothing | Keeps::Wait => "",
+    };
+    let ending = if keeps == Keeps::Nothing {
         // Files of control groups, version 1 and 2.
         format!(
             "test $code = 0 || ! grep -qs '^oom_kill [1-9]' \
@@ -176,7 +191,7 @@ fn run_script(
     };
     format!(
         "exec 2>&1\n{exports}cd -- {repo} || exit 125\n{changes}\
-         bash '{own}/script.sh' 9<&-\ncode=$?\n{ending}exit $code\n"
+         bash '{own}/script.sh' {input}9<&-\ncode=$?\n{ending}exit $code\n"
     )
 }
 

@@ -16,6 +16,7 @@ mod pull;
 mod push;
 mod ready;
 mod sandbox;
+mod session;
 mod skeleton;
 mod sweep;
 
@@ -48,6 +49,8 @@ const OBJECTS_LABEL: &str = "atlas.objects";
 const DEPENDENCIES_LABEL: &str = "atlas.dependencies";
 /// Label: the image of an earlier commit that this one took objects of; empty for none.
 const EARLIER_LABEL: &str = "atlas.earlier";
+/// Label: a session's files as an image, for another that begins with them; goes with that one.
+const FORK_LABEL: &str = "atlas.fork";
 /// Label: the process that made it.
 const OWNER_LABEL: &str = "atlas.owner";
 /// Label: the run it belongs to.

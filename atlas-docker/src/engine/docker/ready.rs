@@ -1,7 +1,7 @@
 //! Containers that are made, laid out, attached to and started, and wait to be told to begin.
 
-use super::container::{Container, remove};
-use super::layout::{layout, waiting};
+use super::container::{Container, remove, remove_image};
+use super::layout::{Keeps, layout, waiting};
 use super::{DockerEngine, fault};
 use atlas_core::{Environment, Error, ErrorKind, Job, Limits};
 use bollard::container::AttachContainerResults;
@@ -38,16 +38,17 @@ impl Ready {
     pub(super) async fn make(
         engine: &DockerEngine,
         (image, body): (&str, ContainerCreateBody),
-        environment: &Environment,
-        job: &Job,
+        (environment, job): (&Environment, &Job),
+        keeps: Keeps,
         name: String,
     ) -> Result<Self, Error> {
         let since = Instant::now();
         let docker = engine.docker();
-        let archive = layout(environment, job, &name, engine.is_podman())?;
+        let archive = layout(environment, job, &name, keeps)?;
         let mut container = Container {
             name: Some(name.clone()),
             host: engine.options().host.clone(),
+            image: None,
         };
         let named = CreateContainerOptionsBuilder::default().name(&name).build();
         if let Err(why) = docker.create_container(Some(named), body).await {
@@ -114,6 +115,11 @@ pub(super) async fn give_up(engine: &DockerEngine, container: &mut Container) ->
     let removed = remove(engine.docker(), &name).await;
     removed.map_err(|why| fault("remove container", &name, why))?;
     container.name = None;
+    if let Some(image) = container.image.clone() {
+        let removed = remove_image(engine.docker(), &image).await;
+        removed.map_err(|why| fault("remove image", &image, why))?;
+        container.image = None;
+    }
     Ok(())
 }
 

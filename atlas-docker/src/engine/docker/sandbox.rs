@@ -2,8 +2,9 @@
 
 use super::collect::{collect, exists};
 use super::container::remove_given_up;
-use super::layout::{OOM_NOTE, begin_script, end_mark, uid};
+use super::layout::{Keeps, OOM_NOTE, begin_script, end_mark, uid};
 use super::ready::{Expected, Ready, give_up};
+use super::session::DockerSession;
 use super::{DockerEngine, JOB_LABEL, OWNER_LABEL, RUN_LABEL, disk_full, fault};
 use crate::engine::capture::{Head, UpTo};
 use crate::engine::owner::Owner;
@@ -11,7 +12,7 @@ use crate::engine::{check_job, usage};
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ErrorKind, ExitState, ImageRef, Isolation, Job, JobResult, JobUser,
-    Network, ResourceUsage, RunContext, Sandbox, SandboxInfo,
+    Network, ResourceUsage, RunContext, Sandbox, SandboxInfo, Session,
 };
 use bollard::Docker;
 use bollard::container::AttachContainerResults;
@@ -51,7 +52,19 @@ impl DockerSandbox {
         }
     }
 
-    fn isolation(&self, job: &Job) -> Isolation {
+    pub(super) fn engine(&self) -> &DockerEngine {
+        &self.engine
+    }
+
+    fn keeps(&self) -> Keeps {
+        if self.engine.is_podman() {
+            Keeps::Nothing
+        } else {
+            Keeps::Wait
+        }
+    }
+
+    pub(super) fn isolation(&self, job: &Job) -> Isolation {
         let lacking = &self.engine.inner.lacking;
         let mut isolation = Isolation {
             kind: "container".to_owned(),
@@ -91,7 +104,7 @@ impl DockerSandbox {
         isolation
     }
 
-    fn body(&self, cx: &RunContext, image: &str, job: &Job) -> ContainerCreateBody {
+    pub(super) fn body(&self, cx: &RunContext, image: &str, job: &Job) -> ContainerCreateBody {
         let limits = &job.limits;
         let bytes = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let ulimit = |name: &str, value: i64| ResourcesUlimits {
@@ -281,7 +294,7 @@ impl DockerSandbox {
     ///
     /// The engine notes it for any process of the container; a script that survived the loss of a
     /// child and ended well is not counted.
-    async fn exit(&self, name: &str, code: i64) -> Result<ExitState, Error> {
+    pub(super) async fn exit(&self, name: &str, code: i64) -> Result<ExitState, Error> {
         if code == 0 {
             return Ok(ExitState::Exited { code });
         }
@@ -349,7 +362,14 @@ impl Sandbox for DockerSandbox {
                 }
                 let name = Owner::current().unique_name();
                 let body = self.body(cx, image, job);
-                Ready::make(&self.engine, (image, body), environment, job, name).await?
+                Ready::make(
+                    &self.engine,
+                    (image, body),
+                    (environment, job),
+                    self.keeps(),
+                    name,
+                )
+                .await?
             }
         };
         self.expected.quiet().await;
@@ -390,13 +410,25 @@ impl Sandbox for DockerSandbox {
         let (name, image_of) = (Owner::current().unique_name(), image.clone());
         let body = self.body(cx, image, job);
         let making = tokio::spawn(async move {
-            Ready::make(&engine, (&image_of, body), &environment_of, &job_of, name).await
+            let of = (&environment_of, &job_of);
+            Ready::make(&engine, (&image_of, body), of, Keeps::Wait, name).await
         });
         self.expected.keep(image, environment, job, making);
     }
 
     async fn settle(&self) -> Result<(), Error> {
         self.expected.settle(&self.engine).await
+    }
+
+    async fn open(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        job: &Job,
+    ) -> Result<Box<dyn Session>, Error> {
+        Ok(Box::new(
+            DockerSession::open(self, cx, environment, job).await?,
+        ))
     }
 }
 

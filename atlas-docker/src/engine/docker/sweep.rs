@@ -1,13 +1,14 @@
 //! Removing what killed processes left.
 
-use super::container::remove_given_up;
-use super::{DockerEngine, KEY_LABEL, OWNER_LABEL, RUN_LABEL, STAGE_LABEL, fault};
+use super::container::{remove_given_up, remove_image};
+use super::{DockerEngine, FORK_LABEL, KEY_LABEL, OWNER_LABEL, RUN_LABEL, STAGE_LABEL, fault};
 use crate::engine::owner::{Life, Owner};
 use atlas_core::Error;
 use bollard::errors::Error as Fault;
 use bollard::models::{ContainerSummary, ContainerSummaryStateEnum as State};
 use bollard::query_parameters::{
-    ListContainersOptionsBuilder, PruneContainersOptionsBuilder, RemoveContainerOptionsBuilder,
+    ListContainersOptionsBuilder, ListImagesOptionsBuilder, PruneContainersOptionsBuilder,
+    RemoveContainerOptionsBuilder,
 };
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -83,8 +84,32 @@ impl DockerEngine {
                 Err(why) => return Err(fault("remove container", &id, why)),
             }
         }
+        self.sweep_forks().await?;
         removed.sort();
         Ok(removed)
+    }
+
+    /// Removes images of sessions' files whose owner has ended.
+    async fn sweep_forks(&self) -> Result<(), Error> {
+        let filter = HashMap::from([("label".to_owned(), vec![FORK_LABEL.to_owned()])]);
+        let options = ListImagesOptionsBuilder::default()
+            .all(true)
+            .filters(&filter)
+            .build();
+        let found = self.docker().list_images(Some(options)).await;
+        let found = found.map_err(|why| fault("list images of", "the engine", why))?;
+        for image in found {
+            let owner = image.labels.get(OWNER_LABEL);
+            let owner = owner.and_then(|text| Owner::parse(text));
+            if owner.map(|owner| owner.life()) != Some(Life::Dead) {
+                continue;
+            }
+            if let Err(why) = remove_image(self.docker(), &image.id).await {
+                // One that another was made of goes after that one.
+                tracing::debug!(image = image.id, cause = %why, "left to the next sweep");
+            }
+        }
+        Ok(())
     }
 
     /// Containers with a label, of this process or another.

@@ -7,6 +7,7 @@ mod kept;
 mod launch;
 mod process;
 mod sandbox;
+mod session;
 mod store;
 mod toolchain;
 mod walls;

@@ -3,6 +3,7 @@
 use super::cgroup::Groups;
 use super::launch::{Launch, make_folders};
 use super::process::{Reached, Running, exit_code, watch};
+use super::session::{From, LocalSession};
 use super::store::{Finished, Store};
 use super::walls::{Real, Walls};
 use super::workspace::Workspace;
@@ -13,7 +14,7 @@ use crate::engine::prelude::{LAID, OWN_FOLDER, laid};
 use async_trait::async_trait;
 use atlas_core::{
     Environment, Error, ErrorKind, ExitState, ImageRef, Isolation, Job, JobResult, Network,
-    ResourceUsage, RunContext, Sandbox, SandboxInfo,
+    ResourceUsage, RunContext, Sandbox, SandboxInfo, Session,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,6 +40,41 @@ impl LocalSandbox {
     /// A sandbox on this engine.
     pub fn new(engine: LocalEngine) -> Self {
         Self { engine }
+    }
+
+    pub(super) fn engine(&self) -> &LocalEngine {
+        &self.engine
+    }
+
+    /// What was built for this environment, where it can be used here and the job is sound.
+    fn built(
+        &self,
+        operation: &str,
+        environment: &Environment,
+        job: &Job,
+    ) -> Result<(Store, Finished), Error> {
+        self.engine.check_trust(operation)?;
+        check_job(job)?;
+        let refuse = |what: &str| {
+            Err(Error::new(
+                ErrorKind::InvalidInput,
+                operation.to_owned(),
+                what.to_owned(),
+            ))
+        };
+        let ImageRef::Local { path } = &environment.image else {
+            return refuse("an environment that was not made by the local engine");
+        };
+        let store = Store::new(path.clone());
+        let Some(finished) = store.finished()? else {
+            return refuse("an environment that is not there or not finished: build it first");
+        };
+        if finished.walled != self.engine.is_walled() {
+            return refuse(
+                "an environment that was built with other walls (bubblewrap or none): build it again",
+            );
+        }
+        Ok((store, finished))
     }
 }
 
@@ -83,27 +119,7 @@ impl Sandbox for LocalSandbox {
         let begun = Instant::now();
         let operation = format!("run `{}`", job.label);
         cx.check(&operation)?;
-        self.engine.check_trust(&operation)?;
-        check_job(job)?;
-        let refuse = |what: &str| {
-            Err(Error::new(
-                ErrorKind::InvalidInput,
-                operation.clone(),
-                what.to_owned(),
-            ))
-        };
-        let ImageRef::Local { path } = &environment.image else {
-            return refuse("an environment that was not made by the local engine");
-        };
-        let store = Store::new(path.clone());
-        let Some(finished) = store.finished()? else {
-            return refuse("an environment that is not there or not finished: build it first");
-        };
-        if finished.walled != self.engine.is_walled() {
-            return refuse(
-                "an environment that was built with other walls (bubblewrap or none): build it again",
-            );
-        }
+        let (store, finished) = self.built(&operation, environment, job)?;
         let mut workspace = Workspace::make(self.engine.root(), &job.limits)?;
         let done = tokio::select! {
             biased;
@@ -117,6 +133,26 @@ impl Sandbox for LocalSandbox {
         cleaned?;
         result.overhead_seconds = (begun.elapsed().as_secs_f64() - result.seconds).max(0.0);
         Ok(result)
+    }
+
+    async fn open(
+        &self,
+        cx: &RunContext,
+        environment: &Environment,
+        job: &Job,
+    ) -> Result<Box<dyn Session>, Error> {
+        let operation = format!("open `{}`", job.label);
+        cx.check(&operation)?;
+        let built = self.built(&operation, environment, job)?;
+        let opening = LocalSession::open(self, cx, (environment, job), built, From::Built);
+        let session = tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => {
+                return Err(Error::new(ErrorKind::Cancelled, operation.clone(), ""));
+            }
+            session = opening => session?,
+        };
+        Ok(Box::new(session))
     }
 }
 
@@ -233,7 +269,7 @@ impl LocalSandbox {
         })
     }
 
-    fn isolation(&self, job: &Job, groups: Option<&Groups>) -> Isolation {
+    pub(super) fn isolation(&self, job: &Job, groups: Option<&Groups>) -> Isolation {
         let walled = self.engine.is_walled();
         let root = rustix::process::geteuid().is_root();
         let mut isolation = Isolation {
@@ -268,7 +304,7 @@ impl LocalSandbox {
 }
 
 /// Lays the state's files and the job's files out.
-async fn lay_out(real: &Real, job: &Job) -> Result<(), Error> {
+pub(super) async fn lay_out(real: &Real, job: &Job) -> Result<(), Error> {
     let (repo, input) = (real.repo.clone(), real.input.clone());
     let (overlay, given) = (job.overlay.clone(), job.files.clone());
     blocking("lay out files", move || {

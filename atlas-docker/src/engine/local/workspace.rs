@@ -91,6 +91,19 @@ impl Workspace {
         Ok(self.real(&self.folder, live.join("tools"), live.join("env")))
     }
 
+    /// Copies the folders of another job as they are now; what that one shares is shared.
+    pub(super) async fn copy_of(&self, other: &Real) -> Result<Real, Error> {
+        let copied = [
+            (&other.repo, "testbed"),
+            (&other.cache, "cache"),
+            (&other.home, "home"),
+            (&other.temporary, "tmp"),
+        ]
+        .map(async |(from, part)| files::copy_tree(from, &self.folder.join(part)).await);
+        futures_util::future::try_join_all(copied).await?;
+        Ok(self.real(&self.folder, other.tools.clone(), other.env.clone()))
+    }
+
     /// Puts a copy in the place of the environment until the job is over.
     pub(super) async fn swap(&mut self, cx: &RunContext, store: &Store) -> Result<Real, Error> {
         let lock = store.lock_live(cx).await?;
