@@ -39,6 +39,7 @@ mod reason;
 mod retry;
 mod run;
 mod runners;
+mod serve;
 mod significance;
 mod sourcing;
 mod spool;
@@ -139,6 +140,7 @@ pub use run::{
     estimate_pipeline, estimate_run, gather_candidates, run_candidates, run_pipeline, run_status,
     standard_stages, why,
 };
+pub use serve::serve;
 pub use significance::{
     Estimate, LeaderboardStatistics, ModelPair, ModelStatistics, StatisticsOptions,
     leaderboard_statistics,

@@ -341,10 +341,6 @@ fn is_of_all(why: &Error) -> bool {
 fn told(statement: &str, hint: Option<&str>) -> String {
     match hint {
         None => statement.to_owned(),
-        Some(hint) => format!(
-            "{}\n\n## Hints\n\n{}\n",
-            statement.trim_end(),
-            hint.trim()
-        ),
+        Some(hint) => format!("{}\n\n## Hints\n\n{}\n", statement.trim_end(), hint.trim()),
     }
 }

@@ -28,6 +28,7 @@ mod rows;
 mod run;
 mod run_progress;
 mod runtime;
+mod serve;
 mod source;
 mod synth;
 mod telemetry;
@@ -104,6 +105,8 @@ enum Command {
     /// The shell of an agent.
     #[command(hide = true)]
     AgentShell(attempt::ShellArgs),
+    /// Serve instances as environments for reinforcement learning, over HTTP.
+    Serve(Box<serve::ServeArgs>),
     /// Grade stored logs again, by any rules, without any engine.
     Regrade(eval::RegradeArgs),
     /// Write a dataset in another schema of the field.
@@ -403,6 +406,7 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             with_runtime(|cx| async move { attempt::command(&cx, *args).await })
         }
         Command::AgentShell(args) => attempt::shell(&args),
+        Command::Serve(args) => with_runtime(|cx| async move { serve::command(&cx, *args).await }),
         Command::Eval(args) => with_runtime(|cx| async move { eval::eval(&cx, *args).await }),
         Command::Convert(args) => dataset::convert_command(&args),
         Command::Lint(args) => dataset::lint_command(&args),

@@ -53,6 +53,7 @@ mod refine;
 mod registry;
 mod rows;
 mod run;
+mod serve;
 mod sourcing;
 mod states;
 mod support;
