@@ -11,3 +11,4 @@ mod hint;
 mod read;
 mod rewrite;
 mod samples;
+mod tuning;
