@@ -7,8 +7,8 @@ use serde_json::Value;
 /// The trajectory without the hint in what the agent was told, and how many lines were cut out: what is learnt from it
 /// must not need a hint.
 ///
-/// Where the hint stands as a whole, white space and empty lines aside, all its lines go, and with them the line before
-/// that speaks of a hint (a heading, `<hints>`), and a closing tag behind. Else lines that repeat one of the hint go.
+/// Where the hint stands as a whole, white space and empty lines aside, all its lines go, and with them a Markdown heading
+/// right before it, whatever it says, or a line such as `Hints:` or `<hints>`, and a closing tag behind. Else lines that repeat one of the hint go.
 /// Steps of the agent stay as they are: there a hint is a fault that gates find.
 ///
 /// ```
@@ -114,15 +114,15 @@ fn whole(lines: &[&str], hint: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// A line that says that a hint follows: short, and no sentence of the statement.
+/// A line that stands over the hint alone: a heading of Markdown, or a line that says that a hint follows and is no
+/// sentence of the statement.
 fn is_heading(line: &str) -> bool {
     let line = line.trim();
     let tag = line
         .strip_prefix('<')
         .and_then(|rest| rest.strip_suffix('>'));
-    let is_marked =
-        tag.is_some() || line.starts_with('#') || line.ends_with(':') || line.starts_with("**");
-    is_marked && speaks(&tag.unwrap_or(line).replace(['_', '#', '*'], " "))
+    let is_marked = tag.is_some() || line.ends_with(':') || line.starts_with("**");
+    line.starts_with('#') || is_marked && speaks(&tag.unwrap_or(line).replace(['_', '*'], " "))
 }
 
 fn is_closing_tag(line: &str) -> bool {

@@ -1,9 +1,9 @@
 //! Trajectories as training data.
 
-use crate::samples::{CLAUDE, CODEX, honest, mini, one, openhands, swe_agent};
+use crate::samples::{CLAUDE, CODEX, mini, one, openhands, swe_agent};
 use atlas_trajectory::{
-    ExportError, ExportForm, ExportOptions, ExportedRow, FineTuning, NoLoss, Source, Step,
-    TokenCounter, TokenError, Trajectories, Trajectory, TuningConfig, export_rows,
+    ExportError, ExportForm, ExportOptions, ExportedRow, NoLoss, Source, Step, Trajectories,
+    Trajectory, export_rows,
 };
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn repair() -> Trajectory {
     found
 }
 
-fn form(form: ExportForm) -> ExportOptions {
+pub(crate) fn form(form: ExportForm) -> ExportOptions {
     ExportOptions {
         form,
         ..ExportOptions::default()
@@ -56,7 +56,7 @@ fn rows(trajectory: &Trajectory, options: &ExportOptions) -> Vec<ExportedRow> {
     export_rows(trajectory, options, None).expect("rows")
 }
 
-fn messages(row: &ExportedRow) -> &[Value] {
+pub(crate) fn messages(row: &ExportedRow) -> &[Value] {
     row.columns["messages"].as_array().expect("messages")
 }
 
@@ -420,120 +420,4 @@ fn recordings_of_all_agents_become_rows_of_all_forms() {
         }
     }
     assert!(export_rows(&Trajectory::new("me"), &ExportOptions::default(), None).is_err());
-}
-
-/// Counts words.
-#[derive(Debug)]
-struct Words;
-
-impl TokenCounter for Words {
-    fn count(&self, text: &str) -> Result<usize, TokenError> {
-        Ok(text.split_whitespace().count())
-    }
-}
-
-#[test]
-fn tokens_are_those_of_the_messages() {
-    let row = |options: &ExportOptions| {
-        export_rows(&honest(), options, Some(&Words))
-            .unwrap()
-            .remove(0)
-    };
-    let whole = row(&form(ExportForm::SweAgentXml));
-    let counts: Vec<usize> = messages(&whole)
-        .iter()
-        .map(|one| one["content"].as_str().unwrap().split_whitespace().count())
-        .collect();
-    assert_eq!(whole.tokens, Some(counts.iter().sum()));
-    let told: Vec<&Value> = messages(&whole).iter().map(|one| &one["tokens"]).collect();
-    assert_eq!(told, counts);
-    let learnt = messages(&whole).iter().filter(|one| one["train"] == true);
-    let learnt: u64 = learnt.map(|one| one["tokens"].as_u64().unwrap()).sum();
-    assert_eq!(whole.learnt_tokens, Some(usize::try_from(learnt).unwrap()));
-    let steps = row(&ExportOptions {
-        per_step: true,
-        ..form(ExportForm::SweAgentXml)
-    });
-    assert!(steps.tokens < whole.tokens && steps.learnt_tokens < whole.learnt_tokens);
-    let atif = row(&form(ExportForm::Atif));
-    assert!(atif.tokens.unwrap() > atif.learnt_tokens.unwrap());
-}
-
-#[cfg(feature = "tokenizers")]
-#[test]
-fn a_tokenizer_file_counts() {
-    use atlas_trajectory::TokenizerFile;
-    let file = json!({
-        "version": "1.0", "truncation": {"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0}, "padding": null,
-        "added_tokens": [], "normalizer": null, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": null, "decoder": null,
-        "model": {"type": "WordLevel", "vocab": {"[UNK]": 0, "total": 1, "tax": 2}, "unk_token": "[UNK]"},
-    });
-    let counter = TokenizerFile::read("`t.json`", file.to_string().as_bytes()).unwrap();
-    assert_eq!(counter.count("total += tax").unwrap(), 3, "it does not cut");
-    assert_eq!(counter.count("").unwrap(), 0);
-    let why = TokenizerFile::read("`t.json`", b"{}").unwrap_err();
-    assert!(why.to_string().starts_with("tokenizer `t.json`: "), "{why}");
-}
-
-#[test]
-fn configurations_have_the_values_of_appendix_g() {
-    let config = TuningConfig {
-        base_model: "Qwen/Qwen2.5-Coder-7B".to_owned(),
-        form: ExportForm::SweAgentXml,
-        per_step: true,
-        train: "train.jsonl".to_owned(),
-        test: Some("test.jsonl".to_owned()),
-        template: "qwen".to_owned(),
-    };
-    let has = |text: &str, lines: &[&str]| {
-        for line in lines {
-            assert!(text.lines().any(|one| one == *line), "{line} in {text}");
-        }
-    };
-    let axolotl = config.axolotl();
-    has(
-        &axolotl,
-        &[
-            "bf16: true",
-            "num_epochs: 3",
-            "micro_batch_size: 1",
-            "learning_rate: 0.00005",
-            "weight_decay: 0.01",
-            "lr_scheduler: cosine",
-            "warmup_ratio: 0.05",
-            "gradient_accumulation_steps: 1",
-            "sequence_len: 32768",
-            "excess_length_strategy: truncate",
-            "    message_field_training: train",
-            "test_datasets:",
-        ],
-    );
-    assert!(
-        !axolotl.contains("field_tools") && !axolotl.contains("adapter"),
-        "{axolotl}"
-    );
-    let llama = config.llama_factory();
-    has(
-        &llama,
-        &[
-            "finetuning_type: full",
-            "bf16: true",
-            "num_train_epochs: 3",
-            "per_device_train_batch_size: 1",
-            "learning_rate: 0.00005",
-            "weight_decay: 0.01",
-            "lr_scheduler_type: cosine",
-            "warmup_ratio: 0.05",
-            "gradient_accumulation_steps: 1",
-            "cutoff_len: 32768",
-            "mask_history: true",
-            "eval_dataset: test",
-        ],
-    );
-    assert_eq!(config.dataset_info()["test"]["file_name"], "test.jsonl");
-    assert!(FineTuning::LlamaFactory.takes(ExportForm::SweAgentXml));
-    assert!(
-        !FineTuning::LlamaFactory.takes(ExportForm::Chat)
-            && !FineTuning::Axolotl.takes(ExportForm::Atif)
-    );
 }

@@ -36,6 +36,12 @@ fn the_hint_goes_with_its_heading() {
         "A.\n\nB.",
         6,
     );
+    // As `atlas attempt` tells it.
+    check(
+        &format!("Repair it.\n\n## Names that the tests use\n\n{HINT}\nNow begin."),
+        "Repair it.\n\nNow begin.",
+        3,
+    );
     // White space may differ.
     let indented = HINT.replace("- ", "   -  ");
     check(&format!("Repair it.\n{indented}"), "Repair it.", 2);

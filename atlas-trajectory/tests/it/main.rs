@@ -12,3 +12,4 @@ mod hint;
 mod read;
 mod rewrite;
 mod samples;
+mod tuning;
