@@ -66,7 +66,8 @@ pub use annotate::{
     RowDecision, SettledBy, export_annotations, merge_annotations,
 };
 pub use attempt::{
-    AttemptOptions, AttemptRecord, AttemptReport, AttemptVerdict, InstanceAttempts, run_attempts,
+    AgentChoice, AttemptOptions, AttemptRecord, AttemptReport, AttemptVerdict, InstanceAttempts,
+    called_as, run_attempts,
 };
 pub use audit::{AuditCount, AuditReport, audit_dataset, audit_runs};
 pub use cached::CachedSandbox;

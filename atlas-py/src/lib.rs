@@ -9,6 +9,7 @@
     reason = "these are docstrings, which Python shows as they stand"
 )]
 
+mod attempt;
 mod audit;
 mod classification;
 mod columns;
@@ -40,6 +41,8 @@ use pyo3::prelude::*;
 /// The native module of `swe_atlas`; import the package instead.
 #[pymodule]
 mod _swe_atlas {
+    #[pymodule_export]
+    use crate::attempt::{_attempt, NativeRoom};
     #[pymodule_export]
     use crate::audit::{AuditReport, audit};
     #[pymodule_export]
@@ -105,6 +108,16 @@ mod _swe_atlas {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // A virtual environment's Python is a link: only Python knows which one was called.
+        let python: Option<String> = module
+            .py()
+            .import("sys")?
+            .getattr("executable")?
+            .extract()?;
+        if let Some(python) = python.filter(|python| !python.is_empty()) {
+            let words = [python.as_str(), "-m", "swe_atlas"];
+            atlas_pipeline::called_as(words.map(Into::into));
+        }
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -14,7 +14,7 @@ pub mod testing;
 pub use agent::{
     Agent, AgentEnd, AgentShell, AgentTask, AgentUsage, AttemptBudget, Attempted, BudgetKind,
     Executed, Forbidden, ForbiddenRead, HiddenFacts, MiniSweAgent, ProcessAgent, Room, RoomAnswer,
-    attempt, forbidden_reads, shell_client,
+    answer_request, attempt, forbidden_reads, shell_client,
 };
 pub use atif::{
     AgentInfo, Content, FinalMetrics, Metrics, Observation, ObservationResult, SCHEMA_VERSION,

@@ -1,8 +1,10 @@
 //! `atlas attempt`: agents on instances, k times each (paper 001, section 3.5).
 
+mod agents;
 mod record;
 mod report;
 
+pub use agents::{AgentChoice, called_as};
 pub use record::{AttemptRecord, AttemptVerdict};
 pub use report::{AttemptReport, InstanceAttempts};
 

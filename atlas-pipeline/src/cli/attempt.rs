@@ -3,18 +3,13 @@
 use super::{DONE, ERROR, Format, NO, config, output};
 use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
 use atlas_pipeline::{
-    AttemptOptions, AttemptRecord, AttemptReport, EngineChoice, EvalOptions, PredictionSource,
-    run_attempts, run_id,
+    AgentChoice, AttemptOptions, AttemptRecord, AttemptReport, EngineChoice, EvalOptions,
+    PredictionSource, run_attempts, run_id,
 };
-use atlas_trajectory::{AttemptBudget, MiniSweAgent, ProcessAgent, shell_client};
+use atlas_trajectory::{AttemptBudget, shell_client};
 use clap::Args;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-
-/// The name of the agent that needs no command line.
-const MINI: &str = "mini-swe-agent";
 
 #[derive(Debug, Args)]
 pub(super) struct AttemptArgs {
@@ -116,52 +111,15 @@ pub(super) fn shell(args: &ShellArgs) -> Result<u8, Error> {
     })
 }
 
-/// A command line that is this very program as a shell.
-fn client() -> Result<Vec<OsString>, Error> {
-    let own = std::env::current_exe()
-        .map_err(|why| Error::new(ErrorKind::Io, "find", "this program").with_source(why))?;
-    let is_python = own
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with("python"));
-    let mut words = vec![own.into_os_string()];
-    if is_python {
-        words.extend(["-m", "swe_atlas"].map(OsString::from));
-    }
-    words.push("agent-shell".into());
-    Ok(words)
-}
-
-fn agent(args: &AttemptArgs) -> Result<ProcessAgent, Error> {
-    let client = client()?;
-    if args.agent == MINI {
-        let Some(model) = args.model.clone() else {
-            return Err(Error::new(
-                ErrorKind::InvalidInput,
-                format!("start `{MINI}`:"),
-                "it needs --model with the name that it knows the model by, as openai/gpt-5",
-            ));
-        };
-        let mini = MiniSweAgent {
-            python: args.python.clone(),
-            model,
-            config: args.agent_config.clone(),
-        };
-        return Ok(mini.process(client));
-    }
-    let first = args.agent.split_whitespace().next().unwrap_or_default();
-    let first = first.rsplit('/').next().unwrap_or_default();
-    Ok(ProcessAgent {
-        name: args.agent_name.clone().unwrap_or_else(|| first.to_owned()),
-        command: args.agent.clone(),
-        version: "unknown".to_owned(),
-        model: args.model.clone(),
-        env: BTreeMap::new(),
-        client,
-    })
-}
-
 pub(super) async fn command(cx: &RunContext, args: AttemptArgs) -> Result<u8, Error> {
-    let agent = agent(&args)?;
+    let choice = AgentChoice {
+        agent: args.agent,
+        model: args.model,
+        python: args.python,
+        config: args.agent_config,
+        name: args.agent_name,
+    };
+    let agent = choice.open()?;
     let out = args.out.clone();
     let eval = EvalOptions {
         instances: args.instance_ids,

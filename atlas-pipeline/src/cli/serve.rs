@@ -26,7 +26,7 @@ pub(super) struct ServeArgs {
     /// The folder of the journal, and of the verdicts' files.
     #[arg(long, value_name = "DIR", default_value = "serve")]
     folder: PathBuf,
-    /// The reward, where a reset names none: resolved or fail_to_pass.
+    /// The reward, where a reset names none: `resolved` or `fail_to_pass`.
     #[arg(long, value_name = "KIND", default_value_t)]
     reward: RewardKind,
     #[command(flatten)]

@@ -4,6 +4,8 @@
 request, `make` does the whole way from a clone to a dataset row, `Instance` is such a row, `validate` puts
 rows through quality gates, and `grade` holds a run against a row's lists.
 
+`attempt` has agents, which may be callables, attempt instances in sealed sandboxes.
+
 `Evaluator` opens a dataset once, for people with a loop of their own: it grades a patch, or opens a sealed `Session` in the
 environment of an instance. `evaluate` runs and grades predictions, `regrade` grades stored logs again, `grade_log` a single one, `parse_log_compat` and
 `grade_compat` do single steps as a released harness does them. `read_dataset`, `read_predictions`,
@@ -16,6 +18,7 @@ numbers one by one. `choose` takes one patch of several by their answers.
 """
 
 from swe_atlas import metrics
+from swe_atlas._attempt import AgentTask, Room, RoomResult, attempt
 from swe_atlas._errors import (
     AtlasError,
     BudgetExceededError,
@@ -93,6 +96,7 @@ from swe_atlas._swe_atlas import (
 
 __all__ = [
     "AbstainReport",
+    "AgentTask",
     "Analysis",
     "AtlasError",
     "AttemptReport",
@@ -126,6 +130,8 @@ __all__ = [
     "Predictions",
     "RegradeReport",
     "ReviewReport",
+    "Room",
+    "RoomResult",
     "Row",
     "Session",
     "SynthParserReport",
@@ -134,6 +140,7 @@ __all__ = [
     "ValidateReport",
     "__version__",
     "abstain",
+    "attempt",
     "audit",
     "certify_parser",
     "choose",

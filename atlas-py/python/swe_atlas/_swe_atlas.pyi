@@ -105,6 +105,7 @@ __all__ = [
     "LintReport",
     "MakeReport",
     "NativeEvaluator",
+    "NativeRoom",
     "NativeSession",
     "ParsedLog",
     "Prediction",
@@ -115,6 +116,7 @@ __all__ = [
     "SynthParserReport",
     "ValidateReport",
     "__version__",
+    "_attempt",
     "_command_line",
     "_error_kinds",
     "_raise",
@@ -781,6 +783,23 @@ class Predictions:
     def __len__(self) -> int: ...
     def __getitem__(self, at: int, /) -> Prediction: ...
     def __iter__(self) -> Iterator[Prediction]: ...
+
+@final
+class NativeRoom:
+    """The room of a Python agent. `swe_atlas.Room` is its face."""
+
+    def ask(self, request: str) -> str: ...
+    def ended(self, status: str | None) -> None: ...
+    def raised(self, why: str) -> None: ...
+
+def _attempt(
+    dataset: str | os.PathLike[str],
+    agent: str | Callable[..., Any],
+    run_id: str,
+    options: dict[str, Any],
+    config: str | os.PathLike[str] | Mapping[str, Any] | None,
+) -> Any:
+    """The same as `swe_atlas.attempt`, which is its face: options come as one mapping."""
 
 @final
 class NativeEvaluator:

@@ -65,7 +65,7 @@ def environment(
             self._state = types.State(episode_id=info["episode"], step_count=0)
             return AtlasObservation(task=dict(task), metadata=info)
 
-        def step(self, action: Any, timeout_s: float | None = None, **_: Any) -> Any:
+        def step(self, action: Any, timeout_s: float | None = None, **_more: Any) -> Any:
             """Runs the command or submits."""
             if action.submit:
                 _, reward, _, _, result = self._env.submit()

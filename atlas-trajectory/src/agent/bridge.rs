@@ -44,7 +44,7 @@ pub(super) async fn serve(cx: &RunContext, room: &Room<'_>, stream: UnixStream) 
             Ok(_) => {}
         }
         reader.get_mut().set_limit(MOST);
-        let answer = answer(cx, room, &line).await;
+        let answer = answer_request(cx, room, &line).await;
         let text = format!("{answer}\n");
         if writer.write_all(text.as_bytes()).await.is_err() {
             return;
@@ -52,7 +52,11 @@ pub(super) async fn serve(cx: &RunContext, room: &Room<'_>, stream: UnixStream) 
     }
 }
 
-async fn answer(cx: &RunContext, room: &Room<'_>, line: &[u8]) -> Value {
+/// Answers one request, a JSON object of the form above.
+///
+/// # Cancellation
+/// As [`Room::run`].
+pub async fn answer_request(cx: &RunContext, room: &Room<'_>, line: &[u8]) -> Value {
     let request: Request = match serde_json::from_slice(line) {
         Ok(Request {
             step: Some(step), ..

@@ -7,7 +7,7 @@ mod process;
 mod room;
 
 pub use audit::{Forbidden, ForbiddenRead, HiddenFacts, forbidden_reads};
-pub use bridge::shell_client;
+pub use bridge::{answer_request, shell_client};
 pub use budget::{AgentUsage, AttemptBudget, BudgetKind};
 pub use process::{MiniSweAgent, ProcessAgent};
 pub use room::{AgentShell, Executed, Room, RoomAnswer};
