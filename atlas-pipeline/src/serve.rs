@@ -2,9 +2,7 @@
 
 use crate::{Episode, Episodes, EvalOptions, EvalOutcome, EvalVerdict};
 use async_trait::async_trait;
-use atlas_core::{
-    Error, ErrorKind, ExitState, Isolation, Limits, RunContext, Step, StepResult,
-};
+use atlas_core::{Error, ErrorKind, ExitState, Isolation, Limits, RunContext, Step, StepResult};
 use atlas_oracle::{Cause, Graded};
 use atlas_serve::{
     EpisodeHost, Grade, HostedEpisode, Passed, ServeOptions, Server, Submission, Task,
@@ -205,7 +203,12 @@ mod tests {
             (EvalOutcome::Graded, Some(Cause::Environment), None, 1),
             (EvalOutcome::Graded, Some(Cause::Harness), None, 1),
             (EvalOutcome::NoEvidence, None, None, 1),
-            (EvalOutcome::NotApplied, Some(Cause::PatchFormat), Some(false), 1),
+            (
+                EvalOutcome::NotApplied,
+                Some(Cause::PatchFormat),
+                Some(false),
+                1,
+            ),
         ] {
             let graded = grade(&verdict(outcome, cause)).unwrap();
             assert_eq!(graded.resolved, resolved, "{outcome:?} {cause:?}");
