@@ -2,7 +2,7 @@
 
 use crate::{Episode, Episodes, EvalOptions, EvalOutcome, EvalVerdict};
 use async_trait::async_trait;
-use atlas_core::{Error, ErrorKind, Instance, Isolation, Limits, RunContext, Step, StepResult};
+use atlas_core::{Error, ErrorKind, ExitState, Isolation, Limits, RunContext, Step, StepResult};
 use atlas_oracle::{Cause, Graded};
 use atlas_serve::{
     EpisodeHost, Grade, HostedEpisode, Passed, ServeOptions, Server, Submission, Task,
@@ -76,8 +76,15 @@ impl EpisodeHost for Served {
             instance_id,
             patch,
         } = submission;
-        let verdict = self.0.grade(cx, instance_id, episode, patch).await?;
-        grade(&verdict, self.0.instance(instance_id))
+        let mut verdict = self.0.grade(cx, instance_id, episode, patch).await?;
+        for _ in 0..KILLED_AGAIN {
+            if !was_killed(&verdict) {
+                break;
+            }
+            tracing::warn!(episode, instance_id, "its run was killed: it is run again");
+            verdict = self.0.grade(cx, instance_id, episode, patch).await?;
+        }
+        grade(&verdict)
     }
 }
 
@@ -115,22 +122,28 @@ impl HostedEpisode for ServedEpisode {
     }
 }
 
+/// How often a run that was killed is run again. Whether the patch had it killed or somebody outside, nothing tells: what
+/// is killed each time is the patch's doing.
+const KILLED_AGAIN: u32 = 2;
+
+/// Whether a run ended as one does whose processes get SIGKILL, and not at a limit.
+fn was_killed(verdict: &EvalVerdict) -> bool {
+    let exit = verdict.run.as_ref().map(|run| run.exit);
+    !verdict.resolved && exit == Some(ExitState::Exited { code: 137 })
+}
+
 /// What a verdict is worth as a grade. One that puts the blame on the place and not on the patch says nothing of the
 /// patch, and of a run that meddled with its own verdict no test counts.
-fn grade(verdict: &EvalVerdict, row: Option<&Instance>) -> Result<Grade, Error> {
+fn grade(verdict: &EvalVerdict) -> Result<Grade, Error> {
     let is_known = verdict.outcome != EvalOutcome::NoEvidence
         && !matches!(
             verdict.cause,
             Some(Cause::Environment | Cause::Parser | Cause::Harness)
         );
     let is_tampered = verdict.cause == Some(Cause::Tampered);
-    let of = |graded: &Graded, column| {
-        let listed = row.and_then(|row| row.tests(column).ok());
-        let listed = listed.map_or(0, |tests| tests.ids.len());
-        Passed {
-            passed: if is_tampered { 0 } else { graded.success.len() },
-            total: listed.max(graded.success.len() + graded.failure.len()),
-        }
+    let of = |graded: &Graded| Passed {
+        passed: if is_tampered { 0 } else { graded.success.len() },
+        total: graded.success.len() + graded.failure.len(),
     };
     let cause = match (verdict.resolved, verdict.reasons.first()) {
         (true, _) => "every test of FAIL_TO_PASS and PASS_TO_PASS passes".to_owned(),
@@ -144,12 +157,80 @@ fn grade(verdict: &EvalVerdict, row: Option<&Instance>) -> Result<Grade, Error> 
     };
     Ok(Grade {
         resolved: is_known.then_some(verdict.resolved),
-        fail_to_pass: of(&verdict.fail_to_pass, "FAIL_TO_PASS"),
-        pass_to_pass: of(&verdict.pass_to_pass, "PASS_TO_PASS"),
+        fail_to_pass: of(&verdict.fail_to_pass),
+        pass_to_pass: of(&verdict.pass_to_pass),
         cause,
         verdict: serde_json::to_value(verdict).map_err(|why| {
             let id = verdict.instance_id.clone();
             Error::new(ErrorKind::Internal, "write the verdict on", id).with_source(why)
         })?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{grade, was_killed};
+    use crate::{EvalOutcome, EvalVerdict};
+    use atlas_core::{ExitState, StateSummary};
+    use atlas_oracle::Cause;
+    use serde_json::json;
+
+    fn verdict(outcome: EvalOutcome, cause: Option<Cause>) -> EvalVerdict {
+        let verdict = json!({
+            "schema_version": 1, "instance_id": "me__calc-1", "model_name_or_path": "m", "mode": "strict",
+            "outcome": outcome, "resolved": false, "resolution": "RESOLVED_NO", "cause": cause,
+            "reasons": [], "evidence": [], "tampering": [], "guards": [], "canaries": {}, "notes": [],
+            "FAIL_TO_PASS": {"success": ["t::a"], "failure": ["t::b"]},
+            "PASS_TO_PASS": {"success": [], "failure": []},
+            "environment": "image", "patch_sha256": "",
+        });
+        serde_json::from_value(verdict).unwrap()
+    }
+
+    fn run(exit: ExitState) -> StateSummary {
+        let summary = json!({
+            "exit": exit, "outcome": "crashed", "counts": {}, "totals": null, "consistent": null,
+            "isolation": {}, "seconds": 1.0, "overhead_seconds": 1.0,
+        });
+        serde_json::from_value(summary).unwrap()
+    }
+
+    #[test]
+    fn only_the_patch_is_blamed_with_a_nought() {
+        for (outcome, cause, resolved, passed) in [
+            (EvalOutcome::Graded, Some(Cause::Model), Some(false), 1),
+            (EvalOutcome::Graded, Some(Cause::Tampered), Some(false), 0),
+            (EvalOutcome::Graded, Some(Cause::Environment), None, 1),
+            (EvalOutcome::Graded, Some(Cause::Harness), None, 1),
+            (EvalOutcome::NoEvidence, None, None, 1),
+            (
+                EvalOutcome::NotApplied,
+                Some(Cause::PatchFormat),
+                Some(false),
+                1,
+            ),
+        ] {
+            let graded = grade(&verdict(outcome, cause)).unwrap();
+            assert_eq!(graded.resolved, resolved, "{outcome:?} {cause:?}");
+            assert_eq!(graded.fail_to_pass.passed, passed, "{outcome:?} {cause:?}");
+            assert_eq!(graded.fail_to_pass.total, 2);
+        }
+    }
+
+    #[test]
+    fn a_kill_is_told_from_a_failure_and_a_limit() {
+        for (exit, killed) in [
+            (ExitState::Exited { code: 137 }, true),
+            (ExitState::Exited { code: 1 }, false),
+            (ExitState::TimedOut, false),
+            (ExitState::OutOfMemory, false),
+        ] {
+            let mut verdict = verdict(EvalOutcome::Graded, Some(Cause::Model));
+            assert!(!was_killed(&verdict), "nothing ran");
+            verdict.run = Some(run(exit));
+            assert_eq!(was_killed(&verdict), killed, "{exit:?}");
+            verdict.resolved = true;
+            assert!(!was_killed(&verdict));
+        }
+    }
 }

@@ -150,10 +150,10 @@ pub(super) async fn command(cx: &RunContext, args: ServeArgs) -> Result<u8, Erro
         trust: args.trust,
         ..EvalOptions::new(args.dataset, PredictionSource::Null, "serve")
     };
-    serve(cx, eval, options, |address| match args.format {
+    let ready = |address| match args.format {
         Format::Json => output::json(&serde_json::json!({ "address": address })),
         Format::Text => output::print(&format!("http://{address}/\nCtrl-C ends it.\n")),
-    })
-    .await?;
+    };
+    Box::pin(serve(cx, eval, options, ready)).await?;
     Ok(DONE)
 }

@@ -91,8 +91,8 @@ impl Drop for Served {
 
 fn works(place: &Place, dataset: &str, engine: &str, id: &str) {
     let mut served = Served::of(place, dataset, engine, &[]);
-    let begin = json!({"instance_id": id, "hints": true, "request_id": "one"});
-    let reset = served.ask("/episodes", "", &begin);
+    let asked = json!({"instance_id": id, "hints": true, "request_id": "one"});
+    let reset = served.ask("/episodes", "", &asked);
     let told = &reset["observation"];
     assert_eq!(told["instance_id"], id);
     let (path, token) = (

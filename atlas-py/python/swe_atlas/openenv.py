@@ -65,12 +65,12 @@ def environment(
             self._state = types.State(episode_id=info["episode"], step_count=0)
             return AtlasObservation(task=dict(task), metadata=info)
 
-        def step(self, action: Any, timeout_s: float | None = None, **_more: Any) -> Any:
+        def step(self, action: Any, timeout_s: float | None = None, **_unused: Any) -> Any:
             """Runs the command or submits."""
             if action.submit:
-                _, reward, _, _, result = self._env.submit()
-                known = None if math.isnan(reward) else reward
-                return AtlasObservation(result=result, reward=known, done=True)
+                ended = self._env.submit()
+                known = None if math.isnan(ended[1]) else ended[1]
+                return AtlasObservation(result=ended[4], reward=known, done=True)
             seconds = action.seconds or (math.ceil(timeout_s) if timeout_s else None)
             output, _, _, over, info = self._env.step(action.command, seconds=seconds)
             self._state.step_count += 1
