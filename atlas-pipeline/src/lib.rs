@@ -141,7 +141,7 @@ pub use run::{
     estimate_pipeline, estimate_run, gather_candidates, run_candidates, run_pipeline, run_status,
     standard_stages, why,
 };
-pub use serve::serve;
+pub use serve::{ServeCritic, serve};
 pub use significance::{
     Estimate, LeaderboardStatistics, ModelPair, ModelStatistics, StatisticsOptions,
     leaderboard_statistics,

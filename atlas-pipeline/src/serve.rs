@@ -1,11 +1,15 @@
 //! `atlas serve`: instances as environments over HTTP, graded by the strict evaluator.
 
-use crate::{Episode, Episodes, EvalOptions, EvalOutcome, EvalVerdict};
+use crate::judging::critic_score;
+use crate::{Episode, Episodes, EvalOptions, EvalOutcome, EvalVerdict, ModelSession};
 use async_trait::async_trait;
-use atlas_core::{Error, ErrorKind, ExitState, Isolation, Limits, RunContext, Step, StepResult};
+use atlas_core::{
+    Error, ErrorKind, ExitState, Isolation, Judge, Limits, Patch, RunContext, Step, StepResult,
+};
+use atlas_judge::critic::{Critic, CriticOptions};
 use atlas_oracle::{Cause, Graded};
 use atlas_serve::{
-    EpisodeHost, Grade, HostedEpisode, Passed, ServeOptions, Server, Submission, Task,
+    EpisodeHost, Grade, HostedEpisode, Passed, RewardKind, ServeOptions, Server, Submission, Task,
 };
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,6 +28,7 @@ pub async fn serve(
     cx: &RunContext,
     eval: EvalOptions,
     serve: ServeOptions,
+    critic: Option<ServeCritic>,
     ready: impl FnOnce(SocketAddr) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let session = Limits {
@@ -34,23 +39,80 @@ pub async fn serve(
     for fault in episodes.faults() {
         tracing::warn!("a row is left out: {fault:?}");
     }
-    let server = Server::open(cx, Arc::new(Served(episodes)), serve).await?;
+    let served = Served { episodes, critic };
+    if !served.knows(serve.reward) {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "serve rewards of a critic:",
+            "a model must be named (--critic)",
+        ));
+    }
+    let server = Server::open(cx, Arc::new(served), serve).await?;
     ready(server.address())?;
     server.run(cx).await
 }
 
+/// A critic whose word may be a reward (paper 004).
+#[derive(Clone, Debug)]
+pub struct ServeCritic {
+    /// The model that it asks, with what may be spent.
+    pub session: ModelSession,
+    /// How it asks.
+    pub options: CriticOptions,
+}
+
 /// Instances behind the server.
 #[derive(Debug)]
-struct Served(Episodes);
+struct Served {
+    episodes: Episodes,
+    critic: Option<ServeCritic>,
+}
+
+impl Served {
+    /// What the critic says of a patch; one that changes nothing it is not asked about.
+    async fn score(
+        &self,
+        cx: &RunContext,
+        id: &str,
+        patch: &str,
+    ) -> Result<(Option<f64>, String), Error> {
+        let (Some(critic), Some(row)) = (&self.critic, self.episodes.instance(id)) else {
+            return Ok((None, "there is no critic".to_owned()));
+        };
+        if patch.trim().is_empty() {
+            return Ok((Some(0.0), "nothing was changed".to_owned()));
+        }
+        let judge = Critic::new(critic.session.model(), critic.options.clone());
+        let read = async |paths| {
+            let files = self.episodes.base_files(cx, id, &paths).await?;
+            Ok(files
+                .into_iter()
+                .map(|(path, file)| (path, file.bytes))
+                .collect())
+        };
+        let patch = Patch::new(patch);
+        let asked = (&judge as &dyn Judge, critic.options.mode);
+        match critic_score(cx, asked, (row, &patch), read).await {
+            Ok((score, words)) => Ok((Some(score), words)),
+            // What is no doing of the moment stays so however often it is asked.
+            Err(why) if !why.is_transient() => Ok((None, format!("the critic: {}", why.chain()))),
+            Err(why) => Err(why),
+        }
+    }
+}
 
 #[async_trait]
 impl EpisodeHost for Served {
     fn instances(&self) -> &[String] {
-        self.0.instances()
+        self.episodes.instances()
+    }
+
+    fn knows(&self, reward: RewardKind) -> bool {
+        reward != RewardKind::Critic || self.critic.is_some()
     }
 
     fn task(&self, instance_id: &str) -> Option<Task> {
-        let row = self.0.instance(instance_id)?;
+        let row = self.episodes.instance(instance_id)?;
         let text = |column| row.text(column).ok().flatten().unwrap_or_default();
         let hints = text("hints_text");
         Some(Task {
@@ -66,7 +128,7 @@ impl EpisodeHost for Served {
         cx: &RunContext,
         instance_id: &str,
     ) -> Result<Box<dyn HostedEpisode>, Error> {
-        let episode = self.0.begin(cx, instance_id).await?;
+        let episode = self.episodes.begin(cx, instance_id).await?;
         Ok(Box::new(ServedEpisode(episode)))
     }
 
@@ -75,16 +137,23 @@ impl EpisodeHost for Served {
             episode,
             instance_id,
             patch,
+            reward,
         } = submission;
-        let mut verdict = self.0.grade(cx, instance_id, episode, patch).await?;
+        let mut verdict = self.episodes.grade(cx, instance_id, episode, patch).await?;
         for _ in 0..KILLED_AGAIN {
             if !was_killed(&verdict) {
                 break;
             }
             tracing::warn!(episode, instance_id, "its run was killed: it is run again");
-            verdict = self.0.grade(cx, instance_id, episode, patch).await?;
+            verdict = self.episodes.grade(cx, instance_id, episode, patch).await?;
         }
-        grade(&verdict)
+        let mut grade = grade(&verdict)?;
+        if reward == RewardKind::Critic {
+            let (score, words) = self.score(cx, instance_id, patch).await?;
+            grade.score = score;
+            grade.cause = format!("{words}; {}", grade.cause);
+        }
+        Ok(grade)
     }
 }
 
@@ -156,6 +225,7 @@ fn grade(verdict: &EvalVerdict) -> Result<Grade, Error> {
         },
     };
     Ok(Grade {
+        score: None,
         resolved: is_known.then_some(verdict.resolved),
         fail_to_pass: of(&verdict.fail_to_pass),
         pass_to_pass: of(&verdict.pass_to_pass),

@@ -152,6 +152,7 @@ impl Inner {
             episode,
             instance_id: &entry.instance_id,
             patch,
+            reward: entry.reward,
         };
         let mut attempt = 1;
         loop {

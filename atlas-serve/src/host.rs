@@ -1,5 +1,6 @@
 //! What the server stands on: whoever opens sessions and grades patches.
 
+use crate::RewardKind;
 use async_trait::async_trait;
 use atlas_core::{Error, Isolation, RunContext, Step, StepResult};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,8 @@ pub struct Submission<'a> {
     pub instance_id: &'a str,
     /// The patch on Base; may be empty.
     pub patch: &'a str,
+    /// What the reward will be made of.
+    pub reward: RewardKind,
 }
 
 /// How many tests of a list pass.
@@ -49,6 +52,8 @@ pub struct Grade {
     pub pass_to_pass: Passed,
     /// Why, in a sentence.
     pub cause: String,
+    /// What a critic foretells, from 0 to 1; absent where none was asked, or it said nothing.
+    pub score: Option<f64>,
     /// The whole verdict, as the grader writes it.
     pub verdict: serde_json::Value,
 }
@@ -66,6 +71,11 @@ pub trait EpisodeHost: fmt::Debug + Send + Sync {
 
     /// What an agent is told of one; nothing if there is none of that name.
     fn task(&self, instance_id: &str) -> Option<Task>;
+
+    /// Whether it knows this kind of reward. Default: all but a critic's.
+    fn knows(&self, reward: RewardKind) -> bool {
+        reward != RewardKind::Critic
+    }
 
     /// Opens a session at Base, in a fresh copy of the instance's environment.
     ///

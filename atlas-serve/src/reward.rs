@@ -14,17 +14,21 @@ pub enum RewardKind {
     Resolved,
     /// The fraction of `FAIL_TO_PASS` that passes. Tests of `PASS_TO_PASS` that are broken take nothing away.
     FailToPass,
+    /// What a critic foretells without running anything (paper 004): the share of the unseen tests that it says will
+    /// pass. Only where the host has one; the tests are run all the same, for the record.
+    Critic,
 }
 
 impl RewardKind {
     /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Resolved, Self::FailToPass];
+    pub const ALL: [Self; 3] = [Self::Resolved, Self::FailToPass, Self::Critic];
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Resolved => "resolved",
             Self::FailToPass => "fail_to_pass",
+            Self::Critic => "critic",
         }
     }
 
@@ -34,14 +38,14 @@ impl RewardKind {
         reason = "numbers of tests are far below 2^52"
     )]
     pub fn of(self, grade: &Grade) -> Option<f64> {
-        let resolved = grade.resolved?;
         match self {
-            Self::Resolved => Some(f64::from(u8::from(resolved))),
-            Self::FailToPass if resolved => Some(1.0),
+            Self::Resolved => Some(f64::from(u8::from(grade.resolved?))),
+            Self::FailToPass if grade.resolved? => Some(1.0),
             Self::FailToPass => {
                 let Passed { passed, total } = grade.fail_to_pass;
                 Some(passed as f64 / total.max(1) as f64)
             }
+            Self::Critic => grade.score,
         }
     }
 }
@@ -58,7 +62,7 @@ pub struct UnknownReward(String);
 
 impl fmt::Display for UnknownReward {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no reward `{}`: resolved, fail_to_pass", self.0)
+        write!(f, "no reward `{}`: resolved, fail_to_pass, critic", self.0)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use super::{DONE, Format, config, output};
 use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
-use atlas_pipeline::{EngineChoice, EvalOptions, PredictionSource, serve};
+use atlas_judge::critic::CriticOptions;
+use atlas_pipeline::{
+    EngineChoice, EvalOptions, ModelSession, PredictionSource, ServeCritic, serve,
+};
 use atlas_serve::{RewardKind, Secret, ServeOptions};
 use clap::Args;
 use std::net::SocketAddr;
@@ -26,9 +29,15 @@ pub(super) struct ServeArgs {
     /// The folder of the journal, and of the verdicts' files.
     #[arg(long, value_name = "DIR", default_value = "serve")]
     folder: PathBuf,
-    /// The reward, where a reset names none: `resolved` or `fail_to_pass`.
+    /// The reward, where a reset names none: `resolved`, `fail_to_pass` or `critic`.
     #[arg(long, value_name = "KIND", default_value_t)]
     reward: RewardKind,
+    /// The model of a critic whose word may be a reward: API/NAME, or a name of the configuration.
+    #[arg(long, value_name = "MODEL")]
+    critic: Option<String>,
+    /// What the critic may spend, as calls=100,tokens=2M,money=5usd.
+    #[arg(long, value_name = "LIMITS", requires = "critic")]
+    critic_budget: Option<String>,
     #[command(flatten)]
     bounds: BoundsArgs,
     /// Only these instances.
@@ -138,6 +147,15 @@ pub(super) async fn command(cx: &RunContext, args: ServeArgs) -> Result<u8, Erro
         drain_time: Duration::from_secs(bounds.drain_seconds),
         ..ServeOptions::new(&args.folder)
     };
+    let config = config(args.config.as_deref())?;
+    let critic = args.critic.as_deref().map(|model| {
+        let session = ModelSession::open(model, args.critic_budget.as_deref(), &config)?;
+        Ok::<_, Error>(ServeCritic {
+            session,
+            options: CriticOptions::default(),
+        })
+    });
+    let critic = critic.transpose()?;
     let eval = EvalOptions {
         instances: args.instance_ids,
         engine: args.engine,
@@ -146,7 +164,7 @@ pub(super) async fn command(cx: &RunContext, args: ServeArgs) -> Result<u8, Erro
         repos: args.repos,
         canaries: !args.no_canaries,
         results: args.results,
-        config: config(args.config.as_deref())?,
+        config,
         trust: args.trust,
         ..EvalOptions::new(args.dataset, PredictionSource::Null, "serve")
     };
@@ -154,6 +172,6 @@ pub(super) async fn command(cx: &RunContext, args: ServeArgs) -> Result<u8, Erro
         Format::Json => output::json(&serde_json::json!({ "address": address })),
         Format::Text => output::print(&format!("http://{address}/\nCtrl-C ends it.\n")),
     };
-    Box::pin(serve(cx, eval, options, ready)).await?;
+    Box::pin(serve(cx, eval, options, critic, ready)).await?;
     Ok(DONE)
 }

@@ -149,6 +149,28 @@ impl Episodes {
         Ok(episode)
     }
 
+    /// Files of an instance's base commit, by their paths from the root; those that Base does not have are
+    /// absent.
+    ///
+    /// # Errors
+    /// Those of [`prepare`](Self::prepare); a path that leaves the repository.
+    ///
+    /// # Cancellation
+    /// Raising `cx.cancel` ends it.
+    pub async fn base_files(
+        &self,
+        cx: &RunContext,
+        id: &str,
+        paths: &BTreeSet<String>,
+    ) -> Result<BTreeMap<String, FileContent>, Error> {
+        self.site(cx, id)
+            .await?
+            .prepared
+            .tree
+            .files(cx, paths)
+            .await
+    }
+
     /// The verdict on a patch, by the strict evaluator, with its files below the folder of the run. What was run
     /// before is not run again. A verdict without evidence says so; it is no error.
     ///

@@ -21,7 +21,7 @@ use atlas_judge::metrics::analysis::WHOLE_PATCH;
 use atlas_judge::variant::BaseFiles;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -187,26 +187,85 @@ async fn prepare(
     options: &CriticRunOptions,
     candidate: &CandidatePatch,
 ) -> Result<Prepared, Error> {
-    let mode = options.critic.mode;
-    let row = &candidate.instance;
-    let wrong = |why: String| Error::new(ErrorKind::InvalidInput, "ask a critic:", why);
+    let (mode, row) = (options.critic.mode, &candidate.instance);
+    let files = match &options.repos {
+        Some(repos) => {
+            let patches = shown(mode, row, &candidate.patch)?;
+            let patches: Vec<&Patch> = patches.iter().collect();
+            base_files(repos, row, &patches).await?
+        }
+        None => BaseFiles::new(),
+    };
+    prepared(
+        mode,
+        (row, &candidate.patch),
+        files,
+        options.repos.is_some(),
+    )
+}
+
+/// The patches that a critic is shown of a row: the candidate, the tests, the gold patch.
+fn shown(mode: CriticMode, row: &Instance, patch: &Patch) -> Result<Vec<Patch>, Error> {
+    let mut patches = vec![patch.clone()];
+    if needs_tests(mode) {
+        patches.push(row.test_patch().map_err(|why| unusable(why.to_string()))?);
+    }
+    if mode == CriticMode::ChangeAware {
+        patches.extend(row.gold_patch().ok());
+    }
+    Ok(patches)
+}
+
+fn unusable(why: String) -> Error {
+    Error::new(ErrorKind::InvalidInput, "ask a critic:", why)
+}
+
+/// The share of a row's unseen tests that a critic says will pass with a patch, from 0 to 1, and in words what it was
+/// shown. `read` gives files of Base.
+///
+/// # Errors
+/// A row without tests that a critic can be shown, and what the model and `read` give.
+///
+/// # Cancellation
+/// As the model underneath.
+pub(crate) async fn critic_score(
+    cx: &RunContext,
+    (judge, mode): (&dyn Judge, CriticMode),
+    (row, patch): (&Instance, &Patch),
+    read: impl AsyncFnOnce(BTreeSet<String>) -> Result<BaseFiles, Error>,
+) -> Result<(f64, String), Error> {
+    let mut paths = BTreeSet::new();
+    for patch in shown(mode, row, patch)? {
+        let files = patch.files().unwrap_or_default();
+        paths.extend(files.into_iter().filter_map(|file| file.old_path));
+    }
+    let prepared = prepared(mode, (row, patch), read(paths).await?, true)?;
+    if mode == CriticMode::Isolated {
+        let critique = critique_patch(cx, judge, &prepared.subject, &prepared.tests).await?;
+        let said = critique.tests.iter().filter(|test| test.predicted).count();
+        let words = format!(
+            "a critic says that {said} of {} tests pass",
+            critique.tests.len()
+        );
+        return Ok((critique.progress, words));
+    }
+    let judgement = judge.judge(cx, &prepared.subject).await?;
+    let score = if judgement.label == "pass" { 1.0 } else { 0.0 };
+    Ok((score, format!("a critic says `{}`", judgement.label)))
+}
+
+/// What a critic is asked about a patch, with the files that patches change as they are at Base.
+fn prepared(
+    mode: CriticMode,
+    (row, patch): (&Instance, &Patch),
+    files: BaseFiles,
+    with_files: bool,
+) -> Result<Prepared, Error> {
+    let wrong = unusable;
     let test_patch = if needs_tests(mode) {
         Some(row.test_patch().map_err(|why| wrong(why.to_string()))?)
     } else {
         None
-    };
-    let gold = if mode == CriticMode::ChangeAware {
-        row.gold_patch().ok()
-    } else {
-        None
-    };
-    let patches: Vec<&Patch> = [Some(&candidate.patch), test_patch.as_ref(), gold.as_ref()]
-        .into_iter()
-        .flatten()
-        .collect();
-    let files = match &options.repos {
-        Some(repos) => base_files(repos, row, &patches).await?,
-        None => BaseFiles::new(),
     };
     let mut found = None;
     let mut tests = Vec::new();
@@ -223,7 +282,7 @@ async fn prepare(
         if tests.is_empty() {
             return Err(wrong(format!(
                 "no function of the test patch goes by an id of FAIL_TO_PASS or PASS_TO_PASS{}",
-                if options.repos.is_some() {
+                if with_files {
                     ""
                 } else {
                     "; `--repos` gives the files that it changes"
@@ -246,7 +305,7 @@ async fn prepare(
     Ok(Prepared {
         subject: Subject {
             instance: row.clone(),
-            patch: Some(candidate.patch.clone()),
+            patch: Some(patch.clone()),
             attachments,
         },
         tests,

@@ -39,6 +39,7 @@ pub use choose::{
     ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, ChosenPatch, choose_patches,
 };
 pub use combine::{CombineOptions, CombineReport, combine_results};
+pub(crate) use critic::critic_score;
 pub use critic::{
     CriticRunOptions, CriticRunReport, CriticRunResult, base_files, critic, critic_run_prompts,
 };

@@ -205,3 +205,45 @@ fn what_is_no_server_is_said() {
     let why = fails(&["--warm", near], 1);
     assert!(why.contains(&format!("did you mean `{id}`?")), "{why}");
 }
+
+#[test]
+fn a_critics_word_is_a_reward_where_it_is_asked_for() {
+    let place = Place::new();
+    let id = made_here(&place, 0.0);
+    let answer = json!({"reasoning": "so", "verdict": "pass", "confidence": 90});
+    let said = json!({"holds": "test_negative", "text": answer.to_string()});
+    std::fs::write(place.path("script.jsonl"), format!("{said}\n")).unwrap();
+    let critic = ["--critic", "scripted:script.jsonl", "--reward", "critic"];
+    let served = Served::of(&place, "out/dataset.jsonl", "local", &critic);
+    let begin = || {
+        let reset = served.ask("/episodes", "", &json!({"instance_id": id}));
+        let path = format!("/episodes/{}", reset["episode"].as_str().unwrap());
+        (path, reset["token"].as_str().unwrap().to_owned())
+    };
+    let (path, token) = begin();
+    // The critic believes what the tests do not.
+    let wrong = json!({"command": "echo '# better now' >> calc/__init__.py"});
+    served.ask(&format!("{path}/step"), &token, &wrong);
+    let result = served.ask(&format!("{path}/submit"), &token, &json!({}));
+    assert_eq!(
+        (&result["reward"], &result["kind"], &result["resolved"]),
+        (&json!(1.0), &json!("critic"), &json!(false)),
+        "{result}"
+    );
+    let cause = result["cause"].as_str().unwrap();
+    assert!(cause.starts_with("a critic says that 1 of 1"), "{cause}");
+    let (path, token) = begin();
+    let nothing = served.ask(&format!("{path}/submit"), &token, &json!({}));
+    assert_eq!(nothing["reward"], 0.0, "{nothing}");
+    drop(served);
+    let none = place.run(&[
+        "serve",
+        "out/dataset.jsonl",
+        "--engine",
+        "local",
+        "--reward",
+        "critic",
+    ]);
+    assert_eq!(none.code(), 1);
+    assert!(none.stderr().contains("--critic"), "{}", none.stderr());
+}

@@ -20,6 +20,11 @@ impl Episodes {
     pub(crate) async fn reset(&self, request: ResetRequest) -> Outcome {
         let name = named(request.request_id.as_deref())?;
         let kind = request.reward.unwrap_or(self.inner.options.reward);
+        if !self.inner.host.knows(kind) {
+            return Err(Refusal::invalid(
+                "`reward`: this server has no critic; it was started without one",
+            ));
+        }
         let digest = digest(&[
             &request.instance_id,
             kind.as_str(),

@@ -65,6 +65,17 @@ async fn hints_and_the_kind_of_reward_are_asked_for() {
     let plain = server.reset("calc__calc-1").await;
     server.step(&plain, "echo half").await.ok();
     assert_eq!(server.submit(&plain).await.ok()["reward"], 0.0);
+    // A critic's word, where there is a critic.
+    let asked = json!({"instance_id": "calc__calc-1", "reward": "critic"});
+    let said = server.post("/episodes", asked.clone()).await;
+    assert!(said.refused(422, "invalid_input").contains("critic"));
+    server.state.has_critic.store(true, Ordering::SeqCst);
+    let held = Held::of(&server.post("/episodes", asked).await.ok());
+    let result = server.submit(&held).await.ok();
+    assert_eq!(
+        (&result["reward"], &result["kind"], &result["resolved"]),
+        (&json!(0.25), &json!("critic"), &json!(false))
+    );
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use atlas_core::{Error, ErrorKind, ExitState, Isolation, RunContext, Step, StepResult};
-use atlas_serve::{EpisodeHost, Grade, HostedEpisode, Passed, Submission, Task};
+use atlas_serve::{EpisodeHost, Grade, HostedEpisode, Passed, RewardKind, Submission, Task};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -15,6 +15,8 @@ pub(crate) struct State {
     pub(crate) most_open: AtomicU32,
     pub(crate) steps: AtomicU32,
     pub(crate) grades: AtomicU32,
+    /// Whether a critic's word may be a reward.
+    pub(crate) has_critic: AtomicBool,
     /// So many of the next verdicts find nothing out.
     pub(crate) no_evidence: AtomicU32,
     /// So many of the next verdicts fail.
@@ -74,6 +76,10 @@ impl EpisodeHost for Memory {
         &self.instances
     }
 
+    fn knows(&self, reward: RewardKind) -> bool {
+        reward != RewardKind::Critic || self.state.has_critic.load(Ordering::SeqCst)
+    }
+
     fn task(&self, instance_id: &str) -> Option<Task> {
         let known = self.instances.iter().any(|known| known == instance_id);
         known.then(|| Task {
@@ -113,6 +119,7 @@ impl EpisodeHost for Memory {
                 fail_to_pass: Passed::default(),
                 pass_to_pass: Passed::default(),
                 cause: "the suite did not start".to_owned(),
+                score: None,
                 verdict: serde_json::json!({}),
             });
         }
@@ -130,6 +137,7 @@ impl EpisodeHost for Memory {
                 total: 5,
             },
             cause: format!("{passed} of 2 pass"),
+            score: (submission.reward == RewardKind::Critic).then_some(0.25),
             verdict: serde_json::json!({"patch": submission.patch}),
         })
     }
