@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod answers;
 #[cfg(feature = "http")]
 mod batch;
 mod budget;

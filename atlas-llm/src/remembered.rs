@@ -1,5 +1,6 @@
 //! A model that is not asked the same twice.
 
+use crate::answers::Answers;
 use crate::{Exchange, Exchanges, request_key};
 use async_trait::async_trait;
 use atlas_core::{Completion, CompletionRequest, Error, LanguageModel, RunContext};
@@ -8,19 +9,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Asks another model and keeps its answers for as long as it lives: a greedy question (temperature 0)
-/// that was answered already is answered from memory, and costs nothing; one that is being asked is waited for.
+/// that was answered already is answered from what was kept, and costs nothing; one that is being asked is waited for.
 /// Questions at a temperature are asked anew, for their answers are to differ; so are those that failed.
 ///
 /// With a file of [`Exchanges`] what was paid outlives the run, questions at a temperature too: their seeds tell
-/// them apart.
+/// them apart. Without one, answers lie in a file in the folder for temporary files that has no name and ends with this.
 ///
 /// Stand it outside of a [`Budget`](crate::Budget), which then counts only what was asked.
 #[derive(Debug)]
 pub struct Remembered<M> {
     inner: M,
-    answers: Mutex<HashMap<String, Completion>>,
-    /// Questions that are under way, or were.
-    asked: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    answers: Mutex<Answers>,
+    asked: UnderWay,
     kept: Option<(Arc<Exchanges>, String)>,
 }
 
@@ -43,17 +43,47 @@ impl<M: LanguageModel> Remembered<M> {
         self
     }
 
-    fn answers(&self) -> MutexGuard<'_, HashMap<String, Completion>> {
+    fn answers(&self) -> MutexGuard<'_, Answers> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn known(&self, key: &str) -> Result<Option<Completion>, Error> {
-        if let Some(answer) = self.answers().get(key) {
-            return Ok(Some(answer.clone()));
-        }
         match &self.kept {
             Some((exchanges, settings)) => exchanges.get(&file_key(key, settings)),
-            None => Ok(None),
+            None => self.answers().get(key),
+        }
+    }
+}
+
+/// Questions that are under way, each with whose turn it is.
+type UnderWay = Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>;
+
+/// A question of one who asks. With the last of them it is under way no more.
+struct Question<'a> {
+    all: &'a UnderWay,
+    key: &'a str,
+    turn: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl<'a> Question<'a> {
+    fn asked(all: &'a UnderWay, key: &'a str) -> Self {
+        let mut asked = all.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = Arc::clone(asked.entry(key.to_owned()).or_default());
+        drop(asked);
+        Self { all, key, turn }
+    }
+}
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        let mut asked = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        // Given back before they are counted, so that of two who end at once the second one sees that it is the last.
+        self.turn = Arc::default();
+        if asked
+            .get(self.key)
+            .is_some_and(|turn| Arc::strong_count(turn) == 1)
+        {
+            asked.remove(self.key);
         }
     }
 }
@@ -83,18 +113,14 @@ impl<M: LanguageModel> LanguageModel for Remembered<M> {
             return self.inner.complete(cx, request).await;
         }
         let key = request_key(self.name(), request);
-        let asked = {
-            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(asked.entry(key.clone()).or_default())
-        };
+        let question = Question::asked(&self.asked, &key);
         // Who comes second waits, and finds the answer.
-        let _alone = asked.lock().await;
+        let _alone = question.turn.lock().await;
         if let Some(answer) = self.known(&key)? {
             cx.check("ask the model")?;
             return Ok(answer);
         }
         let answer = self.inner.complete(cx, request).await?;
-        // What a file keeps needs no place in memory.
         if let Some((exchanges, settings)) = &self.kept {
             let exchange = Exchange {
                 key: key.clone(),
@@ -104,7 +130,7 @@ impl<M: LanguageModel> LanguageModel for Remembered<M> {
             };
             exchanges.put(&file_key(&key, settings), &exchange)?;
         } else {
-            self.answers().insert(key, answer.clone());
+            self.answers().put(&key, &answer)?;
         }
         Ok(answer)
     }

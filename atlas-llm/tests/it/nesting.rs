@@ -1,8 +1,14 @@
 //! Models as their users nest them.
 
 use crate::support::request;
-use atlas_core::{CompletionRequest, ErrorKind, LanguageModel, RunContext};
+use async_trait::async_trait;
+use atlas_core::{
+    Completion, CompletionRequest, Error, ErrorKind, FinishReason, LanguageModel, RunContext,
+    TokenLogprob, Usage,
+};
 use atlas_llm::{Budget, Limits, Recorded, Remembered, Replay, Rule, Scripted};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 fn colours() -> Scripted {
     Scripted::new([Rule::text("sky", "blue"), Rule::text("grass", "green")])
@@ -132,4 +138,58 @@ async fn what_is_remembered_is_asked_and_paid_once() {
     assert_eq!(why.kind(), ErrorKind::Model, "{}", why.chain());
     let why = model.complete(&cx, &warm).await.unwrap_err();
     assert_eq!(why.kind(), ErrorKind::BudgetExceeded, "{}", why.chain());
+}
+
+/// Says how often it was asked, after a while, with tokens that are no text.
+#[derive(Debug, Default)]
+struct Counting(AtomicU32);
+
+#[async_trait]
+impl LanguageModel for Counting {
+    fn name(&self) -> &'static str {
+        "counting"
+    }
+
+    async fn complete(
+        &self,
+        _: &RunContext,
+        request: &CompletionRequest,
+    ) -> Result<Completion, Error> {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let at = self.0.fetch_add(1, Ordering::SeqCst);
+        let logprob = -f64::from(at + 1).ln();
+        Ok(Completion {
+            text: format!("{at}: {}", request.messages[0].content),
+            finish: FinishReason::Stop,
+            usage: Usage::default(),
+            model: "counting".to_owned(),
+            logprobs: Some(vec![TokenLogprob {
+                bytes: vec![0xff, b'"'],
+                logprob,
+                top: vec![(vec![0xc3], logprob / 3.0)],
+            }]),
+            avg_logprob: Some(logprob / 7.0),
+        })
+    }
+}
+
+/// Of many questions each has its own answer, to the last bit, whoever asks first, and whoever of them gives up.
+#[tokio::test]
+async fn many_answers_come_back_as_they_were() {
+    let model = Remembered::new(Counting::default());
+    let cx = RunContext::new("test");
+    let questions: Vec<CompletionRequest> = (0..40).map(|at| request(&at.to_string())).collect();
+    let mut first = Vec::new();
+    for question in &questions {
+        let given_up = tokio::time::timeout(Duration::ZERO, model.complete(&cx, question)).await;
+        assert!(given_up.is_err());
+        let (one, two) = tokio::join!(model.complete(&cx, question), model.complete(&cx, question));
+        let (one, two) = (one.unwrap(), two.unwrap());
+        assert_eq!(one, two);
+        first.push(one);
+    }
+    for (question, first) in questions.iter().zip(&first).rev() {
+        assert_eq!(&model.complete(&cx, question).await.unwrap(), first);
+    }
+    assert!(first[7].text.ends_with(": 7") && first[7].logprobs != first[8].logprobs);
 }

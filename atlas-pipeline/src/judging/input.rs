@@ -6,13 +6,12 @@ use crate::spool::Spool;
 use crate::store::sha256;
 use atlas_core::{Error, ErrorKind, Instance, InstanceId, Patch};
 use atlas_formats::{
-    FaultKind, Prediction, Predictions, ReadOptions, Row, RowFault, map_predictions, map_rows,
+    FaultKind, Prediction, Predictions, ReadOptions, RowFault, each_row, map_predictions,
 };
 use atlas_judge::metrics::results::PatchSize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 /// The rows of a dataset in their order, each read again when it is needed: of many rows only those that are worked on are
 /// in memory.
@@ -73,43 +72,35 @@ pub fn instance_rows(
     only: &[InstanceId],
 ) -> Result<(InstanceRows, Vec<InputFault>), Error> {
     let wanted: BTreeSet<&InstanceId> = only.iter().collect();
-    let rows = Mutex::new(Spool::new()?);
-    let keep = |row: Row| {
-        if !(wanted.is_empty() || wanted.contains(row.id())) {
-            return None;
-        }
-        let kept = match row.instance() {
-            Ok(instance) => {
-                let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
-                rows.push(&instance)
-                    .map_err(|why| Box::new(Unkept::NotWritten(why)))
+    let mut rows = Spool::new()?;
+    let (mut names, mut seen) = (Vec::new(), HashSet::new());
+    let (mut faults, mut unusable) = (Vec::new(), Vec::new());
+    each_row(path, &ReadOptions::default(), |row| {
+        let row = match row {
+            Ok(row) => row,
+            Err(fault) => {
+                faults.push(InputFault::of(&fault));
+                return Ok(());
             }
-            Err(why) => Err(Box::new(Unkept::Unusable(InputFault {
+        };
+        let is_wanted = wanted.is_empty() || wanted.contains(row.id());
+        // Of a row that is there twice the first counts; the reader told so.
+        if !is_wanted || !seen.insert(row.id().clone()) {
+            return Ok(());
+        }
+        match row.instance() {
+            Ok(instance) => names.push((row.id().clone(), rows.push(&instance)?)),
+            Err(why) => unusable.push(InputFault {
                 file: path.display().to_string(),
                 line: row.place().map(|place| place.line).filter(|line| *line > 0),
                 field: None,
                 message: format!("{why}; the row is left out until this is put right"),
-            }))),
-        };
-        Some((row.id().clone(), kept))
-    };
-    let (read, faults) = map_rows(path, &ReadOptions::default(), keep)?;
-    let mut faults: Vec<InputFault> = faults.iter().map(InputFault::of).collect();
-    let read: Vec<_> = read.into_iter().flatten().collect();
-    let mut seen: HashSet<&InstanceId> = HashSet::with_capacity(read.len());
-    // Of a row that is there twice the first counts; the reader told so.
-    let first: Vec<bool> = read.iter().map(|(id, _)| seen.insert(id)).collect();
-    let missing = only.iter().find(|id| !seen.contains(id));
-    drop(seen);
-    let mut names = Vec::with_capacity(read.len());
-    for ((id, kept), is_first) in read.into_iter().zip(first) {
-        match kept.map_err(|why| *why) {
-            _ if !is_first => {}
-            Ok(at) => names.push((id, at)),
-            Err(Unkept::Unusable(fault)) => faults.push(fault),
-            Err(Unkept::NotWritten(why)) => return Err(why),
+            }),
         }
-    }
+        Ok(())
+    })?;
+    faults.append(&mut unusable);
+    let missing = only.iter().find(|id| !seen.contains(id));
     if let Some(missing) = missing {
         return Err(Error::new(
             ErrorKind::NotFound,
@@ -128,14 +119,7 @@ pub fn instance_rows(
             format!("`{}`: there is no usable row in it{why}", path.display()),
         ));
     }
-    let rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok((InstanceRows { rows, names }, faults))
-}
-
-/// Why a row is not kept.
-enum Unkept {
-    Unusable(InputFault),
-    NotWritten(Error),
 }
 
 /// A row as an item of a run, by its number, with a hash of what its answer depends on.

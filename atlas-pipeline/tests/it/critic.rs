@@ -188,6 +188,41 @@ fn unseen_tests_leave_a_patch_undecided() {
     }
 }
 
+/// Of a function that stands for several ids each id counts, and as the critic said it: in the line and in the metrics.
+#[test]
+fn progress_is_the_predicted_pass_rate() {
+    let place = place();
+    let rows = std::fs::read_to_string(place.path("rows.jsonl")).unwrap();
+    let mut row: Value = serde_json::from_str(&rows).unwrap();
+    let ids = ["test_add[1]", "test_add[2]", "test_add[3]", "test_zero"];
+    let ids = ids.map(|name| format!("tests/test_calc.py::{name}"));
+    row["FAIL_TO_PASS"] = json!(ids);
+    write_lines(&place, "rows.jsonl", &[row]);
+    // Not sure of three, which the rule takes to fail.
+    let mut rules = [
+        rule("test_add", "pass", 60.0),
+        rule("test_zero", "fail", 95.0),
+    ];
+    for rule in &mut rules {
+        rule["times"] = json!(0);
+    }
+    write_lines(&place, "script.jsonl", &rules);
+    let done = critic(&place, &RUN);
+    assert_eq!(done.code(), 0, "{}{}", done.stdout(), done.stderr());
+    assert_eq!(done.json()["results"][0]["progress"], 0.75);
+    let truth = ["good", "bad"].map(|name| {
+        let tests = ids.each_ref().map(|id| json!({"id": id, "passed": name == "good"}));
+        json!({"instance_id": "o__n-1", "agent": "m", "patch_id": name, "resolved": name == "good", "tests": tests})
+    });
+    write_lines(&place, "truth.jsonl", &truth);
+    let files = ["metrics", "truth.jsonl", "critic.jsonl", "--format", "json"];
+    let agent = &place.run(&files).json()["critics"][0]["agents"][0];
+    assert_eq!(
+        (&agent["predicted_pass_rate"], &agent["actual_pass_rate"]),
+        (&json!(0.75), &json!(0.5))
+    );
+}
+
 #[test]
 fn what_the_model_is_told_is_shown() {
     let place = place();
