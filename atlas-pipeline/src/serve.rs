@@ -39,15 +39,15 @@ pub async fn serve(
     for fault in episodes.faults() {
         tracing::warn!("a row is left out: {fault:?}");
     }
-    let served = Served { episodes, critic };
-    if !served.knows(serve.reward) {
+    let host = Served { episodes, critic };
+    if !host.knows(serve.reward) {
         return Err(Error::new(
             ErrorKind::InvalidInput,
             "serve rewards of a critic:",
             "a model must be named (--critic)",
         ));
     }
-    let server = Server::open(cx, Arc::new(served), serve).await?;
+    let server = Server::open(cx, Arc::new(host), serve).await?;
     ready(server.address())?;
     server.run(cx).await
 }
