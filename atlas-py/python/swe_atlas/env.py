@@ -75,7 +75,7 @@ class AtlasEnv:
         instance_id: The instance of a reset that names none.
         token: The server's bearer token, where it wants one.
         hints: Whether the row's hints are told.
-        reward: `resolved` or `fail_to_pass`; the server's choice if None.
+        reward: `resolved`, `fail_to_pass` or `critic`; the server's choice if None.
         patience: Seconds in which a server that is full, restarting or not there is asked again.
         verdict_seconds: Seconds in which a submission must have its verdict.
 
