@@ -178,6 +178,19 @@ impl Agent for PyAgent {
     }
 }
 
+/// An option's value.
+fn option_of<'py, T: for<'a> FromPyObject<'a, 'py>>(
+    value: Option<Bound<'py, PyAny>>,
+    name: &str,
+) -> PyResult<Option<T>> {
+    let Some(value) = value else { return Ok(None) };
+    let read = value.extract::<T>();
+    read.map(Some).map_err(|why| {
+        let why: PyErr = why.into();
+        invalid(name, why)
+    })
+}
+
 /// The same as `swe_atlas.attempt`, which is its face: options come as one mapping.
 #[pyfunction]
 #[pyo3(signature = (dataset, agent, run_id, options, config))]
@@ -195,20 +208,9 @@ pub(crate) fn _attempt<'py>(
             .filter(|value| !value.is_none())
             .map_or(Ok(None), |value| Ok::<_, PyErr>(Some(value)))
     };
-    fn of<'py, T: for<'a> FromPyObject<'a, 'py>>(
-        value: Option<Bound<'py, PyAny>>,
-        name: &str,
-    ) -> PyResult<Option<T>> {
-        let Some(value) = value else { return Ok(None) };
-        let read = value.extract::<T>();
-        read.map(Some).map_err(|why| {
-            let why: PyErr = why.into();
-            invalid(name, why)
-        })
-    }
     macro_rules! option {
         ($name:literal) => {
-            of(get($name)?, $name)?
+            option_of(get($name)?, $name)?
         };
     }
     let engine: String = option!("engine").unwrap_or_else(|| "auto".to_owned());
