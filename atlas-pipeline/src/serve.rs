@@ -52,6 +52,9 @@ pub async fn serve(
     server.run(cx).await
 }
 
+/// So many tests of a submission a critic is asked about at once.
+const CRITIC_ABREAST: usize = 4;
+
 /// A critic whose word may be a reward (paper 004).
 #[derive(Clone, Debug)]
 pub struct ServeCritic {
@@ -91,7 +94,7 @@ impl Served {
                 .collect())
         };
         let patch = Patch::new(patch);
-        let asked = (&judge as &dyn Judge, critic.options.mode);
+        let asked = (&judge as &dyn Judge, critic.options.mode, CRITIC_ABREAST);
         match critic_score(cx, asked, (row, &patch), read).await {
             Ok((score, words)) => Ok((Some(score), words)),
             // What is no doing of the moment stays so however often it is asked.

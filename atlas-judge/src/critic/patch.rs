@@ -7,8 +7,10 @@ use crate::metrics::{NoTests, TestPrediction, aggregate_critic};
 use atlas_core::{
     Confidence, ConfidenceSource, Error, ErrorKind, Judge, Judgement, RunContext, Subject,
 };
+use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a critic says of one test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -148,10 +150,11 @@ impl PatchCritique {
 }
 
 /// Asks a critic that takes one test a call about every test, and sums up (paper 004, section 2.2).
-/// The subject's attachment `test` is set for each call; the others stay.
+/// The subject's attachment `test` is set for each call; the others stay. So many tests as `abreast` are asked about at
+/// once; after an error none is begun any more, and those under way are waited for, since they are paid.
 ///
 /// # Errors
-/// The first error of the critic; [`ErrorKind::InvalidInput`] without any test, from which neither
+/// The first error of the critic, in the order of the tests; [`ErrorKind::InvalidInput`] without any test, from which neither
 /// success nor failure follows.
 ///
 /// # Cancellation
@@ -161,15 +164,28 @@ pub async fn critique_patch(
     critic: &dyn Judge,
     subject: &Subject,
     tests: &[UnseenTest],
+    abreast: usize,
 ) -> Result<PatchCritique, Error> {
-    let mut critiques = Vec::new();
-    for test in tests {
+    let has_failed = AtomicBool::new(false);
+    let ask = async |test: &UnseenTest| {
+        if has_failed.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         let mut one = subject.clone();
         let attachment = json!({ "id": test.id(), "source": test.source, "path": test.path });
         one.attachments.insert("test".to_owned(), attachment);
-        let judgement = critic.judge(cx, &one).await?;
-        critiques.push(TestCritique::of(critic.id(), test, &judgement)?);
-    }
+        let judged = critic.judge(cx, &one).await;
+        let critique = judged.and_then(|said| TestCritique::of(critic.id(), test, &said));
+        has_failed.fetch_or(critique.is_err(), Ordering::Relaxed);
+        critique.map(Some)
+    };
+    let asked: Vec<_> = futures_util::stream::iter(tests)
+        .map(ask)
+        .buffered(abreast.max(1))
+        .collect()
+        .await;
+    let critiques: Vec<Option<TestCritique>> = asked.into_iter().collect::<Result<_, _>>()?;
+    let critiques = critiques.into_iter().flatten().collect();
     PatchCritique::of(critic.id(), critiques)
         .map_err(|why| lacks(subject, "any test").with_source(why))
 }

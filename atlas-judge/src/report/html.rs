@@ -32,7 +32,7 @@ impl Html {
         let text = format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+             <title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
             escape(title),
             include_str!("style.css"),
         );
@@ -128,7 +128,7 @@ impl Html {
     }
 
     pub(super) fn finish(mut self) -> String {
-        self.text.push_str("</body>\n</html>\n");
+        self.text.push_str("</main>\n</body>\n</html>\n");
         self.text
     }
 }

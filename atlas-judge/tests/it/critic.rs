@@ -1,19 +1,22 @@
 //! Critics, their baselines, and the tests that they are asked about.
 
 use crate::support::{InOrder, cx, said};
+use async_trait::async_trait;
 use atlas_core::{
-    ConfidenceSource, Embedder as _, ErrorKind, FinishReason, Instance, InstanceId, Judge, Patch,
-    Subject, testing::judge_contract,
+    Confidence, ConfidenceSource, Embedder as _, Error, ErrorKind, FinishReason, Instance,
+    InstanceId, Judge, Judgement, Patch, RunContext, Subject, testing::judge_contract,
 };
 use atlas_judge::answer::AskOptions;
 use atlas_judge::critic::{
     Critic, CriticLimits, CriticMode, CriticOptions, EmbeddingCritic, FirstCharacters,
-    HashedNgrams, LikenessExample, WeightedRandom, critic_prompts, critique_patch, extract_tests,
-    fit_threshold, in_validation_split,
+    HashedNgrams, LikenessExample, UnseenTest, WeightedRandom, critic_prompts, critique_patch,
+    extract_tests, fit_threshold, in_validation_split,
 };
 use atlas_judge::metrics::LowConfidenceRule;
 use atlas_judge::variant::{BaseFiles, Variant};
 use serde_json::{Map, Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 const BASE: &str = "def add(a, b):\n    x = 1\n    y = 2\n    z = 3\n    w = 4\n    return a - b\n";
 const PATCH: &str = "\
@@ -277,7 +280,7 @@ async fn a_patch_passes_if_all_its_tests_do() {
         CriticMode::Isolated,
         &[answer("pass", 90.0), answer("fail", 80.0)],
     );
-    let critique = critique_patch(&cx(), &half, &subject(), &found.tests)
+    let critique = critique_patch(&cx(), &half, &subject(), &found.tests, 1)
         .await
         .unwrap();
     assert_eq!(
@@ -291,13 +294,13 @@ async fn a_patch_passes_if_all_its_tests_do() {
         &[answer("pass", 90.0), answer("pass", 80.0)],
     );
     assert!(
-        critique_patch(&cx(), &all, &subject(), &found.tests)
+        critique_patch(&cx(), &all, &subject(), &found.tests, 2)
             .await
             .unwrap()
             .build_success
     );
     let none = critic(CriticMode::Isolated, &[]);
-    let why = critique_patch(&cx(), &none, &subject(), &[])
+    let why = critique_patch(&cx(), &none, &subject(), &[], 1)
         .await
         .unwrap_err();
     assert_eq!(why.kind(), ErrorKind::InvalidInput);
@@ -519,5 +522,89 @@ fn a_subject_without_attachments_still_shows_the_patch() {
     assert_eq!(
         notes,
         ["calc.py: the base content is not known, or no UTF-8 text"]
+    );
+}
+
+/// Counts how many questions are under way; fails on one.
+#[derive(Debug, Default)]
+struct Counting {
+    under_way: AtomicUsize,
+    most: AtomicUsize,
+    asked: AtomicUsize,
+    fails_on: Option<&'static str>,
+}
+
+#[async_trait]
+impl Judge for Counting {
+    fn id(&self) -> &'static str {
+        "counting"
+    }
+
+    async fn judge(&self, _: &RunContext, subject: &Subject) -> Result<Judgement, Error> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        self.under_way.fetch_sub(1, Ordering::SeqCst);
+        let id = subject.attachments["test"]["id"]
+            .as_str()
+            .unwrap_or_default();
+        if self.fails_on.is_some_and(|test| id.ends_with(test)) {
+            return Err(Error::new(ErrorKind::Model, "ask", id));
+        }
+        Ok(Judgement {
+            label: "pass".to_owned(),
+            confidence: Confidence {
+                value: None,
+                source: ConfidenceSource::Missing,
+            },
+            reasoning: id.to_owned(),
+            evidence: Vec::new(),
+            details: Map::new(),
+        })
+    }
+}
+
+#[tokio::test]
+async fn tests_are_asked_about_abreast_and_none_after_a_failure() {
+    let tests: Vec<UnseenTest> = (0..9)
+        .map(|number| {
+            let id = format!("t.py::test_{number}");
+            UnseenTest {
+                path: "t.py".to_owned(),
+                name: format!("test_{number}"),
+                source: "def t(): ...".to_owned(),
+                added: true,
+                changed: true,
+                ids: vec![id],
+            }
+        })
+        .collect();
+    let judge = Counting::default();
+    let critique = critique_patch(&cx(), &judge, &subject(), &tests, 3)
+        .await
+        .unwrap();
+    assert_eq!(judge.most.load(Ordering::SeqCst), 3);
+    let said: Vec<&str> = critique
+        .tests
+        .iter()
+        .map(|test| test.reasoning.as_str())
+        .collect();
+    let ids: Vec<String> = tests.iter().map(UnseenTest::id).collect();
+    assert_eq!(said, ids, "in the order of the tests");
+    let judge = Counting {
+        fails_on: Some("test_1"),
+        ..Counting::default()
+    };
+    let why = critique_patch(&cx(), &judge, &subject(), &tests, 3)
+        .await
+        .unwrap_err();
+    assert_eq!(why.subject(), "t.py::test_1");
+    let asked = judge.asked.load(Ordering::SeqCst);
+    assert!(asked < 9, "{asked} were asked, though the second failed");
+    assert_eq!(
+        judge.under_way.load(Ordering::SeqCst),
+        0,
+        "who was under way was waited for"
     );
 }

@@ -181,8 +181,12 @@ async fn many_answers_come_back_as_they_were() {
     let questions: Vec<CompletionRequest> = (0..40).map(|at| request(&at.to_string())).collect();
     let mut first = Vec::new();
     for question in &questions {
-        let given_up = tokio::time::timeout(Duration::ZERO, model.complete(&cx, question)).await;
-        assert!(given_up.is_err());
+        // Polled once; on a machine that stands still meanwhile it may be answered, which does no harm.
+        tokio::select! {
+            biased;
+            _ = model.complete(&cx, question) => {}
+            () = std::future::ready(()) => {}
+        }
         let (one, two) = tokio::join!(model.complete(&cx, question), model.complete(&cx, question));
         let (one, two) = (one.unwrap(), two.unwrap());
         assert_eq!(one, two);

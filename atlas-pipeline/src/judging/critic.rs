@@ -8,6 +8,7 @@ use super::{
 };
 use crate::clones::BaseSource;
 use crate::evaluate::{InputFault, PredictionSource};
+use async_trait::async_trait;
 use atlas_core::{
     ChatMessage, Error, ErrorKind, Instance, InstanceId, Judge, Judgement, Patch, RunContext,
     Subject,
@@ -24,6 +25,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// What to foretell, and how.
 #[derive(Clone, Debug)]
@@ -43,7 +45,7 @@ pub struct CriticRunOptions {
     pub ignore_unseen: bool,
     /// The file of results.
     pub out: PathBuf,
-    /// Patches that go on at once.
+    /// Questions that are asked at once, whichever patches their tests are of.
     pub jobs: usize,
 }
 
@@ -134,14 +136,19 @@ pub async fn critic(
         Ok(Arc::new(Critic::new(model, options.critic.clone())))
     })?;
     let items = candidates.items(content)?;
+    let turns = Semaphore::new(options.jobs.max(1));
     let (report, lines) = judge_items(
         cx,
         &run,
         items,
         |at| candidates.identity(*at),
         |at| {
-            let (judge, candidate) = (&*judge, candidates.get(at));
-            async move { one(cx, options, judge, candidate?).await }
+            let candidate = candidates.get(at);
+            let judge = InTurn {
+                judge: &*judge,
+                turns: &turns,
+            };
+            async move { one(cx, options, &judge, candidate?).await }
         },
     )
     .await?;
@@ -230,7 +237,7 @@ fn unusable(why: String) -> Error {
 /// As the model underneath.
 pub(crate) async fn critic_score(
     cx: &RunContext,
-    (judge, mode): (&dyn Judge, CriticMode),
+    (judge, mode, abreast): (&dyn Judge, CriticMode, usize),
     (row, patch): (&Instance, &Patch),
     read: impl AsyncFnOnce(BTreeSet<String>) -> Result<BaseFiles, Error>,
 ) -> Result<(f64, String), Error> {
@@ -241,7 +248,8 @@ pub(crate) async fn critic_score(
     }
     let prepared = prepared(mode, (row, patch), read(paths).await?, true)?;
     if mode == CriticMode::Isolated {
-        let critique = critique_patch(cx, judge, &prepared.subject, &prepared.tests).await?;
+        let critique =
+            critique_patch(cx, judge, &prepared.subject, &prepared.tests, abreast).await?;
         let said = critique.tests.iter().filter(|test| test.predicted).count();
         let words = format!(
             "a critic says that {said} of {} tests pass",
@@ -357,6 +365,7 @@ async fn one(
     }
     fields.extend(candidate.size());
     let prepared = prepare(options, &candidate).await?;
+    let abreast = options.jobs;
     if let Some(found) = &prepared.found {
         fields.insert("extraction".to_owned(), json!(found));
     }
@@ -376,12 +385,32 @@ async fn one(
         unseen: told as u64,
     };
     fields.extend(if options.critic.mode == CriticMode::Isolated {
-        let critique = critique_patch(cx, judge, &prepared.subject, &prepared.tests).await?;
+        let critique =
+            critique_patch(cx, judge, &prepared.subject, &prepared.tests, abreast).await?;
         shown.tests(critique)
     } else {
         shown.patch(judge.judge(cx, &prepared.subject).await?)
     });
     Ok(fields)
+}
+
+/// A judge that is asked so many questions at once as there are turns, whichever items they are about.
+#[derive(Debug)]
+struct InTurn<'a> {
+    judge: &'a dyn Judge,
+    turns: &'a Semaphore,
+}
+
+#[async_trait]
+impl Judge for InTurn<'_> {
+    fn id(&self) -> &str {
+        self.judge.id()
+    }
+
+    async fn judge(&self, cx: &RunContext, subject: &Subject) -> Result<Judgement, Error> {
+        let _turn = self.turns.acquire().await;
+        self.judge.judge(cx, subject).await
+    }
 }
 
 /// What a critic was shown of a patch.
