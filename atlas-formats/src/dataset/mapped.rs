@@ -15,6 +15,9 @@ use std::path::Path;
 /// Bytes that are read at once: many rows, and not so many that they leave the caches.
 const PIECE: usize = 2 << 20;
 
+/// The same where one row is taken after the other, and nothing is gained by many.
+const ONE_BY_ONE: usize = 128 << 10;
+
 /// What was made of the rows, and what is wrong with others.
 type Rows<T> = (Vec<T>, Vec<RowFault>);
 
@@ -77,7 +80,7 @@ pub fn each_row(
 ) -> Result<(), Error> {
     let dataset = match found(path, options)? {
         Found::Tasks(dataset) => dataset,
-        Found::File(file) => match lines_of(&file)? {
+        Found::File(file) => match lines_of(&file, ONE_BY_ONE)? {
             Some(pieces) => return each_line(&file, pieces, &mut take),
             None => read_file(&file)?,
         },
@@ -90,15 +93,15 @@ pub fn each_row(
     dataset.rows.into_iter().map(Ok).try_for_each(&mut take)
 }
 
-/// A file of lines, and its first piece with whether there may be more; nothing for another file.
-fn lines_of(path: &Path) -> Result<Option<(File, Vec<u8>, bool)>, Error> {
+/// A file of lines, and its first piece of about this size with whether there may be more; nothing for another file.
+fn lines_of(path: &Path, piece_size: usize) -> Result<Option<(File, Vec<u8>, bool)>, Error> {
     if !matches!(extension(path), Some("jsonl" | "ndjson")) {
         return Ok(None);
     }
     let failed = |why| Error::io("read dataset", path, why);
     let mut file = File::open(path).map_err(failed)?;
     let mut piece = Vec::new();
-    let more = fill(&mut file, &mut piece).map_err(failed)?;
+    let more = fill(&mut file, &mut piece, piece_size).map_err(failed)?;
     refuse_other_files("read dataset", path, &piece)?;
     Ok((!begins_a_list(&piece)).then_some((file, piece, more)))
 }
@@ -137,7 +140,8 @@ fn each_line(
         }
         piece.drain(..whole);
         more = more
-            && fill(&mut file, &mut piece).map_err(|why| Error::io("read dataset", path, why))?;
+            && fill(&mut file, &mut piece, ONE_BY_ONE)
+                .map_err(|why| Error::io("read dataset", path, why))?;
     }
     Ok(())
 }
@@ -172,7 +176,7 @@ fn by_lines<T: Send>(
     make: &(impl Fn(Row, RowLists) -> T + Send + Sync),
 ) -> Result<Option<Rows<T>>, Error> {
     let failed = |why| Error::io("read dataset", path, why);
-    let Some((mut file, mut piece, mut more)) = lines_of(path)? else {
+    let Some((mut file, mut piece, mut more)) = lines_of(path, PIECE)? else {
         return Ok(None);
     };
     let mut progress = Progress::default();
@@ -192,7 +196,7 @@ fn by_lines<T: Send>(
         let (read, done) = rayon::join(
             || {
                 if more {
-                    fill(&mut file, &mut next)
+                    fill(&mut file, &mut next, PIECE)
                 } else {
                     Ok(false)
                 }
@@ -217,8 +221,8 @@ fn by_lines<T: Send>(
 
 /// Reads on behind what is there already, as much again and at least a piece. Says whether there may be
 /// more.
-fn fill(file: &mut File, bytes: &mut Vec<u8>) -> std::io::Result<bool> {
-    let wanted = PIECE.max(bytes.len());
+fn fill(file: &mut File, bytes: &mut Vec<u8>, piece_size: usize) -> std::io::Result<bool> {
+    let wanted = piece_size.max(bytes.len());
     bytes.reserve(wanted);
     let limit = u64::try_from(wanted).unwrap_or(u64::MAX);
     let read = file.take(limit).read_to_end(bytes)?;

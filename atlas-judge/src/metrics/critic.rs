@@ -121,4 +121,46 @@ impl RandomBaseline {
     pub fn build_success(&self, tests: u32) -> f64 {
         (0..tests).map(|_| self.q).product()
     }
+
+    /// What is expected over whole patches, each with whether it resolves its task and how many tests it is judged by;
+    /// `None` without any.
+    pub fn patches(&self, patches: &[(bool, u32)]) -> Option<RandomPatches> {
+        let count = u32::try_from(patches.len())
+            .ok()
+            .filter(|count| *count > 0)?;
+        let (mut right, mut shown_right, mut shown_wrong) = (0_u32, 0.0, 0.0);
+        for (resolved, tests) in patches {
+            let shown = self.build_success(*tests);
+            right += u32::from(*resolved);
+            *(if *resolved {
+                &mut shown_right
+            } else {
+                &mut shown_wrong
+            }) += shown;
+        }
+        let (right, wrong) = (f64::from(right), f64::from(count - right));
+        Some(RandomPatches {
+            patches: count,
+            accuracy: (shown_right + wrong - shown_wrong) / f64::from(count),
+            precision: super::quotient(shown_right, shown_right + shown_wrong),
+            recall: super::quotient(shown_right, right),
+            specificity: super::quotient(wrong - shown_wrong, wrong),
+        })
+    }
+}
+
+/// What a weighted coin over single tests is expected to reach over whole patches, where a patch passes if all its tests are
+/// said to (paper 004, 4.2.1 a). Shares are those of the expected counts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RandomPatches {
+    /// How many there are.
+    pub patches: u32,
+    /// Patches that are said to be what they are.
+    pub accuracy: f64,
+    /// Of those that are said to pass, the share that resolves its task; none where nothing can be said to pass.
+    pub precision: Option<f64>,
+    /// Of those that resolve their task, the share that is said to pass; none without any.
+    pub recall: Option<f64>,
+    /// Of the others, the share that is said to fail; none without any.
+    pub specificity: Option<f64>,
 }

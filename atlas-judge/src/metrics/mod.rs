@@ -52,7 +52,8 @@ pub use correlation::{
 };
 pub use cosine::{GridThreshold, cosine, grid_threshold};
 pub use critic::{
-    CriticAggregate, LowConfidenceRule, NoTests, RandomBaseline, TestPrediction, aggregate_critic,
+    CriticAggregate, LowConfidenceRule, NoTests, RandomBaseline, RandomPatches, TestPrediction,
+    aggregate_critic,
 };
 pub use distance::wasserstein_1;
 pub use label::{LabelMass, label_mass, patch_correctness_score};

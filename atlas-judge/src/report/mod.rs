@@ -54,6 +54,7 @@ pub fn policies_report_with(analysis: &Analysis, title: &str, tables: &[PageTabl
             };
             page.figure(title, "", Err(""), &[table]);
         }
+        figures::curves_beside(&mut page, analysis);
         if let Some(table) = differences(&analysis.differences) {
             page.figure(figures::DIFFERENCES, figures::PAIRED, Err(""), &[table]);
         }

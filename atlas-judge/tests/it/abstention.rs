@@ -123,7 +123,9 @@ fn prompts_tell_what_the_agent_can_do() {
     });
     let guidelines = r2.find("What to look for").unwrap();
     assert!(r2.find("one word alone").unwrap() < guidelines);
-    assert!(guidelines < r2.find("# Title").unwrap());
+    let title = r2.find("# Title").unwrap();
+    assert!(guidelines < title);
+    assert_eq!(r2[guidelines..title].matches("\n- ").count(), 5);
 }
 
 #[tokio::test]

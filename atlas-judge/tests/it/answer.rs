@@ -316,6 +316,9 @@ fn wrong_fields_are_all_named() {
         serde_json::json!(["is_bug_fixed", "explanation"])
     );
     assert_eq!(json["additionalProperties"], false);
+    // The decision comes first, as it is written in the form: what is generated before it would decide it.
+    let fields = json["properties"].as_object().unwrap().keys();
+    assert_eq!(fields.collect::<Vec<_>>(), ["is_bug_fixed", "explanation"]);
 }
 
 #[tokio::test]

@@ -355,7 +355,14 @@ fn predictions_are_counted_by_the_length_of_tests() {
         lengths.contains("| 51 to 100 | 1 | 0 | 100.0% | 70.00 | 70.00 | – |"),
         "{lengths}"
     );
-    assert!(policies_report(&found, "t").contains("aria-label=\"Confidence by length of tests\""));
+    let page = policies_report(&found, "t");
+    for chart in [
+        "Confidence",
+        "Predicted against actual pass rates",
+        "Confidence by length of tests",
+    ] {
+        assert!(page.contains(&format!("aria-label=\"{chart}\"")), "{chart}");
+    }
 }
 
 /// A task of three agents: `a` passes one test of two, `b` both, `c` the other one.

@@ -425,6 +425,34 @@ async fn the_review_asks_for_a_specification_first() {
     assert!(asked[1].json_schema.is_some() && asked[0].json_schema.is_none());
 }
 
+/// The score is of the answer that could be read; that it is not the first one stands in the report.
+#[tokio::test]
+async fn a_review_says_that_its_answer_was_asked_for_again() {
+    for (answers, told) in [
+        (vec![scored(FIXED, -0.25)], Value::Null),
+        (
+            vec![scored("It is fixed.", -0.01), scored(FIXED, -0.25)],
+            json!(1),
+        ),
+    ] {
+        let answers = std::iter::once(said("- s")).chain(answers);
+        let model = InOrder::new(answers.collect::<Vec<_>>());
+        let report = SpecificationReview::new(model, ReviewOptions::default())
+            .look(&cx(), &given(no_attachments()))
+            .await
+            .unwrap();
+        assert_eq!(report.details["score"], json!((-0.25_f64).exp()));
+        assert_eq!(
+            report
+                .details
+                .get("corrections")
+                .cloned()
+                .unwrap_or_default(),
+            told
+        );
+    }
+}
+
 /// The prompt leaves the middle of a long run out, and so the report says.
 #[tokio::test]
 async fn a_review_says_that_output_of_tests_was_cut() {

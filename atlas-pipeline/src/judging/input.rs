@@ -73,8 +73,7 @@ pub fn instance_rows(
 ) -> Result<(InstanceRows, Vec<InputFault>), Error> {
     let wanted: BTreeSet<&InstanceId> = only.iter().collect();
     let mut rows = Spool::new()?;
-    let (mut names, mut seen) = (Vec::new(), HashSet::new());
-    let (mut faults, mut unusable) = (Vec::new(), Vec::new());
+    let (mut read, mut faults) = (Vec::new(), Vec::new());
     each_row(path, &ReadOptions::default(), |row| {
         let row = match row {
             Ok(row) => row,
@@ -83,24 +82,34 @@ pub fn instance_rows(
                 return Ok(());
             }
         };
-        let is_wanted = wanted.is_empty() || wanted.contains(row.id());
-        // Of a row that is there twice the first counts; the reader told so.
-        if !is_wanted || !seen.insert(row.id().clone()) {
+        if !(wanted.is_empty() || wanted.contains(row.id())) {
             return Ok(());
         }
-        match row.instance() {
-            Ok(instance) => names.push((row.id().clone(), rows.push(&instance)?)),
-            Err(why) => unusable.push(InputFault {
+        let kept = match row.instance() {
+            Ok(instance) => Ok(rows.push(&instance)?),
+            Err(why) => Err(Box::new(InputFault {
                 file: path.display().to_string(),
                 line: row.place().map(|place| place.line).filter(|line| *line > 0),
                 field: None,
                 message: format!("{why}; the row is left out until this is put right"),
-            }),
-        }
+            })),
+        };
+        read.push((row.id().clone(), kept));
         Ok(())
     })?;
-    faults.append(&mut unusable);
+    let mut seen: HashSet<&InstanceId> = HashSet::with_capacity(read.len());
+    // Of a row that is there twice the first counts; the reader told so.
+    let first: Vec<bool> = read.iter().map(|(id, _)| seen.insert(id)).collect();
     let missing = only.iter().find(|id| !seen.contains(id));
+    drop(seen);
+    let mut names = Vec::with_capacity(read.len());
+    for ((id, kept), is_first) in read.into_iter().zip(first) {
+        match kept {
+            _ if !is_first => {}
+            Ok(at) => names.push((id, at)),
+            Err(fault) => faults.push(*fault),
+        }
+    }
     if let Some(missing) = missing {
         return Err(Error::new(
             ErrorKind::NotFound,

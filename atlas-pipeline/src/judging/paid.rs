@@ -93,6 +93,15 @@ impl Bill {
         paid.filter_map(|cost| cost.money).sum()
     }
 
+    /// What was paid, over all members.
+    pub(super) fn paid(&self) -> Cost {
+        let mut sum = Cost::default();
+        for account in self.members.values() {
+            sum += account.paid.cost(account.price);
+        }
+        sum
+    }
+
     /// Adds `paid` and `kept` to a line, and to each of its `members`; nothing where there were no such calls.
     pub(super) fn write(&self, line: &mut Map<String, Value>) {
         let mut sums = BTreeMap::from([("paid", Cost::default()), ("kept", Cost::default())]);

@@ -4,6 +4,7 @@ use super::ensemble::{MemberUse, uses};
 use super::paid::{Bill, of_item};
 use super::results_file::{ResultLines, ResultsFile};
 use atlas_core::{Error, ErrorKind, RunContext};
+use atlas_judge::metrics::results::Cost;
 use atlas_llm::{CallFailure, FailureCause};
 use futures_util::StreamExt as _;
 use serde::Serialize;
@@ -184,11 +185,13 @@ where
         })
         .buffer_unordered(run.jobs.max(1));
     let mut attempts = std::pin::pin!(attempts);
-    let mut settled = report.known;
+    let (mut settled, mut paid) = (report.known, Cost::default());
     while let Some((key, content, identity, result, bill)) = attempts.next().await {
         settled += 1;
+        paid += bill.paid();
         cx.progress.phase(&run.name);
-        cx.progress.detail(&format!("{settled} of {total}: {key}"));
+        cx.progress
+            .detail(&format!("{settled} of {total}{}: {key}", spent(paid)));
         let mut line = Map::new();
         line.insert("key".to_owned(), json!(&*key));
         line.insert("settings".to_owned(), json!(settings.hash));
@@ -243,6 +246,16 @@ where
     report.failed.sort_by_key(|failed| place(&failed.key));
     report.members = uses(&lines)?;
     Ok((report, lines))
+}
+
+/// What a run has paid so far, for its progress; nothing where it has paid for nothing.
+fn spent(paid: Cost) -> String {
+    let money = paid.money.filter(|money| *money > 0.0);
+    match (paid.calls, money) {
+        (0, _) => String::new(),
+        (calls, None) => format!(", {calls} calls"),
+        (calls, Some(money)) => format!(", {calls} calls, {money:.4} in money"),
+    }
 }
 
 /// The file of results with what stands in it of these items, and of others.

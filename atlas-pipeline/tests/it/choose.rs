@@ -45,7 +45,7 @@ fn several() -> Place {
         &place,
         "p.jsonl",
         &[
-            prediction("t-2", "m", "odd", "raise Error"),
+            prediction("t-2", "m", "odd", "raise first + 1"),
             prediction("t-2", "m", "good", "return first + 1"),
             prediction("t-2", "m", "good-too", "return second + 1"),
             prediction("t-1", "m", "bad", "return 0"),

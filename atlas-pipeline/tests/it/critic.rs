@@ -1,9 +1,12 @@
 //! `atlas critic` over files, with scripted models.
 
+use crate::judging::paid::{answer_of_api, serve};
 use crate::support::{Done, Place, git};
 use atlas_pipeline::judge::metrics::results::read_results;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SOURCE: &str =
     "def add(a, b):\n    x = 1\n    y = 2\n    z = 3\n    w = 4\n    return a - b\n";
@@ -143,6 +146,34 @@ fn each_test_is_foretold_by_itself_and_runs_go_on() {
     assert_eq!(results.candidates.len(), 2);
     let size = json!({"files": 1, "hunks": 1, "added": 1, "removed": 1});
     assert_eq!(lines[0]["patch_size"], size);
+}
+
+/// A budget that ends in the middle of a patch loses none of its tests: one call a run, and each test is paid for once.
+#[test]
+fn a_patch_is_gone_on_with_test_by_test() {
+    let place = place();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let address = serve(move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+        let answer = json!({"reasoning": "so", "verdict": "pass", "confidence": 90});
+        Some((200, answer_of_api(&answer.to_string())))
+    });
+    let args = [
+        "--model",
+        &address,
+        "--out",
+        "critic.jsonl",
+        "--budget",
+        "calls=1",
+    ];
+    let lines_after = [0, 1, 1, 2].map(|lines| {
+        let done = critic(&place, &args);
+        assert_eq!(done.code() == 0, lines == 2, "{}", done.stderr());
+        let written = std::fs::read_to_string(place.path("critic.jsonl")).unwrap();
+        (written.lines().count(), asked.load(Ordering::SeqCst))
+    });
+    assert_eq!(lines_after, [(0, 1), (1, 2), (1, 3), (2, 4)]);
 }
 
 /// That a patch passes tests which nobody showed to the critic, it cannot say.

@@ -713,6 +713,22 @@ def macro(patches, ruled=False):
     return confusion((patch.resolved, passes) for patch, passes in said if not (passes and patch.unseen))
 
 
+def coin_of_patches(weight, patches):
+    """What is expected of a coin that says "passes" of each test by itself, over patches whose tests were all seen."""
+    seen = [(patch.resolved, weight ** len(patch.tests)) for patch in patches if not patch.unseen]
+    if not seen:
+        return None
+    right = [chance for resolved, chance in seen if resolved]
+    wrong = [chance for resolved, chance in seen if not resolved]
+    return {
+        "patches": len(seen),
+        "accuracy": (sum(right) + sum(1 - chance for chance in wrong)) / len(seen),
+        "precision": share(sum(right), sum(right) + sum(wrong)),
+        "recall": share(sum(right), len(right)),
+        "specificity": share(sum(1 - chance for chance in wrong), len(wrong)),
+    }
+
+
 def tenths(rates):
     found = [0] * 10
     for rate in rates:
@@ -885,6 +901,7 @@ def critic(variant, patches, options):
         "macro": macro(judged),
         "macro_with_rule": macro(judged, ruled=True),
         "random": None if weight is None else {"q": weight},
+        "random_patches": None if weight is None else coin_of_patches(weight, judged),
         "confidence": bins,
         "pass_rates": [
             {"predicted": cell[0], "actual": cell[1], "patches": cells[cell]} for cell in sorted(cells)

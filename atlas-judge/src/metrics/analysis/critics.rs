@@ -7,8 +7,8 @@ use super::paired::{CriticWord, PatchKey};
 use super::{AnalysisOptions, Bugs};
 use crate::metrics::results::{CandidateResult, CriticResult};
 use crate::metrics::{
-    self as m, Confusion, CorrelationSummary, PrecisionRecallCurve, RandomBaseline, Spread,
-    TestPrediction, aggregate_critic,
+    self as m, Confusion, CorrelationSummary, PrecisionRecallCurve, RandomBaseline, RandomPatches,
+    Spread, TestPrediction, aggregate_critic,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -42,6 +42,8 @@ pub struct CriticAnalysis {
     pub macro_with_rule: Confusion,
     /// What a coin with the weights of the tests' ends is expected to reach.
     pub random: Option<RandomBaseline>,
+    /// What that coin is expected to reach over the patches, those with tests that were not seen left out.
+    pub random_patches: Option<RandomPatches>,
     /// Predictions by confidence, in steps of 5.
     pub confidence: Vec<ConfidenceBin>,
     /// Patches by predicted and actual share of passing tests, in tenths; empty cells left out. Tests
@@ -255,6 +257,8 @@ struct Collector {
     empty: u64,
     undecided: u64,
     unknown: u64,
+    /// Of patches all of whose tests were seen: whether they resolve their task, and by how many tests they are judged.
+    seen_whole: Vec<(bool, u32)>,
     micro: Confusion,
     micro_with_rule: Confusion,
     r#macro: Confusion,
@@ -358,6 +362,10 @@ impl Collector {
             }
         }
         self.undecided += open;
+        if said.unseen == 0 {
+            let tests = u32::try_from(said.tests.len()).unwrap_or(u32::MAX);
+            self.seen_whole.push((patch.resolved, tests));
+        }
         let (mut known, mut predicted, mut actual) = (0, 0, 0);
         for (at, test) in said.tests.iter().enumerate() {
             let bin = &mut self.confidence[bin_of(test.confidence / 5.0, 20)];
@@ -397,6 +405,7 @@ impl Collector {
         for rho in self.rhos.iter().flatten() {
             histogram[bin_of((rho + 1.0) * 10.0, 20)] += 1;
         }
+        let random = self.micro.prevalence().and_then(RandomBaseline::new);
         CriticAnalysis {
             variant: variant.to_owned(),
             words: self.words,
@@ -405,7 +414,8 @@ impl Collector {
             undecided: self.undecided,
             tests: self.micro.total(),
             tests_without_truth: self.unknown,
-            random: self.micro.prevalence().and_then(RandomBaseline::new),
+            random,
+            random_patches: random.and_then(|coin| coin.patches(&self.seen_whole)),
             micro: self.micro,
             micro_with_rule: self.micro_with_rule,
             r#macro: self.r#macro,

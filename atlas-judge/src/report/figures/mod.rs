@@ -5,7 +5,7 @@ mod critics;
 mod policies;
 
 pub(super) use critics::{critic, critics};
-pub(super) use policies::policies;
+pub(super) use policies::{curves_beside, policies};
 
 /// The heading of differences.
 pub(super) const DIFFERENCES: &str = "Differences of policies";

@@ -3,8 +3,8 @@
 use super::calibration::calibrations;
 use super::{DIFFERENCES, PAIRED};
 use crate::metrics::analysis::{
-    AbstentionAnalysis, PolicyAnalysis, PolicyRow, ScoreAnalysis, Table, ValueSweep, counted,
-    decimal, differences, percent,
+    AbstentionAnalysis, Analysis, PolicyAnalysis, PolicyRow, ScoreAnalysis, Table, ValueSweep,
+    counted, decimal, differences, percent,
 };
 use crate::metrics::{AtK, PrecisionRecallCurve};
 use crate::report::chart::{Axis, Chart, Numbered};
@@ -166,6 +166,48 @@ pub(super) fn steps(curve: &PrecisionRecallCurve) -> Vec<(f64, f64)> {
         before = curve.recall[at];
     }
     points
+}
+
+/// A judge's name, its average precision, and its curve.
+type JudgeCurve<'a> = (&'a str, Option<f64>, &'a PrecisionRecallCurve);
+
+/// The curves of judges in one chart, as paper 002 shows its two representations of a report (Figure 3): those of
+/// abstention, then those of the validation score. Of fewer than two judges there is nothing to compare.
+pub(in crate::report) fn curves_beside(page: &mut Html, analysis: &Analysis) {
+    let (mut abstention, mut scores) = (Vec::new(), Vec::new());
+    for (judge, set) in analysis.sets_of_judges() {
+        let found = set.abstention.as_ref();
+        let curve =
+            found.and_then(|found| Some((judge, found.average_precision, found.curve.as_ref()?)));
+        abstention.extend(curve);
+        let found = set.score.as_ref();
+        let curve =
+            found.and_then(|found| Some((judge, found.average_precision, found.curve.as_ref()?)));
+        scores.extend(curve);
+    }
+    for (title, said, curves) in [
+        (
+            "Precision against recall of abstention, judge by judge",
+            "Whether a task is fixable, by the threshold on its probability.",
+            abstention,
+        ),
+        (
+            "Precision against recall of the validation score, judge by judge",
+            "Whether a patch resolves its task, by the threshold on its score.",
+            scores,
+        ),
+    ] {
+        let curves: Vec<JudgeCurve<'_>> = curves;
+        if curves.len() < 2 {
+            continue;
+        }
+        let mut chart = Chart::new(Axis::share("recall", 1.0), Axis::share("precision", 1.0));
+        for (at, (judge, average, curve)) in curves.into_iter().enumerate() {
+            let name = format!("{judge} (AP {})", decimal(average));
+            chart.line(&name, at + 1, false, steps(curve));
+        }
+        page.figure(title, said, Ok(&chart), &[]);
+    }
 }
 
 fn curves(set: &PolicyAnalysis) -> Result<Chart, &'static str> {

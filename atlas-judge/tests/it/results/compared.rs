@@ -183,6 +183,22 @@ fn an_abstention_policys_own_lines_are_read() {
     assert!(
         close(point.precision, 1.0 / 3.0) && close(point.cost.money, (0.25 + 0.25 + 1.0) / 2.0)
     );
+    // Both stand in one chart, and one alone in none.
+    let parts = |names: &[&str]| {
+        let both = [rows.as_slice(), others.as_slice()];
+        let parts = names.iter().zip(both);
+        let parts = parts.map(|(name, rows)| ((*name).to_owned(), analysed(rows, &options)));
+        policies_report(&Analysis::beside(parts.collect(), &options), "t")
+    };
+    let page = parts(&["r1", "r2"]);
+    let chart = "aria-label=\"Precision against recall of abstention, judge by judge\"";
+    let from = page.find(chart).unwrap();
+    let figure = &page[from..from + page[from..].find("<h3>").unwrap_or(page.len() - from)];
+    assert!(
+        figure.contains("r1 (AP 1.000)") && figure.contains("r2 (AP 1.000)"),
+        "{figure}"
+    );
+    assert!(!page.contains("validation score, judge by judge") && !parts(&["r1"]).contains(chart));
     // What contradicts itself, and what is about no task, is refused.
     let mut rows = rows.to_vec();
     rows.push(said("a", 0.8, 1));

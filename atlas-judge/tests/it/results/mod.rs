@@ -534,6 +534,25 @@ fn critics_of_a_small_file_by_hand() {
             tn: 2
         }
     );
+    // Five of eight tests pass: a coin says so of a patch with two with the chance of 25/64, of one with one of 5/8.
+    let coin = critic.random_patches.unwrap();
+    let (one, two) = (0.625, 0.625 * 0.625);
+    assert_eq!(coin.patches, 5);
+    assert!(close(
+        Some(coin.accuracy),
+        (two + 2.0 * one + 2.0 * (1.0 - two)) / 5.0
+    ));
+    assert!(close(
+        coin.precision,
+        (two + 2.0 * one) / (3.0 * two + 2.0 * one)
+    ));
+    assert!(close(coin.recall, (two + 2.0 * one) / 3.0));
+    assert!(close(coin.specificity, 1.0 - two));
+    assert!(
+        found
+            .to_markdown()
+            .contains("| patches, weighted coin (expected) | 5 | 57.2% | 67.7% | 54.7% |")
+    );
     // Task i: predicted 1, 1, 0 against 1, 0.5, 0. Task j: all equal.
     let orders = &critic.instance_correlations;
     assert_eq!((orders.defined, orders.undefined), (1, 1));

@@ -151,6 +151,29 @@ fn side_by_side_is_the_same_as_one_by_one() {
     assert_eq!(run("one.jsonl", "1"), run("three.jsonl", "3"));
 }
 
+/// Where a path begins that counts as the repository's is the user's to say.
+#[test]
+fn roots_of_paths_are_an_option() {
+    let place = three_rows();
+    let mut rows = ["a", "b", "c"].map(row);
+    rows[1]["problem_statement"] = json!("Title b\n\nSee mono/x.");
+    write_lines(&place, "rows.jsonl", &rows);
+    for (out, more, roots) in [
+        ("1.jsonl", &[][..], [true, false, true]),
+        ("2.jsonl", &["--root", "mono/"], [false, true, false]),
+    ] {
+        let mut args = vec!["abstain", "--dataset", "rows.jsonl", "--model", "noise:1"];
+        args.extend(["--out", out]);
+        args.extend(more);
+        assert_eq!(place.run(&args).code(), 0);
+        let found = lines(&place, out);
+        let has = found
+            .iter()
+            .map(|line| line["judgement"]["details"]["features"]["repository_root"] == true);
+        assert_eq!(has.collect::<Vec<_>>(), roots);
+    }
+}
+
 #[test]
 fn prompts_are_shown_without_a_model() {
     let place = three_rows();

@@ -92,7 +92,27 @@ fn a_line_says_what_its_item_cost() {
             response(200, "", &answer.to_string())
         },
     );
-    assert_eq!(abstain(&place, &[]).code(), 0);
+    // What all have cost until now is in the progress that a terminal shows, which a trace writes down.
+    let mut traced = place.atlas(&[
+        "abstain",
+        "--dataset",
+        "rows.jsonl",
+        "--model",
+        "m",
+        "--out",
+        "a.jsonl",
+    ]);
+    let done = traced.env("ATLAS_LOG", "trace").output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{told}");
+    assert!(
+        told.contains("1 of 4, 1 calls, 0.0010 in money: o__n-0"),
+        "{told}"
+    );
+    assert!(
+        told.contains("4 of 4, 4 calls, 0.0041 in money: o__n-3"),
+        "{told}"
+    );
     for line in lines(&place, "a.jsonl") {
         let mut paid = line["paid"].clone();
         let seconds = paid.as_object_mut().unwrap().remove("seconds");

@@ -3,7 +3,7 @@
 use super::policies::curve_table;
 use super::{Table, counted, decimal, hundredth, percent};
 use crate::metrics::analysis::{AgentOrder, ConfidenceBin, CriticAnalysis, LengthBin, OrderedBy};
-use crate::metrics::{ConfidenceInterval, Confusion, share};
+use crate::metrics::{ConfidenceInterval, Confusion, f1_of, share};
 use std::fmt::Write as _;
 
 /// A critic's name for people.
@@ -78,6 +78,23 @@ impl CriticAnalysis {
                 q,
                 percent(Some(1.0 - coin.precision())),
             ]);
+        }
+        if let Some(coin) = self.random_patches {
+            let f1 = coin.precision.zip(coin.recall);
+            let f1 = f1.and_then(|(precision, recall)| f1_of(precision, recall));
+            let shares = [
+                Some(coin.accuracy),
+                coin.precision,
+                coin.recall,
+                f1,
+                coin.specificity,
+            ];
+            let mut cells = vec![
+                "patches, weighted coin (expected)".to_owned(),
+                coin.patches.to_string(),
+            ];
+            cells.extend(shares.map(percent));
+            table.rows.push(cells);
         }
         table
     }

@@ -1,9 +1,20 @@
 //! Judges side by side.
 
 use super::{Table, percent};
-use crate::metrics::analysis::Analysis;
+use crate::metrics::analysis::{Analysis, PolicyAnalysis};
 
 impl Analysis {
+    /// The judges that are compared, each with what is known of its policies over the patches of all agents.
+    pub(crate) fn sets_of_judges(&self) -> impl Iterator<Item = (&str, &PolicyAnalysis)> {
+        let judges = self.judges.iter();
+        judges.filter_map(|judge| Some((judge.as_str(), self.set_of(judge)?)))
+    }
+
+    fn set_of(&self, judge: &str) -> Option<&PolicyAnalysis> {
+        // The first one is over the patches of all agents.
+        self.policies.iter().find(|set| is_of(judge, &set.name))
+    }
+
     /// The judges that are compared, one below the other (paper 004, Table 5): policies over all patches, critics.
     pub(crate) fn judges_beside(&self) -> Vec<Table> {
         if self.judges.is_empty() {
@@ -33,9 +44,7 @@ impl Analysis {
             "F1",
         ]);
         for judge in &self.judges {
-            // The first set of a judge is over the patches of all agents.
-            let of_judge = |name: &str| name == judge || name.starts_with(&format!("{judge}: "));
-            let set = self.policies.iter().find(|set| of_judge(&set.name));
+            let set = self.set_of(judge);
             for row in set.into_iter().flat_map(|set| &set.policies).skip(1) {
                 let success = row.success_at.get(&1).and_then(|at| at.value);
                 policies.rows.push(vec![
@@ -52,7 +61,7 @@ impl Analysis {
             for critic in self
                 .critics
                 .iter()
-                .filter(|critic| of_judge(&critic.variant))
+                .filter(|critic| is_of(judge, &critic.variant))
             {
                 let mut cells = vec![critic.variant.clone()];
                 for counts in [&critic.micro_with_rule, &critic.macro_with_rule] {
@@ -73,4 +82,10 @@ impl Analysis {
             .filter(|table| !table.rows.is_empty())
             .collect()
     }
+}
+
+/// Whether something is a judge's by its name.
+fn is_of(judge: &str, name: &str) -> bool {
+    let rest = name.strip_prefix(judge);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(": "))
 }
