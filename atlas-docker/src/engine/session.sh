@@ -10,7 +10,13 @@ while read -r number seconds most text; do
   total=$(stat -c %s "$own/$number.out" 2>/dev/null)
   head -c "$most" "$own/$number.out" >"$own/$number.kept" 2>/dev/null
   kept=$(stat -c %s "$own/$number.kept" 2>/dev/null)
-  printf '\001atlas: step %s %s %s %s\n' "$number" "$code" "${total:-0}" "${kept:-0}"
-  test "${kept:-0}" = 0 || cat "$own/$number.kept"
-  rm -f "$own/$number" "$own/$number.out" "$own/$number.kept"
+  # Once the answer is out nothing changes any more: the session may be copied.
+  if ! {
+    rm -f "$own/$number" "$own/$number.out" "$own/$number.kept"
+    printf '\001atlas: step %s %s %s %s\n' "$number" "$code" "${total:-0}" "${kept:-0}"
+    test "${kept:-0}" = 0 || cat <&8
+    true
+  } 8<"$own/$number.kept"; then
+    printf '\001atlas: step %s %s %s 0\n' "$number" "$code" "${total:-0}"
+  fi
 done

@@ -269,10 +269,17 @@ impl Session for LocalSession {
             overlay: Overlay::default(),
             ..self.job.clone()
         };
-        let built = (self.store.clone(), self.finished.clone());
-        let of = (&self.environment, &job);
-        let forked = Self::open(&self.sandbox, cx, of, built, From::Session(&self.real)).await?;
-        Ok(Box::new(forked))
+        // Processes in the background may remove a file while it is copied.
+        let mut tries = 0;
+        loop {
+            let built = (self.store.clone(), self.finished.clone());
+            let of = (&self.environment, &job);
+            match Self::open(&self.sandbox, cx, of, built, From::Session(&self.real)).await {
+                Ok(forked) => return Ok(Box::new(forked)),
+                Err(why) if why.kind() == ErrorKind::Io && tries < 3 => tries += 1,
+                Err(why) => return Err(why),
+            }
+        }
     }
 
     async fn close(mut self: Box<Self>) -> Result<(), Error> {
