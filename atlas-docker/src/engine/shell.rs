@@ -21,9 +21,9 @@ const GRACE: Duration = Duration::from_secs(20);
 
 /// A shell that is kept: steps go in, one at a time, and what they did comes out.
 ///
-/// What a step prints goes into a file first and is told with its length, so that processes in the background
-/// cannot come between two answers. The shell runs as the steps' own user: a step may kill it, which ends the
-/// session, or write in its name, which it can only do to its own answers.
+/// The shell writes a step's output to a file and sends it, with its length, when the step has ended: what processes in
+/// the background print later cannot mix with the next answer. The shell runs as the same user as the steps. A step may
+/// therefore kill it, which ends the session, or print a false answer, which deceives only the agent that runs the step.
 pub(super) struct Shell {
     input: Pin<Box<dyn AsyncWrite + Send>>,
     output: BoxStream<'static, Result<Vec<u8>, Error>>,
@@ -48,11 +48,28 @@ enum State {
 pub(super) enum Answer {
     Done(StepResult),
     /// The shell is gone, or does not answer.
-    Over {
-        /// What it said that was no answer.
-        said: Vec<u8>,
-        seconds: f64,
-    },
+    Over(Silence),
+}
+
+/// What is known of a step whose shell did not answer.
+#[derive(Debug)]
+pub(super) struct Silence {
+    /// What the shell printed that was no answer.
+    pub(super) said: Vec<u8>,
+    seconds: f64,
+}
+
+impl Silence {
+    /// The step's result, once the engine knows what became of the shell.
+    pub(super) fn result(self, exit: ExitState) -> StepResult {
+        StepResult {
+            exit,
+            output_total: self.said.len() as u64,
+            output: self.said,
+            seconds: self.seconds,
+            is_over: true,
+        }
+    }
 }
 
 impl fmt::Debug for Shell {
@@ -82,8 +99,13 @@ impl Shell {
         self
     }
 
-    /// Runs one step.
-    pub(super) async fn step(&mut self, cx: &RunContext, step: &Step) -> Result<Answer, Error> {
+    /// Runs one step, of at most so many seconds as `left` has.
+    pub(super) async fn step(
+        &mut self,
+        cx: &RunContext,
+        step: &Step,
+        left: Duration,
+    ) -> Result<Answer, Error> {
         cx.check("run a step")?;
         match self.state {
             State::Ready => {}
@@ -105,14 +127,15 @@ impl Shell {
         self.state = State::Busy;
         self.number += 1;
         let begun = Instant::now();
+        let limit = step.seconds.min(left.as_secs()).max(1);
         let line = format!(
             "{} {} {} {}\n",
             self.number,
-            step.seconds.max(1),
+            limit,
             step.output_bytes,
             STANDARD.encode(&step.command)
         );
-        let within = Duration::from_secs(step.seconds.max(1)) + GRACE;
+        let within = Duration::from_secs(limit) + GRACE;
         let answered = tokio::select! {
             biased;
             () = cx.cancel.cancelled() => {
@@ -126,13 +149,13 @@ impl Shell {
             Ok(Ok(None)) | Err(_) => {
                 self.state = State::Over;
                 let said = std::mem::take(&mut self.pending);
-                return Ok(Answer::Over { said, seconds });
+                return Ok(Answer::Over(Silence { said, seconds }));
             }
             Ok(Err(why)) => return Err(why),
         };
         self.state = State::Ready;
         // The program that ends a step at its limit dies with it, as of the same signal.
-        let is_late = answer.code == 137 && begun.elapsed() >= Duration::from_secs(step.seconds);
+        let is_late = answer.code == 137 && begun.elapsed() >= Duration::from_secs(limit);
         Ok(Answer::Done(StepResult {
             exit: if is_late {
                 ExitState::TimedOut

@@ -20,9 +20,9 @@ const READ_SECONDS: u32 = 300;
 pub(super) enum Keeps {
     /// Nothing: Podman attaches none.
     Nothing,
-    /// The job is told on it to begin, and that its last line was read.
+    /// Two signals to the job: a line that lets it begin, and a line when all that it printed was read.
     Wait,
-    /// The same, and between the two the steps of a session come on it.
+    /// These two signals, and between them a session's commands, one a line.
     Input,
 }
 

@@ -137,11 +137,9 @@ impl Session for DockerSession {
 
     async fn step(&mut self, cx: &RunContext, step: &Step) -> Result<StepResult, Error> {
         let left = self.job.limits.wall().saturating_sub(self.opened.elapsed());
-        let mut step = step.clone();
-        step.seconds = step.seconds.min(left.as_secs());
-        match self.shell.step(cx, &step).await? {
+        match self.shell.step(cx, step, left).await? {
             Answer::Done(result) => Ok(result),
-            Answer::Over { said, seconds } => {
+            Answer::Over(silence) => {
                 let exit = self.end().await?;
                 // A shell that does not answer may run on.
                 let kill = KillContainerOptionsBuilder::default()
@@ -154,13 +152,7 @@ impl Session for DockerSession {
                 if let Err(why) = killed.await {
                     tracing::debug!(container = self.name, cause = %why, "not running any more");
                 }
-                Ok(StepResult {
-                    exit,
-                    output_total: said.len() as u64,
-                    output: said,
-                    seconds,
-                    is_over: true,
-                })
+                Ok(silence.result(exit))
             }
         }
     }

@@ -185,20 +185,12 @@ impl Session for LocalSession {
 
     async fn step(&mut self, cx: &RunContext, step: &Step) -> Result<StepResult, Error> {
         let left = self.job.limits.wall().saturating_sub(self.opened.elapsed());
-        let mut step = step.clone();
-        step.seconds = step.seconds.min(left.as_secs());
-        match self.shell.step(cx, &step).await? {
+        match self.shell.step(cx, step, left).await? {
             Answer::Done(result) => Ok(result),
-            Answer::Over { said, seconds } => {
-                let exit = self.end(&said).await?;
+            Answer::Over(silence) => {
+                let exit = self.end(&silence.said).await?;
                 self.running.finish().await;
-                Ok(StepResult {
-                    exit,
-                    output_total: said.len() as u64,
-                    output: said,
-                    seconds,
-                    is_over: true,
-                })
+                Ok(silence.result(exit))
             }
         }
     }
@@ -290,7 +282,7 @@ impl Session for LocalSession {
     }
 }
 
-/// What a file or a link is, as far as it can be told without reading it.
+/// What the file system tells of a file without opening it; two files that agree in all of it count as the same.
 #[derive(Debug, PartialEq, Eq)]
 struct Entry {
     size: u64,
