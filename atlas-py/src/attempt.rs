@@ -202,11 +202,8 @@ pub(crate) fn _attempt<'py>(
     options: &Bound<'py, PyDict>,
     config: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let get = |name: &str| {
-        options
-            .get_item(name)?
-            .filter(|value| !value.is_none())
-            .map_or(Ok(None), |value| Ok::<_, PyErr>(Some(value)))
+    let get = |name: &str| -> PyResult<_> {
+        Ok(options.get_item(name)?.filter(|value| !value.is_none()))
     };
     macro_rules! option {
         ($name:literal) => {

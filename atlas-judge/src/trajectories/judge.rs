@@ -104,9 +104,9 @@ pub fn trajectory_quality_schema() -> Schema {
 
 /// Judges how an agent worked: `high` or `low`.
 ///
-/// Reads the attachment `trajectory` ([`Trajectory::read`]), the row's `problem_statement` (without one what the
-/// agent was told stands for it) and the subject's patch, if there is one. The confidence is the model's in its whole
-/// answer, where it can be had.
+/// The model is shown the attachment `trajectory` ([`Trajectory::read`]), the row's `problem_statement` and the subject's
+/// patch, if there is one. For a row without a statement the trajectory's system and user messages stand as the task.
+/// The confidence is that of the whole answer, as [`AskOptions`] says.
 ///
 /// Details: `dimensions` (a list of [`DimensionScore`]), `is_bug_fix`, `rule`, `dropped_quotes` (how many were not
 /// found), `prompt_version`, `model`, `faults` (answers that could not be used).
