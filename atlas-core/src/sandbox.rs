@@ -51,12 +51,13 @@ pub struct Job {
     pub overlay: Overlay,
     /// Files for the script.
     pub files: Vec<JobFile>,
-    /// Text for bash. It starts in the repository's root, with `$ATLAS_OUT` (an empty folder to
-    /// write reports to) and `$ATLAS_IN` set.
+    /// Text for bash. It starts in the repository's root, `$ATLAS_REPO`, with `$ATLAS_OUT` (an empty folder to
+    /// write reports to), `$ATLAS_IN`, `$ATLAS_ENV` and `$ATLAS_CACHE` (what the environment's build installed, and
+    /// its caches) and the variables of the environment's plan set.
     pub script: String,
     /// File names below `$ATLAS_OUT` to bring back.
     pub collect: Vec<String>,
-    /// Environment variables.
+    /// Environment variables. Values may use those above.
     pub env: BTreeMap<String, String>,
     /// Upper bounds.
     pub limits: Limits,

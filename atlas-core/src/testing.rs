@@ -133,6 +133,22 @@ pub async fn sandbox_contract(sandbox: &dyn Sandbox, environment: &Environment) 
         "each job starts fresh"
     );
 
+    let named = "test \"$PWD\" -ef \"$ATLAS_REPO\" && test -d \"$ATLAS_ENV\" && test -d \"$ATLAS_CACHE\" && echo \"$GIVEN\"";
+    let mut named = job("variables", named);
+    let value = "in $ATLAS_REPO".to_owned();
+    named.env.insert("GIVEN".to_owned(), value);
+    let named = run(named).await;
+    assert_eq!(
+        named.exit,
+        ExitState::Exited { code: 0 },
+        "scripts start in `$ATLAS_REPO` and know `$ATLAS_ENV` and `$ATLAS_CACHE`"
+    );
+    assert!(
+        named.output.starts_with(b"in /"),
+        "values of variables may use them: {:?}",
+        String::from_utf8_lossy(&named.output)
+    );
+
     let mut overlaid = job(
         "overlay",
         "cat nested/new.txt; cat \"$ATLAS_IN/given\"; rm \"$ATLAS_IN/given\" && test -x run.sh",

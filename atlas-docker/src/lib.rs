@@ -38,7 +38,7 @@ pub use build::{BuildOutcome, Builder};
 pub use engine::{
     Bubblewrap, BubblewrapStatus, DiskUse, DockerBuilder, DockerEngine, DockerOptions,
     DockerSandbox, DockerStatus, EngineStatus, FoundImage, ImageLayer, LocalBuilder, LocalEngine,
-    LocalOptions, LocalSandbox, PushedImage, RegistryLogin, StoredImage, double_quoted,
+    LocalOptions, LocalSandbox, Places, PushedImage, RegistryLogin, StoredImage, double_quoted,
     engine_status, registry, write_context,
 };
 pub use languages::{inventory_script, languages};

@@ -31,6 +31,7 @@ mod measure;
 mod near;
 mod own_parser;
 mod pages;
+mod parts;
 mod plausible;
 mod publish;
 mod push;
@@ -125,6 +126,7 @@ pub use mcp::{CheckoutTools, McpOptions, serve_mcp};
 pub use measure::{CheckedFile, MeasureInput, check_file, measure, report_policies};
 pub use own_parser::{ParserOrigin, ReadBy};
 pub use pages::{PageKind, UnknownPageKind, ViewOptions, view, write_page};
+pub use parts::{CallersJudge, CallersParser, Parts, PlanTools};
 pub use publish::{
     InvalidSplitRule, LicenceSource, PublishOptions, PublishReport, ReleaseChanges, SplitFiles,
     SplitRule, publish,
@@ -166,5 +168,6 @@ pub use trajectories::{
     rewrite_trajectories, trajectory_prompts,
 };
 pub use validate::{
-    FunnelStep, InstanceVerdict, PERTURBATIONS, ValidateOptions, ValidateReport, validate,
+    FunnelStep, InstanceVerdict, OpenInstance, PERTURBATIONS, ValidateOptions, ValidateReport,
+    open_instance, validate,
 };

@@ -2,19 +2,22 @@
 
 use crate::Config;
 use crate::engine::{EngineChoice, cache_folder};
+use crate::parts::CallersParser;
 use crate::store::{Key, read_json, write_json};
 use crate::synth::{ParserFile, invalid, open_cell};
 use async_trait::async_trait;
 use atlas_core::{
-    Error, ErrorKind, ParsedLog, ParsedLogBuilder, RunContext, RunOutcome, TestStatus,
+    AGENTIC, Error, ErrorKind, ParsedLog, ParsedLogBuilder, RunContext, RunOutcome, Sandbox,
+    TestStatus,
 };
-use atlas_oracle::RunReader;
+use atlas_oracle::{RunReader, StateDifferentialOracle};
 use atlas_parsers::{
     Cell, RuleParser, ScriptFault, ScriptLimits, ScriptParser, Synthesised, dataset_parser,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::sync::OnceCell;
 
 /// Where a parser that is not shipped comes from.
@@ -27,6 +30,8 @@ pub enum ParserOrigin {
     Row,
     /// Code that the dataset brings along, in the form of another harness.
     Dataset,
+    /// The program that called Atlas.
+    Caller,
 }
 
 /// Who read a log, where no shipped parser did: the verdict is worth what this is worth.
@@ -50,11 +55,13 @@ impl ReadBy {
             ParserOrigin::File => "the parser file that was given",
             ParserOrigin::Row => "the row's own parser",
             ParserOrigin::Dataset => "code of the dataset",
+            ParserOrigin::Caller => "the caller's own parser",
         };
-        let how = self.isolation.as_ref().map_or_else(
-            || "rules".to_owned(),
-            |isolation| format!("Python in `{isolation}`"),
-        );
+        let how = match (&self.isolation, self.origin) {
+            (Some(isolation), _) => format!("Python in `{isolation}`"),
+            (None, ParserOrigin::Caller) => "in the calling program".to_owned(),
+            (None, _) => "rules".to_owned(),
+        };
         format!(
             "the log was read by {whose}, `{}` ({how}, sha256 {}): what passes is what it says",
             self.id,
@@ -109,6 +116,7 @@ pub(crate) fn rules_of_row(row: &Map<String, Value>) -> Option<RuleParser> {
 pub(crate) enum OwnParser {
     Rules(RuleParser),
     Script(Box<ScriptReader>),
+    Callers(CallersParser),
 }
 
 impl OwnParser {
@@ -116,6 +124,28 @@ impl OwnParser {
         match self {
             Self::Rules(parser) => &parser.rules().id,
             Self::Script(reader) => reader.parser.id(),
+            Self::Callers(parser) => &parser.id,
+        }
+    }
+
+    /// What a plan and a row call it: one that comes with the row has no name of its own there.
+    pub(crate) fn plan_name(&self) -> &str {
+        match self {
+            Self::Rules(_) | Self::Script(_) => AGENTIC,
+            Self::Callers(parser) => &parser.id,
+        }
+    }
+
+    /// An oracle whose console it reads.
+    pub(crate) fn oracle(&self, sandbox: Arc<dyn Sandbox>) -> StateDifferentialOracle {
+        match self {
+            Self::Rules(rules) => StateDifferentialOracle::new(sandbox, Arc::new(rules.clone())),
+            Self::Script(reader) => {
+                StateDifferentialOracle::read_by(sandbox, Arc::new(reader.as_ref().clone()))
+            }
+            Self::Callers(parser) => {
+                StateDifferentialOracle::read_by(sandbox, Arc::clone(&parser.reader))
+            }
         }
     }
 
@@ -123,16 +153,19 @@ impl OwnParser {
         match self {
             Self::Rules(parser) => parser.rules().hash(),
             Self::Script(reader) => reader.parser.hash(),
+            Self::Callers(parser) => parser.hash.clone(),
         }
     }
 
-    pub(crate) fn file(&self) -> ParserFile {
+    /// What a row brings along so that others read its logs; none of what the calling program alone has.
+    pub(crate) fn file(&self) -> Option<ParserFile> {
         match self {
-            Self::Rules(parser) => ParserFile::Rules(Box::new(parser.rules().clone())),
-            Self::Script(reader) => ParserFile::Script {
+            Self::Rules(parser) => Some(ParserFile::Rules(Box::new(parser.rules().clone()))),
+            Self::Script(reader) => Some(ParserFile::Script {
                 id: reader.parser.id().to_owned(),
                 python: reader.parser.source().to_owned(),
-            },
+            }),
+            Self::Callers(_) => None,
         }
     }
 
@@ -142,7 +175,7 @@ impl OwnParser {
             hash: self.hash(),
             origin,
             isolation: match self {
-                Self::Rules(_) => None,
+                Self::Rules(_) | Self::Callers(_) => None,
                 Self::Script(reader) => Some(reader.parser.isolation().kind.clone()),
             },
         }

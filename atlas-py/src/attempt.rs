@@ -3,7 +3,8 @@
 use crate::convert::{dumps, instance_ids, named, plain, to_python, to_value};
 use crate::errors::{invalid, raised};
 use crate::make::config;
-use crate::run::run;
+use crate::run::{aside, run};
+use crate::traits::callable_name;
 use async_trait::async_trait;
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_pipeline::{AgentChoice, AttemptOptions, EvalOptions, PredictionSource, run_attempts};
@@ -66,7 +67,7 @@ impl NativeRoom {
 }
 
 /// A callable `agent(task, room)`. Each attempt has a Python thread of its own.
-struct PyAgent {
+pub(crate) struct PyAgent {
     name: String,
     settings: Value,
     call: Py<PyAny>,
@@ -81,14 +82,8 @@ impl fmt::Debug for PyAgent {
 }
 
 impl PyAgent {
-    fn new(agent: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let text = |name: &str| -> Option<String> { agent.getattr(name).ok()?.extract().ok() };
-        let name = text("name").unwrap_or_else(|| {
-            let module = text("__module__").unwrap_or_default();
-            let own = text("__qualname__");
-            let own = own.or_else(|| Some(agent.get_type().name().ok()?.to_string()));
-            format!("python:{module}.{}", own.unwrap_or_default())
-        });
+    pub(crate) fn new(agent: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let name = callable_name(agent);
         if name.is_empty() {
             return Err(invalid("agent", "its attribute `name` is empty"));
         }
@@ -105,7 +100,7 @@ impl PyAgent {
     }
 
     fn start(&self, task: &AgentTask, budget: &AttemptBudget, room: NativeRoom) -> PyResult<()> {
-        Python::attach(|py| {
+        aside(|py| {
             let told = json!({
                 "instance_id": task.instance_id,
                 "attempt": task.attempt,

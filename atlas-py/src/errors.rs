@@ -25,6 +25,13 @@ fn class_of(kind: ErrorKind) -> Option<&'static str> {
     })
 }
 
+/// The kind that a class of `swe_atlas._errors` stands for; a tool's failure for any other.
+pub(crate) fn kind_of(class: &str) -> ErrorKind {
+    let known = ErrorKind::ALL.iter().copied();
+    let mut known = known.filter(|kind| class_of(*kind) == Some(class));
+    known.next().unwrap_or(ErrorKind::ToolFailed)
+}
+
 /// The exception for an error. Its text is the whole chain, as the command prints it.
 pub(crate) fn raised(error: &Error) -> PyErr {
     Python::attach(|py| {

@@ -2,10 +2,11 @@
 
 use crate::convert::{instance_ids, named};
 use crate::errors::invalid;
-use crate::make::config;
+use crate::make::{config, parser_of};
 use crate::prediction::source;
 use crate::report::Report;
 use crate::run::run;
+use crate::traits::PyParts;
 use atlas_core::Network;
 use atlas_pipeline::EvalOptions;
 use pyo3::prelude::*;
@@ -138,6 +139,10 @@ impl EvalReport {
 /// `logs/run_evaluation` and `<model>.<run_id>.json`, goes below `out`, with a `verdict.json` beside each
 /// `report.json`.
 ///
+/// `parser`, in strict mode, is the file of a parser or an object of the protocol `LogParser` that reads all logs in the place of the
+/// rows' own; `sandbox` is an object of the protocol `Sandbox` (`swe_atlas.protocols`). What they raise is the cause of a verdict
+/// without evidence.
+///
 /// Runs detached from Python's lock. Ctrl-C ends the runs in flight, cleans up and raises
 /// KeyboardInterrupt; the same call later goes on from there.
 ///
@@ -147,11 +152,12 @@ impl EvalReport {
 #[pyo3(signature = (
     dataset, predictions, run_id, *, mode="strict", instance_ids=None, engine="auto", jobs=1,
     timeout=None, out=PathBuf::from("."), repos=None, canaries=true, network=None, results=None,
-    config=None, trust=false, fresh_canaries=false, times_gold=None, least_seconds=None
+    config=None, trust=false, fresh_canaries=false, times_gold=None, least_seconds=None,
+    parser=None, sandbox=None
 ), text_signature = "(dataset, predictions, run_id, *, mode='strict', instance_ids=None, \
     engine='auto', jobs=1, timeout=None, out='.', repos=None, canaries=True, network=None, \
     results=None, config=None, trust=False, fresh_canaries=False, times_gold=None, \
-    least_seconds=None)")]
+    least_seconds=None, parser=None, sandbox=None)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -176,6 +182,8 @@ pub(crate) fn evaluate(
     fresh_canaries: bool,
     times_gold: Option<u32>,
     least_seconds: Option<u64>,
+    parser: Option<&Bound<'_, PyAny>>,
+    sandbox: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<EvalReport> {
     if timeout == Some(0) {
         return Err(invalid("timeout", "a second or more expected"));
@@ -191,6 +199,7 @@ pub(crate) fn evaluate(
             ));
         }
     };
+    let (file, parser) = parser_of(parser)?;
     let options = EvalOptions {
         instances: self::instance_ids(instance_ids)?,
         mode: named("mode", mode)?,
@@ -207,6 +216,8 @@ pub(crate) fn evaluate(
         config: self::config(config)?,
         trust,
         fresh_canaries,
+        parser: file,
+        parts: Some(PyParts::new().parser(parser)?.sandbox(sandbox)?.shared()),
         ..EvalOptions::new(dataset, source(predictions)?, run_id)
     };
     let report = py.detach(|| run(async |cx| atlas_pipeline::evaluate(cx, &options).await))?;

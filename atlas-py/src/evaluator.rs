@@ -3,8 +3,9 @@
 use crate::convert::{instance_ids, named, to_python, to_value};
 use crate::errors::{invalid, raised};
 use crate::instance::Instance;
-use crate::make::config;
+use crate::make::{config, parser_of};
 use crate::run::run_on;
+use crate::traits::PyParts;
 use atlas_core::{Error, ErrorKind, ExitState, Limits, Step};
 use atlas_pipeline::{Episode, Episodes, EvalOptions, PredictionSource};
 use pyo3::prelude::*;
@@ -54,7 +55,8 @@ impl NativeEvaluator {
 impl NativeEvaluator {
     #[new]
     #[pyo3(signature = (
-        dataset, run_id, out, instance_ids, engine, repos, results, config, trust, canaries, timeout, session_seconds
+        dataset, run_id, out, instance_ids, engine, repos, results, config, trust, canaries, timeout, session_seconds,
+        parser, sandbox
     ))]
     #[expect(
         clippy::too_many_arguments,
@@ -74,7 +76,10 @@ impl NativeEvaluator {
         canaries: bool,
         timeout: Option<u64>,
         session_seconds: u64,
+        parser: Option<&Bound<'_, PyAny>>,
+        sandbox: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let (file, parser) = parser_of(parser)?;
         let options = EvalOptions {
             instances: self::instance_ids(instance_ids)?,
             engine: named("engine", engine)?,
@@ -85,6 +90,8 @@ impl NativeEvaluator {
             results,
             config: self::config(config)?,
             trust,
+            parser: file,
+            parts: Some(PyParts::new().parser(parser)?.sandbox(sandbox)?.shared()),
             ..EvalOptions::new(dataset, PredictionSource::Null, run_id)
         };
         let session = Limits {

@@ -34,6 +34,7 @@ mod run;
 mod schemas;
 mod score;
 mod synth;
+mod traits;
 mod validate;
 
 use pyo3::prelude::*;
@@ -102,6 +103,8 @@ mod _swe_atlas {
     use crate::score::{Leaderboard, leaderboard, pass_at_k};
     #[pymodule_export]
     use crate::synth::{SynthParserReport, certify_parser, synth_parser};
+    #[pymodule_export]
+    use crate::traits::{_check, _prelude, Tools, source};
     #[pymodule_export]
     use crate::validate::{ValidateReport, grade, validate};
     use pyo3::prelude::*;

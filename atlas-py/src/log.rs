@@ -2,11 +2,12 @@
 
 use crate::convert::{Source, plain, to_python, to_value};
 use crate::errors::{raised, raised_json};
+use crate::traits::PyParser;
 use atlas_core::{Error, TestStatus};
 use atlas_parsers::Hints;
 use atlas_pipeline::{ParseReport, parse_bytes, parse_file};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyString, PyType};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -21,6 +22,14 @@ pub(crate) struct ParsedLog {
 }
 
 impl ParsedLog {
+    /// The face of a log that was read.
+    pub(crate) fn of(log: atlas_core::ParsedLog) -> Self {
+        Self {
+            log,
+            detection: None,
+        }
+    }
+
     /// The value that `atlas parse --format json` prints.
     fn value(&self) -> PyResult<Value> {
         let mut value = to_value(&ParseReport::from(&self.log))?;
@@ -167,19 +176,30 @@ pub(crate) fn read(
 /// Reads a test runner's log.
 ///
 /// `log` is the content as bytes or str, or a path object for a file, which is read in pieces.
-/// `parser` is a parser's id ('pytest'), a harness's name for one ('parse_log_pytest'), or 'auto':
-/// then `command` (the test command) and `language` help to find it.
+/// `parser` is a parser's id ('pytest'), a harness's name for one ('parse_log_pytest'), an object of the protocol
+/// `LogParser`, which is called in this thread, or 'auto': then `command` (the test command) and `language` help to find it.
 ///
 /// Raises InvalidInputError for an unknown parser or, with 'auto', where no runner is recognised.
 #[pyfunction]
-#[pyo3(signature = (log, parser="auto", *, command=None, language=None))]
+#[pyo3(signature = (log, parser=None, *, command=None, language=None),
+    text_signature = "(log, parser='auto', *, command=None, language=None)")]
 pub(crate) fn parse_log(
     py: Python<'_>,
     log: &Bound<'_, PyAny>,
-    parser: &str,
+    parser: Option<&Bound<'_, PyAny>>,
     command: Option<&str>,
     language: Option<&str>,
 ) -> PyResult<ParsedLog> {
     let source = Source::take(log, "log")?;
+    let name = match parser.map(|parser| (parser, parser.cast::<PyString>())) {
+        None => "auto".into(),
+        Some((_, Ok(name))) => name.to_cow()?,
+        Some((parser, Err(_))) => {
+            let parser = PyParser::new(parser)?;
+            let bytes = py.detach(|| source.read()).map_err(|why| raised(&why))?;
+            return parser.now(py, &bytes).map(ParsedLog::of);
+        }
+    };
+    let parser = &*name;
     read(py, &source, parser, &Hints { command, language }).map_err(|why| raised(&why))
 }

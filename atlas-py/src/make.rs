@@ -4,6 +4,7 @@ use crate::convert::{dumps, named};
 use crate::errors::{invalid, raised};
 use crate::report::Report;
 use crate::run::run;
+use crate::traits::PyParts;
 use atlas_core::{Error, ErrorKind};
 use atlas_pipeline::{Config, MakeOptions};
 use pyo3::prelude::*;
@@ -162,6 +163,18 @@ impl MakeReport {
     }
 }
 
+/// A parser's file, or an object that is a parser.
+pub(crate) fn parser_of<'a, 'py>(
+    given: Option<&'a Bound<'py, PyAny>>,
+) -> PyResult<(Option<PathBuf>, Option<&'a Bound<'py, PyAny>>)> {
+    Ok(match given {
+        Some(given) if given.is_instance_of::<PyString>() || given.hasattr("__fspath__")? => {
+            (Some(given.extract()?), None)
+        }
+        given => (None, given),
+    })
+}
+
 /// A path to `atlas.toml`, or its content as a mapping.
 pub(crate) fn config(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
     let mut config = read(given)?;
@@ -196,6 +209,11 @@ fn read(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 /// `scope` is how much of the suite runs: 'full', 'package', 'touched' or 'auto', by default the
 /// configuration's, 'auto'.
 ///
+/// `candidate` is what `source` wrote, one of its lines as a mapping, in the place of `repo`. `parser` is the file of a parser
+/// or an object of the protocol `LogParser`, in the place of the plan's; `synthesizer`, `oracle` and `sandbox` are objects of the
+/// protocols `EnvSynthesizer`, `Oracle` and `Sandbox` (`swe_atlas.protocols`), in the place of Atlas's own. What they raise ends the call with
+/// an exception that says so, and nothing is written of the instance.
+///
 /// Runs detached from Python's lock. Ctrl-C, which Python hears in its main thread, ends the step in
 /// flight, cleans up and raises KeyboardInterrupt; the same call later goes on from there.
 ///
@@ -203,9 +221,9 @@ fn read(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 /// of the pull request: a commit that is not there, a dead engine, a full disk.
 #[pyfunction]
 #[pyo3(signature = (
-    repo, *, out, base=None, head=None, pr=None, instance_id=None, problem=None,
+    repo=None, *, out, base=None, head=None, pr=None, instance_id=None, problem=None,
     engine="auto", config=None, trust=false, repeats=1, confirm=None,
-    scope=None
+    scope=None, candidate=None, parser=None, synthesizer=None, oracle=None, sandbox=None
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -213,7 +231,7 @@ fn read(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 )]
 pub(crate) fn make(
     py: Python<'_>,
-    repo: PathBuf,
+    repo: Option<PathBuf>,
     out: PathBuf,
     base: Option<String>,
     head: Option<String>,
@@ -226,11 +244,32 @@ pub(crate) fn make(
     repeats: u32,
     confirm: Option<u32>,
     scope: Option<&str>,
+    candidate: Option<&Bound<'_, PyAny>>,
+    parser: Option<&Bound<'_, PyAny>>,
+    synthesizer: Option<&Bound<'_, PyAny>>,
+    oracle: Option<&Bound<'_, PyAny>>,
+    sandbox: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<MakeReport> {
     let repo = repo
-        .into_os_string()
-        .into_string()
+        .map(|repo| repo.into_os_string().into_string())
+        .transpose()
         .map_err(|repo| invalid("repo", format!("{} is not UTF-8", repo.display())))?;
+    let from = match (repo, candidate) {
+        (None, Some(candidate)) => {
+            let sourced = dumps(candidate).map_err(|why| invalid("candidate", why))?;
+            let sourced =
+                serde_json::from_str(&sourced).map_err(|why| invalid("candidate", why))?;
+            MakeOptions::sourced(sourced, out).map_err(|why| raised(&why))?
+        }
+        (Some(repo), None) => MakeOptions::new(repo, out),
+        (None, None) => return Err(invalid("repo", "give `repo` or `candidate`")),
+        (Some(_), Some(_)) => {
+            return Err(invalid("candidate", "give either `repo` or `candidate`"));
+        }
+    };
+    let (file, parser) = parser_of(parser)?;
+    let parts = PyParts::new().parser(parser)?.synthesizer(synthesizer)?;
+    let parts = parts.oracle(oracle)?.sandbox(sandbox)?;
     let instance_id = instance_id.map(|id| named("instance_id", id)).transpose()?;
     let mut config = self::config(config)?;
     config.make.confirm = confirm.unwrap_or(config.make.confirm);
@@ -238,16 +277,18 @@ pub(crate) fn make(
         config.make.scope = named("scope", scope)?;
     }
     let options = MakeOptions {
-        base,
-        head,
-        pull_request: pr,
-        instance_id,
+        base: base.or(from.base.clone()),
+        head: head.or(from.head.clone()),
+        pull_request: pr.or(from.pull_request),
+        instance_id: instance_id.or(from.instance_id.clone()),
         problem,
         engine: named("engine", engine)?,
         config,
         trust,
         repeats,
-        ..MakeOptions::new(repo, out)
+        parser: file,
+        parts: Some(parts.shared()),
+        ..from
     };
     let report = py.detach(|| run(async |cx| atlas_pipeline::make(cx, &options).await))?;
     Report::of(&report).map(MakeReport)

@@ -2,6 +2,7 @@
 
 use crate::convert::{dumps, plain};
 use crate::errors::{invalid, raised};
+use crate::traits::Own;
 use async_trait::async_trait;
 use atlas_core::{
     Completion, CompletionRequest, Error, ErrorKind, FinishReason, LanguageModel, RunContext,
@@ -12,13 +13,11 @@ use atlas_pipeline::{
     exchanges_beside,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PySequence, PyString};
+use pyo3::types::{PyDict, PyMapping, PySequence, PyString, PyTuple};
 use serde::Deserialize;
-use std::fmt;
 use std::path::Path;
 use std::str::FromStr as _;
-use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::oneshot;
+use std::sync::Arc;
 
 /// How a caller pays for a model, and puts several together.
 #[derive(Clone, Debug, Default)]
@@ -142,66 +141,20 @@ pub(crate) fn session_if_given(
 }
 
 /// A callable `model(messages, **options)`.
-///
-/// Each call has a Python thread of its own, with nothing of ours on its stack: a call that is waited for
-/// no longer may go on in it without harm, also while the interpreter ends.
-struct PyModel {
-    name: String,
-    call: Py<PyAny>,
-}
+#[derive(Debug)]
+pub(crate) struct PyModel(Own);
 
 impl PyModel {
-    fn new(model: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let text = |name: &str| -> Option<String> { model.getattr(name).ok()?.extract().ok() };
+    pub(crate) fn new(model: &Bound<'_, PyAny>) -> PyResult<Self> {
         // Results of one model are not mixed with another's: an object tells models apart by `name`.
-        let name = text("name").unwrap_or_else(|| {
-            let module = text("__module__").unwrap_or_default();
-            let own = text("__qualname__");
-            let own = own.or_else(|| Some(model.get_type().name().ok()?.to_string()));
-            format!("python:{module}.{}", own.unwrap_or_default())
-        });
-        if name.is_empty() {
-            return Err(invalid("model", "its attribute `name` is empty"));
-        }
-        Ok(Self {
-            name,
-            call: model.clone().unbind(),
-        })
-    }
-
-    fn start(&self, request: &CompletionRequest, reply: Reply) -> PyResult<()> {
-        Python::attach(|py| {
-            let options = PyDict::new(py);
-            options.set_item("max_tokens", request.max_tokens)?;
-            options.set_item("temperature", request.temperature)?;
-            options.set_item("seed", request.seed)?;
-            options.set_item("top_logprobs", request.top_logprobs)?;
-            options.set_item("json_schema", plain(py, &request.json_schema)?)?;
-            let messages = plain(py, &request.messages)?;
-            py.import("swe_atlas._model")?
-                .call_method1("start", (&self.call, messages, options, reply))?;
-            Ok(())
-        })
-    }
-
-    fn failed(&self, why: String) -> Error {
-        let name = format!("`{}`", self.name);
-        Error::new(ErrorKind::Model, "ask the model", name).with_source(why)
-    }
-}
-
-impl fmt::Debug for PyModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PyModel")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        Own::callable("model", model).map(Self)
     }
 }
 
 #[async_trait]
 impl LanguageModel for PyModel {
     fn name(&self) -> &str {
-        &self.name
+        self.0.name()
     }
 
     async fn complete(
@@ -209,52 +162,29 @@ impl LanguageModel for PyModel {
         cx: &RunContext,
         request: &CompletionRequest,
     ) -> Result<Completion, Error> {
-        cx.check("ask the model")?;
-        let (sender, answer) = oneshot::channel();
-        let reply = Reply {
-            model: self.name.clone(),
-            sender: Mutex::new(Some(sender)),
-        };
-        self.start(request, reply)
-            .map_err(|why| self.failed(why.to_string()))?;
-        tokio::select! {
-            answer = answer => {
-                let answer = answer.unwrap_or_else(|_| Err("its thread ended".to_owned()));
-                answer.map_err(|why| self.failed(why))
+        let arguments = Box::new(|py: Python<'_>| {
+            let options = PyDict::new(py);
+            options.set_item("max_tokens", request.max_tokens)?;
+            options.set_item("temperature", request.temperature)?;
+            options.set_item("seed", request.seed)?;
+            options.set_item("top_logprobs", request.top_logprobs)?;
+            options.set_item("json_schema", plain(py, &request.json_schema)?)?;
+            let messages = plain(py, &request.messages)?;
+            let messages = PyTuple::new(py, [messages])?.unbind();
+            Ok((messages, Some(options.unbind())))
+        });
+        let answer = self.0.call(cx, "__call__", arguments, completion).await;
+        let mut answer = answer.map_err(|why| match why.kind() {
+            ErrorKind::ToolFailed | ErrorKind::Internal => {
+                let name = format!("`{}`", self.0.name());
+                Error::new(ErrorKind::Model, "ask the model", name).with_source(why)
             }
-            () = cx.cancel.cancelled() => {
-                Err(Error::new(ErrorKind::Cancelled, "ask the model", "was cancelled"))
-            }
+            _ => why,
+        })?;
+        if answer.model.is_empty() {
+            self.name().clone_into(&mut answer.model);
         }
-    }
-}
-
-/// Takes what a callable gives back, or raises.
-#[pyclass(frozen)]
-struct Reply {
-    model: String,
-    sender: Mutex<Option<oneshot::Sender<Result<Completion, String>>>>,
-}
-
-impl Reply {
-    fn send(&self, answer: Result<Completion, String>) {
-        let sender = self.sender.lock();
-        let sender = sender.unwrap_or_else(PoisonError::into_inner).take();
-        // Nobody may be waiting any longer.
-        if let Some(sender) = sender {
-            let _unheard = sender.send(answer);
-        }
-    }
-}
-
-#[pymethods]
-impl Reply {
-    fn answered(&self, answer: &Bound<'_, PyAny>) {
-        self.send(completion(answer, &self.model));
-    }
-
-    fn raised(&self, why: &str) {
-        self.send(Err(why.to_owned()));
+        Ok(answer)
     }
 }
 
@@ -306,7 +236,7 @@ struct Answer {
     model: Option<String>,
 }
 
-fn completion(answer: &Bound<'_, PyAny>, model: &str) -> Result<Completion, String> {
+fn completion(answer: &Bound<'_, PyAny>) -> Result<Completion, String> {
     let answer = if let Ok(text) = answer.cast::<PyString>() {
         Answer {
             text: text.extract().map_err(|why: PyErr| why.to_string())?,
@@ -318,7 +248,7 @@ fn completion(answer: &Bound<'_, PyAny>, model: &str) -> Result<Completion, Stri
         }
     } else if answer.cast::<PyMapping>().is_ok() {
         let text = dumps(answer).map_err(|why| format!("its answer is no JSON: {why}"))?;
-        serde_json::from_str(&text).map_err(|why| format!("its answer: {why}"))?
+        serde_json::from_str(&text).map_err(|why| why.to_string())?
     } else {
         let kind = answer.get_type().name();
         let kind = kind.map_or_else(|_| "something else".to_owned(), |name| name.to_string());
@@ -356,6 +286,6 @@ fn completion(answer: &Bound<'_, PyAny>, model: &str) -> Result<Completion, Stri
             cached_tokens: usage.cached_tokens,
             reasoning_tokens: usage.reasoning_tokens,
         },
-        model: answer.model.unwrap_or_else(|| model.to_owned()),
+        model: answer.model.unwrap_or_default(),
     })
 }

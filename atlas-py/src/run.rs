@@ -20,6 +20,26 @@ where
     result
 }
 
+/// Lets Python's signal handlers have their turn.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method alone is not general enough in its lifetime"
+)]
+fn signals() -> PyResult<()> {
+    Python::attach(|py| py.check_signals())
+}
+
+/// Does something of Python's in a thread of its own, and waits: in the main thread a signal would break into it. Only for
+/// work that is detached.
+pub(crate) fn aside<T: Send>(work: impl FnOnce(Python<'_>) -> PyResult<T> + Send) -> PyResult<T> {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| Python::attach(work));
+        thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
 /// The same on a runtime that goes on.
 pub(crate) fn run_on<T, W>(runtime: &tokio::runtime::Runtime, work: W) -> PyResult<T>
 where
@@ -32,17 +52,14 @@ where
         let (mut work, mut interrupt) = (pin!(work(&cx)), None);
         loop {
             tokio::select! {
-                result = &mut work => break match interrupt {
-                    Some(interrupt) => Err(interrupt),
-                    None => result.map_err(|why| raised(&why)),
+                result = &mut work => break match (interrupt, result) {
+                    (Some(interrupt), _) => Err(interrupt),
+                    (None, Ok(done)) => Ok(done),
+                    // A signal that nobody has heard yet may be what ended it.
+                    (None, Err(why)) => Err(signals().err().unwrap_or_else(|| raised(&why))),
                 },
                 () = tokio::time::sleep(Duration::from_millis(100)) => {
-                    #[expect(
-                        clippy::redundant_closure_for_method_calls,
-                        reason = "the method alone is not general enough in its lifetime"
-                    )]
-                    let heard = Python::attach(|py| py.check_signals());
-                    if let Err(signal) = heard {
+                    if let Err(signal) = signals() {
                         cx.cancel.cancel();
                         interrupt = Some(signal);
                     }

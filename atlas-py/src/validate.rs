@@ -5,6 +5,7 @@ use crate::log::ParsedLog;
 use crate::make::config;
 use crate::report::Report;
 use crate::run::run;
+use crate::traits::PyParts;
 use atlas_oracle::SequentialTest;
 use atlas_pipeline::ValidateOptions;
 use pyo3::prelude::*;
@@ -144,7 +145,8 @@ impl ValidateReport {
 /// `repos` is a clone or a folder of clones; without it the clone is used that `make` used beside the
 /// dataset. `gates` names gates in order, default all: integrity, test_run, oracle_consistency,
 /// gold_patch, null_patch, strength, environment_determinism; the first that rejects an instance ends its way
-/// unless `keep_going`. `runs` identical runs of After (default 3, or as many as `sequential` may need),
+/// unless `keep_going`. Objects of the protocol `Validator` (`swe_atlas.protocols`) may be among them and run behind the others.
+/// `parser` and `sandbox` are those of `evaluate`. `runs` identical runs of After (default 3, or as many as `sequential` may need),
 /// `null_runs` of the empty prediction,
 /// `perturbed_runs` under each of `perturbations` (order, parallelism, clock, timezone, locale, load,
 /// network), `builds` from scratch, at most `strength_runs` without parts of the gold patch.
@@ -164,11 +166,11 @@ impl ValidateReport {
     dataset, *, instances=None, repos=None, gates=None, keep_going=false, runs=None, null_runs=1,
     perturbations=Vec::new(), perturbed_runs=1, sequential=None, tolerate=0.0, power=0.95, builds=3,
     strength_runs=40, min_strength=0.0, concurrency=1, jobs=1, engine="auto", config=None, out=None,
-    trust=false, set_aside_flaky=false
+    trust=false, set_aside_flaky=false, parser=None, sandbox=None
 ), text_signature = "(dataset, *, instances=None, repos=None, gates=None, keep_going=False, runs=None, \
     null_runs=1, perturbations=(), perturbed_runs=1, sequential=None, tolerate=0.0, power=0.95, \
     builds=3, strength_runs=40, min_strength=0.0, concurrency=1, jobs=1, engine='auto', config=None, \
-    out=None, trust=False, set_aside_flaky=False)")]
+    out=None, trust=False, set_aside_flaky=False, parser=None, sandbox=None)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -178,7 +180,7 @@ pub(crate) fn validate(
     dataset: PathBuf,
     instances: Option<Vec<String>>,
     repos: Option<PathBuf>,
-    gates: Option<Vec<String>>,
+    gates: Option<Vec<Bound<'_, PyAny>>>,
     keep_going: bool,
     runs: Option<u32>,
     null_runs: u32,
@@ -197,6 +199,8 @@ pub(crate) fn validate(
     out: Option<PathBuf>,
     trust: bool,
     set_aside_flaky: bool,
+    parser: Option<&Bound<'_, PyAny>>,
+    sandbox: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<ValidateReport> {
     let instances = instances
         .unwrap_or_default()
@@ -204,10 +208,28 @@ pub(crate) fn validate(
         .map(|id| named("instances", id))
         .collect::<PyResult<Vec<_>>>()?;
     let defaults = ValidateOptions::new(dataset);
+    let (names, own) = match gates {
+        None => (defaults.gates.clone(), Vec::new()),
+        Some(gates) => {
+            let (mut names, mut own) = (Vec::new(), Vec::new());
+            for gate in gates {
+                match gate.extract::<String>() {
+                    Ok(name) => names.push(name),
+                    Err(_) => own.push(gate),
+                }
+            }
+            (names, own)
+        }
+    };
+    let parts = PyParts::new()
+        .parser(parser)?
+        .sandbox(sandbox)?
+        .validators(&own)?;
     let options = ValidateOptions {
         instances,
         repos,
-        gates: gates.unwrap_or_else(|| defaults.gates.clone()),
+        gates: names,
+        parts: Some(parts.shared()),
         keep_going,
         runs,
         null_runs,

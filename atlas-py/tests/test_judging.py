@@ -301,7 +301,7 @@ def test_critics_and_baselines(tmp_path: Path) -> None:
     # Its results are what the metrics read.
     measured = swe_atlas.measure(likeness.out, resamples=0)
     assert measured.critics[0]["macro"]["tp"] == 2
-    with pytest.raises(swe_atlas.InvalidInputError, match="random-tests or likeness"):
+    with pytest.raises(swe_atlas.InvalidInputError, match="random-tests, likeness or a judge"):
         swe_atlas.critic(dataset, "gold", baseline="guess", out=tmp_path / "x")  # type: ignore[arg-type]
     with pytest.raises(swe_atlas.InvalidInputError, match="a baseline asks none"):
         swe_atlas.critic(dataset, "gold", baseline="random", model=critic, out=tmp_path / "x")

@@ -20,7 +20,7 @@ pub use docker::{
     PushedImage, RegistryLogin, StoredImage, registry, write_context,
 };
 pub use local::{Bubblewrap, LocalBuilder, LocalEngine, LocalOptions, LocalSandbox};
-pub use prelude::double_quoted;
+pub use prelude::{Places, double_quoted};
 pub use status::{BubblewrapStatus, DockerStatus, EngineStatus, engine_status};
 
 /// Most bytes of one build's log that are kept.

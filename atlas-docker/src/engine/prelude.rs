@@ -1,6 +1,7 @@
 //! The lines of bash that stand before every command of a plan and every script of a job.
 
 use atlas_core::{Error, ErrorKind, Overlay};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -57,19 +58,56 @@ const REFERENCES: [&str; 7] = [
 ];
 
 /// Where an engine puts the folders of the convention, as the script sees them.
-#[derive(Clone, Debug)]
-pub(super) struct Places {
-    pub(super) repo: String,
-    pub(super) env: String,
-    pub(super) cache: String,
-    pub(super) input: String,
-    pub(super) output: String,
-    pub(super) home: String,
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Places {
+    /// `$ATLAS_REPO`: the repository, where scripts begin.
+    pub repo: String,
+    /// `$ATLAS_ENV`: what was installed.
+    pub env: String,
+    /// `$ATLAS_CACHE`: caches that may be written.
+    pub cache: String,
+    /// `$ATLAS_IN`: files for the script.
+    pub input: String,
+    /// `$ATLAS_OUT`: an empty folder for what it leaves.
+    pub output: String,
+    /// `$HOME`.
+    pub home: String,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self::container()
+    }
 }
 
 impl Places {
+    /// What a sandbox's bash does before the script of a job, once the job's files lie there: it sets the variables of
+    /// the plan and of the job, goes to the repository, and makes the files that were laid on it newer than all that
+    /// was built, so that build tools see them change.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] for a variable that no shell takes.
+    pub fn prelude(
+        &self,
+        variables: &[&BTreeMap<String, String>],
+        laid: &[String],
+    ) -> Result<String, Error> {
+        let mut text = self.exports(variables)?;
+        let _ = writeln!(text, "cd -- \"$ATLAS_REPO\" || exit 125");
+        if !laid.is_empty() {
+            let list = format!("{}/.laid-{}", self.input, laid.len());
+            let paths: Vec<_> = laid.iter().map(|path| single_quoted(path)).collect();
+            let quoted = single_quoted(&list);
+            let _ = writeln!(text, "printf '%s\\0' {} > {quoted}", paths.join(" "));
+            text.push_str(&newer(&list));
+            let _ = writeln!(text, "rm -f {quoted}");
+        }
+        Ok(text)
+    }
+
     /// The places inside a container, and inside bubblewrap.
-    pub(super) fn container() -> Self {
+    pub fn container() -> Self {
         Self {
             repo: "/testbed".to_owned(),
             env: "/opt/atlas/env".to_owned(),

@@ -160,6 +160,7 @@ pub async fn build(
         (&id, None, Scope::default()),
         place.seed()?,
         (&reading, model.as_ref()),
+        None,
     )?
     .synthesize(cx, &repository)
     .await?;
@@ -221,7 +222,9 @@ pub async fn build(
         write_json(&artefacts.join("parser.attempts.json"), &answers)?;
     }
     if let Some(own) = reading.own().filter(|_| reading.is_invented()) {
-        write_json(&artefacts.join("parser.json"), &own.file())?;
+        if let Some(file) = own.file() {
+            write_json(&artefacts.join("parser.json"), &file)?;
+        }
         report.warnings.push(format!(
             "no shipped parser reads these tests; `{}` was made for them: parser.json",
             own.id()

@@ -14,14 +14,15 @@ pub use plan::{PlanReport, plan};
 pub(crate) use scratch::ScratchSynthesizer;
 
 use crate::log_reading::{Inventor, LogReading, Unread};
-use crate::own_parser::{Isolated, OwnParser};
+use crate::own_parser::Isolated;
+use crate::parts::{Parts, PlanTools};
 use crate::{CachedSandbox, Config, EngineChoice, Engines};
 use atlas_core::{
     AGENTIC, EnvSynthesizer, EnvironmentLock, EnvironmentPlan, Error, ErrorKind, InstanceId,
     Limits, Overlay,
 };
 use atlas_docker::{AnalysisOptions, FixedPlan, RefineOptions, RefiningSynthesizer, pin};
-use atlas_oracle::{OracleOptions, RunReader, StateDifferentialOracle};
+use atlas_oracle::{OracleOptions, StateDifferentialOracle};
 use atlas_parsers::Parsers;
 use std::sync::Arc;
 use trial::BaseTrial;
@@ -117,6 +118,25 @@ pub(crate) fn fixed(plan: EnvironmentPlan, engines: &Engines) -> Result<FixedPla
     })
 }
 
+/// Runs Base's tests in what was built.
+pub(crate) fn base_trial(
+    config: &Config,
+    engines: &Engines,
+    (instance, before, scope): (&InstanceId, Option<&Overlay>, Scope),
+    seed: String,
+    reading: &Arc<LogReading>,
+) -> BaseTrial {
+    BaseTrial {
+        engines: engines.clone(),
+        limits: config.limits.clone(),
+        instance: instance.clone(),
+        seed,
+        reading: Arc::clone(reading),
+        before: before.cloned(),
+        scope,
+    }
+}
+
 /// What makes environments by this configuration. The trial run is Base's run of the instance: with
 /// the same seed it is the same job, and a cached sandbox does it once. With the files of Before, that
 /// run is expected next: the sandbox is to be settled then.
@@ -126,20 +146,18 @@ pub(crate) fn synthesizer(
     (instance, before, scope): (&InstanceId, Option<&Overlay>, Scope),
     seed: String,
     (reading, model): (&Arc<LogReading>, Option<&InstanceModel>),
+    parts: Option<&Arc<dyn Parts>>,
 ) -> Result<Box<dyn EnvSynthesizer>, Error> {
     // What an environment was made of does not change: asked once per environment, not per folder.
     let known = crate::engine::cache_folder()?.join("inventory");
     let builder = Arc::clone(&engines.builder);
     let sandbox = Arc::new(CachedSandbox::new(Arc::clone(&engines.sandbox), known));
-    let trial = Arc::new(BaseTrial {
-        engines: engines.clone(),
-        limits: config.limits.clone(),
-        instance: instance.clone(),
-        seed,
-        reading: Arc::clone(reading),
-        before: before.cloned(),
-        scope,
-    });
+    let of = (instance, before, scope);
+    let trial = Arc::new(base_trial(config, engines, of, seed, reading));
+    let tools = PlanTools::new(config, engines, Arc::<BaseTrial>::clone(&trial));
+    if let Some(own) = parts.and_then(|parts| parts.synthesizer(tools)) {
+        return Ok(Box::new(own));
+    }
     if let Some(plan) = fixed_plan(config)? {
         return Ok(Box::new(FixedPlan {
             trial: Some(trial),
@@ -220,10 +238,7 @@ pub(crate) fn oracle(
     };
     let sandbox = Arc::clone(&engines.sandbox);
     let oracle = match reading.own() {
-        Some(OwnParser::Rules(rules)) => StateDifferentialOracle::new(sandbox, Arc::new(rules)),
-        Some(OwnParser::Script(reader)) => {
-            StateDifferentialOracle::read_by(sandbox, Arc::from(reader as Box<dyn RunReader>))
-        }
+        Some(own) => own.oracle(sandbox),
         None => match parsers.get(&plan.log_parser_name) {
             Ok(parser) => StateDifferentialOracle::new(sandbox, parser),
             Err(_) if reading.may_invent() => {

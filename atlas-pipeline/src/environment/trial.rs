@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Runs Base as the oracle would.
 #[derive(Clone, Debug)]
-pub(super) struct BaseTrial {
+pub(crate) struct BaseTrial {
     pub(super) engines: Engines,
     pub(super) limits: Limits,
     pub(super) instance: InstanceId,

@@ -196,7 +196,8 @@ impl Host {
         } else {
             seed.clone()
         };
-        let mut engines = Engines::open(options.engine, &options.config, options.trust).await?;
+        let engines = Engines::open(options.engine, &options.config, options.trust).await?;
+        let mut engines = engines.with(options.parts.as_ref());
         let patient = RetrySandbox::new(Arc::clone(&engines.sandbox), Duration::from_secs(120));
         let patience = patient.patience();
         let cached = CachedSandbox::new(Arc::new(patient), results.join("jobs"));
@@ -297,6 +298,11 @@ impl Host {
         cx: &RunContext,
         subject: &Subject,
     ) -> Result<Option<(OwnParser, ReadBy)>, Error> {
+        if let Some(parser) = self.options.parts.as_ref().and_then(|parts| parts.parser()) {
+            let own = OwnParser::Callers(parser);
+            let by = own.read_by(ParserOrigin::Caller);
+            return Ok(Some((own, by)));
+        }
         let given = self
             .given
             .as_ref()

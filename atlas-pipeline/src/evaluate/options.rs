@@ -1,9 +1,11 @@
 //! What an evaluation is asked to do.
 
 use super::input::PredictionSource;
+use crate::parts::Parts;
 use crate::{Config, EngineChoice, GradingConfig};
 use atlas_core::{GradingMode, InstanceId, Limits, Network};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Which predictions against which instances, by whose rules.
 #[derive(Clone, Debug)]
@@ -53,6 +55,9 @@ pub struct EvalOptions {
     pub parser: Option<PathBuf>,
     /// Whether parser code of rows may run where nothing keeps it apart. Default: no.
     pub trust_parsers: bool,
+    /// What the caller brings in the place of Atlas's own, in strict mode: a parser, before every other; a sandbox.
+    /// Default: nothing.
+    pub parts: Option<Arc<dyn Parts>>,
 }
 
 impl EvalOptions {
@@ -83,6 +88,7 @@ impl EvalOptions {
             trust: false,
             parser: None,
             trust_parsers: false,
+            parts: None,
         }
     }
 

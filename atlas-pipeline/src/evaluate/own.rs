@@ -82,6 +82,12 @@ impl Own {
                 })?;
                 Reader::Log(Box::new(read))
             }
+            OwnParser::Callers(parser) => {
+                let log = read_log(path)?;
+                Reader::Log(Box::new(
+                    parser.reader.read_run(cx, region(&log).text).await?,
+                ))
+            }
         };
         Ok(Some(Self {
             by,

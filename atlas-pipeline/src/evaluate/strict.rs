@@ -77,21 +77,12 @@ pub(super) fn from_image(
             )
         })?;
     }
-    let over = |sandbox: Arc<dyn Sandbox>| -> Result<StateDifferentialOracle, String> {
-        Ok(match own {
-            Some(OwnParser::Rules(rules)) => {
-                StateDifferentialOracle::new(sandbox, Arc::new(rules.clone()))
-            }
-            Some(OwnParser::Script(reader)) => {
-                StateDifferentialOracle::read_by(sandbox, Arc::new(reader.as_ref().clone()))
-            }
-            None => {
-                let reader = parsers.get(&parser).map_err(|why| why.to_string())?;
-                StateDifferentialOracle::new(sandbox, reader)
-            }
-        })
+    let oracle = if let Some(own) = own {
+        own.oracle(sandbox)
+    } else {
+        let reader = parsers.get(&parser).map_err(|why| why.to_string())?;
+        StateDifferentialOracle::new(sandbox, reader)
     };
-    let oracle = over(sandbox)?;
     let plan = EnvironmentPlan {
         test_cmd: parts.command(),
         log_parser_name: parser,

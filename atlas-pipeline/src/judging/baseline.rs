@@ -8,6 +8,7 @@ use super::{
 };
 use crate::Config;
 use crate::evaluate::{InputFault, PredictionSource};
+use crate::parts::CallersJudge;
 use atlas_core::{Embedder, Error, ErrorKind, InstanceId, Judge, RunContext, Subject};
 use atlas_judge::critic::{
     EmbeddingCritic, FirstCharacters, HashedNgrams, LikenessExample, WeightedRandom, fit_threshold,
@@ -97,6 +98,8 @@ pub enum Baseline {
         /// From which cosine on.
         threshold: LikenessThreshold,
     },
+    /// A judge of the caller, whose labels are `pass` and `fail`.
+    Judge(CallersJudge),
 }
 
 /// What is foretold, and by which baseline.
@@ -212,13 +215,16 @@ pub async fn critic_baseline(
             let critic = EmbeddingCritic::new(Arc::clone(embedder), threshold);
             (Box::new(critic), settings)
         }
+        Baseline::Judge(own) => (Box::new(Arc::clone(&own.judge)), own.settings()),
     };
     let by_test = matches!(options.baseline, Baseline::Random { by_test: true, .. });
     let name = match &options.baseline {
         Baseline::Random { share, .. } if by_test => format!("random-tests-{share}"),
         Baseline::Random { share, .. } => format!("random-{share}"),
         Baseline::Likeness { embedder, .. } => format!("likeness-{}", embedder.embedder.name()),
+        Baseline::Judge(own) => own.judge.id().to_owned(),
     };
+    let is_own = matches!(options.baseline, Baseline::Judge(_));
     let run = JudgeRun {
         name: "critic".to_owned(),
         out: options.out.clone(),
@@ -228,7 +234,7 @@ pub async fn critic_baseline(
     let (fitted, validation) = fitted.unzip();
     let validation = validation.unwrap_or_default();
     let mut items =
-        candidates.items(|candidate| content(candidate, verdicts.resolved(candidate)))?;
+        candidates.items(|candidate| content(candidate, verdicts.resolved(candidate), is_own))?;
     items.retain(|item| !validation.contains(&item.input));
     let (report, lines) = judge_items(
         cx,
@@ -271,13 +277,14 @@ pub async fn critic_baseline(
         results,
         faults,
         ledger: match &options.baseline {
-            Baseline::Random { .. } => Value::Null,
+            Baseline::Random { .. } | Baseline::Judge(_) => Value::Null,
             Baseline::Likeness { embedder, .. } => embedder.ledger(),
         },
     })
 }
 
-fn content(candidate: &CandidatePatch, resolved: Option<bool>) -> ContentHash {
+/// Everything of a candidate that changes an answer; a judge of the caller may look at the whole row.
+fn content(candidate: &CandidatePatch, resolved: Option<bool>, is_own: bool) -> ContentHash {
     let row = candidate.instance.as_map();
     let mut parts = vec![
         String::from_utf8_lossy(candidate.patch.as_bytes()).into_owned(),
@@ -285,6 +292,9 @@ fn content(candidate: &CandidatePatch, resolved: Option<bool>) -> ContentHash {
     ];
     for name in ["patch", "FAIL_TO_PASS", "PASS_TO_PASS"] {
         parts.push(row.get(name).map(Value::to_string).unwrap_or_default());
+    }
+    if is_own {
+        parts.push(candidate.instance.to_string());
     }
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     ContentHash::of(&parts)
@@ -324,6 +334,12 @@ async fn one(
     let mut likeness = None;
     if tests.is_empty() {
         let judgement = judge.judge(cx, &subject).await?;
+        if !matches!(judgement.label.as_str(), "pass" | "fail") {
+            let label = &judgement.label;
+            return Err(wrong(format!(
+                "`{variant}` says `{label}` of a patch; pass or fail expected"
+            )));
+        }
         said.push(json!({
             "id": WHOLE_PATCH,
             "predicted": judgement.label == "pass",

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::clones::clone_among;
 use crate::evaluate::InputFault;
+use crate::parts::CallersJudge;
 use atlas_core::{
     ChatMessage, Error, ErrorKind, Instance, InstanceId, Judge, Judgement, RunContext, Subject,
 };
@@ -20,6 +21,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What is asked about every row.
 #[derive(Clone, Debug)]
@@ -48,6 +50,8 @@ pub enum RowQuestion {
         /// As for [`Self::Hints`].
         artefacts: Option<PathBuf>,
     },
+    /// What a judge of the caller is asked; its answer is kept as it is.
+    Judge(CallersJudge),
 }
 
 impl RowQuestion {
@@ -57,6 +61,7 @@ impl RowQuestion {
             Self::Classes(_) => "classes",
             Self::Hints { .. } => "hints",
             Self::HintCheck { .. } => "hint_check",
+            Self::Judge(_) => "own_judge",
         }
     }
 
@@ -87,6 +92,7 @@ impl RowQuestion {
             Self::HintCheck {
                 repos, artefacts, ..
             } => json!({"repos": repos.is_some(), "artefacts": artefacts.is_some()}),
+            Self::Judge(own) => own.settings(),
         }
     }
 
@@ -129,7 +135,7 @@ impl RowQuestion {
     fn repos(&self) -> Option<&Path> {
         match self {
             Self::Hints { repos, .. } | Self::HintCheck { repos, .. } => repos.as_deref(),
-            Self::Alignment(_) | Self::Classes(_) => None,
+            Self::Alignment(_) | Self::Classes(_) | Self::Judge(_) => None,
         }
     }
 
@@ -152,6 +158,7 @@ impl RowQuestion {
             }
             (Self::Hints { .. }, None) => Box::new(HintJudge::rules()),
             (Self::HintCheck { .. }, _) => Box::new(LeakJudge),
+            (Self::Judge(own), _) => Box::new(Arc::clone(&own.judge)),
         })
     }
 }
@@ -317,7 +324,7 @@ pub async fn row_prompts(
             RowQuestion::Hints { options, .. } => {
                 HintJudge::new(Silent, options.clone()).prompt(&HintSubject::of(&subject)?)?
             }
-            RowQuestion::HintCheck { .. } => continue,
+            RowQuestion::HintCheck { .. } | RowQuestion::Judge(_) => continue,
         };
         found.push((rows.id(at).to_string(), messages));
     }

@@ -3,11 +3,9 @@
 use super::{MakeOptions, Work, certificate};
 use crate::environment::{InstanceModel, inventing};
 use crate::log_reading::LogReading;
-use crate::own_parser::Isolated;
+use crate::own_parser::{Isolated, OwnParser};
 use crate::store::write_json;
-use atlas_core::{
-    AGENTIC, Environment, Error, InstanceId, OracleOutcome, OracleReport, RunContext, State,
-};
+use atlas_core::{Environment, Error, InstanceId, OracleOutcome, OracleReport, RunContext, State};
 use atlas_oracle::StateRun;
 use atlas_parsers::Decision;
 use std::collections::BTreeMap;
@@ -19,12 +17,14 @@ pub(super) async fn reading(
     options: &MakeOptions,
     (id, model): (&InstanceId, Option<&InstanceModel>),
 ) -> Result<LogReading, Error> {
-    let given = match &options.parser {
-        Some(path) => {
+    let callers = options.parts.as_ref().and_then(|parts| parts.parser());
+    let given = match (callers, &options.parser) {
+        (Some(parser), _) => Some(OwnParser::Callers(parser)),
+        (None, Some(path)) => {
             let isolated = Isolated::new(options.engine, &options.config, options.trust, None)?;
             Some(isolated.of_file(cx, path).await?)
         }
-        None => None,
+        (None, None) => None,
     };
     inventing(
         &options.config,
@@ -78,14 +78,17 @@ impl Work {
             write_json(&self.artefacts.join("parser.attempts.json"), &answers)?;
         }
         if let Some(own) = reading.own() {
-            write_json(&self.artefacts.join("parser.json"), &own.file())?;
+            if let Some(file) = own.file() {
+                write_json(&self.artefacts.join("parser.json"), &file)?;
+            }
             if reading.is_invented() {
                 self.warnings.push(format!(
                     "no shipped parser reads these tests; `{}` was made for them by the model",
                     own.id()
                 ));
             }
-            AGENTIC.clone_into(&mut environment.plan.log_parser_name);
+            own.plan_name()
+                .clone_into(&mut environment.plan.log_parser_name);
             write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
         }
         tracing::debug!(is_new, is_doubtful, model = ?options.config.model.name, "parser of the runs");

@@ -88,6 +88,10 @@ pub(super) async fn examine(
             let parser: Arc<dyn LogParser> = Arc::new(rules.clone());
             Ok(Ok(pure(&parser, &hash, &firsts, &stable, more)))
         }
+        Some(OwnParser::Callers(parser)) => Ok(Err(format!(
+            "`{}` is the calling program's own parser, which is not examined here",
+            parser.id
+        ))),
         None => {
             let parser = Parsers::builtin().get(name).map_err(|why| {
                 Error::new(ErrorKind::InvalidInput, "choose the plan's parser", "").with_source(why)

@@ -129,10 +129,14 @@ impl Work {
             }
             done.extend(open);
             let without = &confirming.set_aside;
-            report = confirming
-                .oracle
-                .report_without(task, runs, without)
-                .unwrap_or(report);
+            report = if self.is_judged_by_caller {
+                set_aside(report, without)
+            } else {
+                confirming
+                    .oracle
+                    .report_without(task, runs, without)
+                    .unwrap_or(report)
+            };
         }
         let Confirming {
             mut found,
@@ -157,6 +161,18 @@ impl Work {
         write_json(&self.artefacts.join("oracle.json"), &report)?;
         Ok(report)
     }
+}
+
+/// What another oracle said, without these tests: how it would judge the others anew is not known.
+fn set_aside(mut report: OracleReport, without: &BTreeMap<String, String>) -> OracleReport {
+    for list in [&mut report.fail_to_pass, &mut report.pass_to_pass] {
+        list.retain(|id| !without.contains_key(id));
+    }
+    report.unstable.extend(without.clone());
+    if report.fail_to_pass.is_empty() {
+        report.outcome = OracleOutcome::RejectNoFailToPass;
+    }
+    report
 }
 
 /// The verdict where no test is left: what contradicted what.

@@ -29,14 +29,15 @@ pub use witness::SecondWitness;
 use crate::environment::{InstanceModel, Scope};
 use crate::failures::Failed;
 use crate::log_reading::LogReading;
+use crate::parts::Parts;
 use crate::plausible;
 use crate::reason;
 use crate::runners::{Touched, pinned};
 use crate::store::{Key, Workplace, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
 use atlas_core::{
-    AGENTIC, BeforeFailureExtent, Confirmation, EnvSynthesizer, Environment, EnvironmentPlan,
-    Error, ErrorKind, Evidence, InstanceId, Isolation, Kind, Limits, OracleOutcome, OracleReport,
+    BeforeFailureExtent, Confirmation, EnvSynthesizer, Environment, EnvironmentPlan, Error,
+    ErrorKind, Evidence, InstanceId, Isolation, Kind, Limits, OracleOutcome, OracleReport,
     OracleTask, Overlay, Repository, RunContext, SourcedPullRequest, State, SynthesisOutcome,
 };
 use atlas_oracle::StateRun;
@@ -95,6 +96,8 @@ pub struct MakeOptions {
     /// they stand in the instance's own folder alone: `instance.json`, `swebench5.json`, `failure.json`.
     /// Default: yes.
     pub collect: bool,
+    /// What the caller brings in the place of Atlas's own. Default: nothing.
+    pub parts: Option<Arc<dyn Parts>>,
 }
 
 impl MakeOptions {
@@ -118,6 +121,7 @@ impl MakeOptions {
             inject: false,
             keep_differences: None,
             collect: true,
+            parts: None,
         }
     }
 }
@@ -208,6 +212,7 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         isolation: None,
         second_witness: None,
         model: InstanceModel::open(&options.config, &artefacts)?,
+        is_judged_by_caller: false,
     };
     let result = work.run(cx, options, &request, &place).await;
     place.clear_temporary()?;
@@ -292,6 +297,8 @@ struct Work {
     isolation: Option<Isolation>,
     second_witness: Option<SecondWitness>,
     model: Option<InstanceModel>,
+    /// Whether the caller's oracle gave the report.
+    is_judged_by_caller: bool,
 }
 
 impl Work {
@@ -318,7 +325,7 @@ impl Work {
             Err(verdict) => return Ok(verdict),
         };
         self.seconds.prepare = clock.elapsed().as_secs_f64();
-        let engines = engines?;
+        let engines = engines?.with(options.parts.as_ref());
         let sandbox = Arc::clone(&engines.sandbox);
         let verdict =
             Box::pin(self.verify(cx, options, request, place, (prepared, checkout), engines));
@@ -483,7 +490,7 @@ impl Work {
             let certificate = self
                 .certificate(cx, options, place, (&report, &runs), &reading)
                 .await?;
-            let own = reading.own().map(|own| own.file());
+            let own = reading.own().and_then(|own| own.file());
             let lists = reader.as_ref().and_then(|reader| reader.lists.clone());
             let image = self.named(options, request, &environment, &engines).await?;
             let row = row::row(
@@ -518,15 +525,22 @@ impl Work {
         let instance = (&request.instance_id, Some(before), scope.clone());
         let seed = place.seed()?;
         let asked = (reading, self.model.as_ref());
-        let synthesizer =
-            crate::environment::synthesizer(&options.config, engines, instance, seed, asked)?;
+        let synthesizer = crate::environment::synthesizer(
+            &options.config,
+            engines,
+            instance,
+            seed,
+            asked,
+            options.parts.as_ref(),
+        )?;
         match synthesizer.synthesize(cx, repository).await? {
             SynthesisOutcome::Ready(mut environment) => {
                 options.forget_failure(&request.instance_id)?;
                 self.publish(cx, repository, &environment.plan).await?;
                 environment.plan = pinned(&environment.plan);
-                if reading.own().is_some() {
-                    AGENTIC.clone_into(&mut environment.plan.log_parser_name);
+                if let Some(own) = reading.own() {
+                    own.plan_name()
+                        .clone_into(&mut environment.plan.log_parser_name);
                 }
                 write_json(&self.artefacts.join("attempts.json"), &environment.attempts)?;
                 write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
@@ -617,9 +631,18 @@ impl Work {
             self.keep(state, repeat, &run, plan)?;
             runs.entry(state).or_default().push(run);
         }
-        let report = oracle.report(task, &runs).ok_or_else(|| {
-            Error::new(ErrorKind::Internal, "classify", "without all three states")
-        })?;
+        let standard = Arc::new(oracle);
+        let own = options.parts.as_ref();
+        let report = match own.and_then(|parts| parts.oracle(Arc::clone(&standard))) {
+            // The states that it runs are those that were just run, and are remembered.
+            Some(own) => {
+                self.is_judged_by_caller = true;
+                own.judge(cx, &environment, task).await?
+            }
+            None => standard.report(task, &runs).ok_or_else(|| {
+                Error::new(ErrorKind::Internal, "classify", "without all three states")
+            })?,
+        };
         write_json(&self.artefacts.join("oracle.json"), &report)?;
         Ok((report, runs))
     }

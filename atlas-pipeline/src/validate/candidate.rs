@@ -10,9 +10,9 @@ use crate::own_parser::OwnParser;
 use crate::store::{Workplace, read_json};
 use crate::{Config, Engines};
 use atlas_core::{
-    AGENTIC, Applied, Candidate, Decision, EnvSynthesizer, EnvironmentPlan, Error, ErrorKind,
-    Evidence, Finding, Instance, Oracle, OracleReport, OracleTask, Overlay, Patch, PatchApplier,
-    Repository, RunContext, Severity, SynthesisOutcome, Verdict,
+    Applied, Candidate, Decision, EnvSynthesizer, EnvironmentPlan, Error, ErrorKind, Evidence,
+    Finding, Instance, Oracle, OracleReport, OracleTask, Overlay, Patch, PatchApplier, Repository,
+    RunContext, Severity, SynthesisOutcome, Verdict,
 };
 use atlas_oracle::Evaluator;
 use atlas_source::{CommitApplier, GitRepo, manifests_of};
@@ -119,6 +119,7 @@ impl Prospect<'_> {
                     (&id, None, Scope::default()),
                     seed.clone(),
                     (&reading, model.as_ref()),
+                    None,
                 )?,
             };
         let mut environment = match synthesizer.synthesize(cx, &repository).await? {
@@ -138,8 +139,9 @@ impl Prospect<'_> {
                 ));
             }
         };
-        if self.own.is_some() {
-            AGENTIC.clone_into(&mut environment.plan.log_parser_name);
+        if let Some(own) = &self.own {
+            own.plan_name()
+                .clone_into(&mut environment.plan.log_parser_name);
         }
         let oracle = oracle(
             self.engines,

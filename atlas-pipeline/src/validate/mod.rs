@@ -1,16 +1,19 @@
 //! `atlas validate`: gates over a dataset.
 
 pub(crate) mod candidate;
+mod open;
 mod perturbations;
 mod report;
 pub(crate) mod rows;
 
+pub use open::{OpenInstance, open_instance};
 pub use perturbations::PERTURBATIONS;
 pub use report::{FunnelStep, InstanceVerdict, ValidateReport};
 
 use crate::clones::artefacts_of;
 use crate::environment::ScratchSynthesizer;
 use crate::own_parser::{Isolated, OwnParser, parser_of_row};
+use crate::parts::{Parts, callers_gates};
 use crate::plausible;
 use crate::reason;
 use crate::store::{Key, Workplace, lock, read_json, write_json};
@@ -78,6 +81,9 @@ pub struct ValidateOptions {
     pub out: Option<PathBuf>,
     /// Whether untrusted code may run where nothing keeps it apart from this machine.
     pub trust: bool,
+    /// What the caller brings: a parser and a sandbox in the place of Atlas's own, and gates behind those of
+    /// `gates`. Default: nothing.
+    pub parts: Option<Arc<dyn Parts>>,
 }
 
 impl ValidateOptions {
@@ -105,6 +111,7 @@ impl ValidateOptions {
             config: Config::default(),
             out: None,
             trust: false,
+            parts: None,
         }
     }
 
@@ -192,6 +199,8 @@ pub async fn validate(cx: &RunContext, options: &ValidateOptions) -> Result<Vali
         ));
     }
     let engines = Engines::open(options.engine, &options.config, options.trust).await?;
+    let engines = engines.with(options.parts.as_ref());
+    callers_gates(options.parts.as_ref(), &engines.sandbox)?;
     let total = rows.len();
     let work = rows.into_iter().enumerate().map(|(at, row)| {
         let (engines, out) = (&engines, &out);
@@ -379,6 +388,20 @@ async fn gates(
             break;
         }
     }
+    // What the caller's gates depend on is not known, so none of their verdicts is used again.
+    for gate in callers_gates(options.parts.as_ref(), &engines.sandbox)? {
+        let last = verdicts.last().map(|verdict| verdict.decision);
+        let nothing_left = prepared.candidate.oracle.fail_to_pass.is_empty();
+        if last == Some(Decision::Reject) && (nothing_left || !options.keep_going) {
+            break;
+        }
+        cx.check("validate")?;
+        cx.progress.phase(gate.id());
+        let verdict = gate.validate(cx, &prepared.candidate).await?;
+        write_json(&folder.join(format!("{}.json", gate.id())), &verdict)?;
+        prepared.set_aside(&verdict);
+        verdicts.push(verdict);
+    }
     place.clear_temporary()?;
     rows::repaired(row, &prepared.candidate, verdicts)
 }
@@ -389,6 +412,9 @@ async fn own_parser(
     options: &ValidateOptions,
     row: &Instance,
 ) -> Result<Option<OwnParser>, Error> {
+    if let Some(parser) = options.parts.as_ref().and_then(|parts| parts.parser()) {
+        return Ok(Some(OwnParser::Callers(parser)));
+    }
     let found = parser_of_row(row.as_map()).map_err(|why| {
         let what = format!("column `atlas`: {why}");
         Error::new(ErrorKind::InvalidInput, "read the row's parser:", what)
@@ -535,6 +561,10 @@ fn key(
             &report.transitions,
         ),
         &candidate.instance,
+        options.parts.as_ref().map(|parts| {
+            let sandbox = parts.sandbox().map(|sandbox| sandbox.info());
+            (parts.parser().map(|parser| parser.hash), sandbox)
+        }),
     );
     let bytes = serde_json::to_vec(&depends)
         .map_err(|why| Error::new(ErrorKind::Internal, "name a verdict", "").with_source(why))?;

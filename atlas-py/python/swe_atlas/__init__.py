@@ -4,6 +4,9 @@
 request, `make` does the whole way from a clone to a dataset row, `Instance` is such a row, `validate` puts
 rows through quality gates, and `grade` holds a run against a row's lists.
 
+`source` asks code hosts for merged pull requests. `swe_atlas.protocols` says what an object must have to stand in the
+place of a parser, a sandbox, an oracle, …, and `swe_atlas.testing` checks one.
+
 `attempt` has agents, which may be callables, attempt instances in sealed sandboxes.
 
 `Evaluator` opens a dataset once, for people with a loop of their own: it grades a patch, or opens a sealed `Session` in the
@@ -90,6 +93,7 @@ from swe_atlas._swe_atlas import (
     read_predictions,
     regrade,
     review,
+    source,
     synth_parser,
     validate,
 )
@@ -170,6 +174,7 @@ __all__ = [
     "read_predictions",
     "regrade",
     "review",
+    "source",
     "synth_parser",
     "validate",
 ]

@@ -8,9 +8,12 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from swe_atlas._swe_atlas import Instance, NativeEvaluator, NativeSession, Prediction
+
+if TYPE_CHECKING:
+    from swe_atlas.protocols import LogParser, Sandbox
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,8 @@ class Evaluator:
         canaries: bool = True,
         timeout: int | None = None,
         session_seconds: int = 3600,
+        parser: str | os.PathLike[str] | LogParser | None = None,
+        sandbox: Sandbox | None = None,
     ) -> None:
         """Reads the dataset and opens engines.
 
@@ -138,7 +143,7 @@ class Evaluator:
         """
         self._native = NativeEvaluator(
             os.fspath(dataset), run_id, os.fspath(out), None if instance_ids is None else list(instance_ids), engine,
-            repos, results, config, trust, canaries, timeout, session_seconds,
+            repos, results, config, trust, canaries, timeout, session_seconds, parser, sandbox,
         )  # fmt: skip
 
     @property

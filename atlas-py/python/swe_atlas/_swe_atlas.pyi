@@ -7,6 +7,15 @@ from typing import Any, ClassVar, Literal, TypeVar, final, overload
 
 from typing_extensions import Unpack
 
+from swe_atlas.protocols import (
+    CodeHost,
+    EnvSynthesizer,
+    Judge,
+    LogParser,
+    Oracle,
+    Sandbox,
+    Validator,
+)
 from swe_atlas.types import (
     AbstainResult,
     AskOptions,
@@ -79,6 +88,7 @@ from swe_atlas.types import (
     ScoreBounds,
     SecondWitness,
     Seconds,
+    SourceReport,
     Stage,
     Status,
     TestPrediction,
@@ -114,11 +124,14 @@ __all__ = [
     "ReviewReport",
     "Row",
     "SynthParserReport",
+    "Tools",
     "ValidateReport",
     "__version__",
     "_attempt",
+    "_check",
     "_command_line",
     "_error_kinds",
+    "_prelude",
     "_raise",
     "abstain",
     "aggregate_critic",
@@ -183,6 +196,7 @@ __all__ = [
     "reliability",
     "review",
     "risk_coverage",
+    "source",
     "spearman",
     "summarise_correlations",
     "synth_parser",
@@ -819,6 +833,8 @@ class NativeEvaluator:
         canaries: bool,
         timeout: int | None,
         session_seconds: int,
+        parser: str | os.PathLike[str] | LogParser | None,
+        sandbox: Sandbox | None,
     ) -> NativeEvaluator: ...
     def instance_ids(self) -> list[str]: ...
     def faults(self) -> Any: ...
@@ -1082,7 +1098,7 @@ class Leaderboard:
 
 def parse_log(
     log: Content,
-    parser: str = "auto",
+    parser: str | LogParser = "auto",
     *,
     command: str | None = None,
     language: str | None = None,
@@ -1090,11 +1106,35 @@ def parse_log(
     """Reads a test runner's log.
 
     `log` is the content as bytes or str, or a path object for a file, which is read in pieces.
-    `parser` is a parser's id ('pytest'), a harness's name for one ('parse_log_pytest'), or 'auto':
-    then `command` (the test command) and `language` help to find it.
+    `parser` is a parser's id ('pytest'), a harness's name for one ('parse_log_pytest'), an object of the protocol
+    `LogParser`, which is called in this thread, or 'auto': then `command` (the test command) and `language` help to find it.
 
     Raises InvalidInputError for an unknown parser or, with 'auto', where no runner is recognised.
     """
+
+def source(
+    hosts: Sequence[CodeHost],
+    *,
+    out: str | os.PathLike[str],
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+) -> SourceReport:
+    """Asks hosts for merged pull requests and writes those that pass the filters (paper 001, section 3.1).
+
+    `hosts` are objects of the protocol `CodeHost`, asked one after the other, and behind them the sources of `config`
+    (`[source]`, with its filters). Candidates go to `out`, one JSON object a line, which `make(candidate=…)` takes; beside it
+    stand all that was told and what the filters did. The same call again asks for what is new or changed since.
+
+    Gives what `atlas source --format json` prints. Runs detached from Python's lock. Ctrl-C ends it after the page in
+    flight and raises KeyboardInterrupt. Raises AtlasError for a host that refuses and files that cannot be written.
+    """
+
+def _prelude(places: dict[str, str], variables: list[dict[str, str]], laid: list[str]) -> str: ...
+def _check(what: str, object: Any, options: dict[str, Any]) -> Any: ...
+@final
+class Tools:
+    """How a method asks something of the run that calls it. `swe_atlas.protocols` has its faces."""
+
+    def ask(self, name: str, arguments: dict[str, Any]) -> Any: ...
 
 def classify(
     base: ParsedLog | Content,
@@ -1117,7 +1157,7 @@ def classify(
     """
 
 def make(
-    repo: str | os.PathLike[str],
+    repo: str | os.PathLike[str] | None = None,
     *,
     out: str | os.PathLike[str],
     base: str | None = None,
@@ -1131,6 +1171,11 @@ def make(
     repeats: int = 1,
     confirm: int | None = None,
     scope: Literal["full", "package", "touched", "auto"] | None = None,
+    candidate: Mapping[str, Any] | None = None,
+    parser: str | os.PathLike[str] | LogParser | None = None,
+    synthesizer: EnvSynthesizer | None = None,
+    oracle: Oracle | None = None,
+    sandbox: Sandbox | None = None,
 ) -> MakeReport:
     """Makes one merged pull request into a verified instance, or says why it is none.
 
@@ -1145,6 +1190,11 @@ def make(
     `scope` is how much of the suite runs: 'full', 'package', 'touched' or 'auto', by default the
     configuration's, 'auto'.
 
+    `candidate` is what `source` wrote, one of its lines as a mapping, in the place of `repo`. `parser` is the file of a parser
+    or an object of the protocol `LogParser`, in the place of the plan's; `synthesizer`, `oracle` and `sandbox` are objects of the
+    protocols `EnvSynthesizer`, `Oracle` and `Sandbox` (`swe_atlas.protocols`), in the place of Atlas's own. What they raise ends the call with
+    an exception that says so, and nothing is written of the instance.
+
     Runs detached from Python's lock. Ctrl-C, which Python hears in its main thread, ends the step in
     flight, cleans up and raises KeyboardInterrupt; the same call later goes on from there.
 
@@ -1157,7 +1207,7 @@ def validate(
     *,
     instances: Sequence[str] | None = None,
     repos: str | os.PathLike[str] | None = None,
-    gates: Sequence[str] | None = None,
+    gates: Sequence[str | Validator] | None = None,
     keep_going: bool = False,
     runs: int | None = None,
     null_runs: int = 1,
@@ -1176,6 +1226,8 @@ def validate(
     out: str | os.PathLike[str] | None = None,
     trust: bool = False,
     set_aside_flaky: bool = False,
+    parser: str | os.PathLike[str] | LogParser | None = None,
+    sandbox: Sandbox | None = None,
 ) -> ValidateReport:
     """Puts the instances of a dataset through quality gates.
 
@@ -1183,7 +1235,8 @@ def validate(
     `repos` is a clone or a folder of clones; without it the clone is used that `make` used beside the
     dataset. `gates` names gates in order, default all: integrity, test_run, oracle_consistency,
     gold_patch, null_patch, strength, environment_determinism; the first that rejects an instance ends its way
-    unless `keep_going`. `runs` identical runs of After (default 3, or as many as `sequential` may need),
+    unless `keep_going`. Objects of the protocol `Validator` (`swe_atlas.protocols`) may be among them and run behind the others.
+    `parser` and `sandbox` are those of `evaluate`. `runs` identical runs of After (default 3, or as many as `sequential` may need),
     `null_runs` of the empty prediction,
     `perturbed_runs` under each of `perturbations` (order, parallelism, clock, timezone, locale, load,
     network), `builds` from scratch, at most `strength_runs` without parts of the gold patch.
@@ -1329,6 +1382,8 @@ def evaluate(
     fresh_canaries: bool = False,
     times_gold: int | None = None,
     least_seconds: int | None = None,
+    parser: str | os.PathLike[str] | LogParser | None = None,
+    sandbox: Sandbox | None = None,
 ) -> EvalReport:
     """Runs predictions against the instances of a dataset and grades them.
 
@@ -1347,6 +1402,10 @@ def evaluate(
     cache folder. `engine`, `config` and `trust` are those of `make`. What the SWE-bench harness leaves,
     `logs/run_evaluation` and `<model>.<run_id>.json`, goes below `out`, with a `verdict.json` beside each
     `report.json`.
+
+    `parser`, in strict mode, is the file of a parser or an object of the protocol `LogParser` that reads all logs in the place of the
+    rows' own; `sandbox` is an object of the protocol `Sandbox` (`swe_atlas.protocols`). What they raise is the cause of a verdict
+    without evidence.
 
     Runs detached from Python's lock. Ctrl-C ends the runs in flight, cleans up and raises
     KeyboardInterrupt; the same call later goes on from there.
@@ -2112,7 +2171,7 @@ def critic(
     instance_ids: Sequence[str] | None = None,
     label_logprobs: bool = False,
     ignore_unseen: bool = False,
-    baseline: Literal["random", "random-tests", "likeness"] | None = None,
+    baseline: Literal["random", "random-tests", "likeness"] | Judge | None = None,
     share: float = 0.85,
     embedder: str = "hashed",
     embedder_characters: int | None = None,
@@ -2143,6 +2202,7 @@ def critic(
 
     `baseline` asks no language model, which critics are compared with: 'random' says pass with the chance
     `share`; 'random-tests' does so for each test of the row's lists, and a patch passes if all do;
+    an object of the protocol `Judge` (`swe_atlas.protocols`) says 'pass' or 'fail' of a patch;
     'likeness' passes what is like the gold patch, by the cosine of their vectors. `embedder` makes the vectors:
     'hashed' (sequences of characters, no model), the address of a server with `/v1/embeddings` as
     'http://HOST:PORT/v1#NAME', 'openai:NAME', a table of `[models]`, or 'replay:FILE'; it sees the first
@@ -2159,7 +2219,7 @@ def judge(
     dataset: str | os.PathLike[str],
     *,
     out: str | os.PathLike[str],
-    question: Literal["alignment", "classes"] = "alignment",
+    question: Literal["alignment", "classes"] | Judge = "alignment",
     model: str | Callable[..., str | ModelAnswer] | None = None,
     instance_ids: Sequence[str] | None = None,
     high_up_to: int | None = None,
@@ -2174,7 +2234,7 @@ def judge(
 
     `question` is 'alignment' (is the statement clear, and do the tests judge what it asks for? section 3.4
     and appendix C; needs a model) or 'classes' (what kind of change and of report is it? appendix E; rules,
-    then a model where one is given). Scores are 0, the best, to 3; one up to `high_up_to` makes a task of
+    then a model where one is given), or an object of the protocol `Judge` (`swe_atlas.protocols`), whose answers are kept as they are. Scores are 0, the best, to 3; one up to `high_up_to` makes a task of
     high quality, one up to `medium_up_to` of medium. After an answer that cannot be used the model is asked
     again `ask_again` times.
 

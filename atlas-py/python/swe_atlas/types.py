@@ -77,6 +77,7 @@ __all__ = [
     "PrecisionRecallCurve",
     "PredictionDict",
     "RandomBaseline",
+    "ReadBy",
     "RegradedInstance",
     "Reliability",
     "ReliabilityBin",
@@ -96,6 +97,7 @@ __all__ = [
     "SecondWitness",
     "Seconds",
     "Signal",
+    "SourceReport",
     "Stage",
     "Status",
     "TestPrediction",
@@ -438,11 +440,25 @@ class _EvalVerdictFacts(TypedDict):
     patch_sha256: str
 
 
+class _ReadByFacts(TypedDict):
+    id: str
+    hash: str
+    origin: Literal["file", "row"] | Literal["dataset", "caller"]
+
+
+class ReadBy(_ReadByFacts, total=False):
+    """Who read a log, where no parser of Atlas did; `hash` is the SHA-256 of its rules or source."""
+
+    isolation: str
+    """What kept its code apart from this machine; absent for rules and for what the calling program brought."""
+
+
 class EvalVerdict(_EvalVerdictFacts, total=False):
     """The verdict on one prediction. `cause` is absent if it is resolved, `run` if none was made."""
 
     cause: Cause
     run: RunSummary
+    read_by: ReadBy
 
 
 class ScoreBounds(TypedDict):
@@ -1119,3 +1135,21 @@ class CheckedFile(TypedDict):
     largest_error: float
     differences: list[dict[str, Any]]
     faults: list[dict[str, Any]]
+
+
+class SourceReport(TypedDict, total=False):
+    """What sourcing came to."""
+
+    schema_version: int
+    out: str
+    """The file with the candidates."""
+    sourced: str
+    """The file with all pull requests that were told of, before any filter."""
+    hosts: dict[str, dict[str, Any]]
+    """What each host has told, by its name."""
+    requests: int
+    """Requests of this run."""
+    news: dict[str, dict[str, Any]]
+    """What was found at hosts that were read before."""
+    funnel: dict[str, Any]
+    """What the filters did: `sourced`, `kept`, `steps`."""

@@ -9,6 +9,7 @@ use crate::model::{Payment, session, window};
 use crate::prediction::source;
 use crate::report::Report;
 use crate::run::run;
+use crate::traits::callers_judge;
 use atlas_judge::answer::AskOptions;
 use atlas_judge::critic::{CriticLimits, CriticOptions};
 use atlas_judge::metrics::LowConfidenceRule;
@@ -34,6 +35,7 @@ use std::path::PathBuf;
 ///
 /// `baseline` asks no language model, which critics are compared with: 'random' says pass with the chance
 /// `share`; 'random-tests' does so for each test of the row's lists, and a patch passes if all do;
+/// an object of the protocol `Judge` (`swe_atlas.protocols`) says 'pass' or 'fail' of a patch;
 /// 'likeness' passes what is like the gold patch, by the cosine of their vectors. `embedder` makes the vectors:
 /// 'hashed' (sequences of characters, no model), the address of a server with `/v1/embeddings` as
 /// 'http://HOST:PORT/v1#NAME', 'openai:NAME', a table of `[models]`, or 'replay:FILE'; it sees the first
@@ -77,7 +79,7 @@ pub(crate) fn critic(
     instance_ids: Option<Vec<String>>,
     label_logprobs: bool,
     ignore_unseen: bool,
-    baseline: Option<&str>,
+    baseline: Option<&Bound<'_, PyAny>>,
     share: f64,
     embedder: &str,
     embedder_characters: Option<usize>,
@@ -159,13 +161,15 @@ pub(crate) fn critic(
         let why = "`total_budget`, `batch_poll`, `limits`, `ensemble` and `calibrators` are of language models";
         return Err(invalid("baseline", why));
     }
-    let baseline = match baseline {
-        "random" | "random-tests" => Baseline::Random {
+    let word = baseline.extract::<String>();
+    let baseline = match word.as_deref() {
+        Err(_) => Baseline::Judge(callers_judge(baseline)?),
+        Ok(word @ ("random" | "random-tests")) => Baseline::Random {
             share,
             seed,
-            by_test: baseline == "random-tests",
+            by_test: word == "random-tests",
         },
-        "likeness" => Baseline::Likeness {
+        Ok("likeness") => Baseline::Likeness {
             embedder: EmbedderSession::open(embedder, embedder_characters, budget, &config)
                 .map_err(|why| raised(&why))?,
             threshold: threshold.map_or(
@@ -176,8 +180,8 @@ pub(crate) fn critic(
                 LikenessThreshold::Given,
             ),
         },
-        other => {
-            let why = format!("`{other}`: random, random-tests or likeness expected");
+        Ok(other) => {
+            let why = format!("`{other}`: random, random-tests, likeness or a judge expected");
             return Err(invalid("baseline", why));
         }
     };

@@ -9,6 +9,7 @@ use crate::model::session_if_given;
 use crate::prediction::source;
 use crate::report::Report;
 use crate::run::run;
+use crate::traits::callers_judge;
 use atlas_judge::alignment::{AlignmentOptions, QualityRule};
 use atlas_judge::answer::AskOptions;
 use atlas_judge::attempts::AttemptOptions;
@@ -42,7 +43,7 @@ fn judged(
 ///
 /// `question` is 'alignment' (is the statement clear, and do the tests judge what it asks for? section 3.4
 /// and appendix C; needs a model) or 'classes' (what kind of change and of report is it? appendix E; rules,
-/// then a model where one is given). Scores are 0, the best, to 3; one up to `high_up_to` makes a task of
+/// then a model where one is given), or an object of the protocol `Judge` (`swe_atlas.protocols`), whose answers are kept as they are. Scores are 0, the best, to 3; one up to `high_up_to` makes a task of
 /// high quality, one up to `medium_up_to` of medium. After an answer that cannot be used the model is asked
 /// again `ask_again` times.
 ///
@@ -50,9 +51,10 @@ fn judged(
 /// `samples` is 0 by default.
 #[pyfunction]
 #[pyo3(signature = (
-    dataset, *, out, question="alignment", model=None, instance_ids=None, high_up_to=None,
+    dataset, *, out, question=None, model=None, instance_ids=None, high_up_to=None,
     medium_up_to=None, ask_again=1, budget=None, jobs=1, config=None, **ask
-))]
+), text_signature = "(dataset, *, out, question='alignment', model=None, instance_ids=None, \
+    high_up_to=None, medium_up_to=None, ask_again=1, budget=None, jobs=1, config=None, **ask)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -61,7 +63,7 @@ pub(crate) fn judge(
     py: Python<'_>,
     dataset: PathBuf,
     out: PathBuf,
-    question: &str,
+    question: Option<&Bound<'_, PyAny>>,
     model: Option<&Bound<'_, PyAny>>,
     instance_ids: Option<Vec<String>>,
     high_up_to: Option<u8>,
@@ -72,8 +74,14 @@ pub(crate) fn judge(
     config: Option<&Bound<'_, PyAny>>,
     ask: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<JudgeReport> {
-    let question = match question {
-        "alignment" => {
+    let word = match question.map(|question| (question, question.extract::<String>())) {
+        None => Ok("alignment".to_owned()),
+        Some((_, Ok(word))) => Ok(word),
+        Some((judge, Err(_))) => Err(callers_judge(judge)?),
+    };
+    let question = match word.as_deref() {
+        Err(judge) => RowQuestion::Judge(judge.clone()),
+        Ok("alignment") => {
             let defaults = AlignmentOptions::default();
             let quality = QualityRule::default();
             RowQuestion::Alignment(AlignmentOptions {
@@ -86,7 +94,7 @@ pub(crate) fn judge(
                 ..defaults
             })
         }
-        "classes" => {
+        Ok("classes") => {
             let defaults = ClassOptions::default();
             RowQuestion::Classes(ClassOptions {
                 ask: asked(ask, &defaults.ask)?,
@@ -94,8 +102,8 @@ pub(crate) fn judge(
                 ..defaults
             })
         }
-        other => {
-            let why = format!("`{other}`: alignment or classes expected");
+        Ok(other) => {
+            let why = format!("`{other}`: alignment, classes or a judge expected");
             return Err(invalid("question", why));
         }
     };
