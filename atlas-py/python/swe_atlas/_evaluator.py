@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from swe_atlas._swe_atlas import Instance, NativeEvaluator, NativeSession, Prediction
 
 if TYPE_CHECKING:
     from swe_atlas.protocols import LogParser, Sandbox
+
+_T = TypeVar("_T")
+
+
+async def _to_thread(call: Callable[..., _T], /, *arguments: Any, **named: Any) -> _T:
+    import asyncio  # takes longer than all the rest of this package
+
+    return await asyncio.to_thread(call, *arguments, **named)
 
 
 @dataclass(frozen=True)
@@ -95,15 +102,15 @@ class Session:
 
     async def run_async(self, command: str, *, seconds: int = 60, output_bytes: int = 1 << 20) -> CommandResult:
         """`run` for asyncio."""
-        return await asyncio.to_thread(self.run, command, seconds=seconds, output_bytes=output_bytes)
+        return await _to_thread(self.run, command, seconds=seconds, output_bytes=output_bytes)
 
     async def diff_async(self) -> str:
         """`diff` for asyncio."""
-        return await asyncio.to_thread(self.diff)
+        return await _to_thread(self.diff)
 
     async def close_async(self) -> None:
         """`close` for asyncio."""
-        await asyncio.to_thread(self.close)
+        await _to_thread(self.close)
 
     def __repr__(self) -> str:
         """`Session('owner__name-1')`."""
@@ -205,7 +212,7 @@ class Evaluator:
 
     async def grade_async(self, instance_id: str, patch: str, *, model: str = "model") -> dict[str, Any]:
         """`grade` for asyncio."""
-        return await asyncio.to_thread(self.grade, instance_id, patch, model=model)
+        return await _to_thread(self.grade, instance_id, patch, model=model)
 
     async def grade_many_async(
         self, predictions: Iterable[Mapping[str, Any] | Prediction], *, jobs: int = 1
@@ -213,12 +220,12 @@ class Evaluator:
         """`grade_many` for asyncio."""
         verdicts = self.grade_many(predictions, jobs=jobs)
         nothing: dict[str, Any] = {}
-        while (verdict := await asyncio.to_thread(next, verdicts, nothing)) is not nothing:
+        while (verdict := await _to_thread(next, verdicts, nothing)) is not nothing:
             yield verdict
 
     async def session_async(self, instance_id: str) -> Session:
         """`session` for asyncio."""
-        return await asyncio.to_thread(self.session, instance_id)
+        return await _to_thread(self.session, instance_id)
 
     def close(self) -> None:
         """Lets go of everything; open sessions stay so. A second time does nothing."""
