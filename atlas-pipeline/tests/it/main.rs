@@ -14,6 +14,7 @@ mod attempts;
 mod baselines;
 mod before;
 mod before_cases;
+mod callers_parts;
 mod choose;
 mod confirm;
 mod critic;
