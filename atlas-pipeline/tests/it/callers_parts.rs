@@ -22,7 +22,7 @@ struct Mine(Arc<dyn LogParser>);
 struct Signed(Box<dyn LogReader>);
 
 impl LogParser for Mine {
-    fn id(&self) -> &str {
+    fn id(&self) -> &'static str {
         "mine"
     }
 
@@ -49,7 +49,7 @@ struct Counting(Arc<AtomicU32>);
 
 #[async_trait]
 impl Validator for Counting {
-    fn id(&self) -> &str {
+    fn id(&self) -> &'static str {
         "counting"
     }
 
