@@ -5,6 +5,7 @@ use std::time::Duration;
 
 /// Upper bounds for one script in a sandbox.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Memory in bytes, swap included. Default 8 GiB.

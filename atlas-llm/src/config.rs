@@ -11,6 +11,7 @@ use std::str::FromStr;
 
 /// What answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Provider {
@@ -78,6 +79,7 @@ impl fmt::Display for Provider {
 
 /// Which of OpenAI's APIs is spoken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Api {
     /// Chat completions, which other servers speak too.
@@ -99,6 +101,7 @@ impl Api {
 ///
 /// It never holds a key, only the name of the environment variable that does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
     /// What answers.

@@ -42,6 +42,7 @@ const AUTHENTICATION: [&str; 4] = ["api-key", "authorization", "x-api-key", "x-g
 /// assert!(why.to_string().contains("env:"));
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "BTreeMap<String, String>")]
 pub struct Headers(BTreeMap<String, String>);
 

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 /// How often and when to ask again.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct RetryPolicy {
     /// Most tries after the first. Default: 4.

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 /// # Ok::<(), atlas_core::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// A file with prices and context windows of models, in the place of the one that is shipped; a `price` in a
@@ -52,6 +53,7 @@ pub struct Config {
 
 /// `[image]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ImageConfig {
     /// A further name for each image, which the row then says: `registry.example/tasks/{instance_id}:{key}`. Fields:
@@ -62,6 +64,7 @@ pub struct ImageConfig {
 
 /// `[make]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct MakeConfig {
     /// Further runs of Before and of After for each test that is to define the task: its files alone
@@ -87,6 +90,7 @@ impl Default for MakeConfig {
 /// How much of a suite runs for a pull request. What was chosen, why, and what is not known then stands in the plan and
 /// in the row, as `test_scope`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ScopeChoice {
     /// All tests.
@@ -112,6 +116,7 @@ impl std::str::FromStr for ScopeChoice {
 /// `[model]`. Without it, no model is asked. What it may spend is one budget for each instance: for its plan, the
 /// corrections of it, and a parser of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelConfig {
     /// A model: a name from `[models]`, `PROVIDER:MODEL`, an address, `scripted:FILE`. It goes before
@@ -152,6 +157,7 @@ impl Default for ModelConfig {
 
 /// `[engine]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineConfig {
     /// Address of the Docker API, as in `DOCKER_HOST`. Default: that variable, else the usual socket.
@@ -180,6 +186,7 @@ pub struct EngineConfig {
 
 /// `[registries]`: where packages come from while an image is built. In no plan and no row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct RegistriesConfig {
     /// Mirrors: `crates`, `debian`, `go`, `maven`, `npm`, `pypi` or `rubygems`, and the address that takes its
@@ -221,6 +228,7 @@ impl RegistriesConfig {
 
 /// What takes the place of packages that no registry gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SubstituteChoice {
     /// Debian's packages of gems, of PHP's libraries, and of C and C++ libraries that a build fetches.
@@ -292,8 +300,28 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Bytes {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Bytes".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": ["integer", "string"],
+            "minimum": 0,
+            "pattern": "^[0-9]+ *(B|KiB|MiB|GiB|TiB)?$",
+        })
+    }
+}
+
 /// `[local]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct LocalConfig {
     /// Folder for prepared environments. Default: `atlas` in the user's cache folder.
@@ -312,6 +340,7 @@ pub struct LocalConfig {
 /// assert_eq!((time.of(3.0), time.of(30.0)), (120, 300));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GradingConfig {
     /// So many times as long as the gold patch did; 0 for no such limit. Default: 10.
@@ -343,6 +372,7 @@ impl GradingConfig {
 
 /// `[plan]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct PlanConfig {
     /// The repository's language: one of the folders of `atlas-docker/src/languages`.

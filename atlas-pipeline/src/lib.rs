@@ -37,6 +37,8 @@ mod publish;
 mod push;
 mod reading;
 mod reason;
+#[cfg(feature = "schema")]
+mod reference;
 mod retry;
 mod run;
 mod runners;
@@ -133,6 +135,8 @@ pub use publish::{
 };
 pub use push::{PushReport, RegistryLogins, push_images};
 pub use reading::{ParseReport, classify_files, parse_bytes, parse_file};
+#[cfg(feature = "schema")]
+pub use reference::reference;
 pub use retry::RetrySandbox;
 pub use run::{
     AskedSource, CandidateStep, CandidateStory, GatheredCandidates, ImportReport, PipelineEstimate,

@@ -26,6 +26,7 @@ const FACTORS: [(&str, &str); 6] = [
 
 /// How the judge is set up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct AlignmentOptions {
     /// How the model is asked. Default without samples and without a number that the model says: the

@@ -63,6 +63,7 @@ impl Quality {
 /// assert_eq!(rule.quality(scores(1, 3)), Quality::Low);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct QualityRule {
     /// The worst score that is still high quality; default 1.

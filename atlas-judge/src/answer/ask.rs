@@ -33,6 +33,7 @@ const JSON_TOKENS: u32 = 64;
 
 /// The form in which one of two labels is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LabelForm {
     /// The word alone, as the question says.
@@ -86,6 +87,7 @@ fn joined(question: &[ChatMessage], more: Vec<ChatMessage>) -> Result<Vec<ChatMe
 
 /// How a model is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct AskOptions {
     /// Most tokens of an answer; default 2,048. A label needs few, but a model that thinks first has

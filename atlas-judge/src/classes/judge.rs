@@ -19,6 +19,7 @@ const CLASSES: Prompt = Prompt::new("classes", 1, include_str!("prompts/classes.
 
 /// How classes are asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ClassOptions {
     /// How a model is asked.

@@ -24,6 +24,7 @@ const NAMES: usize = 200;
 
 /// How hints are looked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct HintOptions {
     /// How a model is asked.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 /// What a million tokens cost, in any currency, the same one as the budget's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// A million tokens read.

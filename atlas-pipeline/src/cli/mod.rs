@@ -356,6 +356,14 @@ const DONE: u8 = 0;
 const ERROR: u8 = 1;
 const NO: u8 = 3;
 
+/// The command with all that it takes, for its reference.
+#[cfg(feature = "schema")]
+pub(crate) fn tree() -> clap::Command {
+    let mut tree = <Cli as clap::CommandFactory>::command();
+    tree.build();
+    tree
+}
+
 /// What the command `atlas` does with these words, of which the first is its own name; gives the exit code.
 ///
 /// What it prints goes to the process's standard output and standard error. A second signal while it works ends the

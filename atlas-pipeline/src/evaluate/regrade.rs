@@ -3,6 +3,7 @@
 use super::compat::{self, HarnessFiles};
 use super::ids;
 use super::input::{Input, InputFault, Item, Keep, PredictionSource};
+use super::layout;
 use super::own::{LogBuffer, Own, Reader, said_of};
 use super::report;
 use super::script::{END, EXIT_CODE, START};
@@ -208,10 +209,11 @@ pub async fn regrade(cx: &RunContext, options: &RegradeOptions) -> Result<Regrad
     let items = std::mem::take(&mut input.items);
     // Each row goes with the last of its predictions, on the core that graded it.
     input.subjects.clear();
+    let models = items.iter().map(|item| layout::part(&item.model)).collect();
     let mut work = Vec::with_capacity(items.len());
     for item in items {
         // Of a prediction without a patch there is no log to tell from those of others.
-        let chosen = match choose(&logs, &item) {
+        let chosen = match choose(&logs, &item, &models) {
             Err(_) if matches!(item.patch.as_deref(), None | Some("")) => Ok(None),
             chosen => chosen,
         };

@@ -5,7 +5,7 @@ use super::folders::plain_folders;
 use super::input::{InputFault, Item};
 use super::own::OWN_LOG;
 use atlas_core::{Error, ErrorKind};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
@@ -144,23 +144,25 @@ fn any_folders(root: &Path, faults: &mut Vec<InputFault>) -> Folders {
     found.into_iter().map(named).collect()
 }
 
-/// What is stored of a prediction; of several runs below one folder, that of its model. Where two fit
-/// there is no telling: the first folder, and the reason.
+/// What is stored of a prediction; of several runs below one folder, that of its model, and never one in the folder of
+/// another of these models. Where two fit there is no telling: the first folder, and the reason.
 pub(super) fn choose<'a>(
     stored: &'a Logs,
     item: &Item,
+    models: &HashSet<String>,
 ) -> Result<Option<&'a Stored>, (&'a Path, String)> {
-    let found = match stored.get(&item.instance_id).map(Vec::as_slice) {
-        None => return Ok(None),
-        Some([one]) => return Ok(Some(one)),
-        Some(found) => found,
+    let Some(found) = stored.get(&item.instance_id) else {
+        return Ok(None);
     };
     let model = super::layout::part(&item.model);
-    let is_of_model = |one: &Stored| {
+    let named = |one: &Stored| {
         let parent = one.folder.parent().and_then(Path::file_name);
-        parent.is_some_and(|name| *name == *model)
+        parent.map(|name| name.to_string_lossy().into_owned())
     };
-    let mut fit: Vec<&Stored> = found.iter().collect();
+    let is_of_model = |one: &Stored| named(one).is_some_and(|name| name == model);
+    let is_of_another =
+        |one: &Stored| named(one).is_some_and(|name| name != model && models.contains(&name));
+    let mut fit: Vec<&Stored> = found.iter().filter(|one| !is_of_another(one)).collect();
     if fit.iter().any(|one| is_of_model(one)) {
         fit.retain(|one| is_of_model(one));
     }

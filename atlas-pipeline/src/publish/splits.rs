@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 /// How rows are put into splits; written as `atlas publish --split` takes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 pub enum SplitRule {
     /// The instances that a file names, one a line or as a dataset, go into this split.

@@ -26,6 +26,7 @@ use std::path::PathBuf;
 /// # Ok::<(), atlas_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct RunConfig {
     /// The folder of the run: store, artefacts, dataset, report. Default: `run`.
@@ -102,6 +103,7 @@ impl Default for RunConfig {
 
 /// `[run.classify]`: the stage `classify`. Rules tell, with their proof; a model only where they leave something open.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct RunClassifyConfig {
     /// Whether the run has the stage. Default: yes.
@@ -126,6 +128,7 @@ impl Default for RunClassifyConfig {
 /// `[run.judge]`: the stage `judge` (paper 001, section 3.4, layer 3). A model scores how clear the issue is and how well the
 /// tests judge what it asks for, from 0 (best) to 3.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RunJudgeConfig {
     /// The model.
@@ -144,6 +147,7 @@ fn yes() -> bool {
 
 /// `[run.hints]`: the stage `hints` (paper 001, appendix D). The table alone is enough: rules need no model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct RunHintsConfig {
     /// The model that is asked where no rule says that a hint is needed. Default: none.
@@ -155,6 +159,7 @@ pub struct RunHintsConfig {
 
 /// `[run.stages.NAME]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct StageConfig {
     /// Steps of this stage that go on at once in one process. Default: as many as processors for `prepare`, else 1.
@@ -164,6 +169,7 @@ pub struct StageConfig {
 
 /// `[run.validate]`: the gates of the stage `validate`, as the options of `atlas validate` have them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct RunValidateConfig {
     /// The gates and their order. Default: the usual ones of `atlas validate`; an empty list leaves the stage out.

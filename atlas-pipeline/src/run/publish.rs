@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 /// `[run.publish]`: what `atlas publish` is told when a run is through. Paths are relative to the folder in which the command
 /// is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RunPublishConfig {
     /// The folder of the release. One that holds an older release is replaced.

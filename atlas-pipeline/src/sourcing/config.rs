@@ -12,6 +12,7 @@ use std::time::Duration;
 
 /// `[source]`: where pull requests come from, and which of them become candidates.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SourceConfig {
     /// Clones whose histories are read; no API is asked.
@@ -29,6 +30,7 @@ pub struct SourceConfig {
 
 /// `[[source.clones]]`: a clone whose history tells of pull requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CloneSource {
     /// Its folder.
@@ -52,6 +54,7 @@ const LONGEST_WAIT: u64 = 65 * 60;
 
 /// `[source.github]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GithubSource {
     /// Repositories, `owner/name`.
@@ -85,6 +88,7 @@ impl Default for GithubSource {
 
 /// `[source.gitlab]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GitlabSource {
     /// Projects, `group/project`.
@@ -114,6 +118,7 @@ impl Default for GitlabSource {
 
 /// `[source.archive]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ArchiveSource {
     /// Files of events, `.json` or `.json.gz`, in this order.

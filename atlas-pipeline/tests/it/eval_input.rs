@@ -492,3 +492,36 @@ fn ten_thousand_rows_with_a_broken_one() {
     assert_eq!(report["reports"]["null"]["empty_patch_instances"], 1_999);
     fault(&report, "part.jsonl", 1_001);
 }
+
+#[test]
+fn a_prediction_is_not_graded_by_the_log_of_another_model() {
+    let place = Place::new();
+    std::fs::write(place.path("rows.jsonl"), row("a__good-1").to_string()).unwrap();
+    store(&place, "solver", "a__good-1", log("PASSED").as_bytes());
+    let patches = [
+        ("a__good-1", "solver", json!(SOLVED)),
+        ("a__good-1", "other", json!(SOLVED)),
+        ("a__good-1", "nothing", json!("")),
+    ];
+    predictions(&place, &patches);
+    for mode in ["strict", "compat-swebench5"] {
+        let done = regrade(&place, "rows.jsonl", "predictions.jsonl", &["--mode", mode]);
+        let report = done.json();
+        let resolved = |model| {
+            let all = report["instances"].as_array().unwrap();
+            let mut all = all.iter().map(|one| &one["verdict"]);
+            let own = all.find(|one| one["model_name_or_path"] == model).unwrap();
+            own["resolved"] == true
+        };
+        assert!(resolved("solver"), "{mode}: {report}");
+        assert!(
+            !resolved("other") && !resolved("nothing"),
+            "{mode}: {report}"
+        );
+    }
+    // One whose folder bears nobody's name can only be the one that is asked about.
+    std::fs::rename(place.path("logs/solver"), place.path("logs/somewhere")).unwrap();
+    predictions(&place, &patches[..1]);
+    let done = regrade(&place, "rows.jsonl", "predictions.jsonl", &[]);
+    assert_eq!(done.code(), 0, "{}", done.stderr());
+}

@@ -49,6 +49,8 @@ mod pages;
 mod parts;
 mod publish;
 mod red_team;
+#[cfg(feature = "schema")]
+mod reference;
 #[cfg(feature = "mcp")]
 mod refine;
 mod registry;

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(!try_from))]
 #[serde(try_from = "WrittenBounds")]
 pub struct Bounds {
     /// More than this.
@@ -125,6 +127,7 @@ impl std::fmt::Display for Bounds {
 
 /// A day or a time: `2024-03-01` is its first second in UTC.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String")]
 pub struct Moment(String);
 
@@ -150,6 +153,8 @@ impl Moment {
 
 /// A stretch of time. One that has no moment is refused where it is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(!try_from))]
 #[serde(try_from = "WrittenWindow")]
 pub struct Window {
     /// From this moment on.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What becomes of a pull request of which a filter cannot tell: a clone has no stars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownFacts {
     /// It goes on, and is counted.
@@ -19,6 +20,7 @@ pub enum UnknownFacts {
 
 /// Endings of changed files, without a dot; in any case.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Endings {
     /// At least one changed file has one of these. Empty: any file does.
@@ -31,6 +33,7 @@ pub struct Endings {
 
 /// When two statements are nearly the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NearDuplicates {
     /// Bits of 64 in which the `SimHash`es of their words may differ: 0 to 3. Default: 3.
@@ -54,6 +57,8 @@ impl Default for NearDuplicates {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(!try_from, transform = super::presets::with_preset))]
 #[serde(try_from = "WrittenFilters")]
 pub struct FilterConfig {
     /// The filters that run, first to last.

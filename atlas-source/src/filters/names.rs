@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A filter's name, as `order` has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FilterName {
     /// When it was merged.

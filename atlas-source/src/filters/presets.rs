@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The criteria of a paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum FilterPreset {
     /// Paper 001, section 3.1: more than 100 stars, a test framework, more than 10,000 lines of code, an issue, tests. The paper's
     /// "recent commit activity" has no numbers: `pushed` or `merged` say it.
@@ -16,6 +17,22 @@ pub enum FilterPreset {
     /// stand for them. `merged` says the year.
     #[serde(rename = "paper-002-industrial")]
     Paper002Industrial,
+}
+
+/// The key `preset`, which is read and then stands for others.
+#[cfg(feature = "schema")]
+pub(super) fn with_preset(schema: &mut schemars::Schema) {
+    let mut preset = schemars::schema_for!(FilterPreset);
+    preset.remove("$schema");
+    preset.remove("title");
+    let about = "The criteria of a paper; other keys go before them. Default: none.";
+    preset.insert("description".to_owned(), about.into());
+    if let Some(keys) = schema
+        .get_mut("properties")
+        .and_then(serde_json::Value::as_object_mut)
+    {
+        keys.shift_insert(0, "preset".to_owned(), preset.into());
+    }
 }
 
 impl FilterConfig {
