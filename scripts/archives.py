@@ -5,11 +5,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def printed(*command: str) -> dict:
+def printed(*command: str) -> Any:
     """What a command prints, as JSON."""
     return json.loads(subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
 
@@ -23,7 +24,8 @@ def main() -> None:
         name, version = release["app_name"], release["app_version"]
         package = next(package for package in packages if package["name"] == name)
         binstall = package["metadata"]["binstall"]
-        base = release["hosting"]["github"]["artifact_base_url"] + release["hosting"]["github"]["artifact_download_path"]
+        hosting = release["hosting"]["github"]
+        base = hosting["artifact_base_url"] + hosting["artifact_download_path"]
         for key in release["artifacts"]:
             archive = plan["artifacts"][key]
             if archive["kind"] != "executable-zip":
@@ -50,7 +52,7 @@ def main() -> None:
     print(f"{compared} archives are where cargo binstall looks")
 
 
-def fill(template: str, words: "dict[str, str]") -> str:
+def fill(template: str, words: dict[str, str]) -> str:
     """A template of binstall's with its words."""
     for word, value in words.items():
         template = template.replace("{ " + word + " }", value)

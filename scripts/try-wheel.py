@@ -52,7 +52,8 @@ def main() -> None:
     parse = (time.perf_counter() - start) / 1000
     where = f"Python {sys.version.split()[0]}, {Path(swe_atlas.__file__).parent}"
     print(f"swe-atlas {version} on {where}")
-    print(f"import {imported * 1e3:.1f} ms, verdict {verdict * 1e3:.2f} ms, {len(kilobyte)} bytes of log {parse * 1e6:.1f} us")
+    took = f"import {imported * 1e3:.1f} ms, verdict {verdict * 1e3:.2f} ms"
+    print(f"{took}, {len(kilobyte)} bytes of log {parse * 1e6:.1f} us")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,9 @@ def workspace() -> tuple[str, list[str]]:
 
 def changelog(version: str, tag: bool) -> list[str]:
     """What is wrong with the form of CHANGELOG.md, which becomes the text of releases."""
-    wrong, seen, release = [], set(), None
+    wrong: list[str] = []
+    seen: set[tuple[str, str]] = set()
+    release = ""
     for number, line in enumerate((ROOT / "CHANGELOG.md").read_text().splitlines(), 1):
         if line.startswith("## "):
             release = line[3:]
@@ -57,7 +59,7 @@ def changelog(version: str, tag: bool) -> list[str]:
                 r"\d+\.\d+\.\d+(-[\w.]+)? - \d{4}-\d{2}-\d{2}", release
             ):
                 wrong.append(f"CHANGELOG.md:{number}: not `Unreleased` or `1.2.3 - 2026-01-31`: {release}")
-            seen.add((release, None))
+            seen.add((release, ""))
         elif line.startswith("### "):
             section = line[4:]
             if section not in SECTIONS:
@@ -65,8 +67,7 @@ def changelog(version: str, tag: bool) -> list[str]:
             if (release, section) in seen:
                 wrong.append(f"CHANGELOG.md:{number}: {section} stands twice in {release}")
             seen.add((release, section))
-    released = [name for name, section in seen if name and section is None and name != "Unreleased"]
-    if tag and not any(name.startswith(f"{version} - ") for name in released):
+    if tag and not any(name.startswith(f"{version} - ") for name, _ in seen):
         wrong.append(f"CHANGELOG.md: no section `## {version} - DATE`")
     return wrong
 
