@@ -22,7 +22,8 @@ pub(super) enum Life {
     Alive,
     /// It has ended.
     Dead,
-    /// It belongs to another boot, machine or process namespace: this process cannot see it.
+    /// It belongs to another boot, machine or process namespace, or was started where there is no
+    /// `/proc`: this process cannot see it.
     Unknown,
 }
 
@@ -55,7 +56,8 @@ impl Owner {
 
     /// Whether it still runs.
     pub(super) fn life(&self) -> Life {
-        if (&self.boot, &self.namespace) != (&here().0, &here().1) {
+        let seen = self.started > 0 && (&self.boot, &self.namespace) == (&here().0, &here().1);
+        if !seen {
             Life::Unknown
         } else if start_time(self.pid) == Some(self.started) {
             Life::Alive
@@ -128,6 +130,13 @@ mod tests {
         assert_eq!(gone.life(), Life::Dead);
         gone.boot = "another".to_owned();
         assert_eq!(gone.life(), Life::Unknown);
+    }
+
+    #[test]
+    fn nothing_is_known_of_an_owner_without_a_start_time() {
+        let mut anyone = Owner::current().clone();
+        anyone.started = 0;
+        assert_eq!(anyone.life(), Life::Unknown);
     }
 
     #[test]
