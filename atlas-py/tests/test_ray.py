@@ -7,34 +7,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import PullRequest, running
+from conftest import NODE, PullRequest, running
 
 import swe_atlas
 import swe_atlas.ray
 
-pytest.importorskip("ray", reason="ray is not installed: pip install 'swe-atlas[ray]'")
-
 IDS = [f"example__sums-{number}" for number in (1, 2)]
-NODE = {"num_cpus": 1, "object_store_memory": 100 << 20}
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Two nodes with a processor each, to which this process is connected."""
-    import ray
-    from ray.cluster_utils import Cluster
-
-    made = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
-    made.add_node(**NODE)
-    ray.init(address=made.address, log_to_driver=False)
-    yield made
-    ray.shutdown()
-    made.shutdown()
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,12 @@ from typing import Any, Literal
 
 from swe_atlas._swe_atlas import EvalReport
 from swe_atlas.ray import _inputs, _join
-from swe_atlas.ray._cluster import Cluster, Resources
+from swe_atlas.ray._cluster import Resources
 from swe_atlas.ray._inputs import Asked, Input, PathLike, PredictionSource
-from swe_atlas.ray._journal import NAME, Journal, key
-from swe_atlas.ray._run import Run, Step
-from swe_atlas.ray._worker import Call, Outcome, write
+from swe_atlas.ray._journal import NAME, key
+from swe_atlas.ray._kept import Entry, Manner, report, through
+from swe_atlas.ray._run import Step
+from swe_atlas.ray._worker import Call, Outcome, pretty, write
 from swe_atlas.types import EvalVerdict, Mode
 
 
@@ -70,49 +71,31 @@ def evaluate(
         "mode": mode, "engine": engine, "timeout": timeout, "canaries": canaries, "network": network, "trust": trust,
         "fresh_canaries": fresh_canaries, "times_gold": times_gold, "least_seconds": least_seconds,
     }  # fmt: skip
-    files, options["config"] = _inputs.configured(config)
-    settings = json.dumps(options, sort_keys=True, default=str) + (files or b"").decode(errors="replace")
+    file, options["config"] = _inputs.configured(config)
+    settings = _inputs.settings(options, file)
     # Places say nothing about a verdict.
-    options |= {"repos": _text(repos), "results": _text(results)}
-    nonce = place.nonce() if fresh_canaries else None
-    journal = Journal(place.root / NAME)
-    try:
-        kept: dict[str, tuple[Asked, str]] = {}
-        steps = []
-        for one in asked.asked:
-            name = f"{one.model} {one.instance_id}"
-            mark = key(one.row.to_json(), "null" if one.patch is None else f"patch {one.patch}", one.model, settings)
-            kept[name] = one, mark
-            if not place.has(journal.done.get(mark)):
-                steps.append(_step(name, one, run_id, options, place, (dataset, files, nonce)))
+    options |= {"repos": _inputs.absolute(repos), "results": _inputs.absolute(results), "run_id": run_id}
+    nonce = {f"out/{place.below}/nonce": place.nonce()} if fresh_canaries else {}
+    steps = {}
+    for one in asked.asked:
+        patch = "null" if one.patch is None else f"patch {one.patch}"
+        mark = key("evaluate", one.row.to_json(), patch, one.model, settings)
+        extra = nonce if file is None else {**nonce, _inputs.CONFIG: file}
+        steps[mark] = _step(one, options, dataset, extra)
 
-        def done(step: Step, outcome: Outcome, failures: list[dict[str, str]]) -> None:
-            if outcome.error is not None or outcome.report is None:
-                raise outcome.error or RuntimeError("a step gave neither a report nor an error")
-            one, mark = kept[step.name]
-            verdict = place.take(outcome, one, run_id)
-            del outcome.report["verdicts"]
-            journal.note(
-                {
-                    "key": mark, "model": one.model, "instance_id": one.instance_id, "node": outcome.node,
-                    "host": outcome.host, "seconds": outcome.seconds, "failures": failures,
-                    "folder": verdict[0], "file": verdict[1], "report": outcome.report,
-                }
-            )  # fmt: skip
-            if on_verdict is not None:
-                on_verdict(verdict[2])
+    def take(step: Step, outcome: Outcome) -> Entry:
+        whole = report(outcome)
+        (verdict,) = whole.pop("verdicts")
+        folder, file = place.take(outcome.files)
+        if on_verdict is not None:
+            on_verdict(verdict)
+        names = {"model": verdict["model_name_or_path"], "instance_id": verdict["instance_id"]}
+        return {**names, "folder": folder, "file": file, "report": whole}
 
-        place.describe(dataset)
-        if steps:
-            cluster = Cluster(resources, address)
-            Run(cluster, attempts=attempts, together=together, lost=_lost, done=done).all(steps)
-        return place.finish(asked, [journal.done[mark] for _, mark in kept.values()], mode, time.monotonic() - began)
-    finally:
-        journal.close()
-
-
-def _text(path: PathLike | None) -> str | None:
-    return None if path is None else os.path.abspath(path)
+    place.describe(dataset)
+    manner = Manner(resources, attempts, together, address)
+    entries = through(place.root / NAME, steps, manner, take=take, is_kept=place.has, lost=_lost, ends_all=True)
+    return place.finish(asked, entries, mode, time.monotonic() - began)
 
 
 def _lost(outcome: Outcome) -> str | None:
@@ -124,25 +107,16 @@ def _lost(outcome: Outcome) -> str | None:
     return f"{verdict['cause']}: {'; '.join(verdict['reasons'])}" if is_lost else None
 
 
-def _step(
-    name: str, one: Asked, run_id: str, options: Mapping[str, Any], place: Place,
-    given: tuple[PathLike, bytes | None, bytes | None],
-) -> Step:  # fmt: skip
-    dataset, config, nonce = given
+def _step(one: Asked, options: Mapping[str, Any], dataset: PathLike, extra: Mapping[str, bytes]) -> Step:
     prediction = {"instance_id": one.instance_id, "model_name_or_path": one.model, "model_patch": one.patch}
-    arguments = {
-        **options, "dataset": "{work}/dataset.jsonl", "predictions": [prediction], "run_id": run_id, "out": "{work}/out",
-    }  # fmt: skip
     is_built = options["repos"] is not None or _inputs.artefacts(dataset, one.instance_id) is not None
     image = str(one.row.get("image") or one.row.get("image_name") or "")
-    extra = {} if nonce is None else {f"out/{place.below}/nonce": nonce}
     return Step(
-        name=name,
+        name=f"{one.model} {one.instance_id}",
         environment=one.instance_id if is_built or not image else image,
-        call=Call("evaluate", arguments),
-        files=lambda: _inputs.bundle(dataset, one.row, config, extra),
+        call=Call("evaluate", {**_inputs.PLACES, **options, "predictions": [prediction]}),
+        files=lambda: _inputs.bundle(dataset, one.row, extra),
         bundle=one.instance_id,
-        keep=("",),
     )
 
 
@@ -167,30 +141,28 @@ class Place:
         if not path.exists():
             now = datetime.now(timezone.utc).isoformat(timespec="seconds")
             facts = {"dataset": os.fspath(dataset), "split": "test", "task_repo": None, "created_at": now}
-            write(path, _pretty(facts, 2))
+            write(path, pretty(facts, 2))
 
-    def has(self, entry: Mapping[str, Any] | None) -> bool:
+    def has(self, entry: Entry) -> bool:
         """Whether a prediction that was noted as graded still has its verdict."""
-        return entry is not None and (self.out / entry["folder"] / "verdict.json").exists()
+        return (self.out / str(entry["folder"]) / "verdict.json").exists()
 
-    def take(self, outcome: Outcome, one: Asked, run_id: str) -> tuple[str, str, EvalVerdict]:
-        """Writes what a node sends: its folder, the name of its model's report, and its verdict."""
-        verdict = next(name for name in outcome.files if name.endswith("/verdict.json"))
+    def take(self, files: Mapping[str, bytes]) -> tuple[str, str]:
+        """Writes what a node sends; returns the prediction's folder and the name of its model's report."""
+        verdict = next(name for name in files if name.endswith("/verdict.json"))
+        report = next(name for name in files if "/" not in name and name.endswith(f".{self.run_id}.json"))
         folder = verdict.removesuffix("/verdict.json")
-        report = next(name for name in outcome.files if "/" not in name and name.endswith(f".{run_id}.json"))
-        stale = (self.out / folder).glob("*")
-        mine = {name: content for name, content in outcome.files.items() if name.startswith(f"{folder}/")}
-        for path in stale:
+        mine = {name: content for name, content in files.items() if name.startswith(f"{folder}/")}
+        # Of an earlier verdict, or of a driver that was killed.
+        for path in (self.out / folder).glob("*"):
             if path.is_file() and f"{folder}/{path.name}" not in mine:
                 path.unlink()
         # The verdict last: what has one is whole.
         for name in sorted(mine, key=lambda name: name == verdict):
             write(self.out / name, mine[name])
-        assert outcome.report is not None
-        found: EvalVerdict = outcome.report["verdicts"][0]
-        return folder, report, found
+        return folder, report
 
-    def finish(self, asked: Input, entries: list[dict[str, Any]], mode: str, seconds: float) -> EvalReport:
+    def finish(self, asked: Input, entries: list[Entry], mode: str, seconds: float) -> EvalReport:
         """Writes the report of the whole run."""
         folders = {_join.named({**entry, "model_name_or_path": entry["model"]}): entry["folder"] for entry in entries}
         verdicts = [
@@ -204,17 +176,17 @@ class Place:
             others = asked.others if model == asked.model else set()
             reports[model] = _join.run_report(parts, predicted, asked.dataset, others)
             bounds[model] = _join.bounds(one for one in verdicts if one["model_name_or_path"] == model)
-            write(self.out / mine[0]["file"], _pretty(reports[model], 4))
+            write(self.out / mine[0]["file"], pretty(reports[model], 4))
         causes: dict[str, int] = {}
         for cause in (one["cause"] for one in verdicts if "cause" in one):
             causes[cause] = causes.get(cause, 0) + 1
         ledger = _join.ledger([entry["report"]["ledger"] for entry in entries], seconds)
         run = json.loads((self.root / "run.json").read_bytes())
-        write(self.root / "run.json", _pretty({**run, "ledger": ledger}, 2))
+        write(self.root / "run.json", pretty({**run, "ledger": ledger}, 2))
         write(self.root / "mode", f"{mode}\n".encode())
         faults = self.root / "faults.json"
         if asked.faults:
-            write(faults, _pretty(asked.faults, 2))
+            write(faults, pretty(asked.faults, 2))
         else:
             faults.unlink(missing_ok=True)
         return EvalReport._restore(
@@ -225,7 +197,3 @@ class Place:
                 }
             )
         )  # fmt: skip
-
-
-def _pretty(value: Any, indent: int) -> bytes:
-    return json.dumps(value, indent=indent, ensure_ascii=False).encode() + b"\n"

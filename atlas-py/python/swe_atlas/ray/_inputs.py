@@ -9,13 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import swe_atlas
 from swe_atlas._errors import InternalError
 from swe_atlas._swe_atlas import Prediction, Predictions, Row
-from swe_atlas.ray._worker import packed
+from swe_atlas.ray._worker import WORK, packed
+
+DATASET = "dataset.jsonl"
+CONFIG = "atlas.toml"
+PLACES = {"dataset": f"{WORK}/{DATASET}", "out": f"{WORK}/out"}
+"""Arguments that every step over a row has."""
 
 PathLike = str | os.PathLike[str]
 PredictionSource = PathLike | Predictions | Mapping[str, Any] | Iterable[Mapping[str, Any] | Prediction]
@@ -37,13 +41,11 @@ def artefacts(dataset: PathLike, instance: str) -> Path | None:
     return next((place for place in places if place.is_dir()), None)
 
 
-def bundle(dataset: PathLike, row: Row, config: bytes | None, extra: Mapping[str, bytes] = MappingProxyType({})) -> bytes:
-    """A row with what stands beside it, and the configuration: all that a node needs of the driver's files."""
-    files: dict[str, bytes | Path] = {"dataset.jsonl": row.to_json().encode() + b"\n", **extra}
+def bundle(dataset: PathLike, row: Row, extra: Mapping[str, bytes]) -> bytes:
+    """A row with what stands beside it, and further files: all that a node needs of the driver's."""
+    files: dict[str, bytes | Path] = {DATASET: row.to_json().encode() + b"\n", **extra}
     if (beside := artefacts(dataset, row.instance_id)) is not None:
         files[row.instance_id] = beside
-    if config is not None:
-        files["atlas.toml"] = config
     return packed(files)
 
 
@@ -51,12 +53,27 @@ def configured(config: PathLike | Mapping[str, Any] | None) -> tuple[bytes | Non
     """The content of a configuration file, and the argument `config` on a node."""
     if config is None or isinstance(config, Mapping):
         return None, config
+    return content(config), f"{WORK}/{CONFIG}"
+
+
+def content(path: PathLike) -> bytes:
+    """Of a file that is to be sent. Raises NotFoundError where there is none."""
     try:
-        return Path(config).read_bytes(), "{work}/atlas.toml"
+        return Path(path).read_bytes()
     except FileNotFoundError as why:
         raise swe_atlas.NotFoundError(
-            f"read {config}: no such file", kind="not_found", blame="caller", operation="read", subject=str(config)
+            f"read {path}: no such file", kind="not_found", blame="caller", operation="read", subject=str(path)
         ) from why
+
+
+def absolute(path: PathLike | None) -> str | None:
+    """A path as the nodes should understand it."""
+    return None if path is None else os.path.abspath(path)
+
+
+def settings(options: Mapping[str, Any], config: bytes | None) -> str:
+    """Options and configuration as a part of a step's hash."""
+    return json.dumps(options, sort_keys=True, default=repr) + (config or b"").decode(errors="replace")
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,6 @@ class Step:
     """Gives the archive that the node unpacks."""
     bundle: str
     """The archive's name: steps with the same one share it."""
-    keep: tuple[str, ...]
-    """Beginnings of paths of what it leaves that is wanted."""
 
 
 @dataclass
@@ -120,7 +118,7 @@ class Run:
                 self._archives[step.bundle] = self._ray.put(step.files())
             options = self._cluster.options(home, self._avoid(tried))
             task = self._task.options(name=f"atlas {step.name}", **options)
-            reference = task.remote(step.call, self._archives[step.bundle], step.keep)
+            reference = task.remote(step.call, self._archives[step.bundle])
             self._flight[reference] = tried
 
     def _avoid(self, tried: Tried) -> set[str]:

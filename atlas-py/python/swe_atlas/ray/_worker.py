@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import importlib
 import io
+import json
 import os
 import shutil
 import socket
@@ -22,16 +23,18 @@ from swe_atlas._errors import AtlasError, InvalidInputError
 
 PREFIX = "atlas-ray-"
 UNFINISHED = ".atlas-part-"
+WORK = "{work}"
+"""What stands for the step's folder: at the beginning of an argument, and anywhere in a report."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A function of `swe_atlas` with its arguments; `{work}` in a text stands for the step's folder."""
+    """A function of `swe_atlas` with its arguments."""
 
     function: str
     """Its name."""
     arguments: Mapping[str, Any]
-    """By keyword. What is a text or a list of texts may name the folder."""
+    """By keyword; a text may begin with `WORK`."""
     version: str = swe_atlas.__version__
     """Of the package that asks."""
 
@@ -43,7 +46,7 @@ class Outcome:
     report: dict[str, Any] | None = None
     """What the function returned, as plain values."""
     files: dict[str, bytes] = field(default_factory=dict)
-    """What it left below `{work}/out`, by path."""
+    """What it left below `out`, by path, without the working state in `.atlas`."""
     error: AtlasError | None = None
     """What it raised."""
     node: str = ""
@@ -98,16 +101,14 @@ def _folder() -> Iterator[Path]:
 
 
 def _placed(value: Any, folder: Path) -> Any:
-    if isinstance(value, str):
-        return value.replace("{work}", str(folder)) if value.startswith("{work}") else value
-    return value
+    is_place = isinstance(value, str) and value.startswith(WORK)
+    return f"{folder}{value.removeprefix(WORK)}" if is_place else value
 
 
-def work(call: Call, archive: bytes, keep: tuple[str, ...]) -> Outcome:
+def work(call: Call, archive: bytes) -> Outcome:
     """Unpacks the step's files, calls the function, and gives back its report and what it left.
 
-    `keep` are beginnings of paths below the folder `out`; what has none of them stays behind. An AtlasError is given
-    back as one. Cancelled by Ray, the function ends its runs in order first, as after Ctrl-C.
+    An AtlasError is given back as one. Cancelled by Ray, the function ends its runs in order first, as after Ctrl-C.
     """
     began = time.monotonic()
     node: str = importlib.import_module("ray").get_runtime_context().get_node_id()
@@ -122,13 +123,14 @@ def work(call: Call, archive: bytes, keep: tuple[str, ...]) -> Outcome:
             made = getattr(swe_atlas, call.function)(**arguments)
         except AtlasError as why:
             return Outcome(error=why, seconds=time.monotonic() - began, **facts)
-        report = made if isinstance(made, dict) else made.to_dict()
+        text = json.dumps(made) if isinstance(made, dict) else made.to_json()
+        report = json.loads(text.replace(str(folder), WORK))
         out = folder / "out"
         files = {}
         for path in sorted(out.rglob("*")):
-            name = path.relative_to(out).as_posix()
-            if name.startswith(keep) and path.is_file() and not path.is_symlink():
-                files[name] = path.read_bytes()
+            name = path.relative_to(out)
+            if name.parts[0] != ".atlas" and path.is_file() and not path.is_symlink():
+                files[name.as_posix()] = path.read_bytes()
     return Outcome(report, files, seconds=time.monotonic() - began, **facts)
 
 
@@ -138,3 +140,8 @@ def write(path: Path, content: bytes) -> None:
     temporary = path.with_name(f"{UNFINISHED}{os.getpid()}.{path.name}")
     temporary.write_bytes(content)
     temporary.replace(path)
+
+
+def pretty(value: Any, indent: int) -> bytes:
+    """JSON as the package writes it for people."""
+    return json.dumps(value, indent=indent, ensure_ascii=False).encode() + b"\n"
