@@ -1,8 +1,8 @@
 """What a run of `swe_atlas.ray` takes on a cluster, simulated event by event from measured times.
 
 The rules are those of `swe_atlas.ray` and Ray: the first step of a group goes to any node with room, the others to the node
-that did the first and wait for it; a node does as many steps at once as it has slots; the driver hands steps out and takes
-results up one after the other, and does nothing beside.
+that did the first and wait for it, before other groups; a node does as many steps at once as it has slots; the driver hands steps
+out and takes results up one after the other, and does nothing beside.
 """
 
 import heapq
@@ -22,7 +22,7 @@ class Costs:
     take_up: float
     """The driver's, for each result: fetching it, writing its files, noting it."""
     wait: float
-    """The driver's, for each result and each step in flight: Ray looks through all of them."""
+    """The driver's, for each step in flight, whenever it looks for results."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,9 @@ def simulate(groups: list[list[float]], nodes: int, slots: int, costs: Costs) ->
     ready = deque((group, 0, -1) for group in range(len(groups)))
     left = sum(map(len, groups))
     window = max(2 * nodes * slots, 64)
-    in_flight, now, worked, driver_free, driver_busy = 0, 0.0, 0.0, 0.0, 0.0
+    in_flight, without_home, now, worked, driver_free, driver_busy = 0, 0, 0.0, 0.0, 0.0, 0.0
     events: list[tuple[float, int, str, int, int, int]] = []
+    arrived: list[tuple[int, int, int]] = []
     number = 0
 
     def later(at: float, what: str, group: int, step: int, node: int) -> None:
@@ -62,10 +63,11 @@ def simulate(groups: list[list[float]], nodes: int, slots: int, costs: Costs) ->
         return driver_free
 
     def hand_out() -> None:
-        nonlocal in_flight
-        while ready and in_flight < window:
-            in_flight += 1
+        nonlocal in_flight, without_home
+        while ready and (ready[0][2] >= 0 or without_home < window):
             group, step, home = ready.popleft()
+            in_flight += 1
+            without_home += home < 0
             later(drive(costs.submit), "queued", group, step, home)
 
     def begin(group: int, step: int, node: int) -> None:
@@ -96,12 +98,21 @@ def simulate(groups: list[list[float]], nodes: int, slots: int, costs: Costs) ->
         elif what == "ended":
             free[node] += 1
             place(node)
-            later(drive(costs.take_up + costs.wait * in_flight), "taken up", group, step, node)
+            if not arrived:
+                later(max(now, driver_free), "looked", 0, 0, 0)
+            arrived.append((group, step, node))
+        elif what == "looked":
+            # Twice: until there is one, and for all that there are.
+            drive(2 * costs.wait * in_flight)
+            for one in arrived:
+                later(drive(costs.take_up), "taken up", *one)
+            arrived.clear()
         else:
             left -= 1
             in_flight -= 1
             if step == 0:
-                ready.extend((group, follower, node) for follower in range(1, len(groups[group])))
+                without_home -= 1
+                ready.extendleft((group, follower, node) for follower in reversed(range(1, len(groups[group]))))
             hand_out()
     return Simulated(now, worked / (now * nodes * slots), driver_busy / now)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from swe_atlas._errors import AtlasError, EngineFailedError
+from swe_atlas._errors import EngineFailedError
 from swe_atlas.ray._cluster import Cluster
 from swe_atlas.ray._worker import Call, Outcome, work
 
@@ -45,6 +45,7 @@ class Tried:
     group: int
     failures: list[dict[str, str]] = field(default_factory=list)
     homes: list[str] = field(default_factory=list)
+    is_free: bool = False
 
 
 Lost = Callable[[Outcome], str | None]
@@ -70,7 +71,8 @@ class Run:
     """Steps of one run.
 
     Of each group the first step goes to whichever node Ray chooses, and shows where the others should go: softly, so
-    that a node that is lost holds nobody up. How many are handed to Ray at once grows with the cluster.
+    that a node that is lost holds nobody up. They go before other groups, while their environment is there. Of steps
+    without such a home twice as many are handed to Ray as it has room for, so that none of its nodes waits for us.
     """
 
     def __init__(self, cluster: Cluster, *, attempts: int, together: int, lost: Lost, done: Done) -> None:
@@ -79,8 +81,9 @@ class Run:
         self._lost, self._done = lost, done
         self._flight: dict[Any, Tried] = {}
         self._archives: dict[str, Any] = {}
-        self._followers: dict[int, deque[Step]] = {}
+        self._followers: dict[int, list[Step]] = {}
         self._ready: deque[tuple[Tried, str | None]] = deque()
+        self._free = 0
         self._left: Counter[str] = Counter()
         self._in_a_row: Counter[str] = Counter()
         self._task = self._ray.remote(max_retries=0, retry_exceptions=False)(work)
@@ -88,7 +91,7 @@ class Run:
     def all(self, steps: Iterable[Step]) -> None:
         """Does all steps. Ctrl-C, and what `done` raises, ends those in flight in order first."""
         for number, group in enumerate(groups(steps, self._together)):
-            self._followers[number] = deque(group[1:])
+            self._followers[number] = group[1:]
             self._ready.append((Tried(group[0], number), None))
             self._left.update(step.bundle for step in group)
         total = self._left.total()
@@ -96,7 +99,11 @@ class Run:
         try:
             while self._ready or self._flight:
                 self._hand_out()
-                ended, _ = self._ray.wait(list(self._flight), num_returns=1, timeout=1.0)
+                flight = list(self._flight)
+                ended, _ = self._ray.wait(flight, num_returns=1, timeout=1.0)
+                if ended:
+                    # All that have: a look costs as much as there are steps in flight.
+                    ended, _ = self._ray.wait(flight, num_returns=len(flight), timeout=0)
                 for reference in ended:
                     finished += self._take_up(self._flight.pop(reference), self._fetch(reference))
                 if sys.stderr.isatty() and time.monotonic() - said > 1:
@@ -109,10 +116,14 @@ class Run:
             self._cancel()
 
     def _hand_out(self) -> None:
-        room = max(2 * self._cluster.slots(), 64) - len(self._flight)
-        while self._ready and room > 0:
-            room -= 1
-            tried, home = self._ready.popleft()
+        while self._ready:
+            tried, home = self._ready[0]
+            # Those that wait for their home stand at the front, and fill no place that other nodes have.
+            if home is None and self._free >= max(2 * self._cluster.slots(), 64):
+                return
+            self._ready.popleft()
+            tried.is_free = home is None
+            self._free += tried.is_free
             step = tried.step
             if step.bundle not in self._archives:
                 self._archives[step.bundle] = self._ray.put(step.files())
@@ -143,10 +154,11 @@ class Run:
             raise why.as_instanceof_cause() from None
         except self._ray.exceptions.RayError as why:
             text = f"{type(why).__name__}: {str(why).splitlines()[0]}"
-            error = AtlasError(text, kind="engine_failed", blame="environment", operation="run on a node")
+            error = EngineFailedError(text, kind="engine_failed", blame="environment", operation="run on a node")
             return Outcome(error=error)
 
     def _take_up(self, tried: Tried, outcome: Outcome) -> bool:
+        self._free -= tried.is_free
         error = outcome.error
         if error is not None:
             why = str(error) if error.blame == "environment" else None
@@ -160,12 +172,11 @@ class Run:
         if why is not None and len(tried.failures) + 1 < self._attempts:
             tried.failures.append({"node": outcome.node, "host": outcome.host, "message": why})
             tried.homes.extend([outcome.node] if outcome.node else [])
-            self._ready.append((tried, None))
+            self._ready.appendleft((tried, None))
             return False
         self._done(tried.step, outcome, tried.failures)
-        followers = self._followers[tried.group]
-        while followers:
-            self._ready.append((Tried(followers.popleft(), tried.group), outcome.node or None))
+        followers = self._followers.pop(tried.group, [])
+        self._ready.extendleft((Tried(step, tried.group), outcome.node or None) for step in reversed(followers))
         self._left[tried.step.bundle] -= 1
         if not self._left[tried.step.bundle]:
             self._archives.pop(tried.step.bundle, None)
