@@ -4,6 +4,7 @@ import os
 import subprocess
 import textwrap
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,20 @@ def atlas() -> str:
     if not program:
         pytest.skip("ATLAS_BIN does not name the atlas program")
     return program
+
+
+NODE = {"num_cpus": 1, "object_store_memory": 100 << 20}
+"""A node of the cluster below, for `add_node`."""
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Any]:
+    """Two nodes of Ray on this machine, a processor each, to which this process is connected."""
+    ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'swe-atlas[ray]'")
+    utils = pytest.importorskip("ray.cluster_utils")
+    made = utils.Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+    made.add_node(**NODE)
+    ray.init(address=made.address, log_to_driver=False)
+    yield made
+    ray.shutdown()
+    made.shutdown()

@@ -18,6 +18,7 @@ mod local;
 mod native;
 mod pulls;
 mod pytest;
+mod remote;
 mod rendering;
 mod samples;
 mod scripts;

@@ -61,8 +61,9 @@ const JOB_LABEL: &str = "atlas.job";
 /// How to use a container engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DockerOptions {
-    /// Address of the engine, as in `DOCKER_HOST`: `unix:///…` or `tcp://…`. Absent: the local
-    /// engine's usual socket.
+    /// Address of the engine, as in `DOCKER_HOST`: `unix:///…`, `tcp://…`, or `ssh://…`, which runs `docker system
+    /// dial-stdio` there. `tcp` with `DOCKER_TLS_VERIFY` set, and `https://…`, speak TLS with `ca.pem`, `cert.pem` and
+    /// `key.pem` of `DOCKER_CERT_PATH`. Absent: the local engine's usual socket.
     pub host: Option<String>,
     /// Refuse to replace a base image by a near one. Default `false`: a near version is taken and
     /// recorded in the plan's `drift`.
@@ -267,7 +268,8 @@ fn open(host: Option<&str>) -> Result<Docker, Error> {
             ErrorKind::EngineUnreachable,
             "open the container engine at",
             format!(
-                "{}: is the daemon running? (`unix:///path` and `tcp://host:port` are understood)",
+                "{}: is the daemon running? (`unix:///path`, `tcp://host:port` and `ssh://user@host` are understood; \
+                 TLS by DOCKER_TLS_VERIFY and DOCKER_CERT_PATH)",
                 host.unwrap_or("its usual socket")
             ),
         )
