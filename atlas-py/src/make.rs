@@ -2,8 +2,10 @@
 
 use crate::convert::{dumps, named};
 use crate::errors::{invalid, raised};
+use crate::heard::Heard;
+use crate::notebook::view;
 use crate::report::Report;
-use crate::run::run;
+use crate::run::run_heard;
 use atlas_core::{Error, ErrorKind};
 use atlas_pipeline::{Config, MakeOptions};
 use pyo3::prelude::*;
@@ -144,6 +146,17 @@ impl MakeReport {
         self.0.json()
     }
 
+    /// A drawing as SVG: seconds by step. None where there is nothing to draw.
+    ///
+    /// It stands alone, in a file or in a page, and is legible on light and on dark.
+    fn to_svg(&self) -> Option<String> {
+        self.0.svg(&view::MAKE)
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.0.html(&view::MAKE)
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "MakeReport('{}', {})",
@@ -194,7 +207,7 @@ fn read(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 /// Each test of FAIL_TO_PASS is run `confirm` further times in Before and in After, its files alone, and
 /// set aside if it contradicts itself; 0 for none, by default the configuration's, 3.
 /// `scope` is how much of the suite runs: 'full', 'package', 'touched' or 'auto', by default the
-/// configuration's, 'auto'.
+/// configuration's, 'auto'. `progress` is that of `evaluate`.
 ///
 /// Runs detached from Python's lock. Ctrl-C, which Python hears in its main thread, ends the step in
 /// flight, cleans up and raises KeyboardInterrupt; the same call later goes on from there.
@@ -204,7 +217,7 @@ fn read(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 #[pyfunction]
 #[pyo3(signature = (
     repo, *, out, base=None, head=None, pr=None, instance_id=None, problem=None,
-    engine="auto", config=None, trust=false, repeats=1, confirm=None,
+    engine="auto", config=None, progress=None, trust=false, repeats=1, confirm=None,
     scope=None
 ))]
 #[expect(
@@ -222,6 +235,7 @@ pub(crate) fn make(
     problem: Option<PathBuf>,
     engine: &str,
     config: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     trust: bool,
     repeats: u32,
     confirm: Option<u32>,
@@ -249,6 +263,11 @@ pub(crate) fn make(
         repeats,
         ..MakeOptions::new(repo, out)
     };
-    let report = py.detach(|| run(async |cx| atlas_pipeline::make(cx, &options).await))?;
+    let progress = Heard::of(progress)?;
+    let report = py.detach(|| {
+        run_heard(&progress, async |cx| {
+            atlas_pipeline::make(cx, &options).await
+        })
+    })?;
     Report::of(&report).map(MakeReport)
 }
