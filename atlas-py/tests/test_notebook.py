@@ -71,7 +71,7 @@ def test_a_dataset_shows_its_first_rows_and_a_count_fast() -> None:
     html = rows._repr_html_()
     took = time.perf_counter() - started
     shape = shown(rows)
-    assert "50000 rows" in shape.text and "a__b-19" in shape.text and "a__b-20" not in shape.text
+    assert "rows (50000)" in shape.text and "a__b-19" in shape.text and "a__b-20" not in shape.text
     assert "49980 further rows are not shown" in shape.text
     assert len(html) < 30_000 and took < 0.05, (len(html), took)
 
@@ -81,8 +81,8 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     rows = swe_atlas.Dataset.from_rows([row])
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps({"instance_id": ATTACK}) + "\n" + json.dumps(row) + "\n")
-    log = swe_atlas.parse_log(f"PASSED tests/a.py::x[{ATTACK}]\nFAILED tests/a.py::y[{ATTACK}] - no\n", "pytest")
-    assert len(log.tests) == 2
+    log = swe_atlas.parse_log(FAILED.replace("::test_two", f"::test_two[{ATTACK}]"), "pytest")
+    assert any("attack()" in test for test in log.tests)
     predictions = tmp_path / "predictions.json"
     predictions.write_text(json.dumps([{"instance_id": "a__b-1", "model_name_or_path": ATTACK, "model_patch": ATTACK}]))
     verdict = swe_atlas.PatchVerdict(
@@ -108,11 +108,11 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
 def test_a_log_and_a_classification() -> None:
     log = swe_atlas.parse_log(FAILED, "pytest")
     text = shown(log).text
-    assert "pytest" in text and text.index("test_two") < text.index("test_zero") and "2 tests" in text
+    assert "pytest" in text and text.index("test_two") < text.index("test_zero") and "tests (2)" in text
     assert "FAILED" in drawn(log.to_svg())
     found = swe_atlas.classify(BASE, FAILED, PASSED, "pytest")
     text = shown(found).text
-    assert found.reason in text and "1 tests in FAIL_TO_PASS" in text
+    assert found.reason in text and "tests in FAIL_TO_PASS (1)" in text
     assert "F2P" in drawn(found.to_svg()) and len(found.table()) == len(found.transitions)
     assert swe_atlas.parse_log("", "pytest").to_svg() is None
 
@@ -139,7 +139,7 @@ def test_a_made_instance_and_its_evaluation(pull_request: PullRequest) -> None:
     text = shown(report).text
     assert "1 of 2 predictions resolve their instance" in text and "good" in text and "bad" in text
     svg = drawn(report.to_svg())
-    assert "resolved" in svg and "model" in svg
+    assert "resolved" in svg and "unresolved: model" in svg
     table = report.table()
     assert [row["resolved"] for row in table.to_dicts()] == [row["resolved"] for row in report.verdicts]
     assert [row["key"] for row in report.table("bounds").to_dicts()] == ["bad", "good"]
@@ -155,11 +155,11 @@ def test_a_made_instance_and_its_evaluation(pull_request: PullRequest) -> None:
     text = shown(verdict).text
     assert "resolves example__sums-1" in text and "test_two" in text
     validated = swe_atlas.validate(
-        dataset, gates=["determinism"], engine="local", config=pull_request.config,
+        dataset, gates=["null_patch"], engine="local", config=pull_request.config,
         out=pull_request.out.with_name("gates"), trust=True,
     )  # fmt: skip
     assert "1 of 1 instances pass as they are" in shown(validated).text
-    assert "determinism" in drawn(validated.to_svg())
+    assert "null_patch" in drawn(validated.to_svg())
 
 
 def test_an_analysis_draws_curves(tmp_path: Path) -> None:

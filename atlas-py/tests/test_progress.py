@@ -53,7 +53,7 @@ def test_phases_of_a_run_are_heard(pull_request: PullRequest) -> None:
     report = swe_atlas.make(**pull_request.arguments, progress=heard.append)
     assert report.outcome == "instance"
     phases = list(dict.fromkeys(event["phase"] for event in heard))
-    assert phases[0] == "read the pull request" and phases[-1] == "write" and len(phases) > 4
+    assert phases[0] == "read the pull request" and {"run before", "run after"} <= set(phases), phases
     dataset = pull_request.out / "dataset.jsonl"
     heard.clear()
     graded = swe_atlas.evaluate(
@@ -65,7 +65,7 @@ def test_phases_of_a_run_are_heard(pull_request: PullRequest) -> None:
     assert [event["done"] for event in heard if event["done"] is not None][-1] == 1
     heard.clear()
     swe_atlas.validate(
-        dataset, gates=["determinism"], engine="local", config=pull_request.config,
+        dataset, gates=["null_patch"], engine="local", config=pull_request.config,
         out=pull_request.out.with_name("gates"), trust=True, progress=heard.append,
     )  # fmt: skip
     assert (heard[-1]["done"], heard[-1]["total"]) == (1, 1)
@@ -93,7 +93,7 @@ def test_what_a_listener_raises_ends_the_run(tmp_path: Path) -> None:
     assert 2 <= calls < 20
     # In order: what was done is kept, and the same call goes on from there.
     report = swe_atlas.abstain(dataset, model=slow, out=out, samples=1)
-    assert report.complete and report.known >= 2 and 20 <= calls <= 21
+    assert report.complete and 2 <= report.known < 20
 
 
 def test_a_listener_that_raises_leaves_nothing_running(slow_pull_request: PullRequest) -> None:

@@ -93,7 +93,7 @@ fn folded(said: &str, text: &str) -> Markup {
 /// A table, of which twenty rows are seen and two hundred more can be unfolded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FragmentTable {
-    /// What its rows are, in the plural: it stands behind their number.
+    /// What its rows are, in the plural: it stands before their number.
     pub caption: String,
     /// The heads of the columns.
     pub heads: Vec<String>,
@@ -109,7 +109,7 @@ impl FragmentTable {
     fn markup(&self) -> Markup {
         let open = self.rows.len().min(OPEN);
         let end = self.rows.len().min(OPEN + FOLDED);
-        let counted = format!("{} {}", self.total, self.caption);
+        let counted = format!("{} ({})", self.caption, self.total);
         let body = html! {
             (self.part(&self.rows[..open]))
             @if end > open {

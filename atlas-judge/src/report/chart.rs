@@ -16,7 +16,7 @@ const COLOURS: usize = 9;
 const ALONE: &str = ".swe-atlas-figure{--c0:#808a96;--c1:#2f86cc;--c2:#d2691e;--c3:#1d9a72;--c4:#b8579a;--c5:#a67c12;\
     --c6:#5f9fd6;--c7:#8a6cd1;--c8:#d9483b;--card:transparent;--soft:currentColor}\
     .swe-atlas-figure text{fill:currentColor;font:12px system-ui,sans-serif}.swe-atlas-figure .soft{opacity:.75}\
-    .swe-atlas-figure .grid{stroke:#8086;stroke-width:1}.swe-atlas-figure .axis{stroke:currentColor;stroke-width:1}\
+    .swe-atlas-figure .grid{stroke:#80808066;stroke-width:1}.swe-atlas-figure .axis{stroke:currentColor;stroke-width:1}\
     .swe-atlas-figure .path{fill:none;stroke-width:2;stroke-linejoin:round}\
     .swe-atlas-figure .guide{fill:none;stroke:currentColor;stroke-width:1;stroke-dasharray:4 4}";
 const DASHES: [&str; 3] = ["", "7 3", "2 3"];

@@ -20,6 +20,10 @@ class ProgressEvent(TypedDict):
     """How many there are."""
 
 
+# Of a run that counts nothing there is no share to draw.
+_UNCOUNTED = "{desc} {elapsed}{postfix}"
+
+
 class Bar:
     """A bar of tqdm, in a notebook as a widget where ipywidgets are installed."""
 
@@ -30,8 +34,9 @@ class Bar:
 
     def __call__(self, event: ProgressEvent) -> None:
         if self._bar is None:
-            self._bar = self._new(total=event["total"], unit="item", dynamic_ncols=True)
+            self._bar = self._new(unit="item", dynamic_ncols=True, bar_format=_UNCOUNTED)
         if event["total"] is not None:
+            self._bar.bar_format = None
             self._bar.total = event["total"]
             self._bar.n = event["done"]
         self._bar.set_description_str(event["phase"] or "", refresh=False)
@@ -44,7 +49,9 @@ class Bar:
             self._bar = None
 
 
-def listener(progress: object) -> Callable[[ProgressEvent], object] | None:
+def listener(
+    progress: bool | Callable[[ProgressEvent], object] | None,
+) -> Callable[[ProgressEvent], object] | None:
     """What an argument `progress` stands for: nobody (None, False), a bar (True) or itself."""
     if progress is None or progress is False:
         return None

@@ -14,6 +14,9 @@ pub(super) fn outcomes(rows: &Value, resolved_at: &str, cause_at: &str) -> BarCh
         rows,
         cause_at,
     );
+    for (cause, _) in &mut chart.groups {
+        cause.insert_str(0, "unresolved: ");
+    }
     if all > 0 {
         chart
             .groups

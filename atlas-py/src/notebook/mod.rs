@@ -117,7 +117,7 @@ fn fragment(view: &View, value: &Value) -> Fragment {
         };
         let lines: Vec<String> = items.iter().map(said).collect();
         shown = shown.with_part(FragmentPart::Text {
-            said: format!("{} {name}", items.len()),
+            said: format!("{name} ({})", items.len()),
             text: lines.join("\n"),
         });
     }

@@ -123,7 +123,9 @@ pub(crate) const VERDICT: View = View {
         } else {
             "does not resolve"
         };
-        format!("{solves} {}", said(&verdict["instance_id"]))
+        let first = verdict.pointer("/reasons/0").map(said);
+        let first = first.map(|first| format!(": {first}")).unwrap_or_default();
+        format!("{solves} {}{first}", said(&verdict["instance_id"]))
     },
     tone: |verdict| verdict["resolved"].as_bool(),
     facts: &[

@@ -118,7 +118,7 @@ fn long_tables_are_folded_and_counted() {
     let html = Fragment::new("T")
         .with_part(FragmentPart::Table(table))
         .html();
-    assert!(html.contains("50000 rows"), "{html}");
+    assert!(html.contains("rows (50000)"), "{html}");
     let (open, folded) = html.split_once("<details>").unwrap();
     assert!(open.contains("row-19-") && !open.contains("row-20-"));
     assert!(folded.contains("200 more") && folded.contains("row-219-"));
