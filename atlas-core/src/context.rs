@@ -71,6 +71,8 @@ pub trait Progress: fmt::Debug + Send + Sync {
     fn phase(&self, name: &str);
     /// A detail within the phase: a build step, a line of a log.
     fn detail(&self, text: &str);
+    /// So many of all items of the run are done. By default nothing hears it; phases say it in words as well.
+    fn counted(&self, _done: usize, _total: usize) {}
 }
 
 /// Hears nothing.

@@ -23,4 +23,4 @@ mod report;
 
 pub use bug_report::BugReport;
 pub use prompt::Prompt;
-pub use report::{PageTable, policies_report, policies_report_with};
+pub use report::{Figure, PageTable, policies_figures, policies_report, policies_report_with};

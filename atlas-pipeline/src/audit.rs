@@ -109,6 +109,7 @@ pub fn audit_dataset(
         cx.check("audit")?;
         cx.progress
             .detail(&format!("{} of {}", at + 1, set.rows.len()));
+        cx.progress.counted(at + 1, set.rows.len());
         let Some(schema) = options.schema.or_else(|| Schema::detect(row)) else {
             continue;
         };

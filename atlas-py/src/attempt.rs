@@ -2,8 +2,9 @@
 
 use crate::convert::{dumps, instance_ids, named, plain, to_python, to_value};
 use crate::errors::{invalid, raised};
+use crate::heard::Heard;
 use crate::make::config;
-use crate::run::{aside, run};
+use crate::run::{aside, run_heard};
 use crate::traits::callable_name;
 use async_trait::async_trait;
 use atlas_core::{Error, ErrorKind, RunContext};
@@ -246,7 +247,12 @@ pub(crate) fn _attempt<'py>(
     } else {
         return Err(invalid("agent", "a text or a callable expected"));
     };
-    let report =
-        py.detach(|| run(async |cx| Box::pin(run_attempts(cx, &*agent, &options_of_all)).await))?;
+    let progress = options.get_item("progress")?;
+    let progress = Heard::of(progress.as_ref())?;
+    let report = py.detach(|| {
+        run_heard(&progress, async |cx| {
+            Box::pin(run_attempts(cx, &*agent, &options_of_all)).await
+        })
+    })?;
     to_python(py, &to_value(&report)?)
 }

@@ -3,9 +3,12 @@
 use crate::convert::named;
 use crate::dataset::given;
 use crate::errors::invalid;
+use crate::heard::Heard;
 use crate::make::config;
+use crate::notebook::view;
 use crate::report::Report;
-use crate::run::run_blocking;
+use crate::run::{run_blocking_heard, run_heard};
+use crate::table::Table;
 use atlas_formats::LintOptions;
 use atlas_pipeline::{EvalOptions, PredictionSource, audit_dataset, audit_runs};
 use pyo3::prelude::*;
@@ -61,6 +64,25 @@ impl AuditReport {
         self.0.json()
     }
 
+    /// A drawing as SVG: findings by code. None where there is nothing to draw.
+    ///
+    /// It stands alone, in a file or in a page, and is legible on light and on dark.
+    fn to_svg(&self) -> Option<String> {
+        self.0.svg(&view::AUDIT)
+    }
+
+    /// Rows for data frames: those of `findings`, or of another list of the report.
+    ///
+    /// Raises InvalidInputError for a field that is no list of rows.
+    #[pyo3(signature = (field=None))]
+    fn table(&self, field: Option<&str>) -> PyResult<Table> {
+        self.0.table("findings", field)
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.0.html(&view::AUDIT)
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "AuditReport({} of {} rows have something wrong with them)",
@@ -87,14 +109,14 @@ impl AuditReport {
 ///
 /// With `run` each row is also built and run, with its own solution and without any; then `dataset` must be
 /// a path, and `mode`, `engine`, `jobs`, `timeout` (seconds), `out`, `results`, `config` and `trust` are those
-/// of `evaluate`.
+/// of `evaluate`. So is `progress`.
 ///
 /// Raises InvalidInputError for an unknown schema or code.
 #[pyfunction]
 #[pyo3(signature = (dataset, *, schema=None, ignore=Vec::new(), repos=None, run=false, mode="strict",
-    engine="auto", jobs=1, timeout=None, run_id="audit", out=PathBuf::from("."), results=None, config=None,
+    engine="auto", jobs=1, timeout=None, run_id="audit", out=PathBuf::from("."), results=None, config=None, progress=None,
     trust=false),
-    text_signature = "(dataset, *, schema=None, ignore=(), repos=None, run=False, mode='strict', engine='auto', jobs=1, timeout=None, run_id='audit', out='.', results=None, config=None, trust=False)")]
+    text_signature = "(dataset, *, schema=None, ignore=(), repos=None, run=False, mode='strict', engine='auto', jobs=1, timeout=None, run_id='audit', out='.', results=None, config=None, progress=None, trust=False)")]
 #[expect(
     clippy::needless_pass_by_value,
     clippy::too_many_arguments,
@@ -115,6 +137,7 @@ pub(crate) fn audit(
     out: PathBuf,
     results: Option<PathBuf>,
     config: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     trust: bool,
 ) -> PyResult<AuditReport> {
     let schema = schema.map(|name| named("schema", name)).transpose()?;
@@ -144,8 +167,9 @@ pub(crate) fn audit(
     };
     let set = given(dataset, "dataset")?.get().set.clone();
     let looked = set.clone();
+    let progress = Heard::of(progress)?;
     let mut report = py.detach(|| {
-        run_blocking(move |cx| {
+        run_blocking_heard(&progress, move |cx| {
             let mut options = LintOptions::default();
             options.schema = schema;
             options.ignored = ignored;
@@ -154,7 +178,7 @@ pub(crate) fn audit(
     })?;
     if let Some(options) = runs {
         report = py.detach(|| {
-            crate::run::run(async |cx| {
+            run_heard(&progress, async |cx| {
                 audit_runs(cx, &set, &options, &mut report).await?;
                 Ok(report)
             })

@@ -3,7 +3,9 @@
 use crate::convert::{Source, patch};
 use crate::errors::raised;
 use crate::log::{ParsedLog, read};
+use crate::notebook::view;
 use crate::report::Report;
+use crate::table::Table;
 use atlas_oracle::ClassifyInput;
 use atlas_parsers::Hints;
 use pyo3::prelude::*;
@@ -123,6 +125,25 @@ impl Classification {
     /// The same as one line of JSON.
     fn to_json(&self) -> String {
         self.0.json()
+    }
+
+    /// A drawing as SVG: tests by transition. None where there is nothing to draw.
+    ///
+    /// It stands alone, in a file or in a page, and is legible on light and on dark.
+    fn to_svg(&self) -> Option<String> {
+        self.0.svg(&view::CLASSIFICATION)
+    }
+
+    /// Rows for data frames: those of `transitions`, or of another list of the report.
+    ///
+    /// Raises InvalidInputError for a field that is no list of rows.
+    #[pyo3(signature = (field=None))]
+    fn table(&self, field: Option<&str>) -> PyResult<Table> {
+        self.0.table("transitions", field)
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.0.html(&view::CLASSIFICATION)
     }
 
     fn __repr__(&self) -> String {

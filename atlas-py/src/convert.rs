@@ -66,6 +66,9 @@ impl Source {
     }
 }
 
+/// What pickle is given: a callable and its arguments.
+pub(crate) type Reduced<'py, T> = PyResult<(Bound<'py, PyAny>, T)>;
+
 /// A word that names something: a mode, an engine, a schema.
 pub(crate) fn named<T>(argument: &str, word: &str) -> PyResult<T>
 where

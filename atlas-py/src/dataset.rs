@@ -1,12 +1,14 @@
 //! `Row`, `Dataset` and `read_dataset`.
 
 use crate::columns::Columns;
-use crate::convert::{dumps, loads, plain, to_python, to_value};
+use crate::convert::{Reduced, dumps, loads, plain, to_python, to_value};
 use crate::errors::{invalid, raised};
+use crate::notebook;
+use crate::table::{self, RowView, Rows};
 use atlas_formats::ReadOptions;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator, PyList, PyType};
+use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList, PyType};
 use std::path::{Path, PathBuf};
 
 /// One row of a dataset, in whichever schema of the field.
@@ -116,6 +118,10 @@ impl Row {
         self.0.columns() == other.0.columns()
     }
 
+    fn _repr_html_(&self) -> String {
+        notebook::mapping("Row", self.0.id().as_str(), self.0.columns())
+    }
+
     fn __repr__(&self) -> String {
         format!("Row('{}', {} columns)", self.0.id(), self.__len__())
     }
@@ -138,6 +144,21 @@ pub(crate) struct Dataset {
     pub(crate) set: atlas_formats::Dataset,
     /// For messages.
     pub(crate) name: PathBuf,
+    /// Whether it was read, not made.
+    pub(crate) is_read: bool,
+}
+
+impl Rows for Py<Dataset> {
+    fn count(&self) -> usize {
+        self.get().set.rows.len()
+    }
+
+    fn row(&self, at: usize) -> RowView<'_> {
+        RowView {
+            named: None,
+            columns: self.get().set.rows[at].columns(),
+        }
+    }
 }
 
 /// How a dataset is asked for a row.
@@ -165,6 +186,7 @@ impl Dataset {
         Ok(Self {
             set: atlas_formats::Dataset::new(taken),
             name: PathBuf::from("rows"),
+            is_read: false,
         })
     }
 
@@ -230,6 +252,29 @@ impl Dataset {
         PyList::new(py, self.rows())?.try_iter()
     }
 
+    /// The rows as a stream of Arrow, for data frames: a column for each name, in order of first appearance.
+    ///
+    /// Texts, numbers, truths and lists of texts are columns of these; what has parts of its own is JSON text, and in a column
+    /// of several kinds texts stay as they are. Rows are copied as the stream is read, a batch at a time. A schema that is
+    /// asked for is not heeded.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        slf: &Bound<'py, Self>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        table::stream(slf.py(), slf.clone().unbind())
+    }
+
+    /// The schema of that stream.
+    fn __arrow_c_schema__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyCapsule>> {
+        table::schema(slf.py(), slf.clone().unbind())
+    }
+
+    fn _repr_html_(&self) -> String {
+        notebook::dataset(&self.set, &self.name.to_string_lossy())
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "Dataset('{}', {} rows, {} faults)",
@@ -238,7 +283,61 @@ impl Dataset {
             self.set.faults.len()
         )
     }
+
+    #[classmethod]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "converted arguments, on Python's side"
+    )]
+    fn _restore(
+        _class: &Bound<'_, PyType>,
+        py: Python<'_>,
+        name: PathBuf,
+        file: Option<PathBuf>,
+        bytes: &[u8],
+    ) -> Self {
+        let set = py.detach(|| {
+            if let Some(file) = &file {
+                return atlas_formats::Dataset::from_bytes(bytes, file);
+            }
+            // Rows that were made have no places.
+            let lines = bytes.split(|byte| *byte == b'\n');
+            let rows = lines.filter_map(|line| std::str::from_utf8(line).ok()?.parse().ok());
+            atlas_formats::Dataset::new(rows.collect())
+        });
+        Self {
+            set,
+            name,
+            is_read: file.is_some(),
+        }
+    }
+
+    /// A file is kept byte for byte. Raises TypeError for folders of tasks, whose other files are not in memory.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, State<'py>> {
+        let (py, this) = (slf.py(), slf.get());
+        let file = match this.set.form() {
+            None if this.is_read => {
+                return Err(PyTypeError::new_err(
+                    "a dataset that was no JSON file cannot be pickled whole: send its path, or Dataset.from_rows(dataset.rows)",
+                ));
+            }
+            None => None,
+            Some(_) => {
+                let mut places = this.set.rows.iter().filter_map(|row| row.place());
+                let place = places
+                    .next()
+                    .or(this.set.faults.first().map(|fault| &fault.place));
+                Some(place.map_or_else(|| this.name.clone(), |place| place.file.clone()))
+            }
+        };
+        let bytes = PyBytes::new(py, &this.set.to_bytes());
+        let state = (this.name.clone(), file, bytes);
+        Ok((slf.get_type().getattr("_restore")?, state))
+    }
 }
+
+/// A dataset for pickle: its name, the file that was read, and its bytes.
+type State<'py> = (PathBuf, Option<PathBuf>, Bound<'py, PyBytes>);
 
 /// Reads a dataset: a JSON file (one row a line, a list, a dict), a folder of tasks, or a folder with
 /// one such file a split, which `split` names.
@@ -266,6 +365,7 @@ fn open(path: &Path, split: Option<String>) -> PyResult<Dataset> {
     Ok(Dataset {
         set,
         name: path.to_owned(),
+        is_read: true,
     })
 }
 

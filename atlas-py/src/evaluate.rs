@@ -2,10 +2,13 @@
 
 use crate::convert::{instance_ids, named};
 use crate::errors::invalid;
+use crate::heard::Heard;
 use crate::make::{config, parser_of};
+use crate::notebook::view;
 use crate::prediction::source;
 use crate::report::Report;
-use crate::run::run;
+use crate::run::run_heard;
+use crate::table::Table;
 use crate::traits::PyParts;
 use atlas_core::Network;
 use atlas_pipeline::EvalOptions;
@@ -101,6 +104,25 @@ impl EvalReport {
         self.0.json()
     }
 
+    /// A drawing as SVG: predictions by what became of them. None where there is nothing to draw.
+    ///
+    /// It stands alone, in a file or in a page, and is legible on light and on dark.
+    fn to_svg(&self) -> Option<String> {
+        self.0.svg(&view::EVALUATION)
+    }
+
+    /// Rows for data frames: those of `verdicts`, or of another list of the report.
+    ///
+    /// Raises InvalidInputError for a field that is no list of rows.
+    #[pyo3(signature = (field=None))]
+    fn table(&self, field: Option<&str>) -> PyResult<Table> {
+        self.0.table("verdicts", field)
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.0.html(&view::EVALUATION)
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "EvalReport('{}', mode='{}', {} predictions, {} instances resolved)",
@@ -143,6 +165,10 @@ impl EvalReport {
 /// rows' own; `sandbox` is an object of the protocol `Sandbox` (`swe_atlas.protocols`). What they raise is the cause of a verdict
 /// without evidence.
 ///
+/// `progress` hears what the run does: True opens a bar of tqdm, a callable gets dicts with `phase`, `detail`, `done` and
+/// `total`, in this thread, ten times a second at most; of details between two times it gets the last one. The run waits for it, and
+/// what it raises ends the run in order and is raised here. By default nothing is shown.
+///
 /// Runs detached from Python's lock. Ctrl-C ends the runs in flight, cleans up and raises
 /// KeyboardInterrupt; the same call later goes on from there.
 ///
@@ -152,11 +178,11 @@ impl EvalReport {
 #[pyo3(signature = (
     dataset, predictions, run_id, *, mode="strict", instance_ids=None, engine="auto", jobs=1,
     timeout=None, out=PathBuf::from("."), repos=None, canaries=true, network=None, results=None,
-    config=None, trust=false, fresh_canaries=false, times_gold=None, least_seconds=None,
+    config=None, progress=None, trust=false, fresh_canaries=false, times_gold=None, least_seconds=None,
     parser=None, sandbox=None
 ), text_signature = "(dataset, predictions, run_id, *, mode='strict', instance_ids=None, \
     engine='auto', jobs=1, timeout=None, out='.', repos=None, canaries=True, network=None, \
-    results=None, config=None, trust=False, fresh_canaries=False, times_gold=None, \
+    results=None, config=None, progress=None, trust=False, fresh_canaries=False, times_gold=None, \
     least_seconds=None, parser=None, sandbox=None)")]
 #[expect(
     clippy::too_many_arguments,
@@ -178,6 +204,7 @@ pub(crate) fn evaluate(
     network: Option<&str>,
     results: Option<PathBuf>,
     config: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     trust: bool,
     fresh_canaries: bool,
     times_gold: Option<u32>,
@@ -220,6 +247,11 @@ pub(crate) fn evaluate(
         parts: Some(PyParts::new().parser(parser)?.sandbox(sandbox)?.shared()),
         ..EvalOptions::new(dataset, source(predictions)?, run_id)
     };
-    let report = py.detach(|| run(async |cx| atlas_pipeline::evaluate(cx, &options).await))?;
+    let progress = Heard::of(progress)?;
+    let report = py.detach(|| {
+        run_heard(&progress, async |cx| {
+            atlas_pipeline::evaluate(cx, &options).await
+        })
+    })?;
     Report::of(&report).map(EvalReport)
 }

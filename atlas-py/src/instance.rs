@@ -3,6 +3,7 @@
 use crate::columns::Columns;
 use crate::convert::{Source, dumps, loads};
 use crate::errors::{raised, raised_row};
+use crate::notebook;
 use atlas_core::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyType};
@@ -154,6 +155,12 @@ impl Instance {
 
     fn __eq__(&self, other: &Self) -> bool {
         self.row == other.row
+    }
+
+    fn _repr_html_(&self) -> String {
+        let id = self.row.as_map().get("instance_id");
+        let id = id.and_then(|id| id.as_str()).unwrap_or_default();
+        notebook::mapping("Instance", id, self.row.as_map())
     }
 
     fn __repr__(&self) -> PyResult<String> {

@@ -20,12 +20,14 @@ mod dataset;
 mod errors;
 mod evaluate;
 mod evaluator;
+mod heard;
 mod instance;
 mod judging;
 mod log;
 mod make;
 mod metrics;
 mod model;
+mod notebook;
 mod patch;
 mod prediction;
 mod regrade;
@@ -34,6 +36,7 @@ mod run;
 mod schemas;
 mod score;
 mod synth;
+mod table;
 mod traits;
 mod validate;
 
@@ -92,6 +95,8 @@ mod _swe_atlas {
         wasserstein_1, yields,
     };
     #[pymodule_export]
+    use crate::notebook::_verdict_html;
+    #[pymodule_export]
     use crate::patch::{diagnose_patch, examine_patch};
     #[pymodule_export]
     use crate::prediction::{Prediction, Predictions, read_predictions};
@@ -103,6 +108,8 @@ mod _swe_atlas {
     use crate::score::{Leaderboard, leaderboard, pass_at_k};
     #[pymodule_export]
     use crate::synth::{SynthParserReport, certify_parser, synth_parser};
+    #[pymodule_export]
+    use crate::table::Table;
     #[pymodule_export]
     use crate::traits::{_check, _prelude, Tools, source};
     #[pymodule_export]

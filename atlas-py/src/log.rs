@@ -2,13 +2,15 @@
 
 use crate::convert::{Source, plain, to_python, to_value};
 use crate::errors::{raised, raised_json};
+use crate::notebook::{self, view};
+use crate::table::Table;
 use crate::traits::PyParser;
 use atlas_core::{Error, TestStatus};
 use atlas_parsers::Hints;
 use atlas_pipeline::{ParseReport, parse_bytes, parse_file};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// What a test runner's log says: which tests ran, how each ended, and what did not run.
@@ -30,6 +32,23 @@ impl ParsedLog {
         }
     }
 
+    /// What a notebook tells before the tests.
+    fn told(&self, tests: &BTreeMap<&str, TestStatus>) -> PyResult<Value> {
+        let mut statuses: BTreeMap<&str, usize> = BTreeMap::new();
+        for status in tests.values() {
+            *statuses.entry(status.as_str()).or_default() += 1;
+        }
+        Ok(json!({
+            "parser": self.log.parser,
+            "outcome": to_value(&self.log.outcome)?,
+            "consistent": self.log.consistent,
+            "statuses": statuses,
+            "modules_not_loaded": to_value(&self.log.modules_not_loaded)?,
+            "in_flight": self.log.in_flight,
+            "warnings": to_value(&self.log.warnings)?,
+        }))
+    }
+
     /// The value that `atlas parse --format json` prints.
     fn value(&self) -> PyResult<Value> {
         let mut value = to_value(&ParseReport::from(&self.log))?;
@@ -38,6 +57,26 @@ impl ParsedLog {
         }
         Ok(value)
     }
+}
+
+/// Tests as rows, so many at most, those first that did not pass.
+fn rows(tests: &BTreeMap<&str, TestStatus>, most: usize) -> Vec<Map<String, Value>> {
+    let passed = |passes: bool| {
+        let of = move |(_, status): &(_, &TestStatus)| (**status == TestStatus::Passed) == passes;
+        tests.iter().filter(of)
+    };
+    let row = |(test, status): (&&str, &TestStatus)| {
+        let fields = [("test", *test), ("status", status.as_str())];
+        fields
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .into_iter()
+            .collect()
+    };
+    passed(false)
+        .chain(passed(true))
+        .take(most)
+        .map(row)
+        .collect()
 }
 
 fn statuses<'py>(
@@ -133,6 +172,28 @@ impl ParsedLog {
     /// The same as one line of JSON.
     fn to_json(&self) -> PyResult<String> {
         Ok(self.value()?.to_string())
+    }
+
+    /// A drawing as SVG: tests by status. None where there is no test.
+    ///
+    /// It stands alone, in a file or in a page, and is legible on light and on dark.
+    fn to_svg(&self) -> PyResult<Option<String>> {
+        Ok(notebook::svg(&view::LOG, &self.told(&self.log.tests())?))
+    }
+
+    /// The tests for data frames: `test` (as in `tests`) and `status`.
+    fn table(&self) -> Table {
+        Table::new("tests", rows(&self.log.tests(), usize::MAX))
+    }
+
+    fn _repr_html_(&self) -> PyResult<String> {
+        let tests = self.log.tests();
+        let told = self.told(&tests)?;
+        Ok(notebook::log(
+            &told,
+            &rows(&tests, notebook::SHOWN),
+            tests.len(),
+        ))
     }
 
     fn __repr__(&self) -> PyResult<String> {

@@ -2,8 +2,10 @@
 
 use crate::convert::{dumps, named};
 use crate::errors::{invalid, raised};
+use crate::heard::Heard;
+use crate::notebook::view;
 use crate::report::Report;
-use crate::run::run;
+use crate::run::run_heard;
 use crate::traits::PyParts;
 use atlas_core::{Error, ErrorKind};
 use atlas_pipeline::{Config, MakeOptions};
@@ -145,6 +147,17 @@ impl MakeReport {
         self.0.json()
     }
 
+    /// A drawing as SVG: seconds by step. None where there is nothing to draw.
+    ///
+    /// It stands alone, in a file or in a page, and is legible on light and on dark.
+    fn to_svg(&self) -> Option<String> {
+        self.0.svg(&view::MAKE)
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.0.html(&view::MAKE)
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "MakeReport('{}', {})",
@@ -207,7 +220,7 @@ fn read(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 /// Each test of FAIL_TO_PASS is run `confirm` further times in Before and in After, its files alone, and
 /// set aside if it contradicts itself; 0 for none, by default the configuration's, 3.
 /// `scope` is how much of the suite runs: 'full', 'package', 'touched' or 'auto', by default the
-/// configuration's, 'auto'.
+/// configuration's, 'auto'. `progress` is that of `evaluate`.
 ///
 /// `candidate` is what `source` wrote, one of its lines as a mapping, in the place of `repo`. `parser` is the file of a parser
 /// or an object of the protocol `LogParser`, in the place of the plan's; `synthesizer`, `oracle` and `sandbox` are objects of the
@@ -222,7 +235,7 @@ fn read(given: Option<&Bound<'_, PyAny>>) -> PyResult<Config> {
 #[pyfunction]
 #[pyo3(signature = (
     repo=None, *, out, base=None, head=None, pr=None, instance_id=None, problem=None,
-    engine="auto", config=None, trust=false, repeats=1, confirm=None,
+    engine="auto", config=None, progress=None, trust=false, repeats=1, confirm=None,
     scope=None, candidate=None, parser=None, synthesizer=None, oracle=None, sandbox=None
 ))]
 #[expect(
@@ -240,6 +253,7 @@ pub(crate) fn make(
     problem: Option<PathBuf>,
     engine: &str,
     config: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     trust: bool,
     repeats: u32,
     confirm: Option<u32>,
@@ -290,6 +304,11 @@ pub(crate) fn make(
         parts: Some(parts.shared()),
         ..from
     };
-    let report = py.detach(|| run(async |cx| atlas_pipeline::make(cx, &options).await))?;
+    let progress = Heard::of(progress)?;
+    let report = py.detach(|| {
+        run_heard(&progress, async |cx| {
+            atlas_pipeline::make(cx, &options).await
+        })
+    })?;
     Report::of(&report).map(MakeReport)
 }

@@ -1,13 +1,15 @@
 //! `Prediction`, `Predictions` and `read_predictions`.
 
 use crate::columns::Columns;
-use crate::convert::{dumps, loads, plain};
+use crate::convert::{Reduced, dumps, loads, plain};
 use crate::errors::{invalid, raised};
+use crate::notebook;
+use crate::table::{self, RowView, Rows};
 use atlas_formats::FileForm;
 use atlas_pipeline::PredictionSource;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator, PyList, PyMapping, PyString, PyType};
+use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList, PyMapping, PyString, PyType};
 use std::path::PathBuf;
 
 /// One candidate patch, as it was written.
@@ -127,6 +129,10 @@ impl Prediction {
         self.0.columns() == other.0.columns() && self.0.instance_id() == other.0.instance_id()
     }
 
+    fn _repr_html_(&self) -> String {
+        notebook::mapping("Prediction", self.0.instance_id(), self.0.columns())
+    }
+
     fn __repr__(&self) -> String {
         let size = self.0.model_patch().map_or_else(
             || "no patch".to_owned(),
@@ -199,12 +205,72 @@ impl Predictions {
         PyList::new(py, self.predictions())?.try_iter()
     }
 
+    /// The rows as a stream of Arrow, for data frames: a column for each name, in order of first appearance.
+    ///
+    /// Texts, numbers, truths and lists of texts are columns of these; what has parts of its own is JSON text, and in a column
+    /// of several kinds texts stay as they are. Rows are copied as the stream is read, a batch at a time. A schema that is
+    /// asked for is not heeded.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        slf: &Bound<'py, Self>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        table::stream(slf.py(), slf.clone().unbind())
+    }
+
+    /// The schema of that stream.
+    fn __arrow_c_schema__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyCapsule>> {
+        table::schema(slf.py(), slf.clone().unbind())
+    }
+
+    fn _repr_html_(&self) -> String {
+        notebook::predictions(&self.0)
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "Predictions({} predictions, {} faults)",
             self.0.items.len(),
             self.0.faults.len()
         )
+    }
+
+    #[classmethod]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a converted argument, on Python's side"
+    )]
+    fn _restore(_class: &Bound<'_, PyType>, py: Python<'_>, file: PathBuf, bytes: &[u8]) -> Self {
+        Self(py.detach(|| atlas_formats::Predictions::from_bytes(bytes, &file)))
+    }
+
+    /// The file is kept byte for byte.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, (PathBuf, Bound<'py, PyBytes>)> {
+        let (py, this) = (slf.py(), &slf.get().0);
+        let mut places = this.items.iter().filter_map(|item| item.place());
+        let place = places
+            .next()
+            .or(this.faults.first().map(|fault| &fault.place));
+        let file = place.map_or_else(PathBuf::new, |place| place.file.clone());
+        let state = (file, PyBytes::new(py, &this.to_bytes()));
+        Ok((slf.get_type().getattr("_restore")?, state))
+    }
+}
+
+impl Rows for Py<Predictions> {
+    fn count(&self) -> usize {
+        self.get().0.items.len()
+    }
+
+    fn row(&self, at: usize) -> RowView<'_> {
+        let prediction = &self.get().0.items[at];
+        // In a dict by instance the name may stand in the key alone.
+        let own = prediction.columns().contains_key("instance_id");
+        RowView {
+            named: (!own).then(|| ("instance_id", prediction.instance_id())),
+            columns: prediction.columns(),
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! `RegradeReport` and `regrade`.
 
 use crate::convert::{instance_ids, named};
+use crate::notebook::view;
 use crate::prediction::source;
 use crate::report::Report;
 use crate::run::run_blocking;
+use crate::table::Table;
 use atlas_core::RunContext;
 use atlas_pipeline::RegradeOptions;
 use pyo3::prelude::*;
@@ -70,6 +72,25 @@ impl RegradeReport {
     /// The same as one line of JSON.
     fn to_json(&self) -> String {
         self.0.json()
+    }
+
+    /// A drawing as SVG: predictions by what became of them. None where there is nothing to draw.
+    ///
+    /// It stands alone, in a file or in a page, and is legible on light and on dark.
+    fn to_svg(&self) -> Option<String> {
+        self.0.svg(&view::REGRADE)
+    }
+
+    /// Rows for data frames: those of `instances`, or of another list of the report.
+    ///
+    /// Raises InvalidInputError for a field that is no list of rows.
+    #[pyo3(signature = (field=None))]
+    fn table(&self, field: Option<&str>) -> PyResult<Table> {
+        self.0.table("instances", field)
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.0.html(&view::REGRADE)
     }
 
     fn __repr__(&self) -> String {

@@ -2,6 +2,8 @@
 
 use crate::convert::{to_python, to_value};
 use crate::errors::raised_json;
+use crate::notebook::{self, view::View};
+use crate::table::Table;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde::Serialize;
@@ -54,6 +56,21 @@ impl Report {
     /// One line.
     pub(crate) fn json(&self) -> String {
         self.0.to_string()
+    }
+
+    /// What a notebook shows.
+    pub(crate) fn html(&self, view: &View) -> String {
+        notebook::report(view, &self.0)
+    }
+
+    /// Its drawing, if there is something to draw.
+    pub(crate) fn svg(&self, view: &View) -> Option<String> {
+        notebook::svg(view, &self.0)
+    }
+
+    /// Rows of a list: of `main` if none is asked for.
+    pub(crate) fn table(&self, main: &str, asked: Option<&str>) -> PyResult<Table> {
+        Table::of_field(&self.0, main, asked)
     }
 
     /// `Name(id, outcome=…, 3 FAIL_TO_PASS, 9 PASS_TO_PASS)`.

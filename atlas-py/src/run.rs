@@ -1,6 +1,7 @@
 //! Waiting, with an ear for Python's signals.
 
 use crate::errors::raised;
+use crate::heard::Heard;
 use atlas_core::{Error, ErrorKind, RunContext};
 use pyo3::prelude::*;
 use std::pin::pin;
@@ -12,21 +13,21 @@ pub(crate) fn run<T, W>(work: W) -> PyResult<T>
 where
     W: AsyncFnOnce(&RunContext) -> Result<T, Error>,
 {
+    run_heard(&Heard::nobody(), work)
+}
+
+/// The same with a listener, which hears in this thread, and whose exception ends the run as a signal does.
+pub(crate) fn run_heard<T, W>(heard: &Heard, work: W) -> PyResult<T>
+where
+    W: AsyncFnOnce(&RunContext) -> Result<T, Error>,
+{
     let runtime = tokio::runtime::Runtime::new().map_err(|why| {
         raised(&Error::new(ErrorKind::Io, "start the runtime", "").with_source(why))
     })?;
-    let result = run_on(&runtime, work);
+    let result = listened(&runtime, heard, work);
+    heard.close();
     runtime.shutdown_timeout(Duration::from_secs(2));
     result
-}
-
-/// Lets Python's signal handlers have their turn.
-#[expect(
-    clippy::redundant_closure_for_method_calls,
-    reason = "the method alone is not general enough in its lifetime"
-)]
-fn signals() -> PyResult<()> {
-    Python::attach(|py| py.check_signals())
 }
 
 /// Does something of Python's in a thread of its own, and waits: in the main thread a signal would break into it. Only for
@@ -45,28 +46,49 @@ pub(crate) fn run_on<T, W>(runtime: &tokio::runtime::Runtime, work: W) -> PyResu
 where
     W: AsyncFnOnce(&RunContext) -> Result<T, Error>,
 {
+    listened(runtime, &Heard::nobody(), work)
+}
+
+fn listened<T, W>(runtime: &tokio::runtime::Runtime, heard: &Heard, work: W) -> PyResult<T>
+where
+    W: AsyncFnOnce(&RunContext) -> Result<T, Error>,
+{
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let number = RUNS.fetch_add(1, Ordering::Relaxed);
-    let cx = RunContext::new(format!("atlas-{}-{number}", std::process::id()));
-    runtime.block_on(async {
-        let (mut work, mut interrupt) = (pin!(work(&cx)), None);
-        loop {
-            tokio::select! {
-                result = &mut work => break match (interrupt, result) {
-                    (Some(interrupt), _) => Err(interrupt),
-                    (None, Ok(done)) => Ok(done),
-                    // A signal that nobody has heard yet may be what ended it.
-                    (None, Err(why)) => Err(signals().err().unwrap_or_else(|| raised(&why))),
-                },
-                () = tokio::time::sleep(Duration::from_millis(100)) => {
-                    if let Err(signal) = signals() {
-                        cx.cancel.cancel();
-                        interrupt = Some(signal);
-                    }
-                }
+    let mut cx = RunContext::new(format!("atlas-{}-{number}", std::process::id()));
+    if let Some(progress) = heard.progress() {
+        cx = cx.with_progress(progress);
+    }
+    // What is dropped between turns may need the runtime.
+    let _entered = runtime.enter();
+    let (mut work, mut interrupt) = (pin!(work(&cx)), None);
+    loop {
+        let turn = async { tokio::time::timeout(Duration::from_millis(100), &mut work).await };
+        let result = runtime.block_on(turn);
+        // Outside of the runtime: a handler or a listener may call a function that opens one of its own.
+        if interrupt.is_none() {
+            interrupt = hear(heard).err();
+            if interrupt.is_some() {
+                cx.cancel.cancel();
             }
         }
-    })
+        if let Ok(result) = result {
+            return match interrupt {
+                Some(interrupt) => Err(interrupt),
+                None => result.map_err(|why| raised(&why)),
+            };
+        }
+    }
+}
+
+/// Lets signal handlers and the listener have their turn.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method alone is not general enough in its lifetime"
+)]
+fn hear(heard: &Heard) -> PyResult<()> {
+    Python::attach(|py| py.check_signals())?;
+    heard.tell()
 }
 
 /// The same for work that blocks a thread. A signal does not wait for its end: it goes on unseen until
@@ -76,7 +98,16 @@ where
     T: Send + 'static,
     W: FnOnce(&RunContext) -> Result<T, Error> + Send + 'static,
 {
-    run(async |cx| {
+    run_blocking_heard(&Heard::nobody(), work)
+}
+
+/// The same with a listener.
+pub(crate) fn run_blocking_heard<T, W>(heard: &Heard, work: W) -> PyResult<T>
+where
+    T: Send + 'static,
+    W: FnOnce(&RunContext) -> Result<T, Error> + Send + 'static,
+{
+    run_heard(heard, async |cx| {
         let own = cx.clone();
         let thread = tokio::task::spawn_blocking(move || work(&own));
         tokio::select! {

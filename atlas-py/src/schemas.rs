@@ -1,10 +1,12 @@
 //! `Conversion` and `convert`, `LintReport` and `lint`.
 
-use crate::convert::named;
+use crate::convert::{Reduced, named};
 use crate::dataset::{Dataset, given};
 use crate::errors::raised;
+use crate::notebook::view;
 use crate::report::Report;
 use crate::run::run_blocking;
+use crate::table::Table;
 use atlas_core::Error;
 use atlas_formats::{ConvertOptions, LintOptions};
 use pyo3::prelude::*;
@@ -63,6 +65,18 @@ impl Conversion {
         self.report.json()
     }
 
+    /// Rows for data frames: those of `losses`, or of another list of the report.
+    ///
+    /// Raises InvalidInputError for a field that is no list of rows.
+    #[pyo3(signature = (field=None))]
+    fn table(&self, field: Option<&str>) -> PyResult<Table> {
+        self.report.table("losses", field)
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.report.html(&view::CONVERSION)
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "Conversion('{}' to '{}', {} rows, {} losses)",
@@ -71,6 +85,18 @@ impl Conversion {
             self.report.value("rows"),
             self.report.count("losses"),
         )
+    }
+
+    #[classmethod]
+    fn _restore(_class: &Bound<'_, PyType>, dataset: Py<Dataset>, report: &str) -> PyResult<Self> {
+        let report = Report::restore(report)?;
+        Ok(Self { dataset, report })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, (Py<Dataset>, String)> {
+        let (py, this) = (slf.py(), slf.get());
+        let state = (this.dataset.clone_ref(py), this.report.json());
+        Ok((slf.get_type().getattr("_restore")?, state))
     }
 }
 
@@ -114,9 +140,11 @@ pub(crate) fn convert(
             Ok::<_, Error>(done)
         })
         .map_err(|why| raised(&why))?;
+    // In its own schema a dataset stays as it was read.
+    let is_read = given.is_read && report.from == report.to;
     let name = out.unwrap_or_else(|| given.name.clone());
     Ok(Conversion {
-        dataset: Py::new(py, Dataset { set, name })?,
+        dataset: Py::new(py, Dataset { set, name, is_read })?,
         report: Report::of(&report)?,
     })
 }
@@ -156,6 +184,25 @@ impl LintReport {
     /// The same as one line of JSON.
     fn to_json(&self) -> String {
         self.0.json()
+    }
+
+    /// A drawing as SVG: findings by code. None where there is nothing to draw.
+    ///
+    /// It stands alone, in a file or in a page, and is legible on light and on dark.
+    fn to_svg(&self) -> Option<String> {
+        self.0.svg(&view::LINT)
+    }
+
+    /// Rows for data frames: those of `findings`, or of another list of the report.
+    ///
+    /// Raises InvalidInputError for a field that is no list of rows.
+    #[pyo3(signature = (field=None))]
+    fn table(&self, field: Option<&str>) -> PyResult<Table> {
+        self.0.table("findings", field)
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.0.html(&view::LINT)
     }
 
     fn __repr__(&self) -> String {

@@ -3,7 +3,9 @@
 use crate::convert::dumps;
 use crate::dataset::given;
 use crate::errors::{invalid, raised, raised_json};
+use crate::notebook::view;
 use crate::report::Report;
+use crate::table::Table;
 use atlas_oracle::RunReport;
 use atlas_pipeline::{compare_models, read_run_report};
 use pyo3::exceptions::PyTypeError;
@@ -54,6 +56,22 @@ impl Leaderboard {
     /// The same as one line of JSON.
     fn to_json(&self) -> String {
         self.0.json()
+    }
+
+    /// A drawing as SVG: pass@k by model, in percent; of one k with its interval, of several the first four side by side. None where there is nothing to draw.
+    ///
+    /// It stands alone, in a file or in a page, and is legible on light and on dark.
+    fn to_svg(&self) -> Option<String> {
+        self.0.svg(&view::LEADERBOARD)
+    }
+
+    /// The table's rows for data frames, the best model first.
+    fn table(&self) -> PyResult<Table> {
+        Table::of_field(self.0.value("leaderboard"), "rows", None)
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.0.html(&view::LEADERBOARD)
     }
 
     fn __repr__(&self) -> String {

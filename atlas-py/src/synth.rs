@@ -2,10 +2,13 @@
 
 use crate::convert::{named, plain};
 use crate::errors::{invalid, raised};
+use crate::heard::Heard;
 use crate::make::config;
 use crate::model::{Payment, session};
+use crate::notebook::view;
 use crate::report::Report;
-use crate::run::run;
+use crate::run::{run, run_heard};
+use crate::table::Table;
 use atlas_pipeline::{CertifyParserOptions, SynthParserOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -67,6 +70,18 @@ impl SynthParserReport {
         self.0.json()
     }
 
+    /// Rows for data frames: those of `attempts`, or of another list of the report.
+    ///
+    /// Raises InvalidInputError for a field that is no list of rows.
+    #[pyo3(signature = (field=None))]
+    fn table(&self, field: Option<&str>) -> PyResult<Table> {
+        self.0.table("attempts", field)
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.0.html(&view::PARSER)
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "SynthParserReport(outcome='{}', {} attempts)",
@@ -95,14 +110,14 @@ impl SynthParserReport {
 /// `engine` ('auto', 'docker' or 'local'; `trust` lets it run where nothing keeps it apart). A parser is made
 /// even where a shipped one knows the log with `anyway`. It goes to `out`, if one was made.
 ///
-/// `model`, `budget` and `config` are those of `abstain`, as is Ctrl-C. A parser that is refused is a report.
+/// `model`, `budget`, `config` and `progress` are those of `abstain`, as is Ctrl-C. A parser that is refused is a report.
 /// Raises AtlasError for logs that cannot be read, a model that fails, a budget that is used up.
 #[pyfunction]
 #[pyo3(signature = (
     logs, *, model, out=None, exit_codes=Vec::new(), truths=Vec::new(), tests_in_source=None,
-    command=None, id="synthesised", anyway=false, budget=None, engine="auto", config=None, trust=false
+    command=None, id="synthesised", anyway=false, budget=None, engine="auto", config=None, progress=None, trust=false
 ), text_signature = "(logs, *, model, out=None, exit_codes=(), truths=(), tests_in_source=None, \
-    command=None, id='synthesised', anyway=False, budget=None, engine='auto', config=None, \
+    command=None, id='synthesised', anyway=False, budget=None, engine='auto', config=None, progress=None, \
     trust=False)")]
 #[expect(
     clippy::too_many_arguments,
@@ -123,6 +138,7 @@ pub(crate) fn synth_parser(
     budget: Option<&str>,
     engine: &str,
     config: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     trust: bool,
 ) -> PyResult<SynthParserReport> {
     if logs.is_empty() {
@@ -142,8 +158,12 @@ pub(crate) fn synth_parser(
         ..SynthParserOptions::default()
     };
     let model = session(model, Payment::within(budget), &options.config, None)?.model();
-    let report =
-        py.detach(|| run(async |cx| atlas_pipeline::synth_parser(cx, &options, model).await))?;
+    let progress = Heard::of(progress)?;
+    let report = py.detach(|| {
+        run_heard(&progress, async |cx| {
+            atlas_pipeline::synth_parser(cx, &options, model).await
+        })
+    })?;
     if let (Some(path), Some(_)) = (&out, &report.parser) {
         report.write_parser(path).map_err(|why| raised(&why))?;
     }

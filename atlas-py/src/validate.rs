@@ -1,10 +1,13 @@
 //! `ValidateReport`, `validate` and `grade`.
 
 use crate::convert::{named, plain};
+use crate::heard::Heard;
 use crate::log::ParsedLog;
 use crate::make::config;
+use crate::notebook::view;
 use crate::report::Report;
-use crate::run::run;
+use crate::run::run_heard;
+use crate::table::Table;
 use crate::traits::PyParts;
 use atlas_oracle::SequentialTest;
 use atlas_pipeline::ValidateOptions;
@@ -117,6 +120,25 @@ impl ValidateReport {
         self.0.json()
     }
 
+    /// A drawing as SVG: how many instances come to each gate, and how many it lets through. None where there is nothing to draw.
+    ///
+    /// It stands alone, in a file or in a page, and is legible on light and on dark.
+    fn to_svg(&self) -> Option<String> {
+        self.0.svg(&view::VALIDATION)
+    }
+
+    /// Rows for data frames: those of `instances`, or of another list of the report.
+    ///
+    /// Raises InvalidInputError for a field that is no list of rows.
+    #[pyo3(signature = (field=None))]
+    fn table(&self, field: Option<&str>) -> PyResult<Table> {
+        self.0.table("instances", field)
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.0.html(&view::VALIDATION)
+    }
+
     fn __repr__(&self) -> String {
         let count = |name: &str| self.0.value(name).to_string();
         format!(
@@ -153,7 +175,7 @@ impl ValidateReport {
 /// `sequential` is a fail rate: runs stop as soon as every test is decided at it, for rates up to
 /// `tolerate` as stable, with `power`. An instance with a test in its lists that differs between
 /// identical runs is rejected; with `set_aside_flaky` it is kept without it. `concurrency` runs of an instance go on at once, and `jobs`
-/// instances. `engine`, `config` and `trust` are those of `make`. Reports go below `out`, default the
+/// instances. `engine`, `config` and `trust` are those of `make`, `progress` is that of `evaluate`. Reports go below `out`, default the
 /// dataset's folder.
 ///
 /// Runs detached from Python's lock. Ctrl-C ends the runs in flight, cleans up and raises
@@ -165,11 +187,11 @@ impl ValidateReport {
 #[pyo3(signature = (
     dataset, *, instances=None, repos=None, gates=None, keep_going=false, runs=None, null_runs=1,
     perturbations=Vec::new(), perturbed_runs=1, sequential=None, tolerate=0.0, power=0.95, builds=3,
-    strength_runs=40, min_strength=0.0, concurrency=1, jobs=1, engine="auto", config=None, out=None,
+    strength_runs=40, min_strength=0.0, concurrency=1, jobs=1, engine="auto", config=None, progress=None, out=None,
     trust=false, set_aside_flaky=false, parser=None, sandbox=None
 ), text_signature = "(dataset, *, instances=None, repos=None, gates=None, keep_going=False, runs=None, \
     null_runs=1, perturbations=(), perturbed_runs=1, sequential=None, tolerate=0.0, power=0.95, \
-    builds=3, strength_runs=40, min_strength=0.0, concurrency=1, jobs=1, engine='auto', config=None, \
+    builds=3, strength_runs=40, min_strength=0.0, concurrency=1, jobs=1, engine='auto', config=None, progress=None, \
     out=None, trust=False, set_aside_flaky=False, parser=None, sandbox=None)")]
 #[expect(
     clippy::too_many_arguments,
@@ -196,6 +218,7 @@ pub(crate) fn validate(
     jobs: usize,
     engine: &str,
     config: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     out: Option<PathBuf>,
     trust: bool,
     set_aside_flaky: bool,
@@ -254,7 +277,12 @@ pub(crate) fn validate(
         trust,
         ..defaults
     };
-    let report = py.detach(|| run(async |cx| atlas_pipeline::validate(cx, &options).await))?;
+    let progress = Heard::of(progress)?;
+    let report = py.detach(|| {
+        run_heard(&progress, async |cx| {
+            atlas_pipeline::validate(cx, &options).await
+        })
+    })?;
     Report::of(&report).map(ValidateReport)
 }
 

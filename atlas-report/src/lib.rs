@@ -9,12 +9,15 @@ mod table;
 
 mod comparison;
 mod evaluation;
+mod fragment;
 mod instance;
 mod run;
 mod trajectory;
 
+pub use chart::{Bar, BarChart};
 pub use comparison::{ComparedModel, ComparedPair, ComparisonPage};
 pub use evaluation::{EvaluationPage, ModelScore, VerdictRow};
+pub use fragment::{Cell, Fragment, FragmentPart, FragmentTable};
 pub use instance::{
     Conclusion, HistoryStep, InstancePage, NamedText, PlanPart, StatePane, TransitionRow,
 };

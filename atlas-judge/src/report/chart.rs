@@ -12,6 +12,13 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
 /// Colours of the style sheet.
 const COLOURS: usize = 9;
+/// The style of a drawing that stands alone: colours that are legible on light and on dark, and the ink of the page around.
+const ALONE: &str = ".swe-atlas-figure{--c0:#808a96;--c1:#2f86cc;--c2:#d2691e;--c3:#1d9a72;--c4:#b8579a;--c5:#a67c12;\
+    --c6:#5f9fd6;--c7:#8a6cd1;--c8:#d9483b;--card:transparent;--soft:currentColor}\
+    .swe-atlas-figure text{fill:currentColor;font:12px system-ui,sans-serif}.swe-atlas-figure .soft{opacity:.75}\
+    .swe-atlas-figure .grid{stroke:#80808066;stroke-width:1}.swe-atlas-figure .axis{stroke:currentColor;stroke-width:1}\
+    .swe-atlas-figure .path{fill:none;stroke-width:2;stroke-linejoin:round}\
+    .swe-atlas-figure .guide{fill:none;stroke:currentColor;stroke-width:1;stroke-dasharray:4 4}";
 const DASHES: [&str; 3] = ["", "7 3", "2 3"];
 
 /// An axis from one value to another.
@@ -526,6 +533,31 @@ impl Chart {
             escape(title),
             self.body
         )
+    }
+
+    /// The drawing with its legend below it, as SVG that needs no page.
+    #[expect(clippy::cast_precision_loss, reason = "a few names")]
+    pub(super) fn alone(&self, title: &str) -> String {
+        const LINE: f64 = 18.0;
+        let height = self.height + LINE * self.legend.len() as f64;
+        let mut text = format!(
+            "<svg class=\"swe-atlas-figure\" xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH:.0}\" height=\"{height:.0}\" \
+             viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-label=\"{}\" style=\"max-width:100%;height:auto\">\
+             <style>{ALONE}</style>\n{}",
+            escape(title),
+            self.body
+        );
+        for (at, (name, mark)) in self.legend.iter().enumerate() {
+            let y = self.height + LINE * at as f64;
+            let name = atlas_core::one_line(name, 64);
+            let _ = writeln!(
+                text,
+                "<g transform=\"translate(16 {y:.0})\">{mark}<text x=\"36\" y=\"10\">{}</text></g>",
+                escape(&name)
+            );
+        }
+        text.push_str("</svg>\n");
+        text
     }
 
     pub(super) fn legend(&self) -> String {

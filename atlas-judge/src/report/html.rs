@@ -1,5 +1,6 @@
 //! The page around figures and tables. Every text goes through [`escape`].
 
+use super::Figure;
 use super::chart::Chart;
 use crate::metrics::analysis::Table;
 use std::fmt::Write as _;
@@ -7,6 +8,8 @@ use std::fmt::Write as _;
 /// A page under construction.
 pub(super) struct Html {
     text: String,
+    section: String,
+    figures: Vec<Figure>,
 }
 
 /// A text for a place between tags or in an attribute.
@@ -36,7 +39,11 @@ impl Html {
             escape(title),
             include_str!("style.css"),
         );
-        Self { text }
+        Self {
+            text,
+            section: String::new(),
+            figures: Vec::new(),
+        }
     }
 
     pub(super) fn heading(&mut self, level: u8, text: &str) {
@@ -54,6 +61,7 @@ impl Html {
     }
 
     pub(super) fn open_section(&mut self, title: &str, folded: bool) {
+        title.clone_into(&mut self.section);
         if folded {
             let _ = writeln!(self.text, "<details>\n<summary>{}</summary>", escape(title));
         } else {
@@ -93,6 +101,11 @@ impl Html {
         }
         match chart {
             Ok(chart) => {
+                self.figures.push(Figure {
+                    section: self.section.clone(),
+                    title: title.to_owned(),
+                    svg: chart.alone(title),
+                });
                 let _ = writeln!(self.text, "<div class=\"plot\">\n{}", chart.svg(title));
                 self.text.push_str(&chart.legend());
                 self.text.push_str("</div>\n");
@@ -125,6 +138,11 @@ impl Html {
             self.text.push_str("</tr>\n");
         }
         self.text.push_str("</tbody>\n</table></div>\n");
+    }
+
+    /// The drawings, each of which stands alone.
+    pub(super) fn into_figures(self) -> Vec<Figure> {
+        self.figures
     }
 
     pub(super) fn finish(mut self) -> String {

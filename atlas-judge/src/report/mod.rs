@@ -26,6 +26,22 @@ pub struct PageTable {
     pub rows: Vec<Vec<String>>,
 }
 
+/// A drawing of an analysis that stands alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// The section of the page in which it stands.
+    pub section: String,
+    /// What it shows.
+    pub title: String,
+    /// The SVG, with its legend, legible on light and on dark. Every text in it is escaped.
+    pub svg: String,
+}
+
+/// The drawings of an analysis in the order of its page: those of [`policies_report`], without its tables.
+pub fn policies_figures(analysis: &Analysis) -> Vec<Figure> {
+    page(analysis, "", &[]).into_figures()
+}
+
 /// The page of an analysis, as HTML.
 ///
 /// The same analysis gives the same bytes.
@@ -35,6 +51,10 @@ pub fn policies_report(analysis: &Analysis, title: &str) -> String {
 
 /// The same with tables before its figures.
 pub fn policies_report_with(analysis: &Analysis, title: &str, tables: &[PageTable]) -> String {
+    page(analysis, title, tables).finish()
+}
+
+fn page(analysis: &Analysis, title: &str, tables: &[PageTable]) -> Html {
     let mut page = Html::new(title);
     page.heading(1, title);
     page.paragraph(&analysis.summary());
@@ -98,7 +118,7 @@ pub fn policies_report_with(analysis: &Analysis, title: &str, tables: &[PageTabl
         );
         page.close_section(false);
     }
-    page.finish()
+    page
 }
 
 /// How the numbers were computed.

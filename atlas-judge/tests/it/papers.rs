@@ -3,7 +3,7 @@
 use atlas_judge::metrics::BugValue;
 use atlas_judge::metrics::analysis::{Analysis, AnalysisOptions, analyse};
 use atlas_judge::metrics::results::read_results;
-use atlas_judge::policies_report;
+use atlas_judge::{policies_figures, policies_report};
 use serde_json::{Map, Value, json};
 
 /// A line about a patch of one agent, with further fields merged in.
@@ -77,6 +77,31 @@ fn tables_have_a_column_for_each_k_that_is_asked_for() {
         "Validation recall@k",
     ] {
         assert!(page.contains(&format!("aria-label=\"{curve}\"")), "{curve}");
+    }
+    // The same drawings stand alone, with their legend in them and without the page's colours.
+    let figures = policies_figures(&found);
+    assert_eq!(
+        figures.len(),
+        page.matches("<div class=\"plot\">").count(),
+        "a figure of the page is missing"
+    );
+    let success = figures.iter().find(|one| one.title == "Filtered success@k");
+    let success = success.unwrap();
+    assert!(success.section.starts_with("Policies: "));
+    assert!(success.svg.starts_with("<svg class=\"swe-atlas-figure\""));
+    assert!(success.svg.contains(">validation</text>") && success.svg.ends_with("</svg>\n"));
+    assert!(!success.svg.contains("<ul"), "{}", success.svg);
+}
+
+#[test]
+fn a_name_in_a_drawing_is_text() {
+    let rows = [true, false].map(|resolved| {
+        let more = json!({"validation": {"accepted": true, "score": 0.5, "source": "s"}});
+        line("i", "</svg><script>attack()</script>", "1", resolved, more)
+    });
+    for figure in policies_figures(&analysed(&rows, &AnalysisOptions::default())) {
+        assert!(!figure.svg.contains("<script"), "{}", figure.svg);
+        assert_eq!(figure.svg.matches("</svg>").count(), 1, "{}", figure.svg);
     }
 }
 

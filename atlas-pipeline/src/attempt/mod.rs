@@ -106,6 +106,7 @@ pub async fn run_attempts(
     let is_shown = |done: usize| {
         cx.progress
             .phase(&format!("attempt, {done} of {total} done"));
+        cx.progress.counted(done, total);
     };
     is_shown(0);
     let work = items.into_iter().map(|(id, number)| {

@@ -84,6 +84,7 @@ pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalRepo
     let is_shown = |done: usize| {
         cx.progress
             .phase(&format!("evaluate, {done} of {total} done"));
+        cx.progress.counted(done, total);
     };
     is_shown(0);
     let work = input.items.iter().map(|item| {

@@ -186,12 +186,14 @@ where
         .buffer_unordered(run.jobs.max(1));
     let mut attempts = std::pin::pin!(attempts);
     let (mut settled, mut paid) = (report.known, Cost::default());
+    cx.progress.counted(settled, total);
     while let Some((key, content, identity, result, bill)) = attempts.next().await {
         settled += 1;
         paid += bill.paid();
         cx.progress.phase(&run.name);
         cx.progress
             .detail(&format!("{settled} of {total}{}: {key}", spent(paid)));
+        cx.progress.counted(settled, total);
         let mut line = Map::new();
         line.insert("key".to_owned(), json!(&*key));
         line.insert("settings".to_owned(), json!(settings.hash));

@@ -209,10 +209,12 @@ pub async fn validate(cx: &RunContext, options: &ValidateOptions) -> Result<Vali
     let mut work = futures_util::stream::iter(work).buffered(options.jobs.max(1));
     let mut instances = Vec::with_capacity(total);
     let mut kept = Vec::new();
+    cx.progress.counted(0, total);
     while let Some((verdict, row)) = work.next().await {
         cx.check("validate")?;
         kept.extend(row);
         instances.push(verdict);
+        cx.progress.counted(instances.len(), total);
     }
     {
         let _lock = lock(&out.join(".atlas").join("validated.lock"))?;

@@ -18,6 +18,9 @@ environment of an instance. `evaluate` runs and grades predictions, `regrade` gr
 `abstain`, `review`, `critic`, `judge`, `judge_attempts`, `hints` and `synth_parser` ask a language model, which may
 be a callable; `measure` and `policies_report` say what their answers are worth, and `swe_atlas.metrics` has the
 numbers one by one. `choose` takes one patch of several by their answers.
+
+Notebooks show results as they are. Datasets, predictions and what a report's `table` gives are frames of pandas, polars and
+others by the Arrow PyCapsule interface; `to_svg` draws; long calls tell their `progress`.
 """
 
 from swe_atlas import metrics
@@ -40,6 +43,7 @@ from swe_atlas._errors import (
     ToolFailedError,
 )
 from swe_atlas._evaluator import CommandResult, Evaluator, Session
+from swe_atlas._progress import ProgressEvent
 from swe_atlas._swe_atlas import (
     AbstainReport,
     Analysis,
@@ -62,6 +66,7 @@ from swe_atlas._swe_atlas import (
     ReviewReport,
     Row,
     SynthParserReport,
+    Table,
     ValidateReport,
     __version__,
     abstain,
@@ -97,6 +102,7 @@ from swe_atlas._swe_atlas import (
     synth_parser,
     validate,
 )
+from swe_atlas._verdict import PatchVerdict
 
 __all__ = [
     "AbstainReport",
@@ -130,8 +136,10 @@ __all__ = [
     "NotFoundError",
     "NotTrustedError",
     "ParsedLog",
+    "PatchVerdict",
     "Prediction",
     "Predictions",
+    "ProgressEvent",
     "RegradeReport",
     "ReviewReport",
     "Room",
@@ -139,6 +147,7 @@ __all__ = [
     "Row",
     "Session",
     "SynthParserReport",
+    "Table",
     "TimedOutError",
     "ToolFailedError",
     "ValidateReport",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from swe_atlas._errors import AtlasError, BudgetExceededError
+from swe_atlas._progress import ProgressEvent
 from swe_atlas._swe_atlas import NativeRoom, _attempt
 
 
@@ -136,6 +137,7 @@ def attempt(
     python: str | os.PathLike[str] | None = None,
     agent_config: str | None = None,
     agent_name: str | None = None,
+    progress: bool | Callable[[ProgressEvent], object] | None = None,
 ) -> dict[str, Any]:
     """Has an agent attempt instances in sealed sandboxes, `k` times each, and grades what it leaves.
 
@@ -146,7 +148,7 @@ def attempt(
 
     Options are those of `atlas attempt`, and the report is what it prints with `--format json`. Everything is written
     below `out`; the same call later goes on from there. An agent that raises has failed its attempt, and the
-    report says with what. Ctrl-C ends all and raises KeyboardInterrupt.
+    report says with what. Ctrl-C ends all and raises KeyboardInterrupt. `progress` is that of `evaluate`.
 
     Raises AtlasError for inputs that cannot be read, an agent or an engine that does not start.
     """
@@ -155,7 +157,7 @@ def attempt(
         "instance_ids": None if instance_ids is None else list(instance_ids), "steps": steps, "tokens": tokens,
         "seconds": seconds, "cost": cost, "command_seconds": command_seconds, "engine": engine, "jobs": jobs,
         "out": out, "repos": repos, "results": results, "trust": trust, "python": python,
-        "agent_config": agent_config, "agent_name": agent_name,
+        "agent_config": agent_config, "agent_name": agent_name, "progress": progress,
     }  # fmt: skip
     report: dict[str, Any] = _attempt(dataset, agent, run_id, options, config)
     return report

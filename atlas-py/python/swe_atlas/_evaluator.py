@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from swe_atlas._swe_atlas import Instance, NativeEvaluator, NativeSession, Prediction
+from swe_atlas._verdict import PatchVerdict
 
 if TYPE_CHECKING:
     from swe_atlas.protocols import LogParser, Sandbox
@@ -175,23 +176,22 @@ class Evaluator:
         """Builds or finds the environment of an instance, so that what follows begins soon."""
         self._native.prepare(instance_id)
 
-    def grade(self, instance_id: str, patch: str, *, model: str = "model") -> dict[str, Any]:
+    def grade(self, instance_id: str, patch: str, *, model: str = "model") -> PatchVerdict:
         """The verdict on a patch, by the strict evaluator: `resolved`, `cause`, `reasons`, `FAIL_TO_PASS`, ….
 
         A verdict without evidence says so and is no exception. Runs detached from Python's lock; Ctrl-C ends
         the run in flight and raises KeyboardInterrupt.
         """
-        found: dict[str, Any] = self._native.grade(instance_id, patch, model)
-        return found
+        return PatchVerdict(self._native.grade(instance_id, patch, model))
 
     def grade_many(
         self, predictions: Iterable[Mapping[str, Any] | Prediction], *, jobs: int = 1
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[PatchVerdict]:
         """Verdicts as they come, in no order. Predictions are taken as they are needed, `jobs` at once.
 
         Each has `instance_id`, `model_patch` and `model_name_or_path`. Left early, it waits for the runs in flight.
         """
-        waiting: set[Future[dict[str, Any]]] = set()
+        waiting: set[Future[PatchVerdict]] = set()
         with ThreadPoolExecutor(max(jobs, 1), thread_name_prefix="atlas-grade") as pool:
             for prediction in predictions:
                 patch = prediction["model_patch"] or ""
@@ -210,16 +210,16 @@ class Evaluator:
         """Opens a session in the environment of an instance."""
         return Session(self._native.session(instance_id))
 
-    async def grade_async(self, instance_id: str, patch: str, *, model: str = "model") -> dict[str, Any]:
+    async def grade_async(self, instance_id: str, patch: str, *, model: str = "model") -> PatchVerdict:
         """`grade` for asyncio."""
         return await _to_thread(self.grade, instance_id, patch, model=model)
 
     async def grade_many_async(
         self, predictions: Iterable[Mapping[str, Any] | Prediction], *, jobs: int = 1
-    ) -> AsyncIterator[dict[str, Any]]:
+    ) -> AsyncIterator[PatchVerdict]:
         """`grade_many` for asyncio."""
         verdicts = self.grade_many(predictions, jobs=jobs)
-        nothing: dict[str, Any] = {}
+        nothing = PatchVerdict()
         while (verdict := await _to_thread(next, verdicts, nothing)) is not nothing:
             yield verdict
 

@@ -16,6 +16,7 @@ from swe_atlas.protocols import (
     Sandbox,
     Validator,
 )
+from swe_atlas._progress import ProgressEvent
 from swe_atlas.types import (
     AbstainResult,
     AskOptions,
@@ -125,6 +126,7 @@ __all__ = [
     "Row",
     "SynthParserReport",
     "Tools",
+    "Table",
     "ValidateReport",
     "__version__",
     "_attempt",
@@ -133,6 +135,7 @@ __all__ = [
     "_error_kinds",
     "_prelude",
     "_raise",
+    "_verdict_html",
     "abstain",
     "aggregate_critic",
     "audit",
@@ -208,6 +211,7 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+_Progress = bool | Callable[[ProgressEvent], object] | None
 
 __version__: str
 
@@ -217,6 +221,38 @@ def _error_kinds() -> list[tuple[str, str | None]]:
 
 def _raise(kind: str) -> None:
     """Raises an error of that kind, for the same test."""
+
+def _verdict_html(verdict: str) -> str:
+    """What a notebook shows of a verdict, given as JSON."""
+
+@final
+class Table:
+    """Rows with columns, as reports give them: for `pandas.DataFrame.from_arrow`, `polars.DataFrame`, `pyarrow.table`, SQL of
+    DuckDB, and whatever else knows the Arrow PyCapsule interface.
+
+    Texts, numbers, truths and lists of texts are columns of these; what has parts of its own is JSON text. Immutable.
+    """
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in order of their first appearance."""
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows as dicts, with parts as they are."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        """The rows as a stream of Arrow; for data frames. A schema that is asked for is not heeded."""
+
+    def __arrow_c_schema__(self) -> Any:
+        """The schema of that stream."""
+
+    def _repr_html_(self) -> str: ...
+    def __len__(self) -> int: ...
+    def __eq__(self, value: object, /) -> bool: ...
+    @classmethod
+    def _restore(cls: type[_T], state: str) -> _T: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
 
 @final
 class ParsedLog:
@@ -280,6 +316,16 @@ class ParsedLog:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: tests by status. None where there is no test.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self) -> Table:
+        """The tests for data frames: `test` (as in `tests`) and `status`."""
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
@@ -364,6 +410,19 @@ class Classification:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: tests by transition. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `transitions`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
@@ -460,6 +519,13 @@ class MakeReport:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: seconds by step. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     @classmethod
@@ -531,6 +597,7 @@ class Instance:
     def items(self) -> list[tuple[str, Any]]:
         """The columns with their values, in order."""
 
+    def _repr_html_(self) -> str: ...
     def __getitem__(self, column: str, /) -> Any: ...
     def __contains__(self, column: object, /) -> bool: ...
     def __len__(self) -> int: ...
@@ -613,6 +680,19 @@ class ValidateReport:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: how many instances come to each gate, and how many it lets through. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `instances`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, value: object, /) -> bool: ...
     @classmethod
     def _restore(cls: type[_T], state: str) -> _T: ...
@@ -671,6 +751,7 @@ class Row:
     def items(self) -> list[tuple[str, Any]]:
         """The columns with their values, in order."""
 
+    def _repr_html_(self) -> str: ...
     def __getitem__(self, column: str, /) -> Any: ...
     def __contains__(self, column: object, /) -> bool: ...
     def __len__(self) -> int: ...
@@ -714,9 +795,26 @@ class Dataset:
         for tasks that are folders.
         """
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        """The rows as a stream of Arrow, for data frames: a column for each name, in order of first appearance.
+
+        Texts, numbers, truths and lists of texts are columns of these; what has parts of its own is JSON text, and in a column
+        of several kinds texts stay as they are. Rows are copied as the stream is read, a batch at a time. A schema that is
+        asked for is not heeded.
+        """
+
+    def __arrow_c_schema__(self) -> Any:
+        """The schema of that stream."""
+
+    def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
     def __getitem__(self, key: int | str, /) -> Row: ...
     def __iter__(self) -> Iterator[Row]: ...
+    @classmethod
+    def _restore(cls: type[_T], name: str | os.PathLike[str], file: str | os.PathLike[str] | None, bytes: bytes) -> _T: ...
+    def __reduce__(self) -> tuple[Any, tuple[pathlib.Path, pathlib.Path | None, bytes]]:
+        """A file is kept byte for byte. Raises TypeError for folders of tasks, whose other files are not in memory."""
+
 
 @final
 class Prediction:
@@ -767,6 +865,7 @@ class Prediction:
     def items(self) -> list[tuple[str, Any]]:
         """The columns with their values, in order."""
 
+    def _repr_html_(self) -> str: ...
     def __getitem__(self, column: str, /) -> Any: ...
     def __contains__(self, column: object, /) -> bool: ...
     def __len__(self) -> int: ...
@@ -796,9 +895,26 @@ class Predictions:
     def to_bytes(self) -> bytes:
         """The file again, byte for byte."""
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        """The rows as a stream of Arrow, for data frames: a column for each name, in order of first appearance.
+
+        Texts, numbers, truths and lists of texts are columns of these; what has parts of its own is JSON text, and in a column
+        of several kinds texts stay as they are. Rows are copied as the stream is read, a batch at a time. A schema that is
+        asked for is not heeded.
+        """
+
+    def __arrow_c_schema__(self) -> Any:
+        """The schema of that stream."""
+
+    def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
     def __getitem__(self, at: int, /) -> Prediction: ...
     def __iter__(self) -> Iterator[Prediction]: ...
+    @classmethod
+    def _restore(cls: type[_T], file: str | os.PathLike[str], bytes: bytes) -> _T: ...
+    def __reduce__(self) -> tuple[Any, tuple[pathlib.Path, bytes]]:
+        """The file is kept byte for byte."""
+
 
 @final
 class NativeRoom:
@@ -911,6 +1027,19 @@ class EvalReport:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: predictions by what became of them. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `verdicts`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, value: object, /) -> bool: ...
     @classmethod
     def _restore(cls: type[_T], state: str) -> _T: ...
@@ -960,6 +1089,19 @@ class RegradeReport:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: predictions by what became of them. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `instances`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, value: object, /) -> bool: ...
     @classmethod
     def _restore(cls: type[_T], state: str) -> _T: ...
@@ -997,6 +1139,17 @@ class Conversion:
 
     def to_json(self) -> str:
         """The same as one line of JSON."""
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `losses`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
+    @classmethod
+    def _restore(cls: type[_T], dataset: Dataset, report: str) -> _T: ...
+    def __reduce__(self) -> tuple[Any, tuple[Dataset, str]]: ...
+
 
 @final
 class LintReport:
@@ -1024,6 +1177,19 @@ class LintReport:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: findings by code. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `findings`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, value: object, /) -> bool: ...
     @classmethod
     def _restore(cls: type[_T], state: str) -> _T: ...
@@ -1063,6 +1229,19 @@ class AuditReport:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: findings by code. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `findings`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, value: object, /) -> bool: ...
     @classmethod
     def _restore(cls: type[_T], state: str) -> _T: ...
@@ -1093,6 +1272,16 @@ class Leaderboard:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: pass@k by model, in percent; of one k with its interval, of several the first four side by side. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self) -> Table:
+        """The table's rows for data frames, the best model first."""
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, value: object, /) -> bool: ...
     @classmethod
     def _restore(cls: type[_T], state: str) -> _T: ...
@@ -1169,6 +1358,7 @@ def make(
     problem: str | os.PathLike[str] | None = None,
     engine: Literal["auto", "docker", "local"] = "auto",
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    progress: _Progress = None,
     trust: bool = False,
     repeats: int = 1,
     confirm: int | None = None,
@@ -1190,7 +1380,7 @@ def make(
     Each test of FAIL_TO_PASS is run `confirm` further times in Before and in After, its files alone, and
     set aside if it contradicts itself; 0 for none, by default the configuration's, 3.
     `scope` is how much of the suite runs: 'full', 'package', 'touched' or 'auto', by default the
-    configuration's, 'auto'.
+    configuration's, 'auto'. `progress` is that of `evaluate`.
 
     `candidate` is what `source` wrote, one of its lines as a mapping, in the place of `repo`. `parser` is the file of a parser
     or an object of the protocol `LogParser`, in the place of the plan's; `synthesizer`, `oracle` and `sandbox` are objects of the
@@ -1225,6 +1415,7 @@ def validate(
     jobs: int = 1,
     engine: Literal["auto", "docker", "local"] = "auto",
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    progress: _Progress = None,
     out: str | os.PathLike[str] | None = None,
     trust: bool = False,
     set_aside_flaky: bool = False,
@@ -1245,7 +1436,7 @@ def validate(
     `sequential` is a fail rate: runs stop as soon as every test is decided at it, for rates up to
     `tolerate` as stable, with `power`. An instance with a test in its lists that differs between
     identical runs is rejected; with `set_aside_flaky` it is kept without it. `concurrency` runs of an instance go on at once, and `jobs`
-    instances. `engine`, `config` and `trust` are those of `make`. Reports go below `out`, default the
+    instances. `engine`, `config` and `trust` are those of `make`, `progress` is that of `evaluate`. Reports go below `out`, default the
     dataset's folder.
 
     Runs detached from Python's lock. Ctrl-C ends the runs in flight, cleans up and raises
@@ -1339,6 +1530,7 @@ def audit(
     out: str | os.PathLike[str] = ".",
     results: str | os.PathLike[str] | None = None,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    progress: _Progress = None,
     trust: bool = False,
 ) -> AuditReport:
     """Says what is wrong with published rows: a dataset, or its path.
@@ -1349,7 +1541,7 @@ def audit(
 
     With `run` each row is also built and run, with its own solution and without any; then `dataset` must be
     a path, and `mode`, `engine`, `jobs`, `timeout` (seconds), `out`, `results`, `config` and `trust` are those
-    of `evaluate`.
+    of `evaluate`. So is `progress`.
 
     Raises InvalidInputError for an unknown schema or code.
     """
@@ -1380,6 +1572,7 @@ def evaluate(
     network: Literal["none", "full"] | None = None,
     results: str | os.PathLike[str] | None = None,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    progress: _Progress = None,
     trust: bool = False,
     fresh_canaries: bool = False,
     times_gold: int | None = None,
@@ -1408,6 +1601,9 @@ def evaluate(
     `parser`, in strict mode, is the file of a parser or an object of the protocol `LogParser` that reads all logs in the place of the
     rows' own; `sandbox` is an object of the protocol `Sandbox` (`swe_atlas.protocols`). What they raise is the cause of a verdict
     without evidence.
+    `progress` hears what the run does: True opens a bar of tqdm, a callable gets dicts with `phase`, `detail`, `done` and
+    `total`, in this thread, ten times a second at most; of details between two times it gets the last one. The run waits for it, and
+    what it raises ends the run in order and is raised here. By default nothing is shown.
 
     Runs detached from Python's lock. Ctrl-C ends the runs in flight, cleans up and raises
     KeyboardInterrupt; the same call later goes on from there.
@@ -1619,6 +1815,19 @@ class AbstainReport:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: results by label, or what each step of a funnel leaves. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `results`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
@@ -1707,6 +1916,19 @@ class ReviewReport:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: results by label, or what each step of a funnel leaves. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `results`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
@@ -1785,6 +2007,19 @@ class CriticReport:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: results by label, or what each step of a funnel leaves. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `results`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
@@ -1855,6 +2090,19 @@ class JudgeReport:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: results by label, or what each step of a funnel leaves. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `results`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
@@ -1935,6 +2183,19 @@ class AttemptReport:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def to_svg(self) -> str | None:
+        """A drawing as SVG: results by label, or what each step of a funnel leaves. None where there is nothing to draw.
+
+        It stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `results`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
@@ -1979,6 +2240,13 @@ class SynthParserReport:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `attempts`, or of another list of the report.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
@@ -2032,6 +2300,20 @@ class Analysis:
     def to_json(self) -> str:
         """The same as one line of JSON."""
 
+    def figures(self) -> dict[str, str]:
+        """The drawings of the page of `policies_report` as SVG, by section and title: precision against recall,
+        reliability, success by k, what each step leaves, pass rates, and others, as far as there is something to draw.
+
+        Each stands alone, in a file or in a page, and is legible on light and on dark.
+        """
+
+    def table(self, field: str | None = None) -> Table:
+        """Rows for data frames: those of `policies`, or of another list.
+
+        Raises InvalidInputError for a field that is no list of rows.
+        """
+
+    def _repr_html_(self) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
@@ -2050,6 +2332,7 @@ def abstain(
     budget: str | None = None,
     jobs: int = 1,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    progress: _Progress = None,
     total_budget: str | None = None,
     batch_poll: float | None = None,
     limits: Mapping[str, int] | None = None,
@@ -2080,7 +2363,7 @@ def abstain(
     `batch_poll` asks in batches of OpenAI's or Anthropic's, mostly at half the price and within a day, and looks every so
     many seconds whether they are answered; the same call again goes on with the same batch. `limits` are the most tokens
     (of four bytes) of parts of the prompt, here of `report`, default what fits into the model's context where that is known.
-    Prices of one's own are `prices` in `config`. `jobs` items go on at once. `ask` are `max_tokens`, `samples`, `temperature`,
+    Prices of one's own are `prices` in `config`. `jobs` items go on at once. `progress` is that of `evaluate`. `ask` are `max_tokens`, `samples`, `temperature`,
     `verbalised`, `corrections`, `max_text`, `mass_floor`, `label_form` (where a label is asked for: 'word', or 'json' for
     models that answer in sentences) and `seed`, with the command's defaults.
 
@@ -2115,6 +2398,7 @@ def review(
     budget: str | None = None,
     jobs: int = 1,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    progress: _Progress = None,
     total_budget: str | None = None,
     batch_poll: float | None = None,
     limits: Mapping[str, int] | None = None,
@@ -2132,7 +2416,7 @@ def review(
     policy abstains from are reviewed with `all_bugs` only. `percentile`, 0 to 100, decides what is shown
     instead of the review's yes or no. `test_tools` are tools of the agent that run tests.
 
-    `model`, `out`, `budget`, `total_budget`, `batch_poll`, `ensemble`, `calibrators`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
+    `model`, `out`, `budget`, `total_budget`, `batch_poll`, `ensemble`, `calibrators`, `jobs`, `config`, `progress` and `ask` are those of `abstain`, as are Ctrl-C and
     exceptions; `limits` has `report`, `patch`, `files`, `tests` and `trajectory`.
     """
 
@@ -2183,6 +2467,7 @@ def critic(
     budget: str | None = None,
     jobs: int = 1,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    progress: _Progress = None,
     total_budget: str | None = None,
     batch_poll: float | None = None,
     limits: Mapping[str, int] | None = None,
@@ -2213,7 +2498,7 @@ def critic(
     not judged. Which patches pass is told by the predictions' column `resolved`, else by `evaluations`,
     folders `logs/run_evaluation/<run id>`.
 
-    `model`, `out`, `budget`, `total_budget`, `batch_poll`, `ensemble`, `calibrators`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
+    `model`, `out`, `budget`, `total_budget`, `batch_poll`, `ensemble`, `calibrators`, `jobs`, `config`, `progress` and `ask` are those of `abstain`, as are Ctrl-C and
     exceptions; `limits` has `patch`, `gold`, `tests`, `problem` and `hints`.
     """
 
@@ -2230,6 +2515,7 @@ def judge(
     budget: str | None = None,
     jobs: int = 1,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    progress: _Progress = None,
     **ask: Unpack[AskOptions],
 ) -> JudgeReport:
     """Judges the tasks of a dataset (paper 001).
@@ -2240,7 +2526,7 @@ def judge(
     high quality, one up to `medium_up_to` of medium. After an answer that cannot be used the model is asked
     again `ask_again` times.
 
-    `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and exceptions;
+    `model`, `out`, `budget`, `jobs`, `config`, `progress` and `ask` are those of `abstain`, as are Ctrl-C and exceptions;
     `samples` is 0 by default.
     """
 
@@ -2257,6 +2543,7 @@ def hints(
     budget: str | None = None,
     jobs: int = 1,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    progress: _Progress = None,
     **ask: Unpack[AskOptions],
 ) -> JudgeReport:
     """Finds names that tests need and problem statements do not tell (paper 001, section 3.4).
@@ -2266,7 +2553,7 @@ def hints(
     `<instance>/oracle.json` are read. A model is asked where rules show nothing, and with `always_ask` also
     where they do; without one the rules decide.
 
-    `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, `ask_again` that of `judge`, as
+    `model`, `out`, `budget`, `jobs`, `config`, `progress` and `ask` are those of `abstain`, `ask_again` that of `judge`, as
     are Ctrl-C and exceptions.
     """
 
@@ -2284,6 +2571,7 @@ def judge_attempts(
     budget: str | None = None,
     jobs: int = 1,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    progress: _Progress = None,
     **ask: Unpack[AskOptions],
 ) -> AttemptReport:
     """Says why failed attempts failed, and which are worth another look (paper 001, section 3.4, layer 4):
@@ -2296,7 +2584,7 @@ def judge_attempts(
     folder of them, `hints` results of `hints`. Rules decide where a line of a log proves it; a model, if
     there is one, is asked about the rest and has to quote.
 
-    `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, `ask_again` that of `judge`, as
+    `model`, `out`, `budget`, `jobs`, `config`, `progress` and `ask` are those of `abstain`, `ask_again` that of `judge`, as
     are Ctrl-C and exceptions.
     """
 
@@ -2314,6 +2602,7 @@ def synth_parser(
     budget: str | None = None,
     engine: Literal["auto", "docker", "local"] = "auto",
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    progress: _Progress = None,
     trust: bool = False,
 ) -> SynthParserReport:
     """Has a model write a parser for logs of one runner that none of the shipped ones knows, and certifies it
@@ -2326,7 +2615,7 @@ def synth_parser(
     `engine` ('auto', 'docker' or 'local'; `trust` lets it run where nothing keeps it apart). A parser is made
     even where a shipped one knows the log with `anyway`. It goes to `out`, if one was made.
 
-    `model`, `budget` and `config` are those of `abstain`, as is Ctrl-C. A parser that is refused is a report.
+    `model`, `budget`, `config` and `progress` are those of `abstain`, as is Ctrl-C. A parser that is refused is a report.
     Raises AtlasError for logs that cannot be read, a model that fails, a budget that is used up.
     """
 

@@ -4,11 +4,12 @@ use super::ask::{ask, limit, word};
 use super::reports::CriticReport;
 use crate::convert::instance_ids;
 use crate::errors::{invalid, raised};
+use crate::heard::Heard;
 use crate::make::config;
 use crate::model::{Payment, session, window};
 use crate::prediction::source;
 use crate::report::Report;
-use crate::run::run;
+use crate::run::run_heard;
 use crate::traits::callers_judge;
 use atlas_judge::answer::AskOptions;
 use atlas_judge::critic::{CriticLimits, CriticOptions};
@@ -44,7 +45,7 @@ use std::path::PathBuf;
 /// not judged. Which patches pass is told by the predictions' column `resolved`, else by `evaluations`,
 /// folders `logs/run_evaluation/<run id>`.
 ///
-/// `model`, `out`, `budget`, `total_budget`, `batch_poll`, `ensemble`, `calibrators`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
+/// `model`, `out`, `budget`, `total_budget`, `batch_poll`, `ensemble`, `calibrators`, `jobs`, `config`, `progress` and `ask` are those of `abstain`, as are Ctrl-C and
 /// exceptions; `limits` has `patch`, `gold`, `tests`, `problem` and `hints`.
 #[pyfunction]
 #[pyo3(signature = (
@@ -52,13 +53,13 @@ use std::path::PathBuf;
     longer_than=50, rule=true, repos=None, instance_ids=None, label_logprobs=false, ignore_unseen=false,
     baseline=None, share=0.85,
     embedder="hashed", embedder_characters=None, threshold=None, validation_share=0.3,
-    evaluations=Vec::new(), budget=None, jobs=1, config=None,
+    evaluations=Vec::new(), budget=None, jobs=1, config=None, progress=None,
     total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=Vec::new(), **ask
 ), text_signature = "(dataset, predictions, *, out, model=None, mode='isolated', variant='function', \
     max_confidence=65.0, longer_than=50, rule=True, repos=None, instance_ids=None, \
     label_logprobs=False, ignore_unseen=False, baseline=None, \
     share=0.85, embedder='hashed', embedder_characters=None, threshold=None, validation_share=0.3, \
-    evaluations=(), budget=None, jobs=1, config=None, \
+    evaluations=(), budget=None, jobs=1, config=None, progress=None, \
     total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=(), **ask)")]
 #[expect(
     clippy::too_many_arguments,
@@ -89,6 +90,7 @@ pub(crate) fn critic(
     budget: Option<&str>,
     jobs: usize,
     config: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     total_budget: Option<&str>,
     batch_poll: Option<f64>,
     limits: Option<BTreeMap<String, usize>>,
@@ -149,8 +151,12 @@ pub(crate) fn critic(
             is_single: false,
         };
         let session = session(model, payment, &config, Some(&options.out))?;
-        let report =
-            py.detach(|| run(async |cx| atlas_pipeline::critic(cx, &options, &session).await))?;
+        let progress = Heard::of(progress)?;
+        let report = py.detach(|| {
+            run_heard(&progress, async |cx| {
+                atlas_pipeline::critic(cx, &options, &session).await
+            })
+        })?;
         return Report::of(&report).map(CriticReport::from);
     };
     if model.is_some() {
@@ -194,7 +200,11 @@ pub(crate) fn critic(
         out,
         jobs,
     };
-    let report =
-        py.detach(|| run(async |cx| atlas_pipeline::critic_baseline(cx, &options).await))?;
+    let progress = Heard::of(progress)?;
+    let report = py.detach(|| {
+        run_heard(&progress, async |cx| {
+            atlas_pipeline::critic_baseline(cx, &options).await
+        })
+    })?;
     Report::of(&report).map(CriticReport::from)
 }

@@ -13,11 +13,12 @@ pub(crate) use rows::{hints, judge, judge_attempts};
 
 use crate::convert::instance_ids;
 use crate::errors::invalid;
+use crate::heard::Heard;
 use crate::make::config;
 use crate::model::{Payment, session, window};
 use crate::prediction::source;
 use crate::report::Report;
-use crate::run::run;
+use crate::run::run_heard;
 use ask::{ask, limit, word};
 use atlas_judge::abstention::{AbstentionOptions, AgentTool, FeatureOptions};
 use atlas_judge::answer::{AskOptions, Labels};
@@ -50,7 +51,7 @@ use std::path::PathBuf;
 /// `batch_poll` asks in batches of OpenAI's or Anthropic's, mostly at half the price and within a day, and looks every so
 /// many seconds whether they are answered; the same call again goes on with the same batch. `limits` are the most tokens
 /// (of four bytes) of parts of the prompt, here of `report`, default what fits into the model's context where that is known.
-/// Prices of one's own are `prices` in `config`. `jobs` items go on at once. `ask` are `max_tokens`, `samples`, `temperature`,
+/// Prices of one's own are `prices` in `config`. `jobs` items go on at once. `progress` is that of `evaluate`. `ask` are `max_tokens`, `samples`, `temperature`,
 /// `verbalised`, `corrections`, `max_text`, `mass_floor`, `label_form` (where a label is asked for: 'word', or 'json' for
 /// models that answer in sentences) and `seed`, with the command's defaults.
 ///
@@ -67,10 +68,10 @@ use std::path::PathBuf;
 #[pyfunction]
 #[pyo3(signature = (
     dataset, *, model, out, instance_ids=None, representation="r2", tools=None, max_steps=25, tau=0.5,
-    labels=("success".to_owned(), "failure".to_owned()), budget=None, jobs=1, config=None,
+    labels=("success".to_owned(), "failure".to_owned()), budget=None, jobs=1, config=None, progress=None,
     total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=Vec::new(), roots=Vec::new(), **ask
 ), text_signature = "(dataset, *, model, out, instance_ids=None, representation='r2', tools=None, \
-    max_steps=25, tau=0.5, labels=('success', 'failure'), budget=None, jobs=1, config=None, \
+    max_steps=25, tau=0.5, labels=('success', 'failure'), budget=None, jobs=1, config=None, progress=None, \
     total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=(), roots=(), **ask)")]
 #[expect(
     clippy::too_many_arguments,
@@ -91,6 +92,7 @@ pub(crate) fn abstain(
     budget: Option<&str>,
     jobs: usize,
     config: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     total_budget: Option<&str>,
     batch_poll: Option<f64>,
     limits: Option<BTreeMap<String, usize>>,
@@ -145,8 +147,12 @@ pub(crate) fn abstain(
         is_single: false,
     };
     let session = session(model, payment, &config, Some(&options.out))?;
-    let report =
-        py.detach(|| run(async |cx| atlas_pipeline::abstain(cx, &options, &session).await))?;
+    let progress = Heard::of(progress)?;
+    let report = py.detach(|| {
+        run_heard(&progress, async |cx| {
+            atlas_pipeline::abstain(cx, &options, &session).await
+        })
+    })?;
     Report::of(&report).map(AbstainReport::from)
 }
 
@@ -160,17 +166,17 @@ pub(crate) fn abstain(
 /// policy abstains from are reviewed with `all_bugs` only. `percentile`, 0 to 100, decides what is shown
 /// instead of the review's yes or no. `test_tools` are tools of the agent that run tests.
 ///
-/// `model`, `out`, `budget`, `total_budget`, `batch_poll`, `ensemble`, `calibrators`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and
+/// `model`, `out`, `budget`, `total_budget`, `batch_poll`, `ensemble`, `calibrators`, `jobs`, `config`, `progress` and `ask` are those of `abstain`, as are Ctrl-C and
 /// exceptions; `limits` has `report`, `patch`, `files`, `tests` and `trajectory`.
 #[pyfunction]
 #[pyo3(signature = (
     dataset, predictions, *, out, model=None, mode="specification", instance_ids=None, repos=None,
     trajectories=None, facts=None, abstentions=None, all_bugs=false, reports=Vec::new(), percentile=None,
-    test_tools=Vec::new(), budget=None, jobs=1, config=None,
+    test_tools=Vec::new(), budget=None, jobs=1, config=None, progress=None,
     total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=Vec::new(), **ask
 ), text_signature = "(dataset, predictions, *, out, model=None, mode='specification', \
     instance_ids=None, repos=None, trajectories=None, facts=None, abstentions=None, all_bugs=False, \
-    reports=(), percentile=None, test_tools=(), budget=None, jobs=1, config=None, \
+    reports=(), percentile=None, test_tools=(), budget=None, jobs=1, config=None, progress=None, \
     total_budget=None, batch_poll=None, limits=None, ensemble=None, calibrators=(), **ask)")]
 #[expect(
     clippy::too_many_arguments,
@@ -195,6 +201,7 @@ pub(crate) fn review(
     budget: Option<&str>,
     jobs: usize,
     config: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     total_budget: Option<&str>,
     batch_poll: Option<f64>,
     limits: Option<BTreeMap<String, usize>>,
@@ -253,7 +260,11 @@ pub(crate) fn review(
         (_, Some(model)) => Some(session(model, payment, &config, Some(&options.out))?),
         (_, None) => return Err(invalid("model", "one is needed for a review")),
     };
-    let report =
-        py.detach(|| run(async |cx| atlas_pipeline::review(cx, &options, session.as_ref()).await))?;
+    let progress = Heard::of(progress)?;
+    let report = py.detach(|| {
+        run_heard(&progress, async |cx| {
+            atlas_pipeline::review(cx, &options, session.as_ref()).await
+        })
+    })?;
     Report::of(&report).map(ReviewReport::from)
 }

@@ -1,6 +1,8 @@
 //! Reports of judging runs: their JSON, with an attribute for each field.
 
+use crate::notebook::view;
 use crate::report::Report;
+use crate::table::Table;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use std::path::PathBuf;
@@ -30,7 +32,7 @@ macro_rules! field {
 macro_rules! report_class {
     (
         $(#[$($about:tt)*])*
-        $class:ident {
+        $class:ident, $view:ident {
             $(#[$($whole:tt)*])* to_dict;
             $( $(#[$($doc:tt)*])* $kind:ident $name:ident; )*
         }
@@ -72,6 +74,25 @@ macro_rules! report_class {
                 self.0.json()
             }
 
+            /// A drawing as SVG: results by label, or what each step of a funnel leaves. None where there is nothing to draw.
+            ///
+            /// It stands alone, in a file or in a page, and is legible on light and on dark.
+            fn to_svg(&self) -> Option<String> {
+                self.0.svg(&view::$view)
+            }
+
+            /// Rows for data frames: those of `results`, or of another list of the report.
+            ///
+            /// Raises InvalidInputError for a field that is no list of rows.
+            #[pyo3(signature = (field=None))]
+            fn table(&self, field: Option<&str>) -> PyResult<Table> {
+                self.0.table("results", field)
+            }
+
+            fn _repr_html_(&self) -> String {
+                self.0.html(&view::$view)
+            }
+
             fn __repr__(&self) -> String {
                 format!(
                     concat!(stringify!($class), "('{}', items={}, failed={}, left={})"),
@@ -98,7 +119,7 @@ report_class! {
     /// Which bugs an agent should try, by a model's word before any try (paper 002, section 3.1).
     ///
     /// Made by `abstain`. Immutable; every attribute gives fresh plain values.
-    AbstainReport {
+    AbstainReport, ABSTENTION {
         /// Everything as plain values, equal to what `atlas abstain --format json` prints.
         to_dict;
         /// The file of results, one JSON object a line. What it holds is not asked again by the next run.
@@ -134,7 +155,7 @@ report_class! {
     /// Which candidate patches stand: what tests say, then a model's review (paper 002, section 3.2).
     ///
     /// Made by `review`. Immutable; every attribute gives fresh plain values.
-    ReviewReport {
+    ReviewReport, REVIEW {
         /// Everything as plain values, equal to what `atlas review --format json` prints.
         to_dict;
         /// The file of results, one JSON object a line. What it holds is not asked again by the next run.
@@ -177,7 +198,7 @@ report_class! {
     /// Whether candidate patches pass their tests, foretold without running anything (paper 004).
     ///
     /// Made by `critic`. Immutable; every attribute gives fresh plain values.
-    CriticReport {
+    CriticReport, CRITIC {
         /// Everything as plain values, equal to what `atlas critic --format json` prints.
         to_dict;
         /// The file of results, one JSON object a line. What it holds is not asked again by the next run.
@@ -215,7 +236,7 @@ report_class! {
     /// What a judge of paper 001 said of every task: alignment, classes or hints.
     ///
     /// Made by `judge` and `hints`. Immutable; every attribute gives fresh plain values.
-    JudgeReport {
+    JudgeReport, JUDGE {
         /// Everything as plain values, equal to what `atlas judge --format json` prints.
         to_dict;
         /// The file of results, one JSON object a line. What it holds is not asked again by the next run.
@@ -249,7 +270,7 @@ report_class! {
     /// Why attempts failed (paper 001, section 3.4, layer 4). No verdict is changed.
     ///
     /// Made by `judge_attempts`. Immutable; every attribute gives fresh plain values.
-    AttemptReport {
+    AttemptReport, ATTEMPTS {
         /// Everything as plain values, equal to what `atlas judge --question attempts --format json` prints.
         to_dict;
         /// The file of results, one JSON object a line. What it holds is not asked again by the next run.

@@ -4,11 +4,12 @@ use super::ask::ask;
 use super::reports::{AttemptReport, JudgeReport};
 use crate::convert::instance_ids;
 use crate::errors::invalid;
+use crate::heard::Heard;
 use crate::make::config;
 use crate::model::session_if_given;
 use crate::prediction::source;
 use crate::report::Report;
-use crate::run::run;
+use crate::run::run_heard;
 use crate::traits::callers_judge;
 use atlas_judge::alignment::{AlignmentOptions, QualityRule};
 use atlas_judge::answer::AskOptions;
@@ -33,9 +34,14 @@ fn judged(
     py: Python<'_>,
     options: &RowJudgeOptions,
     session: Option<&ModelSession>,
+    progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<JudgeReport> {
-    let report =
-        py.detach(|| run(async |cx| atlas_pipeline::judge_rows(cx, options, session).await))?;
+    let progress = Heard::of(progress)?;
+    let report = py.detach(|| {
+        run_heard(&progress, async |cx| {
+            atlas_pipeline::judge_rows(cx, options, session).await
+        })
+    })?;
     Report::of(&report).map(JudgeReport::from)
 }
 
@@ -47,14 +53,14 @@ fn judged(
 /// high quality, one up to `medium_up_to` of medium. After an answer that cannot be used the model is asked
 /// again `ask_again` times.
 ///
-/// `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, as are Ctrl-C and exceptions;
+/// `model`, `out`, `budget`, `jobs`, `config`, `progress` and `ask` are those of `abstain`, as are Ctrl-C and exceptions;
 /// `samples` is 0 by default.
 #[pyfunction]
 #[pyo3(signature = (
     dataset, *, out, question=None, model=None, instance_ids=None, high_up_to=None,
-    medium_up_to=None, ask_again=1, budget=None, jobs=1, config=None, **ask
+    medium_up_to=None, ask_again=1, budget=None, jobs=1, config=None, progress=None, **ask
 ), text_signature = "(dataset, *, out, question='alignment', model=None, instance_ids=None, \
-    high_up_to=None, medium_up_to=None, ask_again=1, budget=None, jobs=1, config=None, **ask)")]
+    high_up_to=None, medium_up_to=None, ask_again=1, budget=None, jobs=1, config=None, progress=None, **ask)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -72,6 +78,7 @@ pub(crate) fn judge(
     budget: Option<&str>,
     jobs: usize,
     config: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     ask: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<JudgeReport> {
     let word = match question.map(|question| (question, question.extract::<String>())) {
@@ -115,7 +122,7 @@ pub(crate) fn judge(
         jobs,
     };
     let session = session_if_given(model, budget, &self::config(config)?, &options.out)?;
-    judged(py, &options, session.as_ref())
+    judged(py, &options, session.as_ref(), progress)
 }
 
 /// Finds names that tests need and problem statements do not tell (paper 001, section 3.4).
@@ -125,12 +132,12 @@ pub(crate) fn judge(
 /// `<instance>/oracle.json` are read. A model is asked where rules show nothing, and with `always_ask` also
 /// where they do; without one the rules decide.
 ///
-/// `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, `ask_again` that of `judge`, as
+/// `model`, `out`, `budget`, `jobs`, `config`, `progress` and `ask` are those of `abstain`, `ask_again` that of `judge`, as
 /// are Ctrl-C and exceptions.
 #[pyfunction]
 #[pyo3(signature = (
     dataset, *, out, model=None, instance_ids=None, repos=None, artefacts=None, always_ask=false,
-    ask_again=1, budget=None, jobs=1, config=None, **ask
+    ask_again=1, budget=None, jobs=1, config=None, progress=None, **ask
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -149,6 +156,7 @@ pub(crate) fn hints(
     budget: Option<&str>,
     jobs: usize,
     config: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     ask: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<JudgeReport> {
     let defaults = HintOptions::default();
@@ -169,7 +177,7 @@ pub(crate) fn hints(
         jobs,
     };
     let session = session_if_given(model, budget, &self::config(config)?, &options.out)?;
-    judged(py, &options, session.as_ref())
+    judged(py, &options, session.as_ref(), progress)
 }
 
 /// Says why failed attempts failed, and which are worth another look (paper 001, section 3.4, layer 4):
@@ -182,14 +190,14 @@ pub(crate) fn hints(
 /// folder of them, `hints` results of `hints`. Rules decide where a line of a log proves it; a model, if
 /// there is one, is asked about the rest and has to quote.
 ///
-/// `model`, `out`, `budget`, `jobs`, `config` and `ask` are those of `abstain`, `ask_again` that of `judge`, as
+/// `model`, `out`, `budget`, `jobs`, `config`, `progress` and `ask` are those of `abstain`, `ask_again` that of `judge`, as
 /// are Ctrl-C and exceptions.
 #[pyfunction]
 #[pyo3(signature = (
     dataset, predictions, *, out, model=None, evaluations=Vec::new(), trajectories=None, hints=None,
-    instance_ids=None, ask_again=1, budget=None, jobs=1, config=None, **ask
+    instance_ids=None, ask_again=1, budget=None, jobs=1, config=None, progress=None, **ask
 ), text_signature = "(dataset, predictions, *, out, model=None, evaluations=(), trajectories=None, \
-    hints=None, instance_ids=None, ask_again=1, budget=None, jobs=1, config=None, **ask)")]
+    hints=None, instance_ids=None, ask_again=1, budget=None, jobs=1, config=None, progress=None, **ask)")]
 #[expect(
     clippy::too_many_arguments,
     reason = "keyword arguments, on Python's side"
@@ -208,6 +216,7 @@ pub(crate) fn judge_attempts(
     budget: Option<&str>,
     jobs: usize,
     config: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
     ask: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<AttemptReport> {
     let defaults = AttemptOptions::default();
@@ -227,8 +236,11 @@ pub(crate) fn judge_attempts(
         jobs,
     };
     let session = session_if_given(model, budget, &self::config(config)?, &options.out)?;
+    let progress = Heard::of(progress)?;
     let report = py.detach(|| {
-        run(async |cx| atlas_pipeline::judge_attempts(cx, &options, session.as_ref()).await)
+        run_heard(&progress, async |cx| {
+            atlas_pipeline::judge_attempts(cx, &options, session.as_ref()).await
+        })
     })?;
     Report::of(&report).map(AttemptReport::from)
 }

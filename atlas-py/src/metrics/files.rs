@@ -2,8 +2,10 @@
 
 use crate::convert::{named, plain};
 use crate::errors::{invalid, raised_json};
+use crate::notebook::{self, view};
 use crate::report::Report;
 use crate::run::run_blocking;
+use crate::table::Table;
 use atlas_judge::metrics::analysis::{AnalysisOptions, Population};
 use atlas_judge::metrics::{BeyondRuns, BugValue, CalibrationMethod, LowConfidenceRule};
 use atlas_pipeline::{MeasureInput, check_file};
@@ -21,6 +23,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Analysis {
     report: Report,
     markdown: String,
+    /// Name -> SVG.
+    figures: Vec<(String, String)>,
 }
 
 impl Analysis {
@@ -28,6 +32,10 @@ impl Analysis {
         Ok(Self {
             report: Report::of(analysis)?,
             markdown: analysis.to_markdown(),
+            figures: atlas_judge::policies_figures(analysis)
+                .into_iter()
+                .map(|figure| (format!("{}: {}", figure.section, figure.title), figure.svg))
+                .collect(),
         })
     }
 }
@@ -87,6 +95,40 @@ impl Analysis {
         &self.markdown
     }
 
+    /// The drawings of the page of `policies_report` as SVG, by section and title: precision against recall,
+    /// reliability, success by k, what each step leaves, pass rates, and others, as far as there is something to draw.
+    ///
+    /// Each stands alone, in a file or in a page, and is legible on light and on dark.
+    fn figures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let figures = PyDict::new(py);
+        for (name, svg) in &self.figures {
+            figures.set_item(name, svg)?;
+        }
+        Ok(figures)
+    }
+
+    /// Rows for data frames: those of `policies`, or of another list.
+    ///
+    /// Raises InvalidInputError for a field that is no list of rows.
+    #[pyo3(signature = (field=None))]
+    fn table(&self, field: Option<&str>) -> PyResult<Table> {
+        self.report.table("policies", field)
+    }
+
+    fn _repr_html_(&self) -> String {
+        notebook::with_figures(
+            &view::ANALYSIS,
+            self.report.whole(),
+            &self.figures,
+            |title| {
+                matches!(
+                    title,
+                    "Precision against recall" | "Filtered success@k" | "Reliability"
+                )
+            },
+        )
+    }
+
     /// Everything as plain values, equal to what `atlas metrics --format json` prints.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.report.dict(py)
@@ -108,17 +150,19 @@ impl Analysis {
 
     #[classmethod]
     fn _restore(_class: &Bound<'_, PyType>, state: &str) -> PyResult<Self> {
-        let (report, markdown): (Value, String) =
+        let (report, markdown, figures): (Value, String, Vec<(String, String)>) =
             serde_json::from_str(state).map_err(raised_json)?;
         Ok(Self {
             report: Report::of(&report)?,
             markdown,
+            figures,
         })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         let this = slf.get();
-        let state = serde_json::json!([this.report.whole(), this.markdown]).to_string();
+        let state =
+            serde_json::json!([this.report.whole(), this.markdown, this.figures]).to_string();
         Ok((slf.get_type().getattr("_restore")?, (state,)))
     }
 }

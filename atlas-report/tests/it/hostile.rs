@@ -6,7 +6,7 @@ use atlas_core::{Evidence, TestStatus};
 use atlas_report::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-const ATTACKS: &[&str] = &[
+pub(crate) const ATTACKS: &[&str] = &[
     "<script>attack()</script>",
     "</script><script>attack()</script>",
     "</SCRIPT ><script>attack()</script>",
@@ -229,7 +229,7 @@ fn pages(text: &str) -> Vec<(&'static str, String)> {
 }
 
 /// How often each element and each attribute stands in a page: what no text may change.
-fn shape(html: &str) -> BTreeMap<(String, String), usize> {
+pub(crate) fn shape(html: &str) -> BTreeMap<(String, String), usize> {
     let mut shape = BTreeMap::new();
     for element in elements(html) {
         *shape

@@ -5,6 +5,7 @@
     reason = "a test that cannot go on should stop at that line"
 )]
 
+mod fragments;
 mod hostile;
 mod pages;
 mod support;
