@@ -212,6 +212,8 @@ def _compared(theirs: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, 
         else:
             atlas, reasons = verdict["resolved"], [*verdict["reasons"], *verdict["notes"]]
             names: tuple[Literal["FAIL_TO_PASS"], Literal["PASS_TO_PASS"]] = ("FAIL_TO_PASS", "PASS_TO_PASS")
+            if atlas and not body.get("patch_successfully_applied"):
+                reasons.append("the harness finds nothing in the log that it can grade")
             for name in names:
                 if tests := body.get("tests_status", {}).get(name, {}):
                     reasons += one_sided(name, set(tests.get("success", ())), set(verdict[name]["success"]))
