@@ -10,6 +10,10 @@
 //! are taken only as far as the section's count lacks them, and the list of failures that ends a
 //! section overrules any `ok`.
 //!
+//! cargo writes to standard error and libtest to standard output. Where somebody reads the two apart and joins them,
+//! as Docker's `exec` does, a line of cargo may overtake the end of a section, or come behind the begin of the section
+//! that it announces. Each stream keeps its own order, so only the next section, or the end of all, shows that one died.
+//!
 //! A test may print the end of its own section: results of that section behind it, and its totals once more,
 //! take it back.
 //!
@@ -105,6 +109,10 @@ struct State {
     /// the announcements, was written in front of standard output.
     announced: VecDeque<Binary>,
     last_was_announcement: bool,
+    /// How many sections have ended without a name: announcements that are still to come.
+    unnamed: usize,
+    /// A line of cargo that stands behind an unended section, and how many results that had then.
+    doubt: Option<(u64, Evidence)>,
     /// Every binary seen by its file, and its number among those of its name.
     files: Names,
     numbers: Vec<u32>,
@@ -142,6 +150,8 @@ impl State {
             line: 0,
             announced: VecDeque::new(),
             last_was_announcement: false,
+            unnamed: 0,
+            doubt: None,
             files: Names::default(),
             numbers: Vec::new(),
             binaries: Names::default(),
@@ -193,17 +203,31 @@ impl State {
         self.section = Some(Section::new(module, tests, std::mem::take(&mut self.room)));
     }
 
+    fn here(&self, text: &str) -> Evidence {
+        Evidence::at("log", self.line, text.to_owned())
+    }
+
+    /// A line of cargo came while a section runs: it may have died, or what is left of it is still to come.
+    fn doubted(&mut self, text: &str) {
+        let Some(section) = &self.section else {
+            return;
+        };
+        let count = section.count();
+        if self.doubt.as_ref().is_none_or(|(then, _)| *then != count) {
+            self.doubt = Some((count, self.here(text)));
+        }
+    }
+
     /// The section that runs did not come to its end.
-    fn interrupted(&mut self, text: &str) {
+    fn interrupted(&mut self, proof: Evidence) {
         let Some(mut section) = self.section.take() else {
             return;
         };
         self.inner.clear();
         self.printed.clear();
+        self.doubt = None;
         self.crashed = true;
-        section
-            .proof
-            .push(Evidence::at("log", self.line, text.to_owned()));
+        section.proof.push(proof);
         section.crashed = true;
         section.settle();
         self.ended = Some(section);
@@ -215,6 +239,7 @@ impl State {
             return;
         };
         section.take_late();
+        self.unnamed += usize::from(section.module.is_none());
         let module = section.module.clone().unwrap_or_default();
         let mut each = None;
         match section.plain_results() {
@@ -299,6 +324,14 @@ impl State {
         let Some(section) = &mut self.section else {
             return;
         };
+        if let Some(tests) = begins
+            && self.inner.is_empty()
+            && let Some((_, proof)) = self.doubt.take_if(|(then, _)| *then == section.count())
+        {
+            self.interrupted(proof);
+            self.begin(tests);
+            return;
+        }
         if let Some(inner) = self.inner.last_mut() {
             inner.section.line(line, self.line);
             if inner.section.ended {
@@ -324,14 +357,36 @@ impl State {
         if section.ended {
             self.inner.clear();
             self.printed.clear();
+            self.doubt = None;
             self.ended = self.section.take();
         }
+    }
+
+    /// Gives an announcement that comes behind its own section's begin to that section.
+    fn named_late(&mut self, binary: &Binary) -> bool {
+        if self
+            .section
+            .as_ref()
+            .is_none_or(|section| section.module.is_some())
+        {
+            return false;
+        }
+        let module = self.module(binary);
+        if self.unnamed > 0 {
+            self.unnamed -= 1;
+        } else if let Some(section) = &mut self.section {
+            section.module = Some(module);
+        }
+        true
     }
 
     /// Lines of cargo itself. Returns whether this was one.
     fn cargo_line(&mut self, text: &str) -> bool {
         if let Some(binary) = line::binary(text) {
-            self.interrupted(text);
+            if self.named_late(&binary) {
+                return true;
+            }
+            self.doubted(text);
             self.flush();
             if !self.last_was_announcement {
                 self.announced.clear();
@@ -341,8 +396,8 @@ impl State {
             return true;
         }
         if let Some(rerun) = line::rerun(text) {
-            self.interrupted(text);
-            if let Some(section) = &mut self.ended
+            self.doubted(text);
+            if let Some(section) = self.section.as_mut().or(self.ended.as_mut())
                 && section.module.is_none()
                 && let Some(name) = rerun.target
             {
@@ -357,8 +412,9 @@ impl State {
             .trim_start()
             .starts_with("process didn't exit successfully: ")
         {
-            self.interrupted(text);
-            let evidence = Evidence::at("log", self.line, text.trim().to_owned());
+            let doubted = self.doubt.take().map(|(_, proof)| proof);
+            self.interrupted(doubted.unwrap_or_else(|| self.here(text)));
+            let evidence = self.here(text.trim());
             if let Some(section) = &mut self.ended
                 && section.crashed
             {
@@ -435,6 +491,9 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         let mut truncated = false;
+        if let Some((_, proof)) = self.doubt.take() {
+            self.interrupted(proof);
+        }
         if let Some(mut section) = self.section.take() {
             truncated = true;
             section.settle();

@@ -4,30 +4,33 @@ The functions here have the names and signatures of `swebench.harness`, and need
 
     from swe_atlas.compat.swebench import get_eval_report, make_test_spec
 
-`install` puts them into an imported `swebench` (4.x or 5.x), `uninstall` takes them out again, and `installed` does both
-around a block. The harness's own command runs unchanged with Atlas inside::
+`install` puts them into an imported `swebench`: 4.x, 5.x or that of SWE-Bench++. `uninstall` takes them out again, and
+`installed` does both around a block. The harness's own command runs unchanged with Atlas inside::
 
     python -m swe_atlas.compat.swebench -m swebench.harness.run_evaluation --predictions_path preds.jsonl ...
 
 Modes: `strict` grades by Atlas's own rules; `compat` grades by the rules of the installed release, its mistakes included,
 with Atlas's parsers of the same name; `compare` lets the harness decide and notes where `strict` decides otherwise
 (`differences`).
+
+Within 4.x, rows that have an `eval_script` are run by it, in their own `image` and read by their own `log_parser`, whatever
+their repository is.
 """
 
 import contextlib
 import importlib
-import json
 import os
-import runpy
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from swe_atlas import grade_compat, grade_log, parse_log, parse_log_compat
 from swe_atlas._errors import AtlasError
+from swe_atlas.compat import _program, _swebench4
+from swe_atlas.compat._installation import Difference, Installation, Mode, checked_mode, one_sided
+from swe_atlas.compat._specification import Release, TestSpec, make_test_spec, row_of
+from swe_atlas.types import GradedLog
 
 __all__ = [
     "PARSER_REGISTRY",
@@ -44,12 +47,6 @@ __all__ = [
     "uninstall",
 ]
 
-Mode: TypeAlias = Literal["strict"] | Literal["compat", "compare"]
-_Release: TypeAlias = Literal["swebench4"] | Literal["swebench5", "swebenchpp"]
-
-_START, _END = ">>>>> Start Test Output", ">>>>> End Test Output"
-_EXIT_CODE, _EXIT_CODE_VARIABLE = ">>>>> Test Exit Code", "SWEBENCH_TEST_EXIT_CODE"
-
 # The keys of `PARSER_REGISTRY` in swebench 5.0.2.
 _PARSERS = """
 parse_log_ant parse_log_astroid parse_log_astropy parse_log_bpmn_js parse_log_calypso parse_log_carbon parse_log_cargo
@@ -64,115 +61,8 @@ parse_log_rspec_transformed_json parse_log_ruby_unit parse_log_scikit parse_log_
 parse_log_sqlfluff parse_log_sympy parse_log_tap parse_log_vitest parse_log_xarray
 """.split()
 
-
-@dataclass
-class TestSpec:
-    """What a harness needs of a row to run and grade it: the fields of `swebench.types.TestSpec`, and `language`."""
-
-    instance_id: str
-    image: str
-    eval_script_list: list[str]
-    repo: str
-    version: str
-    FAIL_TO_PASS: list[str]
-    PASS_TO_PASS: list[str]
-    log_parser: str = ""
-    eval_type: str = "pass_and_fail"
-    image_assets: dict[str, Any] = field(default_factory=dict)
-    language: str = ""
-
-    # pytest collects classes of this name.
-    __test__ = False
-
-    @property
-    def eval_script(self) -> str:
-        """The script that runs the tests, as a harness writes it into the container."""
-        return "\n".join(["#!/bin/bash", "set -uxo pipefail", *self.eval_script_list]) + "\n"
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Where Atlas decides otherwise than the harness that was asked with it."""
-
-    instance_id: str
-    log: str
-    """The log that was graded."""
-    harness: bool
-    """Whether the harness calls the instance resolved."""
-    atlas: bool
-    """Whether Atlas does."""
-    reasons: list[str]
-    """Atlas's reasons, and tests that only one of the two counts as passed."""
-
-
-def _listed(value: object) -> list[str]:
-    found = json.loads(value) if isinstance(value, str) else value
-    return [str(test) for test in found] if isinstance(found, (list, tuple)) else []
-
-
-def make_test_spec(row: Mapping[str, Any], *, harness: _Release = "swebench5") -> TestSpec:
-    """The specification of a row, as `swebench.harness.utils.make_test_spec` of release 5 makes it.
-
-    Rows of release 4 have no image, script or parser: these are empty, and the parser is found by the repository. With
-    `harness="swebenchpp"` the parser is that of `environment_config` or `spec_dict`, and lower-case names of the
-    lists are read, too.
-
-    Raises KeyError for a column that the release needs and the row lacks.
-    """
-    lists = [_listed(row[name] if name in row else row[name.lower()]) for name in ("FAIL_TO_PASS", "PASS_TO_PASS")]
-    parser = str(row.get("log_parser") or "")
-    if harness == "swebenchpp":
-        config = row.get("environment_config") or row.get("spec_dict") or {}
-        config = json.loads(config) if isinstance(config, str) else config
-        parser = str(config.get("log_parser_name") or parser)
-    script = str(row["eval_script"] if harness == "swebench5" else row.get("eval_script") or "")
-    assets = row.get("image_assets") or {}
-    return TestSpec(
-        instance_id=str(row["instance_id"]),
-        image=str(row["image"] if harness == "swebench5" else row.get("image") or ""),
-        eval_script_list=_recording(script),
-        repo=str(row["repo"]),
-        version=str(row.get("version") or ""),
-        FAIL_TO_PASS=lists[0],
-        PASS_TO_PASS=lists[1],
-        log_parser=str(row["log_parser"]) if harness == "swebench5" else parser,
-        eval_type=str(row.get("eval_type") or "pass_and_fail"),
-        image_assets=json.loads(assets) if isinstance(assets, str) else dict(assets),
-        language=str(row.get("language") or ""),
-    )
-
-
-def _recording(script: str) -> list[str]:
-    """The commands of a script, with one that tells how the tests' own command ended behind the end's marker."""
-    lines = [line for line in script.strip().split("\n") if line not in ("#!/bin/bash", "set -uxo pipefail")]
-    at = next((at for at, line in enumerate(lines) if _END in line), None)
-    if at is None:
-        return lines if script.strip() else []
-    told = f'echo "{_EXIT_CODE}: ${_EXIT_CODE_VARIABLE}"'
-    return [*lines[:at], f"{_EXIT_CODE_VARIABLE}=$?", lines[at], told, *lines[at + 1 :]]
-
-
-def _row(spec: Any) -> dict[str, Any]:
-    """A row with what grading reads, from a specification of any release."""
-
-    def text(name: str) -> str:
-        value = getattr(spec, name, "")
-        return str(getattr(value, "value", value) or "")
-
-    row = {
-        "instance_id": spec.instance_id,
-        "repo": text("repo"),
-        "version": text("version"),
-        "base_commit": text("base_commit"),
-        "patch": "",
-        "test_patch": "",
-        "FAIL_TO_PASS": list(spec.FAIL_TO_PASS),
-        "PASS_TO_PASS": list(spec.PASS_TO_PASS),
-    }
-    for name in ("log_parser", "eval_type", "language"):
-        if text(name):
-            row[name] = text(name)
-    return row
+_installation = Installation("swebench")
+_release: Release = "swebench5"
 
 
 def _statuses(parsed: Mapping[str, str]) -> dict[str, str]:
@@ -182,9 +72,9 @@ def _statuses(parsed: Mapping[str, str]) -> dict[str, str]:
 
 def _reader(name: str) -> Callable[..., dict[str, str]]:
     def read(log: str, test_spec: Any = None) -> dict[str, str]:
-        if _state.mode == "compat":
+        if _installation.mode == "compat":
             spec = {key: str(getattr(test_spec, key, "") or "") for key in ("version", "instance_id", "repo")}
-            return parse_log_compat(_state.release, name, log, **spec)
+            return parse_log_compat(_release, name, log, **spec)
         return _statuses(parse_log(log, name).tests)
 
     read.__name__ = read.__qualname__ = name
@@ -192,18 +82,33 @@ def _reader(name: str) -> Callable[..., dict[str, str]]:
     return read
 
 
+def _graded(test_spec: Any, path: Path, patch: str | None) -> GradedLog:
+    """A log graded by Atlas's rules."""
+    row = row_of(test_spec)
+    if _has_code(test_spec):
+        # Whoever runs the code of a row trusts it; the log itself says which runner wrote it.
+        row["log_parser"] = parse_log(path, "auto", language=row.get("language")).parser
+    return grade_log(row, path, patch=patch)
+
+
+def _has_code(test_spec: Any) -> bool:
+    """Whether the parser of a specification is code, as SWE-Bench++ has it."""
+    parser = getattr(test_spec, "log_parser", None)
+    return isinstance(parser, str) and "\n" in parser
+
+
 def get_logs_eval(test_spec: Any, log_fp: str | os.PathLike[str]) -> tuple[dict[str, str], bool]:
     """The tests of a stored log with their statuses, and whether there is anything to grade.
 
     There is not where the patch did not apply, where no test ran, and where the output is not closed by the harness's
-    marker.
+    marker. Raises InvalidInputError for a parser that nobody knows.
     """
     path = Path(log_fp)
-    if _state.mode == "compat":
-        grade = grade_compat(_state.release, _row(test_spec), path, patch="patch")
+    if _installation.mode == "compat":
+        grade = grade_compat(_release, row_of(test_spec), path, patch="patch")
         report = grade["report"]
         return dict(grade["statuses"]), bool(report and _body(report).get("patch_successfully_applied"))
-    graded = grade_log(_row(test_spec), path, patch="patch")
+    graded = _graded(test_spec, path, "patch")
     found = graded["is_closed"] and bool(graded["statuses"])
     return (_statuses(graded["statuses"]) if found else {}), found
 
@@ -218,12 +123,16 @@ def get_eval_report(
     prediction: Mapping[str, Any],
     test_log_path: str | os.PathLike[str],
     include_tests_status: bool,
+    run_id: str = "",
+    has_new_test_file: bool = False,
 ) -> dict[str, Any]:
     """The report on one prediction, as the harness writes it to `report.json`.
 
     `test_spec` is a specification of this module or of a release of `swebench`; `prediction` has `instance_id` and
     `model_patch`. In mode `strict` an instance is resolved where each test of both lists passed in a run that can be
-    believed.
+    believed. The last two arguments are those of SWE-Bench++ and change nothing.
+
+    Raises InvalidInputError for a parser that nobody knows.
     """
     instance, patch = str(prediction["instance_id"]), prediction["model_patch"]
     body: dict[str, Any] = {
@@ -232,38 +141,38 @@ def get_eval_report(
         "patch_successfully_applied": False,
         "resolved": False,
     }
-    if patch is not None:
+    # Releases 4 and 5 run the tests of an empty patch as they do of any other.
+    nothing = patch is None or (_release == "swebenchpp" and not patch.strip())
+    if not nothing:
         path = Path(test_log_path)
-        row = _row(test_spec)
-        if _state.mode == "compat":
-            report = grade_compat(_state.release, row, path, patch=patch)["report"]
+        if _installation.mode == "compat":
+            report = grade_compat(_release, row_of(test_spec), path, patch=patch)["report"]
         else:
-            # A harness that was given an empty patch has run the tests without one.
-            graded = grade_log(row, path, patch=patch or "\n")
+            graded = _graded(test_spec, path, patch or "\n")
             report = graded["report"] if graded["is_closed"] else None
         body.update(_body(report) if report else {})
-    if _state.release == "swebench5":
+    if _release == "swebench5":
         body.setdefault("infra_failure", False)
     else:
         body.pop("infra_failure", None)
         body.pop("infra_failure_reason", None)
+    if _release == "swebenchpp":
+        body["status"] = _word(patch, body)
     if not include_tests_status:
         body.pop("tests_status", None)
     return {instance: body}
 
 
-class _State:
-    """What is installed at present."""
+def _word(patch: str | None, body: Mapping[str, Any]) -> str:
+    """SWE-Bench++'s word for how a prediction ended."""
+    if patch is None:
+        return "SYSTEM_ERROR"
+    if not patch.strip():
+        return "EMPTY_PATCH"
+    if not body["patch_successfully_applied"]:
+        return "TEST_ERROR"
+    return "RESOLVED" if body["resolved"] else "UNSOLVED"
 
-    def __init__(self) -> None:
-        self.mode: Mode = "strict"
-        self.release: _Release = "swebench5"
-        self.undo: list[Callable[[], None]] = []
-        self.differences: list[Difference] = []
-        self.lock = threading.Lock()
-
-
-_state = _State()
 
 PARSER_REGISTRY: dict[str, Callable[..., dict[str, str]]] = {name: _reader(name) for name in _PARSERS}
 """The parsers by the harness's names."""
@@ -278,91 +187,86 @@ def __getattr__(name: str) -> Callable[..., dict[str, str]]:
 
 def differences() -> list[Difference]:
     """Where Atlas decided otherwise than the harness since `install("compare")`; they stay after `uninstall`."""
-    with _state.lock:
-        return list(_state.differences)
+    return _installation.differences()
 
 
 def _compared(theirs: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
     def get_eval_report(
-        test_spec: Any, prediction: Mapping[str, Any], test_log_path: Any, include_tests_status: bool
+        test_spec: Any,
+        prediction: Mapping[str, Any],
+        test_log_path: Any,
+        include_tests_status: bool,
+        *more: Any,
+        **named: Any,
     ) -> dict[str, Any]:
-        report = theirs(test_spec, prediction, test_log_path, include_tests_status)
+        report = theirs(test_spec, prediction, test_log_path, include_tests_status, *more, **named)
         note(test_spec, prediction, Path(test_log_path), _body(report))
         return report
 
     def note(test_spec: Any, prediction: Mapping[str, Any], path: Path, body: Mapping[str, Any]) -> None:
         patch = prediction["model_patch"]
         try:
-            verdict = grade_log(_row(test_spec), path, patch=None if patch is None else patch or "\n")["verdict"]
+            verdict = _graded(test_spec, path, None if patch is None else patch or "\n")["verdict"]
         except AtlasError as why:
             atlas, reasons = False, [f"Atlas does not read it: {why}"]
         else:
-            atlas, reasons = verdict["resolved"], list(verdict["reasons"])
+            atlas, reasons = verdict["resolved"], [*verdict["reasons"], *verdict["notes"]]
             names: tuple[Literal["FAIL_TO_PASS"], Literal["PASS_TO_PASS"]] = ("FAIL_TO_PASS", "PASS_TO_PASS")
+            if atlas and not body.get("patch_successfully_applied"):
+                reasons.append("the harness finds nothing in the log that it can grade")
             for name in names:
-                tests = body.get("tests_status", {}).get(name, {})
-                passed, ours = set(tests.get("success", ())), set(verdict[name]["success"])
-                if tests:
-                    reasons += [f"{name}: only the harness counts `{test}` as passed" for test in sorted(passed - ours)]
-                    reasons += [f"{name}: only Atlas counts `{test}` as passed" for test in sorted(ours - passed)]
-        if atlas != bool(body.get("resolved")):
-            with _state.lock:
-                found = Difference(
-                    str(prediction["instance_id"]), str(path), bool(body.get("resolved")), atlas, reasons
-                )
-                _state.differences.append(found)
+                if tests := body.get("tests_status", {}).get(name, {}):
+                    reasons += one_sided(name, set(tests.get("success", ())), set(verdict[name]["success"]))
+        harness = bool(body.get("resolved"))
+        if atlas != harness:
+            _installation.note(Difference(str(prediction["instance_id"]), str(path), harness, atlas, reasons))
 
     return get_eval_report
+
+
+def _release_of(parsers: Any) -> Release:
+    """The release of the imported package. SWE-Bench++ numbers its own one otherwise."""
+    if hasattr(parsers, "LANGUAGE_PARSER_MAP"):
+        return "swebenchpp"
+    version = str(getattr(importlib.import_module("swebench"), "__version__", ""))
+    releases: dict[str, Release] = {"4": "swebench4", "5": "swebench5"}
+    if version.split(".")[0] not in releases:
+        raise ImportError(f"swebench {version or 'of an unknown release'}: 4.x, 5.x or SWE-Bench++ expected")
+    return releases[version.split(".")[0]]
 
 
 def install(mode: Mode = "strict") -> None:
     """Puts Atlas into the `swebench` that can be imported: its parsers, `get_logs_eval` and `get_eval_report`, wherever
     its modules hold them. What is installed already is taken out first. With `compare` only the last is wrapped.
 
-    Raises ImportError where there is no `swebench` of release 4 or 5.
+    Raises ImportError where there is no `swebench` of release 4 or 5 or of SWE-Bench++, ValueError for another mode.
     """
-    if mode not in ("strict", "compat", "compare"):
-        raise ValueError(f"mode: `{mode}`: strict, compat or compare expected")
+    global _release
+    checked_mode(mode)
     uninstall()
     grading = importlib.import_module("swebench.harness.grading")
     parsers = importlib.import_module("swebench.harness.log_parsers")
-    version = str(getattr(importlib.import_module("swebench"), "__version__", ""))
-    releases: dict[str, _Release] = {"4": "swebench4", "5": "swebench5"}
-    release = releases.get(version.split(".")[0])
-    if release is None:
-        raise ImportError(f"swebench {version or 'of an unknown release'}: 4.x or 5.x expected")
-    with _state.lock:
-        _state.mode, _state.release = mode, release
-        _state.differences.clear()
+    _release = _release_of(parsers)
+    _installation.begin(mode)
+    if _release == "swebench4":
+        _swebench4.put_in(_installation)
     if mode == "compare":
-        _replace(grading.get_eval_report, _compared(grading.get_eval_report))
+        _installation.replace(grading.get_eval_report, _compared(grading.get_eval_report))
         return
-    _replace(grading.get_eval_report, get_eval_report)
-    _replace(grading.get_logs_eval, get_logs_eval)
+    _installation.replace(grading.get_eval_report, get_eval_report)
+    _installation.replace(grading.get_logs_eval, get_logs_eval)
+    # The package of the parsers bears all their names in release 5 alone.
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(parsers.__name__)]
     for name, ours in PARSER_REGISTRY.items():
-        theirs = getattr(parsers, name, None)
-        if theirs is not None:
-            _replace(theirs, ours)
-
-
-def _replace(theirs: object, ours: object) -> None:
-    """Puts one object into the place of another in all modules of `swebench` and in their tables."""
-    for module in [one for name, one in list(sys.modules.items()) if name.split(".")[0] == "swebench"]:
-        for name, value in list(vars(module).items()):
-            if value is theirs:
-                setattr(module, name, ours)
-                _state.undo.append(lambda module=module, name=name: setattr(module, name, theirs))  # type: ignore[misc]
-            elif isinstance(value, dict):
-                for key in [key for key, held in value.items() if held is theirs]:
-                    value[key] = ours
-                    _state.undo.append(lambda value=value, key=key: value.__setitem__(key, theirs))  # type: ignore[misc]
+        for theirs in {id(one): one for module in modules if (one := vars(module).get(name))}.values():
+            _installation.replace(theirs, ours)
 
 
 def uninstall() -> None:
     """Takes Atlas out again: each name holds what it held. Nothing happens where nothing is installed."""
-    while _state.undo:
-        _state.undo.pop()()
-    _state.mode, _state.release = "strict", "swebench5"
+    global _release
+    _installation.end()
+    _release = "swebench5"
 
 
 @contextlib.contextmanager
@@ -376,27 +280,9 @@ def installed(mode: Mode = "strict") -> Iterator[None]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """`python -m swe_atlas.compat.swebench [--mode MODE] -m MODULE ...`: a module of the harness with Atlas inside."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    mode = "strict"
-    if words[:1] == ["--mode"] and len(words) > 1:
-        mode = words[1]
-        words = words[2:]
-    if words[:1] != ["-m"] or len(words) < 2:
-        sys.exit("usage: python -m swe_atlas.compat.swebench [--mode strict|compat|compare] -m MODULE [ARGUMENTS]")
-    try:
-        # Run as a program this file is another module than the one that others import.
-        this = importlib.import_module("swe_atlas.compat.swebench")
-        this.install(mode)
-    except (ImportError, ValueError) as why:
-        sys.exit(f"swe_atlas.compat.swebench: {why}")
-    sys.argv = [words[1], *words[2:]]
-    try:
-        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
-    finally:
-        for found in this.differences():
-            said = "; ".join(found.reasons)
-            print(f"differs: {found.instance_id}: harness {found.harness}, Atlas {found.atlas}: {said}", file=sys.stderr)
+    """`python -m swe_atlas.compat.swebench [--mode MODE] (-m MODULE | PROGRAM) ...`: a command of the harness with Atlas
+    inside. In mode `compare` differences are told at its end."""
+    _program.run("swe_atlas.compat.swebench", arguments)
 
 
 if __name__ == "__main__":
