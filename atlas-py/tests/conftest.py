@@ -171,6 +171,8 @@ def cluster() -> Iterator[Any]:
     """Two nodes of Ray on this machine, a processor each, to which this process is connected."""
     ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'swe-atlas[ray]'")
     utils = pytest.importorskip("ray.cluster_utils")
+    # By default Ray's workers come last on a machine that does something else.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     made = utils.Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
     made.add_node(**NODE)
     ray.init(address=made.address, log_to_driver=False)
