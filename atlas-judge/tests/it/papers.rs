@@ -94,18 +94,6 @@ fn tables_have_a_column_for_each_k_that_is_asked_for() {
 }
 
 #[test]
-fn a_name_in_a_drawing_is_text() {
-    let rows = [true, false].map(|resolved| {
-        let more = json!({"validation": {"accepted": true, "score": 0.5, "source": "s"}});
-        line("i", "</svg><script>attack()</script>", "1", resolved, more)
-    });
-    for figure in policies_figures(&analysed(&rows, &AnalysisOptions::default())) {
-        assert!(!figure.svg.contains("<script"), "{}", figure.svg);
-        assert_eq!(figure.svg.matches("</svg>").count(), 1, "{}", figure.svg);
-    }
-}
-
-#[test]
 fn the_funnel_has_success_at_1_beside_the_pooled_precision() {
     let judged = |instance: &str, patch: &str, resolved: bool, accepted: bool| {
         let more = json!({"validation": {"accepted": accepted, "source": "s"}});
