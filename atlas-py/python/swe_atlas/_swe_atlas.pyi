@@ -1601,6 +1601,7 @@ def evaluate(
     `parser`, in strict mode, is the file of a parser or an object of the protocol `LogParser` that reads all logs in the place of the
     rows' own; `sandbox` is an object of the protocol `Sandbox` (`swe_atlas.protocols`). What they raise is the cause of a verdict
     without evidence.
+
     `progress` hears what the run does: True opens a bar of tqdm, a callable gets dicts with `phase`, `detail`, `done` and
     `total`, in this thread, ten times a second at most; of details between two times it gets the last one. The run waits for it, and
     what it raises ends the run in order and is raised here. By default nothing is shown.
