@@ -184,3 +184,13 @@ def test_a_mended_patch_that_is_no_text(pull_request: PullRequest) -> None:
     found = swe_atlas.diagnose_patch(repo, "HEAD", patch)
     assert not found["applies"] and found["mended"] is not None
     assert found["mended"]["patch"] == patch.replace(b"-1,1 +1,1", b"-1,2 +1,2")
+
+
+def test_a_parquet_file_is_a_dataset(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    rows = [{"instance_id": f"a__b-{n}", "FAIL_TO_PASS": [f"t{n}"], "patch": "p"} for n in range(3)]
+    parquet = __import__("pyarrow.parquet", fromlist=["write_table"])
+    parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "rows.parquet")
+    read = swe_atlas.read_dataset(tmp_path / "rows.parquet")
+    assert [row["instance_id"] for row in read.rows] == ["a__b-0", "a__b-1", "a__b-2"]
+    assert read[2]["FAIL_TO_PASS"] == ["t2"]
