@@ -13,6 +13,7 @@ use atlas_core::{
     FileMode, ImageRef, Isolation, Job, JobResult, Network, Oracle, OracleReport, OracleTask,
     Overlay, Patch, ResourceUsage, RunContext, Sandbox, SandboxInfo,
 };
+use atlas_docker::Places;
 use atlas_oracle::StateDifferentialOracle;
 use atlas_parsers::Parsers;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -55,13 +56,12 @@ impl Sandbox for BashSandbox {
         let clock = Instant::now();
         // Dropped with everything in it when this function returns, however it does.
         let fresh = tempfile::tempdir().map_err(|why| Error::io("make", Path::new("tmp"), why))?;
-        let folders = Folders::lay_out(fresh.path(), Path::new(name), job)?;
+        let folders = Folders::lay_out(fresh.path(), Path::new(name), (environment, job))?;
 
         let started = Instant::now();
         let mut child = tokio::process::Command::new("bash")
             .arg(&folders.script)
             .current_dir(&folders.repo)
-            .envs(folders.variables())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .process_group(0)
@@ -145,7 +145,11 @@ struct Folders {
 }
 
 impl Folders {
-    fn lay_out(fresh: &Path, prepared: &Path, job: &Job) -> Result<Self, Error> {
+    fn lay_out(
+        fresh: &Path,
+        prepared: &Path,
+        (environment, job): (&Environment, &Job),
+    ) -> Result<Self, Error> {
         let this = Self {
             repo: fresh.join("repo"),
             given: fresh.join("in"),
@@ -168,26 +172,25 @@ impl Folders {
         for file in &job.files {
             fs::write(this.given.join(&file.name), &file.bytes).map_err(io)?;
         }
-        // A plan's values may use $ATLAS_REPO and the like, so bash expands them.
-        let mut script = String::from("exec 2>&1\n");
-        for (key, value) in &job.env {
-            let value = value
-                .replace('\\', "\\\\")
-                .replace('"', "\\\"")
-                .replace('`', "\\`");
-            script.extend(["export ", key, "=\"", &value, "\"\n"]);
-        }
-        script.push_str(&job.script);
+        let place = |name: &str| -> Result<String, Error> {
+            let folder = fresh.join(name);
+            fs::create_dir_all(&folder).map_err(io)?;
+            Ok(folder.display().to_string())
+        };
+        let places = Places {
+            repo: place("repo")?,
+            env: place("env")?,
+            cache: place("cache")?,
+            input: place("in")?,
+            output: place("out")?,
+            home: place("home")?,
+        };
+        let laid: Vec<String> = job.overlay.write.keys().cloned().collect();
+        let variables = [&environment.plan.env, &job.env];
+        let prelude = places.prelude(&variables, &laid)?;
+        let script = format!("exec 2>&1\n{prelude}{}", job.script);
         fs::write(&this.script, script).map_err(io)?;
         Ok(this)
-    }
-
-    fn variables(&self) -> [(&str, &Path); 3] {
-        [
-            ("ATLAS_REPO", &self.repo),
-            ("ATLAS_IN", &self.given),
-            ("ATLAS_OUT", &self.made),
-        ]
     }
 
     fn collect(&self, names: &[String]) -> Result<BTreeMap<String, Vec<u8>>, Error> {

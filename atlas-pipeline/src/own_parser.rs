@@ -70,10 +70,8 @@ impl ReadBy {
     }
 }
 
-/// The parser that a row brings along, whatever its schema: its `atlas.parser`, else the code of a dataset.
-pub(crate) fn parser_of_row(
-    row: &Map<String, Value>,
-) -> Result<Option<(ParserFile, ParserOrigin)>, String> {
+/// Atlas's own column of a row, whatever its schema.
+fn column_of_ours(row: &Map<String, Value>) -> Option<Value> {
     // Columnar files keep objects as text.
     let object = |value: &Value| match value {
         Value::String(text) => serde_json::from_str::<Value>(text).ok(),
@@ -86,12 +84,14 @@ pub(crate) fn parser_of_row(
             .get("atlas")
             .cloned()
     };
-    let ours = row.get("atlas").cloned().or_else(kept);
-    if let Some(parser) = ours
-        .as_ref()
-        .and_then(object)
-        .and_then(|ours| ours.get("parser").cloned())
-    {
+    object(&row.get("atlas").cloned().or_else(kept)?)
+}
+
+/// The parser that a row brings along, whatever its schema: its `atlas.parser`, else the code of a dataset.
+pub(crate) fn parser_of_row(
+    row: &Map<String, Value>,
+) -> Result<Option<(ParserFile, ParserOrigin)>, String> {
+    if let Some(parser) = column_of_ours(row).and_then(|ours| ours.get("parser").cloned()) {
         return ParserFile::from_json(&parser.to_string())
             .map(|parser| Some((parser, ParserOrigin::Row)))
             .map_err(|why| format!("parser: {why}"));
@@ -101,6 +101,24 @@ pub(crate) fn parser_of_row(
         python,
     });
     Ok(code.map(|parser| (parser, ParserOrigin::Dataset)))
+}
+
+/// What tells that the logs of a row are read by a parser that its maker's program had, and that no row can bring along: its id.
+pub(crate) fn absent_parser_of_row(row: &Map<String, Value>) -> Option<String> {
+    let by = column_of_ours(row)?.get("read_by")?.clone();
+    let by: ReadBy = serde_json::from_value(by).ok()?;
+    (by.origin == ParserOrigin::Caller).then_some(by.id)
+}
+
+/// Nobody else can read them: any other parser would find other tests.
+pub(crate) fn needs_callers_parser(id: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidInput,
+        "read the row's logs:",
+        format!(
+            "they are read by `{id}`, a parser of the program that made the row; give it (`parser=`, `Parts`)"
+        ),
+    )
 }
 
 /// The rules that a row brings along, ready: its parser where that is no code.

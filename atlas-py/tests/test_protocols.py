@@ -227,11 +227,14 @@ def test_rows_are_graded_and_checked_with_the_same_parts(pull_request: PullReque
     assert verdict["resolved"], verdict
     assert verdict["read_by"]["id"] == "lines" and verdict["read_by"]["origin"] == "caller"
     assert parser.logs and sandbox.labels
-    # Without it nobody knows how to read them.
-    given["config"] = {"local": {"root": str(pull_request.work)}}
+    # Without it nobody knows how to read them, and no other parser is tried.
     lost = swe_atlas.evaluate(dataset, "gold", "none", **given, results=results)
     assert lost.verdicts[0]["outcome"] == "no_evidence"
-    assert "lines" in str(lost.verdicts[0]["reasons"])
+    assert "read by `lines`, a parser of the program that made the row" in str(lost.verdicts[0]["reasons"])
+    regraded = swe_atlas.regrade(dataset, "gold", pull_request.out / "logs/run_evaluation/own")
+    assert not regraded.resolved_ids and "read by `lines`" in regraded.to_json()
+    unchecked = swe_atlas.validate(dataset, gates=["gold_patch"], **given)
+    assert unchecked.errors == 1 and "read by `lines`" in unchecked.to_json()
     with swe_atlas.Evaluator(dataset, run_id="o", **given, results=results, parser=Lines()) as evaluator:
         assert evaluator.grade(ID, made_patch(dataset))["resolved"]
     gates: list[Any] = ["gold_patch", Small(most=40)]

@@ -33,7 +33,7 @@ pub use report::{EvalReport, InstanceCost, Ledger};
 pub use verdict::{CanaryReport, EvalOutcome, EvalVerdict};
 
 use crate::clones::artefacts_of;
-use crate::own_parser::{Isolated, OwnParser, ParserOrigin, ReadBy};
+use crate::own_parser::{Isolated, OwnParser, ParserOrigin, ReadBy, needs_callers_parser};
 use crate::retry::{Patience, RetrySandbox};
 use crate::store::{Key, Workplace, clear_unfinished, seed};
 use crate::synth::ParserFile;
@@ -313,7 +313,10 @@ impl Host {
             .as_ref()
             .map(|(parser, origin)| (parser, *origin));
         let Some((parser, origin)) = given.or(of_row) else {
-            return Ok(None);
+            return match &subject.absent_parser {
+                Some(id) => Err(needs_callers_parser(id)),
+                None => Ok(None),
+            };
         };
         let own = self.isolated.ready(cx, parser, false).await?;
         let by = own.read_by(origin);

@@ -3,7 +3,7 @@
 use super::compat::{self, CodeRead, HarnessFiles};
 use super::input::Item;
 use super::regrade::{RegradeOptions, region};
-use crate::own_parser::{Isolated, OwnParser, ParserOrigin, ReadBy};
+use crate::own_parser::{Isolated, OwnParser, ParserOrigin, ReadBy, needs_callers_parser};
 use crate::synth::ParserFile;
 use atlas_core::{Error, ErrorKind, GradingMode, Harness, ParsedLog, RunContext};
 use atlas_oracle::CompatStage;
@@ -38,9 +38,13 @@ impl Own {
     ) -> Result<Option<Self>, Error> {
         let of_row = item.subject.own.as_ref();
         let given = given.map(|parser| (parser, ParserOrigin::File));
+        let is_strict = [Some(options.mode), options.against].contains(&Some(GradingMode::Strict));
         let Some((parser, origin)) = given.or(of_row.map(|(parser, origin)| (parser, *origin)))
         else {
-            return Ok(None);
+            return match &item.subject.absent_parser {
+                Some(id) if is_strict => Err(needs_callers_parser(id)),
+                _ => Ok(None),
+            };
         };
         let Some(path) = log else {
             return Ok(None);
@@ -61,7 +65,6 @@ impl Own {
                 harness = harness.or(read);
             }
         }
-        let is_strict = modes.contains(&Some(GradingMode::Strict));
         if !is_strict {
             return Ok(harness.map(|read| Self {
                 by: read.by.clone(),

@@ -2,7 +2,7 @@
 
 use super::input::Keep;
 use super::script;
-use crate::own_parser::{ParserOrigin, parser_of_row};
+use crate::own_parser::{ParserOrigin, absent_parser_of_row, parser_of_row};
 use crate::synth::ParserFile;
 use atlas_core::{Instance, InstanceError, InstanceId, Patch, TestIds, TestList};
 use atlas_formats::{PlainRow, RowLists, read_literal};
@@ -25,6 +25,8 @@ pub(super) struct Subject {
     pub(super) log_parser: String,
     /// The parser that the row brings along.
     pub(super) own: Option<(ParserFile, ParserOrigin)>,
+    /// The parser that nobody but the row's maker has, where such a one reads its logs.
+    pub(super) absent_parser: Option<String>,
     /// The reader's name for SWE-Bench++; empty where the row says none of its own.
     pub(super) plus_plus_parser: String,
     pub(super) fails_only: bool,
@@ -128,6 +130,7 @@ impl Subject {
                 })?,
                 None => None,
             },
+            absent_parser: row.map().and_then(absent_parser_of_row),
             fails_only: first(&["eval_type"])? == Some("fail_only"),
             gold_patch: Patch::new(first(&["patch", "gold_patch"])?.unwrap_or_default()),
             fail_to_pass: row.list(&Self::LISTS[..2], lists)?,

@@ -490,7 +490,7 @@ impl Work {
             let certificate = self
                 .certificate(cx, options, place, (&report, &runs), &reading)
                 .await?;
-            let own = reading.own().and_then(|own| own.file());
+            let own = reading.own();
             let lists = reader.as_ref().and_then(|reader| reader.lists.clone());
             let image = self.named(options, request, &environment, &engines).await?;
             let row = row::row(

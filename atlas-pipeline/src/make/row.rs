@@ -2,8 +2,8 @@
 
 use super::reader::Reader;
 use super::{MakeOptions, PullRequest, sourced};
+use crate::own_parser::{OwnParser, ParserOrigin};
 use crate::store::lock;
-use crate::synth::ParserFile;
 use crate::{eval_script, write_atomically};
 use atlas_core::{Environment, Error, ErrorKind, Instance, InstanceId, OracleReport, TestList};
 use atlas_parsers::RowCertificate;
@@ -22,7 +22,7 @@ pub(super) fn row(
     (environment, image): (&Environment, &str),
     report: &OracleReport,
     reader: Option<Reader>,
-    (own, certificate): (Option<&ParserFile>, &RowCertificate),
+    (own, certificate): (Option<&OwnParser>, &RowCertificate),
 ) -> Result<Instance, Error> {
     let problem = match &options.problem {
         Some(path) => {
@@ -86,8 +86,13 @@ pub(super) fn row(
         }
         ours["confirmation"] = confirmation;
     }
-    if let Some(own) = own {
-        ours["parser"] = serde_json::to_value(own).map_err(internal)?;
+    match own.map(|own| (own, own.file())) {
+        Some((_, Some(file))) => ours["parser"] = serde_json::to_value(file).map_err(internal)?,
+        Some((own, None)) => {
+            let by = own.read_by(ParserOrigin::Caller);
+            ours["read_by"] = serde_json::to_value(by).map_err(internal)?;
+        }
+        None => {}
     }
     if let Some(told) = &options.sourced {
         ours["sourced"] = sourced::about(told);

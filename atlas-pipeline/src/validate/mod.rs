@@ -12,7 +12,9 @@ pub use report::{FunnelStep, InstanceVerdict, ValidateReport};
 
 use crate::clones::artefacts_of;
 use crate::environment::ScratchSynthesizer;
-use crate::own_parser::{Isolated, OwnParser, parser_of_row};
+use crate::own_parser::{
+    Isolated, OwnParser, absent_parser_of_row, needs_callers_parser, parser_of_row,
+};
 use crate::parts::{Parts, callers_gates};
 use crate::plausible;
 use crate::reason;
@@ -422,7 +424,10 @@ async fn own_parser(
         Error::new(ErrorKind::InvalidInput, "read the row's parser:", what)
     })?;
     let Some((parser, _)) = found else {
-        return Ok(None);
+        return match absent_parser_of_row(row.as_map()) {
+            Some(id) => Err(needs_callers_parser(&id)),
+            None => Ok(None),
+        };
     };
     let isolated = Isolated::new(options.engine, &options.config, options.trust, None)?;
     isolated.ready(cx, &parser, false).await.map(Some)
