@@ -163,7 +163,7 @@ impl Work {
     }
 }
 
-/// What another oracle said, without these tests: how it would judge the others anew is not known.
+/// The report of the caller's oracle with these tests taken out of both lists. The oracle is not asked again.
 fn set_aside(mut report: OracleReport, without: &BTreeMap<String, String>) -> OracleReport {
     for list in [&mut report.fail_to_pass, &mut report.pass_to_pass] {
         list.retain(|id| !without.contains_key(id));

@@ -1,7 +1,7 @@
 //! The reference of the command and of its configuration, made of the code that reads them.
 //!
-//! What is told of an option is what `--help` tells, and what is told of a key is what its field's documentation says; so
-//! neither can be out of date where the pages are compared with what stands in the documentation.
+//! Options are described by the text of `--help`, keys by the doc comments of their fields. A test compares the pages made
+//! here with the files in `docs/reference`, so a page that is out of date fails it.
 
 mod commands;
 mod configuration;

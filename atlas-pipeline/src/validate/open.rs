@@ -1,4 +1,4 @@
-//! One instance of a dataset, opened for whoever tries an implementation of a core trait on it.
+//! Opens one instance of a dataset with its environment, so that an implementation of a core trait can be run on it.
 
 use super::candidate::{Prepared, Prospect};
 use super::{ValidateOptions, own_parser, rows};
