@@ -519,7 +519,7 @@ fn a_prediction_is_not_graded_by_the_log_of_another_model() {
             "{mode}: {report}"
         );
     }
-    // One whose folder bears nobody's name can only be the one that is asked about.
+    // A log in a folder without a model's name belongs to the only model that is graded.
     std::fs::rename(place.path("logs/solver"), place.path("logs/somewhere")).unwrap();
     predictions(&place, &patches[..1]);
     let done = regrade(&place, "rows.jsonl", "predictions.jsonl", &[]);
