@@ -126,10 +126,14 @@ def evaluate(example: Example) -> str | None:
 
 
 def command(words: list[str]) -> "subprocess.CompletedProcess[str]":
-    """Runs a command and gives all that it prints."""
-    return subprocess.run(
-        words, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS
-    )
+    """Runs a command and gives all that it prints, what it printed before it was stopped for its time included."""
+    try:
+        return subprocess.run(
+            words, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired as late:
+        printed = (late.stdout or b"").decode(errors="replace")
+        return subprocess.CompletedProcess(words, 124, f"{printed}stopped after {SECONDS} seconds\n")
 
 
 def shell(example: Example, block: Block) -> str | None:

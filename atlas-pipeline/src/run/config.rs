@@ -43,7 +43,7 @@ pub struct RunConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel: Option<usize>,
     /// Bytes that must be free on the disk of the run's folder and of the caches; below it nothing new starts.
-    /// Default: 5 GiB.
+    /// Default: 2 GiB.
     pub min_free: Bytes,
     /// Bytes of memory that must be available; below it nothing new starts. Default: 1 GiB.
     pub min_memory: Bytes,
@@ -84,7 +84,7 @@ impl Default for RunConfig {
             per_repo: None,
             engine: EngineChoice::Auto,
             parallel: None,
-            min_free: Bytes(5 << 30),
+            min_free: Bytes(2 << 30),
             min_memory: Bytes(1 << 30),
             attempts: 3,
             retry_seconds: 10.0,

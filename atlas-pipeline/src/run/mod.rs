@@ -77,7 +77,7 @@ pub struct RunOptions {
     pub money: Option<f64>,
     /// Steps of all stages that go on at once in this process. Default: the number of processors.
     pub parallel: usize,
-    /// Bytes that must be free on each disk before something new starts. Default: 5 GiB.
+    /// Bytes that must be free on each disk before something new starts. Default: 2 GiB.
     pub min_free: u64,
     /// Bytes of memory that must be available before something new starts. Default: 1 GiB.
     pub min_memory: u64,
