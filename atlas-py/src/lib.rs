@@ -42,6 +42,10 @@ mod validate;
 
 use pyo3::prelude::*;
 
+// What a log gave is thousands of small pieces, which are freed while Python's global lock is held.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The native module of `swe_atlas`; import the package instead.
 #[pymodule]
 mod _swe_atlas {
