@@ -73,7 +73,8 @@ pub struct MakeConfig {
     pub confirm: u32,
     /// How much of the suite runs. Default: `auto`.
     pub scope: ScopeChoice,
-    /// Seconds that the whole suite may take in Base before `auto` takes a part of it. Default: 300.
+    /// Seconds that Base, Before and After may take together with the whole suite; where Base takes more than a third,
+    /// `auto` takes a part of it. Default: 300.
     pub scope_seconds: u64,
 }
 

@@ -71,7 +71,8 @@ pub(super) struct MakeArgs {
     /// How much of the suite runs; `[make] scope` of the configuration. Default: auto.
     #[arg(long, value_enum)]
     scope: Option<atlas_pipeline::ScopeChoice>,
-    /// Seconds that the whole suite may take in Base before `--scope auto` takes a part of it. Default: 300.
+    /// Seconds that Base, Before and After may take together with the whole suite; where Base takes more than a third, `--scope auto`
+    /// takes a part of it. Default: 300.
     #[arg(long, value_name = "SECONDS")]
     scope_seconds: Option<u64>,
     /// A further name for the image, with a registry, which the row then says; `[image] name` of the configuration. Fields: `{instance_id}`,

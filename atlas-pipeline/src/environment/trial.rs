@@ -35,7 +35,7 @@ pub(crate) struct BaseTrial {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
     pub(crate) choice: ScopeChoice,
-    /// Seconds that the whole suite may take, where the choice depends on that.
+    /// Seconds that the whole suite may take in one state, where the choice depends on that.
     pub(crate) budget: u64,
     pub(crate) touched: Touched,
 }

@@ -370,7 +370,7 @@ impl Work {
         let reading = Arc::new(anew::reading(cx, options, of).await?);
         let scope = Scope {
             choice: options.config.make.scope,
-            budget: options.config.make.scope_seconds,
+            budget: (options.config.make.scope_seconds / STATES).max(1),
             touched: Touched::new(&repository.checkout, &split.decisions),
         };
         let checkout = repository.checkout.clone();
@@ -690,6 +690,9 @@ impl Work {
         write_atomically(&self.artefacts.join(name), bytes)
     }
 }
+
+/// Base, Before and After.
+const STATES: u64 = 3;
 
 /// Of Base's seconds, so many are enough for a state that comes to its end.
 const TIMES_OF_BASE: f64 = 10.0;

@@ -9,6 +9,7 @@
 mod agentic;
 mod annotate;
 mod attempt_rules;
+mod arrows;
 mod attempting;
 mod attempts;
 mod baselines;
@@ -56,6 +57,7 @@ mod refine;
 mod registry;
 mod rows;
 mod run;
+mod scope;
 mod serve;
 mod sourcing;
 mod states;
