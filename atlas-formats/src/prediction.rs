@@ -228,7 +228,7 @@ impl Predictions {
             .is_some_and(|ext| ext == "jsonl" || ext == "ndjson");
         let mut framed = framing::cut(bytes, lines);
         let mut all = Self::new(Vec::new());
-        let mut seen = Seen::default();
+        let mut seen = FirstPlaces::default();
         for item in &mut framed.items {
             let place = item.place(name);
             let read = fault::object(&item.body, item.broken, &place, &mut all.faults);
@@ -369,9 +369,9 @@ impl Predictions {
 
 /// Where each instance was predicted first.
 #[derive(Default)]
-struct Seen(BTreeMap<String, Place>);
+struct FirstPlaces(BTreeMap<String, Place>);
 
-impl Seen {
+impl FirstPlaces {
     /// The prediction, if it is one; a second one for its instance is a fault beside it.
     fn add(
         &mut self,
@@ -421,7 +421,7 @@ pub fn map_predictions<T>(
         return Ok((all.items.into_iter().map(make).collect(), all.faults));
     }
     let mut progress = framing::Progress::default();
-    let mut seen = Seen::default();
+    let mut seen = FirstPlaces::default();
     let (mut all, mut faults, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         bytes.clear();

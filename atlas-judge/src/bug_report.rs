@@ -1,6 +1,6 @@
 //! The bug report of a task.
 
-use crate::given::Given;
+use crate::given::SubjectReader;
 use atlas_core::{Error, Subject};
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ impl BugReport {
     /// # Errors
     /// [`ErrorKind::InvalidInput`](atlas_core::ErrorKind) where there is neither, or an attachment is no text.
     pub fn of(subject: &Subject) -> Result<Self, Error> {
-        let given = Given::new(subject, "read the bug report of");
+        let given = SubjectReader::new(subject, "read the bug report of");
         let (title, description) = (given.text("bug_title")?, given.text("bug_description")?);
         let report = if title.is_some() || description.is_some() {
             Self {

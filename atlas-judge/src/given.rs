@@ -6,12 +6,12 @@ use serde_json::Value;
 
 /// A subject while a judge reads it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Given<'s> {
+pub(crate) struct SubjectReader<'s> {
     subject: &'s Subject,
     operation: &'static str,
 }
 
-impl<'s> Given<'s> {
+impl<'s> SubjectReader<'s> {
     /// Reads a subject for an operation, whose name stands in every error.
     pub(crate) fn new(subject: &'s Subject, operation: &'static str) -> Self {
         Self { subject, operation }

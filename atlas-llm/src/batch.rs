@@ -3,7 +3,7 @@
 use crate::budget::{Cost, Held, account, estimate, failure_cost, written};
 use crate::exchanges::{StoredBatch, StoredQuestion, asked};
 use crate::failure::{CallFailure, FailureCause};
-use crate::http::{Found, HttpBatches, Outcome, Standing};
+use crate::http::{BatchPresence, HttpBatches, Outcome, Standing};
 use crate::next_questions::NextQuestions;
 use crate::{Exchange, Exchanges, ModelConfig, Price, Purse, request_key};
 use atlas_core::{Completion, Error, ErrorKind, LanguageModel, RunContext, Usage};
@@ -379,12 +379,12 @@ impl Batches {
         let found = if one.may_be_sent {
             self.api.find(&one.stored.token, count).await?
         } else {
-            Found::No
+            BatchPresence::No
         };
         let id = match found {
-            Found::Perhaps => return Ok(None),
-            Found::Yes(id) => id,
-            Found::No => {
+            BatchPresence::Perhaps => return Ok(None),
+            BatchPresence::Yes(id) => id,
+            BatchPresence::No => {
                 let token = &one.stored.token;
                 let questions = one.stored.questions.iter().enumerate();
                 let entries: Vec<String> = questions

@@ -22,11 +22,11 @@ pub(crate) struct NextQuestions {
     settings: String,
     /// Keys of questions that are not to be collected.
     left_out: BTreeSet<String>,
-    seen: Mutex<Seen>,
+    seen: Mutex<CollectedQuestions>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct CollectedQuestions {
     keys: BTreeSet<String>,
     questions: Vec<(String, CompletionRequest)>,
     /// Chats whose next message is made up.
@@ -60,7 +60,7 @@ impl NextQuestions {
     }
 }
 
-impl Seen {
+impl CollectedQuestions {
     /// Whether a question holds anything that is made up: words, or a label in the place of a reply.
     fn depends(&self, messages: &[ChatMessage]) -> bool {
         messages.iter().enumerate().any(|(at, message)| {

@@ -48,8 +48,8 @@ struct State {
     /// Nobody asks before this.
     held: Option<Instant>,
     slowed: Option<Slowed>,
-    requests_left: Option<Left>,
-    tokens_left: Option<Left>,
+    requests_left: Option<Remaining>,
+    tokens_left: Option<Remaining>,
 }
 
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl Slowed {
 
 /// What the server says is left.
 #[derive(Clone, Copy, Debug)]
-struct Left {
+struct Remaining {
     count: u64,
     /// When there is more.
     until: Instant,
@@ -218,7 +218,7 @@ impl Pace {
             return;
         }
         let now = Instant::now();
-        let left = |(count, wait)| Left {
+        let left = |(count, wait)| Remaining {
             count,
             until: now + wait,
         };

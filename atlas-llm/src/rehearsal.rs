@@ -26,11 +26,11 @@ pub struct Rehearsal {
     price: Option<Price>,
     context_window: Option<u64>,
     kept: Option<(Arc<Exchanges>, String)>,
-    seen: Mutex<Seen>,
+    seen: Mutex<RehearsedQuestions>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct RehearsedQuestions {
     keys: BTreeSet<String>,
     /// Bytes of each question, and the most tokens of its answer.
     questions: Vec<(u64, u64)>,

@@ -147,7 +147,7 @@ fn add_costs(costs: &mut Vec<StageCost>, folder: &Path) -> Result<(), Error> {
 
 /// What is read of `make.json`.
 #[derive(Deserialize)]
-struct Made {
+struct MakeSummary {
     instance_id: String,
     outcome: MakeOutcome,
     #[serde(default)]
@@ -280,7 +280,7 @@ impl Counts {
         folder: &Path,
         gates: &HashMap<String, ValidatedInstance>,
     ) -> Result<(), Error> {
-        let made: Made = read(&folder.join("make.json"))?;
+        let made: MakeSummary = read(&folder.join("make.json"))?;
         let plan = folder.join("plan.json");
         let language = if plan.is_file() {
             read::<Language>(&plan)?.language

@@ -173,10 +173,10 @@ pub struct SynthParserReport {
 
 /// The logs of a request with what is known of them, read into memory.
 struct Material {
-    logs: Vec<Given>,
+    logs: Vec<LogInput>,
 }
 
-struct Given {
+struct LogInput {
     name: String,
     bytes: Vec<u8>,
     exit_code: Option<i64>,
@@ -189,7 +189,7 @@ impl Material {
         for (at, path) in paths.iter().enumerate() {
             let bytes = std::fs::read(path).map_err(|why| Error::io("read", path, why))?;
             let name = path.file_name().unwrap_or(path.as_os_str());
-            logs.push(Given {
+            logs.push(LogInput {
                 name: name.to_string_lossy().into_owned(),
                 bytes,
                 exit_code: codes.get(at).copied(),

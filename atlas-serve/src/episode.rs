@@ -53,7 +53,7 @@ enum Stage {
 }
 
 /// A request that is to be carried out, or was.
-pub(crate) enum Asked<T> {
+pub(crate) enum Admitted<T> {
     Before(Pending),
     Now(T, Answerer, Pending),
 }
@@ -105,11 +105,11 @@ impl Episode {
         digest: [u8; 32],
         is_step: bool,
         allow: impl FnOnce() -> Result<T, Refusal>,
-    ) -> Result<Asked<T>, Refusal> {
+    ) -> Result<Admitted<T>, Refusal> {
         let mut record = self.lock();
         if let Some(answer) = record.answers.find(name, &digest)? {
             record.last = Instant::now();
-            return Ok(Asked::Before(answer));
+            return Ok(Admitted::Before(answer));
         }
         match record.stage {
             Stage::Idle => {}
@@ -130,7 +130,7 @@ impl Episode {
         record.last = Instant::now();
         let (answerer, pending) = Pending::new();
         record.answers.keep(name, digest, &pending);
-        Ok(Asked::Now(allowed, answerer, pending))
+        Ok(Admitted::Now(allowed, answerer, pending))
     }
 
     /// The request under way is done; `forget` names it if it can be asked anew.
@@ -144,16 +144,16 @@ impl Episode {
     }
 
     /// Begins to take the patch, or joins whoever does. Nothing where the journal knows more.
-    pub(crate) fn submit(&self) -> Result<Option<Asked<()>>, Refusal> {
+    pub(crate) fn submit(&self) -> Result<Option<Admitted<()>>, Refusal> {
         let mut record = self.lock();
         match &record.stage {
             Stage::Idle => {
                 let (answerer, pending) = Pending::new();
                 record.stage = Stage::Submitting(pending.clone());
-                Ok(Some(Asked::Now((), answerer, pending)))
+                Ok(Some(Admitted::Now((), answerer, pending)))
             }
             Stage::Busy => Err(Refusal::busy()),
-            Stage::Submitting(pending) => Ok(Some(Asked::Before(pending.clone()))),
+            Stage::Submitting(pending) => Ok(Some(Admitted::Before(pending.clone()))),
             Stage::Over => Ok(None),
         }
     }

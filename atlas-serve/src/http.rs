@@ -43,9 +43,9 @@ pub(crate) fn routes(episodes: Episodes, is_local: bool) -> Router {
 }
 
 /// A body of JSON; what is wrong with one is told as JSON.
-struct Asked<T>(T);
+struct JsonBody<T>(T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Asked<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = Refusal;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
@@ -56,7 +56,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Asked<T> {
     }
 }
 
-/// As [`Asked`]; without a type of content there is no body, and all is default.
+/// As [`JsonBody`]; without a type of content there is no body, and all is default.
 struct MayAsk<T>(T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MayAsk<T> {
@@ -64,7 +64,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MayAsk<T>
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
         if request.headers().contains_key(CONTENT_TYPE) {
-            let Asked(asked) = Asked::from_request(request, state).await?;
+            let JsonBody(asked) = JsonBody::from_request(request, state).await?;
             return Ok(Self(asked));
         }
         Ok(Self(T::default()))
@@ -111,7 +111,7 @@ type Answer = Result<Response, Refusal>;
 async fn reset(
     State(episodes): State<Episodes>,
     headers: HeaderMap,
-    Asked(request): Asked<ResetRequest>,
+    JsonBody(request): JsonBody<ResetRequest>,
 ) -> Answer {
     may_begin(&episodes, &headers)?;
     answered(episodes.reset(request).await)
@@ -121,7 +121,7 @@ async fn step(
     State(episodes): State<Episodes>,
     Path(episode): Path<String>,
     headers: HeaderMap,
-    Asked(request): Asked<StepRequest>,
+    JsonBody(request): JsonBody<StepRequest>,
 ) -> Answer {
     may_use(&episodes, &episode, &headers)?;
     answered(episodes.step(&episode, request).await)

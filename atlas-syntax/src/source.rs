@@ -355,7 +355,7 @@ impl Source {
         &self,
         outer: usize,
         path: &[crate::walk::Frame<'_>],
-        found: &rules::Found<'_>,
+        found: &rules::RawDefinition<'_>,
         kind: DefinitionKind,
         container: &str,
     ) -> Definition {

@@ -3,7 +3,7 @@
 //! A text file is a text. A file that is no UTF-8, or whose executable bit is not what its place
 //! suggests, is an object `{"text"|"base64": …, "executable": …}`.
 
-use super::{Dataset, Layout, ReadOptions, Seen};
+use super::{Dataset, FirstPlaces, Layout, ReadOptions};
 use crate::base64;
 use crate::fault::{FaultKind, RowFault};
 use crate::files::{is_executable, write_whole};
@@ -34,7 +34,7 @@ pub(super) fn read(root: &Path, options: &ReadOptions) -> Result<Option<Dataset>
         all
     };
     let mut dataset = Dataset::new(Vec::new());
-    let mut seen = Seen::default();
+    let mut seen = FirstPlaces::default();
     for (index, folder) in folders.iter().enumerate() {
         let place = Place {
             file: folder.clone(),

@@ -2,7 +2,9 @@
 
 use super::lists::{RowLists, take_out};
 use super::plain::PlainRow;
-use super::{Found, ReadOptions, Seen, columns, extension, found, read_file, refuse_other_files};
+use super::{
+    DatasetPath, FirstPlaces, ReadOptions, columns, extension, found, read_file, refuse_other_files,
+};
 use crate::fault::RowFault;
 use crate::framing::{Line, Progress, begins_a_list};
 use crate::row::{Place, Row};
@@ -79,8 +81,8 @@ pub fn each_row(
     mut take: impl FnMut(Result<Row, RowFault>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let dataset = match found(path, options)? {
-        Found::Tasks(dataset) => dataset,
-        Found::File(file) => match lines_of(&file, ONE_BY_ONE)? {
+        DatasetPath::Tasks(dataset) => dataset,
+        DatasetPath::File(file) => match lines_of(&file, ONE_BY_ONE)? {
             Some(pieces) => return each_line(&file, pieces, &mut take),
             None => read_file(&file)?,
         },
@@ -121,7 +123,7 @@ fn each_line(
     take: &mut impl FnMut(Result<Row, RowFault>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut progress = Progress::default();
-    let mut seen = Seen::default();
+    let mut seen = FirstPlaces::default();
     while !piece.is_empty() {
         let whole = whole_lines(&piece, more);
         for line in progress.lines(&piece[..whole]) {
@@ -157,8 +159,8 @@ fn map_any_rows<T: Send>(
     make: &(impl Fn(Row, RowLists) -> T + Send + Sync),
 ) -> Result<Rows<T>, Error> {
     let dataset = match found(path, options)? {
-        Found::Tasks(dataset) => dataset,
-        Found::File(file) => match by_lines(&file, lists, plain, make)? {
+        DatasetPath::Tasks(dataset) => dataset,
+        DatasetPath::File(file) => match by_lines(&file, lists, plain, make)? {
             Some(rows) => return Ok(rows),
             None => read_file(&file)?,
         },
@@ -180,7 +182,7 @@ fn by_lines<T: Send>(
         return Ok(None);
     };
     let mut progress = Progress::default();
-    let mut seen = Seen::default();
+    let mut seen = FirstPlaces::default();
     let (mut all, mut faults) = (Vec::new(), Vec::new());
     let mut next = Vec::new();
     while !piece.is_empty() {

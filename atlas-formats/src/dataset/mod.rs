@@ -103,7 +103,7 @@ impl Dataset {
         let lines = extension(name).is_some_and(|ext| matches!(ext, "jsonl" | "ndjson"));
         let mut framed = framing::cut(bytes, lines);
         let mut dataset = Self::new(Vec::new());
-        let mut seen = Seen::default();
+        let mut seen = FirstPlaces::default();
         let of_item = |item: &framing::Item| {
             let mut faults = Vec::new();
             let columns = columns(&item.body, item.broken, &item.place(name), &mut faults);
@@ -263,27 +263,27 @@ impl Dataset {
 /// A path that cannot be read, or a folder in which no dataset is recognised.
 pub fn read_dataset(path: &Path, options: &ReadOptions) -> Result<Dataset, Error> {
     match found(path, options)? {
-        Found::Tasks(dataset) => Ok(dataset),
-        Found::File(file) => read_file(&file),
+        DatasetPath::Tasks(dataset) => Ok(dataset),
+        DatasetPath::File(file) => read_file(&file),
     }
 }
 
 /// What stands at the path of a dataset.
-enum Found {
+enum DatasetPath {
     /// A folder of tasks, read.
     Tasks(Dataset),
     /// A file of rows.
     File(PathBuf),
 }
 
-fn found(path: &Path, options: &ReadOptions) -> Result<Found, Error> {
+fn found(path: &Path, options: &ReadOptions) -> Result<DatasetPath, Error> {
     let meta = std::fs::metadata(path).map_err(|why| Error::io("read dataset", path, why))?;
     if !meta.is_dir() {
-        return Ok(Found::File(path.to_owned()));
+        return Ok(DatasetPath::File(path.to_owned()));
     }
     Ok(match folder::read(path, options)? {
-        Some(dataset) => Found::Tasks(dataset),
-        None => Found::File(split_file(path, options)?),
+        Some(dataset) => DatasetPath::Tasks(dataset),
+        None => DatasetPath::File(split_file(path, options)?),
     })
 }
 
@@ -433,9 +433,9 @@ fn made_row(
 
 /// Names seen so far, each with its place.
 #[derive(Default)]
-struct Seen(HashMap<InstanceId, Place>);
+struct FirstPlaces(HashMap<InstanceId, Place>);
 
-impl Seen {
+impl FirstPlaces {
     fn add(&mut self, id: InstanceId, place: Place) -> Option<RowFault> {
         match self.0.entry(id) {
             Entry::Occupied(first) => {

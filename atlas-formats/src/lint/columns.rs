@@ -1,6 +1,6 @@
 //! Columns: there, readable, and in the form they should have.
 
-use super::{Finding, LintCode, Looked, finding, shown};
+use super::{Finding, LintCode, LintedRow, finding, shown};
 use crate::convert::{
     END, Field, Form, Need, START, Spelling, columns, image_name, places, read_list, text,
 };
@@ -83,7 +83,7 @@ fn spelled(spelling: Spelling) -> &'static str {
     }
 }
 
-pub(super) fn look(looked: &mut Looked<'_>) {
+pub(super) fn look(looked: &mut LintedRow<'_>) {
     present(looked);
     names(looked);
     base_commit(looked);
@@ -93,7 +93,7 @@ pub(super) fn look(looked: &mut Looked<'_>) {
 }
 
 /// The column of a field in this row, for messages: the one that is there, else the schema's first.
-pub(super) fn column_of(looked: &Looked<'_>, field: Field) -> &'static str {
+pub(super) fn column_of(looked: &LintedRow<'_>, field: Field) -> &'static str {
     let places = places(looked.schema, field);
     places
         .iter()
@@ -103,7 +103,7 @@ pub(super) fn column_of(looked: &Looked<'_>, field: Field) -> &'static str {
         .unwrap_or_else(|| field.as_str())
 }
 
-fn present(looked: &mut Looked<'_>) {
+fn present(looked: &mut LintedRow<'_>) {
     if looked.schema.is_folder() {
         return super::tasks::present(looked);
     }
@@ -148,7 +148,7 @@ fn present(looked: &mut Looked<'_>) {
     }
 }
 
-fn names(looked: &mut Looked<'_>) {
+fn names(looked: &mut LintedRow<'_>) {
     let id = looked.row.id().to_string();
     let free = matches!(
         looked.schema,
@@ -191,7 +191,7 @@ fn names(looked: &mut Looked<'_>) {
     }
 }
 
-fn base_commit(looked: &mut Looked<'_>) {
+fn base_commit(looked: &mut LintedRow<'_>) {
     let Some(commit) = text(&looked.view, Field::BaseCommit).map(str::to_owned) else {
         return;
     };
@@ -207,7 +207,7 @@ fn base_commit(looked: &mut Looked<'_>) {
     }
 }
 
-fn created_at(looked: &mut Looked<'_>) {
+fn created_at(looked: &mut LintedRow<'_>) {
     let good = match looked.view.get(&Field::CreatedAt) {
         None | Some(Value::Null | Value::Number(_)) => true,
         Some(Value::String(text)) => text.is_empty() || is_time(text),
@@ -254,7 +254,7 @@ fn is_time(text: &str) -> bool {
     })
 }
 
-fn problem(looked: &mut Looked<'_>) {
+fn problem(looked: &mut LintedRow<'_>) {
     let field = column_of(looked, Field::ProblemStatement);
     let problem = text(&looked.view, Field::ProblemStatement)
         .unwrap_or_default()
@@ -326,12 +326,12 @@ fn is_remark(line: &str) -> bool {
 }
 
 /// What the harness of version 5 needs to run a row.
-fn running(looked: &mut Looked<'_>) {
+fn running(looked: &mut LintedRow<'_>) {
     let v5 = matches!(
         looked.schema,
         Schema::SwebenchV5 | Schema::SwebenchV5TaskRepo
     );
-    let of = |looked: &Looked<'_>, field| {
+    let of = |looked: &LintedRow<'_>, field| {
         text(&looked.view, field)
             .unwrap_or_default()
             .trim()

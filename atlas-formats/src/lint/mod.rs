@@ -111,14 +111,14 @@ impl fmt::Display for Finding {
 }
 
 /// A row while it is looked at.
-struct Looked<'a> {
+struct LintedRow<'a> {
     row: &'a Row,
     schema: Schema,
     view: View,
     findings: &'a mut Vec<Finding>,
 }
 
-impl Looked<'_> {
+impl LintedRow<'_> {
     fn add(&mut self, code: LintCode, field: &str, message: impl Into<String>, way_out: &str) {
         self.findings
             .push(finding(self.row, code, field, message.into(), way_out));
@@ -162,7 +162,7 @@ pub fn lint(dataset: &Dataset, options: &LintOptions<'_>) -> Vec<Finding> {
             ));
             continue;
         };
-        let mut looked = Looked {
+        let mut looked = LintedRow {
             row,
             schema,
             view: read(row.columns(), schema),

@@ -1,6 +1,6 @@
 //! Multi-SWE-bench: statuses and sets.
 
-use super::{LintCode, Looked, shown};
+use super::{LintCode, LintedRow, shown};
 use crate::convert::names;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ const SETS: [(&str, &str); 4] = [
     ("n2p_tests", "NONE"),
 ];
 
-pub(super) fn look(looked: &mut Looked<'_>) {
+pub(super) fn look(looked: &mut LintedRow<'_>) {
     let mut first: BTreeMap<String, &str> = BTreeMap::new();
     for (column, expected) in SETS {
         let mut wrong_status = None;
@@ -80,7 +80,7 @@ fn status(set: Option<&Value>, name: &str, run: &str) -> Option<String> {
     }
 }
 
-fn result(looked: &mut Looked<'_>, column: &str) {
+fn result(looked: &mut LintedRow<'_>, column: &str) {
     let Some(result) = looked.row.get(column).cloned() else {
         return;
     };

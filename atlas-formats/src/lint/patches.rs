@@ -1,7 +1,7 @@
 //! Patches: readable, complete, and each in its place.
 
 use super::columns::column_of;
-use super::{LintCode, Looked, TryPatches, shown};
+use super::{LintCode, LintedRow, TryPatches, shown};
 use crate::convert::{ConvertOptions, Field, convert, text};
 use crate::schema::Schema;
 use atlas_core::{FilePatch, Patch};
@@ -19,7 +19,7 @@ const TEST_FOLDERS: &[&str] = &[
     "test_data",
 ];
 
-pub(super) fn look(looked: &mut Looked<'_>, try_patches: Option<TryPatches<'_>>) {
+pub(super) fn look(looked: &mut LintedRow<'_>, try_patches: Option<TryPatches<'_>>) {
     let gold = one(looked, Field::GoldPatch);
     let test = one(looked, Field::TestPatch);
     let field = column_of(looked, Field::GoldPatch);
@@ -78,7 +78,7 @@ pub(super) fn look(looked: &mut Looked<'_>, try_patches: Option<TryPatches<'_>>)
 }
 
 /// The files of one patch, after what is wrong with it was said.
-fn one(looked: &mut Looked<'_>, field: Field) -> Vec<FilePatch> {
+fn one(looked: &mut LintedRow<'_>, field: Field) -> Vec<FilePatch> {
     let column = column_of(looked, field);
     let is_gold = field == Field::GoldPatch;
     let known = text(&looked.view, field).map(str::to_owned);

@@ -1,6 +1,6 @@
 //! Tasks that are folders.
 
-use super::{LintCode, Looked, shown};
+use super::{LintCode, LintedRow, shown};
 use crate::convert::task_yaml;
 use crate::schema::Schema;
 use serde_json::Value;
@@ -18,7 +18,7 @@ const KEYS: &[&str] = &[
 ];
 
 /// Files that must be there.
-pub(super) fn present(looked: &mut Looked<'_>) {
+pub(super) fn present(looked: &mut LintedRow<'_>) {
     let files: &[&str] = match looked.schema {
         Schema::HarborTask => &["task.toml", "instruction.md", "tests/test.sh"],
         _ => &[
@@ -53,7 +53,7 @@ pub(super) fn present(looked: &mut Looked<'_>) {
     }
 }
 
-pub(super) fn look(looked: &mut Looked<'_>) {
+pub(super) fn look(looked: &mut LintedRow<'_>) {
     const FILE: &str = "task.yaml";
     let keys = task_yaml(looked.row.text(FILE).unwrap_or_default());
     if keys.is_empty() {

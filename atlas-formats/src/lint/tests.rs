@@ -1,7 +1,7 @@
 //! Lists of tests: names that a run can print again.
 
 use super::columns::column_of;
-use super::{LintCode, Looked, shown};
+use super::{LintCode, LintedRow, shown};
 use crate::convert::{Field, list, text};
 use crate::schema::Schema;
 use atlas_core::{HunkLineKind, Patch, TestOrigin, TestOrigins, test_file};
@@ -14,7 +14,7 @@ const STATUSES: &[&str] = &[
     "OK", "NOT OK", "NONE",
 ];
 
-pub(super) fn look(looked: &mut Looked<'_>) {
+pub(super) fn look(looked: &mut LintedRow<'_>) {
     let fail = list(&looked.view, Field::FailToPass);
     let pass = list(&looked.view, Field::PassToPass);
     let deprecated = looked
@@ -59,7 +59,7 @@ pub(super) fn look(looked: &mut Looked<'_>) {
 }
 
 /// Tests that only the solution defines.
-fn origin(looked: &mut Looked<'_>, fail: &[String]) {
+fn origin(looked: &mut LintedRow<'_>, fail: &[String]) {
     let patch = |field| Patch::new(text(&looked.view, field).unwrap_or_default());
     let (gold, test) = (patch(Field::GoldPatch), patch(Field::TestPatch));
     if gold.is_empty() {
@@ -89,7 +89,7 @@ fn origin(looked: &mut Looked<'_>, fail: &[String]) {
 }
 
 /// Tests that the test patch adds, where the lists know none of them.
-fn added(looked: &mut Looked<'_>, fail: &[String], pass: &[String]) {
+fn added(looked: &mut LintedRow<'_>, fail: &[String], pass: &[String]) {
     let test = Patch::new(text(&looked.view, Field::TestPatch).unwrap_or_default());
     let added = added_tests(&test);
     let Some((first, mark)) = added.first() else {
@@ -173,7 +173,7 @@ fn is_word(c: char) -> bool {
 
 /// Tests of files that a harness does not run which runs the test patch's files, or those that the row
 /// names.
-fn selected(looked: &mut Looked<'_>, lists: [&[String]; 2]) {
+fn selected(looked: &mut LintedRow<'_>, lists: [&[String]; 2]) {
     let named = list(&looked.view, Field::TestFiles);
     let runs_files = match looked.schema {
         Schema::Pro => !named.is_empty(),
@@ -252,7 +252,7 @@ fn is_unstable(name: &str) -> bool {
 }
 
 /// One finding a kind and column: a list of thousands of bad names has one cause.
-fn names(looked: &mut Looked<'_>, column: &str, tests: &[String]) {
+fn names(looked: &mut LintedRow<'_>, column: &str, tests: &[String]) {
     let mut seen = BTreeSet::new();
     let twice: Vec<&String> = tests.iter().filter(|name| !seen.insert(*name)).collect();
     let kinds: [(LintCode, Vec<&String>, &str, &str); 6] = [

@@ -6,48 +6,48 @@ use crate::text::{Syntax, closing, mask};
 use regex::Regex;
 
 /// A way to write a test: what the file shows, the annotation, the assertion.
-struct Way {
+struct TestTemplate {
     shows: &'static str,
     annotation: &'static str,
     /// With `A` for the actual and `E` for the expected value.
     assertion: &'static str,
 }
 
-const JAVA: &[Way] = &[
-    Way {
+const JAVA: &[TestTemplate] = &[
+    TestTemplate {
         shows: r"org\.junit\.jupiter\.api\.",
         annotation: "@org.junit.jupiter.api.Test",
         assertion: "org.junit.jupiter.api.Assertions.assertEquals(E, A)",
     },
-    Way {
+    TestTemplate {
         shows: r"org\.testng\.annotations\.",
         annotation: "@org.testng.annotations.Test",
         assertion: "org.testng.Assert.assertEquals(A, E)",
     },
-    Way {
+    TestTemplate {
         shows: r"import\s+org\.junit\.(Test|\*|Before|Assert)\b|static\s+org\.junit\.Assert\.|import\s+org\.junit\.\*",
         annotation: "@org.junit.Test",
         assertion: "org.junit.Assert.assertEquals(E, A)",
     },
-    Way {
+    TestTemplate {
         shows: r"extends\s+(junit\.framework\.)?TestCase\b",
         annotation: "",
         assertion: "assertEquals(E, A)",
     },
 ];
 
-const CSHARP: &[Way] = &[
-    Way {
+const CSHARP: &[TestTemplate] = &[
+    TestTemplate {
         shows: r"(?m)\[(Xunit\.)?(Fact|Theory)\b",
         annotation: "[Xunit.Fact]",
         assertion: "Xunit.Assert.Equal(E, A)",
     },
-    Way {
+    TestTemplate {
         shows: r"using\s+NUnit\.Framework|\[TestFixture\b",
         annotation: "[NUnit.Framework.Test]",
         assertion: "NUnit.Framework.Assert.That(A, NUnit.Framework.Is.EqualTo(E))",
     },
-    Way {
+    TestTemplate {
         shows: r"\[TestClass\b|\[TestMethod\b",
         annotation: "[Microsoft.VisualStudio.TestTools.UnitTesting.TestMethod]",
         assertion: "Microsoft.VisualStudio.TestTools.UnitTesting.Assert.AreEqual(E, A)",
@@ -105,7 +105,7 @@ pub(super) fn add(ending: &str, text: &str, names: &Names) -> Added {
 }
 
 /// Where the closing brace of the first class with tests stands.
-fn class_end(text: &str, ending: &str, way: &Way) -> Option<usize> {
+fn class_end(text: &str, ending: &str, way: &TestTemplate) -> Option<usize> {
     let masked = mask(text, Syntax::Braces);
     let class = Regex::new(r"(?m)^[ \t]*(?:@\w+(?:\([^)\n]*\))?[ \t]*)*((?:(?:public|protected|internal|private|sealed|final|open|static|partial|strictfp|abstract)\s+)*)class\s+\w+[^{;]*\{").ok()?;
     let is_test = Regex::new(r"@(?:\w+\.)*(?:Test|ParameterizedTest)\b|\[(?:\w+\.)*(?:Fact|Theory|Test|TestCase|TestMethod)\b|\bvoid\s+test\w+\s*\(").ok()?;

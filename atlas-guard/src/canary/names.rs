@@ -39,7 +39,7 @@ pub(super) struct Names {
 impl Names {
     /// Names from the seed that the text does not have in any of their forms.
     pub(super) fn new(seed: &str, text: &str) -> Self {
-        let mut dice = Dice::new(seed);
+        let mut dice = SplitMix64::new(seed);
         let mut name = || {
             let mut words = [""; 3];
             for _ in 0..64 {
@@ -145,9 +145,9 @@ fn camel(words: &[&str]) -> String {
 }
 
 /// A small generator (`SplitMix64`) begun with the seed's FNV hash: the same on every machine.
-pub(super) struct Dice(u64);
+pub(super) struct SplitMix64(u64);
 
-impl Dice {
+impl SplitMix64 {
     pub(super) fn new(seed: &str) -> Self {
         let hash = seed.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

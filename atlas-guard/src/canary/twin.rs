@@ -1,6 +1,6 @@
 //! Copies of an instance's own tests that expect something else.
 
-use super::names::Dice;
+use super::names::SplitMix64;
 use regex::{Captures, Regex};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -50,7 +50,7 @@ const MOST: usize = 3;
 pub fn twins(file: &str, content: &[u8], seed: &str, preferred: &[String]) -> Option<Twins> {
     let text = std::str::from_utf8(content).ok()?;
     let style = Style::of(file)?;
-    let mut dice = Dice::new(&format!("{seed}{file}"));
+    let mut dice = SplitMix64::new(&format!("{seed}{file}"));
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let blocks = style.blocks(&lines);
     let count = |name: &str| blocks.iter().filter(|block| block.name == name).count();
@@ -174,7 +174,7 @@ fn rename(
     words: &[String],
     text: &str,
     taken: &BTreeSet<String>,
-    dice: &mut Dice,
+    dice: &mut SplitMix64,
 ) -> Option<String> {
     let parts = parts(name);
     let is_word = |part: &String| part.chars().all(char::is_alphabetic);
@@ -506,7 +506,7 @@ impl Style {
     }
 
     /// The test with one comparison that expects something else.
-    fn contradict(self, body: &str, dice: &mut Dice) -> Option<String> {
+    fn contradict(self, body: &str, dice: &mut SplitMix64) -> Option<String> {
         // What repeats or catches failures may not fail as a whole.
         let odd = [
             "raises",
@@ -560,7 +560,7 @@ fn indentation(line: &str) -> usize {
 }
 
 /// A value of the same type that is not equal.
-fn other_value(value: &str, dice: &mut Dice) -> Option<String> {
+fn other_value(value: &str, dice: &mut SplitMix64) -> Option<String> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| regex(r"\d+"));
     static QUOTED: LazyLock<Regex> = LazyLock::new(|| regex(r#""[^"\\#$]*"|'[^'\\]*'"#));
     let more = |found: &Captures<'_>, by: u32| -> Option<String> {

@@ -194,14 +194,14 @@ struct Factor {
 
 /// An answer whose form is right.
 #[derive(Deserialize)]
-struct Said {
-    factors: Vec<SaidFactor>,
+struct AlignmentAnswer {
+    factors: Vec<FactorAnswer>,
     explanation: String,
     scores: Scores,
 }
 
 #[derive(Deserialize)]
-struct SaidFactor {
+struct FactorAnswer {
     #[serde(rename = "factor")]
     name: String,
     assessment: String,
@@ -222,7 +222,7 @@ fn check(
     texts: &Texts,
     dropped: &mut Vec<usize>,
 ) -> Result<Checked, String> {
-    let said: Said = serde_json::from_value(Value::Object(answer.fields.clone()))
+    let said: AlignmentAnswer = serde_json::from_value(Value::Object(answer.fields.clone()))
         .map_err(|why| why.to_string())?;
     let mut checked = Checked {
         factors: Vec::new(),

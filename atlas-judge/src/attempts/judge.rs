@@ -103,7 +103,7 @@ impl<M: LanguageModel> AttemptJudge<M> {
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct AttemptAnswer {
     reasoning: String,
     quote: String,
     class: AttemptClass,
@@ -195,7 +195,7 @@ impl<M: LanguageModel> Judge for AttemptJudge<M> {
             &self.options.ask,
             self.options.ask_again,
             |answer| {
-                let said: Said = serde_json::from_value(json!(answer.fields))
+                let said: AttemptAnswer = serde_json::from_value(json!(answer.fields))
                     .map_err(|why| why.to_string())?;
                 match find(&said.quote) {
                     Some(proof) => Ok((said, proof)),

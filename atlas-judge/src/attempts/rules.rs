@@ -1,7 +1,7 @@
 //! What logs prove.
 
 use super::AttemptClass;
-use crate::given::Given;
+use crate::given::SubjectReader;
 use crate::hints::HintReport;
 use crate::validation::Trajectory;
 use atlas_core::{Error, Evidence, Subject};
@@ -37,7 +37,7 @@ impl FailedAttempt {
     /// [`ErrorKind::InvalidInput`](atlas_core::ErrorKind) where an attachment has another form, or there is neither a trajectory
     /// nor a log.
     pub fn of(subject: &Subject) -> Result<Self, Error> {
-        let given = Given::new(subject, "look at a failed attempt at");
+        let given = SubjectReader::new(subject, "look at a failed attempt at");
         let patch = subject.patch.as_ref();
         let found = Self {
             issue: given.column("problem_statement")?,

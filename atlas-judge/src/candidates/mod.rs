@@ -77,7 +77,7 @@ pub fn rule_candidates(
 ) -> Result<Vec<RuleCandidate>, PatchError> {
     let files = gold.files()?;
     let changes = file_changes(gold, base)?;
-    let mut made = Made::default();
+    let mut made = UniqueCandidates::default();
     made.add(CandidateKind::Gold, None, gold.as_bytes().to_vec());
     let perturbed = [
         rewritten::renamed(&changes, base),
@@ -145,9 +145,9 @@ const NOTHING: &str = "diff --git a/CANDIDATE.txt b/CANDIDATE.txt\nnew file mode
                        --- /dev/null\n+++ b/CANDIDATE.txt\n@@ -0,0 +1 @@\n+nothing\n";
 
 #[derive(Default)]
-struct Made(Vec<RuleCandidate>);
+struct UniqueCandidates(Vec<RuleCandidate>);
 
-impl Made {
+impl UniqueCandidates {
     fn add(&mut self, kind: CandidateKind, number: Option<usize>, patch: Vec<u8>) {
         if patch.is_empty() || self.0.iter().any(|known| known.patch == patch) {
             return;

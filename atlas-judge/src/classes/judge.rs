@@ -157,7 +157,7 @@ impl<M: LanguageModel> ClassJudge<M> {
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ClassAnswer {
     reasoning: String,
     code_type: CodeType,
     issue_type: IssueType,
@@ -210,7 +210,7 @@ impl<M: LanguageModel> Judge for ClassJudge<M> {
                 &self.options.ask,
                 self.options.ask_again,
                 |answer| {
-                    serde_json::from_value::<Said>(json!(answer.fields))
+                    serde_json::from_value::<ClassAnswer>(json!(answer.fields))
                         .map_err(|why| why.to_string())
                 },
             )

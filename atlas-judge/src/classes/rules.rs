@@ -1,7 +1,7 @@
 //! What is sure without a model.
 
 use super::{CodeType, IssueType};
-use crate::given::Given;
+use crate::given::SubjectReader;
 use atlas_core::{Error, Evidence, Patch, Subject};
 use regex::Regex;
 use serde_json::Value;
@@ -33,7 +33,7 @@ impl ClassSubject {
     /// [`ErrorKind::InvalidInput`](atlas_core::ErrorKind) where there is neither a statement nor a patch, or a column has
     /// another form.
     pub fn of(subject: &Subject) -> Result<Self, Error> {
-        let given = Given::new(subject, "classify");
+        let given = SubjectReader::new(subject, "classify");
         let value = |name: &str| {
             let own = given.value(name);
             own.or_else(|| subject.instance.as_map().get(name))

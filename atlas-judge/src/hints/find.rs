@@ -5,7 +5,7 @@ use super::issue::mentions;
 use super::log::missing;
 use super::surface::{Introduced, Sort, files, introduced};
 use super::usage::{Called, Usage, Use, module_of, usage};
-use crate::given::Given;
+use crate::given::SubjectReader;
 use crate::variant::BaseFiles;
 use atlas_core::{Error, ErrorKind, Evidence, ModuleFailure, Patch, Subject};
 use atlas_syntax::DefinitionKind;
@@ -45,7 +45,7 @@ impl HintSubject {
     /// # Errors
     /// [`ErrorKind::InvalidInput`] naming the column or attachment that is missing or has another form.
     pub fn of(subject: &Subject) -> Result<Self, Error> {
-        let given = Given::new(subject, "look for hints in");
+        let given = SubjectReader::new(subject, "look for hints in");
         let row = |why: atlas_core::InstanceError| given.wrong(why.to_string());
         let files: BTreeMap<String, String> = given.attached("files")?.unwrap_or_default();
         Ok(Self {
@@ -177,19 +177,19 @@ impl HintReport {
 /// # Errors
 /// [`ErrorKind::InvalidInput`] where a patch cannot be read.
 pub fn find_hints(subject: &HintSubject) -> Result<HintReport, Error> {
-    let found = Found::of(subject)?;
+    let found = HintFindings::of(subject)?;
     Ok(HintReport::of(found.needs, found.named, found.notes))
 }
 
 /// What was found, with everything that a model may choose from.
-pub(super) struct Found {
+pub(super) struct HintFindings {
     pub(super) needs: Vec<HintNeed>,
     pub(super) named: BTreeSet<String>,
     pub(super) notes: Vec<String>,
     pub(super) introduced: Vec<Introduced>,
 }
 
-impl Found {
+impl HintFindings {
     pub(super) fn of(subject: &HintSubject) -> Result<Self, Error> {
         let read = |name: &str, patch: &Patch| {
             files(patch, &subject.base).map_err(|why| {

@@ -1,6 +1,6 @@
 //! Hints as a judge, and the question to a model.
 
-use super::find::{Found, HintNeed, HintReport, HintRule, HintSubject, need};
+use super::find::{HintFindings, HintNeed, HintReport, HintRule, HintSubject, need};
 use super::issue::mentions;
 use super::leak::leak_verdict;
 use super::surface::{Introduced, Sort};
@@ -100,10 +100,14 @@ impl<M: LanguageModel> HintJudge<M> {
     /// # Errors
     /// As [`find_hints`](super::find_hints); the prompt's.
     pub fn prompt(&self, subject: &HintSubject) -> Result<Vec<ChatMessage>, Error> {
-        self.question(subject, &Found::of(subject)?)
+        self.question(subject, &HintFindings::of(subject)?)
     }
 
-    fn question(&self, subject: &HintSubject, found: &Found) -> Result<Vec<ChatMessage>, Error> {
+    fn question(
+        &self,
+        subject: &HintSubject,
+        found: &HintFindings,
+    ) -> Result<Vec<ChatMessage>, Error> {
         #[derive(Serialize)]
         struct Brought<'i> {
             name: &'i str,
@@ -129,7 +133,7 @@ impl<M: LanguageModel> HintJudge<M> {
         cx: &RunContext,
         model: &M,
         subject: &HintSubject,
-        found: &mut Found,
+        found: &mut HintFindings,
         details: &mut Map<String, Value>,
     ) -> Result<Confidence, Error> {
         let schema = Schema::new([
@@ -226,7 +230,7 @@ impl<M: LanguageModel> Judge for HintJudge<M> {
 
     async fn judge(&self, cx: &RunContext, subject: &Subject) -> Result<Judgement, Error> {
         let subject = HintSubject::of(subject)?;
-        let mut found = Found::of(&subject)?;
+        let mut found = HintFindings::of(&subject)?;
         let mut confidence = Confidence {
             value: Some(1.0),
             source: ConfidenceSource::Rule,

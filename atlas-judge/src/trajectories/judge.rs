@@ -4,7 +4,7 @@ use super::scores::{Dimension, DimensionScore, TrajectoryRule};
 use crate::Prompt;
 use crate::alignment::{QuoteSource, Texts};
 use crate::answer::{AskOptions, Schema, Shape, StructuredAnswer, ask_again};
-use crate::given::Given;
+use crate::given::SubjectReader;
 use crate::validation::{Step, Trajectory, cut_middle};
 use async_trait::async_trait;
 use atlas_core::{
@@ -144,7 +144,7 @@ struct Attempt {
 
 impl Attempt {
     fn of(subject: &Subject) -> Result<Self, Error> {
-        let given = Given::new(subject, "judge a trajectory of");
+        let given = SubjectReader::new(subject, "judge a trajectory of");
         let mut trajectory = given
             .read("trajectory", Trajectory::read)?
             .ok_or_else(|| given.wrong("the attachment `trajectory` is missing"))?;
@@ -203,15 +203,15 @@ impl Attempt {
 
 /// An answer whose form is right.
 #[derive(Deserialize)]
-struct Said {
+struct TrajectoryAnswer {
     is_bug_fix: bool,
-    dimensions: Vec<SaidDimension>,
+    dimensions: Vec<DimensionAnswer>,
     explanation: String,
     scores: BTreeMap<Dimension, u8>,
 }
 
 #[derive(Deserialize)]
-struct SaidDimension {
+struct DimensionAnswer {
     dimension: Dimension,
     assessment: String,
     evidence: Vec<SaidQuote>,
@@ -233,7 +233,7 @@ struct Checked {
 /// The dimensions in their order with what can be found of their evidence; an error names those that are missing, told
 /// twice or without evidence.
 fn check(answer: &StructuredAnswer, attempt: &Attempt, least: usize) -> Result<Checked, String> {
-    let said: Said = serde_json::from_value(Value::Object(answer.fields.clone()))
+    let said: TrajectoryAnswer = serde_json::from_value(Value::Object(answer.fields.clone()))
         .map_err(|why| why.to_string())?;
     let mut checked = Checked {
         is_bug_fix: said.is_bug_fix,

@@ -2,7 +2,7 @@
 
 use super::{TestFacts, Trajectory};
 use crate::BugReport;
-use crate::given::Given;
+use crate::given::SubjectReader;
 use atlas_core::{Error, LogParser, Patch, Subject};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl ValidationSubject {
     /// # Errors
     /// [`ErrorKind::InvalidInput`](atlas_core::ErrorKind) naming what is missing or has another form.
     pub fn of(subject: &Subject) -> Result<Self, Error> {
-        let given = Given::new(subject, "read for validation");
+        let given = SubjectReader::new(subject, "read for validation");
         let patch = subject.patch.clone();
         let instance = subject.instance.id();
         Ok(Self {

@@ -1,6 +1,6 @@
 //! One file of a patch, before and after.
 
-use super::edits::{self, Edit, Placed, Window};
+use super::edits::{self, Edit, PlacedHunks, Window};
 use atlas_core::{FilePatch, Patch, PatchError, PatchKind};
 use atlas_syntax::{Definition, Lines, Nesting, Source};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ impl Opaque {
 pub(super) struct Change {
     pub(super) old: Source,
     pub(super) new: Source,
-    pub(super) placed: Placed,
+    pub(super) placed: PlacedHunks,
 }
 
 /// A file of a patch.

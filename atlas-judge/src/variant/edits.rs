@@ -35,7 +35,7 @@ pub(super) struct Window {
 
 /// The hunks of a section, placed in the old file.
 #[derive(Clone, Debug)]
-pub(super) struct Placed {
+pub(super) struct PlacedHunks {
     pub(super) edits: Vec<Edit>,
     pub(super) windows: Vec<Window>,
 }
@@ -47,7 +47,7 @@ pub(super) fn split(bytes: &[u8]) -> Vec<&[u8]> {
 
 /// Places the hunks in the old file, moved where their text stands elsewhere, as git does. None if
 /// one of them does not fit.
-pub(super) fn place(file: &FilePatch, old: &[&[u8]]) -> Option<Placed> {
+pub(super) fn place(file: &FilePatch, old: &[&[u8]]) -> Option<PlacedHunks> {
     let mut edits: Vec<Edit> = Vec::new();
     let mut windows = Vec::new();
     let mut from = 0;
@@ -91,7 +91,7 @@ pub(super) fn place(file: &FilePatch, old: &[&[u8]]) -> Option<Placed> {
         edit.new_at = usize::try_from(edit.at as i128 + shift).ok()?;
         shift += edit.inserted as i128 - edit.deleted as i128;
     }
-    Some(Placed { edits, windows })
+    Some(PlacedHunks { edits, windows })
 }
 
 /// Where the old lines of a hunk stand: at the place that its header names, else at the nearest one

@@ -81,7 +81,7 @@ impl Exchanges {
             }
             Ok(transaction.commit()?)
         };
-        keep().map_err(|why| self.failed(Told(why)))
+        keep().map_err(|why| self.failed(SharedError(why)))
     }
 
     /// The server has taken a batch.
@@ -129,7 +129,7 @@ impl Exchanges {
             }
             Ok(batches)
         };
-        read().map_err(|why| self.failed(Told(why)))
+        read().map_err(|why| self.failed(SharedError(why)))
     }
 
     /// All batches that are not collected, of every model and run.
@@ -198,14 +198,14 @@ impl Exchanges {
 /// A cause of one of several types.
 #[cfg(feature = "http")]
 #[derive(Debug)]
-struct Told(Box<dyn std::error::Error + Send + Sync>);
+struct SharedError(Box<dyn std::error::Error + Send + Sync>);
 
 #[cfg(feature = "http")]
-impl std::fmt::Display for Told {
+impl std::fmt::Display for SharedError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
 }
 
 #[cfg(feature = "http")]
-impl std::error::Error for Told {}
+impl std::error::Error for SharedError {}

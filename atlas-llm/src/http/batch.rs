@@ -40,7 +40,7 @@ pub(crate) enum Outcome {
 
 /// Whether the server has a batch that we may have sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum BatchPresence {
     Yes(String),
     No,
     /// One that is still worked on may be it.
@@ -211,9 +211,13 @@ impl HttpBatches {
     }
 
     /// Looks for the batch that we call `token`, of so many questions, among those that the server has.
-    pub(crate) async fn find(&self, token: &str, questions: usize) -> Result<Found, CallFailure> {
+    pub(crate) async fn find(
+        &self,
+        token: &str,
+        questions: usize,
+    ) -> Result<BatchPresence, CallFailure> {
         let mut after: Option<String> = None;
-        let mut found = Found::No;
+        let mut found = BatchPresence::No;
         // Newer ones come first, and it is one of the newest.
         for _ in 0..3 {
             let key = if self.files.is_some() {
@@ -232,7 +236,7 @@ impl HttpBatches {
                 };
                 if self.files.is_some() {
                     if batch["metadata"][OUR_NAME].as_str() == Some(token) {
-                        return Ok(Found::Yes(id.to_owned()));
+                        return Ok(BatchPresence::Yes(id.to_owned()));
                     }
                     continue;
                 }
@@ -247,7 +251,7 @@ impl HttpBatches {
                     continue;
                 }
                 if batch["processing_status"].as_str() != Some("ended") {
-                    found = Found::Perhaps;
+                    found = BatchPresence::Perhaps;
                     continue;
                 }
                 let mut is_ours = false;
@@ -263,7 +267,7 @@ impl HttpBatches {
                     .lines(&self.batches, &[id, "results"], &mut first)
                     .await;
                 if read.is_ok() && is_ours {
-                    return Ok(Found::Yes(id.to_owned()));
+                    return Ok(BatchPresence::Yes(id.to_owned()));
                 }
             }
             after = list["last_id"].as_str().map(str::to_owned);

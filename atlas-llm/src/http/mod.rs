@@ -19,7 +19,7 @@ use crate::failure::{CallFailure, FailureCause, shorten};
 use crate::{Api, ModelConfig, Provider};
 use async_trait::async_trait;
 use atlas_core::{Completion, CompletionRequest, Error, ErrorKind, LanguageModel, RunContext};
-pub(crate) use batch::{Found, HttpBatches, Outcome, Standing};
+pub(crate) use batch::{BatchPresence, HttpBatches, Outcome, Standing};
 use dialect::{Call, Dialect};
 use draft::Draft;
 pub use embedding::HttpEmbedder;

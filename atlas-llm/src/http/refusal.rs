@@ -79,7 +79,7 @@ fn read(status: u16, parsed: &Value, body: &str, logprobs: bool) -> CallFailure 
         Some(Value::String(text)) => text.to_lowercase(),
         _ => String::new(),
     };
-    let said = Said {
+    let said = ServerMessage {
         message: message.to_lowercase(),
         kind: format!("{} {} {}", word("type"), word("code"), word("status")),
         param: word("param"),
@@ -102,13 +102,13 @@ fn read(status: u16, parsed: &Value, body: &str, logprobs: bool) -> CallFailure 
 }
 
 /// A server's words in lower case.
-struct Said {
+struct ServerMessage {
     message: String,
     kind: String,
     param: String,
 }
 
-impl Said {
+impl ServerMessage {
     fn has(&self, words: &[&str]) -> bool {
         words.iter().any(|word| self.message.contains(word))
     }

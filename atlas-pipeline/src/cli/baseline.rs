@@ -63,7 +63,7 @@ impl BaselineArgs {
 }
 
 /// What critics and baselines share.
-pub(super) struct Given {
+pub(super) struct SharedInput {
     pub(super) dataset: PathBuf,
     pub(super) predictions: PredictionSource,
     pub(super) instances: Vec<InstanceId>,
@@ -73,10 +73,10 @@ pub(super) struct Given {
 
 pub(super) async fn command(
     cx: &RunContext,
-    given: Given,
+    given: SharedInput,
     args: BaselineArgs,
 ) -> Result<u8, Error> {
-    let Given { seed, model, .. } = given;
+    let SharedInput { seed, model, .. } = given;
     let choice = args.baseline.ok_or_else(|| {
         Error::new(
             ErrorKind::InvalidInput,

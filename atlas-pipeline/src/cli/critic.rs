@@ -1,6 +1,6 @@
 //! `atlas critic`.
 
-use super::baseline::{self, BaselineArgs, Given};
+use super::baseline::{self, BaselineArgs, SharedInput};
 use super::combine::EnsembleArgs;
 use super::judging::{AskArgs, ModelArgs, finish, limit_among, paying, prompts, run_text};
 use super::{dry_run, output};
@@ -94,7 +94,7 @@ fn limit(text: &str) -> Result<(String, usize), String> {
 
 pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Error> {
     if args.baseline.is_given() {
-        let given = Given {
+        let given = SharedInput {
             dataset: args.dataset,
             predictions: args.predictions,
             instances: args.instance_ids,

@@ -2,7 +2,7 @@
 
 use super::input::{Input, Item, Keep};
 use super::options::EvalOptions;
-use super::site::{Kept, Site};
+use super::site::{PreparedInstances, Site};
 use super::strict::Prepared;
 use super::verdict::EvalVerdict;
 use super::{Host, PredictionSource};
@@ -54,7 +54,7 @@ impl Episodes {
             Keep::Rows,
         )?;
         let mut host = Box::pin(Host::open(options)).await?;
-        host.kept = Some(Kept::default());
+        host.kept = Some(PreparedInstances::default());
         Ok(Self {
             host: Arc::new(host),
             input: Arc::new(input),

@@ -48,7 +48,7 @@ use atlas_oracle::{Cause, CompatStage, InstanceReport, RunEntry};
 use futures_util::StreamExt;
 use input::{Input, Item, Keep};
 use layout::{RunFolder, keep, log_name};
-use site::{Kept, Site};
+use site::{PreparedInstances, Site};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -163,7 +163,7 @@ struct Host {
     canary_seed: String,
     limits: Limits,
     /// Instances that stay prepared; absent where each is prepared for one prediction.
-    kept: Option<Kept>,
+    kept: Option<PreparedInstances>,
 }
 
 /// One prediction, evaluated.

@@ -56,7 +56,7 @@ type Cell = Arc<OnceCell<Arc<Site>>>;
 
 /// Instances that stay prepared until this goes.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct PreparedInstances {
     cells: Mutex<HashMap<String, Cell>>,
 }
 
@@ -66,7 +66,7 @@ enum Unprepared {
     Error(Error),
 }
 
-impl Kept {
+impl PreparedInstances {
     /// The instance, prepared by the first who asks.
     pub(super) async fn site(
         &self,
@@ -112,7 +112,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for PreparedInstances {
     fn drop(&mut self) {
         let cells = std::mem::take(self.cells.get_mut().unwrap_or_else(PoisonError::into_inner));
         for site in cells.values().filter_map(|cell| cell.get()) {

@@ -204,11 +204,11 @@ impl CandidatePatch {
 pub struct CandidatePatches {
     rows: InstanceRows,
     columns: Spool<Map<String, Value>>,
-    found: Vec<Found>,
+    found: Vec<MatchedRow>,
 }
 
 #[derive(Debug)]
-struct Found {
+struct MatchedRow {
     row: usize,
     name: PatchName,
     /// The column with the patch.
@@ -303,7 +303,7 @@ pub fn candidate_patches(
         let agent = prediction.model_name_or_path().unwrap_or("None");
         let (patch_id, fault) = names.name(&prediction, agent, &file);
         more.extend(fault);
-        found.push(Found {
+        found.push(MatchedRow {
             row: *row,
             name: PatchName {
                 instance_id: prediction.instance_id().to_owned(),

@@ -29,7 +29,7 @@ const MINUTE: f64 = 60.0;
 const DISTANT: u32 = 3;
 
 /// How the runs of one job speak of a test.
-enum Heard {
+enum RerunEvidence {
     Nothing,
     Agreement,
     /// The first run agrees, no later one in the same place does.
@@ -368,15 +368,15 @@ impl Confirming<'_> {
             let said = said_of(state, &runs, &named, &spelt(id));
             let is_listed = left.contains(id);
             match heard(state, &said, order) {
-                Heard::Agreement => {}
-                Heard::Nothing if state == State::Before || !is_listed => {}
-                Heard::Nothing => {
+                RerunEvidence::Agreement => {}
+                RerunEvidence::Nothing if state == State::Before || !is_listed => {}
+                RerunEvidence::Nothing => {
                     alone.unnamed.insert(id.clone());
                 }
-                Heard::Never if state == State::After && is_listed => {
+                RerunEvidence::Never if state == State::After && is_listed => {
                     alone.never.insert(id.clone());
                 }
-                Heard::Never => {
+                RerunEvidence::Never => {
                     let why = match state {
                         State::Before => {
                             "passes in every further run of Before: it does not fail there by itself"
@@ -387,8 +387,8 @@ impl Confirming<'_> {
                     };
                     self.set_aside.insert(id.clone(), why.to_owned());
                 }
-                Heard::OnlyFirst => suspects.push((id.clone(), said)),
-                Heard::Contradiction(why) => {
+                RerunEvidence::OnlyFirst => suspects.push((id.clone(), said)),
+                RerunEvidence::Contradiction(why) => {
                     self.set_aside.insert(id.clone(), why);
                 }
             }
@@ -538,7 +538,7 @@ fn said_of(state: State, runs: &[StateRun], statuses: &[Statuses<'_>], id: &str)
     said
 }
 
-fn heard(state: State, said: &[Said], order: Option<&str>) -> Heard {
+fn heard(state: State, said: &[Said], order: Option<&str>) -> RerunEvidence {
     let known: Vec<Said> = said
         .iter()
         .copied()
@@ -549,11 +549,11 @@ fn heard(state: State, said: &[Said], order: Option<&str>) -> Heard {
         .filter(|said| **said == Said::Contradicts)
         .count();
     match (known.first(), against) {
-        (None, _) => Heard::Nothing,
-        (_, 0) => Heard::Agreement,
-        (Some(Said::Agrees), n) if n > 1 && n == known.len() - 1 => Heard::OnlyFirst,
-        (_, n) if n == known.len() => Heard::Never,
-        _ => Heard::Contradiction(tally(state, said, order)),
+        (None, _) => RerunEvidence::Nothing,
+        (_, 0) => RerunEvidence::Agreement,
+        (Some(Said::Agrees), n) if n > 1 && n == known.len() - 1 => RerunEvidence::OnlyFirst,
+        (_, n) if n == known.len() => RerunEvidence::Never,
+        _ => RerunEvidence::Contradiction(tally(state, said, order)),
     }
 }
 

@@ -25,7 +25,7 @@ const SCRIPT: usize = 200_000;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Made {
+struct MakeJson {
     outcome: String,
     reason: String,
     kind: Option<String>,
@@ -62,7 +62,7 @@ struct Finding {
 }
 
 pub(super) fn collect(folder: &Path) -> Result<InstancePage, Error> {
-    let made: Made = read(&folder.join("make.json"))?;
+    let made: MakeJson = read(&folder.join("make.json"))?;
     let mut page = InstancePage {
         id: super::name_of(folder),
         is_instance: made.outcome == "instance",
@@ -403,7 +403,7 @@ fn cut(mut text: String) -> String {
     text
 }
 
-fn history(folder: &Path, made: &Made) -> Result<Vec<HistoryStep>, Error> {
+fn history(folder: &Path, made: &MakeJson) -> Result<Vec<HistoryStep>, Error> {
     let mut steps = Vec::new();
     let attempts: Vec<Attempt> = read_if_any(&folder.join("attempts.json"))?.unwrap_or_default();
     for (at, attempt) in attempts.iter().enumerate() {

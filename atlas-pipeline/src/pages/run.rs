@@ -36,7 +36,7 @@ const BY_FILES: [(u64, &str, Option<f64>); 5] = [
 /// What is read of `make.json`; lists of tests are counted, not kept.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Made {
+struct MakeJson {
     outcome: String,
     reason: String,
     kind: Option<String>,
@@ -211,7 +211,7 @@ fn of_folders(folder: &Path, page: &mut RunPage) -> Result<Vec<Standing>, Error>
     }
     let mut found = Vec::new();
     for id in names {
-        let made: Made = read(&folder.join(&id).join("make.json"))?;
+        let made: MakeJson = read(&folder.join(&id).join("make.json"))?;
         let passed = made.outcome == "instance";
         page.dataset_rows += u64::from(passed);
         let seconds: f64 = made.seconds.values().sum();
@@ -318,7 +318,7 @@ fn row(
         bytes: standing.bytes,
         ..CandidateRow::default()
     };
-    let Some(made) = read_if_any::<Made>(&folder.join("make.json"))? else {
+    let Some(made) = read_if_any::<MakeJson>(&folder.join("make.json"))? else {
         return Ok(row);
     };
     row.has_page = true;

@@ -108,12 +108,12 @@ struct Viewed {
     input: PathBuf,
     kind: PageKind,
     port: u16,
-    pages: Mutex<HashMap<String, Made>>,
+    pages: Mutex<HashMap<String, CachedPage>>,
 }
 
 /// A page that was made, or why it could not be.
 #[derive(Clone)]
-struct Made {
+struct CachedPage {
     status: StatusCode,
     body: Bytes,
     tag: String,
@@ -181,7 +181,7 @@ impl Viewed {
     }
 
     /// The page at a path: the one that was just made, or a new one.
-    fn made(&self, path: &str) -> Made {
+    fn made(&self, path: &str) -> CachedPage {
         let pages = || self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = pages().get(path)
             && made.ended.elapsed() < FRESH.max(made.took * 10)
@@ -207,7 +207,7 @@ impl Viewed {
             ),
             1,
         );
-        let made = Made {
+        let made = CachedPage {
             status,
             body: Bytes::from(named),
             tag,

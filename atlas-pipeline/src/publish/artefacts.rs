@@ -97,7 +97,7 @@ fn places<'a>(text: &'a [u8], path: &'a str) -> impl Iterator<Item = usize> + 'a
 
 /// What was taken of one instance.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct CopiedArtefacts {
     /// Whether its environment can be built from what is there.
     pub(super) environment: bool,
     /// How many files are beside the row.
@@ -115,8 +115,8 @@ pub(super) fn take(
     into: &Path,
     (paths, clone): (&MachinePaths, Option<&Path>),
     evidence: bool,
-) -> Result<Taken, Error> {
-    let mut taken = Taken::default();
+) -> Result<CopiedArtefacts, Error> {
+    let mut taken = CopiedArtefacts::default();
     if !from.is_dir() {
         return Ok(taken);
     }

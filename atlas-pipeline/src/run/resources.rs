@@ -18,12 +18,12 @@ pub(super) struct Resources {
 
 /// What is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Lack {
+pub(super) enum Shortage {
     Disk(String),
     Memory(String),
 }
 
-impl std::fmt::Display for Lack {
+impl std::fmt::Display for Shortage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Disk(said) | Self::Memory(said) => f.write_str(said),
@@ -33,10 +33,10 @@ impl std::fmt::Display for Lack {
 
 impl Resources {
     /// What is missing, if something is. What cannot be found out is not.
-    pub(super) fn lack(&self) -> Option<Lack> {
+    pub(super) fn lack(&self) -> Option<Shortage> {
         for place in &self.places {
             if let Some(free) = free_bytes(place).filter(|free| *free < self.min_free) {
-                return Some(Lack::Disk(format!(
+                return Some(Shortage::Disk(format!(
                     "{} MiB free in `{}`, and `run.min_free` is {} MiB",
                     free >> 20,
                     place.display(),
@@ -47,7 +47,7 @@ impl Resources {
         available_memory()
             .filter(|memory| *memory < self.min_memory)
             .map(|memory| {
-                Lack::Memory(format!(
+                Shortage::Memory(format!(
                     "{} MiB of memory available, and `run.min_memory` is {} MiB",
                     memory >> 20,
                     self.min_memory >> 20

@@ -3,7 +3,7 @@
 use super::event::{RunEvent, RunListener, StepProgress};
 use super::owner::{self, Owner};
 use super::report::{RunEnd, RunReport};
-use super::resources::{Lack, Resources};
+use super::resources::{Resources, Shortage};
 use super::settle::Ran;
 use super::stages::instances;
 use super::store::{Choice, Claim, Store};
@@ -283,7 +283,7 @@ impl<'a> Runner<'a> {
                     }
                     return Ok(true);
                 }
-                Some(Lack::Disk(_)) if self.reclaim_one().await? => {}
+                Some(Shortage::Disk(_)) if self.reclaim_one().await? => {}
                 Some(lack) => {
                     self.hold_for(&lack.to_string(), Duration::from_secs(1));
                     return Ok(false);

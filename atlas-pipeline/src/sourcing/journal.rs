@@ -114,10 +114,10 @@ pub(super) struct Tail {
 /// where there is none.
 pub(crate) fn progress_so_far(path: &Path) -> BTreeMap<String, HostProgress> {
     #[derive(Deserialize)]
-    struct Told {
+    struct StateFile {
         hosts: BTreeMap<String, HostProgress>,
     }
-    let told = read_json::<Told>(&path.with_extension("state.json"));
+    let told = read_json::<StateFile>(&path.with_extension("state.json"));
     told.map(|told| told.hosts).unwrap_or_default()
 }
 

@@ -1,6 +1,6 @@
 //! The judge over recordings.
 
-use super::{Found, Gathered, JudgedQuality, content, read_hints};
+use super::{Gathered, JudgedQuality, LocatedTrajectory, content, read_hints};
 use crate::judging::{
     ContentHash, Identity, JudgeItem, JudgeReport, JudgeRun, ModelSession, ResultLines, Silent,
     in_batches, judge_items,
@@ -169,7 +169,7 @@ impl Inputs {
         })
     }
 
-    fn attempt(&self, found: Found) -> Attempt {
+    fn attempt(&self, found: LocatedTrajectory) -> Attempt {
         let id = found.trajectory.instance_id();
         let hint = id.and_then(|id| self.hints.get(id)).cloned();
         Attempt {

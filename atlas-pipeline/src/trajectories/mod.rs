@@ -151,7 +151,7 @@ fn name_below<'a>(place: &Path, file: &'a Path) -> &'a Path {
 
 /// A trajectory with where it was found.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Found {
+struct LocatedTrajectory {
     file: PathBuf,
     /// Which trajectory of the file, from 1.
     number: usize,
@@ -160,7 +160,7 @@ struct Found {
     trajectory: Trajectory,
 }
 
-impl Found {
+impl LocatedTrajectory {
     /// Names it among others.
     fn key(&self) -> String {
         format!("{}:{}", self.file.display(), self.number)
@@ -180,7 +180,7 @@ impl Found {
 /// Trajectories that lie in a file until their turn, and recordings that cannot be read, with the reason.
 #[derive(Debug)]
 struct Gathered {
-    all: Spool<Found>,
+    all: Spool<LocatedTrajectory>,
     count: usize,
     faults: Vec<String>,
 }
@@ -200,7 +200,7 @@ impl Gathered {
                     match found {
                         Ok(trajectory) => {
                             gathered.count += 1;
-                            gathered.all.push(&Found {
+                            gathered.all.push(&LocatedTrajectory {
                                 file: file.clone(),
                                 number: at + 1,
                                 name: name.clone(),

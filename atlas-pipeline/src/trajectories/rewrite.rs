@@ -1,6 +1,6 @@
 //! Thoughts of recordings written anew.
 
-use super::{Found, Gathered, content, read_hints};
+use super::{Gathered, LocatedTrajectory, content, read_hints};
 use crate::judging::{
     ContentHash, Identity, JudgeItem, JudgeReport, JudgeRun, ModelSession, in_batches, judge_items,
 };
@@ -224,7 +224,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    fn hint(&self, found: &Found) -> &str {
+    fn hint(&self, found: &LocatedTrajectory) -> &str {
         let id = found.trajectory.instance_id();
         id.and_then(|id| self.hints.get(id))
             .map_or("", String::as_str)

@@ -8,8 +8,8 @@
 
 mod agentic;
 mod annotate;
-mod attempt_rules;
 mod arrows;
+mod attempt_rules;
 mod attempting;
 mod attempts;
 mod baselines;

@@ -2,7 +2,7 @@
 
 use super::Episodes;
 use super::lock;
-use crate::episode::{Asked, Episode, Overdue, Seat};
+use crate::episode::{Admitted, Episode, Overdue, Seat};
 use crate::grading::json;
 use crate::journal::State;
 use crate::pending::Outcome;
@@ -28,8 +28,8 @@ impl Episodes {
             None => None,
         };
         match asked {
-            Some((_, Asked::Before(pending))) => drop(pending.wait().await?),
-            Some((episode, Asked::Now((), answerer, pending))) => {
+            Some((_, Admitted::Before(pending))) => drop(pending.wait().await?),
+            Some((episode, Admitted::Now((), answerer, pending))) => {
                 let this = self.clone();
                 self.inner.tasks.spawn(async move {
                     let outcome = this.take(&episode).await;

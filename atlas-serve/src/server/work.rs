@@ -1,7 +1,7 @@
 //! Commands and forks.
 
 use super::{Episodes, named};
-use crate::episode::{Asked, Episode, Seat};
+use crate::episode::{Admitted, Episode, Seat};
 use crate::grading::json;
 use crate::pending::{Outcome, digest};
 use crate::refusal::Refusal;
@@ -31,8 +31,8 @@ impl Episodes {
         let name = named(request.request_id.as_deref())?;
         let digest = digest(&["step", &request.command, &seconds.to_string()]);
         let pending = match episode.ask(name, digest, true, || Ok(()))? {
-            Asked::Before(pending) => pending,
-            Asked::Now((), answerer, pending) => {
+            Admitted::Before(pending) => pending,
+            Admitted::Now((), answerer, pending) => {
                 let step = Step {
                     command: request.command,
                     seconds: seconds.min(episode.left().1.as_secs().max(1)),
@@ -93,8 +93,8 @@ impl Episodes {
         let name = named(request.request_id.as_deref())?;
         let asked = episode.ask(name, digest(&["fork"]), false, || self.place())?;
         let pending = match asked {
-            Asked::Before(pending) => pending,
-            Asked::Now(place, answerer, pending) => {
+            Admitted::Before(pending) => pending,
+            Admitted::Now(place, answerer, pending) => {
                 let this = self.clone();
                 let name = name.map(str::to_owned);
                 self.inner.tasks.spawn(async move {

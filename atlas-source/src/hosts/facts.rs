@@ -161,7 +161,7 @@ pub async fn repository_facts(
             wanted.extend(Wanted::of(path, oid));
         }
     }
-    let mut found = Found::default();
+    let mut found = FactTally::default();
     read_blobs(repo, &wanted, |file, content| found.take(file, content)).await?;
     Ok(found.facts(&repo.commit_date(commit).await?))
 }
@@ -209,13 +209,13 @@ impl Wanted {
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct FactTally {
     lines: BTreeMap<&'static str, u64>,
     frameworks: BTreeSet<&'static str>,
     licences: BTreeSet<String>,
 }
 
-impl Found {
+impl FactTally {
     fn take(&mut self, file: &Wanted, content: &[u8]) {
         if let Some(language) = file.language {
             *self.lines.entry(language.name()).or_default() += language.lines(content);

@@ -66,12 +66,12 @@ pub(super) struct Api {
     options: ApiOptions,
     tokens: Tokens,
     requests: AtomicU64,
-    kept: Mutex<VecDeque<Kept>>,
+    kept: Mutex<VecDeque<CachedAnswer>>,
 }
 
 /// An answer with the tag under which the host knows it.
 #[derive(Debug)]
-struct Kept {
+struct CachedAnswer {
     url: Url,
     tag: String,
     answer: Answer,
@@ -91,7 +91,7 @@ pub(super) struct Answer {
 
 /// An answer that may be one that is known.
 #[derive(Clone, Debug)]
-pub(super) enum Looked {
+pub(super) enum Lookup {
     New(Answer),
     /// It is the one with the tag.
     Same,
@@ -203,7 +203,7 @@ impl Api {
         url: Url,
         header: TokenHeader,
         tag: Option<&str>,
-    ) -> Result<Looked, Error> {
+    ) -> Result<Lookup, Error> {
         if let Some(tag) = tag {
             let known = Answer {
                 value: Value::Null,
@@ -217,9 +217,9 @@ impl Api {
         // No list is null: that is what was kept for the tag.
         self.lock().retain(|kept| !kept.answer.value.is_null());
         Ok(match answer {
-            None => Looked::Absent,
-            Some(answer) if answer.value.is_null() => Looked::Same,
-            Some(answer) => Looked::New(answer),
+            None => Lookup::Absent,
+            Some(answer) if answer.value.is_null() => Lookup::Same,
+            Some(answer) => Lookup::New(answer),
         })
     }
 
@@ -424,7 +424,7 @@ impl Api {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Kept>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<CachedAnswer>> {
         self.kept
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -459,7 +459,7 @@ impl Api {
         if all.len() >= KEPT {
             all.pop_front();
         }
-        all.push_back(Kept {
+        all.push_back(CachedAnswer {
             url: url.clone(),
             tag: tag.clone(),
             answer: answer.clone(),

@@ -1,6 +1,6 @@
 //! C and C++: names stand inside declarators, and macros look like anything.
 
-use super::{Found, outermost, short_text, text_of};
+use super::{RawDefinition, outermost, short_text, text_of};
 use crate::definition::DefinitionKind;
 use crate::walk::Frame;
 use tree_sitter::Node;
@@ -73,7 +73,7 @@ fn last_named(node: Node<'_>) -> Option<Node<'_>> {
 
 /// A `function_definition`: a function, a test macro with a body, or a class behind a macro that
 /// the grammar takes for its name.
-pub(super) fn function<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>> {
+pub(super) fn function<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<RawDefinition<'t>> {
     let at = path.len() - 1;
     let node = path[at].node;
     let body = node.child_by_field_name("body").or_else(|| {
@@ -112,7 +112,7 @@ pub(super) fn function<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>>
         .children(&mut cursor)
         .find(|child| child.kind() == "field_initializer_list");
     let body_start = body.map_or(node.end_byte(), |body| body.start_byte());
-    Some(Found {
+    Some(RawDefinition {
         kind,
         name,
         qualifier,
@@ -125,11 +125,11 @@ pub(super) fn function<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>>
 }
 
 /// A declaration of a function without its body.
-pub(super) fn prototype<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>> {
+pub(super) fn prototype<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<RawDefinition<'t>> {
     let at = path.len() - 1;
     let node = path[at].node;
     let declared = declared_name(node.child_by_field_name("declarator")?, text)?;
-    declared.is_function.then(|| Found {
+    declared.is_function.then(|| RawDefinition {
         kind: DefinitionKind::Function,
         name: declared.name,
         qualifier: declared.qualifier,
@@ -142,7 +142,7 @@ pub(super) fn prototype<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>
 }
 
 /// `TEST_CASE("title") { … }` has no shape in the grammar: a call, and behind it a block.
-pub(super) fn macro_call<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>> {
+pub(super) fn macro_call<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<RawDefinition<'t>> {
     let at = path.len() - 1;
     let node = path[at].node;
     // Only where definitions stand: looking at siblings in a table of a million calls takes long.
@@ -168,7 +168,7 @@ pub(super) fn macro_call<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t
             && next.start_position().row <= node.end_position().row + 1
     })?;
     let (kind, title) = macro_title(&name, call.child_by_field_name("arguments"), text);
-    Some(Found {
+    Some(RawDefinition {
         kind,
         name: title,
         qualifier: None,

@@ -1,7 +1,7 @@
 //! Closures: which have a name because of where they stand.
 
 use super::blocks;
-use super::{Found, short_text};
+use super::{RawDefinition, short_text};
 use crate::definition::DefinitionKind;
 use crate::language::Language;
 use crate::walk::Frame;
@@ -20,7 +20,7 @@ pub(super) fn find<'t>(
     path: &[Frame<'t>],
     text: &[u8],
     in_function: bool,
-) -> Found<'t> {
+) -> RawDefinition<'t> {
     let at = path.len() - 1;
     let node = path[at].node;
     let body = node
@@ -33,7 +33,7 @@ pub(super) fn find<'t>(
             )
         })
         .map_or(node.byte_range(), |body| body.byte_range());
-    let mut found = Found {
+    let mut found = RawDefinition {
         kind: DefinitionKind::Closure,
         name: String::new(),
         qualifier: None,

@@ -12,7 +12,7 @@ use crate::walk::Frame;
 use tree_sitter::Node;
 
 /// A definition as the tree shows it, before names around it are known.
-pub(crate) struct Found<'t> {
+pub(crate) struct RawDefinition<'t> {
     pub(crate) kind: DefinitionKind,
     pub(crate) name: String,
     /// What the name itself says about its container: a receiver, a qualifier.
@@ -166,7 +166,7 @@ pub(crate) fn find<'t>(
     path: &[Frame<'t>],
     text: &[u8],
     in_function: bool,
-) -> Option<Found<'t>> {
+) -> Option<RawDefinition<'t>> {
     let node = path.last()?.node;
     let shape = shape(language, node.kind())?;
     match shape {
@@ -221,7 +221,7 @@ fn outermost(path: &[Frame<'_>], mut at: usize) -> usize {
 }
 
 /// A definition with `name` and `body` fields.
-fn named<'t>(kind: DefinitionKind, path: &[Frame<'t>], text: &[u8]) -> Found<'t> {
+fn named<'t>(kind: DefinitionKind, path: &[Frame<'t>], text: &[u8]) -> RawDefinition<'t> {
     let at = path.len() - 1;
     let node = path[at].node;
     let name = node.child_by_field_name("name");
@@ -238,7 +238,7 @@ fn named<'t>(kind: DefinitionKind, path: &[Frame<'t>], text: &[u8]) -> Found<'t>
         _ => node.end_byte(),
     };
     let body_start = body.map_or(head_end, |body| body.start_byte());
-    Found {
+    RawDefinition {
         kind,
         name: name.map_or_else(String::new, |name| short_text(name, text)),
         qualifier: None,
@@ -253,7 +253,7 @@ fn named<'t>(kind: DefinitionKind, path: &[Frame<'t>], text: &[u8]) -> Found<'t>
     }
 }
 
-fn function<'t>(language: Language, path: &[Frame<'t>], text: &[u8]) -> Found<'t> {
+fn function<'t>(language: Language, path: &[Frame<'t>], text: &[u8]) -> RawDefinition<'t> {
     let mut found = named(DefinitionKind::Function, path, text);
     let node = found.node;
     match node.kind() {
@@ -290,7 +290,7 @@ fn receiver_type(receiver: &str) -> String {
 }
 
 /// A Ruby method may have no body at all, and is a definition nevertheless.
-fn ruby_method(found: &mut Found<'_>, text: &[u8]) {
+fn ruby_method(found: &mut RawDefinition<'_>, text: &[u8]) {
     let node = found.node;
     if let Some(object) = node.child_by_field_name("object") {
         found.name = format!("{}.{}", short_text(object, text), found.name);
@@ -305,7 +305,7 @@ fn ruby_method(found: &mut Found<'_>, text: &[u8]) {
 }
 
 /// A C# property or indexer with code; one that only stores is no function.
-fn property<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>> {
+fn property<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<RawDefinition<'t>> {
     let mut found = named(DefinitionKind::Method, path, text);
     let node = found.node;
     let accessors = node.child_by_field_name("accessors");
@@ -333,7 +333,11 @@ fn property<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>> {
     Some(found)
 }
 
-fn type_definition<'t>(language: Language, path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>> {
+fn type_definition<'t>(
+    language: Language,
+    path: &[Frame<'t>],
+    text: &[u8],
+) -> Option<RawDefinition<'t>> {
     let mut found = named(DefinitionKind::Type, path, text);
     let node = found.node;
     found.holds_methods = true;
@@ -402,7 +406,7 @@ fn brace(node: Node<'_>, text: &[u8]) -> usize {
     place.map_or(node.end_byte(), |place| node.start_byte() + place)
 }
 
-fn scope<'t>(shape: Shape, path: &[Frame<'t>], text: &[u8]) -> Found<'t> {
+fn scope<'t>(shape: Shape, path: &[Frame<'t>], text: &[u8]) -> RawDefinition<'t> {
     let mut found = named(DefinitionKind::Scope, path, text);
     found.holds_methods = shape == Shape::MethodScope;
     match found.node.kind() {
@@ -423,7 +427,7 @@ fn scope<'t>(shape: Shape, path: &[Frame<'t>], text: &[u8]) -> Found<'t> {
 }
 
 /// The body of a type without a name takes the name of what it is made of.
-fn anonymous<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>> {
+fn anonymous<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<RawDefinition<'t>> {
     let at = path.len() - 1;
     let node = path[at].node;
     let mut cursor = node.walk();
@@ -435,7 +439,7 @@ fn anonymous<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<Found<'t>> {
         .or_else(|| node.child_by_field_name("type"))
         .map_or_else(|| "class".to_owned(), |name| short_text(name, text));
     let is_constant = node.kind() == "enum_constant";
-    Some(Found {
+    Some(RawDefinition {
         kind: DefinitionKind::Scope,
         name: if is_constant {
             name

@@ -61,12 +61,12 @@ pub struct Room<'a> {
     shell: tokio::sync::Mutex<&'a mut dyn AgentShell>,
     budget: AttemptBudget,
     begun: Instant,
-    state: Mutex<Seen>,
+    state: Mutex<RoomRecord>,
 }
 
 /// What a room saw.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct RoomRecord {
     pub(super) commands: Vec<Executed>,
     pub(super) told: Vec<Step>,
     pub(super) usage: AgentUsage,
@@ -94,11 +94,11 @@ impl<'a> Room<'a> {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, Seen> {
+    fn state(&self) -> MutexGuard<'_, RoomRecord> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn into_seen(self) -> Seen {
+    pub(super) fn into_seen(self) -> RoomRecord {
         self.state
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)

@@ -9,13 +9,13 @@ pub(super) fn tools(trajectory: &Trajectory) -> Vec<Value> {
     if let Some(Value::Array(own)) = trajectory.agent.other.get("tool_definitions") {
         return own.clone();
     }
-    let mut seen: Vec<Seen> = Vec::new();
+    let mut seen: Vec<ToolUse> = Vec::new();
     for call in trajectory.agent_steps().flat_map(Step::calls) {
         let known = seen.iter().position(|one| one.name == call.function_name);
         let at = known.unwrap_or_else(|| {
-            seen.push(Seen {
+            seen.push(ToolUse {
                 name: call.function_name.clone(),
-                ..Seen::default()
+                ..ToolUse::default()
             });
             seen.len() - 1
         });
@@ -35,18 +35,18 @@ pub(super) fn tools(trajectory: &Trajectory) -> Vec<Value> {
             }
         }
     }
-    seen.iter().map(Seen::schema).collect()
+    seen.iter().map(ToolUse::schema).collect()
 }
 
 #[derive(Default)]
-struct Seen {
+struct ToolUse {
     name: String,
     calls: usize,
     /// Name, kind, and in how many calls.
     parameters: Vec<(String, Option<&'static str>, usize)>,
 }
 
-impl Seen {
+impl ToolUse {
     fn schema(&self) -> Value {
         let properties = self.parameters.iter().map(|(name, kind, _)| {
             let schema = kind.map_or_else(|| json!({}), |kind| json!({ "type": kind }));

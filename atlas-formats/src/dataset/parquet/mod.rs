@@ -9,7 +9,7 @@ mod shape;
 
 pub use rows::{ParquetColumns, ParquetRows};
 
-use super::{Dataset, Layout, Seen, made_row};
+use super::{Dataset, FirstPlaces, Layout, made_row};
 use crate::convert::SOURCE;
 use crate::fault::{FaultKind, RowFault};
 use crate::files::write_whole;
@@ -73,7 +73,7 @@ fn read_whole(path: &Path) -> Result<Dataset, Error> {
         return Err(failed(READ, path, why));
     }
     let mut dataset = Dataset::new(Vec::new());
-    let mut seen = Seen::default();
+    let mut seen = FirstPlaces::default();
     for (index, row) in reader.get_row_iter(None).map_err(broken)?.enumerate() {
         let place = Place {
             file: path.to_owned(),

@@ -4,7 +4,7 @@ use super::super::find::HintSubject;
 use super::check::leaks;
 use super::secrets::Secrets;
 use super::{Leak, LeakKind};
-use crate::given::Given;
+use crate::given::SubjectReader;
 use crate::variant::BaseFiles;
 use async_trait::async_trait;
 use atlas_core::{
@@ -154,7 +154,7 @@ impl Judge for LeakJudge {
     }
 
     async fn judge(&self, _: &RunContext, subject: &Subject) -> Result<Judgement, Error> {
-        let given = Given::new(subject, "look for leaks in the hint of");
+        let given = SubjectReader::new(subject, "look for leaks in the hint of");
         let hint = given.text("hint")?.unwrap_or_default();
         let verdict = leak_verdict(&HintSubject::of(subject)?, &hint)?;
         let (label, reasoning) = match verdict.decision {

@@ -1,6 +1,6 @@
 //! What a gold patch says that nobody else does.
 
-use super::super::find::{Found, HintSubject};
+use super::super::find::{HintFindings, HintSubject};
 use super::super::surface::{File, Introduced, Sort, files};
 use super::lexer::{is_word, lexemes, shape, words};
 use atlas_core::{Error, Evidence, HunkLineKind, Patch};
@@ -111,7 +111,7 @@ impl Secrets {
     /// # Errors
     /// As [`find_hints`](super::super::find_hints).
     pub(super) fn of(subject: &HintSubject) -> Result<Self, Error> {
-        let found = Found::of(subject)?;
+        let found = HintFindings::of(subject)?;
         let unread = |_| {
             atlas_core::Error::new(
                 atlas_core::ErrorKind::InvalidInput,
@@ -301,7 +301,11 @@ fn hash(text: &str) -> u64 {
 }
 
 /// Signatures, names and places of what the tests use.
-fn open_signatures(subject: &HintSubject, found: &Found, tests: &[File]) -> BTreeSet<String> {
+fn open_signatures(
+    subject: &HintSubject,
+    found: &HintFindings,
+    tests: &[File],
+) -> BTreeSet<String> {
     let mut named: BTreeSet<String> = BTreeSet::new();
     for file in tests {
         let text = String::from_utf8_lossy(file.new.text());

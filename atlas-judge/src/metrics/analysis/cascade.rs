@@ -63,14 +63,14 @@ struct Item<'a> {
     /// Whether the patch resolves its task; of a task, each of its patches.
     resolved: Vec<bool>,
     /// Single words that must all be yes: of a review one, of a critic its tests.
-    words: Vec<[Said; 2]>,
+    words: Vec<[JudgeAnswer; 2]>,
     /// Tests that a critic was not shown: a patch that passes all others is undecided.
     unseen: bool,
     costs: [Option<Cost>; 2],
 }
 
 /// A single word of a judge.
-struct Said {
+struct JudgeAnswer {
     word: Word,
     /// After the rule for low confidence.
     verdict: bool,
@@ -148,7 +148,7 @@ fn tasks<'a>(first: &'a Results, second: &Results, tau: f64) -> (Vec<Item<'a>>, 
     let of_second = by_instance(second.candidates.iter());
     let said = |patch: &CandidateResult| {
         let probability = patch.abstention.as_ref()?.probability;
-        Some(Said {
+        Some(JudgeAnswer {
             word: opinion(probability >= tau, probability, NumberOf::Yes),
             verdict: probability >= tau,
         })
@@ -200,7 +200,7 @@ fn item<'a>(
         }
         let said = |patch: &CandidateResult| {
             let found = patch.validation.as_ref()?;
-            Some(Said {
+            Some(JudgeAnswer {
                 word: opinion(found.accepted, found.score?, NumberOf::Yes),
                 verdict: found.accepted,
             })
@@ -218,7 +218,7 @@ fn item<'a>(
                 confidence: test.confidence,
                 length: test.length,
             };
-            Said {
+            JudgeAnswer {
                 word: opinion(test.predicted, test.confidence / 100.0, NumberOf::Verdict),
                 verdict: rule.apply(&prediction),
             }

@@ -124,7 +124,7 @@ pub struct FunnelStep {
 
 /// Which parts the lines of a set have at all.
 #[derive(Clone, Copy)]
-struct Said {
+struct PartsPresent {
     abstention: bool,
     stages: bool,
     validation: bool,
@@ -188,7 +188,7 @@ pub(super) fn analyse(
         "the curve and the distance of abstention are",
         &mut notes,
     );
-    let said = Said {
+    let said = PartsPresent {
         abstention: count(&|patch| patch.abstention.is_some()) > 0,
         stages: count(&|patch| patch.deterministic.is_some()) > 0,
         validation: count(&|patch| patch.validation.is_some()) > 0,
@@ -477,7 +477,7 @@ fn row(
     })
 }
 
-fn funnel(bugs: &Bugs<'_>, said: Said, options: &AnalysisOptions) -> Vec<FunnelStep> {
+fn funnel(bugs: &Bugs<'_>, said: PartsPresent, options: &AnalysisOptions) -> Vec<FunnelStep> {
     let plain = Stages {
         abstention: said.abstention,
         nonempty: false,

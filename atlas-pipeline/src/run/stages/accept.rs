@@ -1,7 +1,7 @@
 //! The row that the dataset takes.
 
 use super::Surroundings;
-use super::curate::{CurationStage, Said};
+use super::curate::{CurationStage, StageRecord};
 use crate::judging::{Curation, classes_of};
 use crate::run::dataset::ROW;
 use crate::run::{RunCandidate, Stage, StepOutcome};
@@ -38,7 +38,7 @@ impl Accept {
         for stage in &self.curated_by {
             let path = CurationStage::file(&candidate.artefacts, stage);
             let text = std::fs::read(&path).map_err(|why| Error::io("read", &path, why))?;
-            let said: Said = serde_json::from_slice(&text)
+            let said: StageRecord = serde_json::from_slice(&text)
                 .map_err(|why| wrong(format!("`{}`: {why}", path.display())))?;
             unanswered.extend(
                 said.no_answer

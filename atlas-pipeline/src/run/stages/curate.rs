@@ -47,7 +47,7 @@ struct NamedModel {
 
 /// What a stage said of a row, on the disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Said {
+pub(super) struct StageRecord {
     /// The judgement; absent where neither a model nor a rule said anything.
     pub(super) judgement: Option<Judgement>,
     /// The kind of error where a model was to be asked and gave no answer.
@@ -64,7 +64,7 @@ pub(super) struct Said {
 /// Why a stage of the curation took an instance out, by what stands in its folder: the stage's name and the judgement's reason.
 pub(crate) fn rejected_by_curation(artefacts: &Path) -> Option<(&'static str, String)> {
     let file = CurationStage::file(artefacts, CurationStage::JUDGE);
-    let said: Said = read_json(&file).filter(|said: &Said| said.is_rejected)?;
+    let said: StageRecord = read_json(&file).filter(|said: &StageRecord| said.is_rejected)?;
     Some((CurationStage::JUDGE, said.judgement?.reasoning))
 }
 
@@ -225,7 +225,7 @@ impl Stage for CurationStage {
         let session = self.session().await?;
         let (said, money) = judge_row(cx, &self.question, session, &subject).await;
         let said = match said {
-            Ok(judgement) => Said {
+            Ok(judgement) => StageRecord {
                 is_rejected: self.rejects.is_some_and(|label| label == judgement.label),
                 judgement: Some(judgement),
                 no_answer: None,
@@ -236,7 +236,7 @@ impl Stage for CurationStage {
                     RowQuestion::Alignment(_) => None,
                     _ => Some(judge_row(cx, &self.question, None, &subject).await.0?),
                 };
-                Said {
+                StageRecord {
                     judgement: by_rule,
                     no_answer: Some(why.kind().as_str().to_owned()),
                     why: Some(one_line(&why.chain(), 2_000)),

@@ -57,9 +57,9 @@ impl ImportReport {
 
 /// Numbers that were seen, a bit each.
 #[derive(Debug, Default)]
-struct Seen(Vec<u64>);
+struct NumberSet(Vec<u64>);
 
-impl Seen {
+impl NumberSet {
     /// Adds one; whether it is new.
     fn add(&mut self, number: i64) -> bool {
         let number = usize::try_from(number).unwrap_or_default();
@@ -185,7 +185,7 @@ impl Store {
             report.unchanged = true;
             return Ok(report);
         }
-        let mut seen = Seen::default();
+        let mut seen = NumberSet::default();
         for file in files {
             pieces(cx, file, |lines| {
                 self.change(|at| {
@@ -218,7 +218,7 @@ impl Store {
             report.unchanged = true;
             return Ok(report);
         }
-        let mut seen = Seen::default();
+        let mut seen = NumberSet::default();
         let mut new: HashSet<[u8; 16]> = HashSet::new();
         for file in files {
             pieces(cx, file, |lines| {
@@ -233,7 +233,7 @@ impl Store {
         Ok(report)
     }
 
-    fn withdraw(&self, seen: &Seen, report: &mut ImportReport) -> Result<(), Error> {
+    fn withdraw(&self, seen: &NumberSet, report: &mut ImportReport) -> Result<(), Error> {
         report.withdrawn += self.change(|at| {
             let gone: Vec<i64> = at
                 .prepare("SELECT id FROM candidate WHERE withdrawn = 0")?
@@ -269,7 +269,7 @@ fn named(at: &Connection, id: &InstanceId) -> rusqlite::Result<Option<i64>> {
 fn compare_line(
     at: &Connection,
     line: &Line,
-    (seen, new): (&mut Seen, &mut HashSet<[u8; 16]>),
+    (seen, new): (&mut NumberSet, &mut HashSet<[u8; 16]>),
     report: &mut ImportReport,
 ) -> rusqlite::Result<()> {
     if let Some((candidate, _)) = known(at, &line.hash)? {
@@ -298,7 +298,7 @@ fn take_line(
     at: &Transaction,
     line: &Line,
     stages: &[&str],
-    (seen, report): (&mut Seen, &mut ImportReport),
+    (seen, report): (&mut NumberSet, &mut ImportReport),
 ) -> rusqlite::Result<()> {
     if let Some((candidate, withdrawn)) = known(at, &line.hash)? {
         if !seen.add(candidate) {

@@ -1,6 +1,6 @@
 //! The commits that each pull request brought: one call of git for a whole page.
 
-use super::Taken;
+use super::PullRequestSteps;
 use super::walk::Step;
 use crate::repository::{GitRepo, shas};
 use crate::scratch::unexpected;
@@ -34,7 +34,7 @@ struct Node {
 /// number reaches; a single commit itself.
 pub(super) async fn brought(
     repo: &GitRepo,
-    steps: &[Taken],
+    steps: &[PullRequestSteps],
     heads: &BTreeMap<u64, CommitSha>,
 ) -> Result<BTreeMap<CommitSha, Brought>, Error> {
     let mut found = BTreeMap::new();
@@ -93,7 +93,7 @@ pub(super) async fn brought(
 }
 
 /// What commits that were rebased tell: they are the pull request's own, with its dates.
-fn rebased(taken: &Taken) -> Brought {
+fn rebased(taken: &PullRequestSteps) -> Brought {
     let mut own: Vec<&Step> = std::iter::once(&taken.step).chain(&taken.rest).collect();
     own.reverse();
     let first = own.iter().min_by_key(|step| step.authored);

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// What a commit's message says of its pull request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct MergeMessage {
     /// The number, where it says one.
     pub(crate) number: Option<u64>,
     /// The title, without what hosts and bots add.
@@ -66,7 +66,7 @@ const TRUNKS: &[&str] = &[
 ];
 
 /// Reads a message, `is_merge` of a commit with two parents. `None` where nothing in it tells of a pull request.
-pub(crate) fn read(message: &str, is_merge: bool, flavour: LinkFlavour) -> Option<Told> {
+pub(crate) fn read(message: &str, is_merge: bool, flavour: LinkFlavour) -> Option<MergeMessage> {
     let (subject, rest) = message.split_once('\n').unwrap_or((message, ""));
     let (subject, rest) = (subject.trim(), rest.trim());
     let see = SEE
@@ -82,7 +82,7 @@ pub(crate) fn read(message: &str, is_merge: bool, flavour: LinkFlavour) -> Optio
             return None;
         }
         let (title, body) = title_and_body(&without_see(rest));
-        return Some(Told {
+        return Some(MergeMessage {
             number: see,
             title,
             body,
@@ -99,7 +99,7 @@ pub(crate) fn read(message: &str, is_merge: bool, flavour: LinkFlavour) -> Optio
         && &found["kind"] == "Merge pull request"
     {
         let number = found["number"].parse().ok()?;
-        return Some(Told {
+        return Some(MergeMessage {
             how: "squashed commit",
             ..merged(number, &found, rest)
         });
@@ -107,7 +107,7 @@ pub(crate) fn read(message: &str, is_merge: bool, flavour: LinkFlavour) -> Optio
     if let Some(found) = SQUASHED.captures(subject)
         && flavour == LinkFlavour::Github
     {
-        return Some(Told {
+        return Some(MergeMessage {
             number: Some(found["number"].parse().ok()?),
             title: found["title"].to_owned(),
             body: rest.to_owned(),
@@ -118,7 +118,7 @@ pub(crate) fn read(message: &str, is_merge: bool, flavour: LinkFlavour) -> Optio
     let trailer = TRAILER
         .captures(rest)
         .and_then(|found| found["number"].parse().ok());
-    Some(Told {
+    Some(MergeMessage {
         number: see.or(trailer),
         title: subject.to_owned(),
         body: without_see(rest),
@@ -132,7 +132,7 @@ pub(crate) fn read(message: &str, is_merge: bool, flavour: LinkFlavour) -> Optio
 }
 
 /// What the merge of a numbered pull request says: GitHub puts title and description below the subject, bors and homu likewise.
-fn merged(number: u64, subject: &regex::Captures, rest: &str) -> Told {
+fn merged(number: u64, subject: &regex::Captures, rest: &str) -> MergeMessage {
     let tail = subject.name("rest").map_or("", |rest| rest.as_str()).trim();
     let branch = match &subject["kind"] {
         "Merge pull request" => tail.strip_prefix("from ").map(str::to_owned),
@@ -157,7 +157,7 @@ fn merged(number: u64, subject: &regex::Captures, rest: &str) -> Told {
         below.trim().clone_into(&mut body);
         own.clone_into(&mut title);
     }
-    Told {
+    MergeMessage {
         number: Some(number),
         title,
         body,

@@ -20,11 +20,11 @@ use atlas_core::{
 };
 use brought::Brought;
 use living::Mark;
-use message::Told;
+use message::MergeMessage;
 use rebased::Tips;
 use std::collections::BTreeMap;
 use std::path::Path;
-use steps::{Steps, Taken};
+use steps::{PullRequestSteps, Steps};
 use tokio::sync::{Mutex, OnceCell};
 use walk::{Step, Walk};
 
@@ -153,7 +153,7 @@ impl CloneHost {
     fn links(
         &self,
         setting: &Setting,
-        (step, told, brought): (&Step, &Told, &Brought),
+        (step, told, brought): (&Step, &MergeMessage, &Brought),
     ) -> Vec<LinkedIssue> {
         let kind = if told.how == "merge commit" {
             TextKind::Markdown
@@ -190,7 +190,7 @@ impl CloneHost {
     fn pull_request(
         &self,
         setting: &Setting,
-        (taken, told, brought): (&Taken, Told, &Brought),
+        (taken, told, brought): (&PullRequestSteps, MergeMessage, &Brought),
         change: Option<ChangeShape>,
     ) -> Result<Option<SourcedPullRequest>, Error> {
         let step = &taken.step;

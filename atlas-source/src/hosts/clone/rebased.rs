@@ -17,13 +17,13 @@ const MOST_COMMITS: usize = 250;
 
 /// What a rebase keeps of a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Kept {
+struct RebaseIdentity {
     email: String,
     authored: i64,
     subject: String,
 }
 
-impl Kept {
+impl RebaseIdentity {
     fn of(step: &Step) -> Self {
         Self {
             email: step.email.clone(),
@@ -43,7 +43,7 @@ async fn commits(
     repo: &GitRepo,
     options: &[&str],
     asked: String,
-) -> Result<Vec<(String, Kept)>, Error> {
+) -> Result<Vec<(String, RebaseIdentity)>, Error> {
     let output = repo
         .git()
         .args(["log", "-z", "--stdin", "--ignore-missing", "--no-notes"])
@@ -62,7 +62,7 @@ async fn commits(
         fields.next(),
         fields.next(),
     ) {
-        let kept = Kept {
+        let kept = RebaseIdentity {
             email: email.to_owned(),
             authored: authored.parse().unwrap_or_default(),
             subject: subject(message).to_owned(),
@@ -74,7 +74,7 @@ async fn commits(
 
 /// The last commits of all pull requests of which the clone has a ref.
 #[derive(Debug, Default)]
-pub(super) struct Tips(HashMap<Kept, Vec<(u64, CommitSha)>>);
+pub(super) struct Tips(HashMap<RebaseIdentity, Vec<(u64, CommitSha)>>);
 
 /// What a ref says of a commit of the history.
 #[derive(Debug)]
@@ -94,11 +94,12 @@ impl Tips {
             return Ok(Self::default());
         }
         let asked: Vec<&str> = heads.values().map(CommitSha::as_str).collect();
-        let known: HashMap<String, Kept> = commits(repo, &["--no-walk"], asked.join("\n"))
-            .await?
-            .into_iter()
-            .collect();
-        let mut tips: HashMap<Kept, Vec<(u64, CommitSha)>> = HashMap::new();
+        let known: HashMap<String, RebaseIdentity> =
+            commits(repo, &["--no-walk"], asked.join("\n"))
+                .await?
+                .into_iter()
+                .collect();
+        let mut tips: HashMap<RebaseIdentity, Vec<(u64, CommitSha)>> = HashMap::new();
         for (number, head) in heads {
             if let Some(kept) = known.get(head.as_str()) {
                 let entry = tips.entry(kept.clone()).or_default();
@@ -116,7 +117,7 @@ impl Tips {
         step: &Step,
         (walk, until): (&mut Walk, Option<&CommitSha>),
     ) -> Result<Option<ByRef>, Error> {
-        let Some(found) = self.0.get(&Kept::of(step)) else {
+        let Some(found) = self.0.get(&RebaseIdentity::of(step)) else {
             return Ok(None);
         };
         let [(number, head)] = &found[..] else {
@@ -144,7 +145,9 @@ impl Tips {
         let same = branch
             .take_while(|step| Some(&step.commit) != until)
             .zip(&own)
-            .take_while(|(step, (_, kept))| step.parents.len() == 1 && Kept::of(step) == *kept)
+            .take_while(|(step, (_, kept))| {
+                step.parents.len() == 1 && RebaseIdentity::of(step) == *kept
+            })
             .count();
         Ok(Some(if same == own.len() && same > 0 {
             ByRef::Whole {

@@ -1,6 +1,6 @@
 //! The commits of one page of a history, those of one pull request together.
 
-use super::message::{self, Told};
+use super::message::{self, MergeMessage};
 use super::rebased::{self, ByRef};
 use super::walk::{Step, Walk};
 use super::{CloneHost, Setting};
@@ -14,18 +14,18 @@ const PAGE: usize = 64;
 const MOST_STEPS: usize = 4096;
 
 /// A commit of the history, with those behind it that were rebased together with it.
-pub(super) struct Taken {
+pub(super) struct PullRequestSteps {
     pub(super) step: Step,
     /// The older ones, newest first.
     pub(super) rest: Vec<Step>,
-    pub(super) told: Option<Told>,
+    pub(super) told: Option<MergeMessage>,
     /// Whether the commits are those of a pull request that was rebased, with its dates.
     pub(super) is_rebased: bool,
     /// What shows which commits belong together, or why that is not sure.
     pub(super) how: Option<String>,
 }
 
-impl Taken {
+impl PullRequestSteps {
     /// The commit before it.
     pub(super) fn base(&self) -> Option<&CommitSha> {
         self.rest.last().unwrap_or(&self.step).parents.first()
@@ -34,7 +34,7 @@ impl Taken {
 
 /// Commits of one page.
 pub(super) struct Steps {
-    pub(super) commits: Vec<Taken>,
+    pub(super) commits: Vec<PullRequestSteps>,
     pub(super) next: Option<CommitSha>,
     /// Whether the history breaks off behind them.
     pub(super) broken: bool,
@@ -84,10 +84,10 @@ impl CloneHost {
         setting: &Setting,
         step: Step,
         (walk, until): (&mut Walk, Option<&CommitSha>),
-    ) -> Result<Taken, Error> {
+    ) -> Result<PullRequestSteps, Error> {
         let is_merge = step.parents.len() > 1;
         let flavour = self.context.flavour;
-        let mut taken = Taken {
+        let mut taken = PullRequestSteps {
             told: message::read(&step.message, is_merge, flavour),
             rest: Vec::new(),
             is_rebased: false,
@@ -133,7 +133,7 @@ impl CloneHost {
             let oldest = message::read(&oldest.message, false, flavour).unwrap_or_default();
             let all = taken.rest.iter().rev().chain([&taken.step]);
             let subjects = all.map(|step| format!("* {}", rebased::subject(&step.message)));
-            *told = Told {
+            *told = MergeMessage {
                 number: told.number,
                 title: oldest.title,
                 body: subjects.collect::<Vec<_>>().join("\n"),
@@ -141,7 +141,7 @@ impl CloneHost {
                 how: "rebased commits up to",
             };
         }
-        let is_one = |told: &Told| told.number.is_some() || self.closes(&taken.step);
+        let is_one = |told: &MergeMessage| told.number.is_some() || self.closes(&taken.step);
         taken.told = taken.told.take().filter(is_one);
         Ok(taken)
     }

@@ -191,13 +191,13 @@ fn faults(answer: &Value) -> BTreeMap<u64, Vec<String>> {
 
 /// Pull requests of one answer, while they are made.
 #[derive(Default)]
-struct Made {
+struct PageBuilder {
     page: SourcedPage,
     /// Those that were rebased onto the branch: place on the page, head, commits.
     rebased: Vec<(usize, CommitSha, u64)>,
 }
 
-impl Made {
+impl PageBuilder {
     /// Takes one node, the number `at` of the answer, with what errors say of it.
     fn take(
         &mut self,
@@ -262,7 +262,7 @@ impl GithubHost {
         }
         let faults = faults(answer);
         let connection = &repository["pullRequests"];
-        let mut made = Made::default();
+        let mut made = PageBuilder::default();
         let mut ended = false;
         let found = connection.get("nodes").and_then(Value::as_array);
         for (place, node) in found.into_iter().flatten().enumerate() {
@@ -277,7 +277,7 @@ impl GithubHost {
             let said = faults.get(&(place as u64)).map(|said| said.join("; "));
             made.take(node, (place, said), repository, (&context, &asked));
         }
-        let Made { mut page, rebased } = made;
+        let PageBuilder { mut page, rebased } = made;
         if let Some(checkout) = &self.checkout {
             for (place, head, commits) in rebased {
                 let told = &mut page.pull_requests[place];

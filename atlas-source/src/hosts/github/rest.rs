@@ -1,7 +1,7 @@
 //! GitHub's REST API as a host: for those who have no token.
 
 use super::super::checkout::{Checkout, finish};
-use super::super::http::{Answer, Api, ApiOptions, Looked, TokenHeader};
+use super::super::http::{Answer, Api, ApiOptions, Lookup, TokenHeader};
 use super::super::mark::{Mark, page_number};
 use super::super::{issues, time};
 use super::read::is_rebased;
@@ -367,12 +367,12 @@ impl CodeHost for GithubRestHost {
         let url = self.api.url(&Self::latest(home, number))?;
         let looked = self.api.look(cx, url, TokenHeader::Bearer, tag.as_deref());
         match looked.await? {
-            Looked::Absent => {}
-            Looked::Same => {
+            Lookup::Absent => {}
+            Lookup::Same => {
                 let mark = Mark { tag, ..since };
                 page.mark = Some(mark.text());
             }
-            Looked::New(answer) => {
+            Lookup::New(answer) => {
                 if number == 1 {
                     page.mark = Some(Self::mark(home, &answer).text());
                 }
