@@ -121,7 +121,8 @@ pub(super) fn cut_off(input: &ClassifyInput<'_>) -> Option<(OracleOutcome, Strin
         "After did not come to its end ({:?}{place}), and `{first}` of the test patch {rest}",
         input.after.outcome
     );
-    let outcome = if ended(input.base) {
+    // A process that dies where Base's lived is the pull request's; one that ran out of its time may have had a busy machine.
+    let outcome = if ended(input.base) && input.after.outcome == RunOutcome::Crashed {
         OracleOutcome::RejectAfterBroken
     } else {
         OracleOutcome::EnvironmentInvalid

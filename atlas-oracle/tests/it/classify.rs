@@ -976,3 +976,27 @@ fn a_run_that_dies_before_the_tests_of_the_pull_request_says_nothing() {
     assert_eq!(found.outcome, OracleOutcome::Instance);
     assert_eq!(found.fail_to_pass, ["a.y"]);
 }
+
+#[test]
+fn a_pull_request_is_not_rejected_because_its_tests_ran_out_of_time() {
+    let modified = ["z".to_owned()];
+    for outcome in [RunOutcome::TimedOut, RunOutcome::Truncated] {
+        let after = log("a.x+ a.y+", outcome, &[]);
+        let (base, before) = (done("a.x+ a.y+"), done("a.x+ a.y-"));
+        let input = ClassifyInput {
+            modified_tests: &modified,
+            ..ClassifyInput::new(&base, &before, &after)
+        };
+        let found = classify(&input);
+        assert_eq!(
+            found.outcome,
+            OracleOutcome::EnvironmentInvalid,
+            "{outcome:?}"
+        );
+        assert!(
+            found.reason.contains("`z` of the test patch was not run"),
+            "{}",
+            found.reason
+        );
+    }
+}
