@@ -120,7 +120,7 @@ fn value(grade: &CompatGrade) -> Value {
 /// A row as the caller has it.
 fn row_of(row: &Bound<'_, PyAny>) -> PyResult<atlas_core::Instance> {
     match row.cast::<Instance>() {
-        Ok(row) => Ok(row.get().row.clone()),
+        Ok(row) => Ok(row.get().row().clone()),
         Err(_) => dumps(row)?.parse().map_err(raised_row),
     }
 }
@@ -168,7 +168,6 @@ pub(crate) fn grade_log<'py>(
 #[pyo3(signature = (harness, row, log, *, patch, stage="tested", instance_log=None, read=None))]
 #[expect(
     clippy::too_many_arguments,
-    clippy::needless_pass_by_value,
     reason = "converted keyword arguments, on Python's side"
 )]
 pub(crate) fn grade_compat<'py>(
