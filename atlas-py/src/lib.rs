@@ -56,7 +56,7 @@ mod _swe_atlas {
     #[pymodule_export]
     use crate::command::_command_line;
     #[pymodule_export]
-    use crate::compat::{grade_compat, grade_log, parse_log_compat};
+    use crate::compat::{_grade_compat, _grade_log, _parse_log_compat};
     #[pymodule_export]
     use crate::dataset::{Dataset, Row, diff_datasets, read_dataset};
     #[pymodule_export]

@@ -91,16 +91,23 @@ from swe_atlas._swe_atlas import (
     diff_datasets,
     examine_patch,
     grade,
-    grade_compat,
-    grade_log,
     leaderboard,
     parse_log,
-    parse_log_compat,
     pass_at_k,
     read_dataset,
     read_predictions,
 )
-from swe_atlas._tasks import classify, evaluate, make, regrade, source, validate
+from swe_atlas._tasks import (
+    classify,
+    evaluate,
+    grade_compat,
+    grade_log,
+    make,
+    parse_log_compat,
+    regrade,
+    source,
+    validate,
+)
 from swe_atlas._verdict import PatchVerdict
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swe_atlas._swe_atlas import _convert, _lint, _audit
+from swe_atlas._swe_atlas import _audit, _convert, _lint
 
 if TYPE_CHECKING:
     import os

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from swe_atlas._swe_atlas import (
     _abstain,
-    _review,
-    _critic,
-    _choose,
-    _judge,
-    _hints,
-    _judge_attempts,
-    _synth_parser,
     _certify_parser,
+    _choose,
+    _critic,
+    _hints,
+    _judge,
+    _judge_attempts,
     _measure,
     _policies_report,
+    _review,
+    _synth_parser,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from swe_atlas._progress import ProgressEvent
     from swe_atlas._judgements import (
         AbstainReport,
         Analysis,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
         ReviewReport,
         SynthParserReport,
     )
+    from swe_atlas._progress import ProgressEvent
     from swe_atlas._swe_atlas import Prediction, Predictions
     from swe_atlas.protocols import Judge
     from swe_atlas.types import AskOptions, Beyond, ChoiceReport, ModelAnswer

@@ -2,7 +2,7 @@
 
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, final, overload
 
 from typing_extensions import Self, disjoint_base
@@ -38,7 +38,6 @@ from swe_atlas.types import (
     Duplicates,
     Grade,
     GradedLog,
-    Harness,
     LogWarning,
     LostModule,
     Mode,
@@ -47,7 +46,6 @@ from swe_atlas.types import (
     RunOutcome,
     Schema,
     SourceReport,
-    Stage,
     Status,
     Totals,
 )
@@ -79,6 +77,8 @@ __all__ = [
     "_critic",
     "_error_kinds",
     "_evaluate",
+    "_grade_compat",
+    "_grade_log",
     "_hints",
     "_judge",
     "_judge_attempts",
@@ -86,6 +86,7 @@ __all__ = [
     "_make",
     "_measure",
     "_metric",
+    "_parse_log_compat",
     "_policies_report",
     "_prelude",
     "_raise",
@@ -100,11 +101,8 @@ __all__ = [
     "diff_datasets",
     "examine_patch",
     "grade",
-    "grade_compat",
-    "grade_log",
     "leaderboard",
     "parse_log",
-    "parse_log_compat",
     "pass_at_k",
     "read_dataset",
     "read_predictions",
@@ -582,6 +580,9 @@ def _synth_parser(given: dict[str, Any]) -> SynthParserReport: ...
 def _certify_parser(given: dict[str, Any]) -> dict[str, Any]: ...
 def _measure(given: dict[str, Any]) -> Analysis: ...
 def _policies_report(given: dict[str, Any]) -> Analysis: ...
+def _parse_log_compat(given: dict[str, Any]) -> dict[str, str]: ...
+def _grade_compat(given: dict[str, Any]) -> CompatGrade: ...
+def _grade_log(given: dict[str, Any]) -> GradedLog: ...
 def _metric(name: str, given: dict[str, Any]) -> Any:
     """A metric of what it is given, as a plain value."""
 
@@ -633,68 +634,6 @@ def diff_datasets(
 
     The order of rows and columns is no difference, nor is how a value is spelled; lists of tests and
     patches are compared by what they mean, in whichever schema.
-    """
-
-def parse_log_compat(
-    harness: Harness,
-    parser: str,
-    log: Content,
-    *,
-    version: str = "",
-    instance_id: str = "",
-    repo: str = "",
-    test_cmd: str = "",
-    language: str = "",
-) -> dict[str, str]:
-    """Reads a log as a released harness does, its mistakes included.
-
-    `harness` is 'swebench5', 'swebench4' or 'swebenchpp'; `parser` is what it goes by: a row's
-    `log_parser`, the name of the function that its table has for a repository, or a `log_parser_name`
-    of SWE-Bench++, which goes by the `language` too. `log` is what the harness hands to its function.
-    The other arguments are columns of the row, which some readers ask for.
-
-    Raises CompatFault where the harness's reader raises or there is none; its text is that exception.
-    """
-
-def grade_compat(
-    harness: Harness,
-    row: Mapping[str, Any] | Instance | Row,
-    log: Content | None,
-    *,
-    patch: str | None,
-    stage: Stage = "tested",
-    instance_log: Content | None = None,
-    read: Callable[[str], Mapping[str, str]] | None = None,
-) -> CompatGrade:
-    """Grades the stored log of one prediction as a released harness does.
-
-    `harness` is 'swebench5', 'swebench4' or 'swebenchpp'; `row` is the instance as a mapping. `log` is
-    the log of the tests, None where none was written; `patch` is the prediction's patch, None where it
-    is null. `stage` says how far the run came: 'tested', 'timed_out', 'not_applied' or 'not_started'.
-    `instance_log` is the harness's own log, which SWE-bench 5 searches for reasons. `read` takes the
-    test output and gives name -> status, in place of the reader that the harness takes for the row.
-
-    The result has `report` (what the harness writes to `report.json`, None where it writes nothing),
-    `resolution`, `outcome` (where the run's report counts it: completed, empty_patch or error), `infra`,
-    `statuses` and `why`. Raises InvalidInputError naming a column that cannot be used.
-    """
-
-def grade_log(
-    row: Mapping[str, Any] | Instance | Row,
-    log: Content | None,
-    *,
-    patch: str | None,
-    model: str = "",
-) -> GradedLog:
-    """Grades the stored log of one prediction by Atlas's own rules; needs no engine.
-
-    `row` is the instance as a mapping, `log` the log of the tests with the harness's markers, None where none was
-    written; `patch` is the prediction's patch, None where it is null. The log is read by the parser that the row
-    names, or by the one of its repository; code of a row is not run.
-
-    The result has `verdict` (as `regrade` gives it), `report` (what a harness writes to `report.json`, None where there is
-    nothing to read), `statuses` (SWE-bench id -> worst status) and `is_closed` (whether the harness's marker ends the tests'
-    output). Raises InvalidInputError naming a column that cannot be used.
     """
 
 def examine_patch(

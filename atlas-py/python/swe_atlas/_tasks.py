@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swe_atlas._swe_atlas import _classify, _make, _source, _validate, _evaluate, _regrade
+from swe_atlas._swe_atlas import (
+    _classify,
+    _evaluate,
+    _grade_compat,
+    _grade_log,
+    _make,
+    _parse_log_compat,
+    _regrade,
+    _source,
+    _validate,
+)
 
 if TYPE_CHECKING:
     import os
@@ -13,9 +23,9 @@ if TYPE_CHECKING:
 
     from swe_atlas._progress import ProgressEvent
     from swe_atlas._reports import Classification, EvalReport, MakeReport, RegradeReport, ValidateReport
-    from swe_atlas._swe_atlas import ParsedLog, Prediction, Predictions
+    from swe_atlas._swe_atlas import Instance, ParsedLog, Prediction, Predictions, Row
     from swe_atlas.protocols import CodeHost, EnvSynthesizer, LogParser, Oracle, Sandbox, Validator
-    from swe_atlas.types import Content, Mode, SourceReport
+    from swe_atlas.types import CompatGrade, Content, GradedLog, Harness, Mode, SourceReport, Stage
 
 
 def classify(
@@ -239,3 +249,71 @@ def regrade(
     evidence. Raises AtlasError for inputs that cannot be read at all.
     """
     return _regrade(locals())
+
+
+def parse_log_compat(
+    harness: Harness,
+    parser: str,
+    log: Content,
+    *,
+    version: str = "",
+    instance_id: str = "",
+    repo: str = "",
+    test_cmd: str = "",
+    language: str = "",
+) -> dict[str, str]:
+    """Reads a log as a released harness does, its mistakes included.
+
+    `harness` is 'swebench5', 'swebench4' or 'swebenchpp'; `parser` is what it goes by: a row's
+    `log_parser`, the name of the function that its table has for a repository, or a `log_parser_name`
+    of SWE-Bench++, which goes by the `language` too. `log` is what the harness hands to its function.
+    The other arguments are columns of the row, which some readers ask for.
+
+    Raises CompatFault where the harness's reader raises or there is none; its text is that exception.
+    """
+    return _parse_log_compat(locals())
+
+
+def grade_compat(
+    harness: Harness,
+    row: Mapping[str, Any] | Instance | Row,
+    log: Content | None,
+    *,
+    patch: str | None,
+    stage: Stage = "tested",
+    instance_log: Content | None = None,
+    read: Callable[[str], Mapping[str, str]] | None = None,
+) -> CompatGrade:
+    """Grades the stored log of one prediction as a released harness does.
+
+    `harness` is 'swebench5', 'swebench4' or 'swebenchpp'; `row` is the instance as a mapping. `log` is
+    the log of the tests, None where none was written; `patch` is the prediction's patch, None where it
+    is null. `stage` says how far the run came: 'tested', 'timed_out', 'not_applied' or 'not_started'.
+    `instance_log` is the harness's own log, which SWE-bench 5 searches for reasons. `read` takes the
+    test output and gives name -> status, in place of the reader that the harness takes for the row.
+
+    The result has `report` (what the harness writes to `report.json`, None where it writes nothing),
+    `resolution`, `outcome` (where the run's report counts it: completed, empty_patch or error), `infra`,
+    `statuses` and `why`. Raises InvalidInputError naming a column that cannot be used.
+    """
+    return _grade_compat(locals())
+
+
+def grade_log(
+    row: Mapping[str, Any] | Instance | Row,
+    log: Content | None,
+    *,
+    patch: str | None,
+    model: str = "",
+) -> GradedLog:
+    """Grades the stored log of one prediction by Atlas's own rules; needs no engine.
+
+    `row` is the instance as a mapping, `log` the log of the tests with the harness's markers, None where none was
+    written; `patch` is the prediction's patch, None where it is null. The log is read by the parser that the row
+    names, or by the one of its repository; code of a row is not run.
+
+    The result has `verdict` (as `regrade` gives it), `report` (what a harness writes to `report.json`, None where there is
+    nothing to read), `statuses` (SWE-bench id -> worst status) and `is_closed` (whether the harness's marker ends the tests'
+    output). Raises InvalidInputError naming a column that cannot be used.
+    """
+    return _grade_log(locals())
