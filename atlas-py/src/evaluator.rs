@@ -5,7 +5,7 @@ use crate::errors::{invalid, raised};
 use crate::instance::Instance;
 use crate::options::Options;
 use crate::run::run_on;
-use atlas_core::{Error, ErrorKind, ExitState, Limits, Step};
+use atlas_core::{Error, ErrorKind, ExitState, Limits, RunContext, Step};
 use atlas_pipeline::{Episode, Episodes, PredictionSource};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -21,6 +21,15 @@ impl Owned {
         self.0
             .as_ref()
             .ok_or_else(|| invalid("evaluator", "it is closed"))
+    }
+
+    /// Runs to the end, detached from Python's lock.
+    fn run<T, W>(&self, py: Python<'_>, work: W) -> PyResult<T>
+    where
+        T: Send,
+        W: AsyncFnOnce(&RunContext) -> Result<T, Error> + Send,
+    {
+        py.detach(|| run_on(self.get()?, work))
     }
 }
 
@@ -89,11 +98,8 @@ impl NativeEvaluator {
 
     fn prepare(&self, py: Python<'_>, id: &str) -> PyResult<()> {
         let episodes = self.episodes()?;
-        py.detach(|| {
-            run_on(self.runtime.get()?, async |cx| {
-                episodes.prepare(cx, id).await
-            })
-        })
+        self.runtime
+            .run(py, async |cx| episodes.prepare(cx, id).await)
     }
 
     fn grade<'py>(
@@ -104,18 +110,17 @@ impl NativeEvaluator {
         model: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let episodes = self.episodes()?;
-        let verdict = py.detach(|| {
-            run_on(self.runtime.get()?, async |cx| {
-                episodes.grade(cx, id, model, patch).await
-            })
-        })?;
+        let verdict = self
+            .runtime
+            .run(py, async |cx| episodes.grade(cx, id, model, patch).await)?;
         plain(py, &verdict)
     }
 
     fn session(&self, py: Python<'_>, id: &str) -> PyResult<NativeSession> {
         let episodes = self.episodes()?;
-        let episode =
-            py.detach(|| run_on(self.runtime.get()?, async |cx| episodes.begin(cx, id).await))?;
+        let episode = self
+            .runtime
+            .run(py, async |cx| episodes.begin(cx, id).await)?;
         Ok(NativeSession::of(&self.runtime, episode))
     }
 
@@ -172,11 +177,9 @@ impl NativeSession {
             seconds,
             output_bytes,
         };
-        let result = py.detach(|| {
-            run_on(self.runtime.get()?, async |cx| {
-                let mut episode = self.episode.lock().await;
-                episode.as_mut().ok_or_else(closed)?.step(cx, &step).await
-            })
+        let result = self.runtime.run(py, async |cx| {
+            let mut episode = self.episode.lock().await;
+            episode.as_mut().ok_or_else(closed)?.step(cx, &step).await
         })?;
         let told = PyDict::new(py);
         let code = match result.exit {
@@ -193,20 +196,16 @@ impl NativeSession {
     }
 
     fn diff(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| {
-            run_on(self.runtime.get()?, async |cx| {
-                let mut episode = self.episode.lock().await;
-                episode.as_mut().ok_or_else(closed)?.diff(cx).await
-            })
+        self.runtime.run(py, async |cx| {
+            let mut episode = self.episode.lock().await;
+            episode.as_mut().ok_or_else(closed)?.diff(cx).await
         })
     }
 
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
-        let forked = py.detach(|| {
-            run_on(self.runtime.get()?, async |cx| {
-                let mut episode = self.episode.lock().await;
-                episode.as_mut().ok_or_else(closed)?.fork(cx).await
-            })
+        let forked = self.runtime.run(py, async |cx| {
+            let mut episode = self.episode.lock().await;
+            episode.as_mut().ok_or_else(closed)?.fork(cx).await
         })?;
         Ok(Self::of(&self.runtime, forked))
     }
@@ -218,14 +217,11 @@ impl NativeSession {
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| {
-            run_on(self.runtime.get()?, async |_| {
-                match self.episode.lock().await.take() {
-                    Some(episode) => episode.close().await,
-                    None => Ok(()),
-                }
+        self.runtime
+            .run(py, async |_| match self.episode.lock().await.take() {
+                Some(episode) => episode.close().await,
+                None => Ok(()),
             })
-        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reports: their JSON, and what all of them can do. Python has their classes, with an attribute for each field.
 
-use crate::convert::{Reduced, to_python};
+use crate::convert::{Reduced, to_python, to_value};
 use crate::errors::raised_json;
 use crate::notebook::{self, view};
 use crate::table::Table;
@@ -8,13 +8,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use serde::Serialize;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What a command reports, as it prints it: attributes, dictionary, JSON and pickle all read the same value, so they cannot
 /// disagree. Immutable; everything that it gives is fresh and plain.
 #[pyclass(frozen, subclass, module = "swe_atlas._swe_atlas")]
 #[derive(Debug)]
 pub(crate) struct NativeReport {
-    value: Value,
+    value: Arc<Value>,
     /// What has no place in the JSON: a dataset, drawings.
     beside: Option<Py<PyAny>>,
 }
@@ -35,18 +36,30 @@ pub(crate) fn told_with<'py, T: Serialize>(
     report: &T,
     beside: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let json = serde_json::to_string(report).map_err(raised_json)?;
-    let class = py.import("swe_atlas")?.getattr(class)?;
-    class.call1((json, beside))
+    let report = NativeReport {
+        value: Arc::new(to_value(report)?),
+        beside: beside.map(Bound::unbind),
+    };
+    py.import("swe_atlas")?.getattr(class)?.call1((report,))
 }
 
 #[pymethods]
 impl NativeReport {
+    /// Takes JSON, or what another report holds.
     #[new]
     #[pyo3(signature = (json, beside=None))]
-    fn new(json: &str, beside: Option<Py<PyAny>>) -> PyResult<Self> {
-        let value = serde_json::from_str(json).map_err(raised_json)?;
-        Ok(Self { value, beside })
+    fn new(json: &Bound<'_, PyAny>, beside: Option<Py<PyAny>>) -> PyResult<Self> {
+        if let Ok(other) = json.cast::<Self>() {
+            return Ok(Self {
+                value: Arc::clone(&other.get().value),
+                beside: other.get().beside(json.py()),
+            });
+        }
+        let value = serde_json::from_str(json.extract()?).map_err(raised_json)?;
+        Ok(Self {
+            value: Arc::new(value),
+            beside,
+        })
     }
 
     /// Everything as plain values, equal to what the command prints with `--format json`.

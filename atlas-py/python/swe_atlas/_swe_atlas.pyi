@@ -158,7 +158,7 @@ class NativeReport:
     """
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
-    def __new__(cls, json: str, beside: Any = None) -> Self: ...
+    def __new__(cls, json: str | NativeReport, beside: Any = None) -> Self: ...
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, equal to what the command prints with `--format json`."""
 
