@@ -41,9 +41,7 @@ impl Columns for atlas_formats::Row {
 
 impl Row {
     fn of<'py>(py: Python<'py>, row: &atlas_formats::Row) -> PyResult<Bound<'py, Self>> {
-        let row = Arc::new(row.clone());
-        let base = PyClassInitializer::from(NativeRow::new(&row));
-        Bound::new(py, base.add_subclass(Self(row)))
+        NativeRow::of(py, row.clone(), Self)
     }
 }
 

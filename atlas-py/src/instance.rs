@@ -51,9 +51,7 @@ impl Instance {
     fn read<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, Self>> {
         let text = text.trim().to_owned();
         let row = text.parse().map_err(raised_row)?;
-        let read = Arc::new(Read { row, text });
-        let base = PyClassInitializer::from(NativeRow::new(&read));
-        Bound::new(py, base.add_subclass(Self(read)))
+        NativeRow::of(py, Read { row, text }, Self)
     }
 
     /// The face of a row that was read elsewhere.

@@ -44,9 +44,7 @@ impl Prediction {
         py: Python<'py>,
         prediction: &atlas_formats::Prediction,
     ) -> PyResult<Bound<'py, Self>> {
-        let prediction = Arc::new(prediction.clone());
-        let base = PyClassInitializer::from(NativeRow::new(&prediction));
-        Bound::new(py, base.add_subclass(Self(prediction)))
+        NativeRow::of(py, prediction.clone(), Self)
     }
 
     /// As JSON that names its instance itself.

@@ -2,6 +2,7 @@
 
 use crate::convert::loads;
 use crate::notebook;
+use pyo3::PyClass;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList};
@@ -24,9 +25,18 @@ pub(crate) trait Columns: Debug + Send + Sync {
 pub(crate) struct NativeRow(Arc<dyn Columns>);
 
 impl NativeRow {
-    pub(crate) fn new(columns: &Arc<impl Columns + 'static>) -> Self {
-        let columns = Arc::clone(columns);
-        Self(columns)
+    /// An object of the class that stands for it, which `make` makes.
+    pub(crate) fn of<C: Columns + 'static, T>(
+        py: Python<'_>,
+        columns: C,
+        make: fn(Arc<C>) -> T,
+    ) -> PyResult<Bound<'_, T>>
+    where
+        T: PyClass<BaseType = Self>,
+    {
+        let columns = Arc::new(columns);
+        let base = PyClassInitializer::from(Self(Arc::<C>::clone(&columns)));
+        Bound::new(py, base.add_subclass(make(columns)))
     }
 
     fn column<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Option<Bound<'py, PyAny>>> {

@@ -18,25 +18,57 @@ pub(crate) fn _metric<'py>(
     name: &str,
     given: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let metric = METRICS.iter().find(|(known, _)| *known == name);
+    let all = AS_GIVEN.iter().chain(OF_SCORES).chain(OTHERS);
+    let metric = all.copied().find(|(known, _)| *known == name);
     let (_, metric) = metric.ok_or_else(|| invalid("name", format!("`{name}` is no metric")))?;
     plain(py, &metric(&given)?)
 }
 
 type Metric = fn(&Options<'_>) -> PyResult<Value>;
 
-const METRICS: &[(&str, Metric)] = &[
+/// Metrics of numbers and `[lists]` that are as they are given.
+macro_rules! as_given {
+    (@read $given:ident [$list:ident]) => { &$given.get::<Vec<_>>(stringify!($list))?[..] };
+    (@read $given:ident $number:ident) => { $given.get(stringify!($number))? };
+    ($($metric:ident($($argument:tt),*)),+ $(,)?) => {
+        &[$((stringify!($metric), |given| {
+            Ok(json!(m::$metric($(as_given!(@read given $argument)),*)))
+        })),+]
+    };
+}
+
+const AS_GIVEN: &[(&str, Metric)] = as_given![
+    average_ranks([values]),
+    binomial_quantile(q, n, p),
+    cosine([a], [b]),
+    f1_of(precision, recall),
+    implied_precision(prevalence, recall, fpr),
+    implied_prevalence(accuracy, precision, recall),
+    paired_differences([a], [b]),
+    patch_correctness_score(is_bug_fixed, [token_logprobs]),
+    percentile([values], p),
+    spearman([x], [y]),
+    summarise_correlations([rhos]),
+    wasserstein_1([u], [v]),
+];
+
+/// Metrics of truths and scores alone.
+macro_rules! of_scores {
+    ($($metric:ident),+ $(,)?) => {
+        &[$((stringify!($metric), |given| Ok(json!(m::$metric(&scored(given)?))))),+]
+    };
+}
+
+const OF_SCORES: &[(&str, Metric)] = of_scores![
+    average_precision,
+    brier_score,
+    grid_threshold,
+    precision_recall_curve,
+    risk_coverage,
+];
+
+const OTHERS: &[(&str, Metric)] = &[
     ("aggregate_critic", aggregate_critic),
-    ("average_precision", |given| {
-        Ok(json!(m::average_precision(&scored(given)?)))
-    }),
-    ("average_ranks", |given| {
-        Ok(json!(m::average_ranks(&numbers(given, "values")?)))
-    }),
-    ("binomial_quantile", |given| {
-        let (q, n, p) = (given.get("q")?, given.get("n")?, given.get("p")?);
-        Ok(json!(m::binomial_quantile(q, n, p)))
-    }),
     ("bootstrap_mean", |given| {
         let (resamples, seed) = (given.get("resamples")?, given.get("seed")?);
         let (values, level) = (numbers(given, "values")?, given.get("level")?);
@@ -56,24 +88,13 @@ const METRICS: &[(&str, Metric)] = &[
         let found = || m::bootstrap_ratio(&items, resamples, seed, level);
         Ok(ends(given.py().detach(found)))
     }),
-    ("brier_score", |given| {
-        Ok(json!(m::brier_score(&scored(given)?)))
-    }),
     ("confusion", confusion),
-    ("cosine", |given| {
-        let (a, b) = (numbers(given, "a")?, numbers(given, "b")?);
-        Ok(json!(m::cosine(&a, &b)))
-    }),
     ("distribution", |given| {
         let found = m::distribution(&given.get("counts")?, given.get("all")?);
         let why = "at least the sum of the counts expected";
         Ok(json!(found.ok_or_else(|| invalid("all", why))?))
     }),
     ("expected_net_value", expected_net_value),
-    ("f1_of", |given| {
-        let (precision, recall) = (given.get("precision")?, given.get("recall")?);
-        Ok(json!(m::f1_of(precision, recall)))
-    }),
     ("false_positive_rates", |given| {
         let patches: Vec<(bool, bool, bool)> = given.get("patches")?;
         let patches = patches.into_iter();
@@ -86,19 +107,6 @@ const METRICS: &[(&str, Metric)] = &[
     }),
     ("filtered_success_at_k", |given| {
         at_k(given, m::filtered_success_at_k)
-    }),
-    ("grid_threshold", |given| {
-        Ok(json!(m::grid_threshold(&scored(given)?)))
-    }),
-    ("implied_precision", |given| {
-        let (recall, fpr) = (given.get("recall")?, given.get("fpr")?);
-        let prevalence = given.get("prevalence")?;
-        Ok(json!(m::implied_precision(prevalence, recall, fpr)))
-    }),
-    ("implied_prevalence", |given| {
-        let (precision, recall) = (given.get("precision")?, given.get("recall")?);
-        let accuracy = given.get("accuracy")?;
-        Ok(json!(m::implied_prevalence(accuracy, precision, recall)))
     }),
     ("label_mass", label_mass),
     ("lift_by_type", lift_by_type),
@@ -120,44 +128,13 @@ const METRICS: &[(&str, Metric)] = &[
         let patch: String = given.get("patch")?;
         Ok(json!(m::normalise_identifiers(&patch)))
     }),
-    ("paired_differences", |given| {
-        let (a, b) = (numbers(given, "a")?, numbers(given, "b")?);
-        Ok(json!(m::paired_differences(&a, &b)))
-    }),
     ("pass_and_validation_at_k", |given| {
         at_k(given, m::pass_and_validation_at_k)
     }),
-    ("patch_correctness_score", |given| {
-        let (fixed, tokens) = (
-            given.get("is_bug_fixed")?,
-            numbers(given, "token_logprobs")?,
-        );
-        Ok(json!(m::patch_correctness_score(fixed, &tokens)))
-    }),
-    ("percentile", |given| {
-        Ok(json!(m::percentile(
-            &numbers(given, "values")?,
-            given.get("p")?
-        )))
-    }),
     ("percentile_decision", percentile_decision),
-    ("precision_recall_curve", |given| {
-        Ok(json!(m::precision_recall_curve(&scored(given)?)))
-    }),
     ("random_baseline", random_baseline),
     ("reliability", |given| {
         Ok(json!(m::reliability(&scored(given)?, given.get("bins")?)))
-    }),
-    ("risk_coverage", |given| {
-        Ok(json!(m::risk_coverage(&scored(given)?)))
-    }),
-    ("spearman", |given| {
-        let (x, y) = (numbers(given, "x")?, numbers(given, "y")?);
-        Ok(json!(m::spearman(&x, &y)))
-    }),
-    ("summarise_correlations", |given| {
-        let rhos: Vec<Option<f64>> = given.get("rhos")?;
-        Ok(json!(m::summarise_correlations(&rhos)))
     }),
     ("threshold_for_precision", |given| {
         let target = given.get("target")?;
@@ -165,10 +142,6 @@ const METRICS: &[(&str, Metric)] = &[
     }),
     ("validation_recall_at_k", |given| {
         at_k(given, m::validation_recall_at_k)
-    }),
-    ("wasserstein_1", |given| {
-        let (u, v) = (numbers(given, "u")?, numbers(given, "v")?);
-        Ok(json!(m::wasserstein_1(&u, &v)))
     }),
     ("yields", yields),
 ];
