@@ -173,20 +173,28 @@ pub struct Environment {
     pub attempts: Vec<Attempt>,
 }
 
-/// What synthesis came to.
-#[derive(Clone, Debug)]
+/// What synthesis came to. Its JSON says which by `outcome`, `ready` or `not_buildable`; of the latter all but the reason
+/// may be left out.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SynthesisOutcome {
-    /// An environment.
-    Ready(Box<Environment>),
+    /// It can be built.
+    Ready {
+        /// The environment.
+        environment: Box<Environment>,
+    },
     /// A verdict: no environment, and why.
     NotBuildable {
         /// One sentence.
         reason: String,
         /// The attempts with their failing steps.
+        #[serde(default)]
         attempts: Vec<Attempt>,
         /// The last rendered Dockerfile, if it came that far.
+        #[serde(default)]
         dockerfile: Option<String>,
         /// Proof lines.
+        #[serde(default)]
         evidence: Vec<Evidence>,
     },
 }

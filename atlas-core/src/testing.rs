@@ -456,7 +456,7 @@ pub async fn env_synthesizer_contract(
 ) {
     let cx = RunContext::new("conformance");
     match synthesizer.synthesize(&cx, buildable).await {
-        Ok(SynthesisOutcome::Ready(environment)) => {
+        Ok(SynthesisOutcome::Ready { environment }) => {
             assert!(
                 !environment.plan.test_cmd.is_empty(),
                 "an environment knows its test command"
@@ -480,7 +480,7 @@ pub async fn env_synthesizer_contract(
         Ok(SynthesisOutcome::NotBuildable { reason, .. }) => {
             assert!(!reason.is_empty(), "a verdict has a reason");
         }
-        Ok(SynthesisOutcome::Ready(_)) => panic!("a repository that cannot be built was built"),
+        Ok(SynthesisOutcome::Ready { .. }) => panic!("a repository that cannot be built was built"),
         Err(why) => panic!(
             "a defect of the repository is a verdict, not an error: {}",
             why.chain()

@@ -106,7 +106,7 @@ impl EnvSynthesizer for FixedPlan {
         )
         .await?;
         match (made, &self.trial) {
-            (SynthesisOutcome::Ready(environment), Some(trial)) => {
+            (SynthesisOutcome::Ready { environment }, Some(trial)) => {
                 tried(cx, repository, *environment, &**trial).await
             }
             (made, _) => Ok(made),
@@ -140,7 +140,9 @@ async fn tried(
     match verification {
         Verification::Accepted(notes) => {
             environment.plan.drift.extend(notes);
-            Ok(SynthesisOutcome::Ready(Box::new(environment)))
+            Ok(SynthesisOutcome::Ready {
+                environment: Box::new(environment),
+            })
         }
         Verification::Rejected { reason, evidence } => {
             let failure = of_tests(trial.exit, &String::from_utf8_lossy(&trial.log));

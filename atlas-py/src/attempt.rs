@@ -1,19 +1,19 @@
 //! What stands behind `attempt`: agents that are words or Python's.
 
-use crate::convert::{dumps, instance_ids, named, plain, to_python, to_value};
+use crate::convert::{dumps, plain};
 use crate::errors::{invalid, raised};
-use crate::heard::Heard;
-use crate::make::config;
+use crate::options::Options;
 use crate::run::{aside, run_heard};
 use crate::traits::callable_name;
 use async_trait::async_trait;
 use atlas_core::{Error, ErrorKind, RunContext};
-use atlas_pipeline::{AgentChoice, AttemptOptions, EvalOptions, PredictionSource, run_attempts};
+use atlas_pipeline::{AgentChoice, AttemptOptions, PredictionSource, run_attempts};
 use atlas_trajectory::{
     Agent, AgentEnd, AgentInfo, AgentTask, AttemptBudget, Room, answer_request,
 };
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyString;
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::PathBuf;
@@ -174,85 +174,59 @@ impl Agent for PyAgent {
     }
 }
 
-/// An option's value.
-fn option_of<'py, T: for<'a> FromPyObject<'a, 'py>>(
-    value: Option<Bound<'py, PyAny>>,
-    name: &str,
-) -> PyResult<Option<T>> {
-    let Some(value) = value else { return Ok(None) };
-    let read = value.extract::<T>();
-    read.map(Some).map_err(|why| {
-        let why: PyErr = why.into();
-        invalid(name, why)
+/// Words for the machine, or a callable.
+fn agent_of(given: &Options<'_>) -> PyResult<Box<dyn Agent>> {
+    let agent: Bound<'_, PyAny> = given.get("agent")?;
+    if let Ok(words) = agent.cast::<PyString>() {
+        let choice = AgentChoice {
+            model: given.maybe("model")?,
+            python: given.or("python", PathBuf::from("python3"))?,
+            config: given.maybe("agent_config")?,
+            name: given.maybe("agent_name")?,
+            ..AgentChoice::new(words.to_cow()?)
+        };
+        return Ok(Box::new(choice.open().map_err(|why| raised(&why))?));
+    }
+    if agent.is_callable() {
+        return Ok(Box::new(PyAgent::new(&agent)?));
+    }
+    Err(invalid("agent", "a text or a callable expected"))
+}
+
+fn options(given: &Options<'_>) -> PyResult<AttemptOptions> {
+    let usual = AttemptBudget::default();
+    Ok(AttemptOptions {
+        attempts: given.get("k")?,
+        budget: AttemptBudget {
+            steps: given.or("steps", usual.steps)?,
+            tokens: given.maybe("tokens")?,
+            seconds: given.or("seconds", usual.seconds)?,
+            cost_usd: given.maybe("cost")?,
+            command_seconds: given.or("command_seconds", usual.command_seconds)?,
+            output_bytes: usual.output_bytes,
+        },
+        hints: given.maybe("hints")?,
+        only_unresolved: given.or("only_unresolved", Vec::new())?,
+        ..AttemptOptions::new(given.evaluation(PredictionSource::Null)?)
     })
 }
 
-/// The same as `swe_atlas.attempt`, which is its face: options come as one mapping.
 #[pyfunction]
-#[pyo3(signature = (dataset, agent, run_id, options, config))]
-pub(crate) fn _attempt<'py>(
-    py: Python<'py>,
-    dataset: PathBuf,
-    agent: &Bound<'py, PyAny>,
-    run_id: &str,
-    options: &Bound<'py, PyDict>,
-    config: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let get = |name: &str| -> PyResult<_> {
-        Ok(options.get_item(name)?.filter(|value| !value.is_none()))
-    };
-    macro_rules! option {
-        ($name:literal) => {
-            option_of(get($name)?, $name)?
-        };
-    }
-    let engine: String = option!("engine").unwrap_or_else(|| "auto".to_owned());
-    let eval = EvalOptions {
-        instances: instance_ids(option!("instance_ids"))?,
-        engine: named("engine", &engine)?,
-        jobs: option!("jobs").unwrap_or(1),
-        out: option!("out").unwrap_or_else(|| PathBuf::from(".")),
-        repos: option!("repos"),
-        results: option!("results"),
-        config: self::config(config)?,
-        trust: option!("trust").unwrap_or(false),
-        ..EvalOptions::new(dataset, PredictionSource::Null, run_id)
-    };
-    let budget = AttemptBudget::default();
-    let options_of_all = AttemptOptions {
-        attempts: option!("k").unwrap_or(1),
-        budget: AttemptBudget {
-            steps: option!("steps").unwrap_or(budget.steps),
-            tokens: option!("tokens"),
-            seconds: option!("seconds").unwrap_or(budget.seconds),
-            cost_usd: option!("cost"),
-            command_seconds: option!("command_seconds").unwrap_or(budget.command_seconds),
-            output_bytes: budget.output_bytes,
-        },
-        hints: option!("hints"),
-        only_unresolved: option!("only_unresolved").unwrap_or_default(),
-        ..AttemptOptions::new(eval)
-    };
-    let agent: Box<dyn Agent> = if let Ok(words) = agent.cast::<PyString>() {
-        let choice = AgentChoice {
-            model: option!("model"),
-            python: option!("python").unwrap_or_else(|| PathBuf::from("python3")),
-            config: option!("agent_config"),
-            name: option!("agent_name"),
-            ..AgentChoice::new(words.to_cow()?)
-        };
-        Box::new(choice.open().map_err(|why| raised(&why))?)
-    } else if agent.is_callable() {
-        Box::new(PyAgent::new(agent)?)
-    } else {
-        return Err(invalid("agent", "a text or a callable expected"));
-    };
-    let progress = options.get_item("progress")?;
-    let progress = Heard::of(progress.as_ref())?;
+pub(crate) fn _attempt<'py>(py: Python<'py>, given: Options<'py>) -> PyResult<Bound<'py, PyAny>> {
+    // An argument of another type is an argument that cannot be used.
+    let options = options(&given).map_err(|why| {
+        if why.is_instance_of::<PyTypeError>(py) {
+            invalid("attempt", why)
+        } else {
+            why
+        }
+    })?;
+    let agent = agent_of(&given)?;
+    let progress = given.progress()?;
     let report = py.detach(|| {
         run_heard(&progress, async |cx| {
-            Box::pin(run_attempts(cx, &*agent, &options_of_all)).await
+            Box::pin(run_attempts(cx, &*agent, &options)).await
         })
     })?;
-    to_python(py, &to_value(&report)?)
+    plain(py, &report)
 }

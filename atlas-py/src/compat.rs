@@ -1,19 +1,21 @@
-//! `parse_log_compat` and `grade_compat`.
+//! What stands behind `parse_log_compat`, `grade_compat` and `grade_log`.
 
-use crate::convert::{Source, dumps, to_python};
+use crate::convert::{Source, dumps, plain};
 use crate::errors::{invalid, raised, raised_compat, raised_row};
 use crate::instance::Instance;
+use crate::options::Options;
 use atlas_core::Harness;
 use atlas_oracle::{CompatGrade, CompatRead, CompatStage};
 use atlas_parsers::{CompatHints, compat_parse};
 use atlas_pipeline::{HarnessFiles, grade_row};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict, PyDict};
 use serde_json::{Value, json};
 use std::sync::Mutex;
 
-fn harness(name: &str) -> PyResult<Harness> {
+fn harness(given: &Options<'_>) -> PyResult<Harness> {
+    let name: String = given.get("harness")?;
     Harness::ALL
         .into_iter()
         .find(|harness| harness.name() == name)
@@ -23,52 +25,27 @@ fn harness(name: &str) -> PyResult<Harness> {
         })
 }
 
-/// Reads a log as a released harness does, its mistakes included.
-///
-/// `harness` is 'swebench5', 'swebench4' or 'swebenchpp'; `parser` is what it goes by: a row's
-/// `log_parser`, the name of the function that its table has for a repository, or a `log_parser_name`
-/// of SWE-Bench++, which goes by the `language` too. `log` is what the harness hands to its function.
-/// The other arguments are columns of the row, which some readers ask for.
-///
-/// Raises CompatFault where the harness's reader raises or there is none; its text is that exception.
 #[pyfunction]
-#[pyo3(signature = (
-    harness, parser, log, *, version="", instance_id="", repo="", test_cmd="", language=""
-))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "keyword arguments, on Python's side"
-)]
-pub(crate) fn parse_log_compat<'py>(
+pub(crate) fn _parse_log_compat<'py>(
     py: Python<'py>,
-    harness: &str,
-    parser: &str,
-    log: &Bound<'py, PyAny>,
-    version: &str,
-    instance_id: &str,
-    repo: &str,
-    test_cmd: &str,
-    language: &str,
+    given: Options<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let harness = self::harness(harness)?;
-    let source = Source::take(log, "log")?;
+    let harness = harness(&given)?;
+    let source = Source::take(&given.get("log")?, "log")?;
+    let parser: String = given.get("parser")?;
     let hints = CompatHints {
-        version: version.to_owned(),
-        instance_id: instance_id.to_owned(),
-        repo: repo.to_owned(),
-        test_cmd: test_cmd.to_owned(),
-        language: language.to_owned(),
+        version: given.get("version")?,
+        instance_id: given.get("instance_id")?,
+        repo: given.get("repo")?,
+        test_cmd: given.get("test_cmd")?,
+        language: given.get("language")?,
     };
     let statuses = py.detach(|| {
         let bytes = source.read().map_err(|why| raised(&why))?;
         let text = String::from_utf8_lossy(&bytes);
-        compat_parse(harness, parser, &text, &hints).map_err(|why| raised_compat(&why, parser))
+        compat_parse(harness, &parser, &text, &hints).map_err(|why| raised_compat(&why, &parser))
     })?;
-    let dict = PyDict::new(py);
-    for (test, status) in statuses {
-        dict.set_item(test, status)?;
-    }
-    Ok(dict)
+    statuses.into_py_dict(py)
 }
 
 /// What a Python function reads. An `Exception` of it is what the harness would see; anything else that
@@ -118,71 +95,39 @@ fn value(grade: &CompatGrade) -> Value {
 }
 
 /// A row as the caller has it.
-fn row_of(row: &Bound<'_, PyAny>) -> PyResult<atlas_core::Instance> {
+fn row_of(given: &Options<'_>) -> PyResult<atlas_core::Instance> {
+    let row: Bound<'_, PyAny> = given.get("row")?;
     match row.cast::<Instance>() {
-        Ok(row) => Ok(row.get().row.clone()),
-        Err(_) => dumps(row)?.parse().map_err(raised_row),
+        Ok(row) => Ok(row.get().row().clone()),
+        Err(_) => dumps(&row)?.parse().map_err(raised_row),
     }
 }
 
-/// Grades the stored log of one prediction by Atlas's own rules; needs no engine.
-///
-/// `row` is the instance as a mapping, `log` the log of the tests with the harness's markers, None where none was
-/// written; `patch` is the prediction's patch, None where it is null. The log is read by the parser that the row
-/// names, or by the one of its repository; code of a row is not run.
-///
-/// The result has `verdict` (as `regrade` gives it), `report` (what a harness writes to `report.json`, None where there is
-/// nothing to read), `statuses` (SWE-bench id -> worst status) and `is_closed` (whether the harness's marker ends the tests'
-/// output). Raises InvalidInputError naming a column that cannot be used.
-#[pyfunction]
-#[pyo3(signature = (row, log, *, patch, model=""))]
-pub(crate) fn grade_log<'py>(
-    py: Python<'py>,
-    row: &Bound<'py, PyAny>,
-    log: Option<&Bound<'py, PyAny>>,
-    patch: Option<&str>,
-    model: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    let row = row_of(row)?;
-    let log = log.map(|log| Source::take(log, "log")).transpose()?;
-    let graded = py.detach(|| {
-        let log = log.map(|log| log.read()).transpose()?;
-        atlas_pipeline::grade_log(&row, model, patch, log.as_deref())
-    });
-    let graded = graded.map_err(|why| raised(&why))?;
-    to_python(py, &json!(graded))
+/// A log, where one is given.
+fn content(given: &Options<'_>, name: &str) -> PyResult<Option<Vec<u8>>> {
+    let Some(value) = given.object(name)? else {
+        return Ok(None);
+    };
+    let read = Source::take(&value, name)?.read();
+    read.map(Some).map_err(|why| raised(&why))
 }
 
-/// Grades the stored log of one prediction as a released harness does.
-///
-/// `harness` is 'swebench5', 'swebench4' or 'swebenchpp'; `row` is the instance as a mapping. `log` is
-/// the log of the tests, None where none was written; `patch` is the prediction's patch, None where it
-/// is null. `stage` says how far the run came: 'tested', 'timed_out', 'not_applied' or 'not_started'.
-/// `instance_log` is the harness's own log, which SWE-bench 5 searches for reasons. `read` takes the
-/// test output and gives name -> status, in place of the reader that the harness takes for the row.
-///
-/// The result has `report` (what the harness writes to `report.json`, None where it writes nothing),
-/// `resolution`, `outcome` (where the run's report counts it: completed, empty_patch or error), `infra`,
-/// `statuses` and `why`. Raises InvalidInputError naming a column that cannot be used.
 #[pyfunction]
-#[pyo3(signature = (harness, row, log, *, patch, stage="tested", instance_log=None, read=None))]
-#[expect(
-    clippy::too_many_arguments,
-    clippy::needless_pass_by_value,
-    reason = "converted keyword arguments, on Python's side"
-)]
-pub(crate) fn grade_compat<'py>(
+pub(crate) fn _grade_log<'py>(py: Python<'py>, given: Options<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let (row, log) = (row_of(&given)?, content(&given, "log")?);
+    let (model, patch): (String, Option<String>) = (given.get("model")?, given.maybe("patch")?);
+    let graded =
+        py.detach(|| atlas_pipeline::grade_log(&row, &model, patch.as_deref(), log.as_deref()));
+    plain(py, &graded.map_err(|why| raised(&why))?)
+}
+
+#[pyfunction]
+pub(crate) fn _grade_compat<'py>(
     py: Python<'py>,
-    harness: &str,
-    row: &Bound<'py, PyAny>,
-    log: Option<&Bound<'py, PyAny>>,
-    patch: Option<&str>,
-    stage: &str,
-    instance_log: Option<&Bound<'py, PyAny>>,
-    read: Option<Py<PyAny>>,
+    given: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let harness = self::harness(harness)?;
-    let stage = match stage {
+    let harness = harness(&given)?;
+    let stage = match given.get::<String>("stage")?.as_str() {
         "tested" => CompatStage::Tested,
         "timed_out" => CompatStage::TimedOut,
         "not_applied" => CompatStage::NotApplied,
@@ -192,22 +137,13 @@ pub(crate) fn grade_compat<'py>(
             return Err(invalid("stage", format!("`{other}`: {expected}")));
         }
     };
-    let row = row_of(row)?;
-    let content = |value: Option<&Bound<'py, PyAny>>, name: &str| -> PyResult<Option<Vec<u8>>> {
-        value
-            .map(|value| {
-                Source::take(value, name)?
-                    .read()
-                    .map_err(|why| raised(&why))
-            })
-            .transpose()
-    };
-    let log = content(log, "log")?;
-    let instance_log = content(instance_log, "instance_log")?;
+    let (row, patch): (_, Option<String>) = (row_of(&given)?, given.maybe("patch")?);
+    let (log, instance_log) = (content(&given, "log")?, content(&given, "instance_log")?);
+    let read: Option<Py<PyAny>> = given.maybe("read")?;
     let failed = Mutex::new(None);
     let grade = py.detach(|| {
         let files = HarnessFiles {
-            patch,
+            patch: patch.as_deref(),
             log: log.as_deref(),
             instance_log: instance_log.as_deref(),
             stage,
@@ -222,5 +158,5 @@ pub(crate) fn grade_compat<'py>(
     if let Ok(Some(why)) = failed.into_inner() {
         return Err(why);
     }
-    to_python(py, &value(&grade.map_err(raised_row)?))
+    plain(py, &value(&grade.map_err(raised_row)?))
 }

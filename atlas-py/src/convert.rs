@@ -1,7 +1,7 @@
 //! Values across the border.
 
 use crate::errors::{invalid, raised, raised_json};
-use atlas_core::{Error, InstanceId, Patch};
+use atlas_core::{Error, Patch};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -76,15 +76,6 @@ where
     T::Err: std::fmt::Display,
 {
     word.parse().map_err(|why| invalid(argument, why))
-}
-
-/// Names of instances; none where nothing was given.
-pub(crate) fn instance_ids(given: Option<Vec<String>>) -> PyResult<Vec<InstanceId>> {
-    given
-        .unwrap_or_default()
-        .iter()
-        .map(|id| named("instance_ids", id))
-        .collect()
 }
 
 /// A patch that may be given as content or as a file.

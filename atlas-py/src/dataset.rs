@@ -1,35 +1,52 @@
 //! `Row`, `Dataset` and `read_dataset`.
 
-use crate::columns::Columns;
-use crate::convert::{Reduced, dumps, loads, plain, to_python, to_value};
+use crate::convert::{Reduced, dumps, plain};
 use crate::errors::{invalid, raised};
 use crate::notebook;
+use crate::rows::{Columns, NativeRow, item};
 use crate::table::{self, RowView, Rows};
 use atlas_formats::ReadOptions;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList, PyType};
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// One row of a dataset, in whichever schema of the field.
 ///
 /// A mapping from column to value, like the row as a dict. Immutable. A row that was read is written
 /// back byte for byte. `Instance.from_dict(row)` gives the columns of a SWE-bench row as attributes.
-#[pyclass(frozen, mapping, module = "swe_atlas")]
+#[pyclass(frozen, extends = NativeRow, module = "swe_atlas")]
 #[derive(Debug)]
-pub(crate) struct Row(atlas_formats::Row);
+pub(crate) struct Row(Arc<atlas_formats::Row>);
+
+impl Columns for atlas_formats::Row {
+    fn class(&self) -> &'static str {
+        "Row"
+    }
+
+    fn id(&self) -> &str {
+        self.id().as_str()
+    }
+
+    fn map(&self) -> &Map<String, Value> {
+        self.columns()
+    }
+
+    fn text(&self) -> &str {
+        self.json()
+    }
+}
 
 impl Row {
-    fn columns(&self) -> Columns<'_> {
-        Columns {
-            map: self.0.columns(),
-            text: self.0.json(),
-        }
+    fn of<'py>(py: Python<'py>, row: &atlas_formats::Row) -> PyResult<Bound<'py, Self>> {
+        NativeRow::of(py, row.clone(), Self)
     }
+}
 
-    pub(crate) fn read(text: &str) -> PyResult<Self> {
-        text.parse().map(Self).map_err(|why| invalid("row", why))
-    }
+fn read(text: &str) -> PyResult<atlas_formats::Row> {
+    text.parse().map_err(|why| invalid("row", why))
 }
 
 #[pymethods]
@@ -38,16 +55,19 @@ impl Row {
     ///
     /// Raises InvalidInputError where no column names the row.
     #[classmethod]
-    fn from_json(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
-        Self::read(text)
+    fn from_json<'py>(class: &Bound<'py, PyType>, text: &str) -> PyResult<Bound<'py, Self>> {
+        Self::of(class.py(), &read(text)?)
     }
 
     /// Takes a row from a mapping whose values are plain JSON values.
     ///
     /// Raises InvalidInputError where no column names the row.
     #[classmethod]
-    fn from_dict(_class: &Bound<'_, PyType>, row: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::read(&dumps(row)?)
+    fn from_dict<'py>(
+        class: &Bound<'py, PyType>,
+        row: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, Self>> {
+        Self::of(class.py(), &read(&dumps(row)?)?)
     }
 
     /// The row's name: `instance_id`, or what the schema has in its place.
@@ -62,68 +82,9 @@ impl Row {
         self.0.place().map(ToString::to_string)
     }
 
-    /// The row as JSON, as it was read.
-    fn to_json(&self) -> &str {
-        self.0.json()
-    }
-
-    /// The row as a dict.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        loads(py, self.0.json())
-    }
-
-    /// The value of a column, or `default` where there is no such column.
-    #[pyo3(signature = (column, default=None))]
-    fn get<'py>(
-        &self,
-        py: Python<'py>,
-        column: &str,
-        default: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.columns().get(py, column, default)
-    }
-
-    /// The names of all columns, in order.
-    fn keys(&self) -> Vec<String> {
-        self.columns().keys()
-    }
-
-    /// The values of all columns, in order.
-    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.columns().list(py, "values")
-    }
-
-    /// The columns with their values, in order.
-    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.columns().list(py, "items")
-    }
-
-    fn __getitem__<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.columns().item(py, column)
-    }
-
-    fn __contains__(&self, column: &Bound<'_, PyAny>) -> bool {
-        self.columns().contains(column)
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.columns().len()
-    }
-
-    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
-        self.columns().iterate(py)
-    }
-
-    fn __eq__(&self, other: &Self) -> bool {
-        self.0.columns() == other.0.columns()
-    }
-
-    fn _repr_html_(&self) -> String {
-        notebook::mapping("Row", self.0.id().as_str(), self.0.columns())
-    }
-
     fn __repr__(&self) -> String {
-        format!("Row('{}', {} columns)", self.0.id(), self.__len__())
+        let columns = self.0.columns().len();
+        format!("Row('{}', {columns} columns)", self.0.id())
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
@@ -179,8 +140,8 @@ impl Dataset {
         for row in rows.try_iter()? {
             let row = row?;
             taken.push(match row.cast::<Row>() {
-                Ok(row) => row.get().0.clone(),
-                Err(_) => Row::read(&dumps(&row)?)?.0,
+                Ok(row) => row.get().0.as_ref().clone(),
+                Err(_) => read(&dumps(&row)?)?,
             });
         }
         Ok(Self {
@@ -192,8 +153,8 @@ impl Dataset {
 
     /// The rows that could be read, in order.
     #[getter]
-    fn rows(&self) -> Vec<Row> {
-        self.set.rows.iter().cloned().map(Row).collect()
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, Row>>> {
+        self.set.rows.iter().map(|row| Row::of(py, row)).collect()
     }
 
     /// What could not be read, and what deserves a look.
@@ -215,10 +176,6 @@ impl Dataset {
 
     /// Writes the dataset: a file by its extension ('.json' a list, else one row a line), or a folder
     /// for tasks that are folders.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a converted argument, on Python's side"
-    )]
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| self.set.write(&path))
             .map_err(|why| raised(&why))
@@ -228,28 +185,22 @@ impl Dataset {
         self.set.rows.len()
     }
 
-    fn __getitem__(&self, key: RowKey) -> PyResult<Row> {
+    fn __getitem__<'py>(&self, py: Python<'py>, key: RowKey) -> PyResult<Bound<'py, Row>> {
         let rows = &self.set.rows;
-        match key {
+        let found = match key {
             RowKey::Index(at) => {
-                let at = if at < 0 {
-                    rows.len().checked_sub(at.unsigned_abs())
-                } else {
-                    Some(at.unsigned_abs())
-                };
-                let row = at.and_then(|at| rows.get(at));
-                row.ok_or_else(|| PyIndexError::new_err("dataset index out of range"))
+                item(rows, at).ok_or_else(|| PyIndexError::new_err("dataset index out of range"))
             }
             RowKey::Name(name) => rows
                 .iter()
                 .find(|row| row.id().as_str() == name)
                 .ok_or_else(|| PyKeyError::new_err(name)),
-        }
-        .map(|row| Row(row.clone()))
+        };
+        Row::of(py, found?)
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
-        PyList::new(py, self.rows())?.try_iter()
+        PyList::new(py, self.rows(py)?)?.try_iter()
     }
 
     /// The rows as a stream of Arrow, for data frames: a column for each name, in order of first appearance.
@@ -285,10 +236,6 @@ impl Dataset {
     }
 
     #[classmethod]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "converted arguments, on Python's side"
-    )]
     fn _restore(
         _class: &Bound<'_, PyType>,
         py: Python<'_>,
@@ -346,10 +293,6 @@ type State<'py> = (PathBuf, Option<PathBuf>, Bound<'py, PyBytes>);
 /// goes on. Raises AtlasError for what cannot be read at all.
 #[pyfunction]
 #[pyo3(signature = (path, *, split=None))]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "converted arguments, on Python's side"
-)]
 pub(crate) fn read_dataset(
     py: Python<'_>,
     path: PathBuf,
@@ -393,6 +336,6 @@ pub(crate) fn diff_datasets<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (first, second) = (given(first, "first")?, given(second, "second")?);
     let (first, second) = (&first.get().set, &second.get().set);
-    let value = py.detach(|| to_value(&atlas_formats::diff_datasets(first, second)))?;
-    to_python(py, &value)
+    let found = py.detach(|| atlas_formats::diff_datasets(first, second));
+    plain(py, &found)
 }

@@ -1,16 +1,14 @@
 //! What stands behind `Evaluator` and `Session`: instances opened once, on a runtime that lives as long.
 
-use crate::convert::{instance_ids, named, to_python, to_value};
+use crate::convert::plain;
 use crate::errors::{invalid, raised};
 use crate::instance::Instance;
-use crate::make::{config, parser_of};
+use crate::options::Options;
 use crate::run::run_on;
-use crate::traits::PyParts;
-use atlas_core::{Error, ErrorKind, ExitState, Limits, Step};
-use atlas_pipeline::{Episode, Episodes, EvalOptions, PredictionSource};
+use atlas_core::{Error, ErrorKind, ExitState, Limits, RunContext, Step};
+use atlas_pipeline::{Episode, Episodes, PredictionSource};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
@@ -23,6 +21,15 @@ impl Owned {
         self.0
             .as_ref()
             .ok_or_else(|| invalid("evaluator", "it is closed"))
+    }
+
+    /// Runs to the end, detached from Python's lock.
+    fn run<T, W>(&self, py: Python<'_>, work: W) -> PyResult<T>
+    where
+        T: Send,
+        W: AsyncFnOnce(&RunContext) -> Result<T, Error> + Send,
+    {
+        py.detach(|| run_on(self.get()?, work))
     }
 }
 
@@ -54,48 +61,10 @@ impl NativeEvaluator {
 #[pymethods]
 impl NativeEvaluator {
     #[new]
-    #[pyo3(signature = (
-        dataset, run_id, out, instance_ids, engine, repos, results, config, trust, canaries, timeout, session_seconds,
-        parser, sandbox
-    ))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "its face has them as keywords, with defaults"
-    )]
-    fn new(
-        py: Python<'_>,
-        dataset: PathBuf,
-        run_id: &str,
-        out: PathBuf,
-        instance_ids: Option<Vec<String>>,
-        engine: &str,
-        repos: Option<PathBuf>,
-        results: Option<PathBuf>,
-        config: Option<&Bound<'_, PyAny>>,
-        trust: bool,
-        canaries: bool,
-        timeout: Option<u64>,
-        session_seconds: u64,
-        parser: Option<&Bound<'_, PyAny>>,
-        sandbox: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        let (file, parser) = parser_of(parser)?;
-        let options = EvalOptions {
-            instances: self::instance_ids(instance_ids)?,
-            engine: named("engine", engine)?,
-            timeout,
-            out,
-            repos,
-            canaries,
-            results,
-            config: self::config(config)?,
-            trust,
-            parser: file,
-            parts: Some(PyParts::new().parser(parser)?.sandbox(sandbox)?.shared()),
-            ..EvalOptions::new(dataset, PredictionSource::Null, run_id)
-        };
+    fn new(py: Python<'_>, given: Options<'_>) -> PyResult<Self> {
+        let options = given.evaluation(PredictionSource::Null)?;
         let session = Limits {
-            seconds: session_seconds,
+            seconds: given.get("session_seconds")?,
             ..options.config.limits.clone()
         };
         let runtime = Runtime::new().map_err(|why| {
@@ -118,21 +87,19 @@ impl NativeEvaluator {
     }
 
     fn faults<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &to_value(self.episodes()?.faults())?)
+        plain(py, self.episodes()?.faults())
     }
 
-    fn instance(&self, id: &str) -> PyResult<Option<Instance>> {
+    fn instance<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Option<Bound<'py, Instance>>> {
         let episodes = self.episodes()?;
-        episodes.instance(id).map(Instance::of).transpose()
+        let row = episodes.instance(id);
+        row.map(|row| Instance::of(py, row)).transpose()
     }
 
     fn prepare(&self, py: Python<'_>, id: &str) -> PyResult<()> {
         let episodes = self.episodes()?;
-        py.detach(|| {
-            run_on(self.runtime.get()?, async |cx| {
-                episodes.prepare(cx, id).await
-            })
-        })
+        self.runtime
+            .run(py, async |cx| episodes.prepare(cx, id).await)
     }
 
     fn grade<'py>(
@@ -143,18 +110,17 @@ impl NativeEvaluator {
         model: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let episodes = self.episodes()?;
-        let verdict = py.detach(|| {
-            run_on(self.runtime.get()?, async |cx| {
-                episodes.grade(cx, id, model, patch).await
-            })
-        })?;
-        to_python(py, &to_value(&verdict)?)
+        let verdict = self
+            .runtime
+            .run(py, async |cx| episodes.grade(cx, id, model, patch).await)?;
+        plain(py, &verdict)
     }
 
     fn session(&self, py: Python<'_>, id: &str) -> PyResult<NativeSession> {
         let episodes = self.episodes()?;
-        let episode =
-            py.detach(|| run_on(self.runtime.get()?, async |cx| episodes.begin(cx, id).await))?;
+        let episode = self
+            .runtime
+            .run(py, async |cx| episodes.begin(cx, id).await)?;
         Ok(NativeSession::of(&self.runtime, episode))
     }
 
@@ -211,11 +177,9 @@ impl NativeSession {
             seconds,
             output_bytes,
         };
-        let result = py.detach(|| {
-            run_on(self.runtime.get()?, async |cx| {
-                let mut episode = self.episode.lock().await;
-                episode.as_mut().ok_or_else(closed)?.step(cx, &step).await
-            })
+        let result = self.runtime.run(py, async |cx| {
+            let mut episode = self.episode.lock().await;
+            episode.as_mut().ok_or_else(closed)?.step(cx, &step).await
         })?;
         let told = PyDict::new(py);
         let code = match result.exit {
@@ -232,20 +196,16 @@ impl NativeSession {
     }
 
     fn diff(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| {
-            run_on(self.runtime.get()?, async |cx| {
-                let mut episode = self.episode.lock().await;
-                episode.as_mut().ok_or_else(closed)?.diff(cx).await
-            })
+        self.runtime.run(py, async |cx| {
+            let mut episode = self.episode.lock().await;
+            episode.as_mut().ok_or_else(closed)?.diff(cx).await
         })
     }
 
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
-        let forked = py.detach(|| {
-            run_on(self.runtime.get()?, async |cx| {
-                let mut episode = self.episode.lock().await;
-                episode.as_mut().ok_or_else(closed)?.fork(cx).await
-            })
+        let forked = self.runtime.run(py, async |cx| {
+            let mut episode = self.episode.lock().await;
+            episode.as_mut().ok_or_else(closed)?.fork(cx).await
         })?;
         Ok(Self::of(&self.runtime, forked))
     }
@@ -253,18 +213,15 @@ impl NativeSession {
     fn isolation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let episode = py.detach(|| self.episode.blocking_lock());
         let isolation = episode.as_ref().map(Episode::isolation);
-        to_python(py, &to_value(&isolation)?)
+        plain(py, &isolation)
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| {
-            run_on(self.runtime.get()?, async |_| {
-                match self.episode.lock().await.take() {
-                    Some(episode) => episode.close().await,
-                    None => Ok(()),
-                }
+        self.runtime
+            .run(py, async |_| match self.episode.lock().await.take() {
+                Some(episode) => episode.close().await,
+                None => Ok(()),
             })
-        })
     }
 }
 

@@ -1,18 +1,21 @@
 //! The native half of the Python package `swe_atlas`.
 //!
-//! It translates and never decides: each function calls the Rust function of the same name, each
-//! class is a frozen newtype over what that function returned. Whatever computes or waits runs
-//! detached from Python's global lock. `errors` alone knows the error types of both worlds.
+//! It translates and never decides: each function calls the Rust function of the same name. Functions with many options have
+//! their signatures and documentation in Python, and come here, with a leading underscore, as [`options::Options`]; what they
+//! report goes back as JSON in the one class of `report`, for which Python has a name for each field. Whatever computes or
+//! waits runs detached from Python's global lock. `errors` alone knows the error types of both worlds.
 
 #![expect(
     clippy::doc_markdown,
     reason = "these are docstrings, which Python shows as they stand"
 )]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "arguments are converted on Python's side and handed over"
+)]
 
 mod attempt;
-mod audit;
 mod classification;
-mod columns;
 mod command;
 mod compat;
 mod convert;
@@ -28,10 +31,11 @@ mod make;
 mod metrics;
 mod model;
 mod notebook;
+mod options;
 mod patch;
 mod prediction;
-mod regrade;
 mod report;
+mod rows;
 mod run;
 mod schemas;
 mod score;
@@ -52,52 +56,29 @@ mod _swe_atlas {
     #[pymodule_export]
     use crate::attempt::{_attempt, NativeRoom};
     #[pymodule_export]
-    use crate::audit::{AuditReport, audit};
-    #[pymodule_export]
-    use crate::classification::{Classification, classify};
+    use crate::classification::_classify;
     #[pymodule_export]
     use crate::command::_command_line;
     #[pymodule_export]
-    use crate::compat::{grade_compat, grade_log, parse_log_compat};
+    use crate::compat::{_grade_compat, _grade_log, _parse_log_compat};
     #[pymodule_export]
     use crate::dataset::{Dataset, Row, diff_datasets, read_dataset};
     #[pymodule_export]
     use crate::errors::{_error_kinds, _raise};
     #[pymodule_export]
-    use crate::evaluate::{EvalReport, evaluate};
+    use crate::evaluate::{_evaluate, _regrade};
     #[pymodule_export]
     use crate::evaluator::{NativeEvaluator, NativeSession};
     #[pymodule_export]
     use crate::instance::Instance;
     #[pymodule_export]
-    use crate::judging::{
-        AbstainReport, AttemptReport, CriticReport, JudgeReport, ReviewReport, abstain, choose,
-        critic, hints, judge, judge_attempts, review,
-    };
+    use crate::judging::{_abstain, _choose, _critic, _hints, _judge, _judge_attempts, _review};
     #[pymodule_export]
     use crate::log::{ParsedLog, parse_log};
     #[pymodule_export]
-    use crate::make::{MakeReport, make};
+    use crate::make::_make;
     #[pymodule_export]
-    use crate::metrics::at_k::{
-        filtered_success_at_k, mean_at_k, pass_and_validation_at_k, validation_recall_at_k,
-    };
-    #[pymodule_export]
-    use crate::metrics::decisions::{
-        aggregate_critic, average_precision, brier_score, confusion, cosine, expected_net_value,
-        f1_of, false_positive_rates, grid_threshold, implied_precision, implied_prevalence,
-        label_mass, lift_by_type, majority_vote, no_skill_precision, normalise_identifiers,
-        patch_correctness_score, percentile_decision, precision_recall_curve, random_baseline,
-        reliability, risk_coverage, threshold_for_precision,
-    };
-    #[pymodule_export]
-    use crate::metrics::files::{Analysis, check, measure, policies_report};
-    #[pymodule_export]
-    use crate::metrics::statistics::{
-        average_ranks, binomial_quantile, bootstrap_mean, bootstrap_mean_with, bootstrap_ratio,
-        distribution, paired_differences, percentile, spearman, summarise_correlations,
-        wasserstein_1, yields,
-    };
+    use crate::metrics::{_measure, _metric, _policies_report, check};
     #[pymodule_export]
     use crate::notebook::_verdict_html;
     #[pymodule_export]
@@ -105,19 +86,21 @@ mod _swe_atlas {
     #[pymodule_export]
     use crate::prediction::{Prediction, Predictions, read_predictions};
     #[pymodule_export]
-    use crate::regrade::{RegradeReport, regrade};
+    use crate::report::NativeReport;
     #[pymodule_export]
-    use crate::schemas::{Conversion, LintReport, convert, lint};
+    use crate::rows::NativeRow;
     #[pymodule_export]
-    use crate::score::{Leaderboard, leaderboard, pass_at_k};
+    use crate::schemas::{_audit, _convert, _lint};
     #[pymodule_export]
-    use crate::synth::{SynthParserReport, certify_parser, synth_parser};
+    use crate::score::{leaderboard, pass_at_k};
+    #[pymodule_export]
+    use crate::synth::{_certify_parser, _synth_parser};
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::traits::{_check, _prelude, Tools, source};
+    use crate::traits::{_check, _prelude, _source, Tools};
     #[pymodule_export]
-    use crate::validate::{ValidateReport, grade, validate};
+    use crate::validate::{_validate, grade};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -2,6 +2,7 @@
 
 use crate::convert::{dumps, plain};
 use crate::errors::{invalid, raised};
+use crate::options::Options;
 use crate::traits::Own;
 use async_trait::async_trait;
 use atlas_core::{
@@ -21,26 +22,37 @@ use std::sync::Arc;
 
 /// How a caller pays for a model, and puts several together.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Payment<'a> {
-    pub(crate) budget: Option<&'a str>,
-    pub(crate) total_budget: Option<&'a str>,
+pub(crate) struct Payment {
+    pub(crate) budget: Option<String>,
+    total_budget: Option<String>,
     /// Seconds between two looks at a batch; none asks one by one.
-    pub(crate) batch_poll: Option<f64>,
+    batch_poll: Option<f64>,
     /// How several models become one judge.
-    pub(crate) ensemble: Option<&'a str>,
-    pub(crate) calibrators: Vec<String>,
+    ensemble: Option<String>,
+    calibrators: Vec<String>,
     /// Whether only one model can be asked.
-    pub(crate) is_single: bool,
+    is_single: bool,
 }
 
-impl<'a> Payment<'a> {
-    /// One model within a budget of this run alone.
-    pub(crate) fn within(budget: Option<&'a str>) -> Self {
-        Self {
-            budget,
-            is_single: true,
-            ..Self::default()
-        }
+impl Payment {
+    /// What a call says; where it has no `ensemble`, one model is asked.
+    pub(crate) fn of(given: &Options<'_>) -> PyResult<Self> {
+        Ok(Self {
+            budget: given.maybe("budget")?,
+            total_budget: given.maybe("total_budget")?,
+            batch_poll: given.maybe("batch_poll")?,
+            ensemble: given.maybe("ensemble")?,
+            calibrators: given.or("calibrators", Vec::new())?,
+            is_single: !given.has("ensemble")?,
+        })
+    }
+
+    /// Whether something is said that only language models heed, the budget aside.
+    pub(crate) fn is_of_models(&self) -> bool {
+        self.total_budget.is_some()
+            || self.batch_poll.is_some()
+            || self.ensemble.is_some()
+            || !self.calibrators.is_empty()
     }
 
     /// How several models become one; none is the question's own rule.
@@ -76,7 +88,7 @@ fn named(model: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
 /// Opens the models that a caller names, or the one that is brought. What named ones answer is kept beside the results.
 pub(crate) fn session(
     model: &Bound<'_, PyAny>,
-    payment: Payment<'_>,
+    payment: Payment,
     config: &Config,
     out: Option<&Path>,
 ) -> PyResult<ModelSession> {
@@ -91,13 +103,13 @@ pub(crate) fn session(
     }
     let opened = if let Some(models) = named {
         let options = SessionOptions {
-            budget: payment.budget.map(str::to_owned),
-            total_budget: payment.total_budget.map(str::to_owned),
+            budget: payment.budget,
+            total_budget: payment.total_budget,
             exchanges: out.map(exchanges_beside),
             out: out.map(Path::to_owned),
             batch_poll: payment.batch_poll,
         };
-        let ensemble = Payment::several(payment.ensemble, payment.calibrators)?;
+        let ensemble = Payment::several(payment.ensemble.as_deref(), payment.calibrators)?;
         ModelSession::open_all(&SessionModels { models, ensemble }, config, &options)
     } else if payment.total_budget.is_some() {
         return Err(invalid(
@@ -107,7 +119,7 @@ pub(crate) fn session(
     } else if payment.batch_poll.is_some() {
         return Err(invalid("batch_poll", "a callable has no batches"));
     } else if model.is_callable() {
-        ModelSession::of(Arc::new(PyModel::new(model)?), payment.budget)
+        ModelSession::of(Arc::new(PyModel::new(model)?), payment.budget.as_deref())
     } else {
         return Err(invalid(
             "model",
@@ -128,16 +140,11 @@ pub(crate) fn window(model: &Bound<'_, PyAny>, config: &Config) -> PyResult<Opti
     Ok(least)
 }
 
-/// The same where rules do without a model.
-pub(crate) fn session_if_given(
-    model: Option<&Bound<'_, PyAny>>,
-    budget: Option<&str>,
-    config: &Config,
-    out: &Path,
-) -> PyResult<Option<ModelSession>> {
-    model
-        .map(|model| session(model, Payment::within(budget), config, Some(out)))
-        .transpose()
+/// The same of the call's own arguments, where rules do without a model.
+pub(crate) fn session_if_given(given: &Options<'_>, out: &Path) -> PyResult<Option<ModelSession>> {
+    let model = given.object("model")?;
+    let open = |model| session(&model, Payment::of(given)?, &given.config()?, Some(out));
+    model.map(open).transpose()
 }
 
 /// A callable `model(messages, **options)`.

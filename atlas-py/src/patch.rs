@@ -1,6 +1,6 @@
 //! `examine_patch` and `diagnose_patch`.
 
-use crate::convert::{Source, named, plain, to_python, to_value};
+use crate::convert::{Source, named, plain};
 use crate::errors::raised;
 use crate::run::run;
 use atlas_core::{Error, ErrorKind, GradingMode, Patch};
@@ -37,10 +37,6 @@ pub(crate) fn examine_patch<'py>(
 /// Raises AtlasError for a clone or commit that is not there.
 #[pyfunction]
 #[pyo3(signature = (repo, base, patch, mode="strict"))]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "converted arguments, on Python's side"
-)]
 pub(crate) fn diagnose_patch<'py>(
     py: Python<'py>,
     repo: PathBuf,
@@ -66,7 +62,7 @@ pub(crate) fn diagnose_patch<'py>(
             }
         })
     })?;
-    let dict = to_python(py, &to_value(&found)?)?;
+    let dict = plain(py, &found)?;
     if let Some(mended) = &found.mended
         && std::str::from_utf8(&mended.patch).is_err()
     {

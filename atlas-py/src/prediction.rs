@@ -1,47 +1,61 @@
 //! `Prediction`, `Predictions` and `read_predictions`.
 
-use crate::columns::Columns;
-use crate::convert::{Reduced, dumps, loads, plain};
+use crate::convert::{Reduced, dumps, plain};
 use crate::errors::{invalid, raised};
 use crate::notebook;
+use crate::rows::{Columns, NativeRow, item};
 use crate::table::{self, RowView, Rows};
 use atlas_formats::FileForm;
 use atlas_pipeline::PredictionSource;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList, PyMapping, PyString, PyType};
+use serde_json::{Map, Value};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// One candidate patch, as it was written.
 ///
 /// A mapping from column to value, like the prediction as a dict. Immutable.
-#[pyclass(frozen, mapping, module = "swe_atlas")]
+#[pyclass(frozen, extends = NativeRow, module = "swe_atlas")]
 #[derive(Debug)]
-pub(crate) struct Prediction(atlas_formats::Prediction);
+pub(crate) struct Prediction(Arc<atlas_formats::Prediction>);
+
+impl Columns for atlas_formats::Prediction {
+    fn class(&self) -> &'static str {
+        "Prediction"
+    }
+
+    fn id(&self) -> &str {
+        self.instance_id()
+    }
+
+    fn map(&self) -> &Map<String, Value> {
+        self.columns()
+    }
+
+    fn text(&self) -> &str {
+        self.json()
+    }
+}
 
 impl Prediction {
-    fn columns(&self) -> Columns<'_> {
-        Columns {
-            map: self.0.columns(),
-            text: self.0.json(),
-        }
+    fn of<'py>(
+        py: Python<'py>,
+        prediction: &atlas_formats::Prediction,
+    ) -> PyResult<Bound<'py, Self>> {
+        NativeRow::of(py, prediction.clone(), Self)
     }
 
     /// As JSON that names its instance itself.
     fn named(&self) -> PyResult<String> {
-        let mut own = self.0.clone();
+        let mut own = self.0.as_ref().clone();
         if !own.columns().contains_key("instance_id") {
             let id = own.instance_id().to_owned();
             own.set("instance_id", id)
                 .map_err(|why| invalid("prediction", why))?;
         }
         Ok(own.json().to_owned())
-    }
-
-    fn read(text: &str) -> PyResult<Self> {
-        text.parse()
-            .map(Self)
-            .map_err(|why| invalid("prediction", why))
     }
 }
 
@@ -51,8 +65,12 @@ impl Prediction {
     ///
     /// Raises InvalidInputError where it names no instance, or its patch is no text.
     #[classmethod]
-    fn from_dict(_class: &Bound<'_, PyType>, prediction: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::read(&dumps(prediction)?)
+    fn from_dict<'py>(
+        class: &Bound<'py, PyType>,
+        prediction: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let read = dumps(prediction)?.parse();
+        Self::of(class.py(), &read.map_err(|why| invalid("prediction", why))?)
     }
 
     /// Which instance it is for.
@@ -73,66 +91,6 @@ impl Prediction {
         self.0.model_patch()
     }
 
-    /// The prediction as JSON, as it was read.
-    fn to_json(&self) -> &str {
-        self.0.json()
-    }
-
-    /// The prediction as a dict.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        loads(py, self.0.json())
-    }
-
-    /// The value of a column, or `default` where there is no such column.
-    #[pyo3(signature = (column, default=None))]
-    fn get<'py>(
-        &self,
-        py: Python<'py>,
-        column: &str,
-        default: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.columns().get(py, column, default)
-    }
-
-    /// The names of all columns, in order.
-    fn keys(&self) -> Vec<String> {
-        self.columns().keys()
-    }
-
-    /// The values of all columns, in order.
-    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.columns().list(py, "values")
-    }
-
-    /// The columns with their values, in order.
-    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.columns().list(py, "items")
-    }
-
-    fn __getitem__<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.columns().item(py, column)
-    }
-
-    fn __contains__(&self, column: &Bound<'_, PyAny>) -> bool {
-        self.columns().contains(column)
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.columns().len()
-    }
-
-    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
-        self.columns().iterate(py)
-    }
-
-    fn __eq__(&self, other: &Self) -> bool {
-        self.0.columns() == other.0.columns() && self.0.instance_id() == other.0.instance_id()
-    }
-
-    fn _repr_html_(&self) -> String {
-        notebook::mapping("Prediction", self.0.instance_id(), self.0.columns())
-    }
-
     fn __repr__(&self) -> String {
         let size = self.0.model_patch().map_or_else(
             || "no patch".to_owned(),
@@ -142,17 +100,18 @@ impl Prediction {
     }
 
     #[classmethod]
-    fn _restore(_class: &Bound<'_, PyType>, state: &str) -> PyResult<Self> {
+    fn _restore<'py>(class: &Bound<'py, PyType>, state: &str) -> PyResult<Bound<'py, Self>> {
         // As a dict by instance: the name may have stood in its key.
         let found = atlas_formats::Predictions::from_bytes(state.as_bytes(), "state".as_ref());
-        let first = found.items.into_iter().next();
-        first
-            .map(Self)
-            .ok_or_else(|| invalid("state", "no prediction"))
+        let first = found.items.first();
+        Self::of(
+            class.py(),
+            first.ok_or_else(|| invalid("state", "no prediction"))?,
+        )
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        let one = atlas_formats::Predictions::new(vec![slf.get().0.clone()]);
+        let one = atlas_formats::Predictions::new(vec![slf.get().0.as_ref().clone()]);
         let state = String::from_utf8_lossy(&one.to_form(FileForm::Dict)).into_owned();
         Ok((slf.get_type().getattr("_restore")?, (state,)))
     }
@@ -170,8 +129,9 @@ pub(crate) struct Predictions(atlas_formats::Predictions);
 impl Predictions {
     /// The predictions that could be read, in order.
     #[getter]
-    fn predictions(&self) -> Vec<Prediction> {
-        self.0.items.iter().cloned().map(Prediction).collect()
+    fn predictions<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, Prediction>>> {
+        let items = self.0.items.iter();
+        items.map(|item| Prediction::of(py, item)).collect()
     }
 
     /// What could not be read, and instances that are there twice.
@@ -189,20 +149,13 @@ impl Predictions {
         self.0.items.len()
     }
 
-    fn __getitem__(&self, at: isize) -> PyResult<Prediction> {
-        let items = &self.0.items;
-        let at = if at < 0 {
-            items.len().checked_sub(at.unsigned_abs())
-        } else {
-            Some(at.unsigned_abs())
-        };
-        at.and_then(|at| items.get(at))
-            .map(|item| Prediction(item.clone()))
-            .ok_or_else(|| PyIndexError::new_err("predictions index out of range"))
+    fn __getitem__<'py>(&self, py: Python<'py>, at: isize) -> PyResult<Bound<'py, Prediction>> {
+        let out_of_range = || PyIndexError::new_err("predictions index out of range");
+        Prediction::of(py, item(&self.0.items, at).ok_or_else(out_of_range)?)
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
-        PyList::new(py, self.predictions())?.try_iter()
+        PyList::new(py, self.predictions(py)?)?.try_iter()
     }
 
     /// The rows as a stream of Arrow, for data frames: a column for each name, in order of first appearance.
@@ -237,10 +190,6 @@ impl Predictions {
     }
 
     #[classmethod]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a converted argument, on Python's side"
-    )]
     fn _restore(_class: &Bound<'_, PyType>, py: Python<'_>, file: PathBuf, bytes: &[u8]) -> Self {
         Self(py.detach(|| atlas_formats::Predictions::from_bytes(bytes, &file)))
     }
@@ -279,10 +228,6 @@ impl Rows for Py<Predictions> {
 /// What is no prediction is one of `faults`, and the rest goes on; whether an instance exists is not
 /// looked at. Raises AtlasError for a file that cannot be read at all.
 #[pyfunction]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "a converted argument, on Python's side"
-)]
 pub(crate) fn read_predictions(py: Python<'_>, path: PathBuf) -> PyResult<Predictions> {
     py.detach(|| atlas_formats::read_predictions(&path))
         .map(Predictions)

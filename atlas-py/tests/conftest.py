@@ -1,5 +1,6 @@
 """What the tests share: logs, and a small repository with a pull request in it."""
 
+import inspect
 import os
 import subprocess
 import textwrap
@@ -63,6 +64,15 @@ def git(repo: Path, *arguments: str) -> str:
     return subprocess.run(
         command, check=True, env=environment, capture_output=True, text=True
     ).stdout.strip()
+
+
+def declared(report: Any) -> None:
+    """Checks that what a report declares is in its JSON: nothing is None that is not said to be."""
+    for kind in type(report).__mro__:
+        for name, annotation in inspect.get_annotations(kind).items():
+            assert getattr(report, name) is not None or annotation.endswith("| None]"), name
+            with pytest.raises(AttributeError, match=f"'{name}' of '{type(report).__name__}' objects is not writable"):
+                setattr(report, name, 1)
 
 
 def commit(repo: Path, message: str, files: dict[str, str]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import declared
 
 import swe_atlas
 import swe_atlas.types
@@ -106,6 +107,7 @@ def test_a_callable_is_a_model(tmp_path: Path) -> None:
     assert options["max_tokens"] == 16 and options["json_schema"] is None
     assert report.features["attempt"]["reports"] == 2
 
+    declared(report)
     assert pickle.loads(pickle.dumps(report)) == report
     assert json.loads(report.to_json()) == report.to_dict()
     # What is done is not asked again; other options are other results.
@@ -360,6 +362,7 @@ def test_a_parser_is_written_and_certified(tmp_path: Path) -> None:
     )
     assert refused.outcome == "refused" and refused.parser is None and refused.attempts
     assert not (tmp_path / "p.json").exists()
+    declared(refused)
     assert pickle.loads(pickle.dumps(refused)) == refused
     known = swe_atlas.synth_parser([passing], model=useless)
     assert (known.outcome, known.known) == ("known", "pytest")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import swe_atlas
-from swe_atlas import _swe_atlas
+from swe_atlas import _swe_atlas, testing
 
 HERE = Path(__file__).parent
 
@@ -49,6 +49,29 @@ def test_the_stubs_say_what_the_binary_says() -> None:
                 assert inspect.getdoc(real) == text, written.name
                 compared += 1
     assert compared > 60
+
+
+def test_help_tells_of_the_attributes_of_reports() -> None:
+    reports = [value for value in vars(swe_atlas).values() if isinstance(value, type) and issubclass(value, _swe_atlas.NativeReport)]
+    told = 0
+    for report in reports:
+        assert report.__module__ == "swe_atlas" and getattr(swe_atlas, report.__name__) is report
+        for kind in report.__mro__:
+            for name in inspect.get_annotations(kind):
+                assert len(inspect.getdoc(getattr(report, name)) or "") > 3, (report, name)
+                told += 1
+    assert len(reports) == 16 and told > 120
+    assert inspect.getdoc(swe_atlas.EvalReport.run_id) == "The run's name."
+
+
+def test_an_argument_of_another_type_is_named() -> None:
+    for wrong, kind in ((["x"], TypeError), (-1, OverflowError)):
+        with pytest.raises(kind, match="argument 'jobs'"):
+            swe_atlas.audit("rows.jsonl", jobs=wrong, run=True)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'job'"):
+        swe_atlas.audit("rows.jsonl", job=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'job'"):
+        testing.check_sandbox(None, "rows.jsonl", "a__b-1", job=1)  # type: ignore[arg-type, call-arg]
 
 
 def test_the_command_comes_with_the_package(tmp_path: Path) -> None:

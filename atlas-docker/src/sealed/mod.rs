@@ -66,7 +66,9 @@ pub(crate) async fn ready(
             evidence,
         });
     }
-    Ok(SynthesisOutcome::Ready(Box::new(environment)))
+    Ok(SynthesisOutcome::Ready {
+        environment: Box::new(environment),
+    })
 }
 
 /// Scans a built environment. `Some` is why it must not be used, with the proof: it holds a release of

@@ -93,7 +93,7 @@ async fn images_of_all_languages_are_sealed_and_without_rights_or_secrets() {
         }
         let made = make(&engine, language, "true", &repository).await;
         let environment = match made.unwrap_or_else(|why| panic!("{language}: {}", why.chain())) {
-            SynthesisOutcome::Ready(environment) => *environment,
+            SynthesisOutcome::Ready { environment } => *environment,
             failed @ SynthesisOutcome::NotBuildable { .. } => panic!("{language}: {failed:?}"),
         };
         let id = environment.lock.image_id.clone();
@@ -144,7 +144,7 @@ async fn refused(
         SynthesisOutcome::NotBuildable {
             reason, evidence, ..
         } => (reason, evidence),
-        ready @ SynthesisOutcome::Ready(_) => panic!("{ready:?}"),
+        ready @ SynthesisOutcome::Ready { .. } => panic!("{ready:?}"),
     }
 }
 

@@ -164,7 +164,7 @@ async fn the_lock_lists_what_the_environment_holds() {
         .synthesize(&RunContext::new("test"), &repository(folder.path()))
         .await
         .unwrap();
-    let SynthesisOutcome::Ready(environment) = outcome else {
+    let SynthesisOutcome::Ready { environment } = outcome else {
         panic!("not built");
     };
     assert_eq!(environment.lock.dependencies, ["a 1.0.0", "b 2.0.0"]);
@@ -244,7 +244,7 @@ async fn a_fixed_plan_in_which_no_test_can_run_is_refused() {
             .await
             .unwrap()
     };
-    let SynthesisOutcome::Ready(environment) = made("ok a\nok b\nlost c").await else {
+    let SynthesisOutcome::Ready { environment } = made("ok a\nok b\nlost c").await else {
         panic!("refused");
     };
     let note = "`c` does not load in Base: linker `cc` not found";

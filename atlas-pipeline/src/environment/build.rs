@@ -166,7 +166,7 @@ pub async fn build(
     .await?;
     report.build_seconds = clock.elapsed().as_secs_f64();
     match made {
-        SynthesisOutcome::Ready(environment) => {
+        SynthesisOutcome::Ready { environment } => {
             failures::forget(out, &id)?;
             let run =
                 run_base(cx, options, &engines, &environment, (&id, &place), &reading).await?;

@@ -55,7 +55,7 @@ impl EnvSynthesizer for ScratchSynthesizer {
     ) -> Result<SynthesisOutcome, Error> {
         self.finish().await?;
         let outcome = self.inner.synthesize(cx, repository).await?;
-        if let SynthesisOutcome::Ready(environment) = &outcome {
+        if let SynthesisOutcome::Ready { environment } = &outcome {
             *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
                 Some(environment.image.clone());
         }

@@ -534,7 +534,7 @@ impl Work {
             options.parts.as_ref(),
         )?;
         match synthesizer.synthesize(cx, repository).await? {
-            SynthesisOutcome::Ready(mut environment) => {
+            SynthesisOutcome::Ready { mut environment } => {
                 options.forget_failure(&request.instance_id)?;
                 self.publish(cx, repository, &environment.plan).await?;
                 environment.plan = pinned(&environment.plan);

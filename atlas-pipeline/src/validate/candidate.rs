@@ -123,7 +123,7 @@ impl Prospect<'_> {
                 )?,
             };
         let mut environment = match synthesizer.synthesize(cx, &repository).await? {
-            SynthesisOutcome::Ready(environment) => *environment,
+            SynthesisOutcome::Ready { environment } => *environment,
             SynthesisOutcome::NotBuildable {
                 reason,
                 attempts,

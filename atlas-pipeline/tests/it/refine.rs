@@ -162,7 +162,8 @@ async fn a_model_plans_recovers_from_errors_and_mends_the_test_run() {
     ]));
     let file = place.path("exchanges.jsonl");
     let recorded = Recorded::new(Arc::clone(&model), &file).unwrap();
-    let SynthesisOutcome::Ready(environment) = synthesize(&place, Arc::new(recorded)).await else {
+    let SynthesisOutcome::Ready { environment } = synthesize(&place, Arc::new(recorded)).await
+    else {
         panic!("no environment");
     };
     assert!(model.unused().is_empty(), "{:?}", model.unused());
@@ -438,7 +439,7 @@ async fn questions_are_bounded_in_number_and_answers_in_size() {
     let long = "a line of some length\n".repeat(2_000);
     let files = [ODD, &[("long.txt", long.as_str())]].concat();
     let outcome = synthesize_in(&place, &files, Arc::<Scripted>::clone(&model)).await;
-    let SynthesisOutcome::Ready(environment) = outcome else {
+    let SynthesisOutcome::Ready { environment } = outcome else {
         panic!("no environment");
     };
     assert!(model.unused().is_empty(), "{:?}", model.unused());

@@ -25,6 +25,7 @@ others by the Arrow PyCapsule interface; `to_svg` draws; long calls tell their `
 
 from swe_atlas import metrics
 from swe_atlas._attempt import AgentTask, Room, RoomResult, attempt
+from swe_atlas._datasets import audit, convert, lint
 from swe_atlas._errors import (
     AtlasError,
     BudgetExceededError,
@@ -43,63 +44,68 @@ from swe_atlas._errors import (
     ToolFailedError,
 )
 from swe_atlas._evaluator import CommandResult, Evaluator, Session
-from swe_atlas._progress import ProgressEvent
-from swe_atlas._swe_atlas import (
+from swe_atlas._judgements import (
     AbstainReport,
     Analysis,
     AttemptReport,
-    AuditReport,
-    Classification,
-    Conversion,
     CriticReport,
-    Dataset,
-    EvalReport,
-    Instance,
     JudgeReport,
-    Leaderboard,
-    LintReport,
-    MakeReport,
-    ParsedLog,
-    Prediction,
-    Predictions,
-    RegradeReport,
     ReviewReport,
-    Row,
     SynthParserReport,
-    Table,
-    ValidateReport,
-    __version__,
+)
+from swe_atlas._judging import (
     abstain,
-    audit,
     certify_parser,
     choose,
-    classify,
-    convert,
     critic,
-    diagnose_patch,
-    diff_datasets,
-    evaluate,
-    examine_patch,
-    grade,
-    grade_compat,
-    grade_log,
     hints,
     judge,
     judge_attempts,
-    leaderboard,
-    lint,
-    make,
     measure,
-    parse_log,
-    parse_log_compat,
-    pass_at_k,
     policies_report,
+    review,
+    synth_parser,
+)
+from swe_atlas._progress import ProgressEvent
+from swe_atlas._reports import (
+    AuditReport,
+    Classification,
+    Conversion,
+    EvalReport,
+    Leaderboard,
+    LintReport,
+    MakeReport,
+    RegradeReport,
+    ValidateReport,
+)
+from swe_atlas._swe_atlas import (
+    Dataset,
+    Instance,
+    ParsedLog,
+    Prediction,
+    Predictions,
+    Row,
+    Table,
+    __version__,
+    diagnose_patch,
+    diff_datasets,
+    examine_patch,
+    grade,
+    leaderboard,
+    parse_log,
+    pass_at_k,
     read_dataset,
     read_predictions,
+)
+from swe_atlas._tasks import (
+    classify,
+    evaluate,
+    grade_compat,
+    grade_log,
+    make,
+    parse_log_compat,
     regrade,
-    review,
     source,
-    synth_parser,
     validate,
 )
 from swe_atlas._verdict import PatchVerdict

@@ -152,12 +152,4 @@ def attempt(
 
     Raises AtlasError for inputs that cannot be read, an agent or an engine that does not start.
     """
-    options = {
-        "k": k, "model": model, "hints": hints, "only_unresolved": list(only_unresolved or []),
-        "instance_ids": None if instance_ids is None else list(instance_ids), "steps": steps, "tokens": tokens,
-        "seconds": seconds, "cost": cost, "command_seconds": command_seconds, "engine": engine, "jobs": jobs,
-        "out": out, "repos": repos, "results": results, "trust": trust, "python": python,
-        "agent_config": agent_config, "agent_name": agent_name, "progress": progress,
-    }  # fmt: skip
-    report: dict[str, Any] = _attempt(dataset, agent, run_id, options, config)
-    return report
+    return _attempt(locals())

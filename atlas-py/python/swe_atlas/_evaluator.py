@@ -149,10 +149,7 @@ class Evaluator:
         Arguments are those of `evaluate`; `session_seconds` is the time of a session as a whole. Raises
         AtlasError for a dataset without a usable row, wrong options, an engine that does not answer.
         """
-        self._native = NativeEvaluator(
-            os.fspath(dataset), run_id, os.fspath(out), None if instance_ids is None else list(instance_ids), engine,
-            repos, results, config, trust, canaries, timeout, session_seconds, parser, sandbox,
-        )  # fmt: skip
+        self._native = NativeEvaluator(locals())
 
     @property
     def instance_ids(self) -> list[str]:

@@ -13,11 +13,14 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from swe_atlas import protocols
 from swe_atlas._swe_atlas import Instance, _check
 from swe_atlas.types import Decision, Outcome
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = [
     "check_agent",
@@ -34,21 +37,21 @@ __all__ = [
 _Path = str | os.PathLike[str]
 
 
-def _row(
-    dataset: _Path,
-    instance_id: str,
-    engine: str,
-    repos: _Path | None,
-    config: _Path | Mapping[str, Any] | None,
-    trust: bool,
-    out: _Path | None,
-    parser: protocols.LogParser | None,
-    **more: Any,
-) -> dict[str, Any]:
-    return {
-        "dataset": dataset, "instance_id": instance_id, "engine": engine, "repos": repos, "config": config,
-        "trust": trust, "out": out, "parser": parser, **more,
-    }  # fmt: skip
+class RowOptions(TypedDict, total=False):
+    """How a row is prepared."""
+
+    engine: Literal["auto", "docker", "local"]
+    repos: _Path | None
+    config: _Path | Mapping[str, Any] | None
+    trust: bool
+    out: _Path | None
+    parser: protocols.LogParser | None
+
+
+def _row(dataset: _Path, instance_id: str, options: RowOptions, **more: Any) -> dict[str, Any]:
+    if unknown := sorted(options.keys() - RowOptions.__annotations__):
+        raise TypeError(f"unexpected keyword argument '{unknown[0]}'")
+    return {"dataset": dataset, "instance_id": instance_id, **options, **more}
 
 
 def check_log_parser(parser: protocols.LogParser, sample: bytes | str) -> None:
@@ -63,16 +66,10 @@ def check_sandbox(
     sandbox: protocols.Sandbox,
     dataset: _Path,
     instance_id: str,
-    *,
-    engine: Literal["auto", "docker", "local"] = "auto",
-    repos: _Path | None = None,
-    config: _Path | Mapping[str, Any] | None = None,
-    trust: bool = False,
-    out: _Path | None = None,
-    parser: protocols.LogParser | None = None,
+    **options: Unpack[RowOptions],
 ) -> None:
     """Checks a sandbox in the environment of a row: exit codes, bytes, files, freshness, limits, cancelling."""
-    _check("sandbox", sandbox, _row(dataset, instance_id, engine, repos, config, trust, out, parser))
+    _check("sandbox", sandbox, _row(dataset, instance_id, options))
 
 
 def check_env_synthesizer(
@@ -81,20 +78,12 @@ def check_env_synthesizer(
     instance_id: str,
     *,
     broken: _Path | None = None,
-    engine: Literal["auto", "docker", "local"] = "auto",
-    repos: _Path | None = None,
-    config: _Path | Mapping[str, Any] | None = None,
-    trust: bool = False,
-    out: _Path | None = None,
-    parser: protocols.LogParser | None = None,
+    **options: Unpack[RowOptions],
 ) -> None:
     """Checks a synthesizer on the repository of a row, which it can build, and on the folder `broken`, which it cannot;
     by default an empty one."""
     with tempfile.TemporaryDirectory() as empty:
-        options = _row(
-            dataset, instance_id, engine, repos, config, trust, out, parser, broken=broken or empty
-        )
-        _check("synthesizer", synthesizer, options)
+        _check("synthesizer", synthesizer, _row(dataset, instance_id, options, broken=broken or empty))
 
 
 def check_oracle(
@@ -103,18 +92,10 @@ def check_oracle(
     instance_id: str,
     *,
     expected: Outcome = "instance",
-    engine: Literal["auto", "docker", "local"] = "auto",
-    repos: _Path | None = None,
-    config: _Path | Mapping[str, Any] | None = None,
-    trust: bool = False,
-    out: _Path | None = None,
-    parser: protocols.LogParser | None = None,
+    **options: Unpack[RowOptions],
 ) -> None:
     """Checks an oracle on a row's pull request, of which it must say `expected`."""
-    options = _row(
-        dataset, instance_id, engine, repos, config, trust, out, parser, expected=expected
-    )
-    _check("oracle", oracle, options)
+    _check("oracle", oracle, _row(dataset, instance_id, options, expected=expected))
 
 
 def check_validator(
@@ -123,18 +104,10 @@ def check_validator(
     instance_id: str,
     *,
     expected: Decision = "accept",
-    engine: Literal["auto", "docker", "local"] = "auto",
-    repos: _Path | None = None,
-    config: _Path | Mapping[str, Any] | None = None,
-    trust: bool = False,
-    out: _Path | None = None,
-    parser: protocols.LogParser | None = None,
+    **options: Unpack[RowOptions],
 ) -> None:
     """Checks a gate on a row, of which it must decide `expected`."""
-    options = _row(
-        dataset, instance_id, engine, repos, config, trust, out, parser, expected=expected
-    )
-    _check("gate", validator, options)
+    _check("gate", validator, _row(dataset, instance_id, options, expected=expected))
 
 
 def check_judge(

@@ -1,13 +1,12 @@
-//! Options by their names.
+//! How models are asked, by name.
 
 use crate::convert::{dumps, to_value};
 use crate::errors::{invalid, raised_json};
+use crate::options::Options;
 use atlas_judge::answer::AskOptions;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// What may be said of how a model is asked.
@@ -24,17 +23,13 @@ const NAMES: [&str; 9] = [
 ];
 
 /// The defaults of a policy with what the caller says.
-pub(super) fn ask(
-    given: Option<&Bound<'_, PyDict>>,
-    defaults: &AskOptions,
-) -> PyResult<AskOptions> {
-    let Some(given) = given else {
+pub(super) fn ask(given: &Options<'_>, defaults: &AskOptions) -> PyResult<AskOptions> {
+    let Some(said) = given.object("ask")? else {
         return Ok(defaults.clone());
     };
     let mut value = to_value(defaults)?;
-    let given: Map<String, Value> =
-        serde_json::from_str(&dumps(given.as_any())?).map_err(raised_json)?;
-    for (name, said) in given {
+    let said: Map<String, Value> = serde_json::from_str(&dumps(&said)?).map_err(raised_json)?;
+    for (name, said) in said {
         if !NAMES.contains(&name.as_str()) {
             return Err(PyTypeError::new_err(format!(
                 "unexpected keyword argument '{name}'; how a model is asked is said by {}",
@@ -50,23 +45,15 @@ pub(super) fn ask(
     Ok(options)
 }
 
-/// One of the words of a type; a dash is as good as an underscore.
-pub(super) fn word<T: DeserializeOwned>(argument: &str, word: &str) -> PyResult<T> {
-    let read = |word: String| serde_json::from_value(json!(word));
-    read(word.replace('-', "_"))
-        .or_else(|_| read(word.replace('_', "-")))
-        .map_err(|why| invalid(argument, why))
-}
-
-/// Sets the limits of a prompt's parts; `part` gives the place of one by its name, `parts` are all names.
-pub(super) fn limit<T>(
-    limits: &mut T,
-    given: Option<BTreeMap<String, usize>>,
+/// Sets the `limits` of a prompt's parts; `set` gives one its tokens, `parts` are all names.
+pub(super) fn limit(
+    given: &Options<'_>,
     parts: &[&str],
-    set: impl Fn(&mut T, &str, usize) -> bool,
+    mut set: impl FnMut(&str, usize) -> bool,
 ) -> PyResult<()> {
-    for (part, tokens) in given.into_iter().flatten() {
-        if tokens == 0 || !set(limits, &part, tokens) {
+    let limits: BTreeMap<String, usize> = given.or("limits", BTreeMap::new())?;
+    for (part, tokens) in limits {
+        if tokens == 0 || !set(&part, tokens) {
             let parts = parts.join(", ");
             return Err(invalid(
                 "limits",

@@ -20,9 +20,45 @@ pub(crate) struct View {
     pub(super) chart: Option<fn(&Value) -> Option<BarChart>>,
     /// What its rows are, where they stand, their columns, whether it is folded.
     pub(super) tables: &'static [(&'static str, &'static str, Columns, bool)],
+    /// Where rows for data frames stand that no table shows.
+    rows: &'static str,
     /// Lists of texts, which are folded.
     pub(super) lists: &'static [(&'static str, &'static str)],
 }
+
+impl View {
+    /// Where rows for data frames stand: those of the first table.
+    pub(crate) fn rows(&self) -> &'static str {
+        self.tables
+            .first()
+            .map_or(self.rows, |(_, place, ..)| place)
+    }
+}
+
+/// The view of a class of reports; an empty one of any other.
+pub(crate) fn of(class: &str) -> &'static View {
+    let found = REPORTS.iter().find(|view| view.title == class);
+    found.unwrap_or(&PLAIN)
+}
+
+static REPORTS: [View; 16] = [
+    EVALUATION,
+    REGRADE,
+    VALIDATION,
+    MAKE,
+    CLASSIFICATION,
+    LINT,
+    AUDIT,
+    ABSTENTION,
+    REVIEW,
+    CRITIC,
+    JUDGE,
+    ATTEMPTS,
+    ANALYSIS,
+    LEADERBOARD,
+    CONVERSION,
+    PARSER,
+];
 
 const PLAIN: View = View {
     title: "",
@@ -31,6 +67,7 @@ const PLAIN: View = View {
     facts: &[],
     chart: None,
     tables: &[],
+    rows: "",
     lists: &[],
 };
 
@@ -43,7 +80,7 @@ const TEST_LISTS: &[(&str, &str)] = &[
     ("warnings", "/warnings"),
 ];
 
-pub(crate) const EVALUATION: View = View {
+const EVALUATION: View = View {
     title: "EvalReport",
     said: |report| {
         let (resolved, all) = resolved(&report["verdicts"], "/resolved");
@@ -75,7 +112,7 @@ pub(crate) const EVALUATION: View = View {
     ..PLAIN
 };
 
-pub(crate) const REGRADE: View = View {
+const REGRADE: View = View {
     title: "RegradeReport",
     said: |report| {
         let (resolved, all) = resolved(&report["instances"], "/verdict/resolved");
@@ -154,7 +191,7 @@ pub(crate) const VERDICT: View = View {
     ..PLAIN
 };
 
-pub(crate) const VALIDATION: View = View {
+const VALIDATION: View = View {
     title: "ValidateReport",
     said: |report| {
         format!(
@@ -202,7 +239,7 @@ pub(crate) const VALIDATION: View = View {
     ..PLAIN
 };
 
-pub(crate) const MAKE: View = View {
+const MAKE: View = View {
     title: "MakeReport",
     said: |report| {
         format!(
@@ -231,7 +268,7 @@ pub(crate) const MAKE: View = View {
     ..PLAIN
 };
 
-pub(crate) const CLASSIFICATION: View = View {
+const CLASSIFICATION: View = View {
     title: "Classification",
     said: |found| said(&found["reason"]),
     tone: |found| Some(found["outcome"] == "instance"),
@@ -255,6 +292,7 @@ pub(crate) const CLASSIFICATION: View = View {
         true,
     )],
     lists: TEST_LISTS,
+    ..PLAIN
 };
 
 /// A log: of its tests `tests` has a table's rows.
@@ -294,7 +332,7 @@ const FINDINGS: (&str, &str, Columns, bool) = (
     false,
 );
 
-pub(crate) const LINT: View = View {
+const LINT: View = View {
     title: "LintReport",
     said: |report| {
         format!(
@@ -315,7 +353,7 @@ pub(crate) const LINT: View = View {
     ..PLAIN
 };
 
-pub(crate) const AUDIT: View = View {
+const AUDIT: View = View {
     title: "AuditReport",
     said: |report| {
         format!(
@@ -364,12 +402,12 @@ const RESULTS: &[(&str, &str, Columns, bool)] = &[
     FAULTS,
 ];
 
-pub(crate) const ABSTENTION: View = View {
+const ABSTENTION: View = View {
     title: "AbstainReport",
     ..JUDGING
 };
 
-pub(crate) const REVIEW: View = View {
+const REVIEW: View = View {
     title: "ReviewReport",
     chart: Some(|report| {
         let steps = groups(
@@ -392,22 +430,22 @@ pub(crate) const REVIEW: View = View {
 
 const RESULTS_OPEN: (&str, &str, Columns, bool) = ("results", "/results", Columns::Found, false);
 
-pub(crate) const CRITIC: View = View {
+const CRITIC: View = View {
     title: "CriticReport",
     ..JUDGING
 };
 
-pub(crate) const JUDGE: View = View {
+const JUDGE: View = View {
     title: "JudgeReport",
     ..JUDGING
 };
 
-pub(crate) const ATTEMPTS: View = View {
+const ATTEMPTS: View = View {
     title: "AttemptReport",
     ..JUDGING
 };
 
-pub(crate) const ANALYSIS: View = View {
+const ANALYSIS: View = View {
     title: "Analysis",
     said: |found| {
         format!(
@@ -416,11 +454,12 @@ pub(crate) const ANALYSIS: View = View {
             said(&found["instances"])
         )
     },
+    rows: "/policies",
     lists: &[("notes", "/notes")],
     ..PLAIN
 };
 
-pub(crate) const LEADERBOARD: View = View {
+const LEADERBOARD: View = View {
     title: "Leaderboard",
     said: |board| {
         let table = &board["leaderboard"];
@@ -448,7 +487,7 @@ pub(crate) const LEADERBOARD: View = View {
     ..PLAIN
 };
 
-pub(crate) const CONVERSION: View = View {
+const CONVERSION: View = View {
     title: "Conversion",
     said: |report| format!("{} to {}", said(&report["from"]), said(&report["to"])),
     facts: &[("rows", "/rows"), ("losses", "/losses")],
@@ -456,7 +495,7 @@ pub(crate) const CONVERSION: View = View {
     ..PLAIN
 };
 
-pub(crate) const PARSER: View = View {
+const PARSER: View = View {
     title: "SynthParserReport",
     said: |report| said(&report["outcome"]),
     tone: |report| Some(report["outcome"] == "certified" || report["outcome"] == "known"),

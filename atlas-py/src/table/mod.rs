@@ -5,7 +5,7 @@ mod columns;
 
 pub(crate) use columns::RowView;
 
-use crate::convert::{to_python, to_value};
+use crate::convert::plain;
 use crate::errors::{invalid, raised_json};
 use crate::notebook;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -120,26 +120,31 @@ impl Rows for Arc<Vec<Map<String, Value>>> {
 }
 
 impl Table {
-    /// The rows of a field of a report: a list of objects, or objects by key, which becomes the column `key`.
+    /// The rows of a field of a report: a list of objects, or objects by key, which becomes the column `key`. `main` is
+    /// where those stand that are given if none are asked for.
     pub(crate) fn of_field(report: &Value, main: &str, asked: Option<&str>) -> PyResult<Self> {
-        let name = asked.unwrap_or(main);
-        let found = rows_of(&report[name]);
-        // A list that is empty may be left out of the report.
-        let rows = match found {
-            None if name == main && report[name].is_null() => Vec::new(),
-            Some(rows) => rows,
-            None => {
-                let fields = report.as_object().into_iter().flatten();
-                let known: Vec<&str> = fields
-                    .filter(|(_, value)| rows_of(value).is_some())
-                    .map(|(name, _)| name.as_str())
-                    .collect();
-                return Err(invalid(
-                    "field",
-                    format!("`{name}` is no list of rows: one of {}", known.join(", ")),
-                ));
-            }
+        let (found, name) = match asked {
+            Some(name) => (report.get(name), name),
+            None => (
+                report.pointer(main),
+                main.rsplit('/').next().unwrap_or(main),
+            ),
         };
+        // A list that is empty may be left out of the report.
+        let is_main = main.trim_start_matches('/') == name;
+        let rows = match found.unwrap_or(&Value::Null) {
+            Value::Null if is_main => Some(Vec::new()),
+            found => rows_of(found),
+        };
+        let rows = rows.ok_or_else(|| {
+            let fields = report.as_object().into_iter().flatten();
+            let known: Vec<&str> = fields
+                .filter(|(_, value)| rows_of(value).is_some())
+                .map(|(name, _)| name.as_str())
+                .collect();
+            let why = format!("`{name}` is no list of rows: one of {}", known.join(", "));
+            invalid("field", why)
+        })?;
         Ok(Self::new(name, rows))
     }
 
@@ -178,7 +183,7 @@ impl Table {
 
     /// The rows as dicts, with parts as they are.
     fn to_dicts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &to_value(self.rows.as_ref())?)
+        plain(py, self.rows.as_ref())
     }
 
     /// The rows as a stream of Arrow; for data frames. A schema that is asked for is not heeded.

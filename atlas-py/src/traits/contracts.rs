@@ -9,11 +9,11 @@ use super::sandbox::PySandbox;
 use super::synthesizer::PySynthesizer;
 use super::validator::PyValidator;
 use crate::attempt::PyAgent;
-use crate::convert::{named, to_python};
+use crate::convert::to_python;
 use crate::errors::invalid;
 use crate::instance::Instance;
-use crate::make::config;
 use crate::model::PyModel;
+use crate::options::Options;
 use crate::run::run;
 use atlas_core::{
     ChatMessage, CompletionRequest, Error, Patch, Repository, Role, RunContext, Subject, testing,
@@ -21,9 +21,7 @@ use atlas_core::{
 use atlas_pipeline::{ValidateOptions, open_instance};
 use pyo3::exceptions::PyAssertionError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -71,38 +69,17 @@ fn checked<T: Send>(
     })
 }
 
-fn get<'py, T: for<'a> FromPyObject<'a, 'py>>(
-    options: &Bound<'py, PyDict>,
-    name: &str,
-) -> PyResult<T> {
-    let value = options.get_item(name)?;
-    let value = value.ok_or_else(|| invalid(name, "is missing"))?;
-    value.extract::<T>().map_err(|why| {
-        let why: PyErr = why.into();
-        invalid(name, why)
-    })
-}
-
-/// A word of an enumeration.
-fn word<T: DeserializeOwned>(options: &Bound<'_, PyDict>, name: &str) -> PyResult<T> {
-    let text: String = get(options, name)?;
-    serde_json::from_value(Value::String(text)).map_err(|why| invalid(name, why))
-}
-
-fn instance_options(options: &Bound<'_, PyDict>) -> PyResult<ValidateOptions> {
-    let engine: String = get(options, "engine")?;
-    let id: String = get(options, "instance_id")?;
-    let settings: Option<Bound<'_, PyAny>> = options.get_item("config")?.filter(|c| !c.is_none());
-    let parser: Option<Bound<'_, PyAny>> = options.get_item("parser")?.filter(|p| !p.is_none());
+fn instance_options(options: &Options<'_>) -> PyResult<ValidateOptions> {
+    let usual = ValidateOptions::new(options.get::<PathBuf>("dataset")?);
     Ok(ValidateOptions {
-        instances: vec![named("instance_id", &id)?],
-        repos: get(options, "repos")?,
-        engine: named("engine", &engine)?,
-        config: config(settings.as_ref())?,
-        out: get(options, "out")?,
-        trust: get(options, "trust")?,
-        parts: Some(PyParts::new().parser(parser.as_ref())?.shared()),
-        ..ValidateOptions::new(get::<PathBuf>(options, "dataset")?)
+        instances: options.named("instance_id")?.into_iter().collect(),
+        repos: options.maybe("repos")?,
+        engine: options.named("engine")?.unwrap_or(usual.engine),
+        config: options.config()?,
+        out: options.maybe("out")?,
+        trust: options.or("trust", false)?,
+        parts: Some(PyParts::of(options)?.shared()),
+        ..usual
     })
 }
 
@@ -112,12 +89,12 @@ pub(crate) fn _check<'py>(
     py: Python<'py>,
     what: &str,
     object: &Bound<'py, PyAny>,
-    options: &Bound<'py, PyDict>,
+    options: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let nothing = || Ok(py.None().into_bound(py));
     match what {
         "parser" => {
-            let (parser, sample) = (PyParser::new(object)?, get::<Vec<u8>>(options, "sample")?);
+            let (parser, sample) = (PyParser::new(object)?, options.get::<Vec<u8>>("sample")?);
             let done = checked(py, async |_| {
                 testing::log_parser_contract(&parser, &sample);
                 Ok(())
@@ -130,7 +107,7 @@ pub(crate) fn _check<'py>(
             nothing()
         }
         "sandbox" => {
-            let (sandbox, of) = (PySandbox::new(object)?, instance_options(options)?);
+            let (sandbox, of) = (PySandbox::new(object)?, instance_options(&options)?);
             checked(py, async |cx| {
                 let open = open_instance(cx, &of).await?;
                 testing::sandbox_contract(&sandbox, &open.candidate.environment).await;
@@ -139,8 +116,8 @@ pub(crate) fn _check<'py>(
             nothing()
         }
         "synthesizer" => {
-            let (own, of) = (PySynthesizer::own(object)?, instance_options(options)?);
-            let broken: PathBuf = get(options, "broken")?;
+            let (own, of) = (PySynthesizer::own(object)?, instance_options(&options)?);
+            let broken: PathBuf = options.get("broken")?;
             checked(py, async |cx| {
                 let open = open_instance(cx, &of).await?;
                 let synthesizer = PySynthesizer::new(own, open.tools.clone());
@@ -154,8 +131,8 @@ pub(crate) fn _check<'py>(
             nothing()
         }
         "oracle" => {
-            let (own, of) = (PyOracle::own(object)?, instance_options(options)?);
-            let expected = word(options, "expected")?;
+            let (own, of) = (PyOracle::own(object)?, instance_options(&options)?);
+            let expected = options.word("expected")?;
             checked(py, async |cx| {
                 let open = open_instance(cx, &of).await?;
                 let oracle = PyOracle::new(own, open.oracle.clone().into());
@@ -166,8 +143,8 @@ pub(crate) fn _check<'py>(
             nothing()
         }
         "gate" => {
-            let (own, of) = (PyValidator::own(object)?, instance_options(options)?);
-            let expected = word(options, "expected")?;
+            let (own, of) = (PyValidator::own(object)?, instance_options(&options)?);
+            let expected = options.word("expected")?;
             checked(py, async |cx| {
                 let open = open_instance(cx, &of).await?;
                 let gate = PyValidator::new(own, Arc::clone(&open.sandbox));
@@ -178,14 +155,14 @@ pub(crate) fn _check<'py>(
         }
         "judge" => {
             let judge = PyJudge::new(object)?;
-            let row: Bound<'py, Instance> = get(options, "instance")?;
-            let patch: Option<String> = get(options, "patch")?;
+            let row: Bound<'py, Instance> = options.get("instance")?;
+            let patch: Option<String> = options.maybe("patch")?;
             let subject = Subject {
-                instance: row.get().row.clone(),
+                instance: row.get().row().clone(),
                 patch: patch.map(Patch::new),
                 attachments: Map::new(),
             };
-            let labels: Vec<String> = get(options, "labels")?;
+            let labels: Vec<String> = options.get("labels")?;
             checked(py, async |_| {
                 let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
                 testing::judge_contract(&judge, &subject, &labels).await;
@@ -198,7 +175,7 @@ pub(crate) fn _check<'py>(
             let request = CompletionRequest {
                 messages: vec![ChatMessage {
                     role: Role::User,
-                    content: get(options, "prompt")?,
+                    content: options.get("prompt")?,
                 }],
                 max_tokens: 16,
                 temperature: 0.0,
@@ -218,7 +195,7 @@ pub(crate) fn _check<'py>(
             to_python(py, &json!(told))
         }
         "agent" => {
-            let (agent, folder) = (PyAgent::new(object)?, get::<PathBuf>(options, "folder")?);
+            let (agent, folder) = (PyAgent::new(object)?, options.get::<PathBuf>("folder")?);
             checked(py, async |_| {
                 atlas_trajectory::testing::agent_contract(&agent, &folder).await;
                 Ok(())

@@ -1,8 +1,8 @@
-//! `CodeHost`, and `source`, which asks them.
+//! `CodeHost`, and what stands behind `source`, which asks them.
 
 use super::{Own, from_python, positional};
-use crate::convert::{to_python, to_value};
-use crate::make::config;
+use crate::convert::plain;
+use crate::options::Options;
 use crate::run::run;
 use async_trait::async_trait;
 use atlas_core::{CodeHost, Error, RunContext, SourcedPage};
@@ -49,30 +49,12 @@ impl CodeHost for PyHost {
     }
 }
 
-/// Asks hosts for merged pull requests and writes those that pass the filters (paper 001, section 3.1).
-///
-/// `hosts` are objects of the protocol `CodeHost`, asked one after the other, and behind them the sources of `config`
-/// (`[source]`, with its filters). Candidates go to `out`, one JSON object a line, which `make(candidate=…)` takes; beside it
-/// stand all that was told and what the filters did. The same call again asks for what is new or changed since.
-///
-/// Gives what `atlas source --format json` prints. Runs detached from Python's lock. Ctrl-C ends it after the page in
-/// flight and raises KeyboardInterrupt. Raises AtlasError for a host that refuses and files that cannot be written.
 #[pyfunction]
-#[pyo3(signature = (hosts, *, out, config=None))]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "converted arguments, on Python's side"
-)]
-pub(crate) fn source<'py>(
-    py: Python<'py>,
-    hosts: Vec<Bound<'py, PyAny>>,
-    out: PathBuf,
-    config: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let settings = self::config(config)?.source;
+pub(crate) fn _source<'py>(py: Python<'py>, given: Options<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let (settings, out): (_, PathBuf) = (given.config()?.source, given.get("out")?);
     let mut asked: Vec<Box<dyn CodeHost>> = Vec::new();
-    for host in &hosts {
-        asked.push(Box::new(PyHost::new(host)?));
+    for host in given.get::<Vec<Bound<'py, PyAny>>>("hosts")? {
+        asked.push(Box::new(PyHost::new(&host)?));
     }
     let report = py.detach(|| {
         run(async |cx| {
@@ -82,5 +64,5 @@ pub(crate) fn source<'py>(
             source_candidates(cx, &asked, &settings.filters, &out).await
         })
     })?;
-    to_python(py, &to_value(&report)?)
+    plain(py, &report)
 }

@@ -37,7 +37,7 @@ impl Judge for PyJudge {
 
     async fn judge(&self, cx: &RunContext, subject: &Subject) -> Result<Judgement, Error> {
         let arguments = Box::new(|py: Python<'_>| {
-            let row = Bound::new(py, Instance::of(&subject.instance)?)?;
+            let row = Instance::of(py, &subject.instance)?;
             let patch = subject
                 .patch
                 .as_ref()

@@ -11,7 +11,7 @@ mod synthesizer;
 mod validator;
 
 pub(crate) use contracts::_check;
-pub(crate) use host::source;
+pub(crate) use host::_source;
 pub(crate) use judge::callers_judge;
 pub(crate) use parser::PyParser;
 pub(crate) use parts::PyParts;

@@ -6,6 +6,7 @@ use super::parser::PyParser;
 use super::sandbox::PySandbox;
 use super::synthesizer::PySynthesizer;
 use super::validator::PyValidator;
+use crate::options::{Options, is_path};
 use atlas_core::{EnvSynthesizer, Oracle, Sandbox, Validator};
 use atlas_oracle::StateDifferentialOracle;
 use atlas_pipeline::{CallersParser, Parts, PlanTools};
@@ -13,7 +14,7 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 
 /// Objects of Python in the place of Atlas's own.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PyParts {
     parser: Option<PyParser>,
     sandbox: Option<PySandbox>,
@@ -23,28 +24,26 @@ pub(crate) struct PyParts {
 }
 
 impl PyParts {
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
-    pub(crate) fn parser(mut self, object: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        self.parser = object.map(PyParser::new).transpose()?;
-        Ok(self)
-    }
-
-    pub(crate) fn sandbox(mut self, object: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        self.sandbox = object.map(PySandbox::new).transpose()?;
-        Ok(self)
-    }
-
-    pub(crate) fn synthesizer(mut self, object: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        self.synthesizer = object.map(PySynthesizer::own).transpose()?;
-        Ok(self)
-    }
-
-    pub(crate) fn oracle(mut self, object: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        self.oracle = object.map(PyOracle::own).transpose()?;
-        Ok(self)
+    /// Those that stand in the arguments of a call. A parser that is a file is none of them.
+    pub(crate) fn of(given: &Options<'_>) -> PyResult<Self> {
+        let parser = match given.object("parser")? {
+            Some(parser) if !is_path(&parser)? => Some(PyParser::new(&parser)?),
+            _ => None,
+        };
+        let object = |name| given.object(name);
+        Ok(Self {
+            parser,
+            sandbox: object("sandbox")?
+                .as_ref()
+                .map(PySandbox::new)
+                .transpose()?,
+            synthesizer: object("synthesizer")?
+                .as_ref()
+                .map(PySynthesizer::own)
+                .transpose()?,
+            oracle: object("oracle")?.as_ref().map(PyOracle::own).transpose()?,
+            validators: Vec::new(),
+        })
     }
 
     pub(crate) fn validators(mut self, objects: &[Bound<'_, PyAny>]) -> PyResult<Self> {

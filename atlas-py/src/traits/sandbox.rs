@@ -71,10 +71,6 @@ impl Sandbox for PySandbox {
 
 /// The face of `swe_atlas.protocols.Job.prelude`.
 #[pyfunction]
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "converted arguments, on Python's side"
-)]
 pub(crate) fn _prelude(
     places: &Bound<'_, PyAny>,
     variables: Vec<BTreeMap<String, String>>,

@@ -4,14 +4,12 @@ use super::{Own, Serve, Wish, face, from_python, made, positional, unknown};
 use crate::convert::plain;
 use async_trait::async_trait;
 use atlas_core::{
-    Attempt, EnvSynthesizer, Environment, EnvironmentPlan, Error, ErrorKind, Evidence, Repository,
-    RunContext, SynthesisOutcome,
+    EnvSynthesizer, EnvironmentPlan, Error, ErrorKind, Repository, RunContext, SynthesisOutcome,
 };
 use atlas_pipeline::PlanTools;
 use atlas_pipeline::docker::Analysis;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -29,62 +27,6 @@ impl PySynthesizer {
 
     pub(super) fn new(own: Own, tools: PlanTools) -> Self {
         Self { own, tools }
-    }
-}
-
-/// `swe_atlas.protocols.Synthesis`.
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "snake_case", deny_unknown_fields)]
-enum Synthesis {
-    Ready {
-        environment: Box<Environment>,
-    },
-    NotBuildable {
-        reason: String,
-        #[serde(default)]
-        attempts: Vec<Attempt>,
-        #[serde(default)]
-        dockerfile: Option<String>,
-        #[serde(default)]
-        evidence: Vec<Evidence>,
-    },
-}
-
-impl From<SynthesisOutcome> for Synthesis {
-    fn from(outcome: SynthesisOutcome) -> Self {
-        match outcome {
-            SynthesisOutcome::Ready(environment) => Self::Ready { environment },
-            SynthesisOutcome::NotBuildable {
-                reason,
-                attempts,
-                dockerfile,
-                evidence,
-            } => Self::NotBuildable {
-                reason,
-                attempts,
-                dockerfile,
-                evidence,
-            },
-        }
-    }
-}
-
-impl From<Synthesis> for SynthesisOutcome {
-    fn from(outcome: Synthesis) -> Self {
-        match outcome {
-            Synthesis::Ready { environment } => Self::Ready(environment),
-            Synthesis::NotBuildable {
-                reason,
-                attempts,
-                dockerfile,
-                evidence,
-            } => Self::NotBuildable {
-                reason,
-                attempts,
-                dockerfile,
-                evidence,
-            },
-        }
     }
 }
 
@@ -107,11 +49,11 @@ impl EnvSynthesizer for PySynthesizer {
             repository,
             tools: &self.tools,
         };
-        let read = |answer: &Bound<'_, PyAny>| from_python::<Synthesis>(answer);
+        let read = |answer: &Bound<'_, PyAny>| from_python::<SynthesisOutcome>(answer);
         let answer = self
             .own
             .call_with(cx, "synthesize", arguments, read, &mut serve);
-        answer.await.map(SynthesisOutcome::from)
+        answer.await
     }
 }
 
@@ -138,7 +80,7 @@ impl Serve for Building<'_> {
                         Error::new(ErrorKind::InvalidInput, "read plan", "").with_source(why)
                     })?;
                 let outcome = self.tools.build(self.cx, self.repository, plan).await?;
-                Ok(made(json!(Synthesis::from(outcome))))
+                Ok(made(json!(outcome)))
             }
             _ => Err(unknown(wish)),
         }

@@ -50,7 +50,7 @@ impl Validator for PyValidator {
     async fn validate(&self, cx: &RunContext, candidate: &Candidate) -> Result<Verdict, Error> {
         let arguments = |native: super::Tools| -> super::Arguments<'_> {
             Box::new(move |py| {
-                let row = Bound::new(py, Instance::of(&candidate.instance)?)?;
+                let row = Instance::of(py, &candidate.instance)?;
                 let candidate = face(
                     py,
                     "Candidate",

@@ -77,7 +77,7 @@ impl Validator for EnvironmentDeterminism {
             cx.progress
                 .phase(&format!("build {build} of {} from scratch", self.builds));
             let environment = match self.from_scratch.synthesize(cx, &self.repository).await? {
-                SynthesisOutcome::Ready(environment) => environment,
+                SynthesisOutcome::Ready { environment } => environment,
                 SynthesisOutcome::NotBuildable {
                     reason,
                     attempts,

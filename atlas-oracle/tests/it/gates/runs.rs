@@ -19,7 +19,9 @@ struct Builds(Environment);
 #[async_trait]
 impl EnvSynthesizer for Builds {
     async fn synthesize(&self, _: &RunContext, _: &Repository) -> Result<SynthesisOutcome, Error> {
-        Ok(SynthesisOutcome::Ready(Box::new(self.0.clone())))
+        Ok(SynthesisOutcome::Ready {
+            environment: Box::new(self.0.clone()),
+        })
     }
 }
 

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
 
-from swe_atlas._swe_atlas import EvalReport
+from swe_atlas._reports import EvalReport
 from swe_atlas.ray import _inputs, _join
 from swe_atlas.ray._cluster import Resources
 from swe_atlas.ray._inputs import Asked, Input, PathLike, PredictionSource

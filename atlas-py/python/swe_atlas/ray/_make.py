@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from swe_atlas._swe_atlas import MakeReport
+from swe_atlas._reports import MakeReport
 from swe_atlas.ray import _inputs
 from swe_atlas.ray._cluster import Resources
 from swe_atlas.ray._inputs import PathLike

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from swe_atlas._swe_atlas import ValidateReport
+from swe_atlas._reports import ValidateReport
 from swe_atlas.ray import _inputs
 from swe_atlas.ray._cluster import Resources
 from swe_atlas.ray._inputs import PathLike
