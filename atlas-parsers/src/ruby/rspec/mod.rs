@@ -5,6 +5,7 @@
 //! failure only if the list has that example under that number. Passing examples are as many as
 //! the totals say. A JSON report is believed before everything else.
 
+mod doubt;
 mod foreign;
 mod json;
 mod lists;
@@ -446,6 +447,7 @@ impl State {
         let mut session = std::mem::take(&mut self.session);
         session.turn(Part::Other);
         session.choose_colour();
+        session.tree.without_printed();
         if let Some(summary) = session.summary {
             session.tree.settle(summary.examples);
         }
