@@ -285,7 +285,8 @@ impl State {
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
         let coloured = memchr::memchr(0x1b, line).is_some();
-        self.cleaned(&clean(line), None, coloured);
+        let told = coloured.then(|| title::in_plain_words(line)).flatten();
+        self.cleaned(&clean(told.as_deref().unwrap_or(line)), None, coloured);
     }
 
     fn clean_line(&mut self, line: &[u8]) {

@@ -63,6 +63,53 @@ pub(super) fn bare_id(title: &str) -> Option<&str> {
     id(title).map(|_| title)
 }
 
+/// A sentence of `--testdox` in colours with its data set as it is named without them: `with first·set` in
+/// dim and cyan is `with data set "first set"`, `with data set 0` is `with data set #0`.
+/// Source: `PHPUnit\Logging\TestDox\NamePrettifier`, `PHPUnit\Util\Color::visualizeWhitespace`.
+pub(super) fn in_plain_words(line: &[u8]) -> Option<Vec<u8>> {
+    const NAMED: &[u8] = b"\x1b[2m with \x1b[22m\x1b[36m";
+    const NUMBERED: &[u8] = b"\x1b[2m with data set \x1b[22m\x1b[36m";
+    let find = |mark: &[u8]| memchr::memmem::find(line, mark).map(|at| (at, at + mark.len()));
+    let numbered = find(NUMBERED);
+    let (at, from) = numbered.or_else(|| find(NAMED))?;
+    let name = &line[from..];
+    let name = &name[..memchr::memmem::find(name, b"\x1b[0m")?];
+    let mut plain = line[..at].to_vec();
+    plain.extend_from_slice(DATA_SET.as_bytes());
+    if numbered.is_some() {
+        plain.push(b'#');
+        plain.extend_from_slice(name);
+    } else {
+        plain.push(b'"');
+        plain.extend(with_blanks(name));
+        plain.push(b'"');
+    }
+    plain.extend_from_slice(&line[from + name.len()..]);
+    Some(plain)
+}
+
+/// The name with blanks and tabs where the runner shows signs for them, which it dims.
+fn with_blanks(mut name: &[u8]) -> Vec<u8> {
+    const DIM: &[u8] = b"\x1b[2m";
+    const BRIGHT: &[u8] = b"\x1b[22m";
+    let mut whole = Vec::with_capacity(name.len());
+    while let Some(at) = memchr::memmem::find(name, DIM) {
+        let signs = &name[at + DIM.len()..];
+        let end = memchr::memmem::find(signs, BRIGHT).unwrap_or(signs.len());
+        whole.extend_from_slice(&name[..at]);
+        let blanks = String::from_utf8_lossy(&signs[..end]);
+        whole.extend(
+            blanks
+                .replace('\u{b7}', " ")
+                .replace('\u{21e5}', "\t")
+                .bytes(),
+        );
+        name = signs.get(end + BRIGHT.len()..).unwrap_or_default();
+    }
+    whole.extend_from_slice(name);
+    whole
+}
+
 /// How long the quoted name at the beginning is.
 fn data_name(data: &str) -> usize {
     let mut first = None;

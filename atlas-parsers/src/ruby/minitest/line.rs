@@ -141,7 +141,11 @@ pub(super) fn names(head: &str, open: bool) -> Vec<&str> {
             let Some(at) = rest[from..].find(" = ").map(|at| from + at) else {
                 break None;
             };
-            // A title may hold ` = ` itself: the name ends where another begins, or the head does.
+            // A title may hold ` = ` itself, or end with ` =`: the name ends where another begins, or the head does.
+            if rest[at + 2..].starts_with(" = ") {
+                from = at + 2;
+                continue;
+            }
             let after = &rest[at + 3..];
             if after.is_empty() || starts_name(after) || !after.contains(" = ") {
                 break Some(at);

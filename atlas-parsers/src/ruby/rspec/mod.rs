@@ -5,6 +5,7 @@
 //! failure only if the list has that example under that number. Passing examples are as many as
 //! the totals say. A JSON report is believed before everything else.
 
+mod doubt;
 mod foreign;
 mod json;
 mod lists;
@@ -49,7 +50,7 @@ impl Runner for Rspec {
                  --format json on stdout",
                 "--format html; passing examples of a progress run; in a tree, whether `Foo` above `#bar` is a class \
                  (and joined to it without a blank) unless a list has one of its examples; output of a \
-                 test that looks like an example, where nothing tells it apart",
+                 test that looks like an example or, without colours, a group, where nothing tells it apart",
             )
         };
         &ABOUT
@@ -446,6 +447,7 @@ impl State {
         let mut session = std::mem::take(&mut self.session);
         session.turn(Part::Other);
         session.choose_colour();
+        session.tree.without_printed();
         if let Some(summary) = session.summary {
             session.tree.settle(summary.examples);
         }
@@ -531,8 +533,13 @@ impl State {
             .collect();
         let listed_agree = (failing.len() as u64) == summary.failures
             && session.pending.len() as u64 == summary.pending;
+        let lines = leaves.len() as u64;
         let found = session.tree_of(leaves, halves, &keys, &failing);
         if found.is_empty() {
+            if !session.tree.progress && lines > summary.examples / 2 {
+                let why = "the lists name no example of the tree as the tree does: those that passed are not read";
+                self.log.warn(None, why);
+            }
             for name in &failing {
                 let module = files.get(&tree::key(name)).copied().unwrap_or_default();
                 self.log.record(module, name, name, TestStatus::Failed);

@@ -4,6 +4,8 @@
 //! is an example or a group below it; output without a line end stands in front of an example, and
 //! whether such a line holds one is decided by the run's totals.
 
+use super::doubt::{Doubt, Doubts};
+
 /// An example as the tree has it; what its line says is checked against the lists later.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
@@ -18,6 +20,8 @@ pub(super) struct Leaf {
     pub(super) coloured: bool,
     /// Output at the margin stood directly behind it.
     pub(super) noisy: bool,
+    /// One of the groups may have been printed.
+    pub(super) doubt: Option<Doubt>,
 }
 
 /// What stands behind a description.
@@ -89,17 +93,17 @@ pub(super) fn may_join(parent: &str, child: &str) -> bool {
 
 /// A line that is a group if the next one is deeper, or else an example.
 #[derive(Clone, Debug)]
-struct Waiting {
-    depth: usize,
-    text: String,
-    coloured: bool,
+pub(super) struct Waiting {
+    pub(super) depth: usize,
+    pub(super) text: String,
+    pub(super) coloured: bool,
     follows: bool,
     noisy: bool,
 }
 
 /// What the line before was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Before {
+pub(super) enum Before {
     #[default]
     Nothing,
     Empty,
@@ -114,8 +118,11 @@ pub(super) struct Tree {
     pub(super) leaves: Vec<Leaf>,
     /// Examples that may stand behind output without a line end.
     pub(super) halves: Vec<Leaf>,
-    stack: Vec<String>,
-    waiting: Option<Waiting>,
+    pub(super) stack: Vec<String>,
+    pub(super) waiting: Option<Waiting>,
+    /// The last line at the margin.
+    pub(super) output: String,
+    pub(super) doubts: Doubts,
     /// A line at the margin behind an empty one: a group if the next line is one below it.
     margin: Option<String>,
     /// The depth of a line of blanks: a group without a description, if the next one is below it.
@@ -191,6 +198,7 @@ impl Tree {
         self.blank = None;
         let before = std::mem::replace(&mut self.before, Before::Output);
         self.half = None;
+        self.output = text(line);
         if after_empty && colour != Some(0) {
             self.before_margin = self.margin.clone();
             self.drop_margin();
@@ -243,6 +251,7 @@ impl Tree {
             follows: false,
             coloured: colour.is_some(),
             noisy: false,
+            doubt: None,
         });
         self.fresh += 1;
         self.half = Some((depth, text));
@@ -251,11 +260,13 @@ impl Tree {
     fn indented(&mut self, depth: usize, text: String, coloured: bool) {
         let before = std::mem::replace(&mut self.before, Before::Line);
         let half = self.half.take().filter(|_| before == Before::Output);
+        self.doubt(depth, coloured, before);
         let below_half = matches!(half, Some((1, _))) && depth == 2;
         if (depth == 1 || below_half)
             && let Some(name) = self.margin.take()
         {
             self.flush();
+            self.doubts.settle();
             self.groups += 1;
             let displaced = self.before_margin.take();
             self.displaced
@@ -339,6 +350,7 @@ impl Tree {
             follows: waiting.follows,
             coloured: waiting.coloured,
             noisy: waiting.noisy,
+            doubt: self.doubts.of(&self.stack),
         });
     }
 
