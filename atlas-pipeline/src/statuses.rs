@@ -3,13 +3,15 @@
 use atlas_core::{Duplicates, ParsedLog, TestResult, TestStatus};
 use serde::ser::{Serialize, Serializer};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Ids in their order, each once, with its status; serialised as a map.
 ///
 /// What a map would say, made in a fraction of its time: a log may name a million tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statuses<'a> {
-    rows: Vec<(&'a str, TestStatus)>,
+    /// Both ids of a test are often the same, and then so are both lists.
+    rows: Arc<Vec<Report<'a>>>,
 }
 
 impl<'a> Statuses<'a> {
@@ -22,47 +24,60 @@ impl<'a> Statuses<'a> {
             are_same &= result.name.len() == result.qualified.len();
             Report::of(&result, result.name)
         }));
+        let tests = Self::sorted(reports);
         let mut duplicates = Duplicates::default();
-        let tests = Self::sorted(reports, |id, seen| {
-            duplicates.count += seen - 1;
-            duplicates.ids.insert(id.to_owned(), seen);
-        });
+        for report in tests.rows.iter().filter(|report| report.seen > 1) {
+            duplicates.count += u64::from(report.seen) - 1;
+            duplicates
+                .ids
+                .insert(report.id.to_owned(), report.seen.into());
+        }
         let mut qualified = if are_same && tests.len() == log.results.len() {
             tests.clone()
         } else {
             let reports = log.results.iter();
             let reports = reports.map(|result| Report::of(&result, result.qualified));
-            Self::sorted(reports.collect(), |_, _| {})
+            let mut reports: Vec<Report<'_>> = reports.collect();
+            sort(&mut reports, 0, 0);
+            Self {
+                rows: Arc::new(reports),
+            }
         };
         let lost = log.modules_not_loaded.iter();
         for id in lost.filter_map(|lost| lost.reported_as.as_deref()) {
-            if let Err(at) = qualified.rows.binary_search_by_key(&id, |row| row.0) {
-                qualified.rows.insert(at, (id, TestStatus::Error));
+            if let Err(at) = qualified.rows.binary_search_by_key(&id, |row| row.id) {
+                let row = Report {
+                    id,
+                    status: TestStatus::Error,
+                    seen: 1,
+                };
+                Arc::make_mut(&mut qualified.rows).insert(at, row);
             }
         }
         (tests, qualified, duplicates)
     }
 
-    /// Each id once; of those with several reports it is told how many.
-    fn sorted(mut reports: Vec<Report<'a>>, mut several: impl FnMut(&'a str, u64)) -> Self {
+    /// Each id once, with the worst status and the number of all its reports.
+    fn sorted(mut reports: Vec<Report<'a>>) -> Self {
         sort(&mut reports, 0, 0);
-        let mut rows = Vec::with_capacity(reports.len());
-        for same in reports.chunk_by(|a, b| a.id == b.id) {
-            let seen = same.iter().map(|report| u64::from(report.seen)).sum();
-            let statuses = same.iter().map(|report| report.status);
-            if let Some(worst) = statuses.reduce(TestStatus::worst) {
-                rows.push((same[0].id, worst));
+        reports.dedup_by(|again, first| {
+            // Neighbours differ in their ends, if at all.
+            let (last, end) = (again.id.as_bytes().last(), first.id.as_bytes().last());
+            let is_same = last == end && again.id == first.id;
+            if is_same {
+                first.status = first.status.worst(again.status);
+                first.seen = first.seen.saturating_add(again.seen);
             }
-            if seen > 1 {
-                several(same[0].id, seen);
-            }
+            is_same
+        });
+        Self {
+            rows: Arc::new(reports),
         }
-        Self { rows }
     }
 
     /// The ids with their statuses, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&'a str, TestStatus)> + '_ {
-        self.rows.iter().copied()
+        self.rows.iter().map(|row| (row.id, row.status))
     }
 
     /// How many ids there are.
@@ -82,8 +97,8 @@ impl Serialize for Statuses<'_> {
     }
 }
 
-/// A result under one of its ids.
-#[derive(Clone, Copy)]
+/// What was reported under an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Report<'a> {
     id: &'a str,
     status: TestStatus,
@@ -110,7 +125,9 @@ fn sort(reports: &mut [Report<'_>], from: usize, depth: usize) {
     /// Deeper, ids were made to be sorted slowly.
     const DEEPEST: usize = 64;
     let shared = match reports {
-        [first, others @ ..] if others.len() >= FEW && depth < DEEPEST => {
+        [first, others @ ..]
+            if others.len() >= FEW && depth < DEEPEST && u32::try_from(others.len()).is_ok() =>
+        {
             others.iter().try_fold(first.id.len(), |shared, other| {
                 common(first.id.as_bytes(), other.id.as_bytes(), from..shared)
             })
@@ -120,27 +137,31 @@ fn sort(reports: &mut [Report<'_>], from: usize, depth: usize) {
     let Some(shared) = shared else {
         return reports.sort_by_key(|report| report.id);
     };
-    let mut stretches: Vec<(u64, Range<usize>)> = Vec::with_capacity(reports.len().min(256));
+    let mut stretches: Vec<Stretch> = Vec::with_capacity(reports.len().min(256));
     for (at, report) in reports.iter().enumerate() {
         let number = number(&report.id.as_bytes()[shared..]);
         match stretches.last_mut() {
-            Some((last, stretch)) if *last == number => stretch.end = at + 1,
-            _ => stretches.push((number, at..at + 1)),
+            Some(last) if last.number() == number => last.0 += 1,
+            _ => stretches.push(Stretch::of(number, at)),
         }
     }
-    if !stretches.is_sorted_by_key(|(number, _)| *number) {
-        stretches.sort_by_key(|(number, _)| *number);
+    if !stretches.is_sorted() {
+        stretches.sort_unstable();
         let unsorted = reports.to_vec();
-        let mut rest = &mut *reports;
-        for (_, stretch) in &stretches {
-            let (place, after) = rest.split_at_mut(stretch.len());
-            place.copy_from_slice(&unsorted[stretch.clone()]);
-            rest = after;
+        let mut at = 0;
+        for stretch in &stretches {
+            let (start, len) = (stretch.start(), stretch.len());
+            if len == 1 {
+                reports[at] = unsorted[start];
+            } else {
+                reports[at..at + len].copy_from_slice(&unsorted[start..start + len]);
+            }
+            at += len;
         }
     }
     let mut rest = reports;
-    for alike in stretches.chunk_by(|a, b| a.0 == b.0) {
-        let len = alike.iter().map(|(_, stretch)| stretch.len()).sum();
+    for alike in stretches.chunk_by(|a, b| a.number() == b.number()) {
+        let len = alike.iter().map(Stretch::len).sum();
         let (these, after) = rest.split_at_mut(len);
         if len > 1 {
             sort(these, shared + size_of::<u64>(), depth + 1);
@@ -149,16 +170,51 @@ fn sort(reports: &mut [Report<'_>], from: usize, depth: usize) {
     }
 }
 
+/// Neighbours with the same number: from the top 64 bits of that, 32 of the place of the first and 32 of how
+/// many there are, so that one comparison of numbers sorts them and keeps the order of those alike.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Stretch(u128);
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "parts of 64 and 32 bits are taken out"
+)]
+impl Stretch {
+    fn of(number: u64, start: usize) -> Self {
+        Self(u128::from(number) << 64 | (start as u128) << 32 | 1)
+    }
+
+    fn number(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    fn start(self) -> usize {
+        (self.0 >> 32) as u32 as usize
+    }
+
+    fn len(&self) -> usize {
+        self.0 as u32 as usize
+    }
+}
+
 /// How much two texts have in common, which is the same up to where the range begins, and no more than its
 /// end; nothing where one ends before.
 fn common(one: &[u8], other: &[u8], range: Range<usize>) -> Option<usize> {
     let end = range.end.min(other.len());
     let (one, other) = (one.get(range.start..end)?, other.get(range.start..end)?);
-    if one == other {
-        return Some(end);
+    // Most are short: a call to compare them would cost more than their bytes.
+    let (pieces, tail) = one.as_chunks::<{ size_of::<u64>() }>();
+    let (others, end) = other.as_chunks::<{ size_of::<u64>() }>();
+    let mut same = 0;
+    for (one, other) in pieces.iter().zip(others) {
+        let differ = u64::from_le_bytes(*one) ^ u64::from_le_bytes(*other);
+        if differ != 0 {
+            return Some(range.start + same + differ.trailing_zeros() as usize / 8);
+        }
+        same += one.len();
     }
-    let same = one.iter().zip(other).take_while(|(a, b)| a == b);
-    Some(range.start + same.count())
+    let same_end = tail.iter().zip(end).take_while(|(a, b)| a == b).count();
+    Some(range.start + same + same_end)
 }
 
 /// The first bytes of a text as a number that has their order, zeros in place of those that it has not.

@@ -11,7 +11,7 @@ use sonic_rs::writer::BufferedWriter;
 use std::io::{self, BufWriter, Write};
 
 /// Bytes that are written at once.
-const PIECE: usize = 64 << 10;
+const PIECE: usize = 256 << 10;
 
 /// Writes a document and a line end, piece by piece: it may be longer than memory should hold. The inner
 /// result is that of writing.
