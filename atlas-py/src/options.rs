@@ -143,7 +143,7 @@ impl<'py> Options<'py> {
         }
     }
 
-    /// What runs of predictions are told.
+    /// The options that every function has that runs predictions.
     pub(crate) fn evaluation(&self, predictions: PredictionSource) -> PyResult<EvalOptions> {
         let (dataset, run_id): (PathBuf, String) = (self.get("dataset")?, self.get("run_id")?);
         let usual = EvalOptions::new(dataset, predictions, run_id);

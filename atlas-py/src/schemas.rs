@@ -40,7 +40,7 @@ pub(crate) fn _convert<'py>(py: Python<'py>, given: Options<'py>) -> PyResult<Bo
     told_with(py, "Conversion", &report, Some(converted.into_any()))
 }
 
-/// What `lint` and `audit` are told of schemas and codes. The options themselves cannot go to another thread.
+/// The schema and the codes that callers of `lint` and `audit` name. Rust's own options cannot be sent to another thread.
 struct Asked {
     schema: Option<Schema>,
     ignored: Vec<LintCode>,
