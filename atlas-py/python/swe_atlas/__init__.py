@@ -23,8 +23,11 @@ Notebooks show results as they are. Datasets, predictions and what a report's `t
 others by the Arrow PyCapsule interface; `to_svg` draws; long calls tell their `progress`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from swe_atlas import metrics
-from swe_atlas._attempt import AgentTask, Room, RoomResult, attempt
 from swe_atlas._datasets import audit, convert, lint
 from swe_atlas._errors import (
     AtlasError,
@@ -43,7 +46,6 @@ from swe_atlas._errors import (
     TimedOutError,
     ToolFailedError,
 )
-from swe_atlas._evaluator import CommandResult, Evaluator, Session
 from swe_atlas._judgements import (
     AbstainReport,
     Analysis,
@@ -109,6 +111,12 @@ from swe_atlas._tasks import (
     validate,
 )
 from swe_atlas._verdict import PatchVerdict
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from swe_atlas._attempt import AgentTask, Room, RoomResult, attempt
+    from swe_atlas._evaluator import CommandResult, Evaluator, Session
 
 __all__ = [
     "AbstainReport",
@@ -193,3 +201,27 @@ __all__ = [
     "synth_parser",
     "validate",
 ]
+
+# Their modules need more of the standard library than all others.
+_WHEN_ASKED_FOR = {
+    "AgentTask": "_attempt",
+    "Room": "_attempt",
+    "RoomResult": "_attempt",
+    "attempt": "_attempt",
+    "CommandResult": "_evaluator",
+    "Evaluator": "_evaluator",
+    "Session": "_evaluator",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHEN_ASKED_FOR:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_WHEN_ASKED_FOR[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHEN_ASKED_FOR})

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import sys
-from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar, overload
 
 from swe_atlas._swe_atlas import NativeReport
@@ -43,7 +41,11 @@ class Field(Generic[_T_co]):
         value = report._field(self._key)
         if value is None:
             return self._absent and self._absent()
-        return Path(value) if self._is_path else value
+        if not self._is_path:
+            return value
+        from pathlib import Path
+
+        return Path(value)
 
     def __set__(self, report: NativeReport, value: NoReturn) -> None:
         raise AttributeError(f"attribute '{self._name}' of '{self._report}' objects is not writable")
@@ -57,6 +59,8 @@ class Field(Generic[_T_co]):
 def _text(file: str, report: str, name: str) -> str | None:
     """The text below an attribute's declaration. The source is read when somebody asks for help."""
     import ast
+    import inspect
+    from pathlib import Path
 
     body = ast.parse(Path(file).read_text(encoding="utf-8")).body
     for item in (item for item in body if isinstance(item, ast.ClassDef) and item.name == report):
@@ -71,7 +75,7 @@ class Report(NativeReport):
     """What a command reports. Immutable."""
 
     def __init_subclass__(cls) -> None:
-        for name, declared in inspect.get_annotations(cls).items():
+        for name, declared in cls.__annotations__.items():
             setattr(cls, name, Field(cls, name, declared))
         cls.__module__ = "swe_atlas"
 
