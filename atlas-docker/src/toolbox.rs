@@ -55,6 +55,7 @@ tools! {
     RESULTS = "results.awk", "native/scripts/results.awk";
     SERVICE = "service", "services/service.sh";
     SUBMODULES = "submodules", "submodules.sh";
+    UNITTEST_TWO = "unittest-two.py", "languages/python/unittest-two.py";
     UVU_TAP = "uvu-tap.cjs", "languages/javascript/adapters/uvu-tap.cjs";
     UVU_TAP_MODULE = "uvu-tap.mjs", "languages/javascript/adapters/uvu-tap.mjs";
 }
