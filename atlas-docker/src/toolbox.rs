@@ -22,6 +22,7 @@ macro_rules! tools {
 }
 
 tools! {
+    AVA_TWO = "ava-two.cjs", "languages/javascript/adapters/ava-two.cjs";
     CARGO_FREEZE = "cargo-freeze", "languages/rust/freeze.sh";
     CARGO_TEST_EACH = "cargo-test-each", "languages/rust/test.sh";
     COMPOSER_INSTALL = "composer-install", "languages/php/install.sh";
@@ -50,6 +51,7 @@ tools! {
     NPM_ANYHOW = "npm-anyhow", "languages/javascript/npm-anyhow.sh";
     NUGET_RESTORE = "nuget-restore", "languages/csharp/nuget.sh";
     OWN_RELEASE = "own-release.cjs", "languages/javascript/own-release.cjs";
+    PLAYWRIGHT_TWO = "playwright-two.cjs", "languages/javascript/adapters/playwright-two.cjs";
     PYTHON_UV = "python-uv", "languages/python/uv.sh";
     REPORT = "report.rb", "languages/ruby/report.rb";
     RESULTS = "results.awk", "native/scripts/results.awk";
