@@ -22,6 +22,7 @@ macro_rules! tools {
 }
 
 tools! {
+    AVA_TWO = "ava-two.cjs", "languages/javascript/adapters/ava-two.cjs";
     CARGO_FREEZE = "cargo-freeze", "languages/rust/freeze.sh";
     CARGO_TEST_EACH = "cargo-test-each", "languages/rust/test.sh";
     COMPOSER_INSTALL = "composer-install", "languages/php/install.sh";
@@ -50,11 +51,13 @@ tools! {
     NPM_ANYHOW = "npm-anyhow", "languages/javascript/npm-anyhow.sh";
     NUGET_RESTORE = "nuget-restore", "languages/csharp/nuget.sh";
     OWN_RELEASE = "own-release.cjs", "languages/javascript/own-release.cjs";
+    PLAYWRIGHT_TWO = "playwright-two.cjs", "languages/javascript/adapters/playwright-two.cjs";
     PYTHON_UV = "python-uv", "languages/python/uv.sh";
     REPORT = "report.rb", "languages/ruby/report.rb";
     RESULTS = "results.awk", "native/scripts/results.awk";
     SERVICE = "service", "services/service.sh";
     SUBMODULES = "submodules", "submodules.sh";
+    UNITTEST_TWO = "unittest-two.py", "languages/python/unittest-two.py";
     UVU_TAP = "uvu-tap.cjs", "languages/javascript/adapters/uvu-tap.cjs";
     UVU_TAP_MODULE = "uvu-tap.mjs", "languages/javascript/adapters/uvu-tap.mjs";
 }

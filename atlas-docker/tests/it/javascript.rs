@@ -318,3 +318,77 @@ fn a_script_that_removes_files_is_no_build() {
         assert_eq!(built, is_built, "{cleanup}: {:?}", plan.build);
     }
 }
+
+#[test]
+fn runners_leave_a_report_beside_the_console() {
+    for (script, version, expected, report) in [
+        (
+            "ava --verbose",
+            "ava\": \"^6.0.0",
+            "NODE_OPTIONS=\"--require=$ATLAS_ENV/toolbox/ava-two.cjs\" ava --tap --timeout=300s",
+            Some("ava.xml"),
+        ),
+        (
+            "NODE_OPTIONS=--no-warnings ava --serial",
+            "ava\": \"^3.0.0",
+            "NODE_OPTIONS=--no-warnings \"--require=$ATLAS_ENV/toolbox/ava-two.cjs\" ava --serial --tap",
+            Some("ava.xml"),
+        ),
+        (
+            "jasmine",
+            "jasmine\": \"5",
+            "jasmine-tap.cjs",
+            Some("jasmine.xml"),
+        ),
+        ("uvu test", "uvu\": \"0.5", "uvu-tap.mjs", Some("uvu.xml")),
+        (
+            "playwright test -x --reporter=dot",
+            "@playwright/test\": \"1.40",
+            "playwright test --reporter=list,\"$ATLAS_ENV/toolbox/playwright-two.cjs\" --workers=2",
+            Some("playwright.xml"),
+        ),
+        (
+            "borp -C",
+            "borp\": \"^0.20.0",
+            "borp --reporter spec --reporter \"tap:$ATLAS_OUT/report.tap\"",
+            Some("report.tap"),
+        ),
+        (
+            "borp",
+            "borp\": \"^1.0.0",
+            "--reporter \"tap:",
+            Some("report.tap"),
+        ),
+        ("borp", "borp\": \"0.5.0", "borp --reporter spec", None),
+        (
+            "ava && mocha",
+            "ava\": \"^6.0.0",
+            "ava --tap --timeout=300s",
+            None,
+        ),
+    ] {
+        let package =
+            format!(r#"{{"scripts":{{"test":"{script}"}},"devDependencies":{{"{version}"}}}}"#);
+        let plan = planned(&package, &[("test/a.js", "")]);
+        assert!(
+            plan.test_cmd.contains(expected),
+            "{script}: {}",
+            plan.test_cmd
+        );
+        let file = plan.report.as_ref().map(|spec| spec.file.as_str());
+        assert_eq!(file, report, "{script} {version}: {}", plan.test_cmd);
+        assert_eq!(
+            plan.test_cmd.contains("report.tap"),
+            file == Some("report.tap")
+        );
+        // What a command names is laid out with it.
+        for word in plan.test_cmd.split("/toolbox/").skip(1) {
+            let name = word.split('"').next().unwrap();
+            assert!(
+                plan.tools.iter().any(|tool| tool == name),
+                "{name}: {:?}",
+                plan.tools
+            );
+        }
+    }
+}

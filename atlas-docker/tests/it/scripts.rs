@@ -233,3 +233,120 @@ fn an_own_release_is_measured_by_the_newest_tag_where_the_manifest_says_no_numbe
     assert!(version(late).contains("4.9.1"), "{}", version(late));
     assert!(version(early).contains("4.2.0"), "{}", version(early));
 }
+
+#[test]
+fn what_unittest_runs_is_written_down_and_the_console_has_what_it_had() {
+    let tests = "import unittest\nimport io, os, sys\n\n\
+        class Odd(unittest.TestCase):\n\
+        \x20   def test_doc(self):\n        'Says <a> thing.'\n\
+        \x20   def test_err(self):\n        raise ValueError('& <x>')\n\
+        \x20   def test_fail(self):\n        self.assertEqual(__name__, 1)\n\
+        \x20   @unittest.skip('no')\n    def test_skip(self): pass\n\
+        \x20   @unittest.expectedFailure\n    def test_known(self): self.fail()\n\
+        \x20   @unittest.expectedFailure\n    def test_better(self): pass\n\
+        \x20   def test_parts(self):\n        for i in range(3):\n            with self.subTest(i=i): self.assertEqual(i, 0)\n\
+        \x20   def test_left(self):\n        for i in range(3):\n            with self.subTest(i=i): self.skipTest('no')\n\
+        \x20   def test_within(self):\n\
+        \x20       class Inner(unittest.TestCase):\n            def test_inner(self): self.fail()\n\
+        \x20       suite = unittest.defaultTestLoader.loadTestsFromTestCase(Inner)\n\
+        \x20       unittest.TextTestRunner(stream=io.StringIO()).run(suite)\n\
+        \x20   def test_forked(self):\n\
+        \x20       child = os.fork()\n        if not child: os._exit(unittest.main('other', exit=False, argv=['x']).result.testsRun)\n\
+        \x20       os.waitpid(child, 0)\n\n\
+        class Broken(unittest.TestCase):\n\
+        \x20   @classmethod\n    def setUpClass(cls): raise RuntimeError\n\
+        \x20   def test_never(self): pass\n\n\
+        if __name__ == '__main__':\n    print(sys.argv, sys.path[0] == os.path.dirname(os.path.abspath(__file__)))\n    unittest.main()\n";
+    let inside = folder(&[
+        ("tests/__init__.py", ""),
+        ("tests/test_odd.py", tests),
+        (
+            "other.py",
+            "import unittest\nclass Other(unittest.TestCase):\n    def test_other(self): pass\n",
+        ),
+        ("crash.py", "def f():\n    raise OSError('gone')\nf()\n"),
+    ]);
+    let env = tempfile::tempdir().unwrap();
+    lay_tools(
+        &plan(&repository(inside.path()), &AnalysisOptions::default()),
+        env.path(),
+    );
+    let launcher = env.path().join("toolbox/unittest-two.py");
+    let run = |words: &[&str], launched: bool| {
+        let out = tempfile::tempdir().unwrap();
+        let mut command = Command::new("python3");
+        if launched {
+            command.arg(&launcher);
+        }
+        let done = command
+            .args(words)
+            .current_dir(inside.path())
+            .env("ATLAS_OUT", out.path())
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .output()
+            .unwrap();
+        let text = [done.stdout, done.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let took = regex::Regex::new(r"in \d+\.\d+s").unwrap();
+        let report = std::fs::read_to_string(out.path().join("junit.xml")).unwrap_or_default();
+        (
+            done.status.code(),
+            took.replace_all(&text, "in Ns").into_owned(),
+            report,
+        )
+    };
+    for words in [
+        &["-m", "unittest", "discover", "-v"][..],
+        &["-m", "unittest", "tests.test_odd", "-v"],
+        &["tests/test_odd.py", "-v"],
+        &["crash.py"],
+        &["-m", "crash"],
+        &["-m", "not_there"],
+    ] {
+        let (plain, watched) = (run(words, false), run(words, true));
+        assert_eq!((watched.0, &watched.1), (plain.0, &plain.1), "{words:?}");
+        assert_eq!(plain.2, "");
+        if !words
+            .iter()
+            .any(|word| word.contains("unittest") || word.contains("odd"))
+        {
+            assert!(!watched.2.contains("testcase"), "{words:?}: {}", watched.2);
+            continue;
+        }
+        let verdict = |name: &str| {
+            let lines: Vec<&str> = watched
+                .2
+                .lines()
+                .filter(|line| line.contains(name))
+                .collect();
+            assert!(lines.len() <= 1, "{lines:?}");
+            lines.first().map(|line| {
+                let (_, inside) = line.split_once("\">").unwrap();
+                inside.strip_suffix("</testcase>").unwrap().to_owned()
+            })
+        };
+        for (name, expected) in [
+            ("test_doc (", ""),
+            ("test_err (", "<failure/>"),
+            ("test_fail (", "<failure/>"),
+            ("test_skip (", "<skipped/>"),
+            ("test_known (", "<skipped/>"),
+            ("test_better (", ""),
+            ("test_parts (", "<failure/>"),
+            ("test_left (", "<skipped/>"),
+            ("test_within (", ""),
+            ("test_forked (", ""),
+            ("setUpClass (", "<failure/>"),
+        ] {
+            assert_eq!(
+                verdict(name).as_deref(),
+                Some(expected),
+                "{words:?} {name}: {}",
+                watched.2
+            );
+        }
+        assert_eq!(verdict("test_inner"), None);
+        assert_eq!(verdict("test_other"), None);
+        assert_eq!(verdict("test_never"), None);
+    }
+}

@@ -13,6 +13,7 @@ mod cpp;
 mod dotnet;
 mod everywhere;
 mod go;
+mod helpers;
 mod java;
 mod javascript;
 mod laws;

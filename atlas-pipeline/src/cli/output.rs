@@ -327,14 +327,14 @@ pub(crate) fn make(report: &MakeReport, format: Format) -> Result<(), Error> {
 }
 
 fn second_witness(text: &mut String, found: &SecondWitness) {
-    let said = match (&found.file, found.differences.len()) {
-        (None, _) => "none: the runner's console alone was read".to_owned(),
-        (Some(file), _) if found.runs == 0 => format!("none: no run left `{file}`"),
-        (Some(file), 0) => format!(
+    let file = found.file.as_deref().unwrap_or_default();
+    let said = match (&found.why_none, found.differences.len()) {
+        (Some(why), _) => format!("none: {why}"),
+        (None, 0) => format!(
             "{file} of {} runs names {} tests, as the console does",
             found.runs, found.tests
         ),
-        (Some(file), n) => format!(
+        (None, n) => format!(
             "{file} of {} runs names {} tests and differs from the console {n} times",
             found.runs, found.tests
         ),

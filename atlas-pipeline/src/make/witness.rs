@@ -1,7 +1,7 @@
 //! The second witness of the three runs: the runner's structured report beside its console.
 
 use crate::store::{write_atomically, write_json};
-use atlas_core::{Environment, Error, InstanceId, State};
+use atlas_core::{Environment, EnvironmentPlan, Error, InstanceId, State};
 use atlas_oracle::StateRun;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -12,6 +12,9 @@ use std::path::Path;
 pub struct SecondWitness {
     /// The report's file name below `$ATLAS_OUT`; absent where the plan asks the runner for none.
     pub file: Option<String>,
+    /// Why there is no second witness, in one sentence; absent where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_none: Option<String>,
     /// Runs of a state that left the report.
     pub runs: usize,
     /// Tests that these reports name, summed over the runs.
@@ -45,7 +48,66 @@ pub(super) fn second_witness(
             .differences
             .extend(differences.map(|said| format!("{state}: {said}")));
     }
+    if found.runs == 0 {
+        found.why_none = Some(why_none(&environment.plan));
+    }
     found
+}
+
+/// Runners whose plans ask for no report, and why.
+const WITHOUT: &[(&[&str], &str)] = &[
+    (
+        &["cargo"],
+        "stable cargo can be asked for no report of the tests",
+    ),
+    (
+        &["nextest"],
+        "nextest writes a report only where the repository's own configuration asks for it",
+    ),
+    (&["sympy"], "SymPy's own runner writes no report"),
+    (
+        &["tap", "tape"],
+        "what the runner prints is its report (TAP), and it writes no other",
+    ),
+    (
+        &["karma", "cypress"],
+        "the runner writes a report only with a plugin, which the repository need not have",
+    ),
+    (
+        &["cucumber"],
+        "no parser is shipped that reads the report of Cucumber",
+    ),
+    (
+        &[
+            "automake", "gtest", "catch2", "doctest", "boost", "check", "cmocka", "cunit", "unity",
+            "cppunit",
+        ],
+        "the test programs are started by a makefile, which asks none of them for a report",
+    ),
+];
+
+/// Why a plan's runs have no second witness.
+fn why_none(plan: &EnvironmentPlan) -> String {
+    if let Some(spec) = &plan.report {
+        return format!("no run left `{}`, which the command asks for", spec.file);
+    }
+    let parser = plan.log_parser_name.as_str();
+    if parser.contains('+') {
+        return format!(
+            "the command starts several runners ({parser}), and a report is one runner's"
+        );
+    }
+    let starts = [" || code=$?", " || failed=1"].map(|end| plan.test_cmd.matches(end).count());
+    if starts.iter().any(|starts| *starts > 1) {
+        return "the command starts the runner several times, and each would write over the report before it".to_owned();
+    }
+    let known = WITHOUT
+        .iter()
+        .find(|(parsers, _)| parsers.contains(&parser));
+    known.map_or_else(
+        || "nothing in the command is known to take an option for a report: it is a script, or starts the tests' files themselves".to_owned(),
+        |(_, why)| (*why).to_owned(),
+    )
 }
 
 /// What a folder of differences holds beside the two readings' texts.
@@ -158,6 +220,53 @@ mod tests {
             lock: EnvironmentLock::default(),
             attempts: Vec::new(),
         }
+    }
+
+    #[test]
+    fn where_there_is_no_second_witness_one_sentence_says_why() {
+        let said = |parser: &str, command: &str, report: Option<&str>| {
+            let mut environment = environment();
+            environment.plan.log_parser_name = parser.to_owned();
+            environment.plan.test_cmd = command.to_owned();
+            environment.plan.report = report.map(|file| ReportSpec::new(file, "junit"));
+            second_witness(&environment, &BTreeMap::new())
+                .why_none
+                .unwrap()
+        };
+        for (parser, command, report, expected) in [
+            ("cargo", "cargo test", None, "stable cargo"),
+            (
+                "pytest",
+                "python -m pytest",
+                Some("junit.xml"),
+                "no run left `junit.xml`",
+            ),
+            (
+                "jest+mocha",
+                "( jest ) || code=$?; ( mocha ) || code=$?",
+                None,
+                "several runners (jest+mocha)",
+            ),
+            (
+                "mocha",
+                "( code=0; ( mocha a ) || code=$?; ( mocha b ) || code=$?; exit $code )",
+                None,
+                "several times",
+            ),
+            (
+                "rspec",
+                "( failed=0; ( cd a && rspec ) || failed=1; ( cd b && rspec ) || failed=1 )",
+                None,
+                "several times",
+            ),
+            ("mocha", "node test/all.js", None, "it is a script, or"),
+        ] {
+            let why = said(parser, command, report);
+            assert!(why.contains(expected), "{parser} `{command}`: {why}");
+        }
+        let runs = BTreeMap::from([(State::Before, vec![run(&[])])]);
+        let found = second_witness(&environment(), &runs);
+        assert_eq!((found.runs, found.why_none), (1, None));
     }
 
     #[test]

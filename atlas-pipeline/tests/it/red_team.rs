@@ -249,6 +249,12 @@ fn php_phpunit() {
     }
 }
 
+/// The test command comes to a script of the repository through programs of the environment.
+#[test]
+fn python_script_behind_helpers() {
+    run("named", "local");
+}
+
 /// Tests without any written value get no twin, and the canaries do not touch the code under test.
 #[test]
 fn python_unittest_without_values() {

@@ -266,15 +266,20 @@ class Confirmation(_Confirmed, total=False):
     remarks: list[str]
 
 
-class SecondWitness(TypedDict):
-    """What the runner's structured reports say beside the console. `file` is None where the runner was asked
-    for none; `runs` left it, and it names `tests` in all of them together; `differences` with their states.
-    """
-
+class _SecondWitness(TypedDict):
     file: str | None
     runs: int
     tests: int
     differences: list[str]
+
+
+class SecondWitness(_SecondWitness, total=False):
+    """What the runner's structured reports say beside the console. `file` is None where the runner was asked
+    for none; `runs` left it, and it names `tests` in all of them together; `differences` with their states.
+    `why_none` says in one sentence why there is no such report, where there is none.
+    """
+
+    why_none: str
 
 
 Decision: TypeAlias = Literal["accept", "repair"] | Literal["reject", "no_evidence"]

@@ -5,7 +5,9 @@ use super::programs::INTERPRETERS;
 use super::runner::{Runner, Suite};
 use super::script::head;
 use super::shell::{again, drop_flags, drop_valued, unquoted};
-use crate::toolbox::{self, MOCHA_TWO, NODE_WHOLE};
+use crate::toolbox::{
+    self, AVA_TWO, MOCHA_TWO, NODE_WHOLE, PLAYWRIGHT_TWO, UVU_TAP, UVU_TAP_MODULE,
+};
 use crate::tree::Tree;
 
 /// Milliseconds that a test of node's own runner, or a file of them, may take, where that knows the option.
@@ -24,16 +26,31 @@ pub(super) struct Setting<'a> {
     pub(super) part: Option<usize>,
 }
 
+/// The first release of borp's 0 that reports to files.
+const BORP_FILES: u32 = 9;
+
 /// The report that several runs of Vitest leave together.
 pub(super) const VITEST_PARTS: &str = "vitest.xml";
 
 impl Suite {
     /// The report that the runner can write beside its log: file and reader.
-    pub(super) fn report(&self, node: u32) -> Option<(&'static str, &'static str)> {
+    pub(super) fn report(
+        &self,
+        node: u32,
+        workspace: &Workspace,
+    ) -> Option<(&'static str, &'static str)> {
         match self.runner {
             Runner::Jest => Some(("jest.json", "jest")),
             Runner::Vitest => Some(("vitest.json", "vitest")),
             Runner::Mocha if !self.is_file() => Some(("mocha.xml", "junit")),
+            Runner::Ava if !self.is_file() => Some(("ava.xml", "junit")),
+            // What makes TAP of their results writes them down, too.
+            Runner::Jasmine => Some(("jasmine.xml", "junit")),
+            Runner::Uvu => Some(("uvu.xml", "junit")),
+            Runner::Playwright => Some(("playwright.xml", "junit")),
+            Runner::NodeTest if self.is_borp() => self
+                .borp_writes_files(workspace)
+                .then_some(("report.tap", "nodetest")),
             // Several reporters at once came with Node 20; a file run by itself takes no option.
             Runner::NodeTest if node >= 20 && !self.is_file() => Some(("report.tap", "nodetest")),
             _ => None,
@@ -43,10 +60,10 @@ impl Suite {
     /// Whether the tests are a file that is run, not a runner.
     fn is_file(&self) -> bool {
         match self.runner {
-            Runner::NodeTest => self
-                .program
-                .first()
-                .is_some_and(|word| !word.starts_with('-') && head(word) != "borp"),
+            Runner::NodeTest => {
+                let is_option = |word: &String| word.starts_with('-');
+                self.program.first().is_some_and(|word| !is_option(word)) && !self.is_borp()
+            }
             Runner::Mocha | Runner::Ava | Runner::Jest | Runner::Tap => {
                 self.program.len() > 1
                     && INTERPRETERS.contains(&head(&self.program[0]).as_str())
@@ -59,6 +76,48 @@ impl Suite {
         }
     }
 
+    /// Whether it is node's runner under the command `borp`.
+    pub(super) fn is_borp(&self) -> bool {
+        self.program
+            .first()
+            .is_some_and(|word| head(word) == "borp")
+    }
+
+    /// Whether this borp knows files to report to: `--reporter tap:FILE`.
+    fn borp_writes_files(&self, workspace: &Workspace) -> bool {
+        let range = workspace.range(self.package, "borp").unwrap_or_default();
+        let mut numbers = range
+            .split(|c: char| !c.is_ascii_digit())
+            .filter_map(|number| number.parse::<u32>().ok());
+        // A range without numbers is the newest.
+        match (numbers.next(), numbers.next()) {
+            (Some(0), minor) => minor.is_some_and(|minor| minor >= BORP_FILES),
+            _ => true,
+        }
+    }
+
+    /// The command with an option for node before the project's own, however node is started.
+    fn with_node_option(&self, mut env: Vec<String>, option: &str, args: Vec<String>) -> String {
+        let given = env
+            .iter()
+            .position(|word| word.starts_with("NODE_OPTIONS="));
+        let given = given.map(|at| env.remove(at)).unwrap_or_default();
+        let given = unquoted(given.trim_start_matches("NODE_OPTIONS="));
+        let shown = again(&env);
+        let gap = if shown.is_empty() { "" } else { " " };
+        let given = if given.is_empty() {
+            given
+        } else {
+            format!("{} ", again(&[given]))
+        };
+        let mut words = self.program.clone();
+        words.extend(args);
+        format!(
+            "{shown}{gap}NODE_OPTIONS={given}\"{option}\" {}",
+            again(&words)
+        )
+    }
+
     /// The command, run in the suite's folder with its programs on the path.
     pub(super) fn command(&self, setting: Setting<'_>) -> String {
         let mut env = self.env.clone();
@@ -68,7 +127,15 @@ impl Suite {
             Runner::Jest => jest(&mut args, setting.report),
             Runner::Vitest => vitest(&mut args, setting),
             Runner::Mocha => mocha(&mut args, setting, &self.folder),
-            Runner::Ava => ava(&mut args),
+            Runner::Ava => {
+                let own = ava(&mut args);
+                if setting.report {
+                    let option = format!("--require=$ATLAS_ENV/toolbox/{AVA_TWO}");
+                    args.extend(own);
+                    return self.with_node_option(env, &option, args);
+                }
+                own
+            }
             Runner::NodeTest => return self.node_test(setting),
             Runner::Tap => tap(&mut args, self.major(setting, "tap")),
             Runner::Tape => Vec::new(),
@@ -78,29 +145,12 @@ impl Suite {
             }
             Runner::Uvu => {
                 drop_flags(&mut args, &["--bail", "-b", "--quiet", "-q"]);
-                let import = if setting.node >= 20 {
-                    "--import=$ATLAS_ENV/toolbox/uvu-tap.mjs"
+                let option = if setting.node >= 20 {
+                    format!("--import=$ATLAS_ENV/toolbox/{UVU_TAP_MODULE}")
                 } else {
-                    "--require=$ATLAS_ENV/toolbox/uvu-tap.cjs"
+                    format!("--require=$ATLAS_ENV/toolbox/{UVU_TAP}")
                 };
-                let given = env
-                    .iter()
-                    .position(|word| word.starts_with("NODE_OPTIONS="));
-                let given = given.map(|at| env.remove(at)).unwrap_or_default();
-                let given = unquoted(given.trim_start_matches("NODE_OPTIONS="));
-                let shown = again(&env);
-                let gap = if shown.is_empty() { "" } else { " " };
-                let given = if given.is_empty() {
-                    given
-                } else {
-                    format!("{} ", again(&[given]))
-                };
-                let mut words = self.program.clone();
-                words.extend(args);
-                return format!(
-                    "{shown}{gap}NODE_OPTIONS={given}\"{import}\" {}",
-                    again(&words)
-                );
+                return self.with_node_option(env, &option, args);
             }
             Runner::Karma => karma(&mut args, setting, self.package),
             Runner::Playwright => {
@@ -116,7 +166,12 @@ impl Suite {
                     ],
                 );
                 drop_flags(&mut args, &["--ui", "--headed", "--debug"]);
-                vec!["--reporter=list".to_owned(), "--workers=2".to_owned()]
+                let reporter = if setting.report {
+                    format!("--reporter=list,{}", toolbox::path(PLAYWRIGHT_TWO))
+                } else {
+                    "--reporter=list".to_owned()
+                };
+                vec![reporter, "--workers=2".to_owned()]
             }
             Runner::Cypress => {
                 drop_valued(
@@ -164,15 +219,16 @@ impl Suite {
                 && !word.starts_with("--enable-source-maps=")
         });
         let mut words = self.env.clone();
-        if self
-            .program
-            .first()
-            .is_some_and(|word| head(word) == "borp")
-        {
+        if self.is_borp() {
             drop_valued(&mut kept, &["--reporter", "-r"]);
             drop_flags(&mut kept, &["--coverage", "-C", "--check-coverage"]);
             words.extend(kept);
-            return again(&words) + " --reporter spec";
+            let report = if setting.report {
+                " --reporter \"tap:$ATLAS_OUT/report.tap\""
+            } else {
+                ""
+            };
+            return again(&words) + " --reporter spec" + report;
         }
         words.extend(["node", "--test"].map(str::to_owned));
         let mut command = again(&words);

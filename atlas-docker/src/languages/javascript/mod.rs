@@ -15,7 +15,7 @@ mod suites;
 use super::{Language, env};
 use crate::analysis::{Facts, Presence, Project, Verdict, only_projects};
 use crate::system;
-use crate::toolbox::{self, MOCHA_TWO, NODE_WHOLE};
+use crate::toolbox::{self, AVA_TWO, MOCHA_TWO, NODE_WHOLE, PLAYWRIGHT_TWO};
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use command::{Setting, VITEST_PARTS};
@@ -251,7 +251,7 @@ fn runners(
             .knows("junit")
             .then(|| ReportSpec::new(VITEST_PARTS, "junit")),
         [only] => only
-            .report(node)
+            .report(node, workspace)
             .filter(|(_, reader)| facts.knows(reader))
             .map(|(file, reader)| ReportSpec::new(file, reader)),
         _ => None,
@@ -264,11 +264,13 @@ fn runners(
         part: None,
     };
     let suite = found.suites.first().filter(|_| setting.report);
-    let script = match suite.map(|suite| suite.runner) {
-        Some(Runner::Mocha) => Some(MOCHA_TWO),
-        Some(Runner::NodeTest) => Some(NODE_WHOLE),
+    let script = suite.and_then(|suite| match suite.runner {
+        Runner::Mocha => Some(MOCHA_TWO),
+        Runner::Ava => Some(AVA_TWO),
+        Runner::Playwright => Some(PLAYWRIGHT_TWO),
+        Runner::NodeTest if !suite.is_borp() => Some(NODE_WHOLE),
         _ => None,
-    };
+    });
     if let Some(name) = script {
         toolbox::add(plan, name);
     }

@@ -128,7 +128,7 @@ fn needs_server(facts: &Facts<'_>) -> Result<(), Verdict> {
 
 /// The repository's own call of Django's command for tests, said in full: of an application that is no project it has the
 /// settings.
-fn own_call(facts: &Facts<'_>, commands: &[Placed]) -> Option<(Evidence, String)> {
+fn own_call(facts: &Facts<'_>, commands: &[Placed], python: &str) -> Option<(Evidence, String)> {
     static CALL: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
             r"(?:([\w./{}-]*manage\.py)|(?:-m\s+django|\bdjango-admin(?:\.py)?))\s+test\b(.*)$",
@@ -157,7 +157,7 @@ fn own_call(facts: &Facts<'_>, commands: &[Placed]) -> Option<(Evidence, String)
             path if facts.tree.has(path) => shell_quote(path),
             _ => return None,
         };
-        let mut line = format!("python {program} test");
+        let mut line = format!("{python} {program} test");
         let mut words = text(2).split_whitespace().peekable();
         while let Some(word) = words.next() {
             if word.starts_with(['&', '|', ';', '>', '#']) {
@@ -186,6 +186,7 @@ fn own_call(facts: &Facts<'_>, commands: &[Placed]) -> Option<(Evidence, String)
 pub(super) fn command(
     facts: &Facts<'_>,
     commands: &[Placed],
+    python: &str,
     plan: &mut EnvironmentPlan,
 ) -> String {
     let into = |path: &str| -> (String, String) {
@@ -194,7 +195,7 @@ pub(super) fn command(
             None => (String::new(), shell_quote(path)),
         }
     };
-    if let Some((place, line)) = own_call(facts, commands) {
+    if let Some((place, line)) = own_call(facts, commands, python) {
         plan.prove("test_cmd", place);
         return line;
     }
@@ -207,13 +208,13 @@ pub(super) fn command(
         let (folder, name) = into(&path);
         // A script that knows the option says what it runs; another one may take it for a label.
         if text.contains("verbosity") && text.contains("add_argument") {
-            return format!("{folder}python {name} --verbosity=2");
+            return format!("{folder}{python} {name} --verbosity=2");
         }
         toolbox::add(plan, toolbox::NAMED);
-        return format!("{folder}python {} {name}", toolbox::path(toolbox::NAMED));
+        return format!("{folder}{python} {} {name}", toolbox::path(toolbox::NAMED));
     }
     let path = script(facts, "manage.py").unwrap_or_else(|| "manage.py".to_owned());
     plan.prove("test_cmd", Evidence::of(path.clone(), "Django's command"));
     let (folder, name) = into(&path);
-    format!("{folder}python {name} test --verbosity 2 --noinput")
+    format!("{folder}{python} {name} test --verbosity 2 --noinput")
 }

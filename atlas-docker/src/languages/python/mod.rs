@@ -113,7 +113,8 @@ fn project(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         return Err(Verdict::no_parser(parser, found.evidence));
     }
     parser.clone_into(&mut plan.log_parser_name);
-    let report = found.runner == Runner::Pytest && facts.knows("junit");
+    // SymPy's runner writes none, and has no results that others could see.
+    let report = found.runner != Runner::Sympy && facts.knows("junit");
     plan.report = report.then(|| ReportSpec::new("junit.xml", "junit"));
     variables::set(&manifests, &mut plan);
     plan.test_cmd = runner::command(facts, &manifests, found.runner, report, &mut plan);

@@ -5,6 +5,7 @@ use super::{django, is_test};
 use crate::analysis::{Facts, Verdict};
 use crate::ci::Placed;
 use crate::render::shell_quote;
+use crate::toolbox::{self, UNITTEST_TWO};
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -156,7 +157,7 @@ pub(super) fn find(facts: &Facts<'_>, manifests: &Manifests) -> Result<Found, Ve
             .map(|found| found[1].to_owned())
             .unwrap_or_default();
         return django::other(facts, &name, evidence).or_else(|verdict| {
-            let (place, _) = own_program(facts, manifests).ok_or(verdict)?;
+            let (place, _) = own_program(facts, manifests, "python").ok_or(verdict)?;
             found(Runner::Unittest, vec![at(&place)])
         });
     }
@@ -231,10 +232,18 @@ pub(super) fn command(
     report: bool,
     plan: &mut EnvironmentPlan,
 ) -> String {
+    // What unittest runs is written down by a program around it.
+    let python = match runner {
+        Runner::Unittest | Runner::Django if report => {
+            toolbox::add(plan, UNITTEST_TWO);
+            format!("python {}", toolbox::path(UNITTEST_TWO))
+        }
+        _ => "python".to_owned(),
+    };
     match runner {
         Runner::Pytest => pytest(facts, manifests, report, plan),
-        Runner::Unittest => unittest(facts, manifests, plan),
-        Runner::Django => django::command(facts, &commands(facts, manifests), plan),
+        Runner::Unittest => unittest(facts, manifests, &python, plan),
+        Runner::Django => django::command(facts, &commands(facts, manifests), &python, plan),
         Runner::Sympy => "bin/test --verbose".to_owned(),
     }
 }
@@ -519,7 +528,7 @@ fn configured(facts: &Facts<'_>, manifests: &Manifests, key: &str) -> bool {
 
 /// The repository's own arguments where a command shows them; otherwise by where the tests are.
 /// A program of the repository that runs unittest, as the repository calls it, and the same with every test named.
-fn own_program(facts: &Facts<'_>, manifests: &Manifests) -> Option<(Placed, String)> {
+fn own_program(facts: &Facts<'_>, manifests: &Manifests, python: &str) -> Option<(Placed, String)> {
     static CALL: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^(?:\w+=\S*\s+)*(?:poetry run |uv run |pipenv run )?(?:python[\d.]*|\./)\s*([\w./-]*tests?\.py)((?:\s+[\w./=:,-]+)*)\s*$")
             .expect("a literal pattern")
@@ -542,7 +551,7 @@ fn own_program(facts: &Facts<'_>, manifests: &Manifests) -> Option<(Placed, Stri
         if !is_told && knows {
             words.push("-v");
         }
-        let mut command = format!("python {}", shell_quote(file));
+        let mut command = format!("{python} {}", shell_quote(file));
         for word in words {
             command.push(' ');
             command.push_str(&shell_quote(word));
@@ -551,7 +560,12 @@ fn own_program(facts: &Facts<'_>, manifests: &Manifests) -> Option<(Placed, Stri
     })
 }
 
-fn unittest(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan) -> String {
+fn unittest(
+    facts: &Facts<'_>,
+    manifests: &Manifests,
+    python: &str,
+    plan: &mut EnvironmentPlan,
+) -> String {
     static CALL: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"-m\s+unittest\b(.*)$").expect("a literal pattern"));
     let tests: Vec<&str> = facts.tree.files().filter(|path| is_test(path)).collect();
@@ -582,7 +596,7 @@ fn unittest(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan
             continue;
         }
         plan.prove("test_cmd", at(&command));
-        let mut text = "python -m unittest".to_owned();
+        let mut text = format!("{python} -m unittest");
         if words.is_empty() {
             text.push_str(" discover");
         }
@@ -592,7 +606,7 @@ fn unittest(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan
         }
         return format!("{text} -v");
     }
-    if let Some((place, command)) = own_program(facts, manifests) {
+    if let Some((place, command)) = own_program(facts, manifests, python) {
         plan.prove("test_cmd", at(&place));
         return command;
     }
@@ -614,9 +628,9 @@ fn unittest(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan
                 "test_cmd",
                 Evidence::of(folder, "no package: discovery starts in it"),
             );
-            format!("python -m unittest discover -s {folder} -v")
+            format!("{python} -m unittest discover -s {folder} -v")
         }
-        _ => "python -m unittest discover -v".to_owned(),
+        _ => format!("{python} -m unittest discover -v"),
     }
 }
 

@@ -1,9 +1,26 @@
 'use strict';
 // uvu names only the tests that fail. Loaded before the tests, this prints TAP when the process
-// ends: one point a test, named file › suite › title.
+// ends: one point a test, named file › suite › title. Each is written down as it ends, too, as JUnit XML.
 const path = require('path');
+const { appendFileSync } = require('fs');
 
+const place = process.env.ATLAS_OUT && path.join(path.resolve(process.env.ATLAS_OUT), 'uvu.xml');
+const text = (words) =>
+  words
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
+    .replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const points = [];
+function note(status, name, why, mark) {
+  const title = name.replace(/\s+/g, ' ');
+  points.push([status, title, why, mark]);
+  const what = status === 'not ok' ? '<failure/>' : mark ? '<skipped/>' : '';
+  try {
+    const begin = points.length > 1 ? '' : '<testsuite name="uvu">\n';
+    if (place) appendFileSync(place, `${begin}<testcase name="${text(title)}">${what}</testcase>\n`);
+  } catch {
+    // The console has the result.
+  }
+}
 let uvu;
 try {
   uvu = require(require.resolve('uvu', { paths: [process.cwd()] }));
@@ -30,9 +47,9 @@ function wrapped(suite, test) {
     return async (...args) => {
       try {
         await handler(...args);
-        points.push(['ok', full]);
+        note('ok', full);
       } catch (why) {
-        points.push(['not ok', full, why]);
+        note('not ok', full, why);
         throw why;
       }
     };
@@ -42,7 +59,7 @@ function wrapped(suite, test) {
   made.test = made;
   made.only = (name, handler) => test.only(name, watched(name, handler));
   made.skip = (name, ...rest) => {
-    if (name) points.push(['ok', title(name), undefined, ' # SKIP']);
+    if (name) note('ok', title(name), undefined, ' # SKIP');
     return test.skip(name, ...rest);
   };
   return made;
@@ -58,7 +75,7 @@ process.on('exit', () => {
   if (points.length === 0) return;
   const lines = ['', 'TAP version 13'];
   points.forEach(([status, name, why, mark = ''], at) => {
-    lines.push(`${status} ${at + 1} - ${name.replace(/\s+/g, ' ').replace(/#/g, '\\#')}${mark}`);
+    lines.push(`${status} ${at + 1} - ${name.replace(/#/g, '\\#')}${mark}`);
     if (why !== undefined) {
       for (const line of String((why && why.stack) || why).split('\n')) lines.push(`# ${line}`);
     }

@@ -1,6 +1,12 @@
 //! What a shell command starts, as far as its text tells.
 
+mod starters;
+
+use starters::{What, started};
 use std::collections::BTreeSet;
+
+/// The text of a script of `package.json` or `composer.json`, by file and name.
+type ScriptsOf<'a> = dyn Fn(&str, &str) -> Option<String> + 'a;
 
 /// The programs, scripts and targets that a test command reaches.
 #[derive(Debug, Default)]
@@ -18,73 +24,6 @@ pub(crate) struct Command {
     /// Python modules run or loaded by name: `-m x.y`, `-p x.y`.
     pub(crate) modules: BTreeSet<String>,
 }
-
-/// Words that start another command and are not what is meant.
-const WRAPPERS: &[&str] = &[
-    "env",
-    "xvfb-run",
-    "sudo",
-    "npx",
-    "nice",
-    "time",
-    "exec",
-    "command",
-    "stdbuf",
-    "unbuffer",
-    "bunx",
-    "nohup",
-    "then",
-    "do",
-    "else",
-    "if",
-    "!",
-    "(",
-    "{",
-    "cross-env",
-    "dotenv",
-    "c8",
-    "nyc",
-];
-
-/// Tools whose first words lead to another command: `poetry run pytest`.
-const RUNNERS: &[(&str, &str)] = &[
-    ("poetry", "run"),
-    ("uv", "run"),
-    ("pipenv", "run"),
-    ("pdm", "run"),
-    ("hatch", "run"),
-    ("rye", "run"),
-    ("bundle", "exec"),
-    ("yarn", "exec"),
-    ("pnpm", "exec"),
-    ("npm", "exec"),
-    ("pnpm", "dlx"),
-    ("coverage", "run"),
-    ("conda", "run"),
-];
-
-/// Programs whose first plain argument is a script.
-const INTERPRETERS: &[&str] = &[
-    "python",
-    "python2",
-    "python3",
-    "bash",
-    "sh",
-    "dash",
-    "zsh",
-    "node",
-    "ruby",
-    "php",
-    "perl",
-    "ts-node",
-    "tsx",
-    "babel-node",
-    "source",
-    ".",
-    "deno",
-    "bun",
-    "coverage",
-];
 
 /// Options that take the next word as a configuration file.
 const CONFIG_OPTIONS: &[&str] = &[
@@ -118,10 +57,10 @@ const CONFIG_OPTIONS: &[&str] = &[
 impl Command {
     /// Reads a command. `scripts_of` gives the text of a `package.json` or `composer.json` script,
     /// so that what `npm test` runs is known too.
-    pub(crate) fn read(text: &str, scripts_of: &dyn Fn(&str, &str) -> Option<String>) -> Self {
+    pub(crate) fn read(text: &str, scripts_of: &ScriptsOf<'_>) -> Self {
         let mut command = Self::default();
         command.folders.insert(String::new());
-        command.add(text, scripts_of, 0);
+        command.add(text, "", scripts_of, 0);
         command
     }
 
@@ -142,66 +81,113 @@ impl Command {
             .collect()
     }
 
-    fn add(&mut self, text: &str, scripts_of: &dyn Fn(&str, &str) -> Option<String>, depth: usize) {
+    /// Reads a text of the shell that is run in `folder`.
+    fn add(&mut self, text: &str, folder: &str, scripts_of: &ScriptsOf<'_>, depth: usize) {
         // Scripts may call one another in a circle.
         if depth > 6 {
             return;
         }
-        let mut folder = String::new();
-        for words in simple_commands(text) {
-            let mut words = words.as_slice();
-            // Assignments and wrappers with their options stand before the program.
-            while let Some(first) = words.first() {
-                let name = last_part(first);
-                let wrapped = WRAPPERS.contains(&name) || name == "timeout";
-                if wrapped && words.len() > 1 {
-                    self.programs.insert(name.to_owned());
-                    words = &words[1..];
-                    while words.len() > 1
-                        && (words[0].starts_with('-')
-                            || words[0].starts_with(|c: char| c.is_ascii_digit()))
-                    {
-                        words = &words[1..];
+        // A subshell goes where it likes: behind it the folder is what it was.
+        let mut folders = vec![folder.to_owned()];
+        for part in parts(text) {
+            let folder = folders.last().cloned().unwrap_or_default();
+            match part {
+                Part::Opens => folders.push(folder),
+                Part::Closes => drop(folders.pop()),
+                Part::Words(words) => {
+                    let gone = self.simple(&words, folder, scripts_of, depth);
+                    if let (Some(gone), Some(folder)) = (gone, folders.last_mut()) {
+                        *folder = gone;
                     }
-                } else if is_assignment(first) {
-                    words = &words[1..];
-                } else if let Some(second) = words.get(1)
-                    && RUNNERS.contains(&(name, second.as_str()))
-                {
-                    self.programs.insert(name.to_owned());
-                    self.target(name, words.get(2));
-                    if name == "coverage" {
-                        break;
-                    }
-                    words = &words[2..];
-                    while words.len() > 1 && words[0].starts_with('-') && words[0] != "-m" {
-                        words = &words[1..];
-                    }
-                } else {
-                    break;
                 }
             }
-            let Some((program, arguments)) = words.split_first() else {
-                continue;
-            };
+        }
+    }
+
+    /// Reads one command, and gives the folder that it goes to.
+    fn simple(
+        &mut self,
+        words: &[String],
+        mut folder: String,
+        scripts_of: &ScriptsOf<'_>,
+        depth: usize,
+    ) -> Option<String> {
+        // Whoever is given a script of the shell runs it.
+        let shell_scripts = words
+            .iter()
+            .filter(|word| word.ends_with(".sh") || word.ends_with(".bash"));
+        let shell_scripts = shell_scripts.filter_map(|word| join(&folder, word));
+        self.scripts.extend(shell_scripts);
+        let (mut program, mut arguments) = first_program(words)?;
+        let mut is_helper = false;
+        loop {
             let name = last_part(program);
             if name == "cd" || name == "pushd" {
-                folder = arguments
-                    .first()
-                    .and_then(|to| join(&folder, to))
-                    .unwrap_or_default();
-                self.folders.insert(folder.clone());
-                continue;
+                let to = arguments.first().and_then(|to| join(&folder, to));
+                let to = to.unwrap_or_default();
+                self.folders.insert(to.clone());
+                return Some(to);
             }
             self.programs.insert(name.to_owned());
-            if program.contains('/')
+            // `uv run tests.py` needs no path.
+            if (program.contains('/') || is_source(program))
                 && let Some(path) = join(&folder, program)
             {
                 self.scripts.insert(path);
             }
             self.configurations(&folder, arguments);
-            self.interpreter(name, &folder, arguments, scripts_of, depth);
-            self.task_runner(name, &folder, arguments, scripts_of, depth);
+            if matches!(name, "pytest" | "py.test") {
+                let loaded = arguments.windows(2).filter(|pair| pair[0] == "-p");
+                self.modules.extend(loaded.map(|pair| pair[1].clone()));
+            }
+            let found = started(name, arguments);
+            if !matches!(&found, Some(found) if matches!(found.what, What::Command(_))) {
+                self.task_runner(name, &folder, arguments, scripts_of, depth);
+            }
+            let Some(found) = found else {
+                // What a helper of the environment runs is among what it is given.
+                let first = arguments.iter().position(|word| !word.starts_with('-'));
+                let first = first.filter(|_| is_helper)?;
+                (program, arguments) = first_program(&arguments[first..])?;
+                is_helper = false;
+                continue;
+            };
+            if let Some(to) = found.folder {
+                folder = join(&folder, to).unwrap_or_default();
+                self.folders.insert(folder.clone());
+            }
+            (program, arguments) = match found.what {
+                What::Nothing => return None,
+                What::Texts(texts) => {
+                    for text in texts {
+                        self.add(&text, &folder, scripts_of, depth + 1);
+                    }
+                    return None;
+                }
+                What::Command(words) => {
+                    self.target(name, words.first());
+                    first_program(words)?
+                }
+                What::Module(module, rest) => {
+                    self.modules.insert(module.to_owned());
+                    (module, rest)
+                }
+                What::Make(words) => {
+                    let (place, targets) = words.split_first()?;
+                    let place = join(&folder, place).unwrap_or_default();
+                    self.folders.insert(place.clone());
+                    self.task_runner("make", &place, targets, scripts_of, depth);
+                    return None;
+                }
+                What::Script(script, rest) => {
+                    if let Some(path) = join(&folder, script) {
+                        self.scripts.insert(path);
+                        return None;
+                    }
+                    is_helper = true;
+                    (script, rest)
+                }
+            };
         }
     }
 
@@ -226,64 +212,12 @@ impl Command {
         }
     }
 
-    fn interpreter(
-        &mut self,
-        name: &str,
-        folder: &str,
-        arguments: &[String],
-        scripts_of: &dyn Fn(&str, &str) -> Option<String>,
-        depth: usize,
-    ) {
-        let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        if matches!(name, "pytest" | "py.test") {
-            let loaded = arguments.windows(2).filter(|pair| pair[0] == "-p");
-            self.modules.extend(loaded.map(|pair| pair[1].clone()));
-        }
-        if !INTERPRETERS.contains(&name) && !INTERPRETERS.contains(&plain) {
-            return;
-        }
-        let mut rest = arguments.iter();
-        if name == "coverage" {
-            rest.next();
-        }
-        while let Some(argument) = rest.next() {
-            match argument.as_str() {
-                "-m" => {
-                    let Some(module) = rest.next() else { return };
-                    self.modules.insert(module.clone());
-                    self.programs.insert(module.clone());
-                    let left: Vec<String> = rest.cloned().collect();
-                    if matches!(module.as_str(), "coverage" | "pytest" | "tox" | "nox") {
-                        let nested = std::iter::once(module.clone()).chain(left);
-                        let text = nested.collect::<Vec<_>>().join(" ");
-                        self.add(&text, scripts_of, depth + 1);
-                    }
-                    return;
-                }
-                "-c" | "-lc" | "-ec" | "-euc" | "-ic" if plain.ends_with("sh") => {
-                    if let Some(text) = rest.next() {
-                        self.add(text, scripts_of, depth + 1);
-                    }
-                    return;
-                }
-                "-c" | "-e" => return,
-                option if option.starts_with('-') => {}
-                script => {
-                    if let Some(path) = join(folder, script) {
-                        self.scripts.insert(path);
-                    }
-                    return;
-                }
-            }
-        }
-    }
-
     fn task_runner(
         &mut self,
         name: &str,
         folder: &str,
         arguments: &[String],
-        scripts_of: &dyn Fn(&str, &str) -> Option<String>,
+        scripts_of: &ScriptsOf<'_>,
         depth: usize,
     ) {
         let plain = |argument: &&String| !argument.starts_with('-') && !argument.contains('=');
@@ -314,7 +248,7 @@ impl Command {
                     };
                     let known = !self.targets.insert((of.to_owned(), script.clone()));
                     if !known && let Some(text) = scripts_of(of, &script) {
-                        self.add(&text, scripts_of, depth + 1);
+                        self.add(&text, "", scripts_of, depth + 1);
                     }
                 }
             }
@@ -322,7 +256,7 @@ impl Command {
                 for script in arguments.iter().filter(plain) {
                     self.targets.insert(("npm".to_owned(), script.clone()));
                     if let Some(text) = scripts_of("npm", script) {
-                        self.add(&text, scripts_of, depth + 1);
+                        self.add(&text, "", scripts_of, depth + 1);
                     }
                 }
             }
@@ -354,6 +288,21 @@ fn last_part(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
+/// The program of a command and its arguments, behind the assignments.
+fn first_program(words: &[String]) -> Option<(&str, &[String])> {
+    let at = words.iter().position(|word| !is_assignment(word))?;
+    let (program, arguments) = words[at..].split_first()?;
+    Some((program.as_str(), arguments))
+}
+
+/// Whether a word is named as a source that is run as it is.
+fn is_source(word: &str) -> bool {
+    let endings = [
+        ".py", ".rb", ".js", ".cjs", ".mjs", ".ts", ".mts", ".cts", ".php", ".pl",
+    ];
+    endings.iter().any(|end| word.ends_with(end))
+}
+
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -362,10 +311,22 @@ fn is_assignment(word: &str) -> bool {
 
 /// `folder` and then `path`, normalised; nothing for what leaves the repository or is no path.
 pub(crate) fn join(folder: &str, path: &str) -> Option<String> {
-    let path = path
-        .strip_prefix("<rootDir>/")
-        .or_else(|| path.strip_prefix("$ATLAS_REPO/"))
-        .unwrap_or(path);
+    // The repository's root, by the names that it has; `/testbed` is where images have it.
+    let roots = [
+        "<rootDir>/",
+        "$ATLAS_REPO/",
+        "${ATLAS_REPO}/",
+        "/testbed/",
+        "$GITHUB_WORKSPACE/",
+        "${GITHUB_WORKSPACE}/",
+    ];
+    let from_root = roots.iter().find_map(|root| path.strip_prefix(root));
+    let here = ["$PWD/", "${PWD}/"];
+    let from_here = here.iter().find_map(|here| path.strip_prefix(here));
+    let (folder, path) = match (from_root, from_here) {
+        (Some(path), _) => ("", path),
+        (None, _) => (folder, from_here.unwrap_or(path)),
+    };
     if path.starts_with('/') || path.contains(['$', '*', '\0']) {
         return None;
     }
@@ -382,17 +343,26 @@ pub(crate) fn join(folder: &str, path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Splits at the shell's operators; quotes hold words together. No expansion is done.
-fn simple_commands(text: &str) -> Vec<Vec<String>> {
-    let mut commands = vec![Vec::new()];
+/// A piece of a text of the shell.
+enum Part {
+    /// A command without operators.
+    Words(Vec<String>),
+    /// A subshell begins.
+    Opens,
+    /// It ends.
+    Closes,
+}
+
+/// Splits at the shell's operators; quotes hold words together. No expansion is done: of what a command in `$(…)`
+/// prints, its place in a word is all that is known.
+fn parts(text: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut words: Vec<String> = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
+    // Of each open bracket what goes on behind it.
+    let mut brackets = Vec::new();
     let mut chars = text.chars().peekable();
-    let end_word = |commands: &mut Vec<Vec<String>>, word: &mut Option<String>| {
-        if let (Some(word), Some(last)) = (word.take(), commands.last_mut()) {
-            last.push(word);
-        }
-    };
     while let Some(c) = chars.next() {
         match (quote, c) {
             (Some(open), c) if c == open => quote = None,
@@ -407,15 +377,43 @@ fn simple_commands(text: &str) -> Vec<Vec<String>> {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
-            (None, '&' | ';' | '|' | '\n' | '(' | ')') => {
-                end_word(&mut commands, &mut word);
-                commands.push(Vec::new());
+            (Some('"') | None, '$') if chars.peek() == Some(&'(') => {
+                chars.next();
+                word.get_or_insert_default().push_str("$()");
+                brackets.push(Some((
+                    std::mem::take(&mut words),
+                    word.take(),
+                    quote.take(),
+                )));
+                parts.push(Part::Opens);
             }
-            (None, c) if c.is_whitespace() => end_word(&mut commands, &mut word),
+            (None, '&' | ';' | '|' | '\n' | '(' | ')') => {
+                words.extend(word.take());
+                if !words.is_empty() {
+                    parts.push(Part::Words(std::mem::take(&mut words)));
+                }
+                if c == '(' {
+                    brackets.push(None);
+                    parts.push(Part::Opens);
+                } else if c == ')'
+                    && let Some(behind) = brackets.pop()
+                {
+                    parts.push(Part::Closes);
+                    if let Some(behind) = behind {
+                        (words, word, quote) = behind;
+                    }
+                }
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
             (_, c) => word.get_or_insert_default().push(c),
         }
     }
-    end_word(&mut commands, &mut word);
-    commands.retain(|words| !words.is_empty());
-    commands
+    words.extend(word);
+    let unclosed = brackets.into_iter().rev().flatten();
+    for words in std::iter::once(words).chain(unclosed.map(|(words, ..)| words)) {
+        if !words.is_empty() {
+            parts.push(Part::Words(words));
+        }
+    }
+    parts
 }
