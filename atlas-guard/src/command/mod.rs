@@ -113,9 +113,11 @@ impl Command {
         depth: usize,
     ) -> Option<String> {
         // Whoever is given a script of the shell runs it.
-        let shell_scripts = words
-            .iter()
-            .filter(|word| word.ends_with(".sh") || word.ends_with(".bash"));
+        let is_shell = |word: &&String| {
+            let ending = word.rsplit_once('.').map(|(_, ending)| ending);
+            matches!(ending, Some("sh" | "bash"))
+        };
+        let shell_scripts = words.iter().filter(is_shell);
         let shell_scripts = shell_scripts.filter_map(|word| join(&folder, word));
         self.scripts.extend(shell_scripts);
         let (mut program, mut arguments) = first_program(words)?;
