@@ -498,17 +498,17 @@ impl Starter {
         Some(found)
     }
 
-    fn takes_value(&self, option: &str) -> bool {
-        [
+    /// Options that take a value.
+    fn with_values(&self) -> impl Iterator<Item = &'static str> {
+        let lists = [
             self.valued,
             self.folders,
             self.texts,
             self.modules,
             self.files,
             self.codes,
-        ]
-        .iter()
-        .any(|list| has(list, option))
+        ];
+        lists.into_iter().flat_map(str::split_whitespace)
     }
 
     /// The option that a word holds and where its value stands: `--kill-after=5`, `-k 5`, `-k5`, `-vk 5`.
@@ -516,7 +516,7 @@ impl Starter {
         if let Some((name, value)) = word.split_once('=').filter(|_| word.starts_with("--")) {
             return (name, Value::Own(value));
         }
-        if self.takes_value(word) {
+        if self.with_values().any(|known| known == word) {
             return (word, Value::Next);
         }
         if word.starts_with("--") {
@@ -524,17 +524,9 @@ impl Starter {
         }
         for (at, letter) in word.char_indices().skip(1) {
             let end = at + letter.len_utf8();
-            let known = [
-                self.valued,
-                self.folders,
-                self.texts,
-                self.modules,
-                self.files,
-                self.codes,
-            ]
-            .iter()
-            .flat_map(|list| list.split_whitespace())
-            .find(|known| known.len() == 1 + letter.len_utf8() && known.ends_with(letter));
+            let known = self
+                .with_values()
+                .find(|known| known.len() == 1 + letter.len_utf8() && known.ends_with(letter));
             if let Some(known) = known {
                 let value = match &word[end..] {
                     "" => Value::Next,

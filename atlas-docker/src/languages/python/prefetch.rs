@@ -10,6 +10,7 @@ use super::manifests::{Manifests, name_of};
 use crate::analysis::Facts;
 use crate::render::shell_quote;
 use crate::toolbox::{INSTALL_PYTHON, call};
+use crate::tree::resolved;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -230,16 +231,6 @@ fn below(file: &str, target: &str) -> Option<String> {
     if target.starts_with('/') {
         return None;
     }
-    let mut parts: Vec<&str> = file.split('/').collect();
-    parts.pop();
-    for part in target.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    resolved(folder, target)
 }
