@@ -7,6 +7,7 @@ mod manifests;
 mod monorepo;
 mod prefetch;
 mod runner;
+mod unittest;
 mod variables;
 
 pub(crate) use django::{Database, database};

@@ -1,7 +1,7 @@
 //! Which runner the tests are written for, and how it is called.
 
 use super::manifests::{Manifests, name_of};
-use super::{django, is_test};
+use super::{django, is_test, unittest};
 use crate::analysis::{Facts, Verdict};
 use crate::ci::Placed;
 use crate::render::shell_quote;
@@ -55,12 +55,12 @@ static IMPORT_UNITTEST: LazyLock<Regex> =
 static PLAIN_TEST: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(?:async\s+)?def\s+test_").expect("a literal pattern"));
 
-fn at(place: &Placed) -> Evidence {
+pub(super) fn at(place: &Placed) -> Evidence {
     Evidence::at(place.file.clone(), place.line, place.text.clone())
 }
 
 /// The commands by which the repository runs its tests: tox, nox, hatch, make, CI.
-fn commands(facts: &Facts<'_>, manifests: &Manifests) -> Vec<Placed> {
+pub(super) fn commands(facts: &Facts<'_>, manifests: &Manifests) -> Vec<Placed> {
     let mut found: Vec<Placed> = Vec::new();
     for (section, keys) in &manifests.tox.sections {
         if section.starts_with("testenv") {
@@ -157,7 +157,7 @@ pub(super) fn find(facts: &Facts<'_>, manifests: &Manifests) -> Result<Found, Ve
             .map(|found| found[1].to_owned())
             .unwrap_or_default();
         return django::other(facts, &name, evidence).or_else(|verdict| {
-            let (place, _) = own_program(facts, manifests, "python").ok_or(verdict)?;
+            let (place, _) = unittest::own_program(facts, manifests, "python").ok_or(verdict)?;
             found(Runner::Unittest, vec![at(&place)])
         });
     }
@@ -242,7 +242,7 @@ pub(super) fn command(
     };
     match runner {
         Runner::Pytest => pytest(facts, manifests, report, plan),
-        Runner::Unittest => unittest(facts, manifests, &python, plan),
+        Runner::Unittest => unittest::command(facts, manifests, &python, plan),
         Runner::Django => django::command(facts, &commands(facts, manifests), &python, plan),
         Runner::Sympy => "bin/test --verbose".to_owned(),
     }
@@ -526,171 +526,6 @@ fn configured(facts: &Facts<'_>, manifests: &Manifests, key: &str) -> bool {
             .is_some_and(|text| text.lines().any(|line| line.trim_start().starts_with(key)))
 }
 
-/// The repository's own arguments where a command shows them; otherwise by where the tests are.
-/// A program of the repository that runs unittest, as the repository calls it, and the same with every test named.
-fn own_program(facts: &Facts<'_>, manifests: &Manifests, python: &str) -> Option<(Placed, String)> {
-    static CALL: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^(?:\w+=\S*\s+)*(?:poetry run |uv run |pipenv run )?(?:python[\d.]*|\./)\s*([\w./-]*tests?\.py)((?:\s+[\w./=:,-]+)*)\s*$")
-            .expect("a literal pattern")
-    });
-    commands(facts, manifests).into_iter().find_map(|place| {
-        let found = CALL.captures(place.text.trim())?;
-        let file = found[1].trim_start_matches("./");
-        let text = facts.tree.text(file)?;
-        if !text.contains("unittest") {
-            return None;
-        }
-        let mut words: Vec<&str> = found[2].split_whitespace().collect();
-        words.retain(|word| !matches!(*word, "-q" | "--quiet" | "-f" | "--failfast"));
-        let is_told = words
-            .iter()
-            .any(|word| word.starts_with("-v") || word.starts_with("--verbos"));
-        let knows = ["unittest.main", "\"-v\"", "'-v'"]
-            .iter()
-            .any(|sign| text.contains(sign));
-        if !is_told && knows {
-            words.push("-v");
-        }
-        let mut command = format!("{python} {}", shell_quote(file));
-        for word in words {
-            command.push(' ');
-            command.push_str(&shell_quote(word));
-        }
-        Some((place, command))
-    })
-}
-
-fn unittest(
-    facts: &Facts<'_>,
-    manifests: &Manifests,
-    python: &str,
-    plan: &mut EnvironmentPlan,
-) -> String {
-    static CALL: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"-m\s+unittest\b(.*)$").expect("a literal pattern"));
-    let tests: Vec<&str> = facts.tree.files().filter(|path| is_test(path)).collect();
-    for command in commands(facts, manifests) {
-        let Some(found) = CALL.captures(&command.text) else {
-            continue;
-        };
-        let words: Vec<&str> = found[1]
-            .split_whitespace()
-            .take_while(|word| !word.starts_with(['&', '|', ';', '>', '#', '{']))
-            .filter(|word| {
-                !matches!(
-                    *word,
-                    "-v" | "--verbose" | "-q" | "--quiet" | "-f" | "--failfast" | "-b" | "--buffer"
-                )
-            })
-            .collect();
-        if words.iter().any(|word| word.contains(['$', '`', '{'])) {
-            continue;
-        }
-        let places = begins(facts, &words);
-        let reached = tests
-            .iter()
-            .filter(|test| places.is_empty() || places.iter().any(|place| is_below(test, place)))
-            .count();
-        // One that leaves most test files out runs a part of the suite, here too.
-        if 2 * reached < tests.len() {
-            continue;
-        }
-        plan.prove("test_cmd", at(&command));
-        let mut text = format!("{python} -m unittest");
-        if words.is_empty() {
-            text.push_str(" discover");
-        }
-        for word in words {
-            text.push(' ');
-            text.push_str(&shell_quote(word.trim_matches(['"', '\''])));
-        }
-        return format!("{text} -v");
-    }
-    if let Some((place, command)) = own_program(facts, manifests, python) {
-        plan.prove("test_cmd", at(&place));
-        return command;
-    }
-    let tree = facts.tree;
-    // Discovery only enters folders that are packages.
-    let reached = tree.files().filter(|path| is_test(path)).any(|path| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let folders: Vec<&str> = path.split('/').collect();
-        name.starts_with("test")
-            && (1..folders.len())
-                .all(|depth| tree.has(&format!("{}/__init__.py", folders[..depth].join("/"))))
-    });
-    let folder = ["tests", "test", "src/tests"]
-        .into_iter()
-        .find(|folder| tree.has_folder(folder));
-    match folder {
-        Some(folder) if !reached => {
-            plan.prove(
-                "test_cmd",
-                Evidence::of(folder, "no package: discovery starts in it"),
-            );
-            format!("{python} -m unittest discover -s {folder} -v")
-        }
-        _ => format!("{python} -m unittest discover -v"),
-    }
-}
-
-/// Where a call of unittest begins: folders and files, none for a discovery from the root. A name of a module may end in
-/// what the module holds, as a function that gathers a folder's tests.
-fn begins(facts: &Facts<'_>, words: &[&str]) -> Vec<String> {
-    let mut places = Vec::new();
-    let mut before = "";
-    for word in words.iter().filter(|word| **word != "discover") {
-        let word = word.trim_matches(['"', '\'']);
-        let is_value = matches!(
-            std::mem::replace(&mut before, word),
-            "-p" | "--pattern" | "-t" | "--top-level-directory" | "-k"
-        );
-        if word.starts_with('-') || is_value {
-            continue;
-        }
-        let path = word.trim_start_matches("./").trim_end_matches('/');
-        if path.is_empty() || path == "." {
-            return Vec::new();
-        }
-        if path.contains('/')
-            || path.rsplit('.').next() == Some("py")
-            || facts.tree.has_folder(path)
-        {
-            places.push(path.to_owned());
-            continue;
-        }
-        let mut module = path.replace('.', "/");
-        while !module.is_empty() {
-            if facts.tree.has(&format!("{module}.py")) {
-                let name = module.rsplit('/').next().unwrap_or_default();
-                // `tests.test_suite`, `tests.runtests`: a module that gathers what lies beside it.
-                let gathers = ["suite", "all", "run"]
-                    .iter()
-                    .any(|word| name.contains(word));
-                places.push(match module.rsplit_once('/') {
-                    Some((folder, _)) if gathers => folder.to_owned(),
-                    _ => format!("{module}.py"),
-                });
-                break;
-            }
-            if facts.tree.has_folder(&module) {
-                places.push(module);
-                break;
-            }
-            module = module
-                .rsplit_once('/')
-                .map_or(String::new(), |(rest, _)| rest.to_owned());
-        }
-    }
-    places
-}
-
-/// Whether a path is this place or below it.
-fn is_below(path: &str, place: &str) -> bool {
-    let rest = path.strip_prefix(place);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
 /// Whether a requirement is a testing tool.
 pub(super) fn is_test_tool(requirement: &str) -> bool {
     let name = name_of(requirement);
@@ -717,4 +552,10 @@ pub(super) fn is_test_tool(requirement: &str) -> bool {
                 | "httpretty"
                 | "syrupy"
         )
+}
+
+/// Whether a path is this place or below it.
+pub(super) fn is_below(path: &str, place: &str) -> bool {
+    let rest = path.strip_prefix(place);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
