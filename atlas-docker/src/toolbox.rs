@@ -53,6 +53,7 @@ tools! {
     OWN_RELEASE = "own-release.cjs", "languages/javascript/own-release.cjs";
     PLAYWRIGHT_TWO = "playwright-two.cjs", "languages/javascript/adapters/playwright-two.cjs";
     PYTHON_UV = "python-uv", "languages/python/uv.sh";
+    PYTHON_VENV = "python-venv", "languages/python/venv.sh";
     REPORT = "report.rb", "languages/ruby/report.rb";
     RESULTS = "results.awk", "native/scripts/results.awk";
     SERVICE = "service", "services/service.sh";

@@ -20,7 +20,7 @@ pub(crate) use python::{Database, database};
 pub(crate) use registry::BUILTIN;
 
 use crate::analysis::{Facts, Presence, Verdict};
-use crate::toolbox::{self, NODE_HEADERS, NODE_VERSION, PYTHON_UV};
+use crate::toolbox::{self, NODE_HEADERS, NODE_VERSION, PYTHON_UV, PYTHON_VENV};
 use crate::tree::Tree;
 use atlas_core::{Environment, EnvironmentPlan};
 use std::fmt;
@@ -95,10 +95,10 @@ pub(crate) fn needs_no_sources(command: &str) -> bool {
         name.chars()
             .all(|c| c.is_ascii_alphanumeric() || "@/._-^~".contains(c))
     });
-    let program = [NODE_HEADERS, PYTHON_UV]
+    let program = [NODE_HEADERS, PYTHON_UV, PYTHON_VENV]
         .iter()
         .any(|name| command == toolbox::call(name));
-    node || tool || program || command == MAKE_VENV || makes_folder(command)
+    node || tool || program || makes_folder(command)
 }
 
 /// Whether a command does nothing but make a folder of the environment.
@@ -115,10 +115,6 @@ fn makes_folder(command: &str) -> bool {
 /// Installs a tool of JavaScript's, whose name and version follow.
 pub(crate) const INSTALL_TOOL: &str =
     "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund ";
-
-/// Makes Python's virtual environment.
-pub(crate) const MAKE_VENV: &str =
-    "[ -x \"$ATLAS_ENV/venv/bin/python\" ] || python3 -m venv \"$ATLAS_ENV/venv\"";
 
 /// Makes the folder for programs.
 pub(crate) const MAKE_BIN: &str = "mkdir -p \"$ATLAS_ENV/bin\"";

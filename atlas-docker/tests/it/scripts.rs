@@ -238,6 +238,7 @@ fn an_own_release_is_measured_by_the_newest_tag_where_the_manifest_says_no_numbe
 fn what_unittest_runs_is_written_down_and_the_console_has_what_it_had() {
     let tests = "import unittest\nimport io, os, sys\n\n\
         class Odd(unittest.TestCase):\n\
+        \x20   def test_case(self): pass\n\
         \x20   def test_doc(self):\n        'Says <a> thing.'\n\
         \x20   def test_err(self):\n        raise ValueError('& <x>')\n\
         \x20   def test_fail(self):\n        self.assertEqual(__name__, 1)\n\
@@ -326,6 +327,7 @@ fn what_unittest_runs_is_written_down_and_the_console_has_what_it_had() {
             })
         };
         for (name, expected) in [
+            ("test_case (", ""),
             ("test_doc (", ""),
             ("test_err (", "<failure/>"),
             ("test_fail (", "<failure/>"),

@@ -12,6 +12,9 @@ fn offline_it_makes_the_instance_it_promises() {
         ["test_long_word_is_kept (tests.test_wordwrap.WrapTest.test_long_word_is_kept)"]
     );
     assert_eq!(ids(&report["make"], "PASS_TO_PASS").len(), 4);
+    let witness = &report["make"]["second_witness"];
+    assert_eq!(witness["differences"], serde_json::json!([]), "{witness}");
+    assert_eq!(witness["tests"], 14, "{witness}");
     let row = std::fs::read_to_string(place.path("out/dataset.jsonl")).unwrap();
     let row: serde_json::Value = serde_json::from_str(&row).unwrap();
     assert_eq!(row["repo"], "demo/wordwrap");

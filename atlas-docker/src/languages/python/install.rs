@@ -5,9 +5,8 @@ use super::manifests::{Group, LOCKFILES, Manifests, name_of};
 use super::prefetch::prefetch;
 use super::runner::{Runner, is_test_tool};
 use crate::analysis::Facts;
-use crate::languages::MAKE_VENV;
 use crate::render::shell_quote;
-use crate::toolbox::{self, INSTALL_PYTHON, PYTHON_UV, call};
+use crate::toolbox::{self, INSTALL_PYTHON, PYTHON_UV, PYTHON_VENV, call};
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -183,7 +182,8 @@ pub(super) fn plan(
             let (line, text) = facts.tree.line(file, &EXTENSION)?;
             Some(Evidence::at(file, line, text))
         });
-    plan.build.push(MAKE_VENV.to_owned());
+    toolbox::add(plan, PYTHON_VENV);
+    plan.build.push(call(PYTHON_VENV));
     let begun = plan.build.len();
     let mut constraint = String::new();
     if let Some((file, pins)) = manifests.locked(facts.tree) {

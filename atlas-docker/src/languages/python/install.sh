@@ -50,9 +50,10 @@ get_uv() {
 }
 
 # uv has its own settings for the index that pip is told to use.
-index_of() { "$venv/bin/python" -m pip config get "$1" 2> /dev/null || :; }
+index_of() { case "$settings" in *"$1="*) "$venv/bin/python" -m pip config get "$1" 2> /dev/null || : ;; esac; }
 use_index() {
-  local value
+  local value settings
+  settings="$("$venv/bin/python" -m pip config list 2> /dev/null || :)"
   value="${PIP_INDEX_URL:-$(index_of global.index-url)}"
   [ -z "$value" ] || export UV_DEFAULT_INDEX="${UV_DEFAULT_INDEX:-$value}"
   value="${PIP_EXTRA_INDEX_URL:-$(index_of global.extra-index-url)}"
@@ -174,7 +175,6 @@ install_project() {
   "${pip[@]}" -e "$project" || "${pip[@]}" --ignore-requires-python -e "$project"
 }
 
-[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 if [ -n "$add" ] || [ ! -e "$resolved" ]; then
   install_lists
   [ -n "$add" ] || { touch "$work/lock.txt"; cp "$work/lock.txt" "$lock"; }

@@ -40,6 +40,7 @@ def listen():
         append(text('<testcase name="%s">%s</testcase>\n') % (quoted(str(test)), verdict))
 
     result_class = unittest.TestResult
+    subtest_class = getattr(unittest.case, "_SubTest", None)
     # The test that runs, its result, its name and what was said of it. What runs within it is not the suite's.
     running = []
     failed, skipped, passed = "<failure/>", "<skipped/>", ""
@@ -61,7 +62,8 @@ def listen():
 
     def say(verdict):
         def said(result, test, *_, **__):
-            test = getattr(test, "test_case", test)
+            if subtest_class and isinstance(test, subtest_class):
+                test = test.test_case
             if type(test).__module__ == "unittest.loader":
                 return
             if not running:
