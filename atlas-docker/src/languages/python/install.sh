@@ -50,10 +50,11 @@ get_uv() {
 }
 
 # uv has its own settings for the index that pip is told to use.
-index_of() { case "$settings" in *"$1="*) "$venv/bin/python" -m pip config get "$1" 2> /dev/null || : ;; esac; }
+settings() { env -u PYTHONDONTWRITEBYTECODE "$venv/bin/python" -m pip config "$@" 2> /dev/null || :; }
+index_of() { case "$set" in *"$1="*) settings get "$1" ;; esac; }
 use_index() {
-  local value settings
-  settings="$("$venv/bin/python" -m pip config list 2> /dev/null || :)"
+  local value set
+  set="$(settings list)"
   value="${PIP_INDEX_URL:-$(index_of global.index-url)}"
   [ -z "$value" ] || export UV_DEFAULT_INDEX="${UV_DEFAULT_INDEX:-$value}"
   value="${PIP_EXTRA_INDEX_URL:-$(index_of global.extra-index-url)}"

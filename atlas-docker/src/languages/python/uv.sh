@@ -6,8 +6,9 @@ uv="$ATLAS_ENV/bin/uv"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
-for python in python3 "$ATLAS_ENV/venv/bin/python"; do
-  if "$python" -m pip download --quiet --no-deps --only-binary :all: --python-version 3.12 \
+for python in "$ATLAS_ENV/venv/bin/python" python3; do
+  # What pip compiles of itself is kept, for the next that runs it.
+  if env -u PYTHONDONTWRITEBYTECODE "$python" -m pip download --quiet --no-deps --only-binary :all: --python-version 3.12 \
     --platform "manylinux2014_$(uname -m)" --dest "$work/uv" uv > "$work/uv.log" 2>&1; then
     python3 -m zipfile -e "$work"/uv/uv-*.whl "$work/uv" && mkdir -p "${uv%/*}" &&
       mv "$work"/uv/uv-*.data/scripts/uv "$uv" && chmod +x "$uv" && "$uv" --version && exit 0

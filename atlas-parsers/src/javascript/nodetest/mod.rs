@@ -11,6 +11,10 @@
 //! are left out and a warning says so. The dot reporter's list of failures names no parents: what
 //! failed for its children alone is left out there.
 //! A test file that cannot be loaded, or whose process ends early, is a module without results.
+//!
+//! One console may have several runs. Tests may print what looks like the totals between two; so
+//! there are several only where all results are not what the last totals count, and each part is what
+//! its own totals count.
 
 mod report;
 mod spec;
@@ -116,12 +120,45 @@ struct FileLost {
     lines: Vec<Evidence>,
 }
 
+/// Totals, and how far the readers had come.
+#[derive(Clone, Copy, Debug)]
+struct Ended {
+    declared: Declared,
+    spec: spec::Reached,
+    tap: Option<(usize, usize)>,
+}
+
+/// One run, or all of them where they cannot be told apart.
+struct Run {
+    found: Found,
+    declared: Option<Declared>,
+}
+
+impl Found {
+    fn tests(&self) -> u64 {
+        (self.results.len() + self.files.len()) as u64
+    }
+
+    /// Whether these results are what the totals count.
+    fn agrees(&self, declared: Declared) -> bool {
+        let of = |status| {
+            let results = self.results.iter();
+            results.filter(|test| test.status == status).count() as u64
+        };
+        self.tests() == declared.tests
+            && of(TestStatus::Passed) == declared.pass
+            && of(TestStatus::Skipped) + of(TestStatus::Xfail)
+                == declared.skipped.saturating_add(declared.todo)
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 struct State {
     line: usize,
     tap: tap::Tap,
     spec: spec::Spec,
     totals: TotalsBlock,
+    ends: Vec<Ended>,
     xml: Reports,
     /// Elements of the report that are tests, for the stack of a failing child says so.
     parents: BTreeSet<Vec<String>>,
@@ -148,29 +185,30 @@ pub(crate) struct Declared {
 }
 
 impl TotalsBlock {
-    fn line(&mut self, text: &str) -> bool {
+    /// Whether the line is one of a block, and the counts of one that it ends.
+    fn line(&mut self, text: &str) -> (bool, Option<Declared>) {
         let Some((word, number)) = text.split_once(' ') else {
             self.open = None;
-            return false;
+            return (false, None);
         };
         if word == "duration_ms" && number.parse::<f64>().is_ok() {
             let block = self.open.take();
             self.declared = block.or(self.declared);
-            return block.is_some();
+            return (block.is_some(), block);
         }
         let Ok(number) = number.parse::<u64>() else {
             self.open = None;
-            return false;
+            return (false, None);
         };
         if word == "tests" {
             self.open = Some(Declared {
                 tests: number,
                 ..Declared::default()
             });
-            return true;
+            return (true, None);
         }
         let Some(open) = &mut self.open else {
-            return false;
+            return (false, None);
         };
         match word {
             "suites" => open.suites = Some(number),
@@ -181,10 +219,10 @@ impl TotalsBlock {
             "todo" => open.todo = number,
             _ => {
                 self.open = None;
-                return false;
+                return (false, None);
             }
         }
-        true
+        (true, None)
     }
 }
 
@@ -251,7 +289,15 @@ impl LineState for State {
         }
         let marked = text.strip_prefix("# ").or_else(|| text.strip_prefix("ℹ "));
         if let Some(marked) = marked {
-            if self.totals.line(marked) {
+            let (is_total, ended) = self.totals.line(marked);
+            if let Some(declared) = ended {
+                self.ends.push(Ended {
+                    declared,
+                    spec: self.spec.reached(),
+                    tap: self.tap.reached(),
+                });
+            }
+            if is_total {
                 return;
             }
         } else {
@@ -267,43 +313,38 @@ impl LineState for State {
 
     fn finish(self) -> ParsedLog {
         let mut log = ParsedLogBuilder::new("nodetest");
-        let declared = self.totals.declared;
-        let tap = self.tap.finish();
-        let spec = |spec: spec::Spec| spec.finish(declared);
-        let found = match self.xml.finish() {
-            _ if tap.any => tap,
-            Some(cases) => match spec(self.spec) {
-                found if found.any => found,
-                _ => report::read(cases, declared, &self.parents),
-            },
-            None => spec(self.spec),
-        };
+        let runs = self.runs();
+        let found = |run: &Run| run.found.any || run.declared.is_some();
+        let nothing = !runs.iter().any(found);
         let mut tests = 0;
-        for test in &found.results {
-            tests += 1;
-            let qualified = if test.file.is_empty() {
-                test.name.clone()
-            } else {
-                format!("{} > {}", test.file, test.name)
+        let (mut crashed, mut agrees) = (false, true);
+        let unended = runs.iter().any(|run| run.declared.is_none());
+        for Run { found, declared } in runs {
+            tests += found.tests();
+            for test in &found.results {
+                let qualified = if test.file.is_empty() {
+                    test.name.clone()
+                } else {
+                    format!("{} > {}", test.file, test.name)
+                };
+                log.record(&test.file, &qualified, &test.name, test.status);
+            }
+            for file in &found.files {
+                // Without an error before it, the file's process ended on its own.
+                let reason = if file.lines.len() < 2 {
+                    crashed = true;
+                    LostReason::Crashed
+                } else {
+                    LostReason::LoadFailed
+                };
+                log.lose(&file.file, reason, file.lines.clone());
+            }
+            for warning in &found.warnings {
+                log.warn(None, warning.as_str());
+            }
+            let Some(declared) = declared else {
+                continue;
             };
-            log.record(&test.file, &qualified, &test.name, test.status);
-        }
-        let crashed = found.files.iter().any(|file| file.lines.len() < 2);
-        for file in &found.files {
-            tests += 1;
-            // Without an error before it, the file's process ended on its own.
-            let reason = if file.lines.len() < 2 {
-                LostReason::Crashed
-            } else {
-                LostReason::LoadFailed
-            };
-            log.lose(&file.file, reason, file.lines.clone());
-        }
-        for warning in &found.warnings {
-            log.warn(None, warning.as_str());
-        }
-        let nothing = log.recorded() == 0;
-        if let Some(declared) = declared {
             log.add_totals(Totals {
                 total: Some(declared.tests),
                 passed: Some(declared.pass),
@@ -311,33 +352,25 @@ impl LineState for State {
                 skipped: Some(declared.skipped.saturating_add(declared.todo)),
                 ..Totals::default()
             });
-            let of = |status| {
-                found
-                    .results
-                    .iter()
-                    .filter(|test| test.status == status)
-                    .count()
-            };
-            let skipped = of(TestStatus::Skipped) + of(TestStatus::Xfail);
-            let agrees = tests == declared.tests
-                && of(TestStatus::Passed) as u64 == declared.pass
-                && skipped as u64 == declared.skipped.saturating_add(declared.todo);
-            if !agrees {
+            if !found.agrees(declared) {
                 log.warn(
                     None,
                     "the results do not add up to the totals: of what has no children, or has \
                      them, some may be suites",
                 );
+                agrees = false;
             }
+        }
+        if !unended {
             log.set_consistent(agrees);
         }
-        let outcome = if !found.any && declared.is_none() {
+        let outcome = if nothing {
             RunOutcome::NothingRan
         } else if crashed {
             RunOutcome::Crashed
-        } else if declared.is_none() {
+        } else if unended {
             RunOutcome::Truncated
-        } else if !nothing {
+        } else if log.recorded() > 0 {
             RunOutcome::Completed
         } else if tests > 0 {
             RunOutcome::BuildFailed
@@ -346,4 +379,54 @@ impl LineState for State {
         };
         log.finish(outcome)
     }
+}
+
+impl State {
+    fn runs(self) -> Vec<Run> {
+        let declared = self.totals.declared;
+        let tap = self.tap.finish();
+        let all = spec::Reached::default()..self.spec.reached();
+        let found = match self.xml.finish() {
+            _ if tap.any => tap,
+            cases => match (self.spec.found(all, declared), cases) {
+                (found, Some(cases)) if !found.any => report::read(cases, declared, &self.parents),
+                (found, _) => found,
+            },
+        };
+        let apart = (self.ends.len() > 1 && !declared.is_some_and(|last| found.agrees(last)))
+            .then(|| apart(&self.ends, &found, &self.spec));
+        apart
+            .flatten()
+            .unwrap_or_else(|| vec![Run { found, declared }])
+    }
+}
+
+/// The parts of several runs, each what its totals count, if nothing is left.
+fn apart(ends: &[Ended], all: &Found, spec: &spec::Spec) -> Option<Vec<Run>> {
+    let mut runs = Vec::new();
+    let (mut from, mut after) = (spec::Reached::default(), (0, 0));
+    for end in ends {
+        let to = end.tap?;
+        let found = if to != after {
+            Found {
+                results: all.results.get(after.0..to.0)?.to_vec(),
+                files: all.files.get(after.1..to.1)?.to_vec(),
+                warnings: Vec::new(),
+                any: true,
+            }
+        } else {
+            spec.found(from..end.spec, Some(end.declared))
+        };
+        // These may be printed by a test of the run that goes on.
+        if !found.agrees(end.declared) {
+            continue;
+        }
+        (from, after) = (end.spec, to);
+        runs.push(Run {
+            found,
+            declared: Some(end.declared),
+        });
+    }
+    let found: u64 = runs.iter().map(|run| run.found.tests()).sum();
+    (from == spec.reached() && found >= all.tests()).then_some(runs)
 }

@@ -3,6 +3,7 @@
 use super::{Declared, FileLost, Found, TestFound, is_file, is_file_around, is_subtest_frame};
 use atlas_core::{Evidence, TestStatus};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Reads the reporter's lines.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +25,40 @@ pub(super) struct Spec {
     /// The dot reporter's list of failures is being read, and its last entry may be a parent's.
     dots: bool,
     entry: bool,
-    ended: bool,
+    /// What failed is being printed once more, below the totals.
+    again: Option<Again>,
     any: bool,
+}
+
+/// The list of what failed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Again {
+    /// `test at file:1:2` stands above an entry, as it does since Node 20.
+    places: bool,
+    /// It stands above the next one.
+    placed: bool,
+}
+
+impl Again {
+    /// Whether a line is of the list, and not of a run behind it.
+    fn has(&mut self, text: &str) -> bool {
+        if text.starts_with("test at ") {
+            (self.places, self.placed) = (true, true);
+            return true;
+        }
+        match MARKS.iter().find(|(sign, _)| text.starts_with(sign)) {
+            None => true,
+            Some((_, Mark::Fail)) => !self.places || std::mem::take(&mut self.placed),
+            Some(_) => false,
+        }
+    }
+}
+
+/// How far the reader has come: numbers of results and of files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reached {
+    results: usize,
+    files: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -81,11 +114,15 @@ impl Spec {
     }
 
     pub(super) fn line(&mut self, text: &str, number: usize, errors: &mut Vec<Evidence>) {
-        if self.ended {
-            return;
+        if let Some(again) = &mut self.again {
+            if again.has(text) {
+                return;
+            }
+            self.again = None;
         }
         if text == "✖ failing tests:" {
-            self.ended = true;
+            self.again = Some(Again::default());
+            self.details = None;
             return;
         }
         if text == "Failed tests:" && !self.any {
@@ -248,13 +285,22 @@ impl Spec {
         });
     }
 
-    pub(super) fn finish(self, declared: Option<Declared>) -> Found {
-        let count = |which: fn(&Seen) -> bool| {
-            self.results.iter().filter(|seen| which(seen)).count() as u64
-        };
+    pub(super) fn reached(&self) -> Reached {
+        Reached {
+            results: self.results.len(),
+            files: self.files.len(),
+        }
+    }
+
+    /// What stands between two places.
+    pub(super) fn found(&self, part: Range<Reached>, declared: Option<Declared>) -> Found {
+        let seen = &self.results[part.start.results..part.end.results];
+        let files = &self.files[part.start.files..part.end.files];
+        let count =
+            |which: fn(&Seen) -> bool| seen.iter().filter(|seen| which(seen)).count() as u64;
         let parents = count(|seen| seen.parent);
         let doubtful = count(|seen| seen.doubtful);
-        let leaves = count(|seen| !seen.parent && !seen.doubtful) + self.files.len() as u64;
+        let leaves = count(|seen| !seen.parent && !seen.doubtful) + files.len() as u64;
         let proven = |seen: &Seen| seen.parent && self.tests.contains(&seen.names);
         let mut all_proven = false;
         let mut warnings = Vec::new();
@@ -268,7 +314,7 @@ impl Spec {
             if declared.tests == leaves + parents {
                 parents_are_tests = true;
             } else if declared.tests != leaves {
-                let proven = self.results.iter().filter(|seen| proven(seen)).count();
+                let proven = seen.iter().filter(|seen| proven(seen)).count();
                 all_proven = declared.tests == leaves + proven as u64;
             }
             if !parents_are_tests && !all_proven && declared.tests != leaves {
@@ -280,7 +326,7 @@ impl Spec {
             }
         }
         let mut results = Vec::new();
-        for seen in self.results {
+        for seen in seen {
             let test = parents_are_tests || all_proven && self.tests.contains(&seen.names);
             if seen.doubtful && !doubtful_counts || seen.parent && !test {
                 continue;
@@ -299,7 +345,7 @@ impl Spec {
         }
         Found {
             results,
-            files: self.files,
+            files: files.to_vec(),
             warnings,
             any: self.any,
         }

@@ -145,6 +145,15 @@ impl Tap {
         });
     }
 
+    /// How far it has come, where no block is open: numbers of results and of files.
+    pub(super) fn reached(&mut self) -> Option<(usize, usize)> {
+        if self.in_block {
+            return None;
+        }
+        self.commit();
+        Some((self.found.results.len(), self.found.files.len()))
+    }
+
     pub(super) fn finish(mut self) -> Found {
         self.commit();
         self.found
