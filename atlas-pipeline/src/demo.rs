@@ -122,64 +122,54 @@ async fn from_registry(repository: &Path, out: &Path) -> Result<(), Error> {
     let scratch = scratch(out)?;
     let staged = scratch.path().join("repository");
     init(&staged).await?;
-    for release in RELEASES {
-        let downloads = scratch.path().join(release);
-        let unpacked = scratch.path().join(format!("{release}-unpacked"));
-        std::fs::create_dir(&unpacked).map_err(|why| Error::io("make", &unpacked, why))?;
-        let mut pip = Command::new("python3");
-        pip.args([
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--no-deps",
-            "--no-build-isolation",
-        ])
-        .args([
-            "--no-binary",
-            ":all:",
-            "--disable-pip-version-check",
-            "--dest",
-        ])
-        .arg(&downloads)
-        .arg(format!("{PACKAGE}=={release}"));
-        // Preparing metadata needs the package's build tools; where this Python lacks them, pip
-        // fetches them into a place of its own, which takes longer.
-        if run(&mut pip, "pip download").await.is_err() {
-            let mut pip = Command::new("python3");
-            pip.args([
-                "-m",
-                "pip",
-                "download",
-                "--quiet",
-                "--no-deps",
-                "--no-binary",
-                ":all:",
-            ])
-            .args(["--disable-pip-version-check", "--dest"])
-            .arg(&downloads)
-            .arg(format!("{PACKAGE}=={release}"));
-            run(&mut pip, "pip download").await?;
-        }
-        let archive = downloads.join(format!("{PACKAGE}-{release}.tar.gz"));
-        let mut tar = Command::new("tar");
-        tar.args([
-            "--extract",
-            "--gzip",
-            "--strip-components=1",
-            "--no-same-owner",
-            "--file",
-        ])
-        .arg(&archive)
-        .arg("--directory")
-        .arg(&unpacked);
-        run(&mut tar, "unpack").await?;
+    let [first, second] = RELEASES;
+    let folders = tokio::try_join!(
+        unpacked(first, scratch.path()),
+        unpacked(second, scratch.path())
+    )?;
+    for (release, folder) in RELEASES.into_iter().zip([folders.0, folders.1]) {
         clear(&staged)?;
-        copy(&unpacked, &staged)?;
+        copy(&folder, &staged)?;
         commit(&staged, &format!("{PACKAGE} {release}")).await?;
     }
     crate::write_atomically(&out.join("source"), b"registry")?;
     std::fs::rename(&staged, repository).map_err(|why| Error::io("move to", repository, why))
+}
+
+/// The sources of a release, in a folder of their own.
+async fn unpacked(release: &str, scratch: &Path) -> Result<PathBuf, Error> {
+    let downloads = scratch.join(release);
+    let folder = scratch.join(format!("{release}-unpacked"));
+    std::fs::create_dir(&folder).map_err(|why| Error::io("make", &folder, why))?;
+    let download = |more: &[&str]| {
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "download", "--quiet", "--no-deps"])
+            .args(["--no-binary", ":all:", "--disable-pip-version-check"])
+            .args(more)
+            .arg("--dest")
+            .arg(&downloads)
+            .arg(format!("{PACKAGE}=={release}"));
+        pip
+    };
+    // Preparing metadata needs the package's build tools; where this Python lacks them, pip fetches
+    // them into a place of its own, which takes longer.
+    let quick = run(&mut download(&["--no-build-isolation"]), "pip download").await;
+    if quick.is_err() {
+        run(&mut download(&[]), "pip download").await?;
+    }
+    let mut tar = Command::new("tar");
+    tar.args([
+        "--extract",
+        "--gzip",
+        "--strip-components=1",
+        "--no-same-owner",
+        "--file",
+    ])
+    .arg(downloads.join(format!("{PACKAGE}-{release}.tar.gz")))
+    .arg("--directory")
+    .arg(&folder);
+    run(&mut tar, "unpack").await?;
+    Ok(folder)
 }
 
 /// Picks one side's text of a file; absent: the file is not there.
