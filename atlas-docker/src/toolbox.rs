@@ -124,6 +124,32 @@ mod tests {
         }
     }
 
+    /// They run on a project's own Node, which may be the one of years ago.
+    #[test]
+    fn javascript_is_such_as_old_nodes_read() {
+        let scripts = TOOLS.iter().filter(|tool| tool.name.ends_with(".cjs"));
+        for tool in scripts {
+            for newer in [
+                "catch {",
+                "?.[",
+                "?.(",
+                " ?? ",
+                "??=",
+                "||=",
+                ".flatMap(",
+                "rmSync(",
+                "withFileTypes",
+                " import(",
+            ] {
+                let line = tool
+                    .text
+                    .lines()
+                    .find(|line| line.contains(newer) && !line.contains("new Function("));
+                assert_eq!(line, None, "{}: `{newer}`", tool.name);
+            }
+        }
+    }
+
     #[test]
     fn a_plan_names_each_of_its_tools_once() {
         let mut plan = EnvironmentPlan::default();

@@ -325,13 +325,13 @@ fn runners_leave_a_report_beside_the_console() {
         (
             "ava --verbose",
             "ava\": \"^6.0.0",
-            "NODE_OPTIONS=\"--require=$ATLAS_ENV/toolbox/ava-two.cjs\" ava --tap --timeout=300s",
+            "NODE_OPTIONS=\"--require $ATLAS_ENV/toolbox/ava-two.cjs\" ava --tap --timeout=300s",
             Some("ava.xml"),
         ),
         (
             "NODE_OPTIONS=--no-warnings ava --serial",
             "ava\": \"^3.0.0",
-            "NODE_OPTIONS=--no-warnings \"--require=$ATLAS_ENV/toolbox/ava-two.cjs\" ava --serial --tap",
+            "NODE_OPTIONS=--no-warnings \"--require $ATLAS_ENV/toolbox/ava-two.cjs\" ava --serial --tap",
             Some("ava.xml"),
         ),
         (

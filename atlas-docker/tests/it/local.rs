@@ -304,6 +304,10 @@ async fn a_script_behind_bubblewrap_can_do_nothing() {
          /opt/atlas/env/bin /home/atlas /testbed\n"
     );
     assert!(seen.isolation.network_off && seen.isolation.no_privileges);
+    // Without a network the machine knows itself.
+    let names = "for name in localhost \"$(hostname)\"; do getent hosts \"$name\" >/dev/null && echo known; done";
+    let seen = run(&sandbox, &environment, &job("names", names)).await;
+    assert_eq!(text(&seen), "known\nknown\n");
     let secrets = "cat /etc/shadow; ls /home | grep -v atlas";
     let seen = run(&sandbox, &environment, &job("secrets", secrets)).await;
     assert!(!text(&seen).contains("root:"), "{}", text(&seen));

@@ -82,7 +82,8 @@ impl Launch<'_> {
         let _ = writeln!(run, "exec bash{strict} {}", single_quoted(&script));
         write("run.sh", &run)?;
         write("script.sh", self.script)?;
-        write("passwd", PASSWD)?;
+        write(PASSWD.0, PASSWD.1)?;
+        write(HOSTS.0, HOSTS.1)?;
 
         let mut outside = self.outside.clone();
         if self.one_stream {
@@ -97,8 +98,7 @@ impl Launch<'_> {
         let mut line: Vec<OsString> = ["bash", "-c", &outside, "atlas"].map(OsString::from).into();
         let run = format!("{}/{OWN_FOLDER}/run.sh", places.input);
         if let Walls::Bubblewrap(bwrap) = walls {
-            let passwd = own.join("passwd");
-            line.extend(bwrap.command(self.real, self.shared, self.network, &passwd));
+            line.extend(bwrap.command(self.real, self.shared, self.network, &own));
         }
         line.extend(["bash", &run].map(OsString::from));
 
@@ -137,8 +137,18 @@ impl Launch<'_> {
     }
 }
 
-const PASSWD: &str = "atlas:x:1000:1000:atlas:/home/atlas:/bin/bash\n\
-                      nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
+/// A file of `/etc`, and its text.
+pub(super) const PASSWD: (&str, &str) = (
+    "passwd",
+    "atlas:x:1000:1000:atlas:/home/atlas:/bin/bash\n\
+                      nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+);
+
+/// The names that a machine without a network knows.
+pub(super) const HOSTS: (&str, &str) = (
+    "hosts",
+    "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n127.0.0.1\tatlas\n",
+);
 
 /// Makes folders that a script needs.
 pub(super) fn make_folders(folders: &[&Path]) -> Result<(), Error> {

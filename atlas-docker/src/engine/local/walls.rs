@@ -1,5 +1,6 @@
 //! What keeps a script apart from this machine: bubblewrap, or nothing.
 
+use super::launch::{HOSTS, PASSWD};
 use super::toolchain::look_up;
 use crate::engine::prelude::{OWN_FOLDER, Places};
 use std::ffi::OsString;
@@ -101,13 +102,14 @@ pub(super) fn is_shared(path: &Path) -> bool {
 }
 
 impl Bwrap {
-    /// The command line up to the program: `shared` are more folders to read, at their own path.
+    /// The command line up to the program: `shared` are more folders to read, at their own path; `own` has
+    /// files of `/etc`.
     pub(super) fn command(
         &self,
         real: &Real,
         shared: &[PathBuf],
         network: bool,
-        passwd: &Path,
+        own: &Path,
     ) -> Vec<OsString> {
         let mut line: Vec<OsString> = vec![self.program.clone().into()];
         let mut add = |words: &[&std::ffi::OsStr]| line.extend(words.iter().map(OsString::from));
@@ -143,6 +145,8 @@ impl Bwrap {
             for path in NETWORK {
                 add!("--ro-bind-try", path, path);
             }
+        } else {
+            add!("--ro-bind", &own.join(HOSTS.0), "/etc/hosts");
         }
         add!("--proc", "/proc", "--dev", "/dev");
         // On disk, not in memory: what tests leave there must not fill the memory.
@@ -151,7 +155,7 @@ impl Bwrap {
         for path in shared {
             add!("--ro-bind-try", path, path);
         }
-        add!("--ro-bind", passwd, "/etc/passwd");
+        add!("--ro-bind", &own.join(PASSWD.0), "/etc/passwd");
         let env = if real.env_writable {
             "--bind"
         } else {

@@ -130,7 +130,7 @@ impl Suite {
             Runner::Ava => {
                 let own = ava(&mut args);
                 if setting.report {
-                    let option = format!("--require=$ATLAS_ENV/toolbox/{AVA_TWO}");
+                    let option = format!("--require $ATLAS_ENV/toolbox/{AVA_TWO}");
                     args.extend(own);
                     return self.with_node_option(env, &option, args);
                 }
@@ -148,7 +148,7 @@ impl Suite {
                 let option = if setting.node >= 20 {
                     format!("--import=$ATLAS_ENV/toolbox/{UVU_TAP_MODULE}")
                 } else {
-                    format!("--require=$ATLAS_ENV/toolbox/{UVU_TAP}")
+                    format!("--require $ATLAS_ENV/toolbox/{UVU_TAP}")
                 };
                 return self.with_node_option(env, &option, args);
             }

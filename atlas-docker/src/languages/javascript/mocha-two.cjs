@@ -1,8 +1,14 @@
 // Mocha's spec reporter, which beside the console writes down each test as it ends, as JUnit XML.
 const fs = require('fs')
 const path = require('path')
-const { createRequire } = require('module')
-const { reporters } = createRequire(path.join(process.cwd(), 'index.js'))('mocha')
+const Module = require('module')
+
+// Node knows the first way since 12.2.
+const within = path.join(process.cwd(), 'index.js')
+const bring = (name) => Module.createRequire
+  ? Module.createRequire(within)(name)
+  : Object.assign(new Module(within), { filename: within, paths: Module._nodeModulePaths(process.cwd()) }).require(name)
+const { reporters } = bring('mocha')
 
 const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
 const text = (words) =>
@@ -17,7 +23,7 @@ module.exports = class Two extends reporters.Spec {
     const append = (line) => {
       try {
         if (process.env.ATLAS_OUT) fs.appendFileSync(file, line)
-      } catch {
+      } catch (_) {
         // A test's own file system, or none: the console has the result.
       }
     }

@@ -3,6 +3,8 @@
 // that of the newest tag which the base reaches; without such a tag nothing is known and nothing changed.
 //
 //   node own-release.cjs NAME VERSION|tag [NAME VERSION|tag]...
+//
+// It runs on the project's own Node, which may be an old one.
 const fs = require("fs"), os = require("os"), path = require("path");
 const { execFileSync } = require("child_process");
 
@@ -36,9 +38,11 @@ const newestTag = () => {
   let text = "";
   try {
     text = execFileSync("git", ["tag", "--merged", "HEAD"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  } catch { /* no history */ }
+  } catch (_) { /* no history */ }
   return text.split("\n")
-    .flatMap((tag) => /(?:^|[^0-9a-z.])v?(\d{1,4}\.\d+(?:\.\d+)?(?:-[0-9A-Za-z.-]+)?)$/i.exec(tag)?.[1] ?? [])
+    .map((tag) => /(?:^|[^0-9a-z.])v?(\d{1,4}\.\d+(?:\.\d+)?(?:-[0-9A-Za-z.-]+)?)$/i.exec(tag))
+    .filter((found) => found !== null)
+    .map((found) => found[1])
     .reduce((best, version) => (best === undefined || later(version, best) ? version : best), undefined);
 };
 for (const [name, version] of [...own]) {
@@ -48,6 +52,9 @@ for (const [name, version] of [...own]) {
   else own.set(name, tag);
 }
 
+const remove = (what) => execFileSync("rm", ["-rf", "--", what]);
+const folders = (folder) => fs.readdirSync(folder).filter((name) => fs.lstatSync(path.join(folder, name)).isDirectory());
+
 let replaced = false;
 const replace = (folder, name, found) => {
   const version = own.get(name);
@@ -55,28 +62,27 @@ const replace = (folder, name, found) => {
   const work = fs.mkdtempSync(path.join(os.tmpdir(), "atlas-own-"));
   // What the later release needs lies beside it, and mostly is what the earlier one needs.
   for (const entry of fs.readdirSync(folder)) {
-    if (entry !== "node_modules") fs.rmSync(path.join(folder, entry), { recursive: true });
+    if (entry !== "node_modules") remove(path.join(folder, entry));
   }
   try {
     const said = execFileSync("npm", ["pack", "--silent", `${name}@${version}`], { cwd: work, encoding: "utf8" });
     execFileSync("tar", ["-xzf", path.join(work, said.trim().split("\n").pop()), "-C", folder, "--strip-components=1"]);
     console.log(`atlas: ${name} ${found} in ${folder} is from after the base commit: ${version} instead`);
   } catch (why) {
-    fs.rmSync(folder, { recursive: true, force: true });
+    remove(folder);
     console.log(`atlas: ${name} ${found} in ${folder} is from after the base commit: removed`);
   } finally {
-    fs.rmSync(work, { recursive: true });
+    remove(work);
   }
 };
 
 const walk = (folder) => {
-  for (const entry of fs.existsSync(folder) ? fs.readdirSync(folder, { withFileTypes: true }) : []) {
-    if (!entry.isDirectory()) continue;
-    const full = path.join(folder, entry.name);
+  for (const name of fs.existsSync(folder) ? folders(folder) : []) {
+    const full = path.join(folder, name);
     const manifest = path.join(full, "package.json");
     if (fs.existsSync(manifest)) {
       let found = {};
-      try { found = JSON.parse(fs.readFileSync(manifest, "utf8")); } catch { /* a fixture */ }
+      try { found = JSON.parse(fs.readFileSync(manifest, "utf8")); } catch (_) { /* a fixture */ }
       if (own.has(found.name) && later(String(found.version), own.get(found.name))) {
         replace(full, found.name, found.version);
       } else {
@@ -90,14 +96,13 @@ const walk = (folder) => {
 };
 const packages = (folder, depth) => {
   walk(path.join(folder, "node_modules"));
-  for (const entry of depth > 0 ? fs.readdirSync(folder, { withFileTypes: true }) : []) {
-    const skipped = entry.name === "node_modules" || entry.name.startsWith(".");
-    if (entry.isDirectory() && !skipped) packages(path.join(folder, entry.name), depth - 1);
+  for (const name of depth > 0 ? folders(folder) : []) {
+    if (name !== "node_modules" && !name.startsWith(".")) packages(path.join(folder, name), depth - 1);
   }
 };
 packages(".", 3);
 // The package manager's cache has them, too.
 const { npm_config_cache: npm, YARN_GLOBAL_FOLDER: yarn } = process.env;
 for (const cache of [npm && path.join(npm, "_cacache"), yarn && path.join(yarn, "cache")]) {
-  if (replaced && cache) fs.rmSync(cache, { recursive: true, force: true });
+  if (replaced && cache) remove(cache);
 }

@@ -2,12 +2,17 @@
 // AVA has one reporter at a time. Loaded into its main process, this writes down each test as it ends, too, as JUnit XML.
 const fs = require('fs');
 const path = require('path');
-const { isMainThread } = require('worker_threads');
+let isMainThread = true;
+try {
+  ({ isMainThread } = require('worker_threads'));
+} catch (_) {
+  // A Node without threads.
+}
 
 const { appendFileSync } = fs;
 const place = process.env.ATLAS_OUT && path.join(path.resolve(process.env.ATLAS_OUT), 'ava.xml');
 // Nobody else is to load it: not the tests, nor what they start.
-const own = (process.env.NODE_OPTIONS || '').replace(/(^| )--require="?[^ "]*\/ava-two\.cjs"?/, '').trim();
+const own = (process.env.NODE_OPTIONS || '').replace(/(^| )--require[= ]"?[^ "]*\/ava-two\.cjs"?/, '').trim();
 if (own) process.env.NODE_OPTIONS = own;
 else delete process.env.NODE_OPTIONS;
 
@@ -18,7 +23,7 @@ const text = (words) =>
 const append = (line) => {
   try {
     appendFileSync(place, line);
-  } catch {
+  } catch (_) {
     // The console has the result.
   }
 };
@@ -63,9 +68,11 @@ if (place && isMainThread && /(^|\/)(ava|ava\/cli\.js|ava\/entrypoints\/cli\.mjs
     const real = fs.realpathSync(entry);
     const status = path.join(real.slice(0, real.lastIndexOf(`${path.sep}ava${path.sep}`)), 'ava', 'lib', 'run-status.js');
     if (/"type"\s*:\s*"module"/.test(fs.readFileSync(path.join(status, '../../package.json'), 'utf8'))) {
-      import(require('url').pathToFileURL(status)).then((module) => listen(module.default), () => {});
+      // Written as text: an older Node does not load a file that has the word.
+      const bring = new Function('address', 'return import(address)');
+      bring(require('url').pathToFileURL(status)).then((module) => listen(module.default), () => {});
     } else listen(require(status));
-  } catch {
+  } catch (_) {
     // Another lay-out of AVA's files: the console alone is read.
   }
 }

@@ -8,7 +8,7 @@ const place = process.env.ATLAS_OUT && path.join(path.resolve(process.env.ATLAS_
 const append = (line) => {
   try {
     if (place) appendFileSync(place, line);
-  } catch {
+  } catch (_) {
     // The console has the result.
   }
 };

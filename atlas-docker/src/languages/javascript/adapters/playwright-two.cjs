@@ -32,7 +32,7 @@ module.exports = class Two {
     }
     try {
       fs.appendFileSync(place, `${lines.join('\n')}\n</testsuite>\n`);
-    } catch {
+    } catch (_) {
       // The console has the result.
     }
   }

@@ -17,14 +17,14 @@ function note(status, name, why, mark) {
   try {
     const begin = points.length > 1 ? '' : '<testsuite name="uvu">\n';
     if (place) appendFileSync(place, `${begin}<testcase name="${text(title)}">${what}</testcase>\n`);
-  } catch {
+  } catch (_) {
     // The console has the result.
   }
 }
 let uvu;
 try {
   uvu = require(require.resolve('uvu', { paths: [process.cwd()] }));
-} catch {
+} catch (_) {
   uvu = undefined;
 }
 

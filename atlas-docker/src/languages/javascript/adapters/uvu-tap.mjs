@@ -10,6 +10,6 @@ try {
     return name === 'uvu' ? { url: ${url}, format: 'commonjs', shortCircuit: true } : next(name, context);
   }`;
   register(`data:text/javascript,${encodeURIComponent(hook)}`);
-} catch {
+} catch (_) {
   // Without uvu there is nothing to prepare.
 }
