@@ -407,15 +407,15 @@ fn apart(ends: &[Ended], all: &Found, spec: &spec::Spec) -> Option<Vec<Run>> {
     let (mut from, mut after) = (spec::Reached::default(), (0, 0));
     for end in ends {
         let to = end.tap?;
-        let found = if to != after {
+        let found = if to == after {
+            spec.found(from..end.spec, Some(end.declared))
+        } else {
             Found {
                 results: all.results.get(after.0..to.0)?.to_vec(),
                 files: all.files.get(after.1..to.1)?.to_vec(),
                 warnings: Vec::new(),
                 any: true,
             }
-        } else {
-            spec.found(from..end.spec, Some(end.declared))
         };
         // These may be printed by a test of the run that goes on.
         if !found.agrees(end.declared) {
