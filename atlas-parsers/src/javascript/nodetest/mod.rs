@@ -120,7 +120,7 @@ struct FileLost {
     lines: Vec<Evidence>,
 }
 
-/// Totals, and how far the readers had come.
+/// A block of totals, and how many results the readers had when it ended.
 #[derive(Clone, Copy, Debug)]
 struct Ended {
     declared: Declared,
@@ -128,7 +128,8 @@ struct Ended {
     tap: Option<(usize, usize)>,
 }
 
-/// One run, or all of them where they cannot be told apart.
+/// The results of one run of `node --test` with the totals that it printed. Of a log with several runs whose
+/// results cannot be assigned to their totals: all results, with the last totals.
 struct Run {
     found: Found,
     declared: Option<Declared>,
@@ -401,7 +402,8 @@ impl State {
     }
 }
 
-/// The parts of several runs, each what its totals count, if nothing is left.
+/// Divides the results of a log among several runs: each block of totals gets the results before it that it
+/// counts exactly. `None` where results remain that no totals count.
 fn apart(ends: &[Ended], all: &Found, spec: &spec::Spec) -> Option<Vec<Run>> {
     let mut runs = Vec::new();
     let (mut from, mut after) = (spec::Reached::default(), (0, 0));
