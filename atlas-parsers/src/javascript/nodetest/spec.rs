@@ -40,7 +40,8 @@ struct Again {
 }
 
 impl Again {
-    /// Whether a line is of the list, and not of a run behind it.
+    /// Whether a line is of the list, and not of a run behind it. What failed is there with its own
+    /// sign: a test that is skipped or to be done as well.
     fn has(&mut self, text: &str) -> bool {
         if text.starts_with("test at ") {
             (self.places, self.placed) = (true, true);
@@ -48,7 +49,9 @@ impl Again {
         }
         match MARKS.iter().find(|(sign, _)| text.starts_with(sign)) {
             None => true,
-            Some((_, Mark::Fail)) => !self.places || std::mem::take(&mut self.placed),
+            Some((_, Mark::Fail | Mark::Skip | Mark::Warn)) => {
+                !self.places || std::mem::take(&mut self.placed)
+            }
             Some(_) => false,
         }
     }
