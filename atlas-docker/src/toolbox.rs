@@ -32,6 +32,7 @@ tools! {
     GO_TEST_EVENTS = "go-test-events", "languages/go/events.sh";
     GRADLE_LAUNCHER = "gradle-launcher", "languages/java/launcher.sh";
     GRADLE_RESOLVE = "gradle-resolve", "languages/java/resolve.sh";
+    HEAD_LOCK = "head-lock", "languages/javascript/head-lock.sh";
     GRADLE_INIT = "init.gradle", "languages/java/init.gradle";
     INSTALL_PYTHON = "install-python", "languages/python/install.sh";
     JASMINE_TAP = "jasmine-tap.cjs", "languages/javascript/adapters/jasmine-tap.cjs";

@@ -11,9 +11,11 @@ mod framework;
 mod listing;
 pub(crate) mod make;
 mod meson;
+mod optional;
 mod options;
 mod packages;
 
+pub(crate) use optional::unreachable_part;
 pub(crate) use packages::is_needless;
 
 use crate::analysis::{Facts, Presence, Verdict};

@@ -27,6 +27,8 @@ pub(crate) enum Change {
     Flags(String, String),
     /// The suites of `PHPUnit` that run, by name.
     PhpunitSuites(String),
+    /// An option of a `CMake` project is off.
+    CmakeOptionOff(String),
     /// A flag of `cargo test`.
     CargoFlag(&'static str),
     /// A program of the toolbox runs before the build proper.
@@ -129,6 +131,7 @@ impl Change {
                 true
             }
             Self::PhpunitSuites(there) => phpunit_suites(plan, there),
+            Self::CmakeOptionOff(name) => cmake_option_off(plan, name),
             Self::CargoFlag(flag) => {
                 let each = toolbox::call(toolbox::CARGO_TEST_EACH);
                 let commands = plan.build.iter_mut().chain(&mut plan.rebuild);
@@ -176,6 +179,7 @@ impl Change {
             Self::Variable(name, value) => format!("{name}={value}"),
             Self::Flags(name, words) => format!("{name}: {words} added"),
             Self::PhpunitSuites(names) => format!("PHPUnit's suites {names} alone"),
+            Self::CmakeOptionOff(name) => format!("CMake option {name} off"),
             Self::CargoFlag(flag) => format!("cargo test {flag}"),
             Self::FirstTool(name) => format!("`{name}` first"),
         }
@@ -210,6 +214,41 @@ fn phpunit_suites(plan: &mut EnvironmentPlan, there: &str) -> bool {
         "only the suites {names} of PHPUnit's configuration run: the folder of another is not there"
     ));
     true
+}
+
+/// Configures without what an option switches on. What the plan itself sets, its tests need; what CI sets goes.
+fn cmake_option_off(plan: &mut EnvironmentPlan, name: &str) -> bool {
+    let call = toolbox::call(toolbox::CTEST);
+    let off = format!("-D{name}=OFF");
+    let wanted = format!("-D{name}=");
+    let commands = plan.build.iter_mut().chain(&mut plan.rebuild);
+    let mut changed = false;
+    for command in commands.chain([&mut plan.test_cmd]) {
+        let Some(at) = command.find(&call) else {
+            continue;
+        };
+        let words: Vec<&str> = command[at + call.len()..].split(' ').collect();
+        let ci = words.iter().position(|word| *word == "--");
+        let own = &words[..ci.unwrap_or(words.len())];
+        // An empty word, what is done, the folder.
+        if own.len() < 3 || own.iter().any(|word| word.starts_with(&wanted)) {
+            return false;
+        }
+        let after = &words[own.len()..];
+        let kept = after.iter().filter(|word| !word.starts_with(&wanted));
+        let mut words = own.to_vec();
+        words.push(&off);
+        words.extend(kept);
+        let words = words.join(" ");
+        command.replace_range(at + call.len().., &words);
+        changed = true;
+    }
+    if changed {
+        plan.drift.push(format!(
+            "the project's option `{name}` is off: what it fetches cannot be reached"
+        ));
+    }
+    changed
 }
 
 /// Installs without a package: the manifest is another while npm runs, and the repository's own afterwards.
@@ -310,6 +349,28 @@ mod tests {
             plan.build[1],
             "bash \"$ATLAS_ENV/toolbox/install-python\" --add --day 2020-02-03 PyYAML"
         );
+    }
+
+    #[test]
+    fn an_option_of_cmake_is_off_where_ci_had_it_on() {
+        let command =
+            "bash \"$ATLAS_ENV/toolbox/ctest.sh\" build . -DP_TEST=ON -- -DP_DATA=ON -DP_MORE=ON";
+        let mut plan = EnvironmentPlan {
+            build: vec![command.to_owned()],
+            test_cmd: command.replace(" build ", " split "),
+            ..EnvironmentPlan::default()
+        };
+        let off = Change::CmakeOptionOff("P_DATA".to_owned());
+        assert!(off.apply(&mut plan));
+        let changed =
+            "bash \"$ATLAS_ENV/toolbox/ctest.sh\" build . -DP_TEST=ON -DP_DATA=OFF -- -DP_MORE=ON";
+        assert_eq!(plan.build, [changed]);
+        assert_eq!(plan.test_cmd, changed.replace(" build ", " split "));
+        let told = plan.drift.join("\n");
+        assert!(told.contains("`P_DATA` is off"), "{told}");
+        // Neither again, nor what the tests need.
+        assert!(!off.apply(&mut plan));
+        assert!(!Change::CmakeOptionOff("P_TEST".to_owned()).apply(&mut plan));
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod toolchain;
 pub(crate) use change::{Change, with_version};
 pub(crate) use settings::NOT_FETCHED;
 
+use crate::native;
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence};
 use std::collections::BTreeSet;
@@ -35,7 +36,7 @@ pub(crate) struct Symptom<'a> {
 
 impl Symptom<'_> {
     /// A line of the output as proof.
-    fn proof(&self, line: &str) -> Evidence {
+    pub(crate) fn proof(&self, line: &str) -> Evidence {
         const MOST: usize = 300;
         let line = line.trim();
         let end = line
@@ -68,6 +69,7 @@ const RULES: &[Rule] = &[
     system::libraries,
     python::modules,
     npm::packages,
+    native::unreachable_part,
     php::suites,
     service::refused,
     settings::locale,

@@ -392,3 +392,48 @@ fn runners_leave_a_report_beside_the_console() {
         }
     }
 }
+
+/// What shares a package with the rest of the tree gets the same copy of it: the manager installs by head's lockfile.
+#[test]
+fn other_managers_install_by_the_pull_request_s_lockfile() {
+    let package = |version: &str| {
+        format!(r#"{{"scripts":{{"test":"node --test"}},"dependencies":{{"b":"{version}"}}}}"#)
+    };
+    for (lock, text, call) in [
+        (
+            "pnpm-lock.yaml",
+            "lockfileVersion: '9.0'\n",
+            "bash -c 'pnpm install --frozen-lockfile ",
+        ),
+        (
+            "yarn.lock",
+            "# yarn lockfile v1\n",
+            "yarn install --non-interactive --ignore-engines --frozen-lockfile",
+        ),
+    ] {
+        let folder = folder(&[
+            ("package.json", &package("1")),
+            (lock, text),
+            ("a.test.js", "require('node:test')('a', () => {});\n"),
+        ]);
+        let mut repository = repository(folder.path());
+        for (path, text) in [
+            ("package.json", package("2")),
+            (lock, format!("{text}# b is another\n")),
+        ] {
+            repository
+                .head_manifests
+                .insert(path.to_owned(), text.into_bytes());
+        }
+        let plan = plan(&repository, &options());
+        let [command] = &plan.prefetch[..] else {
+            panic!("{:?}", plan.prefetch)
+        };
+        let (locked, beside) = command.split_once(" || {\n").unwrap();
+        let begin =
+            format!("bash \"$ATLAS_ENV/toolbox/head-lock\" '' package.json {lock} -- {call}");
+        assert!(locked.starts_with(&begin), "{locked}");
+        assert!(beside.contains("-- b@2"), "{beside}");
+        assert!(plan.tools.iter().any(|tool| tool == "head-lock"));
+    }
+}

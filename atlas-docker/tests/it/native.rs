@@ -140,6 +140,27 @@ fn cmake_runs_no_program_that_was_built_before() {
     );
 }
 
+/// Sources that cannot be fetched are an installed package, whose library has the name that it has when it is built along.
+#[test]
+fn cmake_links_an_installed_library_by_its_plain_name() {
+    let lists = "cmake_minimum_required(VERSION 3.14)\nproject(p C)\nlist(APPEND CMAKE_PREFIX_PATH ${CMAKE_SOURCE_DIR}/here)\n\
+        include(FetchContent)\nFetchContent_Declare(own GIT_REPOSITORY https://127.0.0.1:9/own.git)\n\
+        FetchContent_MakeAvailable(own)\nenable_testing()\nadd_executable(test-a test-a.c)\n\
+        target_link_libraries(test-a own)\nadd_test(NAME a COMMAND test-a)\n";
+    let package = "add_library(own::own INTERFACE IMPORTED)\n\
+        target_compile_definitions(own::own INTERFACE OWN=\"own\")\n";
+    let a = GOOD.replace("\"[pass] NAME", "\"[pass] \" OWN \"");
+    let files = [
+        ("CMakeLists.txt", lists),
+        ("here/ownConfig.cmake", package),
+        ("test-a.c", &a),
+    ];
+    let Some(place) = Place::build(&["cmake", "ninja", "cc", "awk", "git"], &files) else {
+        return;
+    };
+    assert_eq!(place.results(&[]), ["PASS: a::own works", "PASS: a"]);
+}
+
 /// A driver's own report names what it ran, with the status that its console shows.
 #[test]
 fn drivers_write_down_what_they_ran() {

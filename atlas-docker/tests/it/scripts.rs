@@ -352,3 +352,48 @@ fn what_unittest_runs_is_written_down_and_the_console_has_what_it_had() {
         assert_eq!(verdict("test_never"), None);
     }
 }
+
+/// Dependencies come by the pull request's lockfile, and its manifests go again.
+#[test]
+fn head_s_lockfile_is_installed_and_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |path: &str| folder.path().join(path);
+    let read = |path: &str| std::fs::read_to_string(at(path)).unwrap();
+    write(&at("repo/a b/node_modules/old"), "");
+    write(&at("repo/a b/package.json"), "base manifest\n");
+    write(&at("head/a b/package.json"), "head manifest\n");
+    write(&at("head/a b/pnpm-lock.yaml"), "head lock\n");
+    let script = at("head-lock");
+    write(
+        &script,
+        include_str!("../../src/languages/javascript/head-lock.sh"),
+    );
+    let run = |folder: &str, command: &str| {
+        Command::new("bash")
+            .arg(&script)
+            .args([folder, "a b/package.json", "a b/pnpm-lock.yaml"])
+            .args(["--", "bash", "-c", command])
+            .current_dir(at("head"))
+            .env("ATLAS_REPO", at("repo"))
+            .status()
+            .unwrap()
+            .success()
+    };
+    assert!(run(
+        "a b",
+        "cat package.json pnpm-lock.yaml > node_modules/seen"
+    ));
+    assert_eq!(
+        read("repo/a b/node_modules/seen"),
+        "head manifest\nhead lock\n"
+    );
+    assert_eq!(read("repo/a b/package.json"), "base manifest\n");
+    assert!(!at("repo/a b/pnpm-lock.yaml").exists());
+    // What fails is done once more with the repository's own.
+    assert!(!run("a b", "cat package.json >> node_modules/tries; false"));
+    assert_eq!(
+        read("repo/a b/node_modules/tries"),
+        "head manifest\nbase manifest\n"
+    );
+    assert!(!run("", "true"), "there is no tree");
+}

@@ -5,7 +5,7 @@ use super::package::{Package, Workspace, join};
 use crate::analysis::Facts;
 use crate::languages::INSTALL_TOOL;
 use crate::render::shell_quote;
-use crate::toolbox::{self, NPM_ANYHOW, OWN_RELEASE, call};
+use crate::toolbox::{self, HEAD_LOCK, NPM_ANYHOW, OWN_RELEASE, call};
 use crate::versions;
 use atlas_core::{EnvironmentPlan, Evidence};
 use std::collections::{BTreeMap, BTreeSet};
@@ -451,6 +451,7 @@ impl Manager {
             return;
         }
         let date = versions::day(facts.date);
+        let mut beside = Vec::new();
         for package in &workspace.packages {
             let base = package.dependencies();
             let head = Package::read(facts.head, &package.folder);
@@ -494,7 +495,7 @@ impl Manager {
                         shell_quote(&place)
                     );
                 }
-                plan.prefetch.push(command);
+                beside.push(command);
             }
             let shown: Vec<String> = added
                 .iter()
@@ -509,6 +510,53 @@ impl Manager {
                 Evidence::of(package.manifest(), "changed by the pull request"),
             );
         }
+        if beside.is_empty() {
+            return;
+        }
+        match self.of_head(facts, workspace, plan) {
+            // A link beside the tree would be a second copy of a package that others in the tree share.
+            Some(locked) => {
+                let beside = beside.join("\n");
+                plan.prefetch.push(format!("{locked} || {{\n{beside}\n}}"));
+            }
+            None => plan.prefetch.extend(beside),
+        }
+    }
+
+    /// The command that installs by the pull request's lockfile, where it changes that.
+    fn of_head(
+        &self,
+        facts: &Facts<'_>,
+        workspace: &Workspace,
+        plan: &mut EnvironmentPlan,
+    ) -> Option<String> {
+        let changes = |lock: &&String| facts.head.text(lock) != facts.tree.text(lock);
+        let lock = self.lock.as_ref().filter(changes)?;
+        let install = match self.kind {
+            Kind::Npm => return None,
+            Kind::Yarn => "yarn install --non-interactive --ignore-engines --frozen-lockfile",
+            Kind::Berry => "yarn install --immutable",
+            Kind::Pnpm => {
+                "bash -c 'pnpm install --frozen-lockfile --store-dir \"$ATLAS_ENV/pnpm-store\" && \
+                 { ls -d \"$ATLAS_ENV\"/pnpm-store/*/links > /dev/null 2>&1 || rm -rf \"$ATLAS_ENV/pnpm-store\"; }'"
+            }
+        };
+        let folder = lock.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let manifests = workspace.packages.iter().map(Package::manifest);
+        let settings = join(folder, "pnpm-workspace.yaml");
+        let files: BTreeSet<String> = manifests
+            .chain([lock.clone(), settings])
+            .filter(|file| facts.head.has(file) || facts.tree.has(file))
+            .map(|file| shell_quote(&file))
+            .collect();
+        let files: Vec<String> = files.into_iter().collect();
+        toolbox::add(plan, HEAD_LOCK);
+        Some(format!(
+            "{} {} {} -- {install}",
+            call(HEAD_LOCK),
+            shell_quote(folder),
+            files.join(" ")
+        ))
     }
 }
 

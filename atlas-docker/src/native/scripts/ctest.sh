@@ -13,9 +13,27 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do needed+=("$1"); shift; done
 configure() {
   cmake -S "$source" -B "$build" -G Ninja -DFETCHCONTENT_UPDATES_DISCONNECTED=ON "${needed[@]}" "$@"
 }
+# A library whose sources are built along has a plain name, too: `doctest` for `doctest::doctest`.
+plain_names() {
+  cat <<'X'
+macro(atlas_find_package method name)
+  find_package("${name}" ${ARGN} BYPASS_PROVIDER)
+  if(TARGET "${name}::${name}" AND NOT TARGET "${name}")
+    get_target_property(atlas_other "${name}::${name}" ALIASED_TARGET)
+    if(NOT atlas_other)
+      add_library("${name}" ALIAS "${name}::${name}")
+    endif()
+  endif()
+endmacro()
+cmake_language(SET_DEPENDENCY_PROVIDER atlas_find_package SUPPORTED_METHODS FIND_PACKAGE)
+X
+}
 # Each try with less of what others may not have.
 try() {
-  local place=(-DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=ALWAYS -DCPM_USE_LOCAL_PACKAGES=ON)
+  plain_names >"$ATLAS_CACHE/plain-names.cmake"
+  # CMake before 3.24 knows none of the first and the last.
+  local place=(-DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=ALWAYS -DCPM_USE_LOCAL_PACKAGES=ON
+    -DCMAKE_PROJECT_TOP_LEVEL_INCLUDES="$ATLAS_CACHE/plain-names.cmake")
   if [ -d /usr/src/googletest ]; then
     place+=(-DFETCHCONTENT_SOURCE_DIR_{GOOGLETEST,GTEST}=/usr/src/googletest)
     # Variables that projects have for its place.
