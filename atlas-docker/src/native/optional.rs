@@ -13,7 +13,7 @@ const NEXT_TRY: &str = "atlas: CMake ";
 pub(crate) fn unreachable_part(symptom: &Symptom<'_>) -> Vec<Repair> {
     static FRAME: LazyLock<Regex> = LazyLock::new(|| {
         let calls = "FetchContent_MakeAvailable|FetchContent_Populate|CPMAddPackage";
-        Regex::new(&format!(r"^\s+([^\s:]+):(\d+) \((?:{calls})\)$")).expect("a literal pattern")
+        Regex::new(&format!(r"^\s+([^\s:]+):(\d+) \(({calls})\)$")).expect("a literal pattern")
     });
     static UNREACHABLE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new("Could not resolve host|Failed to clone repository|Connection (?:refused|timed out)|Couldn't (?:resolve|connect)")
@@ -29,9 +29,9 @@ pub(crate) fn unreachable_part(symptom: &Symptom<'_>) -> Vec<Repair> {
         let at: usize = frame[2].parse().ok()?;
         let file = file(symptom.tree, &frame[1])?;
         let calls = listing::calls(symptom.tree, file);
-        let call = calls
-            .iter()
-            .rfind(|call| call.line <= at && !call.conditions.is_empty())?;
+        let name = frame[3].to_ascii_lowercase();
+        let mut until = calls.iter().filter(|call| call.line <= at);
+        let call = until.rfind(|call| call.name == name)?;
         guard(symptom.tree, call)
     });
     options
@@ -85,7 +85,8 @@ mod tests {
                         if (P_TESTS)\n  add_subdirectory(tests)\nendif()\n";
     const TESTS: &str = "include(FetchContent)\nif (NOT SYSTEM_DOCTEST)\n  FetchContent_MakeAvailable(doctest)\nendif()\n\
                          if (P_DATA)\n  message(STATUS data)\n  FetchContent_MakeAvailable(data)\nendif()\n\
-                         if (P_TESTS)\n  FetchContent_MakeAvailable(more)\nendif()\n";
+                         if (P_TESTS)\n  FetchContent_MakeAvailable(more)\nendif()\n\
+                         if (P_DATA)\n  message(STATUS data)\nendif()\nFetchContent_MakeAvailable(needed)\n";
 
     fn found(frame: &str, told: &str) -> Vec<Change> {
         let files = [("CMakeLists.txt", ROOT), ("tests/CMakeLists.txt", TESTS)];
@@ -106,6 +107,7 @@ mod tests {
         for frame in [
             "tests/CMakeLists.txt:3 (FetchContent_MakeAvailable)",
             "tests/CMakeLists.txt:10 (FetchContent_MakeAvailable)",
+            "tests/CMakeLists.txt:15 (FetchContent_MakeAvailable)",
             "tests/CMakeLists.txt:7 (find_package)",
             "none/CMakeLists.txt:7 (FetchContent_MakeAvailable)",
         ] {
