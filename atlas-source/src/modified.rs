@@ -28,7 +28,7 @@ struct Starts {
 const BRACED: &[Starts] = &[
     Starts {
         extensions: &["go"],
-        pattern: r"^func (?:\([^)]*\) )?((?:Test|Fuzz|Example|Benchmark)\w*)\(",
+        pattern: r"^func (?:\([^)]*\) )?((?:Test|Fuzz|Example)\w*)\(",
     },
     Starts {
         extensions: &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"],

@@ -82,6 +82,7 @@ const RULES: &[Rule] = &[
     settings::node_headers,
     settings::artifact_not_fetched,
     settings::newer_rust,
+    settings::denied_lints,
 ];
 
 /// The repairs that a symptom asks for, one for each change, in the order of the rules.

@@ -191,6 +191,28 @@ pub(super) fn newer_rust(symptom: &Symptom<'_>) -> Vec<Repair> {
     })
 }
 
+/// Warnings that the sources deny and that only a newer compiler has: they are warnings again, as those of dependencies
+/// always are. Flags of the environment would take the place of those in cargo's configuration.
+pub(super) fn denied_lints(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static DENIED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"= note: `[^`]+` implied by `(?:#\[deny\(warnings\)\]|-D warnings)`")
+    });
+    let configured = [".cargo/config.toml", ".cargo/config"];
+    let configured = configured.iter().filter_map(|file| symptom.tree.text(file));
+    if configured
+        .into_iter()
+        .any(|text| text.contains("rustflags"))
+    {
+        return Vec::new();
+    }
+    if_line(symptom, "lints of a newer Rust", &DENIED, |_| {
+        vec![Change::Flags(
+            "RUSTFLAGS".to_owned(),
+            "--cap-lints warn".to_owned(),
+        )]
+    })
+}
+
 /// How Maven without a network says that an artifact is not there.
 pub(crate) static NOT_FETCHED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -252,6 +274,10 @@ mod tests {
             (
                 "gyp ERR! stack FetchError: request to https://nodejs.org/download/release/v18.20.8/node-v18.20.8-headers.tar.gz failed, reason: getaddrinfo EAI_AGAIN nodejs.org",
                 Change::FirstTool(toolbox::NODE_HEADERS),
+            ),
+            (
+                "  = note: `#[deny(unexpected_cfgs)]` implied by `#[deny(warnings)]`",
+                Change::Flags("RUSTFLAGS".to_owned(), "--cap-lints warn".to_owned()),
             ),
             (
                 "*** Please tell me who you are.",

@@ -593,7 +593,9 @@ fn transitions(
         .collect()
 }
 
+/// What makes lists weaker than they look. That tests are skipped is said from five of them on, and a twentieth.
 fn warnings(input: &ClassifyInput<'_>) -> Vec<String> {
+    const FEW_SKIPPED: usize = 5;
     let mut warnings = Vec::new();
     for state in State::ALL {
         let log = input.log(state);
@@ -621,6 +623,22 @@ fn warnings(input: &ClassifyInput<'_>) -> Vec<String> {
                 "{state}: {shared} ids are each shared by several tests; the worst status counts"
             ));
         }
+    }
+    let after = &input.after.results;
+    let skipped = || {
+        let all = after.iter();
+        all.filter(|test| test.status == TestStatus::Skipped)
+    };
+    let count = skipped().count();
+    if count >= FEW_SKIPPED
+        && count * 20 >= after.len()
+        && let Some(first) = skipped().next()
+    {
+        warnings.push(format!(
+            "After: {count} of {} tests are skipped, as `{}`, and guard nothing: they may want what is not here",
+            after.len(),
+            first.name
+        ));
     }
     if input.base.is_empty() {
         warnings.push("Base has no tests: nothing guards what was there before".to_owned());

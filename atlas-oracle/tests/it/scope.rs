@@ -401,6 +401,30 @@ fn a_changed_test_that_is_skipped_decides_nothing() {
 }
 
 #[test]
+fn many_skipped_tests_are_told() {
+    let log = |skipped: usize| {
+        let mut log = tests("fixed+ rest+");
+        for number in 0..skipped {
+            let name = format!("translated {number}");
+            log.record("", &name, &name, TestStatus::Skipped);
+        }
+        log.finish(RunOutcome::Completed)
+    };
+    for (skipped, told) in [(4, false), (5, true)] {
+        let found = verdict(&done("rest+"), &done("fixed- rest+"), &log(skipped));
+        assert_eq!(found.outcome, OracleOutcome::Instance);
+        let says =
+            |warning: &String| warning.contains("5 of 7 tests are skipped, as `translated 0`");
+        assert_eq!(
+            found.warnings.iter().any(says),
+            told,
+            "{:?}",
+            found.warnings
+        );
+    }
+}
+
+#[test]
 fn a_changed_test_that_runs_elsewhere_only_is_named_with_its_condition() {
     let log = |status: Option<TestStatus>| {
         let mut log = ParsedLogBuilder::new("hand");

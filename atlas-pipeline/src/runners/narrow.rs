@@ -184,14 +184,14 @@ const NARROWINGS: &[Narrowing] = &[
     },
     Narrowing {
         parsers: &["cargo"],
-        place: |test| word(test.name),
+        place: libtest,
         spelling: Spelling::Words,
         // Names are for the test programs, beside their options.
         edits: &[Edit::Insert(r#"cargo-test-each"[^;&|]* -- "#, "{} ")],
     },
     Narrowing {
         parsers: &["cargo"],
-        place: |test| word(test.name),
+        place: libtest,
         spelling: Spelling::Words,
         edits: &[Edit::Insert(r#"cargo-test-each"[^;&|]*$"#, " -- {}")],
     },
@@ -244,6 +244,12 @@ fn word(text: &str) -> Option<String> {
 }
 
 /// A file as a log names it, without what leads to it from elsewhere.
+/// A test's name, which libtest takes as a filter. A program without libtest is its own only test: what it makes of words, it alone knows.
+fn libtest(test: &Wanted<'_>) -> Option<String> {
+    let is_program = !test.module.is_empty() && test.qualified == test.module;
+    (!is_program).then(|| word(test.name)).flatten()
+}
+
 fn file(text: &str) -> Option<String> {
     let text = text.trim_start_matches("./").trim_start_matches("../");
     let last = text.rsplit('/').next().unwrap_or(text);
@@ -453,6 +459,9 @@ mod tests {
         };
         assert!(made("automake", "make check", "a").contains("`automake`"));
         assert!(made("gotest", "make test", "TestA").contains("`TestA`"));
+        let cargo = plan("cargo", "bash \"$ATLAS_ENV/toolbox/cargo-test-each\"");
+        let program = narrow(&cargo, &[test("url_wpt", "url_wpt", "url_wpt")]);
+        assert!(program.unwrap_err().contains("`url_wpt`"));
         assert!(made("mocha", "npm test", "A > b").contains("`npm test`"));
         assert!(made("maven", "mvn test", "adds two numbers").contains("adds two numbers"));
     }

@@ -300,6 +300,9 @@ async fn tests_whose_source_changes() {
     let go = "package a\n\nfunc TestA(t *testing.T) {\n\tx(\"}\")\n}\n\nfunc help() {\n\ty()\n}\n";
     check_modified("a_test.go", go, &go.replace("x(", "z("), &["TestA"]).await;
     check_modified("a_test.go", go, &go.replace("y(", "z("), &[]).await;
+    // Not run without `-bench`.
+    let measured = go.replace("TestA", "BenchmarkA");
+    check_modified("a_test.go", &measured, &measured.replace("x(", "z("), &[]).await;
     let js = "describe('d', () => {\n  it('does a \\'thing\\'', () => {\n    a();\n  });\n  test.only(\"other\", async () => {\n    b();\n  });\n});\n";
     check_modified("a.test.js", js, &js.replace("b()", "c()"), &["other"]).await;
     check_modified(

@@ -17,6 +17,9 @@
 //! A test may print the end of its own section: results of that section behind it, and its totals once more,
 //! take it back.
 //!
+//! A target with `harness = false` has a `main` of its own and prints what it likes: nothing but its end tells, which cargo
+//! reports if it failed. Such a program is one test, by its target's name (see [`announced`]).
+//!
 //! The terse format names only failures. Benchmarks that were measured are no tests. Two binaries
 //! of one name (two packages with `tests/it.rs`) are told apart as `it` and `it#2`, in the order
 //! cargo runs them. nextest has its own format.
@@ -24,12 +27,14 @@
 //! The SWE-bench id is the name as the console has it, with libtest's remark behind it, ` - should
 //! panic`; the qualified id is binary and path, without.
 
+mod announced;
 pub(super) mod build;
 mod line;
 mod section;
 
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::{clean, lossy, uncoloured};
+use announced::Announced;
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, Names, ParsedLog,
     ParsedLogBuilder, RunOutcome,
@@ -37,7 +42,6 @@ use atlas_core::{
 use build::Build;
 use line::Binary;
 use section::{Room, Section};
-use std::collections::VecDeque;
 
 /// `cargo test`.
 #[derive(Debug)]
@@ -105,9 +109,7 @@ struct Inner {
 struct State {
     log: ParsedLogBuilder,
     line: usize,
-    /// Announced binaries that have not begun. More than one where standard error, which bears
-    /// the announcements, was written in front of standard output.
-    announced: VecDeque<Binary>,
+    announced: Announced,
     last_was_announcement: bool,
     /// How many sections have ended without a name: announcements that are still to come.
     unnamed: usize,
@@ -148,7 +150,7 @@ impl State {
         Self {
             log: ParsedLogBuilder::new("cargo"),
             line: 0,
-            announced: VecDeque::new(),
+            announced: Announced::default(),
             last_was_announcement: false,
             unnamed: 0,
             doubt: None,
@@ -192,7 +194,7 @@ impl State {
     fn begin(&mut self, tests: u64) {
         self.flush();
         self.sections += 1;
-        let binary = self.announced.pop_front();
+        let binary = self.announced.next();
         let module = match &binary {
             Some(binary) => Some(self.module(binary)),
             // Edition 2024 runs a crate's doc tests in two parts under one announcement.
@@ -314,6 +316,7 @@ impl State {
         if let Some(ended) = &mut self.ended {
             ended.late_line(line);
         }
+        self.announced.line(line);
         self.build.line(line, self.line);
     }
 
@@ -362,6 +365,16 @@ impl State {
         }
     }
 
+    /// No more sections of what has been announced so far will come.
+    fn settle_announced(&mut self) {
+        if let Some(binary) = self.announced.settle()
+            && let Some(mut section) = self.ended.take()
+        {
+            section.module = Some(self.module(&binary));
+            self.ended = Some(section);
+        }
+    }
+
     /// Gives an announcement that comes behind its own section's begin to that section.
     fn named_late(&mut self, binary: &Binary) -> bool {
         if self
@@ -387,16 +400,20 @@ impl State {
                 return true;
             }
             self.doubted(text);
-            self.flush();
             if !self.last_was_announcement {
-                self.announced.clear();
+                self.settle_announced();
             }
-            self.announced.push_back(binary);
+            self.flush();
+            self.announced.add(binary, self.section.is_some());
             self.last_was_announcement = true;
             return true;
         }
         if let Some(rerun) = line::rerun(text) {
             self.doubted(text);
+            if self.section.is_none() && !self.ended.as_ref().is_some_and(Section::has_failed) {
+                self.announced.fail(rerun.target.as_deref());
+                self.last_was_announcement = false;
+            }
             if let Some(section) = self.section.as_mut().or(self.ended.as_mut())
                 && section.module.is_none()
                 && let Some(name) = rerun.target
@@ -421,7 +438,7 @@ impl State {
                 section.proof.push(evidence);
             } else if self.section.is_none()
                 && text.contains("(signal: ")
-                && let Some(binary) = self.announced.pop_front()
+                && let Some(binary) = self.announced.died()
             {
                 // It died before libtest began.
                 self.crashed = true;
@@ -502,13 +519,23 @@ impl LineState for State {
             }
             self.ended = Some(section);
         }
+        if self.printed.is_empty() {
+            self.settle_announced();
+        }
         self.flush();
         for mut section in std::mem::take(&mut self.printed) {
             // The one around them died without a word: they may be other binaries'.
-            let binary = self.announced.pop_front();
+            let binary = self.announced.next();
             section.module = binary.map(|binary| self.module(&binary));
             self.ended = Some(section);
             self.flush();
+        }
+        // Where sections are left without a name, the announcements are in no order that shows who had none.
+        let mut programs = std::mem::take(&mut self.announced.programs);
+        programs.retain(|_| self.unnamed == 0);
+        for (program, status) in programs {
+            let name = self.module(&program);
+            self.log.record(&name, &name, &name, status);
         }
         let failed = self.build.failed();
         let built_nothing = self.build.stopped() && self.sections == 0;

@@ -118,6 +118,11 @@ impl Section {
         }
     }
 
+    /// Whether its end says so, or it has none.
+    pub(super) fn has_failed(&self) -> bool {
+        self.crashed || self.totals.is_some_and(|totals| totals.failed != Some(0))
+    }
+
     fn push(&mut self, name: &str, status: TestStatus) {
         let (number, _) = self.names.add(name);
         self.results.push((number, status));
