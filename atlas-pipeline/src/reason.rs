@@ -173,6 +173,16 @@ pub(crate) fn nothing_ran(what: &str, log: &[u8]) -> String {
     reason(what, lines, Fault::Environment, PLAN)
 }
 
+/// Why a file of tests that went to the solution's side leaves nothing to conclude.
+pub(crate) fn of_misplaced(file: &str, test: &str) -> String {
+    let what = format!(
+        "After runs `{test}` of `{file}`, whose change counts as the solution's, because no rule knows this file as one of \
+         tests: Before did not have it"
+    );
+    let advice = "look at split.json, and leave the pull request out";
+    reason(&what, Vec::new(), Fault::Atlas, advice)
+}
+
 /// Why an instance did not pass its gates: the first that stands in the way.
 pub(crate) fn of_gates(verdicts: &[Verdict]) -> Option<String> {
     let stops = [Decision::Reject, Decision::Repair, Decision::NoEvidence];

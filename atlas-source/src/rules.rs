@@ -4,7 +4,9 @@
 //! `attestation.rs` are no tests. Where a table has a folder, everything below it counts, so
 //! fixtures and snapshots go with the tests that read them.
 
+use regex::Regex;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// Folders, at any depth, whose files belong to tests. Compared without regard to case.
 const TEST_FOLDERS: &[&str] = &[
@@ -72,17 +74,6 @@ const TEST_FILES: &[(&str, &str)] = &[
     ("javascript", "*.spec.*"),
     ("javascript", "*.test-d.ts"),
     ("javascript", "*.test-d.tsx"),
-    ("javascript", "*-test.js"),
-    ("javascript", "*-test.mjs"),
-    ("javascript", "*-test.ts"),
-    ("javascript", "*-spec.js"),
-    ("javascript", "*-spec.ts"),
-    ("javascript", "*_test.js"),
-    ("javascript", "*_test.ts"),
-    ("javascript", "test.js"),
-    ("javascript", "test.cjs"),
-    ("javascript", "test.mjs"),
-    ("javascript", "test.ts"),
     ("javascript", "test-d.ts"),
     ("go", "*_test.go"),
     ("rust", "tests.rs"),
@@ -120,6 +111,14 @@ const TEST_FILES: &[(&str, &str)] = &[
     ("c", "tests.cpp"),
     ("snapshot", "*.snap"),
 ];
+
+/// Names of JavaScript's test files without their extension, each with any of [`JAVASCRIPT`].
+const JAVASCRIPT_TESTS: &[&str] = &[
+    "test", "tests", "*-test", "*-tests", "*-spec", "*_test", "*_tests", "*_spec",
+];
+
+/// Extensions of JavaScript and TypeScript.
+const JAVASCRIPT: &[&str] = &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"];
 
 /// Ends of file names in which a capital letter begins the word: `ParserTest.java`, not
 /// `Latest.java`.
@@ -347,6 +346,15 @@ impl PathRules {
             }
         }
         let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+        if is_javascript(path)
+            && let Some(pattern) = JAVASCRIPT_TESTS.iter().find(|pattern| fits(pattern, stem))
+        {
+            return verdict(
+                true,
+                "test-file-javascript",
+                &format!("{pattern}.{extension}"),
+            );
+        }
         for (language, extensions, words) in TEST_WORDS {
             if extensions.contains(&extension)
                 && let Some(word) = words.iter().find(|word| ends_with_word(stem, word))
@@ -385,6 +393,23 @@ pub fn test_files<'a>(files: &[&'a str]) -> Vec<&'a str> {
     let rules = PathRules::new(files.iter().copied());
     let tests = files.iter().filter(|path| rules.decide(path).test);
     tests.copied().collect()
+}
+
+/// Whether the file is JavaScript or TypeScript by its name.
+pub(crate) fn is_javascript(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    JAVASCRIPT.contains(&extension.to_ascii_lowercase().as_str())
+}
+
+/// Whether JavaScript or TypeScript text declares tests by the calls that all its runners have. Of a module that holds its tests
+/// beside what they test, which Vitest can run, this is no file of tests.
+pub(crate) fn declares_javascript_tests(text: &[u8]) -> bool {
+    static CALL: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?m)^(?:describe|suite|it|test)(?:\.\w+)*\(\s*["'`]"#)
+            .expect("a literal pattern")
+    });
+    let text = String::from_utf8_lossy(text);
+    CALL.is_match(&text) && !text.contains("import.meta.vitest")
 }
 
 /// Whether a C or C++ file may be a test program by its name: `xmltest.cpp`, but also `latest.cpp`,

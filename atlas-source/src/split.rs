@@ -9,7 +9,10 @@ use crate::apply::{ApplyOutcome, Rung, climb};
 use crate::conditions::conditions;
 use crate::modified::modified_tests;
 use crate::repository::{GitRepo, path_text};
-use crate::rules::{PathRules, defines_main, is_manifest, may_be_test_program};
+use crate::rules::{
+    PathRules, declares_javascript_tests, defines_main, is_javascript, is_manifest,
+    may_be_test_program,
+};
 use crate::rust_items;
 use crate::scratch::{GITLINK, RawChange, Scratch, TreeSide, write};
 use crate::test_data;
@@ -117,6 +120,16 @@ pub async fn split(
             verdict.test = true;
             "test-program-c".clone_into(&mut verdict.rule);
             "its name ends in `test` and it defines `main`".clone_into(&mut verdict.evidence);
+        }
+        if verdict.rule == "source"
+            && is_javascript(&path)
+            && let Some(side) = text.filter(|side| side.is_text_candidate())
+            && let Some(content) = scratch.contents([side.oid.as_str()]).await?.first()
+            && declares_javascript_tests(content)
+        {
+            verdict.test = true;
+            "test-calls-javascript".clone_into(&mut verdict.rule);
+            "it declares tests".clone_into(&mut verdict.evidence);
         }
         if !verdict.test
             && change.new.as_ref().is_some_and(TreeSide::is_text_candidate)

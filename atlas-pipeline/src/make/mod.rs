@@ -7,6 +7,7 @@ mod confirm;
 mod distance;
 mod image;
 mod inject;
+mod misplaced;
 mod outcome;
 mod part;
 mod prepare;
@@ -445,11 +446,26 @@ impl Work {
             report.outcome = OracleOutcome::NoEvidence;
             report.reason = format!("{}; but in After {said}", report.reason);
         }
+        let misplaced = after
+            .filter(|_| {
+                matches!(
+                    report.outcome,
+                    OracleOutcome::RejectNoFailToPass | OracleOutcome::Instance
+                )
+            })
+            .and_then(|run| {
+                misplaced::misplaced(&task.gold_patch, &run.parsed, &repository.checkout)
+            });
+        if misplaced.is_some() {
+            report.outcome = OracleOutcome::NoEvidence;
+        }
         let first = |state: State| Some((state.as_str(), runs.get(&state)?.first()?));
         let firsts: Vec<_> = State::ALL.into_iter().filter_map(first).collect();
         self.warnings.extend(reading.implausible(&firsts));
         let outcome = report.outcome.into();
-        let reason = if outcome == MakeOutcome::Instance {
+        let reason = if let Some((file, test)) = misplaced {
+            reason::of_misplaced(&file, &test)
+        } else if outcome == MakeOutcome::Instance {
             report.reason.clone()
         } else {
             reason::of_make(

@@ -84,6 +84,9 @@ async fn paths_decide() {
         ("src/attestation.rs", Gold),
         ("lib/django/test/client.py", Gold),
         ("web/a.test.ts", Test),
+        ("web/date/tests.ts", Test),
+        ("web/date/latest.ts", Gold),
+        ("web/a_spec.mts", Test),
         ("web/a.spec.jsx", Test),
         ("web/__snapshots__/a.snap", Test),
         ("types/a.test-d.ts", Test),
@@ -230,6 +233,31 @@ async fn check_modified(path: &str, old: &str, new: &str, expected: &[&str]) {
     lab.write(path, old).commit("base");
     lab.write(path, new).commit("head");
     assert_eq!(divide(&lab).await.modified_tests, expected, "{path}");
+}
+
+#[tokio::test]
+async fn javascript_that_declares_tests_is_a_test_whatever_its_name() {
+    let lab = Lab::new();
+    let tests = "import { sum } from './sum.js';\n\ndescribe('sum', () => {\n  it('adds', () => {});\n});\n";
+    let files = [
+        ("src/sum-checks.ts", tests.to_owned()),
+        // Vitest runs tests beside what they test.
+        (
+            "src/sum.ts",
+            format!("{tests}if (import.meta.vitest) {{}}\n"),
+        ),
+        ("src/suite.ts", tests.replace("\n", "\n  ")),
+        ("benches/sum.ts", tests.to_owned()),
+    ];
+    lab.commit("base");
+    for (path, text) in &files {
+        lab.write(path, text);
+    }
+    lab.commit("head");
+    let split = divide(&lab).await;
+    let sides = files.map(|(path, _)| side(&split, path));
+    let expected = [Side::Test, Side::Gold, Side::Gold, Side::Gold];
+    assert_eq!(sides, expected);
 }
 
 #[tokio::test]
