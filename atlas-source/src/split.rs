@@ -84,7 +84,8 @@ struct Planned {
 
 /// Divides the change from `base` to `head` into a test patch and a gold patch.
 ///
-/// Files are divided by path; Rust files that hold test items (`#[cfg(test)]`, `#[test]`) besides
+/// Files are divided by path, and where it does not tell by what they are: programs of C and C++ with a name in `test`, JavaScript
+/// that declares tests, data that tests alone read. Rust files that hold test items (`#[cfg(test)]`, `#[test]`) besides
 /// other code are divided by item. A new Rust file stays whole on the gold side.
 ///
 /// # Errors

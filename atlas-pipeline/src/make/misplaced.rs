@@ -1,6 +1,6 @@
 //! Files of tests that no rule knows as such, so that their change went to the solution's side.
 
-use atlas_core::{ParsedLog, Patch, TestResult};
+use atlas_core::{FilePatch, ParsedLog, Patch, TestResult};
 use std::path::Path;
 
 /// A file that the gold patch changes and that After's runner names as one of its tests' files, and such a test. Where files
@@ -25,9 +25,10 @@ pub(super) fn misplaced(
     };
     let holds_sources = |path: &str| {
         let text = std::fs::read_to_string(checkout.join(path)).unwrap_or_default();
-        path.ends_with(".rs") || adds_some || text.contains(IN_SOURCE)
+        let is_rust = Path::new(path).extension().is_some_and(|it| it == "rs");
+        is_rust || adds_some || text.contains(IN_SOURCE)
     };
-    gold.iter().map(|file| file.path()).find_map(|path| {
+    gold.iter().map(FilePatch::path).find_map(|path| {
         let mut tests = after.results.iter();
         let test = tests.find(|test| is_of(test, path) && !is_documentation(test))?;
         (!holds_sources(path)).then(|| (path.to_owned(), test.name.to_owned()))

@@ -246,7 +246,7 @@ async fn javascript_that_declares_tests_is_a_test_whatever_its_name() {
             "src/sum.ts",
             format!("{tests}if (import.meta.vitest) {{}}\n"),
         ),
-        ("src/suite.ts", tests.replace("\n", "\n  ")),
+        ("src/suite.ts", tests.replace('\n', "\n  ")),
         ("benches/sum.ts", tests.to_owned()),
     ];
     lab.commit("base");
