@@ -97,8 +97,11 @@ fn is_file(text: &[u8]) -> bool {
     })
 }
 
-/// Where the file of a node id at the start of the text ends.
+/// Where the file of a node id at the start of the text ends. Plugins name the root itself: `.::project`.
 pub(super) fn file_len(text: &[u8]) -> Option<usize> {
+    if text.starts_with(b".::") {
+        return Some(1);
+    }
     let end = memchr_iter(b':', text).find(|at| text.get(at + 1) == Some(&b':'))?;
     is_file(&text[..end]).then_some(end)
 }
@@ -404,7 +407,7 @@ pub(super) fn letters(rest: &[u8]) -> Option<(Tally, bool)> {
         Some(at) => (Some(&rest[..at]), &rest[at + 1..]),
         None => (None, rest),
     };
-    if letters.is_empty() || file.is_some_and(|file| !is_file(file)) {
+    if letters.is_empty() || file.is_some_and(|file| !is_file(file) && file != b".") {
         return None;
     }
     let mut tally = Tally::default();
