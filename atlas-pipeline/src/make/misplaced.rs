@@ -1,16 +1,26 @@
 //! Files of tests that no rule knows as such, so that their change went to the solution's side.
 
-use atlas_core::{FilePatch, ParsedLog, Patch, TestResult};
+use crate::reason;
+use atlas_core::{FilePatch, OracleOutcome, OracleReport, ParsedLog, Patch, TestResult};
 use std::path::Path;
+
+/// Takes the verdict back where After runs a file of the gold patch as tests; the reason then.
+pub(super) fn take_back(
+    report: &mut OracleReport,
+    (gold, after): (&Patch, &ParsedLog),
+    checkout: &Path,
+) -> Option<String> {
+    let decides = [OracleOutcome::RejectNoFailToPass, OracleOutcome::Instance];
+    let is_decided = decides.contains(&report.outcome);
+    let (file, test) = is_decided.then(|| misplaced(gold, after, checkout))??;
+    report.outcome = OracleOutcome::NoEvidence;
+    Some(reason::of_misplaced(&file, &test))
+}
 
 /// A file that the gold patch changes and that After's runner names as one of its tests' files, and such a test. Where files
 /// may hold tests beside what they test, that is no fault: inline tests of Rust, documentation tests of Python, tests that
 /// Vitest finds in sources.
-pub(super) fn misplaced(
-    gold: &Patch,
-    after: &ParsedLog,
-    checkout: &Path,
-) -> Option<(String, String)> {
+fn misplaced(gold: &Patch, after: &ParsedLog, checkout: &Path) -> Option<(String, String)> {
     const IN_SOURCE: &str = "import.meta.vitest";
     let adds_some = gold.as_text().is_ok_and(|text| text.contains(IN_SOURCE));
     let gold = gold.files().ok()?;

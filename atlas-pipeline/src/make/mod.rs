@@ -446,25 +446,16 @@ impl Work {
             report.outcome = OracleOutcome::NoEvidence;
             report.reason = format!("{}; but in After {said}", report.reason);
         }
-        let misplaced = after
-            .filter(|_| {
-                matches!(
-                    report.outcome,
-                    OracleOutcome::RejectNoFailToPass | OracleOutcome::Instance
-                )
-            })
-            .and_then(|run| {
-                misplaced::misplaced(&task.gold_patch, &run.parsed, &repository.checkout)
-            });
-        if misplaced.is_some() {
-            report.outcome = OracleOutcome::NoEvidence;
-        }
+        let misplaced = after.and_then(|run| {
+            let of = (&task.gold_patch, &run.parsed);
+            misplaced::take_back(&mut report, of, &repository.checkout)
+        });
         let first = |state: State| Some((state.as_str(), runs.get(&state)?.first()?));
         let firsts: Vec<_> = State::ALL.into_iter().filter_map(first).collect();
         self.warnings.extend(reading.implausible(&firsts));
         let outcome = report.outcome.into();
-        let reason = if let Some((file, test)) = misplaced {
-            reason::of_misplaced(&file, &test)
+        let reason = if let Some(reason) = misplaced {
+            reason
         } else if outcome == MakeOutcome::Instance {
             report.reason.clone()
         } else {

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 
 /// Announced programs whose section has not begun.
 ///
-/// More than one wait where standard error, which bears the announcements, was written in front of standard output; and where
-/// one has a `main` of its own (`harness = false`) and prints nothing, for then the next announcement follows at once.
+/// cargo writes `Running …` to standard error and libtest its results to standard output. Several programs wait where a log has
+/// all of standard error first, and where a program with a `main` of its own (`harness = false`) prints nothing.
 #[derive(Clone, Default)]
 pub(super) struct Announced {
     waiting: VecDeque<Binary>,
@@ -27,9 +27,9 @@ pub(super) struct Announced {
 }
 
 impl Announced {
-    /// One more; `amid` a section that has not ended.
-    pub(super) fn add(&mut self, binary: Binary, amid: bool) {
-        self.is_out_of_order |= amid;
+    /// cargo announces one more program. Where a section is still open, its end has been overtaken by this line.
+    pub(super) fn add(&mut self, binary: Binary, section_is_open: bool) {
+        self.is_out_of_order |= section_is_open;
         self.waiting.push_back(binary);
     }
 
