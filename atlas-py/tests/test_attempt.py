@@ -94,6 +94,8 @@ def test_ctrl_c_ends_an_agent_that_blocks(arguments: dict[str, Any], tmp_path: P
             f"""
             import os, signal, threading, time
             import swe_atlas
+            # Who runs the tests in the background has the signal ignored.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             room_of = []
             def agent(task, room):
                 room_of.append(room)
