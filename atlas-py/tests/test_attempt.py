@@ -111,5 +111,5 @@ def test_ctrl_c_ends_an_agent_that_blocks(arguments: dict[str, Any], tmp_path: P
             """
         )
     )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == "ended\n", done.stderr

@@ -414,7 +414,7 @@ def test_ctrl_c_in_the_middle_of_a_slow_model(tmp_path: Path) -> None:
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)
         interrupted = time.monotonic()
-        rest, err = child.communicate(timeout=300)
+        rest, err = child.communicate(timeout=60)
     finally:
         child.kill()
         child.wait()

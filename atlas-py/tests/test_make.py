@@ -121,7 +121,7 @@ def test_ctrl_c_ends_a_make_in_order(slow_pull_request: PullRequest) -> None:
             time.sleep(0.1)
         child.send_signal(signal.SIGINT)
         interrupted = time.monotonic()
-        out, err = child.communicate(timeout=300)
+        out, err = child.communicate(timeout=60)
     finally:
         child.kill()
         child.wait()

@@ -252,7 +252,7 @@ def test_ctrl_c_ends_all_in_order(cluster: Any, rows: Rows, made: PullRequest) -
     try:
         until(lambda: running(sleep), "the tests never began")
         child.send_signal(signal.SIGINT)
-        said, err = child.communicate(timeout=300)
+        said, err = child.communicate(timeout=60)
     finally:
         child.kill()
         child.wait()
