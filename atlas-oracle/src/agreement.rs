@@ -13,17 +13,27 @@ const MAX_DIFFERENCES: usize = 20;
 ///
 /// The two spell ids differently (`tests/test_a.py::test_x` and `tests.test_a::test_x`), so tests
 /// are matched by the last part of their id, and statuses by what they mean: passing, failing or
-/// skipped. A console that does not name passing tests is compared on what it names; where the report is that of
-/// a driver ([`ReportSpec::outer`]), it is what the report names that is compared.
+/// skipped. A console that does not name passing tests is compared on what it names, and skipped tests that it
+/// counts without a name, as pytest does, are no difference if the report names just as many; where the report
+/// is that of a driver ([`ReportSpec::outer`]), it is what the report names that is compared.
 pub fn compare(spec: &ReportSpec, console: &ParsedLog, report: &ParsedLog) -> ReportAgreement {
     let (left, right) = (leaves(console), leaves(report));
     let names_passing = console.results.iter().any(|test| test.status.is_passing())
         || !report.results.iter().any(|test| test.status.is_passing());
+    let extra = |(leaf, said): (&String, &Said)| {
+        let console = left.get(leaf).copied().unwrap_or_default();
+        said.skips_beyond(console)
+    };
+    let extra_skips: u32 = right.iter().filter_map(extra).sum();
+    let are_counted = unnamed_skips(console) == Some(u64::from(extra_skips));
+    let is_counted =
+        |console: Said, report: Said| are_counted && report.skips_beyond(console).is_some();
     let mut differences = Vec::new();
     for (leaf, said) in &left {
         let other = right.get(leaf);
         let within = spec.outer && other.is_none();
-        if other != Some(said) && !within {
+        let same = other.is_some_and(|other| other == said || is_counted(*said, *other));
+        if !same && !within {
             differences.push(format!(
                 "{leaf}: console {said}, report {}",
                 other.map_or_else(|| "nothing".to_owned(), ToString::to_string)
@@ -31,7 +41,8 @@ pub fn compare(spec: &ReportSpec, console: &ParsedLog, report: &ParsedLog) -> Re
         }
     }
     for (leaf, said) in &right {
-        if !left.contains_key(leaf) && (names_passing || said.failing > 0) {
+        let is_named = names_passing || said.failing > 0;
+        if !left.contains_key(leaf) && is_named && !is_counted(Said::default(), *said) {
             differences.push(format!("{leaf}: console nothing, report {said}"));
         }
     }
@@ -45,6 +56,18 @@ pub fn compare(spec: &ReportSpec, console: &ParsedLog, report: &ParsedLog) -> Re
         agrees,
         differences,
     }
+}
+
+/// How many tests a console says it skipped beyond those that it names.
+fn unnamed_skips(console: &ParsedLog) -> Option<u64> {
+    let tests = console.results.iter();
+    let named = tests
+        .filter(|test| test.status == TestStatus::Skipped)
+        .count();
+    console
+        .totals?
+        .skipped?
+        .checked_sub(u64::try_from(named).ok()?)
 }
 
 /// Where a run's console and its structured report contradict each other about single tests.
@@ -170,6 +193,14 @@ impl Said {
             Self { passing: 1.., .. } => Verdict::Passing,
             _ => Verdict::Skipped,
         }
+    }
+
+    /// How many more were skipped than another says, where nothing else differs.
+    fn skips_beyond(self, other: Self) -> Option<u32> {
+        let alike = (self.passing, self.failing) == (other.passing, other.failing);
+        self.skipped
+            .checked_sub(other.skipped)
+            .filter(|more| alike && *more > 0)
     }
 }
 

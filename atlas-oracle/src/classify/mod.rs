@@ -156,7 +156,7 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         let whole = lost_in_before.is_empty()
             && !unproven.is_empty()
             && shown.all(|t| is_module(input.before, t.name) || unseen.holds(t.name));
-        whole.then(|| environment_failed(&unproven, "nothing ran there"))
+        whole.then(|| environment_failed(input, &unproven, "nothing ran there"))
     };
     let not_run = || touched::not_run(input, &module_failures);
     let cut_off = || touched::cut_off(input);
@@ -314,7 +314,7 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
     let unnamed = unnamed_failures(input.before);
     if found.fail_to_pass.is_empty() && !unproven.is_empty() {
         let rest = "no test that ran there fails in Before and passes in After";
-        let (outcome, reason, evidence) = environment_failed(&unproven, rest);
+        let (outcome, reason, evidence) = environment_failed(input, &unproven, rest);
         found.outcome = outcome;
         found.reason = reason;
         found.evidence = evidence;
@@ -431,8 +431,10 @@ fn accepted(found: &Classification, lost: &[&ModuleFailure]) -> String {
 }
 
 /// An environment that worked in Base and in After and failed in between says nothing of the pull
-/// request, and nothing against the environment: the state must be run again.
+/// request, and nothing against the environment: the state must be run again, if the gold patch does not
+/// bring what was missing with a manifest.
 fn environment_failed(
+    input: &ClassifyInput<'_>,
     lost: &[&ModuleFailure],
     rest: &str,
 ) -> (OracleOutcome, String, Vec<Evidence>) {
@@ -441,8 +443,17 @@ fn environment_failed(
         .filter_map(|f| f.proof.first().cloned())
         .collect();
     let why = evidence.first().map_or("no line", |line| line.text.trim());
+    let manifests = failures::manifests(input.gold_patch);
+    let advice = if manifests.is_empty() {
+        "run it again".to_owned()
+    } else {
+        format!(
+            "the gold patch changes `{}`, which Before may lack; if not, run it again",
+            manifests.join("`, `")
+        )
+    };
     let reason = format!(
-        "the environment failed in Before alone (`{why}`) and {rest}: neither pass nor fail, run it again"
+        "the environment failed in Before alone (`{why}`) and {rest}: neither pass nor fail; {advice}"
     );
     (OracleOutcome::NoEvidence, reason, evidence)
 }

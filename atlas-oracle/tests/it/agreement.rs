@@ -1,4 +1,4 @@
-use atlas_core::{ParsedLog, ParsedLogBuilder, ReportSpec, RunOutcome, TestStatus};
+use atlas_core::{ParsedLog, ParsedLogBuilder, ReportSpec, RunOutcome, TestStatus, Totals};
 use atlas_oracle::compare;
 
 fn log(parser: &str, tests: &[(&str, TestStatus)]) -> ParsedLog {
@@ -63,6 +63,42 @@ fn a_console_that_names_failures_only_is_compared_on_those() {
         )
         .agrees
     );
+}
+
+#[test]
+fn skipped_tests_that_the_console_counts_without_a_name_are_no_difference() {
+    let mut console = log(
+        "pytest",
+        &[
+            ("a.py::x", Passed),
+            ("a.py::y", Passed),
+            ("a.py::s", Skipped),
+        ],
+    );
+    let report = |more: &[(&str, TestStatus)]| {
+        let named = [("a::x", Passed), ("a::y", Passed), ("a::s", Skipped)];
+        log("junit", &[&named, more].concat())
+    };
+    // One whose name another file's test has, too, and one of its own.
+    let both = report(&[("b::x", Skipped), ("b::z", Skipped)]);
+    for (counted, expected) in [
+        (None, false),
+        (Some(2), false),
+        (Some(3), true),
+        (Some(4), false),
+    ] {
+        console.totals = Some(Totals {
+            skipped: counted,
+            ..Totals::default()
+        });
+        let found = compare(&spec(), &console, &both);
+        assert_eq!(
+            found.agrees, expected,
+            "{counted:?}: {:?}",
+            found.differences
+        );
+        assert!(!compare(&spec(), &console, &report(&[("b::z", Passed)])).agrees);
+    }
 }
 
 #[test]

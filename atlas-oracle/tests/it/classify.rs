@@ -740,6 +740,11 @@ fn an_environment_that_fails_in_before_alone_is_no_feature() {
         assert_eq!(found.before_failure_extent, BeforeFailureExtent::Partial);
         assert_eq!(found.evidence[0].text, line);
         assert!(found.reason.contains(line), "{}", found.reason);
+        assert!(found.reason.ends_with("nor fail; run it again"));
+        // What a manifest of the gold patch brings, no second run of Before would have.
+        let (found, ..) = before_class("a/Cargo.toml", "+edition = \"2024\"\n", &[line]);
+        let lacking = "the gold patch changes `a/Cargo.toml`, which Before may lack";
+        assert!(found.reason.contains(lacking), "{}", found.reason);
     }
 }
 

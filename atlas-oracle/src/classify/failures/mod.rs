@@ -16,6 +16,7 @@ use atlas_core::{
 };
 use forms::{Complaint, Sort};
 use patch::Brought;
+pub(super) use patch::manifests;
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

@@ -50,6 +50,17 @@ const MANIFESTS: &[&str] = &[
     "conanfile.py",
 ];
 
+fn is_manifest(path: &str) -> bool {
+    MANIFESTS.iter().any(|end| path.ends_with(end))
+}
+
+/// The files in which a patch changes what a project needs.
+pub(in crate::classify) fn manifests(patch: Option<&Patch>) -> Vec<String> {
+    let mut files = patch.map_or_else(Vec::new, |patch| Brought::by(patch, "").files);
+    files.retain(|path| is_manifest(path));
+    files
+}
+
 /// How sure a line is to bring a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
@@ -226,7 +237,7 @@ impl Brought {
         let declared = |wanted: &str| {
             let index = self.added.iter().position(|line| {
                 let path = &self.files[line.file];
-                MANIFESTS.iter().any(|end| path.ends_with(end))
+                is_manifest(path)
                     && has_word(&line.text.replace('-', "_"), &wanted.replace('-', "_"))
             })?;
             Some((wanted.to_owned(), self.proof(index)))
