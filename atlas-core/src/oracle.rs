@@ -248,8 +248,8 @@ pub struct Confirmation {
     /// The other order that one run of each state had; absent where the runner knows none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
-    /// Tests that the pull request does not reach by file, folder or import, with their runs of each
-    /// state.
+    /// Tests that had more runs, with how many of each state: the pull request does not reach them by file, folder
+    /// or import, or a test of the same file, or package, contradicted itself.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub distant: BTreeMap<String, u32>,
     /// Tests that left the lists, each with how its runs contradict each other.

@@ -2,7 +2,7 @@
 
 use crate::StateRun;
 use atlas_core::{
-    Evidence, OracleOutcome, ParsedLog, ReportAgreement, ReportSpec, State, TestStatus,
+    Evidence, OracleOutcome, ParsedLog, ReportAgreement, ReportSpec, State, TestResult, TestStatus,
 };
 use std::collections::BTreeMap;
 
@@ -14,10 +14,12 @@ const MAX_DIFFERENCES: usize = 20;
 /// The two spell ids differently (`tests/test_a.py::test_x` and `tests.test_a::test_x`), so tests
 /// are matched by the last part of their id, and statuses by what they mean: passing, failing or
 /// skipped. A console that does not name passing tests is compared on what it names, and skipped tests that it
-/// counts without a name, as pytest does, are no difference if the report names just as many; where the report
+/// counts without a name, as pytest does, are no difference if the report names just as many. A report may hold under one
+/// id what the console tells apart, as Vitest's does with projects: just as many results then. Where the report
 /// is that of a driver ([`ReportSpec::outer`]), it is what the report names that is compared.
 pub fn compare(spec: &ReportSpec, console: &ParsedLog, report: &ParsedLog) -> ReportAgreement {
     let (left, right) = (leaves(console), leaves(report));
+    let each_result = counted(report, |test| test.seen);
     let names_passing = console.results.iter().any(|test| test.status.is_passing())
         || !report.results.iter().any(|test| test.status.is_passing());
     let extra = |(leaf, said): (&String, &Said)| {
@@ -32,7 +34,8 @@ pub fn compare(spec: &ReportSpec, console: &ParsedLog, report: &ParsedLog) -> Re
     for (leaf, said) in &left {
         let other = right.get(leaf);
         let within = spec.outer && other.is_none();
-        let same = other.is_some_and(|other| other == said || is_counted(*said, *other));
+        let same = other.is_some_and(|other| other == said || is_counted(*said, *other))
+            || each_result.get(leaf) == Some(said);
         if !same && !within {
             differences.push(format!(
                 "{leaf}: console {said}, report {}",
@@ -220,6 +223,11 @@ impl std::fmt::Display for Said {
 }
 
 fn leaves(log: &ParsedLog) -> BTreeMap<String, Said> {
+    counted(log, |_| 1)
+}
+
+/// Statuses by the last part of ids. A test counts as often as the function says.
+fn counted(log: &ParsedLog, times: fn(&TestResult<'_>) -> u32) -> BTreeMap<String, Said> {
     let mut map: BTreeMap<String, Said> = BTreeMap::new();
     for test in &log.results {
         // A module that did not load is no test; the two sides name it in ways of their own.
@@ -230,9 +238,9 @@ fn leaves(log: &ParsedLog) -> BTreeMap<String, Said> {
         let said = map.entry(leaf(test.name)).or_default();
         match test.status {
             // xfail is a skip in JUnit's eyes and a pass in others'.
-            TestStatus::Skipped | TestStatus::Xfail => said.skipped += 1,
-            status if status.is_passing() => said.passing += 1,
-            _ => said.failing += 1,
+            TestStatus::Skipped | TestStatus::Xfail => said.skipped += times(&test),
+            status if status.is_passing() => said.passing += times(&test),
+            _ => said.failing += times(&test),
         }
     }
     map

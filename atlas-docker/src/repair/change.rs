@@ -253,7 +253,7 @@ fn cmake_option_off(plan: &mut EnvironmentPlan, name: &str) -> bool {
 
 /// Installs without a package: the manifest is another while npm runs, and the repository's own afterwards.
 fn without_npm_package(plan: &mut EnvironmentPlan, name: &str) -> bool {
-    const SAVE: &str = "saved=\"$(mktemp -d)\"; cp -p package.json package-lock.json \"$saved\" 2> /dev/null || :; ";
+    const SAVE: &str = "saved=\"$(mktemp -d)\"; cp -p package.json package-lock.json pnpm-lock.yaml \"$saved\" 2> /dev/null || :; ";
     const RESTORE: &str = "code=$?; cp -p \"$saved\"/* .; exit $code";
     let drop = format!(
         "npm pkg delete {}; ",

@@ -75,6 +75,8 @@ const RULES: &[Rule] = &[
     settings::locale,
     settings::time_zone,
     settings::heap,
+    settings::stack_of_javac,
+    settings::seed_of_hashes,
     settings::git_identity,
     settings::language_standard,
     settings::submodules,

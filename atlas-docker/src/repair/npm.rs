@@ -9,9 +9,15 @@ use std::sync::LazyLock;
 
 static GONE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"npm (?:error|ERR!) (?:404 Not Found - GET \S+?/((?:@[\w.-]+/)?[\w.-]+)/-/|404 .*'((?:@[\w.-]+/)?[\w.-]+)@\S+' (?:is not in|could not be found)|notarget No matching version found for ((?:@[\w.-]+/)?[\w.-]+)@)",
+        r"npm (?:error|ERR!) (?:404 Not Found - GET \S+?/((?:@[\w.-]+/)?[\w.-]+)/-/|404 .*'((?:@[\w.-]+/)?[\w.-]+)@\S+' (?:is not in|could not be found)|notarget No matching version found for ((?:@[\w.-]+/)?[\w.-]+)@|No versions available for ((?:@[\w.-]+/)?[\w.-]+)$)|ERR_PNPM_FETCH_404\W+GET \S+?/((?:@[\w.-]+/)?[\w.-]+)/-/",
     )
     .expect("a literal pattern")
+});
+
+/// A repository that npm asks for a dependency's commit: `owner/name` at the end of its address.
+static CLONED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"npm (?:error|ERR!) command git .*\bls-remote .*?[:/]([\w.-]+/[\w.-]+?)(?:\.git)?$")
+        .expect("a literal pattern")
 });
 
 /// The parts of a manifest that name dependencies which those who use the package do not get.
@@ -59,7 +65,13 @@ pub(super) fn packages(symptom: &Symptom<'_>) -> Vec<Repair> {
             gone.entry(name.as_str()).or_insert(line);
         }
     }
-    if gone.is_empty() {
+    let unreachable = || {
+        symptom
+            .text
+            .lines()
+            .filter_map(|line| Some((CLONED.captures(line)?, line)))
+    };
+    if gone.is_empty() && unreachable().next().is_none() {
         return Vec::new();
     }
     let read =
@@ -67,6 +79,14 @@ pub(super) fn packages(symptom: &Symptom<'_>) -> Vec<Repair> {
     let Some(manifest) = read("package.json") else {
         return Vec::new();
     };
+    let repositories: Vec<(String, &str)> = unreachable()
+        .filter_map(|(found, line)| Some((of_repository(&manifest, &found[1])?, line)))
+        .collect();
+    gone.extend(
+        repositories
+            .iter()
+            .map(|(name, line)| (name.as_str(), *line)),
+    );
     let lock = read("package-lock.json").or_else(|| read("npm-shrinkwrap.json"));
     let mut repairs = Vec::new();
     for (name, line) in gone {
@@ -85,6 +105,22 @@ pub(super) fn packages(symptom: &Symptom<'_>) -> Vec<Repair> {
         }));
     }
     repairs
+}
+
+/// The root's development dependency that is taken from a repository `owner/name`.
+fn of_repository(manifest: &Value, repository: &str) -> Option<String> {
+    let sections = SECTIONS
+        .iter()
+        .filter_map(|section| manifest[*section].as_object());
+    let mut all = sections.flatten();
+    let (name, _) = all.find(|(_, version)| {
+        let address = version.as_str().unwrap_or_default();
+        let address = address.split('#').next().unwrap_or_default();
+        let path = address.trim_end_matches('/').trim_end_matches(".git");
+        let before = path.strip_suffix(repository);
+        before.is_some_and(|before| before.is_empty() || before.ends_with([':', '/']))
+    })?;
+    Some(name.clone())
 }
 
 /// The root's development dependencies through which a package comes in; `None` where it comes in
@@ -254,6 +290,35 @@ mod tests {
         assert_eq!(of(&[("package.json", manifest), old]), out);
         let babel = (".babelrc", "{\"presets\": [\"top-sites\"]}");
         assert_eq!(of(&[("package.json", manifest), babel]), []);
+    }
+
+    #[test]
+    fn each_manager_and_a_repository_out_of_reach_say_it_in_their_own_words() {
+        let manifest =
+            r#"{"devDependencies": {"top-sites": "github:someone/top.sites#main", "mocha": "9"}}"#;
+        for (log, expected) in [
+            ("npm ERR! No versions available for top-sites\n", true),
+            (
+                "\u{2009}ERR_PNPM_FETCH_404\u{2009} GET https://registry.example.org/top-sites/-/top-sites-1.1.225.tgz: Not Found - 404\n",
+                true,
+            ),
+            (
+                "npm ERR! command git --no-replace-objects ls-remote ssh://git@host.example/someone/top.sites.git\n",
+                true,
+            ),
+            (
+                "npm error command git --no-replace-objects ls-remote https://host.example/someone/top.sites\n",
+                true,
+            ),
+            (
+                "npm error command git --no-replace-objects ls-remote https://host.example/no-one/top.sites\n",
+                false,
+            ),
+        ] {
+            let out = [Change::WithoutNpmPackage("top-sites".to_owned())];
+            let found = changes("node:20", &[("package.json", manifest)], log);
+            assert_eq!(found, out[..usize::from(expected)], "{log}");
+        }
     }
 
     #[test]

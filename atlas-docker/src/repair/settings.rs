@@ -72,6 +72,30 @@ pub(super) fn heap(symptom: &Symptom<'_>) -> Vec<Repair> {
     repairs
 }
 
+/// A chain of calls so long that javac, which follows it by recursion, leaves no stack. Maven compiles in its own process,
+/// and runs tests in others.
+pub(super) fn stack_of_javac(symptom: &Symptom<'_>) -> Vec<Repair> {
+    const DEEP: usize = 100;
+    static FRAME: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"^\s+at (?:jdk\.compiler/)?com\.sun\.tools\.javac\."));
+    let frames = symptom.text.lines().filter(|line| FRAME.is_match(line));
+    if !symptom.plan.test_cmd.contains("mvn") || frames.count() < DEEP {
+        return Vec::new();
+    }
+    if_line(symptom, "stack of javac", &FRAME, |_| {
+        vec![Change::Flags("MAVEN_OPTS".to_owned(), "-Xss16m".to_owned())]
+    })
+}
+
+/// Tests that workers of pytest-xdist find in different orders, as those made of sets are: hashes are the same in each.
+pub(super) fn seed_of_hashes(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static DIFFER: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"^Different tests were collected between gw\d+ and gw\d+"));
+    if_line(symptom, "order of sets", &DIFFER, |_| {
+        vec![variable("PYTHONHASHSEED", "0")]
+    })
+}
+
 /// No database of time zones.
 pub(super) fn time_zone(symptom: &Symptom<'_>) -> Vec<Repair> {
     static MISSING: LazyLock<Regex> = LazyLock::new(|| {
@@ -236,7 +260,7 @@ pub(super) fn artifact_not_fetched(symptom: &Symptom<'_>) -> Vec<Repair> {
 mod tests {
     use super::super::testing::changes;
     use super::super::{Change, Symptom};
-    use super::{artifact_not_fetched, variable};
+    use super::{artifact_not_fetched, stack_of_javac, variable};
     use crate::toolbox;
     use crate::tree::Tree;
     use atlas_core::EnvironmentPlan;
@@ -270,6 +294,10 @@ mod tests {
                     "NODE_OPTIONS".to_owned(),
                     "--max-old-space-size=3072".to_owned(),
                 ),
+            ),
+            (
+                "Different tests were collected between gw0 and gw1. The difference is:",
+                variable("PYTHONHASHSEED", "0"),
             ),
             (
                 "gyp ERR! stack FetchError: request to https://nodejs.org/download/release/v18.20.8/node-v18.20.8-headers.tar.gz failed, reason: getaddrinfo EAI_AGAIN nodejs.org",
@@ -306,6 +334,32 @@ mod tests {
             let found = changes("gcc:12", &[], text);
             assert_eq!(found.first(), Some(&expected), "{text}");
         }
+    }
+
+    #[test]
+    fn a_deep_recursion_of_javac_under_maven_gets_more_stack() {
+        let folder = tempfile::tempdir().unwrap();
+        let frame = "\tat jdk.compiler/com.sun.tools.javac.comp.Attr.attribTree(Attr.java:677)\n";
+        let with = |test_cmd: &str, frames: usize| {
+            let plan = EnvironmentPlan {
+                test_cmd: test_cmd.to_owned(),
+                ..EnvironmentPlan::default()
+            };
+            let found = stack_of_javac(&Symptom {
+                plan: &plan,
+                tree: &Tree::open(folder.path()).unwrap(),
+                text: &frame.repeat(frames),
+                source: "test log",
+            });
+            found
+                .into_iter()
+                .map(|repair| repair.change)
+                .collect::<Vec<_>>()
+        };
+        let more = Change::Flags("MAVEN_OPTS".to_owned(), "-Xss16m".to_owned());
+        assert_eq!(with("mvn -o test", 500), [more]);
+        assert_eq!(with("mvn -o test", 20), []);
+        assert_eq!(with("gradle test", 500), []);
     }
 
     #[test]

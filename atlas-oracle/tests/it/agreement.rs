@@ -102,6 +102,19 @@ fn skipped_tests_that_the_console_counts_without_a_name_are_no_difference() {
 }
 
 #[test]
+fn a_report_may_hold_under_one_id_what_the_console_tells_apart() {
+    let console = log(
+        "vitest",
+        &[("|a| t.ts > x", Passed), ("|b| t.ts > x", Passed)],
+    );
+    let report = |times: usize| log("vitest", &vec![("t.ts > x", Passed); times]);
+    for (times, expected) in [(1, false), (2, true), (3, false)] {
+        let found = compare(&spec(), &console, &report(times));
+        assert_eq!(found.agrees, expected, "{times}: {:?}", found.differences);
+    }
+}
+
+#[test]
 fn a_drivers_report_is_compared_on_the_programs_that_it_names() {
     let spec = ReportSpec {
         outer: true,

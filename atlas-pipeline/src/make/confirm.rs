@@ -25,8 +25,9 @@ const SHARE: f64 = 0.1;
 /// The least that a run is given that may hang.
 const MINUTE: f64 = 60.0;
 
-/// Runs of a test that the pull request does not reach, as a multiple of the usual.
-const DISTANT: u32 = 3;
+/// Runs of a test that the pull request does not reach, or that stands beside one that contradicted itself, as a
+/// multiple of the usual.
+const DOUBTFUL: u32 = 3;
 
 /// How the runs of one job speak of a test.
 enum RerunEvidence {
@@ -269,22 +270,19 @@ impl Confirming<'_> {
                 }
             }
         }
-        self.distant(&left, &wanted(&left), report, reach).await
+        let place = |test: &Wanted<'_>| test.file.unwrap_or(test.module).to_owned();
+        let shaky = tests
+            .iter()
+            .filter(|test| self.set_aside.contains_key(test.name));
+        let shaky: BTreeSet<String> = shaky.map(place).collect();
+        let doubtful = wanted(&left).into_iter();
+        let doubtful = doubtful.filter(|test| !reach.reaches(test) || shaky.contains(&place(test)));
+        self.doubtful(&doubtful.collect::<Vec<_>>(), report).await
     }
 
-    /// More runs of what the pull request does not reach: distance raises suspicion.
-    async fn distant(
-        &mut self,
-        left: &BTreeSet<String>,
-        tests: &[Wanted<'_>],
-        report: &OracleReport,
-        reach: &Reach<'_>,
-    ) -> Result<(), Error> {
-        let far: Vec<Wanted<'_>> = tests
-            .iter()
-            .filter(|test| left.contains(test.name) && !reach.reaches(test))
-            .copied()
-            .collect();
+    /// More runs of what the pull request does not reach, and of what stands in a file of which another test contradicted
+    /// itself: distance and company raise suspicion.
+    async fn doubtful(&mut self, far: &[Wanted<'_>], report: &OracleReport) -> Result<(), Error> {
         if far.is_empty() {
             return Ok(());
         }
@@ -292,20 +290,20 @@ impl Confirming<'_> {
         self.found
             .distant
             .extend(names().map(|id| (id, self.least)));
-        let Ok(narrowed) = narrow(&self.environment.plan, &far) else {
+        let Ok(narrowed) = narrow(&self.environment.plan, far) else {
             self.found.remarks.push(format!(
-                "the pull request reaches {} tests by no file, folder or import; they cannot be run apart, so they had no more runs than others",
+                "{} tests that the pull request does not reach by file, folder or import, or that stand beside one that contradicted itself, cannot be run apart, so they had no more runs than others",
                 far.len()
             ));
             return Ok(());
         };
         let mut left: BTreeSet<String> = names().collect();
-        for done in 1..DISTANT {
+        for done in 1..DOUBTFUL {
             let spent = self.found.seconds;
             let next = spent / f64::from(done);
             if !Self::affords(report, spent + next) {
                 self.found.remarks.push(format!(
-                    "tests that the pull request does not reach had {} runs of each state and no more: all would take over {SHORT:.0} seconds and over {:.0} % of the tests' own time",
+                    "tests that the pull request does not reach, or that stand beside one that contradicted itself, had {} runs of each state and no more: all would take over {SHORT:.0} seconds and over {:.0} % of the tests' own time",
                     done * self.least,
                     SHARE * 100.0
                 ));

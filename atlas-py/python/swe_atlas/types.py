@@ -256,7 +256,7 @@ class _Confirmed(TypedDict):
 class Confirmation(_Confirmed, total=False):
     """What further runs of Before and After said of FAIL_TO_PASS. `runs` by state; `scope` is what was
     run, `whole` why everything was; `order` the other order that one run had; `distant` the tests that
-    the pull request does not reach, with their runs; `contradicted` those that left the lists.
+    the pull request does not reach, or whose neighbours contradicted themselves, with their runs; `contradicted` those that left the lists.
     """
 
     whole: str
