@@ -36,6 +36,8 @@ pub(crate) fn options(label: &str, host: Option<String>) -> DockerOptions {
         host,
         pull: false,
         labels: BTreeMap::from([("atlas.test".to_owned(), label.to_owned())]),
+        // How full the machine's disk is says nothing about what is tested.
+        min_free: 64 << 20,
         ..DockerOptions::default()
     }
 }
