@@ -254,6 +254,7 @@ pub fn telling_lines(
 /// assert!(atlas_core::telling("npm error getaddrinfo ENOTFOUND r.example") > atlas_core::telling("npm error code ENOTFOUND"));
 /// assert_eq!(atlas_core::telling("ok 1 - an error is raised"), 0);
 /// assert_eq!(atlas_core::telling("CC obj/error_private.o"), 0);
+/// assert_eq!(atlas_core::telling("##teamcity[testFinished name='testErrors']"), 0);
 /// ```
 pub fn telling(line: &str) -> u8 {
     if is_command(line) || is_passing(line) {
@@ -324,6 +325,9 @@ fn is_chatter(line: &str) -> bool {
 /// A line in the form of a test that passed.
 fn is_passing(line: &str) -> bool {
     const WORDS: [&str; 8] = ["ok", "PASS", "PASSED", "Passed", "passed", "pass", "✓", "✔"];
+    if let Some(message) = line.trim_start().strip_prefix("##teamcity[") {
+        return !message.starts_with("testFailed");
+    }
     let mut words = line
         .split(|c: char| c.is_whitespace() || matches!(c, ':' | '[' | ']' | '.'))
         .filter(|word| !word.is_empty());

@@ -150,6 +150,11 @@ fn of_test(failing: &str, run: &StateRun) -> Vec<Evidence> {
         .iter()
         .enumerate()
         .filter(|(_, line)| line.contains(short));
+    // An event holds the test's name and its message in one line.
+    let mut events = named.clone();
+    if let Some((at, event)) = events.find(|(_, line)| line.starts_with("##teamcity[testFailed")) {
+        return vec![Evidence::at("after.log", at + 1, event.trim())];
+    }
     let found = named
         .map(|(at, _)| behind(at))
         .find(|found| !found.is_empty());

@@ -180,14 +180,24 @@ pub(super) fn hardly_run(
 /// Why an environment in which no test defines the task says nothing of the pull request: each test that it adds runs
 /// in After and fails.
 pub(super) fn adds_failing_tests(base: &Statuses<'_>, after: &Statuses<'_>) -> Option<String> {
-    let new = || after.iter().filter(|(id, _)| !base.contains_key(*id));
-    let count = new().count();
-    (count > 0 && new().all(|(_, status)| status.is_failing())).then(|| {
-        format!(
-            "tests that the pull request adds fail in After ({count} of {count}): where it was merged they passed, so \
-             this environment lacks what they need"
-        )
-    })
+    let mut new = after.iter().filter(|(id, _)| !base.contains_key(*id));
+    let first = new.next().filter(|(_, status)| status.is_failing())?.0;
+    let mut others = 0;
+    for (_, status) in new {
+        if !status.is_failing() {
+            return None;
+        }
+        others += 1;
+    }
+    let all = match others {
+        0 => "which the pull request adds, fails in After: where it was merged it".to_owned(),
+        _ => format!(
+            "and {others} more that the pull request adds fail in After: where it was merged they"
+        ),
+    };
+    Some(format!(
+        "`{first}`, {all} passed, so this environment lacks what is needed"
+    ))
 }
 
 /// Whether the test patch changes the source of this test.
