@@ -183,6 +183,13 @@ const NARROWINGS: &[Narrowing] = &[
         edits: &[Edit::Insert(r"(^|[\s/;(])mocha ", "--grep {} ")],
     },
     Narrowing {
+        parsers: &["tap"],
+        place: |test| file(test.module),
+        spelling: Spelling::Words,
+        // Only where the command names no files of its own.
+        edits: &[Edit::Insert(r"(^|[\s/;(])tap( -\S+)*$", " {}")],
+    },
+    Narrowing {
         parsers: &["cargo"],
         place: libtest,
         spelling: Spelling::Words,
@@ -243,13 +250,13 @@ fn word(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// A file as a log names it, without what leads to it from elsewhere.
 /// A test's name, which libtest takes as a filter. A program without libtest is its own only test: what it makes of words, it alone knows.
 fn libtest(test: &Wanted<'_>) -> Option<String> {
     let is_program = !test.module.is_empty() && test.qualified == test.module;
     (!is_program).then(|| word(test.name)).flatten()
 }
 
+/// A file as a log names it, without what leads to it from elsewhere.
 fn file(text: &str) -> Option<String> {
     let text = text.trim_start_matches("./").trim_start_matches("../");
     let last = text.rsplit('/').next().unwrap_or(text);
@@ -408,6 +415,12 @@ mod tests {
                 "mocha --grep '^(?:A does it)$' --reporter spec",
             ),
             (
+                "tap",
+                "export PATH=x; tap --reporter=tap --no-coverage",
+                ("test/a.js > b", "", "test/a.js"),
+                "; tap --reporter=tap --no-coverage test/a.js",
+            ),
+            (
                 "cargo",
                 cargo,
                 ("tests::adds", "", "m"),
@@ -462,6 +475,10 @@ mod tests {
         let cargo = plan("cargo", "bash \"$ATLAS_ENV/toolbox/cargo-test-each\"");
         let program = narrow(&cargo, &[test("url_wpt", "url_wpt", "url_wpt")]);
         assert!(program.unwrap_err().contains("`url_wpt`"));
+        // Which files the command itself names, only its shell knows.
+        let tap = plan("tap", "tap --reporter=tap test/*.js");
+        let file = narrow(&tap, &[test("test/a.js", "", "test/a.js")]);
+        assert!(file.unwrap_err().contains("`tap --reporter"));
         assert!(made("mocha", "npm test", "A > b").contains("`npm test`"));
         assert!(made("maven", "mvn test", "adds two numbers").contains("adds two numbers"));
     }

@@ -2,19 +2,23 @@
 //!
 //! A test is a point at the line start; its name is the description without the dash and the
 //! directive, or its number where it has none. Points of subtests are indented and belong to the
-//! point that sums them up. Comments and the blocks of diagnostics are no tests.
+//! point that sums them up; but node-tap's points are files, and their subtests are the tests
+//! ([`subtests`]). Comments and the blocks of diagnostics are no tests.
 //!
 //! What a program prints may look like a point. Plan and numbers decide: see [`Document`].
 
 mod document;
 pub(crate) mod line;
+mod subtests;
 
 pub(crate) use document::{Document, Ended, Seen};
 
+use self::subtests::Subtests;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, Totals,
+    ByLine, Evidence, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome,
+    Totals,
 };
 
 /// Anything that speaks TAP.
@@ -63,6 +67,11 @@ impl Runner for Tap {
 pub(crate) struct Run {
     pub(crate) log: ParsedLogBuilder,
     pub(crate) document: Document,
+    /// What stood below points, where that is what counts.
+    subtests: Subtests,
+    points: u64,
+    /// Points that were told by what stood below them.
+    resolved: u64,
     planned: u64,
     plans: u64,
     documents: u64,
@@ -80,6 +89,9 @@ impl Run {
         Self {
             log: ParsedLogBuilder::new(parser),
             document: Document::default(),
+            subtests: Subtests::default(),
+            points: 0,
+            resolved: 0,
             planned: 0,
             plans: 0,
             documents: 0,
@@ -91,21 +103,34 @@ impl Run {
         }
     }
 
+    /// Lets the document take something, and records the points that this makes sure.
+    fn read<T>(&mut self, take: impl FnOnce(&mut Document, &mut dyn FnMut(Seen<'_>)) -> T) -> T {
+        let (log, subtests) = (&mut self.log, &mut self.subtests);
+        let (points, resolved) = (&mut self.points, &mut self.resolved);
+        take(&mut self.document, &mut |seen| {
+            *points += 1;
+            match subtests.take(seen.name) {
+                Some(file) => {
+                    *resolved += 1;
+                    file.record(log, seen.name);
+                }
+                None => record(log, seen),
+            }
+        })
+    }
+
     pub(crate) fn begin(&mut self) {
-        let log = &mut self.log;
-        let ended = self.document.begin(&mut |seen| record(log, seen));
+        let ended = self.read(|document, mut out| document.begin(&mut out));
         self.ended(ended);
     }
 
     pub(crate) fn plan(&mut self, plan: u64) {
-        let log = &mut self.log;
-        let ended = self.document.planned(plan, &mut |seen| record(log, seen));
+        let ended = self.read(|document, mut out| document.planned(plan, &mut out));
         self.ended(ended);
     }
 
     pub(crate) fn point(&mut self, seen: Seen<'_>) {
-        let log = &mut self.log;
-        let ended = self.document.point(seen, &mut |seen| record(log, seen));
+        let ended = self.read(|document, mut out| document.point(seen, &mut out));
         self.ended(ended);
     }
 
@@ -118,8 +143,7 @@ impl Run {
     }
 
     pub(crate) fn end(&mut self) {
-        let log = &mut self.log;
-        let ended = self.document.end(&mut |seen| record(log, seen));
+        let ended = self.read(|document, mut out| document.end(&mut out));
         self.ended(Some(ended));
     }
 
@@ -158,11 +182,16 @@ impl Run {
             self.log
                 .set_consistent(agrees && self.broken == 0 && !self.doubtful);
         } else if self.plans > 0 {
-            self.log.add_totals(Totals {
-                total: Some(self.planned),
-                ..Totals::default()
-            });
-            let agrees = self.planned == self.log.recorded();
+            let agrees = if self.resolved > 0 {
+                // The plan counts files, not their tests.
+                self.planned == self.points
+            } else {
+                self.log.add_totals(Totals {
+                    total: Some(self.planned),
+                    ..Totals::default()
+                });
+                self.planned == self.log.recorded()
+            };
             self.log
                 .set_consistent(agrees && self.broken == 0 && !self.doubtful);
         }
@@ -212,6 +241,8 @@ struct Glued {
 #[derive(Clone, Debug)]
 struct State {
     run: Run,
+    /// Which line is read.
+    number: usize,
     block: line::Block,
     glued: Option<Glued>,
 }
@@ -220,6 +251,7 @@ impl Default for State {
     fn default() -> Self {
         Self {
             run: Run::new("tap"),
+            number: 0,
             block: line::Block::default(),
             glued: None,
         }
@@ -272,6 +304,7 @@ impl State {
     }
 
     fn cleaned(&mut self, line: &[u8]) {
+        self.number += 1;
         if self.block.holds(line) {
             return;
         }
@@ -283,11 +316,18 @@ impl State {
                 };
                 self.unglue(point.number, None);
                 let (title, directive) = line::title(point.rest);
+                let name = line::name(title);
+                let status = line::status(point.passed, directive);
+                if self.run.subtests.open() {
+                    let text = String::from_utf8_lossy(line);
+                    let at = Evidence::at("log", self.number, text.into_owned());
+                    self.run.subtests.close(title, &name, status, at);
+                }
                 self.run.point(Seen {
                     number: point.number,
-                    name: &line::name(title),
+                    name: &name,
                     group: "",
-                    status: line::status(point.passed, directive),
+                    status,
                 });
                 self.block.point();
             }
@@ -303,8 +343,15 @@ impl State {
             Some(b'B' | b' ' | b'\t') if line.trim_ascii_start().starts_with(b"Bail out!") => {
                 self.run.bail();
             }
+            Some(b'#') if line.starts_with(subtests::ANNOUNCED) => {
+                let title = &line[subtests::ANNOUNCED.len()..];
+                self.run.subtests.begin(title);
+            }
             Some(b'#') if exited(line) && !self.run.document.complete() => self.run.died = true,
-            _ => self.look_for_glued(line),
+            _ => {
+                self.run.subtests.line(line, self.number);
+                self.look_for_glued(line);
+            }
         }
     }
 }
@@ -319,10 +366,12 @@ impl LineState for State {
     }
 
     fn text_line(&mut self, line: &str) {
-        let Some((passed, number, name)) = line::plain(line) else {
+        let plain = line::plain(line).filter(|_| !self.run.subtests.open());
+        let Some((passed, number, name)) = plain else {
             self.cleaned(line.as_bytes());
             return;
         };
+        self.number += 1;
         // It stands further out than any block.
         self.block.point();
         if self.glued.is_some() {

@@ -229,7 +229,7 @@ impl TotalsBlock {
 
 /// Whether a top-level result's name is a test file: the runner reports a file as a test when its
 /// process failed, or when it has no tests.
-fn is_file(name: &str) -> bool {
+pub(crate) fn is_file(name: &str) -> bool {
     let Some((stem, extension)) = name.rsplit_once('.') else {
         return false;
     };
