@@ -90,7 +90,7 @@ pub fn languages() -> impl Iterator<Item = &'static str> {
 pub(crate) fn needs_no_sources(command: &str) -> bool {
     let node = command
         .strip_prefix(&toolbox::call(NODE_VERSION))
-        .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == ' '));
+        .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || " .".contains(c)));
     let tool = command.strip_prefix(INSTALL_TOOL).is_some_and(|name| {
         name.chars()
             .all(|c| c.is_ascii_alphanumeric() || "@/._-^~".contains(c))

@@ -19,6 +19,8 @@ pub(crate) enum Change {
     HeaderSearch(String),
     /// A Python distribution beside those that were planned.
     PythonPackage(String),
+    /// Python's distributions as of a later day, `yyyy-mm-dd`.
+    PythonDay(&'static str),
     /// A package of npm that the root asks for is not installed.
     WithoutNpmPackage(String),
     /// A variable for build and tests.
@@ -31,6 +33,8 @@ pub(crate) enum Change {
     CmakeOptionOff(String),
     /// A flag of `cargo test`.
     CargoFlag(&'static str),
+    /// A version of Node, from npm.
+    Node(&'static str),
     /// A program of the toolbox runs before the build proper.
     FirstTool(&'static str),
 }
@@ -115,6 +119,19 @@ impl Change {
                 }
                 added
             }
+            Self::PythonDay(day) => {
+                let Some(known) = resolved_as_of(plan) else {
+                    return false;
+                };
+                let (old, new) = (format!(" --day {known}"), format!(" --day {day}"));
+                for command in plan.build.iter_mut().chain(&mut plan.prefetch) {
+                    *command = command.replace(&old, &new);
+                }
+                plan.drift.push(format!(
+                    "dependencies are resolved as of {day}: those of {known} do not run on this Python"
+                ));
+                old != new
+            }
             Self::WithoutNpmPackage(name) => without_npm_package(plan, name),
             Self::Variable(name, value) => {
                 plan.env.insert(name.clone(), value.clone()).as_ref() != Some(value)
@@ -149,21 +166,8 @@ impl Change {
                 }
                 changed
             }
-            Self::FirstTool(name) => {
-                toolbox::add(plan, name);
-                let command = toolbox::call(name);
-                let added = !plan.build.contains(&command);
-                if added {
-                    // The toolchain comes before what is made for it.
-                    let setup = plan
-                        .build
-                        .iter()
-                        .take_while(|command| needs_no_sources(command));
-                    let at = setup.count();
-                    plan.build.insert(at, command);
-                }
-                added
-            }
+            Self::Node(version) => node(plan, version),
+            Self::FirstTool(name) => first_tool(plan, name, toolbox::call(name)),
         }
     }
 
@@ -175,15 +179,59 @@ impl Change {
             Self::Service(kind) => format!("service {kind}"),
             Self::HeaderSearch(header) => format!("the Debian package that has {header}"),
             Self::PythonPackage(name) => format!("Python package {name}"),
+            Self::PythonDay(day) => format!("Python's distributions as of {day}"),
             Self::WithoutNpmPackage(name) => format!("npm package {name} left out"),
             Self::Variable(name, value) => format!("{name}={value}"),
             Self::Flags(name, words) => format!("{name}: {words} added"),
             Self::PhpunitSuites(names) => format!("PHPUnit's suites {names} alone"),
             Self::CmakeOptionOff(name) => format!("CMake option {name} off"),
             Self::CargoFlag(flag) => format!("cargo test {flag}"),
+            Self::Node(version) => format!("Node {version}"),
             Self::FirstTool(name) => format!("`{name}` first"),
         }
     }
+}
+
+/// Calls a program of the toolbox before the build proper.
+fn first_tool(plan: &mut EnvironmentPlan, name: &str, command: String) -> bool {
+    toolbox::add(plan, name);
+    let added = !plan.build.contains(&command);
+    if added {
+        // The toolchain comes before what is made for it.
+        let setup = plan
+            .build
+            .iter()
+            .take_while(|command| needs_no_sources(command));
+        let at = setup.count();
+        plan.build.insert(at, command);
+    }
+    added
+}
+
+/// Takes another Node, by the call that takes one already or by one more.
+fn node(plan: &mut EnvironmentPlan, version: &str) -> bool {
+    /// npm's major where the plan has the image's.
+    const NPM: &str = "10";
+    let call = toolbox::call(toolbox::NODE_VERSION);
+    let known = plan
+        .build
+        .iter_mut()
+        .find(|command| command.starts_with(&call));
+    let npm = known
+        .as_ref()
+        .and_then(|command| command.rsplit(' ').next())
+        .unwrap_or(NPM);
+    let command = format!("{call} {version} {npm}");
+    let changed = match known {
+        Some(known) => std::mem::replace(known, command.clone()) != command,
+        None => first_tool(plan, toolbox::NODE_VERSION, command),
+    };
+    if changed {
+        plan.drift.push(format!(
+            "Node is {version}: the sources are read by a loader that newer ones do not have"
+        ));
+    }
+    changed
 }
 
 /// Runs those of `PHPUnit`'s suites that are there: all of them, or of those that the command names.
@@ -290,7 +338,7 @@ fn without_npm_package(plan: &mut EnvironmentPlan, name: &str) -> bool {
 const INSTALL: &str = "bash \"$ATLAS_ENV/toolbox/install-python\"";
 
 /// The day as of which the plan's own commands resolve Python's distributions.
-fn resolved_as_of(plan: &EnvironmentPlan) -> Option<String> {
+pub(super) fn resolved_as_of(plan: &EnvironmentPlan) -> Option<String> {
     let found = plan.build.iter().find_map(|command| {
         let (_, rest) = command.split_once(INSTALL)?;
         let (_, day) = rest.split_once(" --day ")?;

@@ -1,5 +1,6 @@
-//! Python modules that are missing.
+//! Python modules that are missing, and those that are too old for the interpreter.
 
+use super::change::resolved_as_of;
 use super::tables::MODULES;
 use super::{Change, Repair, Symptom};
 use regex::Regex;
@@ -47,6 +48,60 @@ pub(super) fn modules(symptom: &Symptom<'_>) -> Vec<Repair> {
             })
         })
         .collect()
+}
+
+/// Half a year after each release of Python 3, when most distributions had one that runs on it.
+const SETTLED: &[(u32, &str)] = &[
+    (7, "2018-12-27"),
+    (8, "2020-04-14"),
+    (9, "2021-04-05"),
+    (10, "2022-04-04"),
+    (11, "2023-04-24"),
+    (12, "2024-04-02"),
+    (13, "2025-04-07"),
+    (14, "2026-04-07"),
+];
+
+/// A distribution as of the pull request's day that needs what this Python, a newer one, has no more.
+pub(super) fn distributions_of_the_day(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static GONE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r#"(?x)^\s*(?:E\s+)?(?:
+                AttributeError:\ (?:__spec__$|
+                    (?:module|type\ object)\ '(?:collections|inspect|pkgutil|ast|asyncio|configparser|fractions|typing|unittest|locale)'\ has\ no\ attribute)
+                |ImportError:\ cannot\ import\ name\ '\w+'\ from\ '(?:collections|inspect|fractions|typing|ast|asyncio)'
+                |ModuleNotFoundError:\ No\ module\ named\ '(?:imp|distutils|asyncore|asynchat|smtpd|cgi|pipes|telnetlib|pkg_resources\.extern\S*)'
+                |TypeError:\ required\ field\ "\w+"\ missing\ from
+            )"#,
+        )
+        .expect("a literal pattern")
+    });
+    // What the image has: another may have stood in for the plan's.
+    static PLACE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"/python3\.(\d+)/site-packages/").expect("a literal pattern"));
+    let Some(known) = resolved_as_of(symptom.plan) else {
+        return Vec::new();
+    };
+    let mut frame = "";
+    for line in symptom.text.lines() {
+        if line.contains("File \"") || line.contains(".py:") {
+            frame = line;
+        } else if GONE.is_match(line)
+            && let Some(found) = PLACE.captures(frame)
+        {
+            let settled = SETTLED
+                .iter()
+                .find(|(minor, _)| found[1] == minor.to_string());
+            let later = settled.filter(|(_, day)| known.as_str() < *day);
+            let repair = |(_, day): &(u32, &'static str)| Repair {
+                rule: "distributions older than this Python",
+                proof: symptom.proof(line),
+                change: Change::PythonDay(day),
+            };
+            return later.map(repair).into_iter().collect();
+        }
+    }
+    Vec::new()
 }
 
 fn own(symptom: &Symptom<'_>, module: &str) -> bool {
@@ -114,6 +169,43 @@ mod tests {
         for module in ["mine", "typosquatted_thing"] {
             let text = format!("ModuleNotFoundError: No module named '{module}'");
             assert_eq!(installed(&text), [], "{module}");
+        }
+    }
+
+    /// pytest 6.2 with py 1.10, which Python 3.11 does not run.
+    #[test]
+    fn a_newer_python_takes_newer_distributions() {
+        const OLD: &str = "Traceback (most recent call last):\n  File \"/v/lib/python3.11/site-packages/py/_vendored_packages/apipkg.py\", \
+                           line 143, in __makeattr\n    raise AttributeError(name)\nAttributeError: __spec__\n";
+        let changes = |day: &str, text: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let plan = atlas_core::EnvironmentPlan {
+                build: vec![format!(
+                    "bash \"$ATLAS_ENV/toolbox/install-python\" --day {day} --project . pytest"
+                )],
+                ..atlas_core::EnvironmentPlan::default()
+            };
+            let found = super::distributions_of_the_day(&super::Symptom {
+                plan: &plan,
+                tree: &crate::tree::Tree::open(folder.path()).unwrap(),
+                text,
+                source: "test log",
+            });
+            let mut plan = plan.clone();
+            let applied = found.iter().any(|repair| repair.change.apply(&mut plan));
+            (applied, plan.build.remove(0))
+        };
+        let (applied, command) = changes("2020-12-26", OLD);
+        assert!(
+            applied && command.contains(" --day 2023-04-24 --project"),
+            "{command}"
+        );
+        for (day, text) in [
+            ("2024-01-01", OLD.to_owned()),
+            ("2020-12-26", OLD.replace("site-packages", "own")),
+            ("2020-12-26", OLD.replace("__spec__", "x")),
+        ] {
+            assert!(!changes(day, &text).0, "{day}: {text}");
         }
     }
 }

@@ -191,6 +191,36 @@ pub(super) fn openssl_of_old_node(symptom: &Symptom<'_>) -> Vec<Repair> {
     })
 }
 
+/// The loader of ts-node, which works up to Node 18.18: since then loaders have a thread of their own.
+pub(super) fn loader_of_ts_node(symptom: &Symptom<'_>) -> Vec<Repair> {
+    const NAME: &str = "ts-node/esm";
+    static FAILED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r#"ERR_UNKNOWN_FILE_EXTENSION\]: Unknown file extension "\.[cm]?tsx?"|SyntaxError: Cannot use import statement outside a module"#,
+        )
+    });
+    let files = [
+        "package.json",
+        ".taprc",
+        ".mocharc.json",
+        ".mocharc.cjs",
+        ".mocharc.js",
+        ".mocharc.yml",
+        ".mocharc.yaml",
+    ];
+    let is_used = symptom.text.contains(NAME)
+        || files
+            .iter()
+            .filter_map(|file| symptom.tree.text(file))
+            .any(|text| text.contains(NAME));
+    if !is_used {
+        return Vec::new();
+    }
+    if_line(symptom, "loader of ts-node", &FAILED, |_| {
+        vec![Change::Node("18.18")]
+    })
+}
+
 /// Headers of Node that node-gyp cannot fetch from Node's own site: npm has them, too.
 pub(super) fn node_headers(symptom: &Symptom<'_>) -> Vec<Repair> {
     static FAILED: LazyLock<Regex> = LazyLock::new(|| {
@@ -381,6 +411,31 @@ mod tests {
         assert_eq!(with(&["mvn test"]), []);
         let found = with(&["bash \"$ATLAS_ENV/toolbox/maven-fetch\" --manifests 3.9.9 -B test"]);
         assert_eq!(found[0].change, variable("MAVEN_COMPILE_FIRST", "yes"));
+    }
+
+    #[test]
+    fn sources_that_the_loader_of_ts_node_reads_get_an_older_node() {
+        let text = "SyntaxError: Cannot use import statement outside a module";
+        assert_eq!(changes("node:20", &[], text), []);
+        let files = [(
+            "package.json",
+            "{\"tap\": {\"node-arg\": [\"--loader\", \"ts-node/esm\"]}}",
+        )];
+        let found = changes("node:20", &files, text);
+        assert_eq!(found, [Change::Node("18.18")]);
+        let call = toolbox::call(toolbox::NODE_VERSION);
+        for (build, wanted) in [
+            (vec![format!("{call} 18 9")], format!("{call} 18.18 9")),
+            (vec!["npm ci".to_owned()], format!("{call} 18.18 10")),
+        ] {
+            let mut plan = EnvironmentPlan {
+                build,
+                ..EnvironmentPlan::default()
+            };
+            assert!(found[0].apply(&mut plan));
+            assert_eq!(plan.build[0], wanted);
+            assert!(!found[0].apply(&mut plan));
+        }
     }
 
     #[test]
