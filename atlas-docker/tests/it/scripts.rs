@@ -113,7 +113,7 @@ fn debian_s_phpunit_knows_the_project_s_classes() {
 fn a_node_that_does_not_arrive_is_asked_for_again() {
     let folder = tempfile::tempdir().unwrap();
     let bin = folder.path().join("bin");
-    program(&bin.join("node"), "echo 20");
+    program(&bin.join("node"), "echo 20.20.2");
     program(&bin.join("npm"), "echo \"npm $*\" >> \"$ATLAS_ENV/calls\"");
     // A download that stands still ends with the time that it is given; the third one arrives.
     program(
@@ -150,6 +150,8 @@ fn a_node_that_does_not_arrive_is_asked_for_again() {
     assert_eq!(call("22").0, Some(1));
     // What is there is not brought.
     assert_eq!(call("20").0, Some(0));
+    assert_eq!(call("20.20").0, Some(0));
+    assert_eq!(call("20.2").0, Some(1));
 }
 
 #[test]
