@@ -67,10 +67,10 @@ impl Runner for Tap {
 pub(crate) struct Run {
     pub(crate) log: ParsedLogBuilder,
     pub(crate) document: Document,
-    /// What stood below points, where that is what counts.
+    /// The subtests of node-tap's files.
     subtests: Subtests,
     points: u64,
-    /// Points that were told by what stood below them.
+    /// Points of files whose subtests were recorded in their place.
     resolved: u64,
     planned: u64,
     plans: u64,

@@ -1,9 +1,9 @@
 //! The subtests of node-tap's files.
 //!
-//! node-tap runs a file as a point of the document, announced by `# Subtest: test/a.js` at the line
-//! start. What the file runs stands indented in between, announced in the same way, and each result
-//! bears the announced name again. Points without an announcement are assertions, whose titles are
-//! mostly the same (`should be equal`): together they are one test, that which makes them.
+//! node-tap runs each file as one test point of the document. A line `# Subtest: test/a.js` at the margin
+//! begins it, the subtests of the file follow indented, each begun by such a line of its own, and a test point
+//! with the same title ends each of them. A test point without such a line is an assertion. Assertions mostly
+//! have the same default title (`should be equal`), so they are no tests: the subtest that makes them is one.
 
 use super::line::{self, Block};
 use crate::javascript::nodetest::is_file;
@@ -45,9 +45,10 @@ struct Running {
     title: Vec<u8>,
     /// Whether its own assertions passed, where it has any.
     own: Option<bool>,
+    /// Whether it has subtests.
     parent: bool,
-    /// Something of it failed and is told.
-    told: bool,
+    /// Whether an assertion or a subtest of it failed, which explains its own failure.
+    explained: bool,
     /// The number of its next point. An assertion with another is output.
     next: u64,
 }
@@ -82,7 +83,7 @@ impl Subtests {
         }
     }
 
-    /// A line that is none of the document's.
+    /// A line that is no test point, plan or version at the margin.
     pub(super) fn line(&mut self, line: &[u8], number: usize) {
         if line.first().is_some_and(|c| !c.is_ascii_whitespace()) {
             self.say(line, number);
@@ -142,7 +143,7 @@ impl Subtests {
         } else {
             let inner = &mut self.running[depth - 1];
             inner.own = Some(point.passed && inner.own.unwrap_or(true));
-            inner.told |= !point.passed;
+            inner.explained |= !point.passed;
         }
     }
 
@@ -153,12 +154,12 @@ impl Subtests {
         };
         let failed = status.is_failing();
         if let Some(around) = self.running.last_mut() {
-            around.told |= failed;
+            around.explained |= failed;
         }
         let status = match ended.own {
             // Its others failed, not its own assertions.
-            Some(true) if ended.parent && ended.told => TestStatus::Passed,
-            None if ended.parent && (ended.told || !failed) => return,
+            Some(true) if ended.parent && ended.explained => TestStatus::Passed,
+            None if ended.parent && (ended.explained || !failed) => return,
             _ => status,
         };
         let name = self.name(&ended.title);
@@ -179,7 +180,7 @@ impl Subtests {
             return;
         };
         let failed = status.is_failing();
-        if file.lost.is_some() || failed && !ended.told {
+        if file.lost.is_some() || failed && !ended.explained {
             said.push(at);
             file.lost = Some(said);
         } else if let Some(passed) = ended.own {
@@ -222,7 +223,7 @@ impl Running {
             title: title.trim_ascii().to_owned(),
             own: None,
             parent: false,
-            told: false,
+            explained: false,
             next: 1,
         }
     }
