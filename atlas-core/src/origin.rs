@@ -316,8 +316,8 @@ impl Source {
     /// The line that defines something of this name which can be a test by itself.
     fn defines_test(&self, name: &str) -> Option<&str> {
         let mut definitions = self.definitions(name);
-        let found =
-            definitions.find(|(line, at)| !is_no_test(&line[..*at], &line[at + name.len()..]));
+        let found = definitions
+            .find(|(line, at)| !is_no_test(&line[..*at], name, &line[at + name.len()..]));
         found.map(|(line, _)| line)
     }
 
@@ -405,10 +405,23 @@ fn is_defining(before: &str) -> bool {
     DEFINING.contains(&last_word(before).as_str())
 }
 
-/// Whether what a line defines is of Rust and no test by itself: a method, a module, a type.
-fn is_no_test(before: &str, after: &str) -> bool {
-    let word = before.trim_end().rsplit(|c| !is_word(c)).next();
+/// Whether what a line defines is no test by itself: a method, a module or a type of Rust, a function of Go
+/// or Swift that is not named or marked as a test.
+fn is_no_test(before: &str, name: &str, after: &str) -> bool {
+    let mut front = before.trim_end();
+    if front.ends_with(')')
+        && let Some((receiver, _)) = front.rsplit_once('(')
+    {
+        front = receiver.trim_end();
+    }
+    let word = front.rsplit(|c| !is_word(c)).next();
     match word.unwrap_or_default() {
+        "func" => {
+            let is_named = ["Test", "Benchmark", "Example", "Fuzz", "test"]
+                .iter()
+                .any(|start| name.starts_with(start));
+            !is_named && !front.contains("@Test")
+        }
         "mod" | "struct" | "enum" | "trait" | "union" => true,
         "fn" => {
             let arguments = after.split_once('(').map_or("", |(_, arguments)| arguments);
@@ -564,6 +577,21 @@ mod tests {
         }
         assert!(is_gold(&origins.of("works")));
         assert!(is_gold(&origins.of("src/lib.rs - T::enabled (line 2)")));
+    }
+
+    #[test]
+    fn a_function_of_go_is_a_test_by_its_name() {
+        let gold = "func (f *Forwarder) exec(w io.Writer) {}\nfunc list() {}\nfunc TestOwn(t *testing.T) {}\n@Test func adds() {}";
+        let origins = origins(
+            &[("a/b_test.go", "func TestOther(t *testing.T) {}")],
+            &[("a/b.go", gold)],
+        );
+        for id in ["TestForward/pods/foo/exec", "TestForward/list"] {
+            assert_eq!(origins.of(id), TestOrigin::Unknown, "{id}");
+        }
+        for id in ["TestOwn", "adds"] {
+            assert!(is_gold(&origins.of(id)), "{id}");
+        }
     }
 
     #[test]

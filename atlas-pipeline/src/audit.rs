@@ -1,9 +1,10 @@
 //! What is wrong with anybody's rows: all that `lint` looks for, what their texts give away, and, where
 //! asked, what running them shows.
 
+use crate::clones::clone_among;
 use crate::datasets::lint_dataset;
 use crate::evaluate::{EvalOptions, EvalOutcome, EvalVerdict, PredictionSource, evaluate};
-use atlas_core::{Error, Patch, RunContext, Severity};
+use atlas_core::{Error, ErrorKind, Patch, RunContext, Severity};
 use atlas_formats::{
     ConvertOptions, Dataset, Finding, LintCode, LintOptions, Row, RowFault, Schema, convert,
 };
@@ -105,6 +106,10 @@ pub fn audit_dataset(
     cx.progress.phase("look at the rows");
     let mut findings = lint_dataset(cx, set, options, repos)?.findings;
     cx.progress.phase("look at the statements");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|why| Error::new(ErrorKind::Io, "start the runtime", "").with_source(why))?;
     for (at, row) in set.rows.iter().enumerate() {
         cx.check("audit")?;
         cx.progress
@@ -172,10 +177,16 @@ pub fn audit_dataset(
         let shown =
             ["requirements", "interface"].map(|column| row.text(column).unwrap_or_default());
         let shown = [&[statement], shown.as_slice()].concat().join("\n");
-        let unnamed = unnamed_interface(&shown, &gold, &tests);
+        let mut unnamed = unnamed_interface(&shown, &gold, &tests);
+        if let Some(repos) = repos.filter(|_| !unnamed.is_empty()) {
+            let [repo, base] = ["repo", "base_commit"].map(text);
+            let known = runtime.block_on(words_at(repos, repo, base, &unnamed));
+            unnamed.retain(|name| !known.contains(name));
+        }
         if let Some(first) = unnamed.first() {
+            let names = if unnamed.len() == 1 { "name" } else { "names" };
             let message = format!(
-                "tests use {} names that it does not give and that only the solution makes, as `{first}`",
+                "tests use {} {names} that it does not give and that only the solution makes, as `{first}`",
                 unnamed.len()
             );
             let way_out = "say what they are, as an interface that the solution must offer";
@@ -185,6 +196,18 @@ pub fn audit_dataset(
     findings.retain(|finding| !options.ignored.contains(&finding.code));
     in_order(set, &mut findings);
     Ok(AuditReport::new(set, findings))
+}
+
+/// Which names stand in the repository at the base commit: those are not the solution's alone. None where there
+/// is no clone or no such commit, which the patches' own try has said.
+async fn words_at(repos: &Path, repo: &str, base: &str, names: &[String]) -> BTreeSet<String> {
+    let Ok(clone) = clone_among(repos, repo).await else {
+        return BTreeSet::new();
+    };
+    let Ok(commit) = clone.resolve(base).await else {
+        return BTreeSet::new();
+    };
+    clone.words_among(&commit, names).await.unwrap_or_default()
 }
 
 /// What a row says of the change that solves it.

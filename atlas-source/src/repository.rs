@@ -3,7 +3,7 @@
 use crate::git::{Call, Output};
 use crate::scratch::{GITLINK, Scratch, sha, unexpected};
 use atlas_core::{CommitSha, Error, ErrorKind, Patch};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What a tree's entry is.
@@ -418,6 +418,32 @@ impl GitRepo {
             });
         }
         Ok(entries)
+    }
+
+    /// Which of these words stand in a commit's text files, each by itself: not as a part of a longer word.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] without that commit.
+    pub async fn words_among(
+        &self,
+        commit: &CommitSha,
+        words: &[String],
+    ) -> Result<BTreeSet<String>, Error> {
+        self.resolve(commit.as_str()).await?;
+        if words.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let words = words.iter().flat_map(|word| ["-e", word.as_str()]);
+        let output = self
+            .git()
+            .args(["grep", "-h", "-o", "-w", "-I", "-F"])
+            .args(words)
+            .arg(commit.as_str())
+            .output()
+            .await?;
+        // Nothing found is no success.
+        let found = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(found.lines().map(str::to_owned).collect())
     }
 
     /// The files that differ between two commits, in path order.

@@ -103,6 +103,10 @@ codes! {
     PatchWithCrlf = "patch_with_crlf", Warning;
     /// The solution changes tests.
     TestsInGoldPatch = "tests_in_gold_patch", Warning;
+    /// The solution makes a file beside tests that the test patch names: another solution does not have it.
+    FixtureInGoldPatch = "fixture_in_gold_patch", Warning;
+    /// Two rows have the same solution.
+    SameSolution = "same_solution", Warning;
     /// Solution and test patch change one file.
     FileInBothPatches = "file_in_both_patches", Warning;
     /// A patch does not apply to the base commit.

@@ -150,6 +150,7 @@ fn finding(row: &Row, code: LintCode, field: &str, message: String, way_out: &st
 #[must_use]
 pub fn lint(dataset: &Dataset, options: &LintOptions<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let mut solutions = BTreeMap::new();
     columns::across(&dataset.rows, options.schema, &mut findings);
     for row in &dataset.rows {
         let Some(schema) = options.schema.or_else(|| Schema::detect(row)) else {
@@ -171,6 +172,7 @@ pub fn lint(dataset: &Dataset, options: &LintOptions<'_>) -> Vec<Finding> {
         columns::look(&mut looked);
         tests::look(&mut looked);
         patches::look(&mut looked, options.try_patches);
+        patches::same(&mut looked, row, &mut solutions);
         match schema {
             Schema::MultiSwebench => multi::look(&mut looked),
             Schema::SwebenchV5TaskRepo => tasks::look(&mut looked),
@@ -187,6 +189,12 @@ pub fn lint(dataset: &Dataset, options: &LintOptions<'_>) -> Vec<Finding> {
         .collect();
     findings.sort_by_key(|finding| places.get(finding.instance.as_str()).copied());
     findings
+}
+
+/// How many of something, in a message.
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 /// A value in a message: one line, not too long.

@@ -1,11 +1,12 @@
 //! Patches: readable, complete, and each in its place.
 
 use super::columns::column_of;
-use super::{LintCode, LintedRow, TryPatches, shown};
+use super::{LintCode, LintedRow, TryPatches, counted, shown};
 use crate::convert::{ConvertOptions, Field, convert, text};
+use crate::row::Row;
 use crate::schema::Schema;
-use atlas_core::{FilePatch, Patch};
-use std::collections::BTreeSet;
+use atlas_core::{FilePatch, HunkLineKind, Patch};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Folders that hold tests, whatever the language.
 const TEST_FOLDERS: &[&str] = &[
@@ -23,15 +24,25 @@ pub(super) fn look(looked: &mut LintedRow<'_>, try_patches: Option<TryPatches<'_
     let gold = one(looked, Field::GoldPatch);
     let test = one(looked, Field::TestPatch);
     let field = column_of(looked, Field::GoldPatch);
-    let tests: BTreeSet<&str> = gold
+    let mut tests: BTreeSet<&str> = gold
         .iter()
         .flat_map(FilePatch::paths)
         .filter(|path| is_test(path))
         .collect();
+    let named = named_by_tests(&gold, &test, &tests);
+    if let Some(first) = named.iter().next() {
+        let message = format!(
+            "the test patch names {} that only the solution makes, as `{first}`",
+            counted(named.len(), "file")
+        );
+        let way_out = "move them to the test patch: another solution does not have them";
+        looked.add(LintCode::FixtureInGoldPatch, field, message, way_out);
+    }
+    tests.retain(|path| !named.contains(path));
     if let Some(first) = tests.iter().next() {
         let message = format!(
-            "the solution changes {} test files, as `{first}`",
-            tests.len()
+            "the solution changes {}, as `{first}`",
+            counted(tests.len(), "test file")
         );
         looked.add(
             LintCode::TestsInGoldPatch,
@@ -47,7 +58,10 @@ pub(super) fn look(looked: &mut LintedRow<'_>, try_patches: Option<TryPatches<'_
         .filter(|path| of_gold.contains(path))
         .collect();
     if let Some(first) = shared.iter().next() {
-        let message = format!("both patches change {} files, as `{first}`", shared.len());
+        let message = format!(
+            "both patches change {}, as `{first}`",
+            counted(shared.len(), "file")
+        );
         looked.add(
             LintCode::FileInBothPatches,
             field,
@@ -73,6 +87,59 @@ pub(super) fn look(looked: &mut LintedRow<'_>, try_patches: Option<TryPatches<'_
                 shown(&problem.message),
                 "make the patch again against the base commit",
             );
+        }
+    }
+}
+
+/// Files below folders of tests that the solution adds, and whose names stand in lines that the test patch adds.
+fn named_by_tests<'a>(
+    gold: &'a [FilePatch],
+    test: &[FilePatch],
+    tests: &BTreeSet<&'a str>,
+) -> BTreeSet<&'a str> {
+    let lines = test.iter().flat_map(|file| &file.hunks);
+    let lines = lines.flat_map(|hunk| &hunk.lines);
+    let added: Vec<_> = lines
+        .filter(|line| line.kind == HunkLineKind::Insert)
+        .map(|line| String::from_utf8_lossy(&line.bytes))
+        .collect();
+    let is_named = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let stands = |line: &str, at: usize| {
+            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+            !line[..at].ends_with(is_part) && !line[at + name.len()..].starts_with(is_part)
+        };
+        added.iter().any(|line| {
+            let mut places = line.match_indices(name);
+            places.any(|(at, _)| stands(line, at))
+        })
+    };
+    gold.iter()
+        .filter(|file| file.old_path.is_none())
+        .flat_map(FilePatch::paths)
+        .filter(|path| tests.contains(path) && is_named(path))
+        .collect()
+}
+
+/// Whether a row before this one has the same solution.
+pub(super) fn same<'a>(
+    looked: &mut LintedRow<'_>,
+    row: &'a Row,
+    seen: &mut BTreeMap<&'a str, &'a Row>,
+) {
+    let field = column_of(looked, Field::GoldPatch);
+    let Some(patch) = row.text(field).filter(|patch| !patch.trim().is_empty()) else {
+        return;
+    };
+    match seen.get(patch) {
+        Some(first) if first.id() != row.id() => {
+            let message = format!("`{}` has the same solution", first.id());
+            let way_out = "keep one of the rows: whoever solves one solves both";
+            looked.add(LintCode::SameSolution, field, message, way_out);
+        }
+        Some(_) => {}
+        None => {
+            seen.insert(patch, row);
         }
     }
 }

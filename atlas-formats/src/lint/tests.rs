@@ -1,7 +1,7 @@
 //! Lists of tests: names that a run can print again.
 
 use super::columns::column_of;
-use super::{LintCode, LintedRow, shown};
+use super::{LintCode, LintedRow, counted, shown};
 use crate::convert::{Field, list, text};
 use crate::schema::Schema;
 use atlas_core::{HunkLineKind, Patch, TestOrigin, TestOrigins, test_file};
@@ -45,8 +45,8 @@ pub(super) fn look(looked: &mut LintedRow<'_>) {
     if let Some(first) = both.first() {
         let field = column_of(looked, Field::FailToPass);
         let message = format!(
-            "{} tests are in both lists, as `{}`",
-            both.len(),
+            "both lists have {}, as `{}`",
+            counted(both.len(), "test"),
             shown(first)
         );
         looked.add(
@@ -111,8 +111,8 @@ fn added(looked: &mut LintedRow<'_>, fail: &[String], pass: &[String]) {
         return;
     }
     let message = format!(
-        "the test patch adds {} tests, as `{}`; no list has them, nor another that the patch shows",
-        added.len(),
+        "the test patch adds {}, as `{}`; no list has it, nor another that the patch shows",
+        counted(added.len(), "test"),
         shown(first)
     );
     let field = column_of(looked, Field::FailToPass);
@@ -197,10 +197,17 @@ fn selected(looked: &mut LintedRow<'_>, lists: [&[String]; 2]) {
         known.iter().any(|path| {
             // Jest and Vitest take patterns: `a-test.ts` asks for `a-test.tsx`, too.
             let is_matched = is_script(path) && is_script(file) && file.contains(path);
+            // `test/user.js` may be what loads the files in `test/user`.
+            let folder = path.rsplit_once('.').map_or(*path, |(stem, _)| stem);
+            let is_loaded = is_script(path)
+                && is_script(file)
+                && file
+                    .strip_prefix(folder)
+                    .is_some_and(|rest| rest.starts_with('/'));
             // Plugins of pytest read cases from files of their own: `t.py::Suite::cases.test::one`.
             let name = path.rsplit('/').next().unwrap_or(path);
             let is_case = id.split("::").any(|part| part == name);
-            path.ends_with(file) || file.ends_with(path) || is_matched || is_case
+            path.ends_with(file) || file.ends_with(path) || is_matched || is_loaded || is_case
         })
     };
     // The harness's commands for languages other than Python name no files of the test patch.
@@ -360,6 +367,12 @@ fn is_location(name: &str) -> bool {
 /// control characters occur in names: parameters that are about them.
 fn is_no_name(name: &str) -> bool {
     let trimmed = name.trim();
+    // pytest's progress behind a status: `PASSED [ 14%]`.
+    let shown = trimmed.strip_suffix("%]").and_then(|front| {
+        let front = front.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ');
+        front.strip_suffix('[')
+    });
+    let trimmed = shown.map_or(trimmed, str::trim_end);
     let word = trimmed.trim_end_matches([':', '.', '!']);
     let upper = word.to_uppercase();
     let is_status = STATUSES.contains(&upper.as_str())

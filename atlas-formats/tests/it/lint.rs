@@ -195,6 +195,7 @@ fn lists_of_one_dataset_in_two_ways() {
     let mut other = v4();
     other["instance_id"] = "acme__sum-13".into();
     other["FAIL_TO_PASS"] = "['tests/test_sum.py::test_all']".into();
+    other["patch"] = GOLD.replace("# all of them", "# each").into();
     let findings = found(&[v4(), other]);
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].code, LintCode::MixedListEncoding);
@@ -260,6 +261,7 @@ fn tests_lists() {
     }
     for name in [
         "PASSED",
+        "PASSED [ 14%]",
         "ok",
         "Failed:",
         "",
@@ -396,6 +398,9 @@ fn tests_that_no_second_run_prints_or_that_no_run_asks_for() {
     assert_eq!(pro("/app/test/a/Link-test.ts | shows"), []);
     let unselected = one(C::UnselectedTest, "pass_to_pass");
     assert_eq!(pro("test/a/Links-test.tsx | shows"), unselected);
+    // `test/a/Link-test.ts` may load what lies below.
+    assert_eq!(pro("test/a/Link-test/old.ts | shows"), []);
+    assert_eq!(pro("test/a/Link-tests/old.ts | shows"), unselected);
     let whole = after(v5(), |r| {
         r["PASS_TO_PASS"] = json!([other]).to_string().into();
     });
@@ -525,6 +530,42 @@ fn patches() {
         after(smith, |r| r["patch"] = "words\n".into()),
         one(C::UnreadablePatch, "patch")
     );
+}
+
+#[test]
+fn files_beside_tests_that_only_the_solution_makes() {
+    use LintCode as C;
+    let added = |path: &str| {
+        format!(
+            "{GOLD}diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+[1, 2]\n"
+        )
+    };
+    let reads = |name: &str| TEST.replace("total([1, 2])", &format!("total(load('{name}'))"));
+    let with = |path: &str, name: &str| {
+        after(v4(), |r| {
+            r["patch"] = added(path).into();
+            r["test_patch"] = reads(name).into();
+        })
+    };
+    let path = "lib/testdata/few.json";
+    let fixture = one(C::FixtureInGoldPatch, "patch");
+    assert_eq!(with(path, "few.json"), fixture);
+    assert_eq!(with(path, "testdata/few.json"), fixture);
+    for other in ["a_few.json", "few.jsonl", "fewxjson"] {
+        assert_eq!(with(path, other), one(C::TestsInGoldPatch, "patch"));
+    }
+    assert_eq!(with("lib/few.json", "few.json"), [], "beside the sources");
+}
+
+#[test]
+fn two_rows_of_one_solution() {
+    let mut other = v4();
+    other["instance_id"] = "acme__sum-13".into();
+    let findings = found(&[v4(), other]);
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].code, LintCode::SameSolution);
+    assert_eq!(findings[0].instance, "acme__sum-13");
+    assert!(findings[0].message.contains("acme__sum-12"));
 }
 
 #[test]

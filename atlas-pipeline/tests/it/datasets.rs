@@ -202,6 +202,20 @@ fn what_statements_give_away_and_what_they_leave_out() {
     let named = "I want `half_of`.\n";
     assert_eq!(asks(named), Vec::<String>::new());
     assert_eq!(asks("I want halves."), ["unnamed_interface"]);
+    // A clone tells that another file has the name already, and not only as a part of one.
+    let with_clone = |base: &str, text: &str| {
+        let clone = format!("repo-{base}");
+        let repo = place.repository(&clone, &[&[("old.py", text), ("c.py", "x = 1\n")]]);
+        let mut changed = row("me__calc-20");
+        changed["base_commit"] = json!(git(&repo, &["rev-parse", "HEAD"]).trim());
+        changed["patch"] = json!(gold);
+        changed["test_patch"] = json!(test);
+        write(&place, "rows.jsonl", &[changed]);
+        let done = place.run(&["audit", "rows.jsonl", "--repos", &clone]);
+        done.stdout().contains("unnamed_interface")
+    };
+    assert!(!with_clone("a", "def half_of(n): return n\n"));
+    assert!(with_clone("b", "def half_of_it(n): return n\n"));
     let diff = |path: &str| asks(&format!("{named}--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n"));
     assert_eq!(diff("c.py"), ["diff_in_problem"]);
     assert_eq!(
