@@ -13,6 +13,11 @@ static CARGO_TEST: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(?:[A-Z_]+=\S+\s+)*cargo\s+(?:\+stable\s+)?(?:nextest\s+run|test|t)\b(.*)$")
         .expect("a literal pattern")
 });
+/// cargo-hack's tests of many sets of features; its own options may stand before and behind `test`.
+static CARGO_HACK: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:[A-Z_]+=\S+\s+)*cargo\s+(?:\+stable\s+)?hack\b((?:\s+-\S+(?:\s+[^-\s]\S*)?)*?)\s+(?:nextest\s+run|test|t)\b(.*)$")
+        .expect("a literal pattern")
+});
 /// An attribute that switches language features on under a condition; it may take several lines.
 static NIGHTLY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"#!\[cfg_attr\(([^\[\]]{0,500}?),\s*feature\(").expect("a literal pattern")
@@ -29,9 +34,15 @@ fn in_ci(facts: &Facts<'_>) -> Vec<(Vec<String>, Placed)> {
         .ci
         .test_commands_of_all_entries()
         .filter_map(|command| {
-            let rest = CARGO_TEST.captures(&command.text)?;
-            let words = plain_words(&rest[1]);
-            let elsewhere = rest[1].contains("--target") || words.iter().any(|w| w == "--no-run");
+            let rest = match CARGO_TEST.captures(&command.text) {
+                Some(found) => found[1].to_owned(),
+                None => {
+                    let found = CARGO_HACK.captures(&command.text)?;
+                    format!("{} {}", &found[1], &found[2])
+                }
+            };
+            let words = plain_words(&rest);
+            let elsewhere = rest.contains("--target") || words.iter().any(|w| w == "--no-run");
             let special = command.text.contains("--cfg") || command.text.contains("nightly");
             let narrow = words
                 .iter()
@@ -60,7 +71,12 @@ pub(super) fn flags(
 
     let all = commands
         .iter()
-        .find(|(words, _)| words.iter().any(|word| word == "--all-features"));
+        .find(|(words, _)| words.iter().any(|word| word == "--all-features") || tries_sets(words));
+    let left_out: BTreeSet<String> = commands
+        .iter()
+        .filter(|(words, _)| tries_sets(words))
+        .flat_map(|(words, _)| features_behind(words, &["--exclude-features", "--skip"]))
+        .collect();
     let mut named = together(&commands, &needed_by_touched_targets(facts, manifest), plan);
     let documented = (commands.is_empty() && docs_all_features(manifest)).then(|| {
         let line = facts.tree.line_with(MANIFEST, "all-features").unwrap_or(1);
@@ -73,11 +89,12 @@ pub(super) fn flags(
         plan.prove("test_cmd", at.clone());
     }
     if all.is_some() || documented.is_some() {
-        if unstable.is_empty() {
+        if unstable.is_empty() && left_out.is_empty() {
             flags.push("--all-features".to_owned());
             return spaced(&flags);
         }
-        named.extend(all_stable(manifest, &unstable));
+        let barred = unstable.keys().chain(&left_out);
+        named.extend(all_without(manifest, barred.map(String::as_str).collect()));
     } else if !commands.is_empty() {
         if named.is_empty() {
             prove(plan, &commands[0].1, "");
@@ -236,12 +253,30 @@ fn foreign_members(facts: &Facts<'_>, flags: &mut Vec<String>, plan: &mut Enviro
 }
 
 fn named_features(words: &[String]) -> BTreeSet<String> {
+    features_behind(words, &["--features", "-F"])
+}
+
+/// Whether cargo-hack tries the features in many sets, one of which has all of them. Where some exclude one another
+/// there is no such set.
+fn tries_sets(words: &[String]) -> bool {
+    let mut words = words.iter().take_while(|word| *word != "--");
+    let mut tries = false;
+    let excludes = words.any(|word| {
+        tries |= matches!(word.as_str(), "--feature-powerset" | "--each-feature");
+        word.starts_with("--mutually-exclusive-features")
+    });
+    tries && !excludes
+}
+
+/// The features that stand behind these options.
+fn features_behind(words: &[String], options: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut words = words.iter().take_while(|word| *word != "--");
     while let Some(word) = words.next() {
-        let list = match word.as_str() {
-            "--features" | "-F" => words.next().map(String::as_str),
-            word => word.strip_prefix("--features="),
+        let list = match word.split_once('=') {
+            _ if options.contains(&word.as_str()) => words.next().map(String::as_str),
+            Some((option, list)) if options.contains(&option) => Some(list),
+            _ => None,
         };
         found.extend(
             list.unwrap_or_default()
@@ -277,8 +312,8 @@ fn unstable(tree: &Tree) -> BTreeMap<String, Evidence> {
     found
 }
 
-/// All features of the manifest that need no unstable language feature, directly or by another.
-fn all_stable(manifest: &toml::Table, unstable: &BTreeMap<String, Evidence>) -> BTreeSet<String> {
+/// All features of the manifest that need none of the barred, directly or by another.
+fn all_without<'a>(manifest: &'a toml::Table, mut barred: BTreeSet<&'a str>) -> BTreeSet<String> {
     let Some(table) = manifest.get("features").and_then(toml::Value::as_table) else {
         return BTreeSet::new();
     };
@@ -289,7 +324,6 @@ fn all_stable(manifest: &toml::Table, unstable: &BTreeMap<String, Evidence>) -> 
             .filter_map(toml::Value::as_str)
             .collect()
     };
-    let mut barred: BTreeSet<&str> = unstable.keys().map(String::as_str).collect();
     loop {
         let more: Vec<&str> = table
             .keys()
