@@ -96,13 +96,24 @@ pub(super) fn without_duration<'a>(title: &'a [u8], raw: &[u8]) -> &'a [u8] {
         return title;
     };
     if is_coloured(raw) {
-        let own = memchr::memmem::rfind(raw, &title[open..]);
-        let coloured = own.is_some_and(|at| at > 0 && raw[at - 1] == b'm');
+        // Mocha 1 has the blank before the colour.
+        let own = memchr::memmem::rfind(raw, title[open..].trim_ascii_start());
+        let coloured = own.is_some_and(|at| {
+            let before = &raw[..at];
+            ends_in_colour(before.strip_suffix(b" ").unwrap_or(before))
+        });
         if !coloured {
             return title;
         }
     }
     &title[..open]
+}
+
+fn ends_in_colour(text: &[u8]) -> bool {
+    text.strip_suffix(b"m").is_some_and(|text| {
+        let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit());
+        text[..text.len() - digits.count()].ends_with(b"\x1b[")
+    })
 }
 
 /// Whether a line has Mocha's own colours, which are those of any terminal.

@@ -343,6 +343,7 @@ impl Run {
             return false;
         }
         let mut title = line::without_duration(result.title, raw);
+        let timed = title.len() < result.title.len();
         let listed = if self.may_be_list() {
             self.listed(result, line, raw)
         } else {
@@ -414,18 +415,14 @@ impl Run {
         } else {
             title
         };
-        self.found.push(Found::new(
-            result.kind,
-            depth,
-            title,
-            coloured,
-            root,
-            candidates,
-        ));
+        let mut found = Found::new(result.kind, depth, title, coloured, root, candidates);
+        found.timed = timed;
+        self.found.push(found);
         self.root &= depth == 0 && !self.list;
         if depth > 0 {
             self.depth = depth;
-            self.reach = self.reach.max(depth);
+            // What was printed in a deeper suite may have the form of a result.
+            self.reach = self.reach.max(depth).max(open);
         }
         if listed.is_some() || !self.may_be_list() {
             self.begun.clear();

@@ -83,6 +83,8 @@ pub(super) struct Found {
     pub(super) depth: usize,
     pub(super) title: String,
     pub(super) coloured: bool,
+    /// A duration stood behind the title.
+    pub(super) timed: bool,
     /// No suite had begun: a test outside of all suites may stand here.
     pub(super) root: bool,
     candidates: Vec<Candidate>,
@@ -115,6 +117,7 @@ impl Found {
             depth,
             title: String::from_utf8_lossy(title).into_owned(),
             coloured,
+            timed: false,
             root,
             candidates: candidates.into_list(),
         }
@@ -140,6 +143,22 @@ impl Found {
 pub(super) struct Placed {
     pub(super) kind: Kind,
     pub(super) path: Vec<String>,
+    timed: bool,
+}
+
+/// Mocha 1 prints a blank behind the title of each test that passes, where no duration follows. It has none where
+/// the test fails.
+fn without_padding(placed: &mut [Placed]) {
+    let mut passed: Vec<&mut String> = placed
+        .iter_mut()
+        .filter(|result| matches!(result.kind, Kind::Pass(_)) && !result.timed)
+        .filter_map(|result| result.path.last_mut())
+        .collect();
+    if passed.iter().all(|title| title.ends_with(' ')) {
+        for title in &mut passed {
+            title.pop();
+        }
+    }
 }
 
 /// Suites: parent and title. The first is the root. Below one parent a title stands once, but for
@@ -295,8 +314,10 @@ pub(super) fn place(
         placed.push(Placed {
             kind: result.kind,
             path,
+            timed: result.timed,
         });
     }
+    without_padding(&mut placed);
     placed
 }
 
