@@ -246,16 +246,26 @@ fn counted(log: &ParsedLog, times: fn(&TestResult<'_>) -> u32) -> BTreeMap<Strin
     map
 }
 
-/// The last part of an id, parameters included: after the last separator that stands before them.
+/// The last part of an id, parameters included: after the last separator outside of brackets. Behind one that is
+/// not closed nothing separates.
 pub(crate) fn leaf(id: &str) -> String {
-    let head_end = id.find(['[', '(']).unwrap_or(id.len());
-    let (head, tail) = id.split_at(head_end);
-    let cut = ["::", " > ", " › ", "#"]
-        .iter()
-        .filter_map(|sep| head.rfind(sep).map(|at| at + sep.len()))
-        .max()
-        .unwrap_or(0);
-    let head = &head[cut..];
+    let mut depth = 0_usize;
+    let mut cut = 0;
+    for (at, c) in id.char_indices() {
+        match c {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth = depth.saturating_sub(1),
+            ':' | ' ' | '#' if depth == 0 => {
+                let mut separators = ["::", " > ", " › ", "#"].iter();
+                if let Some(found) = separators.find(|found| id[at..].starts_with(**found)) {
+                    cut = cut.max(at + found.len());
+                }
+            }
+            _ => {}
+        }
+    }
+    let last = &id[cut..];
+    let (head, tail) = last.split_at(last.find(['[', '(']).unwrap_or(last.len()));
     // A dotted path (`module.Class.test`) only where nothing else separates.
     let head = if cut == 0 && !head.contains(' ') {
         head.rsplit('.').next().unwrap_or(head)

@@ -519,7 +519,7 @@ pub(super) fn named(line: Evidence, state: State) -> Evidence {
 /// Whether a test id belongs to a test named as in its source: `TestX`, `Class::test_x`, `title`.
 pub(super) fn is_test_named(id: &str, name: &str) -> bool {
     let split = |text: &str| -> Vec<String> {
-        let bare = text.split('[').next().unwrap_or(text);
+        let bare = without_parameters(text);
         // libtest's remark is a part of the id, and none of the name in the source.
         let bare = bare.strip_suffix(" - should panic").unwrap_or(bare);
         // `test_x (package.module.Class.test_x)`: the dotted path says more than the name.
@@ -541,6 +541,30 @@ pub(super) fn is_test_named(id: &str, name: &str) -> bool {
         && (parts.ends_with(&named)
             || parts.windows(named.len()).any(|window| window == named)
             || is_filled(id, name))
+}
+
+/// A test's name without the parameters behind it. A title may hold brackets anywhere: of it those at its end are taken
+/// for parameters.
+fn without_parameters(text: &str) -> &str {
+    let is_title = text.contains(' ') && !text.contains("::");
+    if !is_title {
+        return text.split('[').next().unwrap_or(text);
+    }
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices().rev() {
+        match c {
+            ']' => depth += 1,
+            _ if depth == 0 => return text,
+            '[' if depth == 1 => {
+                let before = text[..at].trim_end();
+                let is_whole = before.is_empty() || before.ends_with(['>', '›']);
+                return if is_whole { text } else { &text[..at] };
+            }
+            '[' => depth -= 1,
+            _ => {}
+        }
+    }
+    text
 }
 
 /// Whether an id ends as a title does in which values were put: `adds ${a} to ${b}`, `adds %i to $b`, `it\'s #{x}`.
