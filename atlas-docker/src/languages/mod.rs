@@ -116,9 +116,6 @@ fn makes_folder(command: &str) -> bool {
 pub(crate) const INSTALL_TOOL: &str =
     "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund ";
 
-/// Makes the folder for programs.
-pub(crate) const MAKE_BIN: &str = "mkdir -p \"$ATLAS_ENV/bin\"";
-
 /// The variables that every plan may use and every engine sets are not listed here; these are a
 /// plan's own.
 pub(crate) fn env<const N: usize>(

@@ -7,7 +7,7 @@ mod versions;
 
 use super::{Language, env};
 use crate::analysis::{Facts, Presence, Verdict};
-use crate::languages::{INSTALL_SUBSTITUTES, MAKE_BIN};
+use crate::languages::INSTALL_SUBSTITUTES;
 use crate::render::shell_quote;
 use crate::system;
 use crate::toolbox::{self, COMPOSER_INSTALL};
@@ -230,8 +230,8 @@ impl Php {
             }
         }
         let extensions = extensions(facts, composer, &mut plan);
-        let at = Evidence::of(composer.main.clone(), "composer unpacks archives or clones");
-        let mut extra = vec![("git", at.clone()), ("unzip", at)];
+        let at = Evidence::of(composer.main.clone(), "composer unpacks archives");
+        let mut extra = vec![("unzip", at)];
         for (name, packages) in HEADERS {
             if let Some(why) = extensions.get(*name) {
                 extra.extend(packages.iter().map(|package| (*package, why.clone())));
@@ -379,7 +379,6 @@ fn build(
     if let Some(alias) = composer.branch_alias().filter(|_| composer.are_several) {
         let _ = write!(enter, "export COMPOSER_ROOT_VERSION={alias} && ");
     }
-    plan.build.push(MAKE_BIN.to_owned());
     if !composer.folder.is_empty() {
         packages::from_folders(facts.tree, plan);
     }

@@ -6,7 +6,7 @@ mod rake;
 mod runner;
 mod versions;
 
-use super::{INSTALL_SUBSTITUTES, Language, MAKE_BIN, env};
+use super::{INSTALL_SUBSTITUTES, Language, env};
 use crate::analysis::{Facts, Presence, Verdict};
 use crate::render::shell_quote;
 use crate::system;
@@ -223,7 +223,6 @@ fn build(facts: &Facts<'_>, manifests: &Manifests, runner: Runner, plan: &mut En
     };
     let write =
         |name: &str, text: &str| format!("printf %s {} > \"$ATLAS_ENV/{name}\"", shell_quote(text));
-    plan.build.push(MAKE_BIN.to_owned());
     for name in scripts {
         toolbox::add(plan, name);
     }
