@@ -46,6 +46,7 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::ruby::rspec::Rspec,
     &crate::ruby::testunit::TestUnit,
     // PHP
+    &crate::php::nettetester::NetteTester,
     &crate::php::phpunit::Phpunit,
     // C and C++
     &crate::cpp::automake::Automake,

@@ -71,6 +71,7 @@ const LOOKS: &[Look] = &[
     Look("minitest", ["#SRF0-9", "*"], "", "*", ""),
     Look("rspec", ["F0-9r{}", "*"], "\"", "*", ""),
     Look("testunit", ["S0-9", "*"], "", "*", ""),
+    Look("nettetester", ["P|OFon<", "H_KAkot"], "<", "*", ""),
     Look("phpunit", ["PTO#", "*"], "A-Z", "*", ""),
     Look("automake", ["TmgA0-9#P", "*"], "", "*", ""),
     Look("check", ["R0-9<on", "*"], "", "*", ""),

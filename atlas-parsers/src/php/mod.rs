@@ -1,3 +1,4 @@
 //! PHP.
 
+pub(crate) mod nettetester;
 pub(crate) mod phpunit;
