@@ -50,9 +50,11 @@ const OTHERS: &[&str] = &[
     "behat/behat",
     "codeception/codeception",
     "kahlan/kahlan",
-    "nette/tester",
     "phpspec/phpspec",
 ];
+
+/// A runner that a parser reads (`nettetester`), but that no plan runs.
+const UNPLANNED: &str = "nette/tester";
 
 static CI_RUN: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(?:phpunit|pest)\b(.*)").expect("a literal pattern"));
@@ -95,6 +97,12 @@ pub(super) fn find(facts: &Facts<'_>, composer: &Composer) -> Result<(Runner, Ev
     {
         let at = composer.at(tree, package, package);
         return Err(Verdict::no_parser(package, vec![at]));
+    }
+    if composer.has(UNPLANNED) && configuration.is_none() {
+        return Err(Verdict::new(
+            format!("the tests run under {UNPLANNED}, for which this version has no plan"),
+            vec![composer.at(tree, UNPLANNED, UNPLANNED)],
+        ));
     }
     match (configuration, test) {
         (Some(path), _) => Ok((
