@@ -34,12 +34,11 @@ fn in_ci(facts: &Facts<'_>) -> Vec<(Vec<String>, Placed)> {
         .ci
         .test_commands_of_all_entries()
         .filter_map(|command| {
-            let rest = match CARGO_TEST.captures(&command.text) {
-                Some(found) => found[1].to_owned(),
-                None => {
-                    let found = CARGO_HACK.captures(&command.text)?;
-                    format!("{} {}", &found[1], &found[2])
-                }
+            let rest = if let Some(found) = CARGO_TEST.captures(&command.text) {
+                found[1].to_owned()
+            } else {
+                let found = CARGO_HACK.captures(&command.text)?;
+                format!("{} {}", &found[1], &found[2])
             };
             let words = plain_words(&rest);
             let elsewhere = rest.contains("--target") || words.iter().any(|w| w == "--no-run");
