@@ -152,7 +152,7 @@ impl Run {
         } += 1;
     }
 
-    /// Whether what was named bears the counts out, as far as this form names tests.
+    /// Whether the counts agree with the tests that were read. Dots name only those that failed or were skipped.
     fn agrees(&self, counts: &console::Counts) -> bool {
         match self.form {
             Form::Dots => {
@@ -221,7 +221,7 @@ impl State {
 }
 
 impl State {
-    /// A line of the console or of TAP that stands where only the runner writes.
+    /// Reads a line of the console or of TAP that the runner itself wrote: it begins at the margin.
     fn own(&mut self, line: &str) {
         match line.as_bytes().first() {
             Some(b'P') if console::is_header(line.as_bytes()) => self.begin(Form::Dots),
@@ -396,7 +396,7 @@ mod tests {
             let failing = tests.iter().filter(|(_, status)| status.is_failing());
             // Tests that end before all are found are named from another folder.
             failing
-                .map(|(name, _)| name.trim_start_matches("/tmp/shop/tests/"))
+                .map(|(name, _)| name.trim_start_matches("/testbed/tests/"))
                 .map(|name| name.trim_start_matches("Cart/").to_owned())
                 .collect()
         };
