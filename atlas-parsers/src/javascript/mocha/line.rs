@@ -171,6 +171,11 @@ pub(super) fn is_code(text: &str) -> bool {
     matches!(last, Some(b'{' | b'[' | b'(' | b',' | b';')) || matches!(text, "}" | "]" | ")")
 }
 
+/// Whether a text opens a bracket that it does not close.
+pub(super) fn opens(text: &str) -> bool {
+    text.trim_end().ends_with(['{', '[', '('])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

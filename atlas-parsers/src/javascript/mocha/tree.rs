@@ -269,9 +269,10 @@ pub(super) fn place(
         let top = list.iter().any(|candidate| candidate.is_top());
         suites.tops += u64::from(top);
         let covered = open.len() >= result.depth && !top;
+        let straight = is_straight(&list, result.depth);
         let once = |node: usize, candidate: &Candidate| {
             let output = times.get(&node).is_some_and(|seen| seen.is_output());
-            (!output || candidate.depth == 1) && is_title(candidate)
+            (!output || candidate.depth == 1) && (straight || is_title(candidate, &list))
         };
         let chosen = match suites.choose(&list, &open, result.depth, once) {
             None if !covered => suites.choose(&list, &open, result.depth, |_, _| true),
@@ -350,7 +351,9 @@ fn count(found: &[Cow<'_, Found>], coloured: bool, suites: &mut Suites) -> Times
                 entry.beside |= list.iter().copied().filter(same).count() > 1;
             }
         }
-        let chosen = suites.choose(&list, &open, result.depth, |_, c| is_title(c));
+        let straight = is_straight(&list, result.depth);
+        let fits = |_, candidate: &Candidate| straight || is_title(candidate, &list);
+        let chosen = suites.choose(&list, &open, result.depth, fits);
         if let Some(path) = chosen {
             open = path;
         }
@@ -379,8 +382,26 @@ impl Candidate {
     }
 }
 
-fn is_title(candidate: &Candidate) -> bool {
-    candidate.is_top() || !line::is_code(&candidate.text)
+fn is_title(candidate: &Candidate, list: &[&Candidate]) -> bool {
+    if candidate.is_top() || candidate.coloured || !line::is_code(&candidate.text) {
+        return true;
+    }
+    // A comma ends a line of an object where that was opened above it.
+    let mut above = list
+        .iter()
+        .take_while(|other| !std::ptr::eq(**other, candidate));
+    let in_list = candidate.text.trim_end().ends_with([',', ';']);
+    in_list && candidate.depth > 1 && !above.any(|other| line::opens(&other.text))
+}
+
+/// Whether the lines go down by one level each and end right above the result. What is printed closes its brackets,
+/// or has several lines of one level.
+fn is_straight(list: &[&Candidate], depth: usize) -> bool {
+    let steps = list.iter().zip(list.iter().skip(1));
+    list.last().is_some_and(|last| last.depth == depth)
+        && steps
+            .map(|(above, below)| below.depth == above.depth + 1)
+            .all(|is_step| is_step)
 }
 
 /// The candidates of a result that may be titles.
