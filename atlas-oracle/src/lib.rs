@@ -23,7 +23,7 @@ pub use agreement::{Disputes, compare};
 pub use atlas_core::pass_at_k;
 pub use belief::{BeliefInput, SignalKind, TamperSignal, believe};
 pub use cause::{Cause, CauseInput, GoldHere, RunFacts, attribute};
-pub use classify::{Classification, ClassifyInput, classify};
+pub use classify::{Classification, ClassifyInput, classify, is_style_check};
 pub use compat::{
     CompatGrade, CompatInput, CompatLines, CompatOutcome, CompatRead, CompatRow, CompatStage,
     EvalType, InfraFailure, InfraTier, InstanceReport, Leftovers, ReportBody, ReportState,

@@ -4,6 +4,7 @@ mod failures;
 mod gold_only;
 mod neighbours;
 mod scope;
+mod style;
 mod touched;
 mod unstable;
 
@@ -13,6 +14,7 @@ use atlas_core::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+pub use style::is_style_check;
 
 /// What classification looks at.
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +136,11 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
                 let reason = "fails in Base and passes in Before, which changes nothing of it";
                 unstable.insert(name.to_owned(), reason.to_owned());
             }
+            let style = after.keys().filter(|id| is_style_check(id));
+            unstable.extend(style.map(|id| {
+                let reason = "a check of how a file is written, which says nothing of what it does";
+                ((*id).to_owned(), reason.to_owned())
+            }));
             unstable.extend(input.flaky.clone());
             unstable
         },

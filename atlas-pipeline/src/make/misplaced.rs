@@ -2,6 +2,7 @@
 
 use crate::reason;
 use atlas_core::{FilePatch, OracleOutcome, OracleReport, ParsedLog, Patch, TestResult};
+use atlas_oracle::is_style_check;
 use std::path::Path;
 
 /// Takes the verdict back where After runs a file of the gold patch as tests; the reason then.
@@ -40,7 +41,9 @@ fn misplaced(gold: &Patch, after: &ParsedLog, checkout: &Path) -> Option<(String
     };
     gold.iter().map(FilePatch::path).find_map(|path| {
         let mut tests = after.results.iter();
-        let test = tests.find(|test| is_of(test, path) && !is_documentation(test))?;
+        let test = tests.find(|test| {
+            is_of(test, path) && !is_documentation(test) && !is_style_check(test.name)
+        })?;
         (!holds_sources(path)).then(|| (path.to_owned(), test.name.to_owned()))
     })
 }
@@ -67,6 +70,7 @@ mod tests {
             ("src/cases.ts", "src/other.ts", "src/other.ts > adds", false),
             ("pkg/checks.py", "", "pkg/checks.py::test_sum[1.5]", true),
             ("pkg/sums.py", "", "pkg/sums.py::pkg.sums.add", false),
+            ("pkg/sums.py", "", "pkg/sums.py::ruff", false),
             ("sum.ts", "sum.ts", "sum.ts > adds", false),
             (
                 "src/lib.rs",

@@ -51,3 +51,18 @@ fn a_time_before_its_date_is_unstable_too() {
     let found = verdict(&run("20:34:33"), &run("20:34:57"), &run("20:35:41"));
     assert_eq!((found.fail_to_pass.len(), found.unstable.len()), (0, 3));
 }
+
+#[test]
+fn checks_of_style_stand_in_no_list() {
+    // pytest-ruff leaves out what it knows from an earlier run, and judges how a solution is written.
+    let found = verdict(
+        &done("m.py::ruff+ o.py::ruff+ t.py::test_a-"),
+        &done("m.py::ruff- o.py::ruff+ t.py::test_a-"),
+        &done("m.py::ruff+ o.py::ruff+ t.py::test_a+"),
+    );
+    assert_eq!(found.outcome, OracleOutcome::Instance);
+    assert_eq!(found.fail_to_pass, ["t.py::test_a"]);
+    assert_eq!(found.pass_to_pass, Vec::<String>::new());
+    let aside: Vec<_> = found.unstable.keys().collect();
+    assert_eq!(aside, ["m.py::ruff", "o.py::ruff"]);
+}
