@@ -172,7 +172,8 @@ impl Episodes {
     }
 
     /// The verdict on a patch, by the strict evaluator, with its files below the folder of the run. What was run
-    /// before is not run again. A verdict without evidence says so; it is no error.
+    /// before is not run again. A verdict without evidence says so; it is no error. In the local engine without
+    /// bubblewrap an instance has room for one: close the episode first, or the run waits for its end.
     ///
     /// # Errors
     /// No such instance; cancellation.

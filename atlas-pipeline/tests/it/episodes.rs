@@ -73,6 +73,13 @@ async fn work(episodes: &Episodes, id: &str) {
         let verdict = episodes.grade(&cx, id, "fork", &other).await.unwrap();
         assert!(!verdict.resolved, "{verdict:?}");
     }
+    let mut open = Some(episode);
+    if fork.is_none()
+        && let Some(episode) = open.take()
+    {
+        // Without walls a run waits until the session is closed.
+        episode.close().await.unwrap();
+    }
     let (one, other) = tokio::join!(
         episodes.grade(&cx, id, "one", &patch),
         episodes.grade(&cx, id, "other", &patch)
@@ -83,10 +90,9 @@ async fn work(episodes: &Episodes, id: &str) {
     }
     let empty = episodes.grade(&cx, id, "empty", "").await.unwrap();
     assert_eq!(empty.outcome, EvalOutcome::EmptyPatch);
-    if let Some(fork) = fork {
-        fork.close().await.unwrap();
+    for episode in [fork, open].into_iter().flatten() {
+        episode.close().await.unwrap();
     }
-    episode.close().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

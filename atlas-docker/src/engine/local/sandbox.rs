@@ -169,7 +169,7 @@ impl LocalSandbox {
         let real = if self.engine.is_walled() {
             workspace.copy(store).await?
         } else {
-            workspace.swap(cx, store).await?
+            workspace.swap(cx, store, job.limits.wall()).await?
         };
         lay_out(&real, job).await?;
         let launch = Launch {

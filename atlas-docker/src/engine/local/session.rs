@@ -74,7 +74,7 @@ impl LocalSession {
         let mut workspace = Workspace::make(engine.root(), &job.limits)?;
         let real = match from {
             From::Built if engine.is_walled() => workspace.copy(&store).await?,
-            From::Built => workspace.swap(cx, &store).await?,
+            From::Built => workspace.swap(cx, &store, job.limits.wall()).await?,
             From::Session(real) => workspace.copy_of(real).await?,
         };
         lay_out(&real, job).await?;

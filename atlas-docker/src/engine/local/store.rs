@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The folder `<root>/env/<key>`.
 ///
@@ -82,9 +82,16 @@ impl Store {
         lock(&self.folder.with_extension("lock"), cx).await
     }
 
-    /// The lock of the one job that may work in `live/`; undoes what a killed one left.
-    pub(super) async fn lock_live(&self, cx: &RunContext) -> Result<File, Error> {
-        let held = lock(&self.folder.join("live.lock"), cx).await?;
+    /// The lock of the one job that may work in `live/`, for so long at most; undoes what a killed one left.
+    ///
+    /// # Errors
+    /// Another holds it and its time is over: a session that nobody closed.
+    pub(super) async fn lock_live(&self, cx: &RunContext, wall: Duration) -> Result<File, Error> {
+        let path = self.folder.join("live.lock");
+        let held = lock(&path, cx).await?;
+        let end = SystemTime::now().duration_since(UNIX_EPOCH);
+        let end = end.unwrap_or_default().saturating_add(wall).as_secs();
+        fs::write(&path, end.to_string()).map_err(|why| Error::io("write", &path, why))?;
         let store = self.clone();
         super::blocking("restore", move || store.restore()).await?;
         Ok(held)
@@ -101,6 +108,15 @@ impl Store {
     }
 }
 
+/// Whether the one that holds a lock should have let go of it two minutes ago, by what it wrote.
+fn is_over(path: &Path) -> bool {
+    const LATE: Duration = Duration::from_secs(120);
+    let end = fs::read_to_string(path).ok();
+    let end = end.and_then(|end| end.trim().parse().ok());
+    let end = end.and_then(|end| UNIX_EPOCH.checked_add(Duration::from_secs(end)));
+    end.is_some_and(|end| SystemTime::now() > end + LATE)
+}
+
 /// Waits for a lock file; the lock ends with the returned file or with the process.
 async fn lock(path: &Path, cx: &RunContext) -> Result<File, Error> {
     let file = File::options()
@@ -108,11 +124,21 @@ async fn lock(path: &Path, cx: &RunContext) -> Result<File, Error> {
         .append(true)
         .open(path)
         .map_err(|why| Error::io("open", path, why))?;
+    let mut late = 0;
     loop {
         cx.check("wait for an environment that is in use")?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(file),
             Err(why) if why == rustix::io::Errno::WOULDBLOCK => {
+                // Who has just got it may not have written yet.
+                late = if is_over(path) { late + 1 } else { 0 };
+                if late > 100 {
+                    return Err(Error::new(
+                        ErrorKind::InvalidInput,
+                        "wait for an environment that is in use",
+                        "a session holds it beyond its limit, and without bubblewrap there is room for one: close it",
+                    ));
+                }
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
             Err(why) => return Err(Error::io("lock", path, why.into())),

@@ -10,6 +10,7 @@ use atlas_core::{Error, Limits, RunContext};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The folder of one job. It goes with the job; dropped early, a thread removes it, and failing
 /// that the next sweep.
@@ -104,9 +105,14 @@ impl Workspace {
         Ok(self.real(&self.folder, other.tools.clone(), other.env.clone()))
     }
 
-    /// Puts a copy in the place of the environment until the job is over.
-    pub(super) async fn swap(&mut self, cx: &RunContext, store: &Store) -> Result<Real, Error> {
-        let lock = store.lock_live(cx).await?;
+    /// Puts a copy in the place of the environment until the job is over, which is after `wall` at most.
+    pub(super) async fn swap(
+        &mut self,
+        cx: &RunContext,
+        store: &Store,
+        wall: Duration,
+    ) -> Result<Real, Error> {
+        let lock = store.lock_live(cx, wall).await?;
         let (live, pristine) = (store.live(), store.pristine());
         fs::rename(&live, &pristine).map_err(|why| Error::io("move", &live, why))?;
         self.swapped = Some((store.clone(), lock));
