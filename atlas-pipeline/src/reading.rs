@@ -20,8 +20,10 @@ pub struct ParseReport<'a> {
     pub parser: &'a str,
     /// SWE-bench id -> status.
     pub tests: Statuses<'a>,
-    /// Qualified id -> status.
-    pub qualified: Statuses<'a>,
+    /// Qualified id -> status: with what tells tests of one name apart, such as a package or file. Only
+    /// [`ParseReport::with_qualified`] has them, for they double the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qualified: Option<Statuses<'a>>,
     /// The runner's own totals.
     pub totals: Option<Totals>,
     /// Whether they agree with what was parsed.
@@ -43,13 +45,23 @@ pub struct ParseReport<'a> {
     pub detection: Option<Detection>,
 }
 
+impl<'a> ParseReport<'a> {
+    /// The report of a log with the qualified ids beside the others.
+    pub fn with_qualified(log: &'a ParsedLog) -> Self {
+        Self {
+            qualified: Some(Statuses::qualified(log)),
+            ..Self::from(log)
+        }
+    }
+}
+
 impl<'a> From<&'a ParsedLog> for ParseReport<'a> {
     fn from(log: &'a ParsedLog) -> Self {
-        let (tests, qualified, duplicates) = Statuses::of(log);
+        let (tests, duplicates) = Statuses::of(log);
         Self {
             parser: &log.parser,
             tests,
-            qualified,
+            qualified: None,
             totals: log.totals,
             consistent: log.consistent,
             outcome: log.outcome,

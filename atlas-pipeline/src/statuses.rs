@@ -3,28 +3,25 @@
 use atlas_core::{Duplicates, ParsedLog, TestResult, TestStatus};
 use serde::ser::{Serialize, Serializer};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Ids in their order, each once, with its status; serialised as a map.
 ///
 /// What a map would say, made in a fraction of its time: a log may name a million tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statuses<'a> {
-    /// Both ids of a test are often the same, and then so are both lists.
-    rows: Arc<Vec<Report<'a>>>,
+    rows: Vec<Report<'a>>,
 }
 
 impl<'a> Statuses<'a> {
-    /// The tests of a log by SWE-bench id, where several share one the worst status; by qualified id, modules
-    /// that the runner reports as an entry of their own included; and the ids that were reported more than once.
-    pub fn of(log: &'a ParsedLog) -> (Self, Self, Duplicates) {
-        let mut are_same = true;
-        let mut reports: Vec<Report<'_>> = Vec::with_capacity(log.results.len());
-        reports.extend(log.results.iter().map(|result| {
-            are_same &= result.name.len() == result.qualified.len();
-            Report::of(&result, result.name)
-        }));
-        let tests = Self::sorted(reports);
+    /// The tests of a log by SWE-bench id, where several share one the worst status, and the ids that were
+    /// reported more than once.
+    pub fn of(log: &'a ParsedLog) -> (Self, Duplicates) {
+        let reports = log.results.iter();
+        let tests = Self::sorted(
+            reports
+                .map(|result| Report::of(&result, result.name))
+                .collect(),
+        );
         let mut duplicates = Duplicates::default();
         for report in tests.rows.iter().filter(|report| report.seen > 1) {
             duplicates.count += u64::from(report.seen) - 1;
@@ -32,29 +29,28 @@ impl<'a> Statuses<'a> {
                 .ids
                 .insert(report.id.to_owned(), report.seen.into());
         }
-        let mut qualified = if are_same && tests.len() == log.results.len() {
-            tests.clone()
-        } else {
-            let reports = log.results.iter();
-            let reports = reports.map(|result| Report::of(&result, result.qualified));
-            let mut reports: Vec<Report<'_>> = reports.collect();
-            sort(&mut reports, 0, 0);
-            Self {
-                rows: Arc::new(reports),
-            }
-        };
+        (tests, duplicates)
+    }
+
+    /// The tests of a log by qualified id, and the modules that the runner reports as an entry of their own.
+    pub fn qualified(log: &'a ParsedLog) -> Self {
+        let reports = log.results.iter();
+        let mut rows: Vec<Report<'_>> = reports
+            .map(|result| Report::of(&result, result.qualified))
+            .collect();
+        sort(&mut rows, 0, 0);
         let lost = log.modules_not_loaded.iter();
         for id in lost.filter_map(|lost| lost.reported_as.as_deref()) {
-            if let Err(at) = qualified.rows.binary_search_by_key(&id, |row| row.id) {
+            if let Err(at) = rows.binary_search_by_key(&id, |row| row.id) {
                 let row = Report {
                     id,
                     status: TestStatus::Error,
                     seen: 1,
                 };
-                Arc::make_mut(&mut qualified.rows).insert(at, row);
+                rows.insert(at, row);
             }
         }
-        (tests, qualified, duplicates)
+        Self { rows }
     }
 
     /// Each id once, with the worst status and the number of all its reports.
@@ -70,9 +66,7 @@ impl<'a> Statuses<'a> {
             }
             is_same
         });
-        Self {
-            rows: Arc::new(reports),
-        }
+        Self { rows: reports }
     }
 
     /// The ids with their statuses, in order.
@@ -235,7 +229,8 @@ mod tests {
 
     #[track_caller]
     fn check(log: &ParsedLog) {
-        let (names, qualified, duplicates) = Statuses::of(log);
+        let (names, duplicates) = Statuses::of(log);
+        let qualified = Statuses::qualified(log);
         assert!(names.iter().eq(log.tests()));
         assert!(qualified.iter().eq(log.qualified()));
         assert_eq!(duplicates, log.duplicates());

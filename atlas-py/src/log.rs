@@ -49,9 +49,9 @@ impl ParsedLog {
         }))
     }
 
-    /// The value that `atlas parse --format json` prints.
+    /// The value that `atlas parse --format json --qualified` prints.
     fn value(&self) -> PyResult<Value> {
-        let mut value = to_value(&ParseReport::from(&self.log))?;
+        let mut value = to_value(&ParseReport::with_qualified(&self.log))?;
         if let (Some(fields), Some(found)) = (value.as_object_mut(), &self.detection) {
             fields.insert("detection".to_owned(), found.clone());
         }
@@ -164,7 +164,7 @@ impl ParsedLog {
         plain(py, &self.detection)
     }
 
-    /// Everything as plain values, equal to what `atlas parse --format json` prints.
+    /// Everything as plain values, equal to what `atlas parse --format json` prints with `--qualified`.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.value()?)
     }

@@ -279,6 +279,9 @@ struct ParseArgs {
     /// List the parsers: what each reads, and what it cannot know.
     #[arg(long)]
     list: bool,
+    /// Name the tests by their qualified ids, too, which tell tests of one name apart; with --format json.
+    #[arg(long)]
+    qualified: bool,
     /// The log file; - is standard input.
     #[arg(required_unless_present = "list")]
     log: Option<PathBuf>,
@@ -541,9 +544,14 @@ fn parse_command(args: &ParseArgs) -> Result<u8, Error> {
         return Ok(DONE);
     };
     let (parsed, detection) = parse_file(log, &args.hints.parser, &args.hints.hints())?;
+    let report = if args.qualified {
+        ParseReport::with_qualified(&parsed)
+    } else {
+        ParseReport::from(&parsed)
+    };
     let report = ParseReport {
         detection,
-        ..ParseReport::from(&parsed)
+        ..report
     };
     output::parse(&report, args.hints.format)?;
     Ok(DONE)

@@ -13,6 +13,7 @@ fn parse_prints_one_document_for_programs_and_a_table_for_people() {
             "parse_log_gotest",
             "--format",
             "json",
+            "--qualified",
             "go.log",
         ])
         .json();
@@ -42,6 +43,7 @@ fn parse_prints_one_document_for_programs_and_a_table_for_people() {
         ])
         .json();
     assert_eq!(auto["tests"], report["tests"]);
+    assert!(auto.get("qualified").is_none(), "{auto}");
     assert_eq!(auto["detection"]["parser"], "gotest");
     let text = place
         .run(&["parse", "--parser", "gotest", "go.log"])

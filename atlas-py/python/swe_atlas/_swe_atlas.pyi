@@ -252,7 +252,7 @@ class ParsedLog:
         """How the parser was found; None where it was named."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values, equal to what `atlas parse --format json` prints."""
+        """Everything as plain values, equal to what `atlas parse --format json --qualified` prints."""
 
     def to_json(self) -> str:
         """The same as one line of JSON."""
