@@ -20,6 +20,7 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::python::sympy::Sympy,
     // JavaScript and TypeScript
     &crate::javascript::ava::Ava,
+    &crate::javascript::bun::Bun,
     &crate::javascript::cypress::Cypress,
     &crate::javascript::jasmine::Jasmine,
     &crate::javascript::jest::Jest,

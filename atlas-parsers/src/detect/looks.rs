@@ -38,6 +38,7 @@ const LOOKS: &[Look] = &[
     Look("sympy", ["=", "*"], "=t", "*", "s finished: "),
     Look("sympy", ["D", "O"], "", "*", ""),
     Look("ava", ["on", "*"], "~0-9-", "*", ""),
+    Look("bun", ["bR", "ua"], "", "*", ""),
     Look("cypress", ["", ""], "(R", "*", ""),
     Look("jasmine", ["FJES", "*"], "", "*", ""),
     Look("jest", ["TPF{", "eA\""], "", "*", ""),

@@ -1,6 +1,7 @@
 //! JavaScript and TypeScript.
 
 pub(crate) mod ava;
+pub(crate) mod bun;
 pub(crate) mod cypress;
 pub(crate) mod jasmine;
 pub(crate) mod jest;

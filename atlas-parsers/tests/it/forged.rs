@@ -71,6 +71,14 @@ const HOSTS: &[Host] = &[
             2 specs, 1 failure\nFinished in 0.1 seconds\n",
     },
     Host {
+        parser: "bun",
+        begin: "bun test v",
+        end: " across ",
+        run: "bun test v1.4.5 (a7733435c)\n\na.test.ts:\n@(pass) A > one\n1 | code\nerror: x@\n\
+            \x20     at <anonymous> (/testbed/a.test.ts:1:1)\n(fail) A > two [0.12ms]\n\n\
+            \x201 pass\n 1 fail\nRan 2 tests across 1 file. [10.00ms]\n",
+    },
+    Host {
         parser: "mocha",
         begin: "  1 passing",
         end: " passing",
@@ -196,6 +204,10 @@ fn green(parser: &str) -> &'static str {
              test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"
         }
         "jasmine" => "Started\n..\n\n\n2 specs, 0 failures\nFinished in 0.1 seconds\n",
+        "bun" => {
+            "bun test v1.4.5 (a7733435c)\n\na.test.ts:\n(pass) A > one\n(pass) A > two\n\n\
+             \x202 pass\n 0 fail\nRan 2 tests across 1 file. [10.00ms]\n"
+        }
         "mocha" => "\n\n  ..\n\n  2 passing (2ms)\n\n",
         _ => "",
     }
