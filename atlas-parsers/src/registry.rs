@@ -22,6 +22,7 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::javascript::ava::Ava,
     &crate::javascript::bun::Bun,
     &crate::javascript::cypress::Cypress,
+    &crate::javascript::deno::Deno,
     &crate::javascript::jasmine::Jasmine,
     &crate::javascript::jest::Jest,
     &crate::javascript::karma::Karma,

@@ -40,6 +40,7 @@ const LOOKS: &[Look] = &[
     Look("ava", ["on", "*"], "~0-9-", "*", ""),
     Look("bun", ["bR", "ua"], "", "*", ""),
     Look("cypress", ["", ""], "(R", "*", ""),
+    Look("deno", ["roF", "ukA"], "", "*", ""),
     Look("jasmine", ["FJES", "*"], "", "*", ""),
     Look("jest", ["TPF{", "eA\""], "", "*", ""),
     Look("karma", ["*", "*"], "*", "*", ": Executed "),

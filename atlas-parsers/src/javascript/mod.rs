@@ -3,6 +3,7 @@
 pub(crate) mod ava;
 pub(crate) mod bun;
 pub(crate) mod cypress;
+pub(crate) mod deno;
 pub(crate) mod jasmine;
 pub(crate) mod jest;
 mod json;
