@@ -17,10 +17,9 @@ const SIGNS: [(&str, TestStatus); 8] = [
 
 /// A result: the suites and the title as they are printed, and what became of the test.
 pub(super) fn result(line: &str) -> Option<(&str, TestStatus)> {
-    let found = SIGNS.iter();
-    let (rest, status) = found
-        .filter_map(|(sign, status)| Some((line.strip_prefix(sign)?, *status)))
-        .next()?;
+    let (rest, status) = SIGNS
+        .iter()
+        .find_map(|(sign, status)| Some((line.strip_prefix(sign)?, *status)))?;
     let title = untried(untimed(rest));
     (!title.is_empty()).then_some((title, status))
 }

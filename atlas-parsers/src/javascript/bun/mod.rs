@@ -231,31 +231,28 @@ impl Run {
 
     fn settle(self, log: &mut ParsedLogBuilder, sum: &mut Sum) {
         const ALL: u32 = u32::MAX;
-        let doubts = match &self.end {
-            Some(end) => {
-                sum.ended += 1;
-                let doubts = self.doubts(end);
-                let counts = end.counts;
-                sum.passed |= counts.passed.is_some_and(|passed| passed > 0);
-                // A run that stopped at a failure counts nothing but its tests.
-                let failed = counts.failed.map(|all| all.saturating_sub(counts.errors));
-                log.add_totals(Totals {
-                    total: Some(end.tests),
-                    passed: counts.passed,
-                    failed,
-                    errors: Some(counts.errors).filter(|errors| *errors > 0),
-                    skipped: counts.passed.map(|_| counts.skipped),
-                    ..Totals::default()
-                });
-                let loose = self.loose.len() as u64 == counts.errors || failed.is_none();
-                sum.disagrees |= doubts.is_none() || !loose;
-                doubts.unwrap_or(0)
-            }
-            None => {
-                sum.truncated = true;
-                // What seemed to be a run within this one came after it was cut off.
-                ALL & !(1 << (Doubt::Listed as u32 - 1))
-            }
+        let doubts = if let Some(end) = &self.end {
+            sum.ended += 1;
+            let doubts = self.doubts(end);
+            let counts = end.counts;
+            sum.passed |= counts.passed.is_some_and(|passed| passed > 0);
+            // A run that stopped at a failure counts nothing but its tests.
+            let failed = counts.failed.map(|all| all.saturating_sub(counts.errors));
+            log.add_totals(Totals {
+                total: Some(end.tests),
+                passed: counts.passed,
+                failed,
+                errors: Some(counts.errors).filter(|errors| *errors > 0),
+                skipped: counts.passed.map(|_| counts.skipped),
+                ..Totals::default()
+            });
+            let loose = self.loose.len() as u64 == counts.errors || failed.is_none();
+            sum.disagrees |= doubts.is_none() || !loose;
+            doubts.unwrap_or(0)
+        } else {
+            sum.truncated = true;
+            // What seemed to be a run within this one came after it was cut off.
+            ALL & !(1 << (Doubt::Listed as u32 - 1))
         };
         let mut seen = vec![false; self.files.len()];
         for found in self.found.iter().filter(|found| found.doubt.is_in(doubts)) {
