@@ -397,11 +397,9 @@ fn is_title(candidate: &Candidate, list: &[&Candidate]) -> bool {
 /// Whether the lines go down by one level each and end right above the result. What is printed closes its brackets,
 /// or has several lines of one level.
 fn is_straight(list: &[&Candidate], depth: usize) -> bool {
-    let steps = list.iter().zip(list.iter().skip(1));
+    let mut steps = list.iter().zip(list.iter().skip(1));
     list.last().is_some_and(|last| last.depth == depth)
-        && steps
-            .map(|(above, below)| below.depth == above.depth + 1)
-            .all(|is_step| is_step)
+        && steps.all(|(above, below)| below.depth == above.depth + 1)
 }
 
 /// The candidates of a result that may be titles.
