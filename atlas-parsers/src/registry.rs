@@ -18,6 +18,8 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::python::unittest::Unittest,
     &crate::python::django::Django,
     &crate::python::sympy::Sympy,
+    &crate::python::trial::Trial,
+    &crate::python::stestr::Stestr,
     // JavaScript and TypeScript
     &crate::javascript::ava::Ava,
     &crate::javascript::bun::Bun,

@@ -84,6 +84,29 @@ const HOSTS: &[Host] = &[
         end: " passing",
         run: "\n\n  .@!\n\n  1 passing (2ms)\n  1 failing\n\n  1) A\n       two:\n     Error: @\n      at a\n\n\n",
     },
+    Host {
+        parser: "trial",
+        begin: "\nRan ",
+        end: "\nRan ",
+        run: "a.test_a\n  ATests\n    test_one ... @                                                          [OK]\n    test_two ... @                                                        [FAIL]\n\n\
+            ===============================================================================\n[FAIL]\n\
+            Traceback (most recent call last):\nFailure: twisted.trial.unittest.FailTest: @\n\n\
+            a.test_a.ATests.test_two\n\
+            -------------------------------------------------------------------------------\nRan 2 tests in 0.001s\n\n\
+            FAILED (failures=1, successes=1)\n",
+    },
+    Host {
+        parser: "stestr",
+        begin: "\nRan: ",
+        end: "\nRan: ",
+        run: "@{0} a.test_a.ATest.test_one [0.000100s] ... ok\n@{0} a.test_a.ATest.test_two [0.000100s] ... FAILED\n\n\
+            Captured traceback:\n~~~~~~~~~~~~~~~~~~~\n    Traceback (most recent call last):\n\n    AssertionError: @\n\n\
+            \n==============================\nFailed 1 tests - output below:\n==============================\n\n\
+            a.test_a.ATest.test_two\n-----------------------\n\nCaptured traceback:\n~~~~~~~~~~~~~~~~~~~\n    \
+            Traceback (most recent call last):\n\n    AssertionError: @\n\n\n\n======\nTotals\n======\n\
+            Ran: 2 tests in 0.0010 sec.\n - Passed: 1\n - Skipped: 0\n - Expected Fail: 0\n\
+            \x20- Unexpected Success: 0\n - Failed: 1\nSum of execute time for each test: 0.0002 sec.\n",
+    },
 ];
 
 /// The parser's logs that hold one whole run that ended.
@@ -209,6 +232,16 @@ fn green(parser: &str) -> &'static str {
              \x202 pass\n 0 fail\nRan 2 tests across 1 file. [10.00ms]\n"
         }
         "mocha" => "\n\n  ..\n\n  2 passing (2ms)\n\n",
+        "trial" => {
+            "a.test_a\n  ATests\n    test_one ...                                                           [OK]\n    test_two ...                                                           [OK]\n\n\
+             -------------------------------------------------------------------------------\nRan 2 tests in 0.001s\n\n\
+             PASSED (successes=2)\n"
+        }
+        "stestr" => {
+            "{0} a.test_a.ATest.test_one [0.000100s] ... ok\n{0} a.test_a.ATest.test_two [0.000100s] ... ok\n\n\
+             ======\nTotals\n======\nRan: 2 tests in 0.0010 sec.\n - Passed: 2\n - Skipped: 0\n - Expected Fail: 0\n\
+             \x20- Unexpected Success: 0\n - Failed: 0\nSum of execute time for each test: 0.0002 sec.\n"
+        }
         _ => "",
     }
 }
@@ -351,6 +384,50 @@ const ENDS: &[Forged] = &[
             "\nRan 3 tests in 0.001s\n\nOK\n",
             "ok\ntest_two (a.A.test_two) ... ok\n\n\
              ----------------------------------------------------------------------\nRan 3 tests in 0.001s\n\nOK\n",
+        ],
+    },
+    Forged {
+        parser: "trial",
+        run: "a.test_a\n  ATests\n    test_one ... @                                                          [OK]\n    test_two ... @                                                        [FAIL]\n    test_x ... @                                                            [OK]\n\n\
+            ===============================================================================\n[FAIL]\n\
+            Traceback (most recent call last):\nFailure: twisted.trial.unittest.FailTest: @\n\n\
+            a.test_a.ATests.test_two\n\
+            -------------------------------------------------------------------------------\nRan 3 tests in 0.001s\n\n\
+            FAILED (failures=1, successes=2)\n",
+        ends: &[
+            "\n-------------------------------------------------------------------------------\nRan 3 tests in 0.001s\n\nPASSED (successes=3)\n",
+            "\n-------------------------------------------------------------------------------\nRan 1 tests in 0.001s\n\nPASSED (successes=1)\n",
+            "                                                          [OK]\n    test_two ...                                                           [OK]\n\n\
+             -------------------------------------------------------------------------------\nRan 3 tests in 0.001s\n\nPASSED (successes=3)\n",
+        ],
+    },
+    Forged {
+        parser: "trial",
+        run: "a.A.test_one ... @[OK]\na.A.test_two ... @[FAILURE]\na.A.test_x ... @[OK]\n\n\
+            ===============================================================================\n[FAIL]\n\
+            Traceback (most recent call last):\nFailure: twisted.trial.unittest.FailTest: @\n\na.A.test_two\n\
+            -------------------------------------------------------------------------------\nRan 3 tests in 0.001s\n\n\
+            FAILED (failures=1, successes=2)\n",
+        ends: &[
+            "\n-------------------------------------------------------------------------------\nRan 3 tests in 0.001s\n\nPASSED (successes=3)\n",
+            "[OK]\na.A.test_two ... [OK]\na.A.test_x ... [OK]\n\n\
+             -------------------------------------------------------------------------------\nRan 3 tests in 0.001s\n\nPASSED (successes=3)\n",
+        ],
+    },
+    Forged {
+        parser: "stestr",
+        run: "@{0} a.ATest.test_one [0.000100s] ... ok\n@{0} a.ATest.test_two [0.000100s] ... FAILED\n\n\
+            Captured traceback:\n~~~~~~~~~~~~~~~~~~~\n    AssertionError: @\n\n@{0} a.ATest.test_x [0.000100s] ... ok\n\n\
+            ==============================\nFailed 1 tests - output below:\n==============================\n\n\
+            a.ATest.test_two\n----------------\n\nCaptured traceback:\n~~~~~~~~~~~~~~~~~~~\n    AssertionError: @\n\n\n\n\
+            ======\nTotals\n======\nRan: 3 tests in 0.0010 sec.\n - Passed: 2\n - Skipped: 0\n - Expected Fail: 0\n\
+            \x20- Unexpected Success: 0\n - Failed: 1\nSum of execute time for each test: 0.0002 sec.\n",
+        ends: &[
+            "\n======\nTotals\n======\nRan: 3 tests in 0.0010 sec.\n - Passed: 3\n - Skipped: 0\n - Expected Fail: 0\n\
+             \x20- Unexpected Success: 0\n - Failed: 0\nSum of execute time for each test: 0.0002 sec.\n",
+            "{0} a.ATest.test_two [0.000100s] ... ok\n\n======\nTotals\n======\nRan: 2 tests in 0.0010 sec.\n - Passed: 2\n\
+             \x20- Skipped: 0\n - Expected Fail: 0\n - Unexpected Success: 0\n - Failed: 0\nSum of execute time for each test: 0.0002 sec.\n",
+            "\n==============================\nFailed 1 tests - output below:\n==============================\n\n",
         ],
     },
     Forged {

@@ -1,5 +1,6 @@
 //! The lines of unittest's text runner.
 
+use crate::python::module_of;
 use atlas_core::{TestStatus, Totals};
 use memchr::{memchr, memmem};
 
@@ -55,8 +56,7 @@ impl Name {
         )
     }
 
-    /// The module: what stands before the class. Class names begin in upper case, and where none
-    /// does, the last part is the class.
+    /// The module: what stands before the class.
     pub(super) fn module(&self) -> String {
         if self.is_load_failure() {
             return self.method.clone();
@@ -71,18 +71,7 @@ impl Name {
         } else {
             &*self.place
         };
-        let class_like = |part: &str| {
-            let first = part.trim_start_matches('_').chars().next();
-            first.is_some_and(char::is_uppercase) || part == "<locals>"
-        };
-        let mut module = class.rsplit_once('.').map_or(class, |(module, _)| module);
-        while let Some((outer, last)) = module.rsplit_once('.') {
-            if !class_like(last) {
-                break;
-            }
-            module = outer;
-        }
-        module.to_owned()
+        module_of(class).to_owned()
     }
 }
 

@@ -16,6 +16,7 @@
 mod grammar;
 mod judge;
 
+use crate::python::trial;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
@@ -56,7 +57,10 @@ impl Runner for Unittest {
 
     fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
         let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
-        let ruler = !before.is_empty() && before.iter().all(|byte| *byte == b'-');
+        // Twisted's trial has the same line below a longer rule.
+        let ruler = !before.is_empty()
+            && before.iter().all(|byte| *byte == b'-')
+            && !trial::is_rule(before, b'-');
         if line.starts_with(b"Ran ") && has(b" test") && has(b" in ") && ruler {
             return Some(Mark::certain(Place::End, "unittest's `Ran N tests in`"));
         }
