@@ -28,6 +28,7 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::javascript::jasmine::Jasmine,
     &crate::javascript::jest::Jest,
     &crate::javascript::karma::Karma,
+    &crate::javascript::lab::Lab,
     &crate::javascript::mocha::Mocha,
     &crate::javascript::nodetest::NodeTest,
     &crate::javascript::playwright::Playwright,

@@ -49,6 +49,7 @@ const LOOKS: &[Look] = &[
     Look("jest", ["TPF{", "eA\""], "", "*", ""),
     Look("karma", ["*", "*"], "*", "*", ": Executed "),
     Look("karma", ["*", "*"], "*", "*", " [karma-server]: "),
+    Look("lab", ["T~E", "*"], "~", "*", ""),
     Look("mocha", ["[{", "\""], "", "*", ""),
     Look("mocha", ["<", "t"], "0-9\"", "*", ""),
     Look("nodetest", ["#~", "*"], "<", "*", ""),

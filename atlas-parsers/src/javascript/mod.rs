@@ -9,6 +9,7 @@ pub(crate) mod jest;
 mod json;
 mod junit;
 pub(crate) mod karma;
+pub(crate) mod lab;
 mod load;
 pub(crate) mod mocha;
 pub(crate) mod nodetest;

@@ -79,6 +79,13 @@ const HOSTS: &[Host] = &[
             \x201 pass\n 1 fail\nRan 2 tests across 1 file. [10.00ms]\n",
     },
     Host {
+        parser: "lab",
+        begin: "  \u{2714} 1) ",
+        end: "\nTest duration: ",
+        run: "A\n@  \u{2714} 1) one (0 ms)\n@  \u{2716} 2) two\n\n\nFailed tests:\n\n  2) A two:\n\n      @\n\n\n\
+            1 of 2 tests failed\nTest duration: 3 ms\nLeaks: No issues\n\n",
+    },
+    Host {
         parser: "mocha",
         begin: "  1 passing",
         end: " passing",
@@ -230,6 +237,10 @@ fn green(parser: &str) -> &'static str {
         "bun" => {
             "bun test v1.4.5 (a7733435c)\n\na.test.ts:\n(pass) A > one\n(pass) A > two\n\n\
              \x202 pass\n 0 fail\nRan 2 tests across 1 file. [10.00ms]\n"
+        }
+        "lab" => {
+            "A\n  \u{2714} 1) one (0 ms)\n  \u{2714} 2) two (0 ms)\n\n\n2 tests complete\n\
+             Test duration: 3 ms\nLeaks: No issues\n\n"
         }
         "mocha" => "\n\n  ..\n\n  2 passing (2ms)\n\n",
         "trial" => {
