@@ -223,7 +223,7 @@ impl Run {
             let short = self.dotted || passed == 0;
             let named = counts.passed.is_none_or(|declared| declared == passed)
                 && (counts.passed.is_none() || counts.skipped == skipped);
-            let all = passed + failing + skipped + counts.errors;
+            let all = (passed + failing + skipped).saturating_add(counts.errors);
             failed.is_none_or(|declared| declared == failing)
                 && (named && all == end.tests || short && passed == 0 && skipped == 0)
         })

@@ -339,10 +339,11 @@ impl Run {
             let right = agrees(&count(false));
             printed = !right && agrees(&count(true));
             sum.disagrees |= !right && !printed;
-            let [passed, failed, skipped] = [0, 1, 2].map(|kind| end.tests[kind] + end.steps[kind]);
+            let [passed, failed, skipped] =
+                [0, 1, 2].map(|kind| end.tests[kind].saturating_add(end.steps[kind]));
             sum.passed |= passed > 0;
             log.add_totals(Totals {
-                total: Some(passed + failed + skipped),
+                total: Some(passed.saturating_add(failed).saturating_add(skipped)),
                 passed: Some(passed),
                 failed: Some(failed.saturating_sub(uncaught)),
                 errors: Some(uncaught).filter(|errors| *errors > 0),
