@@ -319,14 +319,14 @@ impl State {
 
     /// The totals of a run: its end, if they fit.
     fn end(&mut self, totals: Totals, names: bool) {
+        /// Each try reads the whole run again: after so many, the last totals of the log decide.
+        const TRIES: u32 = 64;
         if !names {
             // It names no test: what looks like a line of one was printed.
             self.run = Run::default();
             self.finish_run(totals, None);
             return;
         }
-        // Each try reads the whole run again: after many, the last totals of the log decide.
-        const TRIES: u32 = 64;
         self.run.tries += 1;
         if self.run.tries > TRIES {
             self.run.held = Some(totals);
