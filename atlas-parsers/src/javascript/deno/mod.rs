@@ -273,6 +273,10 @@ impl Run {
                 });
                 return;
             }
+            // Before the first file's line there is no test.
+            if self.file.is_empty() {
+                return;
+            }
             let (depth, name) = self.place(name);
             self.open.truncate(depth);
             self.open.push(name);
@@ -284,7 +288,7 @@ impl Run {
                 printed: false,
             });
             self.open.pop();
-        } else if let Some(name) = text.strip_suffix(" ...") {
+        } else if let Some(name) = text.strip_suffix(" ...").filter(|_| !self.file.is_empty()) {
             let (depth, name) = self.place(name);
             self.open.truncate(depth);
             self.open.push(name);
