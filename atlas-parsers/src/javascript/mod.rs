@@ -15,5 +15,6 @@ pub(crate) mod mocha;
 pub(crate) mod nodetest;
 pub(crate) mod playwright;
 mod report;
+mod sum;
 pub(crate) mod tape;
 pub(crate) mod vitest;

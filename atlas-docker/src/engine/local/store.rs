@@ -114,7 +114,7 @@ fn is_over(path: &Path) -> bool {
     let end = fs::read_to_string(path).ok();
     let end = end.and_then(|end| end.trim().parse().ok());
     let end = end.and_then(|end| UNIX_EPOCH.checked_add(Duration::from_secs(end)));
-    end.is_some_and(|end| SystemTime::now() > end + LATE)
+    end.is_some_and(|end| SystemTime::now() - LATE > end)
 }
 
 /// Waits for a lock file; the lock ends with the returned file or with the process.

@@ -9,11 +9,12 @@
 
 mod line;
 
+use super::sum::Sum;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    TestStatus, Totals,
 };
 
 /// `bun test`.
@@ -282,17 +283,6 @@ impl Run {
     }
 }
 
-/// What the runs of a log came to.
-#[derive(Clone, Debug, Default)]
-struct Sum {
-    ended: u64,
-    disagrees: bool,
-    truncated: bool,
-    lost: bool,
-    /// Tests passed, which dots do not name.
-    passed: bool,
-}
-
 #[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
@@ -339,25 +329,14 @@ impl LineState for State {
         if let Some(run) = self.run.take() {
             run.settle(&mut self.log, &mut self.sum);
         }
-        let sum = self.sum;
-        if sum.ended > 0 {
-            self.log.set_consistent(!sum.disagrees);
-        }
-        let nothing = self.log.recorded() == 0;
-        let outcome = match (sum.truncated, nothing && !sum.passed, sum.lost) {
-            (true, ..) => RunOutcome::Truncated,
-            (false, true, true) => RunOutcome::BuildFailed,
-            (false, true, false) => RunOutcome::NothingRan,
-            _ => RunOutcome::Completed,
-        };
-        self.log.finish(outcome)
+        self.sum.finish(self.log)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use atlas_core::LogParserExt;
+    use atlas_core::{LogParserExt, RunOutcome};
 
     #[test]
     fn what_an_error_says_is_no_result() {

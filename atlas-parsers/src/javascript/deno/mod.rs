@@ -4,11 +4,12 @@
 //! printed again when it ends. What tests print stands between rules. Dots name only what failed, in the
 //! list at the end. The id is the test and its steps, joined by ` > `; the qualified id has the file in front.
 
+use super::sum::Sum;
 use crate::runner::{About, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
     ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    TestStatus, Totals,
 };
 
 /// `deno test`.
@@ -374,17 +375,6 @@ impl Run {
     }
 }
 
-/// What the runs of a log came to.
-#[derive(Clone, Debug, Default)]
-struct Sum {
-    ended: u64,
-    disagrees: bool,
-    truncated: bool,
-    lost: bool,
-    /// Tests passed, which dots do not name.
-    passed: bool,
-}
-
 #[derive(Clone)]
 struct State {
     log: ParsedLogBuilder,
@@ -455,17 +445,6 @@ impl LineState for State {
                 self.log.lose(&file, LostReason::LoadFailed, lines);
             }
         }
-        let sum = self.sum;
-        if sum.ended > 0 {
-            self.log.set_consistent(!sum.disagrees);
-        }
-        let nothing = self.log.recorded() == 0 && !sum.passed;
-        let outcome = match (sum.truncated, nothing, sum.lost) {
-            (true, ..) => RunOutcome::Truncated,
-            (false, true, true) => RunOutcome::BuildFailed,
-            (false, true, false) => RunOutcome::NothingRan,
-            _ => RunOutcome::Completed,
-        };
-        self.log.finish(outcome)
+        self.sum.finish(self.log)
     }
 }

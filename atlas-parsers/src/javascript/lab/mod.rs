@@ -191,7 +191,7 @@ impl State {
     }
 
     fn end(&mut self, counts: Counts) {
-        // A run that a test printed amid another in dots.
+        // A test printed a whole run of lab: this end is that one's, and the run that is read goes on.
         if self.run.open > 1 {
             self.run.open -= 1;
             return;
