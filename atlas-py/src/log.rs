@@ -164,7 +164,7 @@ impl ParsedLog {
         plain(py, &self.detection)
     }
 
-    /// Everything as plain values, equal to what `atlas parse --format json` prints with `--qualified`.
+    /// Everything as plain values, equal to what `atlas parse --format json --qualified` prints.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.value()?)
     }

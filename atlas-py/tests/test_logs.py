@@ -149,9 +149,9 @@ def test_the_command_prints_the_same(tmp_path: Path, atlas: str) -> None:
     for name, text in (("base", BASE), ("before", FAILED), ("after", PASSED)):
         files[name] = tmp_path / name
         files[name].write_text(text)
-        assert swe_atlas.parse_log(text).to_dict() == printed("parse", str(files[name]))
+        assert swe_atlas.parse_log(text).to_dict() == printed("parse", "--qualified", str(files[name]))
         named = swe_atlas.parse_log(text, "pytest").to_dict()
-        assert named == printed("parse", "--parser", "pytest", str(files[name]))
+        assert named == printed("parse", "--qualified", "--parser", "pytest", str(files[name]))
     arguments = [argument for name in files for argument in (f"--{name}", str(files[name]))]
     assert classified().to_dict() == printed("classify", *arguments)
 
