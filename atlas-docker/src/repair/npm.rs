@@ -20,6 +20,11 @@ static CLONED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a literal pattern")
 });
 
+/// What the toolbox's `npm-anyhow` says of a development dependency whose own dependencies are no releases.
+static ASKS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^atlas: ((?:@[\w.-]+/)?[\w.-]+) asks for \S+$").expect("a literal pattern")
+});
+
 /// The parts of a manifest that name dependencies which those who use the package do not get.
 const SECTIONS: &[&str] = &["devDependencies", "optionalDependencies"];
 
@@ -65,13 +70,13 @@ pub(super) fn packages(symptom: &Symptom<'_>) -> Vec<Repair> {
             gone.entry(name.as_str()).or_insert(line);
         }
     }
-    let unreachable = || {
-        symptom
-            .text
-            .lines()
-            .filter_map(|line| Some((CLONED.captures(line)?, line)))
+    let lines_of = |form: &'static LazyLock<Regex>| {
+        let lines = symptom.text.lines();
+        lines.filter_map(move |line| Some((form.captures(line)?, line)))
     };
-    if gone.is_empty() && unreachable().next().is_none() {
+    let asking = lines_of(&ASKS).filter_map(|(found, line)| Some((found.get(1)?.as_str(), line)));
+    gone.extend(asking);
+    if gone.is_empty() && lines_of(&CLONED).next().is_none() {
         return Vec::new();
     }
     let read =
@@ -79,7 +84,7 @@ pub(super) fn packages(symptom: &Symptom<'_>) -> Vec<Repair> {
     let Some(manifest) = read("package.json") else {
         return Vec::new();
     };
-    let repositories: Vec<(String, &str)> = unreachable()
+    let repositories: Vec<(String, &str)> = lines_of(&CLONED)
         .filter_map(|(found, line)| Some((of_repository(&manifest, &found[1])?, line)))
         .collect();
     gone.extend(
@@ -314,6 +319,8 @@ mod tests {
                 "npm error command git --no-replace-objects ls-remote https://host.example/no-one/top.sites\n",
                 false,
             ),
+            ("atlas: top-sites asks for someone/else#enhanced\n", true),
+            ("atlas: mocha-two asks for someone/else#enhanced\n", false),
         ] {
             let out = [Change::WithoutNpmPackage("top-sites".to_owned())];
             let found = changes("node:20", &[("package.json", manifest)], log);

@@ -158,6 +158,8 @@ pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
             ("npm_config_cache", "$ATLAS_ENV/npm"),
             // Headers of node, fetched when an addon is first built.
             ("npm_config_devdir", "$ATLAS_ENV/node-gyp"),
+            // Of a host that is out of reach npm would ask again after ten seconds, and a minute.
+            ("npm_config_fetch_retry_mintimeout", "1000"),
             ("npm_config_update_notifier", "false"),
         ]),
         ..EnvironmentPlan::default()
