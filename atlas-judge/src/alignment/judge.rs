@@ -47,13 +47,7 @@ pub struct AlignmentOptions {
 impl Default for AlignmentOptions {
     fn default() -> Self {
         Self {
-            ask: AskOptions {
-                samples: 0,
-                verbalised: false,
-                // Faults of form count among `ask_again`, with all others.
-                corrections: 0,
-                ..AskOptions::default()
-            },
+            ask: AskOptions::plain(),
             ask_again: 1,
             quality: QualityRule::default(),
             least_quote: 6,
@@ -302,7 +296,7 @@ impl<M: LanguageModel> Judge for Alignment<M> {
             |answer| check(answer, &texts, &mut dropped),
         )
         .await?;
-        let checked = agreed.value;
+        let checked = &agreed.value;
         let quality = self.options.quality.quality(checked.scores);
         let evidence = checked.factors.iter().flat_map(|one| one.evidence.clone());
         let evidence = evidence.collect();
@@ -314,21 +308,11 @@ impl<M: LanguageModel> Judge for Alignment<M> {
         set("factors", json!(checked.factors));
         set("dropped_quotes", json!(checked.dropped));
         set("dropped_quotes_by_answer", json!(dropped));
-        set("prompt_version", json!(ALIGNMENT.version()));
-        set("model", json!(agreed.answer.model));
-        if !agreed.faults.is_empty() {
-            set("faults", json!(agreed.faults));
-        }
-        if !agreed.answer.passed_over.is_empty() {
-            set("passed_over", json!(agreed.answer.passed_over));
-        }
-        if let Some(samples) = agreed.answer.samples {
-            set("samples", json!(samples));
-        }
+        agreed.tell(ALIGNMENT, &mut details);
         Ok(Judgement {
             label: quality.as_str().to_owned(),
             confidence: agreed.answer.confidence,
-            reasoning: checked.explanation,
+            reasoning: checked.explanation.clone(),
             evidence,
             details,
         })

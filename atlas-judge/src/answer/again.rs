@@ -1,7 +1,9 @@
 //! Asking once more where an answer cannot be used.
 
 use super::{AskOptions, Schema, StructuredAnswer, Unreadable, ask_structured};
+use crate::Prompt;
 use atlas_core::{ChatMessage, Error, ErrorKind, LanguageModel, Role, RunContext};
+use serde_json::{Map, Value, json};
 use std::error::Error as _;
 
 /// What came of asking.
@@ -13,6 +15,25 @@ pub(crate) struct Agreed<T> {
     pub(crate) answer: StructuredAnswer,
     /// What was wrong with the answers before it.
     pub(crate) faults: Vec<String>,
+}
+
+impl<T> Agreed<T> {
+    /// What a judgement's details tell of how it came about: `prompt_version`, `model`; where there are any, `faults`,
+    /// `passed_over` and `samples`.
+    pub(crate) fn tell(&self, prompt: Prompt, details: &mut Map<String, Value>) {
+        let mut set = |name: &str, value: Value| details.insert(name.to_owned(), value);
+        set("prompt_version", json!(prompt.version()));
+        set("model", json!(self.answer.model));
+        if !self.faults.is_empty() {
+            set("faults", json!(self.faults));
+        }
+        if !self.answer.passed_over.is_empty() {
+            set("passed_over", json!(self.answer.passed_over));
+        }
+        if let Some(samples) = self.answer.samples {
+            set("samples", json!(samples));
+        }
+    }
 }
 
 /// Asks for an answer of a set form that also passes `check`; tells the model what was wrong and asks

@@ -134,6 +134,19 @@ impl Default for AskOptions {
     }
 }
 
+impl AskOptions {
+    /// Those of judges whose decision needs no probability, such as scores: no samples, no number that the model
+    /// says. Faults of form count among the judge's own `ask_again`, with all others.
+    pub(crate) fn plain() -> Self {
+        Self {
+            samples: 0,
+            verbalised: false,
+            corrections: 0,
+            ..Self::default()
+        }
+    }
+}
+
 /// What the samples said.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Samples {

@@ -35,13 +35,7 @@ pub struct AttemptOptions {
 impl Default for AttemptOptions {
     fn default() -> Self {
         Self {
-            ask: AskOptions {
-                samples: 0,
-                verbalised: false,
-                // Faults of form count among `ask_again`, with all others.
-                corrections: 0,
-                ..AskOptions::default()
-            },
+            ask: AskOptions::plain(),
             ask_again: 1,
             least_quote: 6,
             limit: 48_000,
@@ -206,12 +200,8 @@ impl<M: LanguageModel> Judge for AttemptJudge<M> {
             },
         )
         .await?;
+        agreed.tell(ATTEMPT, &mut details);
         let (said, proof) = agreed.value;
-        details.insert("prompt_version".to_owned(), json!(ATTEMPT.version()));
-        details.insert("model".to_owned(), json!(agreed.answer.model));
-        if !agreed.faults.is_empty() {
-            details.insert("faults".to_owned(), json!(agreed.faults));
-        }
         Ok(judgement(
             said.class,
             agreed.answer.confidence,

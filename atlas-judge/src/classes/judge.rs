@@ -33,13 +33,7 @@ pub struct ClassOptions {
 impl Default for ClassOptions {
     fn default() -> Self {
         Self {
-            ask: AskOptions {
-                samples: 0,
-                verbalised: false,
-                // Faults of form count among `ask_again`, with all others.
-                corrections: 0,
-                ..AskOptions::default()
-            },
+            ask: AskOptions::plain(),
             ask_again: 1,
             limit: 8_000,
         }
@@ -215,6 +209,7 @@ impl<M: LanguageModel> Judge for ClassJudge<M> {
                 },
             )
             .await?;
+            agreed.tell(CLASSES, &mut details);
             let said = agreed.value;
             if classes.code_type.source == ClassSource::Nobody {
                 classes.code_type.class = said.code_type;
@@ -226,11 +221,6 @@ impl<M: LanguageModel> Judge for ClassJudge<M> {
             }
             reasoning = said.reasoning;
             confidence = agreed.answer.confidence;
-            details.insert("prompt_version".to_owned(), json!(CLASSES.version()));
-            details.insert("model".to_owned(), json!(agreed.answer.model));
-            if !agreed.faults.is_empty() {
-                details.insert("faults".to_owned(), json!(agreed.faults));
-            }
         }
         details.insert("classes".to_owned(), json!(classes));
         let evidence = [

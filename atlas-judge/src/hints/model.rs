@@ -42,13 +42,7 @@ impl Default for HintOptions {
     fn default() -> Self {
         Self {
             // A second opinion beside the rules: its probability decides nothing.
-            ask: AskOptions {
-                samples: 0,
-                verbalised: false,
-                // Faults of form count among `ask_again`, with all others.
-                corrections: 0,
-                ..AskOptions::default()
-            },
+            ask: AskOptions::plain(),
             ask_again: 1,
             always_ask: false,
             limit: 16_000,
@@ -184,18 +178,14 @@ impl<M: LanguageModel> HintJudge<M> {
             check,
         )
         .await?;
+        agreed.tell(NEEDED, details);
         let (known, unknown) = agreed.value;
-        details.insert("prompt_version".to_owned(), json!(NEEDED.version()));
-        details.insert("model".to_owned(), json!(agreed.answer.model));
         details.insert(
             "reasoning".to_owned(),
             agreed.answer.fields["reasoning"].clone(),
         );
         if !unknown.is_empty() {
             details.insert("unknown_names".to_owned(), json!(unknown));
-        }
-        if !agreed.faults.is_empty() {
-            details.insert("faults".to_owned(), json!(agreed.faults));
         }
         let mut added: Vec<HintNeed> = Vec::new();
         for name in known {

@@ -41,13 +41,7 @@ pub struct TrajectoryJudgeOptions {
 impl Default for TrajectoryJudgeOptions {
     fn default() -> Self {
         Self {
-            ask: AskOptions {
-                samples: 0,
-                verbalised: false,
-                // Faults of form count among `ask_again`, with all others.
-                corrections: 0,
-                ..AskOptions::default()
-            },
+            ask: AskOptions::plain(),
             ask_again: 1,
             rule: TrajectoryRule::default(),
             least_quote: 4,
@@ -306,7 +300,7 @@ impl<M: LanguageModel> Judge for TrajectoryJudge<M> {
             |answer| check(answer, &attempt, self.options.least_quote),
         )
         .await?;
-        let checked = agreed.value;
+        let checked = &agreed.value;
         let quality = self.options.rule.quality(&checked.dimensions);
         let evidence = checked
             .dimensions
@@ -319,21 +313,11 @@ impl<M: LanguageModel> Judge for TrajectoryJudge<M> {
         set("is_bug_fix", json!(checked.is_bug_fix));
         set("rule", json!(self.options.rule));
         set("dropped_quotes", json!(checked.dropped));
-        set("prompt_version", json!(QUALITY.version()));
-        set("model", json!(agreed.answer.model));
-        if !agreed.faults.is_empty() {
-            set("faults", json!(agreed.faults));
-        }
-        if !agreed.answer.passed_over.is_empty() {
-            set("passed_over", json!(agreed.answer.passed_over));
-        }
-        if let Some(samples) = agreed.answer.samples {
-            set("samples", json!(samples));
-        }
+        agreed.tell(QUALITY, &mut details);
         Ok(Judgement {
             label: quality.as_str().to_owned(),
             confidence: agreed.answer.confidence,
-            reasoning: checked.explanation,
+            reasoning: checked.explanation.clone(),
             evidence,
             details,
         })
