@@ -1,12 +1,21 @@
 //! When toolchains were released, so that a plan takes none that is younger than its commit.
 
+use atlas_core::{EnvironmentPlan, Evidence};
 use std::cmp::Ordering;
+use std::fmt;
 
 /// A toolchain version as far as images are named by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version {
     pub(crate) major: u32,
     pub(crate) minor: u32,
+}
+
+/// As images are named: `3.12`.
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
 }
 
 impl Version {
@@ -170,6 +179,23 @@ pub(crate) fn is_released(
         Some(_) => true,
         None => table.last().is_none_or(|(_, last)| *last < day(date)),
     }
+}
+
+/// What the first of the candidates says. All of them are proofs of the plan; those that say another version, as
+/// `same` tells, are overruled.
+pub(crate) fn first<V: Copy>(
+    candidates: Vec<(V, Evidence)>,
+    same: impl Fn(&V, &V) -> bool,
+    plan: &mut EnvironmentPlan,
+) -> V {
+    let chosen = candidates[0].0;
+    for (version, mut evidence) in candidates {
+        if !same(&version, &chosen) {
+            evidence.text = format!("overruled: {}", evidence.text);
+        }
+        plan.prove("docker_specs", evidence);
+    }
+    chosen
 }
 
 /// The newest stable Rust at a date: one minor every 42 days since 1.0.

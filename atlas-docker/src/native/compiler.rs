@@ -71,13 +71,7 @@ pub(super) fn choose(facts: &Facts<'_>, needs: &Needs, plan: &mut EnvironmentPla
     {
         candidates.insert(0, (floor, why));
     }
-    let version = candidates[0].0;
-    for (at, (other, mut evidence)) in candidates.into_iter().enumerate() {
-        if at > 0 && other != version {
-            evidence.text = format!("overruled: {}", evidence.text);
-        }
-        plan.prove("docker_specs", evidence);
-    }
+    let version = versions::first(candidates, PartialEq::eq, plan);
     let debian = if version < 12 { "bullseye" } else { "bookworm" };
     if version < 12 {
         plan.pre_install.push(OLD_DEBIAN.to_owned());
@@ -95,11 +89,10 @@ pub(super) fn choose(facts: &Facts<'_>, needs: &Needs, plan: &mut EnvironmentPla
             // Debian has none as new; the tool's own packages have.
             plan.pre_install.push(format!(
                 "apt-get update && apt-get install -y --no-install-recommends python3-pip && rm -rf /var/lib/apt/lists/* \
-                 && python3 -m pip install --break-system-packages {tool}=={}.{}.*",
-                wanted.major, wanted.minor
+                 && python3 -m pip install --break-system-packages {tool}=={wanted}.*"
             ));
             let specs = format!("{tool}_version");
-            let named = format!("{}.{}", wanted.major, wanted.minor);
+            let named = wanted.to_string();
             plan.docker_specs.insert(specs, named.into());
             plan.prove("docker_specs", why.clone());
         }

@@ -16,7 +16,7 @@ struct Pattern {
 fn plain(text: &str) -> Option<String> {
     let version = Version::parse(text)?;
     Some(if text.contains('.') {
-        format!("{}.{}", version.major, version.minor)
+        version.to_string()
     } else {
         version.major.to_string()
     })
@@ -28,7 +28,7 @@ fn python(range: &str) -> Option<String> {
         .iter()
         .map(|(version, _)| *version)
         .find(|version| version.major == 3 && python_allows(range, *version))
-        .map(|version| format!("{}.{}", version.major, version.minor))
+        .map(|version| version.to_string())
 }
 
 /// Class files of version 52 are Java 8's.

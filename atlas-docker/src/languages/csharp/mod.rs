@@ -164,10 +164,10 @@ fn sdk(facts: &Facts<'_>, projects: &[Project], plan: &mut EnvironmentPlan) -> V
             versions::is_released(versions::DOTNET, version, facts.date).then_some((version, at))
         })
         .max_by_key(|(version, _)| *version);
-    candidates.extend(best.map(|(version, why)| (version, line(version), why)));
+    candidates.extend(best.map(|(version, why)| (version, version.to_string(), why)));
     candidates.extend(target.map(|framework| {
         let version = framework.version;
-        (version, line(version), framework.why.clone())
+        (version, version.to_string(), framework.why.clone())
     }));
     if candidates.is_empty() {
         let newest = versions::released(versions::DOTNET, facts.date)
@@ -177,7 +177,7 @@ fn sdk(facts: &Facts<'_>, projects: &[Project], plan: &mut EnvironmentPlan) -> V
             "nothing names an SDK: the newest at {}",
             versions::day(facts.date)
         );
-        candidates.push((newest, line(newest), Evidence::of("calendar", text)));
+        candidates.push((newest, newest.to_string(), Evidence::of("calendar", text)));
     }
     let chosen = candidates
         .iter()
@@ -194,10 +194,6 @@ fn sdk(facts: &Facts<'_>, projects: &[Project], plan: &mut EnvironmentPlan) -> V
     plan.docker_specs
         .insert("dotnet_version".to_owned(), tag.into());
     version
-}
-
-fn line(version: Version) -> String {
-    format!("{}.{}", version.major, version.minor)
 }
 
 /// The SDK of `global.json`: the very one, unless the file lets later feature bands stand in for it,
@@ -218,7 +214,7 @@ fn pinned(tree: &Tree) -> Option<(Version, String, Evidence)> {
     let tag = if plain && !moves {
         text.to_owned()
     } else {
-        line(version)
+        version.to_string()
     };
     let at = tree.line_with(file, text).unwrap_or(1);
     let text = format!(

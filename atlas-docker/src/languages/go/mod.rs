@@ -420,17 +420,11 @@ fn version(facts: &Facts<'_>, modules: &[Module], plan: &mut EnvironmentPlan) {
     if let Some((level, module)) = highest
         && level > candidates[0].0
     {
-        let text = format!("needs Go {}.{}", level.major, level.minor);
+        let text = format!("needs Go {level}");
         candidates.insert(0, (level, Evidence::of(module.manifest.clone(), text)));
     }
-    let version = candidates[0].0;
-    for (at, (other, mut evidence)) in candidates.into_iter().enumerate() {
-        if at > 0 && other != version {
-            evidence.text = format!("overruled: {}", evidence.text);
-        }
-        plan.prove("docker_specs", evidence);
-    }
-    let named = format!("{}.{}", version.major, version.minor);
+    let version = versions::first(candidates, PartialEq::eq, plan);
+    let named = version.to_string();
     let debian = match version.minor {
         0..=13 => "buster",
         14..=18 => "bullseye",

@@ -146,13 +146,7 @@ pub(super) fn version(facts: &Facts<'_>, package: &Package, plan: &mut Environme
         );
         candidates.push((newest, Evidence::of(package.manifest(), text)));
     }
-    let version = candidates[0].0;
-    for (at, (other, mut evidence)) in candidates.into_iter().enumerate() {
-        if at > 0 && other.major != version.major {
-            evidence.text = format!("overruled: {}", evidence.text);
-        }
-        plan.prove("docker_specs", evidence);
-    }
+    let version = versions::first(candidates, |one, other| one.major == other.major, plan);
     let image = IMAGES
         .iter()
         .find(|(majors, _)| majors.contains(&version.major));

@@ -121,25 +121,14 @@ pub(super) fn choose(
     let with = bound.map(|(_, range)| format!("tests want PHPUnit {range}"));
     let reasons: Vec<String> = wanted.into_iter().chain(with).collect();
     if !reasons.is_empty() {
-        let text = format!(
-            "{}: the newest at {day} is {}.{}",
-            reasons.join(", "),
-            version.major,
-            version.minor
-        );
+        let text = format!("{}: the newest at {day} is {version}", reasons.join(", "));
         candidates.push((version, composer.at(tree, "\"php\"", &text)));
     } else if candidates.is_empty() {
         let text = format!("nothing names a PHP: the newest at {day}");
         candidates.push((version, Evidence::of(composer.main.clone(), text)));
     }
-    let version = candidates[0].0;
-    for (at, (other, mut evidence)) in candidates.into_iter().enumerate() {
-        if at > 0 && other != version {
-            evidence.text = format!("overruled: {}", evidence.text);
-        }
-        plan.prove("docker_specs", evidence);
-    }
-    let named = format!("{}.{}", version.major, version.minor);
+    let version = versions::first(candidates, PartialEq::eq, plan);
+    let named = version.to_string();
     plan.base_image = format!("php:{named}-cli-{}", debian(version));
     plan.docker_specs
         .insert("php_version".to_owned(), named.into());

@@ -253,14 +253,8 @@ fn version(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan)
         let version = seasoned.last().copied().unwrap_or(newest);
         candidates.push((version, Evidence::of(".", text)));
     }
-    let version = candidates[0].0;
-    for (at, (other, mut evidence)) in candidates.into_iter().enumerate() {
-        if at > 0 && other != version {
-            evidence.text = format!("overruled: {}", evidence.text);
-        }
-        plan.prove("docker_specs", evidence);
-    }
-    let named = format!("{}.{}", version.major, version.minor);
+    let version = versions::first(candidates, PartialEq::eq, plan);
+    let named = version.to_string();
     let debian = match (version.major, version.minor) {
         (2, _) | (3, 0..=5) => "buster",
         (3, 6) => "bullseye",

@@ -115,8 +115,8 @@ pub(super) fn choose(facts: &Facts<'_>, manifests: &Manifests, plan: &mut Enviro
         let version = best.copied().unwrap_or(newest);
         let day = versions::day(facts.date);
         let text = format!(
-            "{}: the newest at {day} that {range} allows is {}.{}",
-            at.text, version.major, version.minor
+            "{}: the newest at {day} that {range} allows is {version}",
+            at.text
         );
         candidates.push((version, Evidence { text, ..at.clone() }));
     } else if candidates.is_empty() {
@@ -126,14 +126,8 @@ pub(super) fn choose(facts: &Facts<'_>, manifests: &Manifests, plan: &mut Enviro
         );
         candidates.push((newest, Evidence::of(manifests.main.clone(), text)));
     }
-    let version = candidates[0].0;
-    for (at, (other, mut evidence)) in candidates.into_iter().enumerate() {
-        if at > 0 && other != version {
-            evidence.text = format!("overruled: {}", evidence.text);
-        }
-        plan.prove("docker_specs", evidence);
-    }
-    let named = format!("{}.{}", version.major, version.minor);
+    let version = versions::first(candidates, PartialEq::eq, plan);
+    let named = version.to_string();
     plan.base_image = format!("ruby:{named}-slim-{}", debian(version));
     plan.docker_specs
         .insert("ruby_version".to_owned(), named.into());

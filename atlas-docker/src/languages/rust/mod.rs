@@ -215,8 +215,7 @@ fn version(facts: &Facts<'_>, manifest: &toml::Table, plan: &mut EnvironmentPlan
                 .insert("RUSTC_BOOTSTRAP".to_owned(), "1".to_owned());
             plan.prove("env", at.clone());
             plan.drift.push(format!(
-                "toolchain {channel} replaced by stable Rust {}.{} with unstable features allowed",
-                stable.major, stable.minor
+                "toolchain {channel} replaced by stable Rust {stable} with unstable features allowed"
             ));
             candidates.push((stable, at.clone()));
         }
@@ -254,22 +253,15 @@ fn version(facts: &Facts<'_>, manifest: &toml::Table, plan: &mut EnvironmentPlan
         let table = table.get("package").unwrap_or(table);
         Version::parse(table.get("rust-version")?.as_str()?)
     });
-    let mut version = candidates[0].0;
     if let Some(floor) = floor
-        && floor > version
+        && floor > candidates[0].0
     {
         let line = facts.tree.line_with(MANIFEST, "rust-version").unwrap_or(1);
-        let text = format!("rust-version {}.{} is newer", floor.major, floor.minor);
+        let text = format!("rust-version {floor} is newer");
         candidates.insert(0, (floor, Evidence::at(MANIFEST, line, text)));
-        version = floor;
     }
-    for (at, (other, mut evidence)) in candidates.into_iter().enumerate() {
-        if at > 0 && other != version {
-            evidence.text = format!("overruled: {}", evidence.text);
-        }
-        plan.prove("docker_specs", evidence);
-    }
-    let named = format!("{}.{}", version.major, version.minor);
+    let version = versions::first(candidates, PartialEq::eq, plan);
+    let named = version.to_string();
     let debian = match version.minor {
         0..=55 => "buster",
         56..=69 => "bullseye",
