@@ -20,6 +20,8 @@ pub(super) struct Unrun<'a> {
     /// Pass in After and are in no other log, because their program ran in neither: the output cannot
     /// tell whether they are new, and their source does not say so.
     pub(super) unknown: BTreeSet<&'a str>,
+    /// Before set up no test: what all of them share, and the test patch changes, lacks something there.
+    pub(super) none_set_up: bool,
     /// Programs that pass in Base and fail in After, each with the number of its tests that pass in Base
     /// and are missing in After.
     pub(super) dead_in_after: Vec<(&'a str, usize)>,
@@ -35,10 +37,13 @@ impl<'a> Unrun<'a> {
         let passes = |map: &Statuses<'_>, id: &str| map.get(id).is_some_and(|s| s.is_passing());
         let fails = |map: &Statuses<'_>, id: &str| map.get(id).is_some_and(|s| s.is_failing());
         let unbuilt: BTreeSet<&str> = not_run(input.base).collect();
-        let mut found = Self::default();
+        let mut found = Self {
+            none_set_up: is_none_set_up(input, before),
+            ..Self::default()
+        };
         for test in &input.after.results {
             let id = test.name;
-            if !passes(after, id) || before.contains_key(id) {
+            if !passes(after, id) || before.contains_key(id) && !found.none_set_up {
                 continue;
             }
             if passes(base, id) {
@@ -70,6 +75,22 @@ impl<'a> Unrun<'a> {
         }
         found
     }
+}
+
+/// Whether no test came further in Before than its set-up, and the test patch changes what sets up all of them: a
+/// `conftest.py`. Its tests are then no more told apart than those of a module that does not load.
+fn is_none_set_up(input: &ClassifyInput<'_>, before: &Statuses<'_>) -> bool {
+    let mut ran = before
+        .values()
+        .filter(|status| **status != TestStatus::Skipped)
+        .peekable();
+    let files = || input.test_patch.and_then(|patch| patch.files().ok());
+    ran.peek().is_some()
+        && ran.all(|status| *status == TestStatus::Error)
+        && files().is_some_and(|files| {
+            let mut paths = files.iter().map(FilePatch::path);
+            paths.any(|path| path.rsplit('/').next() == Some("conftest.py"))
+        })
 }
 
 /// The test program that a test is inside of, where the log knows it as a test, too.
@@ -281,6 +302,12 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
         let results = input.after.results.iter();
         results.filter(|test| is_modified(input, test.name))
     };
+    if unrun.none_set_up {
+        return Some(format!(
+            "each of {} tests errs in Before while it is set up, by what the test patch changes for all of them: none              is new, and which are about the pull request cannot be told",
+            unrun.lost.len()
+        ));
+    }
     // What no changed test says is said before what others lack.
     if let Some(first) = changed().next() {
         if changed().all(|test| test.status == TestStatus::Skipped) {

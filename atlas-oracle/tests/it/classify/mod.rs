@@ -11,7 +11,7 @@ use atlas_core::{
 use atlas_oracle::{Classification, ClassifyInput, classify};
 use proptest::prelude::*;
 
-/// `a.t1+ a.t2-`: module, test, and `+` passed, `-` failed, `s` skipped.
+/// `a.t1+ a.t2-`: module, test, and `+` passed, `-` failed, `!` not set up, else skipped.
 fn log(tests: &str, outcome: RunOutcome, lost: &[(&str, &str)]) -> ParsedLog {
     let mut log = ParsedLogBuilder::new("hand");
     for word in tests.split_whitespace() {
@@ -19,6 +19,7 @@ fn log(tests: &str, outcome: RunOutcome, lost: &[(&str, &str)]) -> ParsedLog {
         let status = match mark {
             "+" => TestStatus::Passed,
             "-" => TestStatus::Failed,
+            "!" => TestStatus::Error,
             _ => TestStatus::Skipped,
         };
         log.record(id.split('.').next().unwrap(), id, id, status);
@@ -296,6 +297,42 @@ fn a_crash_in_before_is_no_feature_and_loses_nothing() {
     assert_eq!(found.before_failure_extent, BeforeFailureExtent::Crash);
     assert_eq!(found.fail_to_pass, ["a.new"]);
     assert_eq!(found.pass_to_pass, ["a.x", "a.y"]);
+}
+
+/// Seen on filelock: `conftest.py` asked for a key that a helper of the tests gets with the solution, and 281 tests
+/// that erred for it alone were `FAIL_TO_PASS`.
+#[test]
+fn tests_that_a_shared_fixture_keeps_from_running_did_not_fail() {
+    let conftest = "--- a/tests/conftest.py\n+++ b/tests/conftest.py\n@@ -1 +1,2 @@\n import pytest\n+import m\n";
+    let own = conftest.replace("conftest", "test_a");
+    let judge = |patch: &str, before: &str, after: &str| {
+        let patch = Patch::new(patch);
+        let (base, before, after) = (done("a.x+ b.y+ b.s_"), done(before), done(after));
+        classify(&ClassifyInput {
+            test_patch: Some(&patch),
+            ..ClassifyInput::new(&base, &before, &after)
+        })
+    };
+    let found = judge(conftest, "a.x! b.y! b.s_", "a.x+ b.y+ b.s_");
+    assert_eq!(found.outcome, OracleOutcome::NoEvidence);
+    assert_eq!(found.before_failure_extent, BeforeFailureExtent::Full);
+    assert!(found.reason.contains("each of 2 tests"), "{}", found.reason);
+    assert!(found.fail_to_pass.is_empty());
+    // New tests are told from old ones.
+    let found = judge(conftest, "a.x! a.new! b.y! b.s_", "a.x+ a.new+ b.y+ b.s_");
+    assert_eq!(found.outcome, OracleOutcome::Instance);
+    assert_eq!(found.fail_to_pass, ["a.new"]);
+    assert_eq!(found.pass_to_pass, ["a.x", "b.y"]);
+    // One that ran tells that all could have.
+    for (patch, before) in [
+        (conftest, "a.x! b.y+"),
+        (conftest, "a.x! b.y-"),
+        (&own, "a.x! b.y!"),
+    ] {
+        let found = judge(patch, before, "a.x+ b.y+");
+        assert_eq!(found.outcome, OracleOutcome::Instance);
+        assert!(found.fail_to_pass.contains(&"a.x".to_owned()));
+    }
 }
 
 #[test]
