@@ -123,12 +123,44 @@ fn apart(tree: &Tree, folder: &str, calls: &[Call]) -> Option<String> {
                     to == place || to.contains('$') || place.starts_with(&format!("{to}/"))
                 })
         };
-        let is_apart = inner.iter().any(registers)
+        let is_apart = (inner.iter().any(registers) || inner.iter().any(|call| is_program(call)))
             && !outer.iter().any(registers)
             && !outer.iter().any(leads)
             && tree.has(&within(&place, "CMakeLists.txt"));
         is_apart.then_some(place)
     })
+}
+
+/// Whether a call makes a program that is named as tests are.
+fn is_program(call: &Call) -> bool {
+    call.name == "add_executable" && call.words.first().is_some_and(|name| super::is_test(name))
+}
+
+/// The programs of tests of a project that registers none, as far as their names are literal: CI starts them itself.
+fn programs<'a>(calls: &'a [Call], folder: &str) -> Vec<&'a str> {
+    // What a module of another project registers is not seen here, but nothing is without this.
+    let is_testing = |call: &Call| {
+        REGISTER.contains(&call.name.as_str())
+            || call.name == "enable_testing"
+            || call.name == "include" && call.words.first().is_some_and(|name| name == "CTest")
+    };
+    if calls.iter().any(is_testing) {
+        return Vec::new();
+    }
+    let prefix = within(folder, "");
+    let of_folder = calls
+        .iter()
+        .filter(|call| call.file.starts_with(&prefix) && is_program(call));
+    let mut names: Vec<&str> = of_folder
+        .filter_map(|call| call.words.first().map(String::as_str))
+        .filter(|name| {
+            name.chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_.+-".contains(c))
+        })
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
@@ -153,9 +185,7 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
     let registered = calls
         .iter()
         .find(|call| REGISTER.contains(&call.name.as_str()));
-    let named = calls.iter().find(|call| {
-        call.name == "add_executable" && call.words.first().is_some_and(|name| super::is_test(name))
-    });
+    let named = calls.iter().find(|call| is_program(call));
     let proof = registered.or(named)?;
     let at = |call: &Call| Evidence::at(call.file.clone(), call.line, call.text());
     let mut lines = vec![("test_cmd", at(proof))];
@@ -181,6 +211,11 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
     arguments.extend(configuration.map(|name| format!("-DCMAKE_BUILD_TYPE={name}")));
     let (needed, wished) = switches(facts, folder, &calls, project, &mut recipe);
     arguments.extend(needed);
+    arguments.extend(
+        programs(&calls, folder)
+            .into_iter()
+            .map(|name| format!("--program={name}")),
+    );
     if !wished.is_empty() {
         arguments.push("--".to_owned());
         arguments.extend(wished);

@@ -1,16 +1,33 @@
 # Configures and builds with CMake, or builds what a state changed and runs CTest's tests.
 # $1: build, or whose results are read: ctest (CTest's alone), split (a framework's, too), own
 #     (programs that print results in a way of their own).
-# $2: the folder of the sources; then options of CMake, and after -- options that CI sets.
+# $2: the folder of the sources; then options of CMake, --program=NAME for each program of tests where the project
+#     registers none with CTest, and after -- options that CI sets.
 # ATLAS_TESTS: files from the repository's root; the tests that are made of them are run alone.
 set -uo pipefail
 what=$1 source=$2
 shift 2
 build="$ATLAS_CACHE/build"
-needed=() wished=()
-while [ $# -gt 0 ] && [ "$1" != -- ]; do needed+=("$1"); shift; done
+needed=() wished=() programs=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+  case $1 in
+    --program=*) programs+=("${1#*=}") ;;
+    *) needed+=("$1") ;;
+  esac
+  shift
+done
 [ $# -eq 0 ] || wished=("${@:2}")
+if [ ${#programs[@]} -gt 0 ]; then
+  needed+=("-DCMAKE_PROJECT_INCLUDE=$ATLAS_CACHE/programs.cmake")
+fi
 configure() {
+  {
+    echo 'if(CMAKE_CURRENT_SOURCE_DIR STREQUAL CMAKE_SOURCE_DIR AND NOT DEFINED atlas_programs)'
+    echo 'set(atlas_programs ON)'
+    echo 'enable_testing()'
+    for name in "${programs[@]}"; do echo "add_test(NAME \"$name\" COMMAND \"$name\")"; done
+    echo 'endif()'
+  } >"$ATLAS_CACHE/programs.cmake"
   cmake -S "$source" -B "$build" -G Ninja -DFETCHCONTENT_UPDATES_DISCONNECTED=ON "${needed[@]}" "$@"
 }
 # A library whose sources are built along has a plain name, too: `doctest` for `doctest::doctest`.

@@ -1,0 +1,1 @@
+inline int legs() { return 2; }
