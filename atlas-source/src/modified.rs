@@ -52,7 +52,7 @@ const BRACED: &[Starts] = &[
     },
     Starts {
         extensions: &["c", "cc", "cpp", "cxx", "h", "hpp"],
-        pattern: r#"^\s*(?:TEST(?:_F|_P|_CASE)?|SCENARIO|SECTION)\s*\(\s*(?:"((?:[^"\\]|\\.)*)"|(\w+(?:\s*,\s*\w+)?))|^(?:static )?(?:void|int) (test\w*)\("#,
+        pattern: r#"^\s*(?:(?:(?:TYPED_)?TEST(?:_F|_P|_CASE)?|SCENARIO|SECTION|TEMPLATE_TEST_CASE|TEST_CASE_TEMPLATE)\s*\(|(?:TEST_CASE_(?:METHOD|FIXTURE)|SCENARIO_METHOD)\s*\([^"]*,)\s*(?:"((?:[^"\\]|\\.)*)"|(\w+(?:\s*,\s*\w+)?))|^\s*BOOST_(?:AUTO|FIXTURE|DATA)_TEST_CASE(?:_TEMPLATE)?\s*\(\s*(\w+)|^(?:static )?(?:void|int) (test\w*)\("#,
     },
 ];
 

@@ -359,6 +359,25 @@ async fn tests_whose_source_changes() {
         &["Suite, Name"],
     )
     .await;
+    for (head, name) in [
+        ("TYPED_TEST(Suite, Name)", "Suite, Name"),
+        ("TEST_CASE(\"a title\", \"[tag]\")", "a title"),
+        (
+            "TEMPLATE_TEST_CASE(\"a title\", \"\", int, long)",
+            "a title",
+        ),
+        ("TEST_CASE_METHOD(Fixture<int>, \"a title\")", "a title"),
+        ("  TEST_CASE_FIXTURE(Fixture, \"a title\")", "a title"),
+        (
+            "BOOST_AUTO_TEST_CASE(grows, * boost::unit_test::timeout(2))",
+            "grows",
+        ),
+        ("BOOST_AUTO_TEST_CASE_TEMPLATE(grows, T, all)", "grows"),
+        ("BOOST_FIXTURE_TEST_CASE(grows, F)", "grows"),
+    ] {
+        let text = cpp.replace("TEST(Suite, Name)", head);
+        check_modified("tests/a.cpp", &text, &text.replace("a()", "b()"), &[name]).await;
+    }
 }
 
 #[tokio::test]
