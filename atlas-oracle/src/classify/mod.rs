@@ -167,10 +167,15 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
     };
     let not_run = || touched::not_run(input, &module_failures);
     let cut_off = || touched::cut_off(input);
+    let not_set_up = || {
+        let reason = scope::none_set_up(input, &base, &before)?;
+        Some((OracleOutcome::NoEvidence, reason, Vec::new()))
+    };
     let ungrounded = ungrounded(input)
         .or_else(no_evidence)
         .or_else(not_run)
-        .or_else(cut_off);
+        .or_else(cut_off)
+        .or_else(not_set_up);
     if let Some((outcome, reason, evidence)) = ungrounded {
         found.outcome = outcome;
         found.reason = reason;
@@ -202,11 +207,7 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
         && found.before_failure_extent == BeforeFailureExtent::None
         && !unrun.lost.is_empty()
     {
-        found.before_failure_extent = if unrun.none_set_up {
-            BeforeFailureExtent::Full
-        } else {
-            BeforeFailureExtent::Crash
-        };
+        found.before_failure_extent = BeforeFailureExtent::Crash;
     }
     let crashed = found.before_failure_extent == BeforeFailureExtent::Crash;
     let passes = |map: &Statuses<'_>, id: &str| map.get(id).is_some_and(|s| s.is_passing());
@@ -245,7 +246,7 @@ pub fn classify(input: &ClassifyInput<'_>) -> Classification {
             fail_to_pass.insert(id)
         };
     }
-    let is_lost = feature || crashed || unrun.none_set_up;
+    let is_lost = feature || crashed;
     found.gold_only = gold_only::find(input, (&base, &before), &fail_to_pass, &unseen, is_lost);
     fail_to_pass.retain(|id| !found.gold_only.contains_key(*id));
     // A test program fails and passes with its own tests: where those say what the task is, the
@@ -415,10 +416,10 @@ fn accepted(found: &Classification, lost: &[&ModuleFailure]) -> String {
             format!("; {count} pass before and fail after, as `{first}`")
         });
     if lost.is_empty() {
-        let how = match found.before_failure_extent {
-            BeforeFailureExtent::Crash => "Before builds and then its process dies",
-            BeforeFailureExtent::Full => "Before sets up no test",
-            _ => "Before runs",
+        let how = if found.before_failure_extent == BeforeFailureExtent::Crash {
+            "Before builds and then its process dies"
+        } else {
+            "Before runs"
         };
         return format!(
             "{how}: {tests} {plural} {fail} there and {pass} in After; {guard} guard the rest{broken}"

@@ -20,8 +20,6 @@ pub(super) struct Unrun<'a> {
     /// Pass in After and are in no other log, because their program ran in neither: the output cannot
     /// tell whether they are new, and their source does not say so.
     pub(super) unknown: BTreeSet<&'a str>,
-    /// Before set up no test: what all of them share, and the test patch changes, lacks something there.
-    pub(super) none_set_up: bool,
     /// Programs that pass in Base and fail in After, each with the number of its tests that pass in Base
     /// and are missing in After.
     pub(super) dead_in_after: Vec<(&'a str, usize)>,
@@ -37,13 +35,10 @@ impl<'a> Unrun<'a> {
         let passes = |map: &Statuses<'_>, id: &str| map.get(id).is_some_and(|s| s.is_passing());
         let fails = |map: &Statuses<'_>, id: &str| map.get(id).is_some_and(|s| s.is_failing());
         let unbuilt: BTreeSet<&str> = not_run(input.base).collect();
-        let mut found = Self {
-            none_set_up: is_none_set_up(input, before),
-            ..Self::default()
-        };
+        let mut found = Self::default();
         for test in &input.after.results {
             let id = test.name;
-            if !passes(after, id) || before.contains_key(id) && !found.none_set_up {
+            if !passes(after, id) || before.contains_key(id) {
                 continue;
             }
             if passes(base, id) {
@@ -77,20 +72,30 @@ impl<'a> Unrun<'a> {
     }
 }
 
-/// Whether no test came further in Before than its set-up, and the test patch changes what sets up all of them: a
-/// `conftest.py`. Its tests are then no more told apart than those of a module that does not load.
-fn is_none_set_up(input: &ClassifyInput<'_>, before: &Statuses<'_>) -> bool {
+/// Why Before tells no test from another: none came further there than its set-up, though some pass in Base, and the test
+/// patch changes what sets up all of them, a `conftest.py`.
+pub(super) fn none_set_up(
+    input: &ClassifyInput<'_>,
+    base: &Statuses<'_>,
+    before: &Statuses<'_>,
+) -> Option<String> {
     let mut ran = before
         .values()
         .filter(|status| **status != TestStatus::Skipped)
         .peekable();
-    let files = || input.test_patch.and_then(|patch| patch.files().ok());
-    ran.peek().is_some()
-        && ran.all(|status| *status == TestStatus::Error)
-        && files().is_some_and(|files| {
-            let mut paths = files.iter().map(FilePatch::path);
-            paths.any(|path| path.rsplit('/').next() == Some("conftest.py"))
-        })
+    ran.peek()?;
+    if ran.any(|status| *status != TestStatus::Error)
+        || !base.values().any(|status| status.is_passing())
+    {
+        return None;
+    }
+    let files = input.test_patch.and_then(|patch| patch.files().ok())?;
+    let mut paths = files.iter().map(FilePatch::path);
+    let shared = paths.find(|path| path.rsplit('/').next() == Some("conftest.py"))?;
+    Some(format!(
+        "no test comes further in Before than its set-up, and the test patch changes what sets up all of them \
+         (`{shared}`): which are about the pull request cannot be told"
+    ))
 }
 
 /// The test program that a test is inside of, where the log knows it as a test, too.
@@ -302,12 +307,6 @@ pub(super) fn undecided(input: &ClassifyInput<'_>, unrun: &Unrun<'_>) -> Option<
         let results = input.after.results.iter();
         results.filter(|test| is_modified(input, test.name))
     };
-    if unrun.none_set_up {
-        return Some(format!(
-            "each of {} tests errs in Before while it is set up, by what the test patch changes for all of them: none              is new, and which are about the pull request cannot be told",
-            unrun.lost.len()
-        ));
-    }
     // What no changed test says is said before what others lack.
     if let Some(first) = changed().next() {
         if changed().all(|test| test.status == TestStatus::Skipped) {
