@@ -399,3 +399,61 @@ fn head_s_lockfile_is_installed_and_put_back() {
     );
     assert!(!run("", "true"), "there is no tree");
 }
+
+/// Seen on failsafe: without sources a module's test JAR is not there yet, and its release of later came in its place.
+#[test]
+fn a_module_of_the_checkout_is_never_replaced_by_its_release() {
+    let pom = |parent: &str, name: &str| {
+        format!(
+            "<project>\n  <parent>\n    <artifactId>{parent}</artifactId>\n  </parent>\n  <artifactId>\n    {name}\n  </artifactId>\n\
+             <dependencies><dependency><artifactId>elsewhere</artifactId></dependency></dependencies></project>\n"
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let at = |path: &str| folder.path().join(path);
+    write(&at("repo/pom.xml"), &pom("elsewhere", "whole"));
+    write(&at("repo/core/pom.xml"), &pom("whole", "core"));
+    program(
+        &at("bin/mvn"),
+        r#"case "$*" in
+  *:get*)
+    for word in "$@"; do
+      case $word in
+        -Dartifact=*) echo "${word#*=}" >> "$ATLAS_ENV/asked" ;;
+      esac
+    done
+    place=$ATLAS_ENV/m2/org/example/elsewhere/2.0
+    mkdir -p "$place" && echo '<version>2.0</version>' | tee "$place/elsewhere-2.0.pom" > "$place/elsewhere-2.0.jar"
+    ;;
+  *)
+    if [ -e "$ATLAS_ENV/asked" ]; then
+      mkdir -p target/classes && touch target/classes/A.class
+      echo '[INFO] BUILD SUCCESS'
+    else
+      echo '[ERROR] could not be resolved: org.example:core:jar:1.0-SNAPSHOT, org.example:elsewhere:jar:2.0-SNAPSHOT'
+      echo '[INFO] BUILD FAILURE'
+    fi
+    ;;
+esac"#,
+    );
+    let output = Command::new("bash")
+        .arg("-c")
+        .arg(include_str!("../../src/languages/java/fetch.sh"))
+        .args(["fetch", "3.9.9", "-B", "test"])
+        .current_dir(at("repo"))
+        .env("ATLAS_ENV", folder.path())
+        .env(
+            "PATH",
+            format!(
+                "{}:{}",
+                at("bin").display(),
+                std::env::var("PATH").unwrap_or_default()
+            ),
+        )
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let asked = std::fs::read_to_string(at("asked")).unwrap();
+    assert_eq!(asked, "org.example:elsewhere:2.0:jar\n", "{said}");
+}

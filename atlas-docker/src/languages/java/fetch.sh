@@ -40,10 +40,20 @@ newer_maven() {
   hash -r
 }
 
-# A snapshot that no repository has any more is its release, where there is one: a parent's POM mostly.
+# The artifacts of the checkout itself: the first name of each POM that is not its parent's.
+own() {
+  find . -name pom.xml -not -path '*/target/*' | while IFS= read -r pom; do
+    tr '\n' ' ' < "$pom" | sed -E 's/<parent>.*<\/parent>//' | grep -oE '<artifactId>[^<]+' | sed -n '1{s/.*>[[:space:]]*//;s/[[:space:]]*$//;p}' || true
+  done
+}
+
+# A snapshot that no repository has any more is its release, where there is one: a parent's POM mostly. The checkout's
+# own modules are built; their releases are from after it.
 released() {
-  local group name kind version place from found=1
+  local group name kind version place from found=1 modules
+  modules=$(own)
   while IFS=: read -r group name kind version; do
+    [[ $'\n'$modules$'\n' != *$'\n'"$name"$'\n'* ]] || continue
     place=$ATLAS_ENV/m2/${group//.//}/$name
     from=$place/$version/$name-$version
     [ ! -e "$place/$version-SNAPSHOT/$name-$version-SNAPSHOT.$kind" ] || continue
