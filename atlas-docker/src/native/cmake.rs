@@ -123,7 +123,7 @@ fn apart(tree: &Tree, folder: &str, calls: &[Call]) -> Option<String> {
                     to == place || to.contains('$') || place.starts_with(&format!("{to}/"))
                 })
         };
-        let is_apart = (inner.iter().any(registers) || inner.iter().any(|call| is_program(call)))
+        let is_apart = inner.iter().any(|call| registers(call) || is_program(call))
             && !outer.iter().any(registers)
             && !outer.iter().any(leads)
             && tree.has(&within(&place, "CMakeLists.txt"));

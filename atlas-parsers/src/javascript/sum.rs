@@ -2,7 +2,7 @@
 
 use atlas_core::{ParsedLog, ParsedLogBuilder, RunOutcome};
 
-/// What the runs of a log have told, for runners whose dots do not name what passes.
+/// The runs in one log taken together, for runners that may print a dot for each test that passes instead of its name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sum {
     /// Runs with an end.

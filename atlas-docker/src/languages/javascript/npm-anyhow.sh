@@ -31,7 +31,8 @@ node -e '
       continue;
     }
     const specs = [].concat(...[].concat(releases).map((dependencies) => Object.values(dependencies || {})));
-    const elsewhere = specs.find((spec) => /^(git|https?:|[\w.-]+[:/][\w.-]+\/?)/.test(spec) && !/^(npm|workspace):/.test(spec));
+    // Ranges of releases have neither.
+    const elsewhere = specs.find((spec) => /[:/]/.test(spec) && !/^(npm|workspace):/.test(spec));
     if (elsewhere) console.log(`atlas: ${name} asks for ${elsewhere}`);
   }
 '

@@ -19,8 +19,7 @@ done
 [ $# -eq 0 ] || wished=("${@:2}")
 if [ ${#programs[@]} -gt 0 ]; then
   needed+=("-DCMAKE_PROJECT_INCLUDE=$ATLAS_CACHE/programs.cmake")
-fi
-configure() {
+  # CMake reads it behind each `project()`; the first one's folder holds all tests.
   {
     echo 'if(CMAKE_CURRENT_SOURCE_DIR STREQUAL CMAKE_SOURCE_DIR AND NOT DEFINED atlas_programs)'
     echo 'set(atlas_programs ON)'
@@ -28,6 +27,8 @@ configure() {
     for name in "${programs[@]}"; do echo "add_test(NAME \"$name\" COMMAND \"$name\")"; done
     echo 'endif()'
   } >"$ATLAS_CACHE/programs.cmake"
+fi
+configure() {
   cmake -S "$source" -B "$build" -G Ninja -DFETCHCONTENT_UPDATES_DISCONNECTED=ON "${needed[@]}" "$@"
 }
 # A library whose sources are built along has a plain name, too: `doctest` for `doctest::doctest`.
