@@ -457,3 +457,68 @@ esac"#,
     let asked = std::fs::read_to_string(at("asked")).unwrap();
     assert_eq!(asked, "org.example:elsewhere:2.0:jar\n", "{said}");
 }
+
+/// Seen on keyring: a part of its build writes the text of the licence, which it fetches.
+#[test]
+fn a_python_project_is_built_without_what_asks_a_host_out_of_reach() {
+    let built = |requirement: &str, frames: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        write(&at("repo/pyproject.toml"), "");
+        write(&at("toolbox/python-uv"), "");
+        program(
+            &at("bin/uv"),
+            r#"echo "$*" >> "$ATLAS_ENV/asked"
+case "$*" in
+  *--output-file*) while [ "$1" != --output-file ]; do shift; done; : > "$2" ;;
+  *" -e "*) exit 1 ;;
+esac"#,
+        );
+        program(
+            &at("venv/bin/python"),
+            r#"case "$*" in
+  *config*) ;;
+  *--no-build-isolation*) grep -q uninstall "$ATLAS_ENV/asked" || { cat "$ATLAS_ENV/said" >&2; exit 1; } ;;
+  *) exit 1 ;;
+esac"#,
+        );
+        let refused = "  gaierror: [Errno -2] Name or service not known\n";
+        let begin = "  Traceback (most recent call last):\n    File \"/usr/lib/python3.11/socket.py\", line 1\n";
+        let frames = frames
+            .replace('<', "    File \"/v/lib/python3.11/site-packages/")
+            .replace('>', "\", line 1\n");
+        write(
+            &at("said"),
+            &format!("{begin}{refused}{begin}{frames}{refused}"),
+        );
+        let output = Command::new("bash")
+            .arg("-c")
+            .arg(include_str!("../../src/languages/python/install.sh"))
+            .args(["install", "--project", ".", "--backend", "setuptools>=77"])
+            .args(["--backend", requirement])
+            .current_dir(at("repo"))
+            .env("ATLAS_ENV", folder.path())
+            .output()
+            .unwrap();
+        let drift = std::fs::read_to_string(at("drift")).unwrap_or_default();
+        (output.status.success(), drift)
+    };
+    let own = "<setuptools/build_meta.py>";
+    for (name, module) in [
+        ("coherent.licensed", "coherent/licensed/__init__.py"),
+        ("one-that-fetches[x]>=1", "one_that_fetches.py"),
+    ] {
+        let (is_built, drift) = built(name, &format!("{own}<{module}><requests/api.py>"));
+        let name = name.split('[').next().unwrap();
+        assert!(is_built, "{drift}");
+        assert_eq!(
+            drift,
+            format!("the project is built without {name}, which asks a host that is not reached\n")
+        );
+    }
+    // The project's own script asks, or somebody unknown.
+    for frames in [own, "<requests/api.py>", ""] {
+        let (is_built, drift) = built("coherent.licensed", frames);
+        assert!(!is_built && !drift.contains("without"), "{frames}: {drift}");
+    }
+}

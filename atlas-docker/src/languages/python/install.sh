@@ -170,10 +170,29 @@ install_project() {
   if [ -x "$uv" ] && "$uv" pip install --no-deps "${date[@]}" -e "$project"; then return 0; fi
   # Older build backends know only the way that pip went before there was a standard for it.
   if [ -x "$uv" ] && "$uv" pip install "${date[@]}" wheel "${backend[@]:-setuptools}"; then
-    "${pip[@]}" --no-build-isolation -e "$project" && return 0
+    "${pip[@]}" --no-build-isolation -e "$project" 2> >(tee "$work/error.log" >&2) && return 0
+    wait
+    without_what_fetches && "${pip[@]}" --no-build-isolation -e "$project" && return 0
   fi
   note "the project's build runs with the newest tools"
   "${pip[@]}" -e "$project" || "${pip[@]}" --ignore-requires-python -e "$project"
+}
+
+# Of what the project is built with, what asks a host that is not reached goes, if it is not what builds: something that
+# writes a licence's text, say. The frames of the first traceback that ends so tell: what builds is the first of them.
+without_what_fetches() {
+  local frames frame name path builds="" fetches=""
+  frames="$(awk '/Traceback \(most recent call last\)/ { frames = "" } /File ".*\/site-packages\// { frames = frames $0 "\n" }
+    /gaierror: |Name or service not known|Connection refused|Network is unreachable/ && frames { printf "%s", frames; exit }' "$work/error.log" |
+    sed 's|.*/site-packages/||')"
+  while read -r frame; do
+    for name in ${backend[@]+"${backend[@]}"}; do
+      name="$(printf '%s' "$name" | sed 's/[^A-Za-z0-9._-].*//')" path="$(printf '%s' "$name" | tr .- /_)"
+      case "$frame" in "$path"/* | "$path".py*) builds="${builds:-$name}" fetches="$name" ;; esac
+    done
+  done <<< "$frames"
+  [ "$fetches" != "$builds" ] && "$uv" pip uninstall "$fetches" &&
+    note "the project is built without $fetches, which asks a host that is not reached"
 }
 
 if [ -n "$add" ] || [ ! -e "$resolved" ]; then
