@@ -393,6 +393,23 @@ fn runners_leave_a_report_beside_the_console() {
     }
 }
 
+/// As nodemon runs its files, each in a process of its own.
+#[test]
+fn a_loop_of_the_shell_stays_one() {
+    let script = "for FILE in test/**/*.test.js; do echo $FILE; TEST=1 mocha --exit --bail $FILE; \
+                  if [ $? -ne 0 ]; then exit 1; fi; sleep 1; done";
+    let package = format!(
+        r#"{{"scripts":{{"test":"for d in a 'b c'; do tsc -p ${{d}}; done; {script} && node check.js"}},"devDependencies":{{"mocha":"2"}}}}"#
+    );
+    let plan = planned(&package, &[("test/cli/a.test.js", ""), ("check.js", "")]);
+    let test = "( code=0; for FILE in test/**/*.test.js; do TEST=1 mocha --exit \"$FILE\" --reporter spec || code=$?; done; exit $code )";
+    assert!(plan.test_cmd.ends_with(test), "{}", plan.test_cmd);
+    assert_eq!(plan.report, None);
+    let build = "( code=0; for d in a 'b c'; do tsc -p \"${d}\" || test $? = 2 || code=$?; done; exit $code )";
+    let is_made = plan.build.iter().any(|command| command.contains(build));
+    assert!(is_made, "{:?}", plan.build);
+}
+
 /// What shares a package with the rest of the tree gets the same copy of it: the manager installs by head's lockfile.
 #[test]
 fn other_managers_install_by_the_pull_request_s_lockfile() {

@@ -40,6 +40,8 @@ impl Suite {
         workspace: &Workspace,
     ) -> Option<(&'static str, &'static str)> {
         match self.runner {
+            // Each run of a loop would write over the last one's.
+            _ if self.each.is_some() => None,
             Runner::Jest => Some(("jest.json", "jest")),
             Runner::Vitest => Some(("vitest.json", "vitest")),
             Runner::Mocha if !self.is_file() => Some(("mocha.xml", "junit")),
@@ -120,6 +122,15 @@ impl Suite {
 
     /// The command, run in the suite's folder with its programs on the path.
     pub(super) fn command(&self, setting: Setting<'_>) -> String {
+        let command = self.one(setting);
+        match &self.each {
+            Some(each) => each.around(&command),
+            None => command,
+        }
+    }
+
+    /// The command of one run.
+    fn one(&self, setting: Setting<'_>) -> String {
         let mut env = self.env.clone();
         let mut args = self.args.clone();
         let own: Vec<String> = match self.runner {

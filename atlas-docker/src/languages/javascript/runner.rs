@@ -3,7 +3,7 @@
 use super::package::{Workspace, join};
 use super::programs::{BUILDERS, CHECKS, INTERPRETERS, JEST_KITS, NODE_VALUED, OTHERS, is_known};
 use super::script::{Step, bare, head};
-use super::shell::{options, unquoted};
+use super::shell::{Loop, options, unquoted};
 use crate::tree::Tree;
 
 /// Runners that a plan can be made for.
@@ -97,6 +97,8 @@ pub(super) struct Suite {
     pub(super) program: Vec<String>,
     /// What the runner is given.
     pub(super) args: Vec<String>,
+    /// The loop that runs it again and again.
+    pub(super) each: Option<Loop>,
 }
 
 impl Suite {
@@ -119,6 +121,7 @@ impl Suite {
             env: Vec::new(),
             program,
             args: Vec::new(),
+            each: None,
         }
     }
 }
@@ -188,6 +191,7 @@ pub(super) fn meaning(step: &Step, tree: &Tree, workspace: &Workspace) -> Meanin
             env: env.clone(),
             program: program.to_vec(),
             args: args.to_vec(),
+            each: step.each.clone(),
         })
     };
     let name = head(first);

@@ -1,7 +1,7 @@
 //! Scripts of package.json with all scripts they call put in their place.
 
 use super::package::{Workspace, join};
-use super::shell::{Part, is_assignment, split, unquoted, words};
+use super::shell::{Loop, Part, is_assignment, split, unquoted, words};
 use crate::tree::Tree;
 use serde_json::Value;
 
@@ -16,6 +16,8 @@ pub(super) struct Step {
     /// `NAME=value` in front of it and of the calls that led to it.
     pub(super) env: Vec<String>,
     pub(super) words: Vec<String>,
+    /// The loop that it stands in.
+    pub(super) each: Option<Loop>,
 }
 
 /// Programs that only measure, prepare or repeat what follows them.
@@ -86,6 +88,7 @@ pub(super) struct Place {
     pub(super) folder: String,
     script: String,
     env: Vec<String>,
+    each: Option<Loop>,
 }
 
 /// A call of a script, with the arguments it gets.
@@ -115,6 +118,7 @@ impl<'a> Expansion<'a> {
             folder: self.workspace.main().folder.clone(),
             script: String::new(),
             env: Vec::new(),
+            each: None,
         };
         self.line(&place, line);
         self.steps
@@ -128,6 +132,7 @@ impl<'a> Expansion<'a> {
                 folder: of.folder.clone(),
                 script: stage.clone(),
                 env: env.to_vec(),
+                each: None,
             };
             let Some(text) = of.script(&stage) else {
                 continue;
@@ -199,13 +204,22 @@ impl<'a> Expansion<'a> {
             for _ in 0..opens {
                 outer.push(place.folder.clone());
             }
-            let words = words(&text);
-            if words.first().is_some_and(|word| word == "cd") {
-                if let Some(to) = words.get(1) {
-                    place.folder = join(&place.folder, &unquoted(to));
+            let mut words = words(&text);
+            let keyword = words.first().cloned().unwrap_or_default();
+            if matches!(keyword.as_str(), "do" | "then" | "else") {
+                words.remove(0);
+            }
+            match words.first().map(String::as_str) {
+                Some("cd") => {
+                    if let Some(to) = words.get(1) {
+                        place.folder = join(&place.folder, &unquoted(to));
+                    }
                 }
-            } else if !words.is_empty() {
-                self.command(&place, &words);
+                Some("for") => place.each = Loop::begins(&words),
+                Some("done") => place.each = None,
+                // What decides, or ends a decision, makes nothing.
+                None | Some("if" | "elif" | "fi" | "[" | "[[" | "test") => {}
+                Some(_) => self.command(&place, &words),
             }
             for _ in 0..closes {
                 if let Some(folder) = outer.pop() {
@@ -256,6 +270,7 @@ impl<'a> Expansion<'a> {
                 folder: inner.folder,
                 env: inner.env,
                 words: rest.to_vec(),
+                each: inner.each,
             }),
         }
     }

@@ -63,6 +63,48 @@ pub(super) fn split(script: &str) -> Vec<Part> {
     parts
 }
 
+/// A loop of a shell over words: `for NAME in WORDS; do`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Loop {
+    name: String,
+    words: Vec<String>,
+}
+
+impl Loop {
+    /// The loop that a command's words begin.
+    pub(super) fn begins(words: &[String]) -> Option<Self> {
+        match words {
+            [head, name, r#in, words @ ..]
+                if head == "for"
+                    && r#in == "in"
+                    && is_assignment(&format!("{name}="))
+                    && !words.iter().any(|word| word.contains(['$', '`'])) =>
+            {
+                Some(Self {
+                    name: name.clone(),
+                    words: words.to_vec(),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The command once for each word. All of them run, and one that fails fails all.
+    pub(super) fn around(&self, command: &str) -> String {
+        let Self { name, words } = self;
+        // Words with the variable are quoted as a whole, so that it would stand there by its name.
+        let name_in_words = format!(r#"'([^'"`\\]*\$(?:\{{{name}\}}|{name}\b)[^'"`\\]*)'"#);
+        let command = regex::Regex::new(&name_in_words).map_or_else(
+            |_| command.to_owned(),
+            |found| found.replace_all(command, "\"$1\"").into_owned(),
+        );
+        format!(
+            "( code=0; for {name} in {}; do {command} || code=$?; done; exit $code )",
+            again(words)
+        )
+    }
+}
+
 /// Words of a command without its redirections; what is quoted keeps its quotes, so that it means
 /// the same in a shell again.
 pub(super) fn words(part: &str) -> Vec<String> {

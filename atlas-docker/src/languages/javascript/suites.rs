@@ -176,7 +176,10 @@ fn sorted(
             Meaning::Prepare { known } => {
                 let mut words = step.env.clone();
                 words.extend(step.words.iter().cloned());
-                let command = outputs(again(&words));
+                let mut command = outputs(again(&words));
+                if let Some(each) = &step.each {
+                    command = each.around(&command);
+                }
                 let next = Preparation {
                     folder: step.folder.clone(),
                     command,
