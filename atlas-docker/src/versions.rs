@@ -55,6 +55,15 @@ pub(crate) const PYTHON: &[(Version, &str)] = &[
     (Version::new(3, 14), "2025-10-07"),
 ];
 
+/// Minor releases of Bun.
+pub(crate) const BUN: &[(Version, &str)] = &[
+    (Version::new(1, 0), "2023-09-08"),
+    (Version::new(1, 1), "2024-04-01"),
+    (Version::new(1, 2), "2025-01-22"),
+    (Version::new(1, 3), "2025-10-10"),
+    (Version::new(1, 4), "2026-08-20"),
+];
+
 /// Node majors.
 pub(crate) const NODE: &[(Version, &str)] = &[
     (Version::new(6, 0), "2016-04-26"),

@@ -342,6 +342,12 @@ fn runners_leave_a_report_beside_the_console() {
         ),
         ("uvu test", "uvu\": \"0.5", "uvu-tap.mjs", Some("uvu.xml")),
         (
+            "bun test --coverage --bail=3 --timeout 9 test",
+            "x\": \"1",
+            "bun test --timeout 9 test --reporter=junit --reporter-outfile=\"$ATLAS_OUT/bun.xml\"",
+            Some("bun.xml"),
+        ),
+        (
             "playwright test -x --reporter=dot",
             "@playwright/test\": \"1.40",
             "playwright test --reporter=list,\"$ATLAS_ENV/toolbox/playwright-two.cjs\" --workers=2",

@@ -85,7 +85,7 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
 
 static LOCKS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?x)(?:^|/)(?: Cargo\.(?:toml|lock) | package(?:-lock)?\.json | yarn\.lock | pnpm-lock\.yaml | go\.(?:mod|sum)
+        r"(?x)(?:^|/)(?: Cargo\.(?:toml|lock) | package(?:-lock)?\.json | yarn\.lock | pnpm-lock\.yaml | bun\.lockb? | go\.(?:mod|sum)
         | requirements[\w.-]*\.(?:txt|in) | Pipfile(?:\.lock)? | poetry\.lock | uv\.lock | Gemfile(?:\.lock)? | composer\.(?:json|lock)
         | packages\.lock\.json | Directory\.Packages\.props | gradle\.lockfile | libs\.versions\.toml )$",
     )

@@ -18,6 +18,9 @@ const JEST: &str = r"(^|[\s/;(])jest(\.js)? ";
 /// Likewise of Vitest.
 const VITEST: &str = r"(^|[\s/;(])vitest run ";
 
+/// Likewise of Bun.
+const BUN: &str = r"(^|[\s/;(])bun (-\S+ )*test\b";
+
 /// A change of a run, applied to what the plan says.
 #[derive(Clone, Copy, Debug)]
 enum Edit {

@@ -1,6 +1,6 @@
 //! Fewer tests, by runner: the files, packages or classes of some tests alone.
 
-use super::{Edit, JEST, Touched, VITEST, edit, other_order, scoped};
+use super::{BUN, Edit, JEST, Touched, VITEST, edit, other_order, scoped};
 use crate::eval_script::quote;
 use atlas_core::{EnvironmentPlan, JobFile, TestScopeLevel};
 use atlas_oracle::Rerun;
@@ -175,6 +175,12 @@ const NARROWINGS: &[Narrowing] = &[
         place: |test| file(test.module),
         spelling: Spelling::Words,
         edits: &[Edit::Insert(VITEST, "{} ")],
+    },
+    Narrowing {
+        parsers: &["bun"],
+        place: |test| file(test.module).map(|file| format!("./{file}")),
+        spelling: Spelling::Words,
+        edits: &[Edit::Insert(BUN, " {}")],
     },
     Narrowing {
         parsers: &["mocha"],

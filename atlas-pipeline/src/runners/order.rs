@@ -1,6 +1,6 @@
 //! Another order of the tests, by runner.
 
-use super::{Edit, JEST, VITEST, edit};
+use super::{BUN, Edit, JEST, VITEST, edit};
 use atlas_core::{EnvironmentPlan, JobFile};
 use atlas_oracle::Perturbation;
 
@@ -102,6 +102,15 @@ const OTHERS: &[Other] = &[
             Edit::Change(r"--sequence\.seed=\S+ ", ""),
             Edit::Insert(VITEST, "--sequence.shuffle --sequence.seed=4711 "),
         ],
+    },
+    Other {
+        parsers: &["bun"],
+        what: "random, seed 4711",
+        // Bun refuses an option that it does not know.
+        edits: &[Edit::Insert(
+            BUN,
+            " $(bun test --help 2>/dev/null | grep -q -e --randomize && echo --randomize --seed=4711)",
+        )],
     },
     Other {
         parsers: &["jasmine"],

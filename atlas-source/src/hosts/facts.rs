@@ -37,6 +37,7 @@ const FRAMEWORKS: &[(&str, &[(&str, &str)])] = &[
             ("\"jasmine\"", "jasmine"),
             ("\"@playwright/test\"", "playwright"),
             ("node --test", "node:test"),
+            ("bun test", "bun test"),
         ],
     ),
     ("*_test.go", &[("testing", "go test")]),

@@ -50,6 +50,7 @@ impl Suite {
             Runner::Jasmine => Some(("jasmine.xml", "junit")),
             Runner::Uvu => Some(("uvu.xml", "junit")),
             Runner::Playwright => Some(("playwright.xml", "junit")),
+            Runner::Bun => Some(("bun.xml", "junit")),
             Runner::NodeTest if self.is_borp() => self
                 .borp_writes_files(workspace)
                 .then_some(("report.tap", "nodetest")),
@@ -163,6 +164,7 @@ impl Suite {
                 };
                 return self.with_node_option(env, &option, args);
             }
+            Runner::Bun => bun(&mut args, setting.report),
             Runner::Karma => karma(&mut args, setting, self.package),
             Runner::Playwright => {
                 drop_valued(
@@ -502,6 +504,40 @@ fn tap(args: &mut Vec<String>, major: Option<u32>) -> Vec<String> {
         _ => "--no-coverage",
     };
     owned(["--reporter=tap", coverage])
+}
+
+fn bun(args: &mut Vec<String>, report: bool) -> Vec<String> {
+    drop_valued(
+        args,
+        &[
+            "--reporter",
+            "--reporter-outfile",
+            "--coverage-reporter",
+            "--coverage-dir",
+            "--shard",
+            "--seed",
+        ],
+    );
+    drop_flags(
+        args,
+        &[
+            "--bail",
+            "--changed",
+            "--coverage",
+            "--dots",
+            "--only-failures",
+            "--pass-with-no-tests",
+            "--randomize",
+            "--update-snapshots",
+            "-u",
+            "--watch",
+        ],
+    );
+    if report {
+        owned(["--reporter=junit --reporter-outfile=\"$ATLAS_OUT/bun.xml\""])
+    } else {
+        Vec::new()
+    }
 }
 
 fn karma(args: &mut Vec<String>, setting: Setting<'_>, package: usize) -> Vec<String> {

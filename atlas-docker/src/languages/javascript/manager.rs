@@ -18,6 +18,7 @@ enum Kind {
     /// Yarn 2 and later.
     Berry,
     Pnpm,
+    Bun,
 }
 
 /// A package manager as the repository uses it.
@@ -47,6 +48,8 @@ impl Manager {
             ("package-lock.json", Kind::Npm),
             ("yarn.lock", Kind::Yarn),
             ("pnpm-lock.yaml", Kind::Pnpm),
+            ("bun.lock", Kind::Bun),
+            ("bun.lockb", Kind::Bun),
         ]
         .into_iter()
         .flat_map(|(name, kind)| [(kind, join(&main.folder, name)), (kind, name.to_owned())])
@@ -56,6 +59,7 @@ impl Manager {
             Kind::Npm => "npm",
             Kind::Yarn | Kind::Berry => "yarn",
             Kind::Pnpm => "pnpm",
+            Kind::Bun => "bun",
         };
         let in_ci = |kind: Kind| {
             let installs = [
@@ -83,6 +87,7 @@ impl Manager {
             .cloned();
         let mut kind = match &chosen {
             Some((kind, _)) => *kind,
+            None if named.starts_with("bun@") || in_ci(Kind::Bun) => Kind::Bun,
             None => without_lock(facts, workspace, named),
         };
         let lock = chosen.map(|(_, file)| file);
@@ -221,7 +226,13 @@ impl Manager {
                     .unwrap_or_else(|| newest.to_string());
                 Some(format!("pnpm@{version}"))
             }
+            Kind::Bun => Some(bun(facts, main)),
         }
+    }
+
+    /// Whether it brings Bun along.
+    pub(super) fn is_bun(&self) -> bool {
+        self.kind == Kind::Bun
     }
 
     /// The npm that goes with a Node taken from npm.
@@ -256,6 +267,7 @@ impl Manager {
                     );
                 }
             }
+            Kind::Bun => set("BUN_INSTALL_CACHE_DIR", "$ATLAS_ENV/bun"),
             Kind::Pnpm => {
                 set("npm_config_manage_package_manager_versions", "false");
             }
@@ -367,6 +379,17 @@ impl Manager {
                     ),
                 )
             }
+            (Kind::Bun, lock) => {
+                let frozen = if lock.is_some() {
+                    "--frozen-lockfile"
+                } else {
+                    "--no-save"
+                };
+                (
+                    format!("bun install {frozen}{quiet}"),
+                    "bun install --no-save --ignore-scripts".to_owned(),
+                )
+            }
         };
         // What was laid out from the manifests alone is whole: only the project's own scripts run.
         let first = match self.kind {
@@ -398,7 +421,7 @@ impl Manager {
         }
         if self.lock.is_none() {
             plan.drift.push(match self.kind {
-                Kind::Yarn => "no lockfile, and this yarn knows no dates: dependencies resolve as of the build".to_owned(),
+                Kind::Yarn | Kind::Bun => "no lockfile, and this package manager knows no dates: dependencies resolve as of the build".to_owned(),
                 _ => format!("no lockfile: dependencies resolve as of {date}, or as of the build where the registry or the package manager knows no dates"),
             });
         }
@@ -435,7 +458,7 @@ impl Manager {
                     filters.join(" ")
                 ))
             }
-            Kind::Npm | Kind::Yarn => None,
+            Kind::Npm | Kind::Yarn | Kind::Bun => None,
         }
     }
 
@@ -536,6 +559,7 @@ impl Manager {
             Kind::Npm => return None,
             Kind::Yarn => "yarn install --non-interactive --ignore-engines --frozen-lockfile",
             Kind::Berry => "yarn install --immutable",
+            Kind::Bun => "bun install --frozen-lockfile",
             Kind::Pnpm => {
                 "bash -c 'pnpm install --frozen-lockfile --store-dir \"$ATLAS_ENV/pnpm-store\" && \
                  { ls -d \"$ATLAS_ENV\"/pnpm-store/*/links > /dev/null 2>&1 || rm -rf \"$ATLAS_ENV/pnpm-store\"; }'"
@@ -586,6 +610,45 @@ fn keep_own_releases_out(workspace: &Workspace, folder: &str, plan: &mut Environ
         let _ = write!(call, " {}", shell_quote(word));
     }
     plan.build.push(in_folder(folder, &call));
+}
+
+/// The Bun to take from npm: what the repository pins, then what CI takes, then the newest of the day.
+pub(super) fn bun(facts: &Facts<'_>, main: &Package) -> String {
+    let named = main.text("packageManager").unwrap_or_default();
+    let exact = |text: &str| {
+        let text = text.trim().trim_start_matches(['v', '^', '~']);
+        let text = text.split('+').next().unwrap_or(text);
+        is_version(text).then(|| text.trim_end_matches(".x").to_owned())
+    };
+    let file = |name: &str| facts.tree.text(&join(&main.folder, name));
+    let tools = file(".tool-versions");
+    let in_tools = tools
+        .iter()
+        .flat_map(|text| text.lines())
+        .find_map(|line| line.strip_prefix("bun "));
+    let in_ci = facts.ci.versions(&[("oven-sh/setup-bun", "bun-version")]);
+    let version = named
+        .strip_prefix("bun@")
+        .and_then(exact)
+        .or_else(|| file(".bun-version").as_deref().and_then(exact))
+        .or_else(|| in_tools.and_then(exact))
+        .or_else(|| in_ci.iter().find_map(|value| exact(&value.text)))
+        .or_else(|| {
+            let newest = versions::released(versions::BUN, facts.date).next_back();
+            newest.map(|version| version.to_string())
+        })
+        .unwrap_or_else(|| "1".to_owned());
+    format!("bun@{version}")
+}
+
+/// Whether that Bun writes reports beside its console: since 1.2.
+pub(super) fn bun_reports(facts: &Facts<'_>, main: &Package) -> bool {
+    let old = ["bun@0.", "bun@1.0", "bun@1.1"];
+    let tool = bun(facts, main);
+    !old.iter().any(|start| {
+        tool.strip_prefix(start)
+            .is_some_and(|rest| start.ends_with('.') || rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 /// A path of the repository between double quotes.
@@ -650,7 +713,7 @@ fn skips_scripts(facts: &Facts<'_>) -> Option<Evidence> {
             let words: Vec<&str> = command.text.split_whitespace().collect();
             matches!(
                 words.as_slice(),
-                ["npm" | "yarn" | "pnpm", "ci" | "i" | "install" | "clean-install", rest @ ..]
+                ["npm" | "yarn" | "pnpm" | "bun", "ci" | "i" | "install" | "clean-install", rest @ ..]
                     if rest.iter().all(|word| word.starts_with('-'))
             )
         })

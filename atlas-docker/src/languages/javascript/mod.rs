@@ -12,8 +12,9 @@ mod script;
 mod shell;
 mod suites;
 
-use super::{Language, env};
+use super::{INSTALL_TOOL, Language, env};
 use crate::analysis::{Facts, Presence, Project, Verdict, only_projects};
+use crate::render::shell_quote;
 use crate::system;
 use crate::toolbox::{self, AVA_TWO, MOCHA_TWO, NODE_WHOLE, PLAYWRIGHT_TWO};
 use crate::tree::Tree;
@@ -184,6 +185,12 @@ pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         .iter()
         .map(|suite| suite.folder.as_str())
         .collect();
+    let runs_bun = |suite: &Suite| suite.runner == Runner::Bun;
+    if !manager.is_bun() && found.suites.iter().any(runs_bun) {
+        let tool = manager::bun(facts, workspace.main());
+        plan.build
+            .push(format!("{INSTALL_TOOL}{}", shell_quote(&tool)));
+    }
     manager.install(facts, &workspace, &tested, &mut plan);
     prepare::fetch_browsers(&workspace, &found.suites, &mut plan);
     prepare::adapters(&found.suites, &mut plan);
@@ -209,12 +216,9 @@ pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         if found.preparations.iter().any(made) {
             continue;
         }
-        let command = manager::in_folder(
-            folder,
-            &format!("npm run {}", crate::render::shell_quote(&script)),
-        );
+        let command = manager::in_folder(folder, &format!("npm run {}", shell_quote(&script)));
         let shown = workspace.packages[at].name();
-        let said = crate::render::shell_quote(&format!("atlas: the build of {shown} failed"));
+        let said = shell_quote(&format!("atlas: the build of {shown} failed"));
         let command = format!("{command} || echo {said}");
         plan.build.push(command.clone());
         plan.rebuild.push(command);
@@ -255,6 +259,7 @@ fn runners(
         [only] => only
             .report(node, workspace)
             .filter(|(_, reader)| facts.knows(reader))
+            .filter(|_| only.runner != Runner::Bun || manager::bun_reports(facts, workspace.main()))
             .map(|(file, reader)| ReportSpec::new(file, reader)),
         _ => None,
     };

@@ -18,6 +18,7 @@ pub(super) enum Runner {
     Tape,
     Jasmine,
     Uvu,
+    Bun,
     Karma,
     Playwright,
     Cypress,
@@ -48,6 +49,7 @@ impl Runner {
         match self {
             Self::NodeTest => "node:test",
             Self::Uvu => "uvu",
+            Self::Bun => "bun test",
             _ => self.parser(),
         }
     }
@@ -63,6 +65,7 @@ impl Runner {
             // Of the last two an adapter of the plan makes TAP.
             Self::Tap | Self::Jasmine | Self::Uvu => "tap",
             Self::Tape => "tape",
+            Self::Bun => "bun",
             Self::Karma => "karma",
             Self::Playwright => "playwright",
             Self::Cypress => "cypress",
@@ -146,6 +149,7 @@ pub(super) enum Meaning {
 pub(super) fn meaning(step: &Step, tree: &Tree, workspace: &Workspace) -> Meaning {
     let mut env = step.env.clone();
     let mut words = &step.words[..];
+    let mut is_bun = false;
     // `yarn jest`, `pnpm exec vitest run`, `npm exec -- mocha`.
     while let Some(first) = words.first().map(|word| head(word)) {
         let rest = &words[1..];
@@ -156,7 +160,10 @@ pub(super) fn meaning(step: &Step, tree: &Tree, workspace: &Workspace) -> Meanin
                 Some("dlx" | "create" | "pack" | "publish" | "install" | "ci" | "i" | "add") => {
                     return Meaning::Check;
                 }
-                Some("test") if first == "bun" => return Meaning::Other("bun test".to_owned()),
+                Some("test") if first == "bun" => {
+                    is_bun = true;
+                    break;
+                }
                 Some(name) if first != "npm" && is_known(&head(name)) => words = after,
                 _ => return Meaning::Check,
             },
@@ -194,6 +201,10 @@ pub(super) fn meaning(step: &Step, tree: &Tree, workspace: &Workspace) -> Meanin
             each: step.each.clone(),
         })
     };
+    if is_bun {
+        let upto = words.iter().position(|word| word == "test").unwrap_or(0) + 1;
+        return suite(Runner::Bun, &words[..upto], &words[upto..]);
+    }
     let name = head(first);
     let kit = JEST_KITS.iter().find(|(known, _)| *known == name);
     if let Some((_, command)) = kit {

@@ -493,6 +493,14 @@ mod tests {
                 "$(ls -d -- m/a.spec.js m/b.spec.js 2>/dev/null)",
             ),
             (
+                "bun",
+                "bun test --preload ./x.ts m/ --reporter=junit",
+                &["m/a.spec.js"],
+                &[],
+                "bun test --preload ./x.ts --reporter=junit $(ls -d -- m/a.spec.js 2>/dev/null)",
+                "$(ls -d -- m/a.spec.js m/b.spec.js 2>/dev/null)",
+            ),
+            (
                 "prove",
                 "prove -v -I lib -I t/lib t",
                 &["t/basic.t"],

@@ -31,7 +31,7 @@ pub(super) fn without_existing(command: &str, root: &Path) -> String {
     kept.join(" ")
 }
 
-/// A command of Mocha, node, AVA, bats or prove with [`SELECTION`] in place of its operands; of the files those are left that it
+/// A command of Mocha, node, AVA, Bun, bats or prove with [`SELECTION`] in place of its operands; of the files those are left that it
 /// would run. The reason where that cannot be done.
 pub(super) fn replaced(
     command: &str,
@@ -41,7 +41,7 @@ pub(super) fn replaced(
 ) -> Result<String, String> {
     let none = || format!("the test command has no place for a selection: `{command}`");
     let program = Regex::new(
-        r"(?:^|[\s/;(])_?(?:mocha(?:\.[cm]?js)?|borp|node --test|ava|bats|prove)(?:\s|$)",
+        r"(?:^|[\s/;(])_?(?:mocha(?:\.[cm]?js)?|borp|node --test|bun (?:-\S+ )*test|ava|bats|prove)(?:\s|$)",
     )
     .map_err(|why| why.to_string())?;
     let mut calls = program.find_iter(command);

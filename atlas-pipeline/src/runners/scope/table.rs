@@ -88,6 +88,31 @@ const AVA_VALUES: &[&str] = &[
     "--node-arguments",
 ];
 
+/// Likewise of Bun's.
+const BUN_VALUES: &[&str] = &[
+    "--test-name-pattern",
+    "-t",
+    "--preload",
+    "-r",
+    "--require",
+    "--import",
+    "--timeout",
+    "--rerun-each",
+    "--retry",
+    "--max-concurrency",
+    "--path-ignore-patterns",
+    "--env-file",
+    "--config",
+    "-c",
+    "--cwd",
+    "--define",
+    "-d",
+    "--loader",
+    "-l",
+    "--conditions",
+    "--tsconfig-override",
+];
+
 /// Likewise of bats.
 const BATS_VALUES: &[&str] = &[
     "--filter",
@@ -361,6 +386,7 @@ pub(super) const SCOPINGS: &[Scoping] = &[
     by_operands(&["mocha"], "mocha", SCRIPTS, MOCHA_VALUES),
     by_operands(&["nodetest"], "", SCRIPTS, NODE_VALUES),
     by_operands(&["ava"], "ava", SCRIPTS, AVA_VALUES),
+    by_operands(&["bun"], "", SCRIPTS, BUN_VALUES),
     by_operands(&["bats"], "bats", &[".bats"], BATS_VALUES),
     by_operands(&["prove", "tap"], "prove", &[".t"], PROVE_VALUES),
 ];

@@ -17,7 +17,7 @@ const MOST: u64 = 4 << 20;
 const DEPTH: usize = 5;
 
 /// Files that tools read to know what to install.
-const MANIFESTS: [&str; 48] = [
+const MANIFESTS: [&str; 49] = [
     "package.json",
     "package-lock.json",
     "npm-shrinkwrap.json",
@@ -26,6 +26,7 @@ const MANIFESTS: [&str; 48] = [
     "pnpm-workspace.yaml",
     "bun.lock",
     "bun.lockb",
+    "bunfig.toml",
     ".pnpmfile.cjs",
     "pnpmfile.js",
     ".npmrc",

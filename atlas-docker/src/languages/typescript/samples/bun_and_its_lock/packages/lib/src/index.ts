@@ -1,0 +1,1 @@
+export const rooms = 3;
