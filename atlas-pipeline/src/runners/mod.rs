@@ -1,6 +1,7 @@
 //! What is known of test runners where a plan's test command has to be changed: another order, fewer
-//! tests. Tables, and what applies them.
+//! tests. The knowledge, a file for each runner, and what applies it.
 
+mod known;
 mod narrow;
 mod order;
 mod scope;
@@ -12,14 +13,6 @@ pub(crate) use scope::{Touched, is_most, scoped};
 use atlas_core::EnvironmentPlan;
 use regex::{Captures, Regex};
 use std::collections::BTreeMap;
-
-/// Where options of Jest may stand in a command.
-const JEST: &str = r"(^|[\s/;(])jest(\.js)? ";
-/// Likewise of Vitest.
-const VITEST: &str = r"(^|[\s/;(])vitest run ";
-
-/// Likewise of Bun.
-const BUN: &str = r"(^|[\s/;(])bun (-\S+ )*test\b";
 
 /// A change of a run, applied to what the plan says.
 #[derive(Clone, Copy, Debug)]

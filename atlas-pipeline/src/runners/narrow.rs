@@ -1,6 +1,7 @@
 //! Fewer tests, by runner: the files, packages or classes of some tests alone.
 
-use super::{BUN, Edit, JEST, Touched, VITEST, edit, other_order, scoped};
+use super::known::RUNNERS;
+use super::{Edit, Touched, edit, other_order, scoped};
 use crate::eval_script::quote;
 use atlas_core::{EnvironmentPlan, JobFile, TestScopeLevel};
 use atlas_oracle::Rerun;
@@ -125,157 +126,40 @@ pub(super) enum Spelling {
     Regex(&'static str, &'static str),
 }
 
-struct Narrowing {
-    parsers: &'static [&'static str],
+/// A way to run some of the tests alone.
+pub(super) struct Narrowing {
+    /// Parsers of the runner's logs.
+    pub(super) parsers: &'static [&'static str],
     /// Where a test is, as the runner's options name places; `None` for an id of another form.
-    place: fn(&Wanted<'_>) -> Option<String>,
-    spelling: Spelling,
-    edits: &'static [Edit],
+    pub(super) place: fn(&Wanted<'_>) -> Option<String>,
+    pub(super) spelling: Spelling,
+    pub(super) edits: &'static [Edit],
 }
 
-const NARROWINGS: &[Narrowing] = &[
-    Narrowing {
-        parsers: &["pytest"],
-        place: |test| {
-            file(
-                test.name
-                    .split_once("::")
-                    .map_or(test.module, |(file, _)| file),
-            )
-        },
-        spelling: Spelling::Lines,
-        edits: &[
-            Edit::File("atlas_only.py", include_str!("only.py")),
-            Edit::Before(
-                "export ATLAS_ONLY={} PYTHONPATH=\"$ATLAS_IN${PYTHONPATH:+:$PYTHONPATH}\" \
-                 PYTEST_ADDOPTS=\"${PYTEST_ADDOPTS:+$PYTEST_ADDOPTS }-p atlas_only\"",
-            ),
-        ],
-    },
-    Narrowing {
-        parsers: &["unittest"],
-        place: |test| parent(test.qualified, '.'),
-        spelling: Spelling::Options("-k"),
-        edits: &[Edit::Insert(r"-m unittest( discover)?", " {}")],
-    },
-    Narrowing {
-        parsers: &["gotest", "gotestsum"],
-        place: |test| word(test.module),
-        spelling: Spelling::Words,
-        edits: &[Edit::Replace(r" \./\.\.\.", " {}")],
-    },
-    Narrowing {
-        parsers: &["jest"],
-        place: |test| file(test.module),
-        spelling: Spelling::Regex("^(?!.*/(?:", ")$).*$"),
-        edits: &[Edit::Insert(JEST, "--testPathIgnorePatterns={} ")],
-    },
-    Narrowing {
-        parsers: &["vitest"],
-        place: |test| file(test.module),
-        spelling: Spelling::Words,
-        edits: &[Edit::Insert(VITEST, "{} ")],
-    },
-    Narrowing {
-        parsers: &["bun"],
-        place: |test| file(test.module).map(|file| format!("./{file}")),
-        spelling: Spelling::Words,
-        edits: &[Edit::Insert(BUN, " {}")],
-    },
-    Narrowing {
-        parsers: &["mocha"],
-        place: |test| word(&test.name.replace(" > ", " ")),
-        spelling: Spelling::Regex("^(?:", ")$"),
-        edits: &[Edit::Insert(r"(^|[\s/;(])mocha ", "--grep {} ")],
-    },
-    Narrowing {
-        parsers: &["tap"],
-        place: |test| file(test.module),
-        spelling: Spelling::Words,
-        // Only where the command names no files of its own.
-        edits: &[Edit::Insert(r"(^|[\s/;(])tap( -\S+)*$", " {}")],
-    },
-    Narrowing {
-        parsers: &["cargo"],
-        place: libtest,
-        spelling: Spelling::Words,
-        // Names are for the test programs, beside their options.
-        edits: &[Edit::Insert(r#"cargo-test-each"[^;&|]* -- "#, "{} ")],
-    },
-    Narrowing {
-        parsers: &["cargo"],
-        place: libtest,
-        spelling: Spelling::Words,
-        edits: &[Edit::Insert(r#"cargo-test-each"[^;&|]*$"#, " -- {}")],
-    },
-    Narrowing {
-        parsers: &["rspec"],
-        place: |test| file(test.file.unwrap_or(test.module)),
-        spelling: Spelling::Lines,
-        edits: &[
-            Edit::File("atlas_only.rb", include_str!("only.rb")),
-            Edit::Before("export ATLAS_ONLY={}"),
-            Edit::Append("SPEC_OPTS", "--require $ATLAS_IN/atlas_only.rb"),
-        ],
-    },
-    Narrowing {
-        parsers: &["minitest"],
-        place: |test| parent(test.name, '#'),
-        spelling: Spelling::Regex("/^(?:", ")#/"),
-        edits: &[Edit::Insert(r#"load\.rb".* -- "#, "-n {} ")],
-    },
-    Narrowing {
-        parsers: &["testunit"],
-        // Its console groups classes below those they inherit from, which is no part of their names.
-        place: |test| word(test.module.rsplit("::").next()?),
-        spelling: Spelling::Regex("/(?:^|::)(?:", ")$/"),
-        edits: &[Edit::Insert(r#"load\.rb".* -- "#, "-t {} ")],
-    },
-    Narrowing {
-        parsers: &["phpunit"],
-        place: |test| {
-            test.name
-                .split_once("::")
-                .and_then(|(class, _)| word(class))
-        },
-        spelling: Spelling::Regex("/^(?:", ")::/"),
-        edits: &[Edit::Insert(r#"bin/(simple-)?phpunit\b"?"#, " --filter {}")],
-    },
-    Narrowing {
-        parsers: &["maven"],
-        place: |test| class(test.name),
-        spelling: Spelling::Commas,
-        edits: &[Edit::Append(
-            "MAVEN_CHECKS_OFF",
-            "-Dtest={} -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false",
-        )],
-    },
-];
-
-fn word(text: &str) -> Option<String> {
+pub(super) fn word(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// A test's name, which libtest takes as a filter. A program without libtest is its own only test: what it makes of words, it alone knows.
-fn libtest(test: &Wanted<'_>) -> Option<String> {
+pub(super) fn libtest(test: &Wanted<'_>) -> Option<String> {
     let is_program = !test.module.is_empty() && test.qualified == test.module;
     (!is_program).then(|| word(test.name)).flatten()
 }
 
 /// A file as a log names it, without what leads to it from elsewhere.
-fn file(text: &str) -> Option<String> {
+pub(super) fn file(text: &str) -> Option<String> {
     let text = text.trim_start_matches("./").trim_start_matches("../");
     let last = text.rsplit('/').next().unwrap_or(text);
     (last.contains('.') && !text.starts_with('/')).then(|| text.to_owned())
 }
 
-fn parent(text: &str, separator: char) -> Option<String> {
+pub(super) fn parent(text: &str, separator: char) -> Option<String> {
     text.rsplit_once(separator)
         .and_then(|(parent, _)| word(parent))
 }
 
 /// `Calc` of `com.example.Calc$Inner.adds(int)[1]`; `None` for a title.
-fn class(name: &str) -> Option<String> {
+pub(super) fn class(name: &str) -> Option<String> {
     let plain = name.find(['(', '[', '{']).map_or(name, |at| &name[..at]);
     let (class, _) = plain.rsplit_once('.')?;
     let class = class.rsplit('.').next()?.split('$').next()?;
@@ -310,8 +194,9 @@ pub(crate) fn narrow(plan: &EnvironmentPlan, wanted: &[Wanted<'_>]) -> Result<Na
     /// The most bytes of a selection: kernels limit a word of a command and a variable.
     const MOST: usize = 60_000;
     let parser = plan.log_parser_name.as_str();
-    let known: Vec<&Narrowing> = NARROWINGS
+    let known: Vec<&Narrowing> = RUNNERS
         .iter()
+        .flat_map(|runner| runner.narrowings)
         .filter(|narrowing| narrowing.parsers.contains(&parser))
         .collect();
     let Some(first) = known.first() else {

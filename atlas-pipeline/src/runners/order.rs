@@ -1,169 +1,38 @@
 //! Another order of the tests, by runner.
 
-use super::{BUN, Edit, JEST, VITEST, edit};
+use super::known::RUNNERS;
+use super::{Edit, edit};
 use atlas_core::{EnvironmentPlan, JobFile};
 use atlas_oracle::Perturbation;
 
 /// The perturbation's name.
 pub(crate) const ORDER: &str = "order";
 
-/// One runner's other order.
-struct Other {
+/// A runner's other order, by variables that it reads or words of its command. One that can runs its tests in
+/// reverse: that turns every pair of tests around, which no seed is sure to do.
+pub(super) struct Other {
     /// Ids of the parsers of its logs.
-    parsers: &'static [&'static str],
+    pub(super) parsers: &'static [&'static str],
     /// The order in words.
-    what: &'static str,
+    pub(super) what: &'static str,
     /// What makes it. Where the runner is too old for it, the run says so and nothing else.
-    edits: &'static [Edit],
+    pub(super) edits: &'static [Edit],
 }
-
-/// What each runner reads from variables, or takes as words of its command. A runner that can, runs its
-/// tests in reverse: that turns every pair of tests around, which no seed is sure to do.
-const OTHERS: &[Other] = &[
-    Other {
-        parsers: &["pytest"],
-        what: "reverse",
-        edits: &[
-            Edit::File("atlas_order.py", include_str!("order_pytest.py")),
-            Edit::Before(
-                "export PYTHONPATH=\"$ATLAS_IN${PYTHONPATH:+:$PYTHONPATH}\" \
-                 PYTEST_ADDOPTS=\"${PYTEST_ADDOPTS:+$PYTEST_ADDOPTS }-p atlas_order\"",
-            ),
-        ],
-    },
-    Other {
-        parsers: &["unittest", "django"],
-        what: "methods in reverse",
-        edits: &[
-            Edit::File("sitecustomize.py", include_str!("order_unittest.py")),
-            Edit::Before("export PYTHONPATH=\"$ATLAS_IN${PYTHONPATH:+:$PYTHONPATH}\""),
-        ],
-    },
-    Other {
-        parsers: &["gotest", "gotestsum"],
-        what: "shuffled, seed 20240229",
-        // Go before 1.17 refuses a flag in GOFLAGS that it does not know.
-        edits: &[
-            Edit::Before(
-                "if go help testflag 2>/dev/null | grep -q -e -shuffle; then \
-                 export GOFLAGS=\"${GOFLAGS:+$GOFLAGS }-shuffle=20240229\"; fi",
-            ),
-            Edit::Set("GINKGO_SEED", "20240229"),
-        ],
-    },
-    Other {
-        parsers: &["gtest"],
-        what: "shuffled, seed 4711",
-        edits: &[
-            Edit::Set("GTEST_SHUFFLE", "1"),
-            Edit::Set("GTEST_RANDOM_SEED", "4711"),
-        ],
-    },
-    Other {
-        parsers: &["rspec"],
-        what: "random, seed 4711",
-        edits: &[Edit::Append("SPEC_OPTS", "--order rand:4711")],
-    },
-    Other {
-        parsers: &["minitest"],
-        what: "random, seed 4711",
-        edits: &[
-            Edit::Set("SEED", "4711"),
-            Edit::Append("TESTOPTS", "--seed=4711"),
-            Edit::Change("--seed=0", "--seed=4711"),
-        ],
-    },
-    Other {
-        parsers: &["maven"],
-        what: "classes in reverse, methods at random with seed 4711 where JUnit 5 runs them",
-        edits: &[
-            Edit::Append("MAVEN_OPTS", "-Dsurefire.runOrder=reversealphabetical"),
-            Edit::Append(
-                "MAVEN_CHECKS_OFF",
-                "-Djunit.jupiter.testmethod.order.default=org.junit.jupiter.api.MethodOrderer$Random \
-                 -Djunit.jupiter.execution.order.random.seed=4711",
-            ),
-        ],
-    },
-    Other {
-        parsers: &["jest"],
-        what: "random within files, seed 4711",
-        // Jest refuses an option that it does not know.
-        edits: &[Edit::Insert(
-            JEST,
-            "$(jest --help 2>/dev/null | grep -q -e --randomize && echo --randomize --seed=4711) ",
-        )],
-    },
-    Other {
-        parsers: &["vitest"],
-        what: "shuffled, seed 4711",
-        // It refuses a seed that is given twice.
-        edits: &[
-            Edit::Change(r"--sequence\.seed=\S+ ", ""),
-            Edit::Insert(VITEST, "--sequence.shuffle --sequence.seed=4711 "),
-        ],
-    },
-    Other {
-        parsers: &["bun"],
-        what: "random, seed 4711",
-        // Bun refuses an option that it does not know.
-        edits: &[Edit::Insert(
-            BUN,
-            " $(bun test --help 2>/dev/null | grep -q -e --randomize && echo --randomize --seed=4711)",
-        )],
-    },
-    Other {
-        parsers: &["jasmine"],
-        what: "random, seed 4711",
-        edits: &[Edit::Replace("--random=false", "--random=true --seed=4711")],
-    },
-    Other {
-        parsers: &["phpunit"],
-        what: "reverse",
-        edits: &[Edit::Insert(
-            r#"bin/(simple-)?phpunit\b"?"#,
-            " --order-by=depends,reverse",
-        )],
-    },
-    Other {
-        parsers: &["cargo"],
-        what: "one after the other instead of side by side",
-        edits: &[Edit::Set("RUST_TEST_THREADS", "1")],
-    },
-];
 
 /// What makes a runner's order the same in every run, where the plan's command does not say so: a seed, or
 /// no chance at all. Variables that a runner does not know do nothing.
-const PINS: &[(&[&str], &[Edit])] = &[
-    (
-        &["minitest", "testunit"],
-        &[
-            Edit::Default("SEED", "0"),
-            Edit::Default("PARALLEL_WORKERS", "1"),
-        ],
-    ),
-    (&["rspec"], &[Edit::Default("SPEC_OPTS", "--order defined")]),
-    (
-        &["gtest", "ctest"],
-        &[Edit::Default("GTEST_RANDOM_SEED", "1")],
-    ),
-    (
-        &["maven"],
-        &[Edit::Append(
-            "MAVEN_CHECKS_OFF",
-            "-Djunit.jupiter.execution.order.random.seed=1",
-        )],
-    ),
-    (&["vitest"], &[Edit::Insert(VITEST, "--sequence.seed=1 ")]),
-];
+pub(super) struct Pin {
+    pub(super) parsers: &'static [&'static str],
+    pub(super) edits: &'static [Edit],
+}
 
 /// The plan with the order of its tests pinned: the same in all states, and in every run of the row.
 pub(crate) fn pinned(plan: &EnvironmentPlan) -> EnvironmentPlan {
     let mut plan = plan.clone();
-    for (parsers, edits) in PINS {
+    for pin in RUNNERS.iter().flat_map(|runner| runner.pins) {
         let mut runners = plan.log_parser_name.split('+');
-        if runners.any(|runner| parsers.contains(&runner))
-            && let Some(edited) = edit(&plan, edits, "")
+        if runners.any(|runner| pin.parsers.contains(&runner))
+            && let Some(edited) = edit(&plan, pin.edits, "")
         {
             plan.env.extend(edited.env);
             plan.test_cmd = edited.test_cmd;
@@ -182,7 +51,7 @@ pub(crate) fn other_order(plan: &EnvironmentPlan) -> Option<(Perturbation, &'sta
     };
     let mut what = None;
     let mut changed = plan.clone();
-    for other in OTHERS {
+    for other in RUNNERS.iter().flat_map(|runner| runner.orders) {
         if !runners.iter().any(|runner| other.parsers.contains(runner)) {
             continue;
         }

@@ -1,15 +1,17 @@
 //! A part of the suite for good: the tests that a pull request touches, or those beside them.
 
 mod operands;
-mod table;
+mod scoping;
 
+pub(super) use scoping::{Operands, Reach, Scoping, by_operands};
+
+use super::known::RUNNERS;
 use super::{Edited, edit};
 use atlas_core::{EnvironmentPlan, Evidence, TestScope, TestScopeLevel};
 use atlas_source::{Side, SplitDecision};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use table::{Operands, Reach, SCOPINGS, Scoping};
 
 /// What a pull request touches of a checkout of Base.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +75,12 @@ impl Touched {
     }
 }
 
+/// How a plan's runner is told a part of its tests.
+fn known(plan: &EnvironmentPlan) -> Option<&'static Scoping> {
+    let mut all = RUNNERS.iter().flat_map(|runner| runner.scopings);
+    all.find(|scoping| scoping.is_of(plan))
+}
+
 /// The plan with that part of its suite alone; the reason where that cannot be done.
 pub(crate) fn scoped(
     plan: &EnvironmentPlan,
@@ -80,7 +88,7 @@ pub(crate) fn scoped(
     level: TestScopeLevel,
 ) -> Result<EnvironmentPlan, String> {
     let parser = plan.log_parser_name.as_str();
-    let Some(known) = SCOPINGS.iter().find(|scoping| scoping.is_of(plan)) else {
+    let Some(known) = known(plan) else {
         return Err(format!(
             "no way is known to run a part of the tests of `{parser}`"
         ));
@@ -277,7 +285,7 @@ fn files(known: &Scoping, touched: &Touched, level: TestScopeLevel) -> BTreeSet<
 
 /// Whether a part is most of a suite, so that it takes about as long as all of it.
 pub(crate) fn is_most(part: &EnvironmentPlan, touched: &Touched) -> bool {
-    let known = SCOPINGS.iter().find(|scoping| scoping.is_of(part));
+    let known = known(part);
     let (Some(known), Some(scope)) = (known, &part.test_scope) else {
         return false;
     };

@@ -1,0 +1,20 @@
+//! Gradle.
+
+use super::Known;
+use crate::runners::Edit;
+use crate::runners::narrow::Spelling;
+use crate::runners::scope::{Operands, Reach, Scoping};
+
+pub(super) const KNOWN: Known = Known {
+    scopings: &[Scoping {
+        parsers: &["gradle"],
+        program: "",
+        ends: &[".java", ".kt", ".groovy"],
+        place: |path| Some(format!("*{}*", path.rsplit('/').next()?.split('.').next()?)),
+        spelling: Spelling::Blanks,
+        edits: &[Edit::Set("ATLAS_TESTS", "{}")],
+        reach: Reach::File,
+        operands: Operands::Kept,
+    }],
+    ..Known::NOTHING
+};

@@ -1,0 +1,14 @@
+//! Jasmine.
+
+use super::Known;
+use crate::runners::Edit;
+use crate::runners::order::Other;
+
+pub(super) const KNOWN: Known = Known {
+    orders: &[Other {
+        parsers: &["jasmine"],
+        what: "random, seed 4711",
+        edits: &[Edit::Replace("--random=false", "--random=true --seed=4711")],
+    }],
+    ..Known::NOTHING
+};

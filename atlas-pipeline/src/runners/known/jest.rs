@@ -1,0 +1,39 @@
+//! Jest.
+
+use super::Known;
+use crate::runners::Edit;
+use crate::runners::narrow::{Narrowing, Spelling, file};
+use crate::runners::order::Other;
+use crate::runners::scope::{Operands, Reach, Scoping};
+
+/// Where its options may stand in a command.
+const OPTIONS: &str = r"(^|[\s/;(])jest(\.js)? ";
+
+pub(super) const KNOWN: Known = Known {
+    narrowings: &[Narrowing {
+        parsers: &["jest"],
+        place: |test| file(test.module),
+        spelling: Spelling::Regex("^(?!.*/(?:", ")$).*$"),
+        edits: &[Edit::Insert(OPTIONS, "--testPathIgnorePatterns={} ")],
+    }],
+    orders: &[Other {
+        parsers: &["jest"],
+        what: "random within files, seed 4711",
+        // Jest refuses an option that it does not know.
+        edits: &[Edit::Insert(
+            OPTIONS,
+            "$(jest --help 2>/dev/null | grep -q -e --randomize && echo --randomize --seed=4711) ",
+        )],
+    }],
+    scopings: &[Scoping {
+        parsers: &["jest"],
+        program: "",
+        ends: &["js", "jsx", "ts", "tsx", "mjs", "cjs"],
+        place: |path| Some(path.to_owned()),
+        spelling: Spelling::Regex("^(?!.*/(?:", ")$).*$"),
+        edits: &[Edit::Insert(OPTIONS, "--testPathIgnorePatterns={} ")],
+        reach: Reach::File,
+        operands: Operands::Kept,
+    }],
+    ..Known::NOTHING
+};

@@ -1,0 +1,42 @@
+//! Vitest.
+
+use super::Known;
+use crate::runners::Edit;
+use crate::runners::narrow::{Narrowing, Spelling, file};
+use crate::runners::order::{Other, Pin};
+use crate::runners::scope::{Operands, Reach, Scoping};
+
+/// Where its options may stand in a command.
+const OPTIONS: &str = r"(^|[\s/;(])vitest run ";
+
+pub(super) const KNOWN: Known = Known {
+    narrowings: &[Narrowing {
+        parsers: &["vitest"],
+        place: |test| file(test.module),
+        spelling: Spelling::Words,
+        edits: &[Edit::Insert(OPTIONS, "{} ")],
+    }],
+    orders: &[Other {
+        parsers: &["vitest"],
+        what: "shuffled, seed 4711",
+        // It refuses a seed that is given twice.
+        edits: &[
+            Edit::Change(r"--sequence\.seed=\S+ ", ""),
+            Edit::Insert(OPTIONS, "--sequence.shuffle --sequence.seed=4711 "),
+        ],
+    }],
+    pins: &[Pin {
+        parsers: &["vitest"],
+        edits: &[Edit::Insert(OPTIONS, "--sequence.seed=1 ")],
+    }],
+    scopings: &[Scoping {
+        parsers: &["vitest"],
+        program: "",
+        ends: &["js", "jsx", "ts", "tsx", "mjs", "cjs"],
+        place: |path| Some(path.to_owned()),
+        spelling: Spelling::Words,
+        edits: &[Edit::Insert(OPTIONS, "{} ")],
+        reach: Reach::File,
+        operands: Operands::Kept,
+    }],
+};
