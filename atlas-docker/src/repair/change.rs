@@ -33,6 +33,8 @@ pub(crate) enum Change {
     CmakeOptionOff(String),
     /// A flag of `cargo test`.
     CargoFlag(&'static str),
+    /// The level of Java that Maven compiles for.
+    JavaLevel(String),
     /// A version of Node, from npm.
     Node(&'static str),
     /// A program of the toolbox runs before the build proper.
@@ -166,6 +168,19 @@ impl Change {
                 }
                 changed
             }
+            Self::JavaLevel(level) => {
+                let [source, target] =
+                    ["source", "target"].map(|what| format!("-Dmaven.compiler.{what}={level}"));
+                let added =
+                    Self::Flags("MAVEN_CHECKS_OFF".to_owned(), format!("{source} {target}"))
+                        .apply(plan);
+                if added {
+                    plan.drift.push(format!(
+                        "Maven compiles for Java {level}: the JDK here takes no older level"
+                    ));
+                }
+                added
+            }
             Self::Node(version) => node(plan, version),
             Self::FirstTool(name) => first_tool(plan, name, toolbox::call(name)),
         }
@@ -186,6 +201,7 @@ impl Change {
             Self::PhpunitSuites(names) => format!("PHPUnit's suites {names} alone"),
             Self::CmakeOptionOff(name) => format!("CMake option {name} off"),
             Self::CargoFlag(flag) => format!("cargo test {flag}"),
+            Self::JavaLevel(level) => format!("Java's level {level}"),
             Self::Node(version) => format!("Node {version}"),
             Self::FirstTool(name) => format!("`{name}` first"),
         }

@@ -64,6 +64,7 @@ type Rule = fn(&Symptom<'_>) -> Vec<Repair>;
 /// The rules, in the order in which their repairs are applied.
 const RULES: &[Rule] = &[
     toolchain::versions,
+    toolchain::language_level,
     system::tools,
     system::headers,
     system::libraries,

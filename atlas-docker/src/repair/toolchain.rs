@@ -154,6 +154,30 @@ pub(super) fn versions(symptom: &Symptom<'_>) -> Vec<Repair> {
     wanted.pop().map(|(_, repair)| repair).into_iter().collect()
 }
 
+/// A level of Java that the JDK does not take, although the plan asks for one that does: another stands in for it. The
+/// lowest that this one takes, as the compiler names it; settings of the compiler's plugin in the project itself stay.
+pub(super) fn language_level(symptom: &Symptom<'_>) -> Vec<Repair> {
+    static REFUSED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?:Source|Target) option (?:1\.)?(\d) is no longer supported\. Use (?:1\.)?(\d+) or later")
+            .expect("a literal pattern")
+    });
+    let asked = symptom.plan.base_image.rsplit(['-', ':']).next();
+    let Some(asked) = asked.and_then(|jdk| jdk.parse::<u32>().ok()) else {
+        return Vec::new();
+    };
+    let repair = |line| {
+        let found = REFUSED.captures(line)?;
+        let newest = last_with_source(&found[1])?.parse().ok()?;
+        let is_due = asked <= newest && symptom.plan.test_cmd.contains("mvn");
+        is_due.then(|| Repair {
+            rule: "language level",
+            proof: symptom.proof(line),
+            change: Change::JavaLevel(found[2].to_owned()),
+        })
+    };
+    symptom.text.lines().find_map(repair).into_iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Change;
@@ -215,6 +239,41 @@ mod tests {
             };
             let text = text.replace("(class file version", "class file version");
             assert_eq!(changes(image, &[], &text), expected, "{text}");
+        }
+    }
+
+    /// Joda-Time, where JDK 17 stands in for 8.
+    #[test]
+    fn a_level_that_no_jdk_here_takes_becomes_the_lowest_that_one_does() {
+        const REFUSED: &str = "[ERROR] error: Source option 5 is no longer supported. Use 7 or later.\n\
+                               [ERROR] error: Target option 5 is no longer supported. Use 7 or later.\n";
+        let raised = |image: &str, test_cmd: &str, text: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let mut plan = atlas_core::EnvironmentPlan {
+                base_image: image.to_owned(),
+                test_cmd: test_cmd.to_owned(),
+                ..atlas_core::EnvironmentPlan::default()
+            };
+            let found = super::language_level(&super::Symptom {
+                plan: &plan,
+                tree: &crate::tree::Tree::open(folder.path()).unwrap(),
+                text,
+                source: "build log",
+            });
+            let applied = found.iter().all(|repair| repair.change.apply(&mut plan));
+            assert!(applied && plan.drift.len() == found.len());
+            plan.env.remove("MAVEN_CHECKS_OFF")
+        };
+        let flags = "-Dmaven.compiler.source=7 -Dmaven.compiler.target=7";
+        let jdk = "maven:3-eclipse-temurin-8";
+        assert_eq!(raised(jdk, "mvn test", REFUSED).as_deref(), Some(flags));
+        // Another JDK is the better way out, another tool has no such properties, and level 7 is refused by none of these.
+        for (image, command, text) in [
+            ("maven:3-eclipse-temurin-17", "mvn test", REFUSED),
+            (jdk, "gradle test", REFUSED),
+            (jdk, "mvn test", "[WARNING] source value 7 is obsolete"),
+        ] {
+            assert_eq!(raised(image, command, text), None, "{image}: {text}");
         }
     }
 
