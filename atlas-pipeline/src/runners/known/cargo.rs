@@ -4,7 +4,7 @@ use super::Known;
 use crate::runners::Edit;
 use crate::runners::narrow::{Narrowing, Spelling, libtest};
 use crate::runners::order::Other;
-use crate::runners::scope::{Operands, Reach, Scoping};
+use crate::runners::scope::{Reach, Scoping};
 
 pub(super) const KNOWN: Known = Known {
     narrowings: &[
@@ -31,11 +31,10 @@ pub(super) const KNOWN: Known = Known {
         parsers: &["cargo"],
         program: "toolbox/cargo-test-each",
         ends: &[".rs"],
-        place: |path| Some(path.to_owned()),
         spelling: Spelling::Blanks,
         edits: &[Edit::Set("ATLAS_TESTS", "{}")],
         reach: Reach::Manifest("Cargo.toml"),
-        operands: Operands::Kept,
+        ..Scoping::FILES
     }],
     ..Known::NOTHING
 };

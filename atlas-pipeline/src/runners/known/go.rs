@@ -4,7 +4,7 @@ use super::Known;
 use crate::runners::Edit;
 use crate::runners::narrow::{Narrowing, Spelling, word};
 use crate::runners::order::Other;
-use crate::runners::scope::{Operands, Reach, Scoping};
+use crate::runners::scope::{Reach, Scoping};
 
 pub(super) const KNOWN: Known = Known {
     narrowings: &[Narrowing {
@@ -27,7 +27,6 @@ pub(super) const KNOWN: Known = Known {
     }],
     scopings: &[Scoping {
         parsers: &["gotest", "gotestsum"],
-        program: "",
         ends: &[".go"],
         place: |path| {
             Some(
@@ -35,10 +34,9 @@ pub(super) const KNOWN: Known = Known {
                     .map_or_else(|| ".".to_owned(), |(folder, _)| format!("./{folder}")),
             )
         },
-        spelling: Spelling::Words,
         edits: &[Edit::Replace(r" \./\.\.\.", " {}")],
         reach: Reach::Package,
-        operands: Operands::Kept,
+        ..Scoping::FILES
     }],
     ..Known::NOTHING
 };

@@ -3,18 +3,16 @@
 use super::Known;
 use crate::runners::Edit;
 use crate::runners::narrow::Spelling;
-use crate::runners::scope::{Operands, Reach, Scoping};
+use crate::runners::scope::Scoping;
 
 pub(super) const KNOWN: Known = Known {
     scopings: &[Scoping {
         parsers: &["gradle"],
-        program: "",
         ends: &[".java", ".kt", ".groovy"],
         place: |path| Some(format!("*{}*", path.rsplit('/').next()?.split('.').next()?)),
         spelling: Spelling::Blanks,
         edits: &[Edit::Set("ATLAS_TESTS", "{}")],
-        reach: Reach::File,
-        operands: Operands::Kept,
+        ..Scoping::FILES
     }],
     ..Known::NOTHING
 };

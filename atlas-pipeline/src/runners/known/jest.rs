@@ -4,7 +4,7 @@ use super::Known;
 use crate::runners::Edit;
 use crate::runners::narrow::{Narrowing, Spelling, file};
 use crate::runners::order::Other;
-use crate::runners::scope::{Operands, Reach, Scoping};
+use crate::runners::scope::Scoping;
 
 /// Where its options may stand in a command.
 const OPTIONS: &str = r"(^|[\s/;(])jest(\.js)? ";
@@ -27,13 +27,10 @@ pub(super) const KNOWN: Known = Known {
     }],
     scopings: &[Scoping {
         parsers: &["jest"],
-        program: "",
         ends: &["js", "jsx", "ts", "tsx", "mjs", "cjs"],
-        place: |path| Some(path.to_owned()),
         spelling: Spelling::Regex("^(?!.*/(?:", ")$).*$"),
         edits: &[Edit::Insert(OPTIONS, "--testPathIgnorePatterns={} ")],
-        reach: Reach::File,
-        operands: Operands::Kept,
+        ..Scoping::FILES
     }],
     ..Known::NOTHING
 };

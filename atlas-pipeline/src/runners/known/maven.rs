@@ -4,7 +4,7 @@ use super::Known;
 use crate::runners::Edit;
 use crate::runners::narrow::{Narrowing, Spelling, class};
 use crate::runners::order::{Other, Pin};
-use crate::runners::scope::{Operands, Reach, Scoping};
+use crate::runners::scope::Scoping;
 
 pub(super) const KNOWN: Known = Known {
     narrowings: &[Narrowing {
@@ -37,7 +37,6 @@ pub(super) const KNOWN: Known = Known {
     }],
     scopings: &[Scoping {
         parsers: &["maven"],
-        program: "",
         ends: &[".java"],
         place: |path| Some(path.rsplit('/').next()?.strip_suffix(".java")?.to_owned()),
         spelling: Spelling::Commas,
@@ -45,7 +44,6 @@ pub(super) const KNOWN: Known = Known {
             "MAVEN_CHECKS_OFF",
             "-Dtest={} -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false",
         )],
-        reach: Reach::File,
-        operands: Operands::Kept,
+        ..Scoping::FILES
     }],
 };

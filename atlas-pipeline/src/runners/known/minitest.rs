@@ -4,7 +4,7 @@ use super::Known;
 use crate::runners::Edit;
 use crate::runners::narrow::{Narrowing, Spelling, parent, word};
 use crate::runners::order::{Other, Pin};
-use crate::runners::scope::{Operands, Reach, Scoping};
+use crate::runners::scope::Scoping;
 
 pub(super) const KNOWN: Known = Known {
     narrowings: &[
@@ -40,13 +40,9 @@ pub(super) const KNOWN: Known = Known {
     }],
     scopings: &[Scoping {
         parsers: &["minitest", "testunit"],
-        program: "",
         ends: &[".rb"],
-        place: |path| Some(path.to_owned()),
-        spelling: Spelling::Words,
         // Its own program takes a file that is not there for a pattern that matches none.
         edits: &[Edit::Replace(r" '[^']*\*[^']*\.rb' --", " {} --")],
-        reach: Reach::File,
-        operands: Operands::Kept,
+        ..Scoping::FILES
     }],
 };

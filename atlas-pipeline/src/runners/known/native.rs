@@ -3,7 +3,7 @@
 use super::Known;
 use crate::runners::Edit;
 use crate::runners::narrow::Spelling;
-use crate::runners::scope::{Operands, Reach, Scoping};
+use crate::runners::scope::{Reach, Scoping};
 
 /// Sources of C and C++, what they include, and scripts that are tests of themselves.
 const ENDS: &[&str] = &[
@@ -24,13 +24,11 @@ pub(super) const KNOWN: Known = Known {
 /// Tests that a driver of the plan looks up by the files that they are built of.
 const fn by_driver(program: &'static str) -> Scoping {
     Scoping {
-        parsers: &[],
         program,
         ends: ENDS,
-        place: |path| Some(path.to_owned()),
         spelling: Spelling::Blanks,
         edits: &[Edit::Set("ATLAS_TESTS", "{}")],
         reach: Reach::FromRoot,
-        operands: Operands::Kept,
+        ..Scoping::FILES
     }
 }

@@ -4,7 +4,7 @@ use super::Known;
 use crate::runners::Edit;
 use crate::runners::narrow::{Narrowing, Spelling, word};
 use crate::runners::order::Other;
-use crate::runners::scope::{Operands, Reach, Scoping};
+use crate::runners::scope::Scoping;
 
 pub(super) const KNOWN: Known = Known {
     narrowings: &[Narrowing {
@@ -27,13 +27,11 @@ pub(super) const KNOWN: Known = Known {
     }],
     scopings: &[Scoping {
         parsers: &["phpunit"],
-        program: "",
         ends: &["Test.php"],
         place: |path| Some(path.rsplit('/').next()?.strip_suffix(".php")?.to_owned()),
         spelling: Spelling::Regex(r"/(?:^|\\)(?:", ")::/"),
         edits: &[Edit::Insert(r#"bin/(simple-)?phpunit\b"?"#, " --filter {}")],
-        reach: Reach::File,
-        operands: Operands::Kept,
+        ..Scoping::FILES
     }],
     ..Known::NOTHING
 };

@@ -4,7 +4,7 @@ use super::Known;
 use crate::runners::Edit;
 use crate::runners::narrow::{Narrowing, Spelling, file};
 use crate::runners::order::{Other, Pin};
-use crate::runners::scope::{Operands, Reach, Scoping};
+use crate::runners::scope::Scoping;
 
 /// Where its options may stand in a command.
 const OPTIONS: &str = r"(^|[\s/;(])vitest run ";
@@ -31,12 +31,8 @@ pub(super) const KNOWN: Known = Known {
     }],
     scopings: &[Scoping {
         parsers: &["vitest"],
-        program: "",
         ends: &["js", "jsx", "ts", "tsx", "mjs", "cjs"],
-        place: |path| Some(path.to_owned()),
-        spelling: Spelling::Words,
         edits: &[Edit::Insert(OPTIONS, "{} ")],
-        reach: Reach::File,
-        operands: Operands::Kept,
+        ..Scoping::FILES
     }],
 };

@@ -51,6 +51,18 @@ pub(in crate::runners) enum Operands {
 }
 
 impl Scoping {
+    /// Test files by their paths, each a word behind what the command has.
+    pub(in crate::runners) const FILES: Self = Self {
+        parsers: &[],
+        program: "",
+        ends: &[],
+        place: |path| Some(path.to_owned()),
+        spelling: Spelling::Words,
+        edits: &[],
+        reach: Reach::File,
+        operands: Operands::Kept,
+    };
+
     /// Whether a plan's tests run under it.
     pub(in crate::runners) fn is_of(&self, plan: &EnvironmentPlan) -> bool {
         (self.parsers.is_empty() || self.parsers.contains(&plan.log_parser_name.as_str()))
@@ -79,10 +91,8 @@ pub(in crate::runners) const fn by_operands(
         parsers,
         program,
         ends,
-        place: |path| Some(path.to_owned()),
-        spelling: Spelling::Words,
         edits: &[Edit::Replace(SELECTION, "$(ls -d -- {} 2>/dev/null)")],
-        reach: Reach::File,
         operands: Operands::Replaced(values),
+        ..Scoping::FILES
     }
 }

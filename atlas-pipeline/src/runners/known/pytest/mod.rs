@@ -4,7 +4,7 @@ use super::Known;
 use crate::runners::Edit;
 use crate::runners::narrow::{Narrowing, Spelling, file};
 use crate::runners::order::Other;
-use crate::runners::scope::{Operands, Reach, Scoping};
+use crate::runners::scope::{Operands, Scoping};
 
 pub(super) const KNOWN: Known = Known {
     narrowings: &[Narrowing {
@@ -38,20 +38,18 @@ pub(super) const KNOWN: Known = Known {
     }],
     scopings: &[Scoping {
         parsers: &["pytest"],
-        program: "",
         ends: &[".py"],
         place: |path| {
             let name = path.rsplit('/').next()?;
             (!["conftest.py", "__init__.py"].contains(&name)).then(|| path.to_owned())
         },
-        spelling: Spelling::Words,
         // A file that a state does not have is an error for all of them.
         edits: &[Edit::Insert(
             r#"--junitxml="\$ATLAS_OUT/junit\.xml""#,
             " $(ls -d -- {} 2>/dev/null)",
         )],
-        reach: Reach::File,
         operands: Operands::Existing,
+        ..Scoping::FILES
     }],
     ..Known::NOTHING
 };

@@ -4,7 +4,7 @@ use super::Known;
 use crate::runners::Edit;
 use crate::runners::narrow::{Narrowing, Spelling, file};
 use crate::runners::order::{Other, Pin};
-use crate::runners::scope::{Operands, Reach, Scoping};
+use crate::runners::scope::Scoping;
 
 pub(super) const KNOWN: Known = Known {
     narrowings: &[Narrowing {
@@ -28,15 +28,11 @@ pub(super) const KNOWN: Known = Known {
     }],
     scopings: &[Scoping {
         parsers: &["rspec"],
-        program: "",
         ends: &["_spec.rb"],
-        place: |path| Some(path.to_owned()),
-        spelling: Spelling::Words,
         edits: &[Edit::Insert(
             r"--require \S*keep_going\.rb\S*",
             " $(ls -d -- {} 2>/dev/null)",
         )],
-        reach: Reach::File,
-        operands: Operands::Kept,
+        ..Scoping::FILES
     }],
 };

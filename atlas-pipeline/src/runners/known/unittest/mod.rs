@@ -4,7 +4,7 @@ use super::Known;
 use crate::runners::Edit;
 use crate::runners::narrow::{Narrowing, Spelling, parent};
 use crate::runners::order::Other;
-use crate::runners::scope::{Operands, Reach, Scoping};
+use crate::runners::scope::Scoping;
 
 pub(super) const KNOWN: Known = Known {
     narrowings: &[Narrowing {
@@ -23,7 +23,6 @@ pub(super) const KNOWN: Known = Known {
     }],
     scopings: &[Scoping {
         parsers: &["unittest"],
-        program: "",
         ends: &[".py"],
         place: |path| {
             Some(format!(
@@ -33,8 +32,7 @@ pub(super) const KNOWN: Known = Known {
         },
         spelling: Spelling::Options("-k"),
         edits: &[Edit::Insert(r"-m unittest( discover)?", " {}")],
-        reach: Reach::File,
-        operands: Operands::Kept,
+        ..Scoping::FILES
     }],
     ..Known::NOTHING
 };
