@@ -44,6 +44,17 @@ note() {
   echo "$*" >> "$ATLAS_ENV/drift"
 }
 
+# Arguments: a command, whose errors go into a file, too.
+heard() {
+  local code=0 said
+  exec 9> >(tee "$work/error.log" >&2)
+  said=$!
+  "$@" 2>&9 9>&- || code=$?
+  exec 9>&-
+  wait "$said" || :
+  return "$code"
+}
+
 get_uv() {
   bash "$ATLAS_ENV/toolbox/python-uv"
   [ -x "$uv" ]
@@ -103,8 +114,7 @@ names_of() { sed -nE 's/^([A-Za-z0-9._-]+).*/\1/p' "$1" | sort -u; }
 with_uv() {
   local turn broken
   for turn in 1 2 3 4 5 6 7 8; do
-    if once "$@" "${date[@]}" 2> >(tee "$work/error.log" >&2); then return 0; fi
-    wait
+    if heard once "$@" "${date[@]}"; then return 0; fi
     [ "${#date[@]}" -gt 0 ] || return 1
     broken="$(sed -nE 's/.*[Ff]ailed to (download and )?build `([A-Za-z0-9._-]+)(==| @ | from ).*/\2/p' "$work/error.log" | head -n 1)"
     [ -n "$broken" ] || return 1
@@ -170,8 +180,7 @@ install_project() {
   if [ -x "$uv" ] && "$uv" pip install --no-deps "${date[@]}" -e "$project"; then return 0; fi
   # Older build backends know only the way that pip went before there was a standard for it.
   if [ -x "$uv" ] && "$uv" pip install "${date[@]}" wheel "${backend[@]:-setuptools}"; then
-    "${pip[@]}" --no-build-isolation -e "$project" 2> >(tee "$work/error.log" >&2) && return 0
-    wait
+    heard "${pip[@]}" --no-build-isolation -e "$project" && return 0
     without_what_fetches && "${pip[@]}" --no-build-isolation -e "$project" && return 0
   fi
   note "the project's build runs with the newest tools"
