@@ -197,9 +197,33 @@ const SYSTEMS: &[(&str, Planner, &[&str])] = &[
 /// A build system with its recipe and the command of CI that uses it.
 type Known = (&'static str, Recipe, Option<Evidence>);
 
+/// Build systems without a plan, by their files.
+const UNPLANNED: &[(&str, &str)] = &[
+    ("SConstruct", "SCons"),
+    ("MODULE.bazel", "Bazel"),
+    ("WORKSPACE", "Bazel"),
+    ("wscript", "waf"),
+    ("xmake.lua", "xmake"),
+    ("premake5.lua", "Premake"),
+    ("build.zig", "Zig"),
+];
+
+/// What may be said where none of the known build systems has tests, and another is there.
+fn unplanned(tree: &Tree) -> Option<Verdict> {
+    let (file, system) = UNPLANNED.iter().find_map(|(name, system)| {
+        let is_it = |path: &&str| path.rsplit('/').next() == Some(*name);
+        Some((tree.files().find(is_it)?, *system))
+    })?;
+    let reason = format!("the tests run under {system}, for which this version has no plan");
+    Some(Verdict::new(reason, vec![Evidence::of(file, system)]))
+}
+
 /// The build systems that a repository can be tested by, the one to take first.
 fn recipes(facts: &Facts<'_>) -> Result<Vec<Known>, Verdict> {
     let Some(manifest) = manifest(facts.tree) else {
+        if let Some(verdict) = unplanned(facts.tree) {
+            return Err(verdict);
+        }
         let evidence = vec![Evidence::of(
             ".",
             "neither CMakeLists.txt, meson.build, configure.ac nor a Makefile",
@@ -225,6 +249,9 @@ fn recipes(facts: &Facts<'_>) -> Result<Vec<Known>, Verdict> {
         })
         .collect();
     if found.is_empty() {
+        if let Some(verdict) = unplanned(facts.tree) {
+            return Err(verdict);
+        }
         let text = "no test is registered, no target `test` or `check`, no program is named a test";
         let evidence = vec![Evidence::of(manifest, text)];
         return Err(Verdict::new(

@@ -378,3 +378,32 @@ fn ids_hold_no_counters() {
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
+
+/// nanopb: CMake builds it, SCons tests it.
+#[test]
+fn a_build_system_without_a_plan_is_named() {
+    let reason = |files: &[(&str, &str)]| {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), files);
+        match analyse(&repository(folder.path()), &AnalysisOptions::default()).unwrap() {
+            Analysis::Plan(plan) => panic!("{plan:?}"),
+            Analysis::Verdict { reason, evidence } => (reason, evidence[0].source.clone()),
+        }
+    };
+    let cmake = (
+        "CMakeLists.txt",
+        "project(pb C)\nadd_library(pb STATIC pb.c)\n",
+    );
+    let files = [
+        cmake,
+        ("pb.c", "int pb;\n"),
+        ("tests/a/a.c", "int main(void) { return 0; }\n"),
+        ("tests/SConstruct", "Program('a/a.c')\n"),
+    ];
+    let (said, by) = reason(&files);
+    assert!(said.contains("SCons"), "{said}");
+    assert_eq!(by, "tests/SConstruct");
+    let (said, by) = reason(&files[..3]);
+    assert!(said.contains("no tests that could be run"), "{said}");
+    assert_eq!(by, "CMakeLists.txt");
+}
