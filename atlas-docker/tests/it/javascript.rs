@@ -399,6 +399,31 @@ fn runners_leave_a_report_beside_the_console() {
     }
 }
 
+/// Two runtimes over the same files would name each test twice.
+#[test]
+fn bun_is_taken_where_nothing_else_runs_in_the_folder() {
+    for (script, command, parser) in [
+        ("vitest run && bun test", "vitest run", "vitest"),
+        (
+            "playwright test && bun --bun test a",
+            "bun --bun test a",
+            "bun",
+        ),
+    ] {
+        let package = format!(
+            r#"{{"packageManager":"bun@1.3.1","scripts":{{"test":"{script}"}},"devDependencies":{{"vitest":"3","@playwright/test":"1"}}}}"#
+        );
+        let plan = planned(&package, &[("a.test.js", "")]);
+        assert!(plan.test_cmd.contains(command), "{}", plan.test_cmd);
+        assert_eq!(plan.log_parser_name, parser);
+        let install = plan
+            .build
+            .iter()
+            .any(|line| line.contains("bun install --no-save"));
+        assert!(install && plan.build.iter().any(|line| line.ends_with(" bun@1.3.1")));
+    }
+}
+
 /// As nodemon runs its files, each in a process of its own.
 #[test]
 fn a_loop_of_the_shell_stays_one() {

@@ -87,7 +87,7 @@ impl Manager {
             .cloned();
         let mut kind = match &chosen {
             Some((kind, _)) => *kind,
-            None if named.starts_with("bun@") || in_ci(Kind::Bun) => Kind::Bun,
+            None if named.starts_with("bun@") || in_ci(Kind::Bun) && !in_ci(Kind::Npm) => Kind::Bun,
             None => without_lock(facts, workspace, named),
         };
         let lock = chosen.map(|(_, file)| file);

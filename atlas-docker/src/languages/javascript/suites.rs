@@ -209,8 +209,20 @@ fn sorted(
     }
     // A browser is brought for those who have nothing else.
     let all_in_browser = suites.iter().all(|(suite, _)| suite.runner.needs_browser());
+    // And Bun beside node would mostly run the same files once more.
+    let under_node: BTreeSet<String> = suites
+        .iter()
+        .map(|(suite, _)| suite)
+        .filter(|suite| suite.runner != Runner::Bun && !suite.runner.needs_browser())
+        .map(|suite| suite.folder.clone())
+        .collect();
     let mut seen = BTreeSet::new();
     for (suite, before) in suites {
+        if suite.runner == Runner::Bun && under_node.contains(&suite.folder) {
+            let why = "bun test runs beside another runner";
+            found.left_out.push(why.to_owned());
+            continue;
+        }
         if suite.runner.needs_browser() && !all_in_browser {
             found
                 .left_out
