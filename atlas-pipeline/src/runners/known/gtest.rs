@@ -1,4 +1,4 @@
-//! GoogleTest, and CTest above it.
+//! `GoogleTest`, and `CTest` above it.
 
 use super::Known;
 use crate::runners::Edit;

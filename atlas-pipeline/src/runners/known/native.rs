@@ -1,4 +1,4 @@
-//! CTest, Meson and Automake, by the drivers of their plans.
+//! `CTest`, Meson and Automake, by the drivers of their plans.
 
 use super::Known;
 use crate::runners::Edit;

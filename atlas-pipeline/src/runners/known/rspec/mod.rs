@@ -1,4 +1,4 @@
-//! RSpec.
+//! `RSpec`.
 
 use super::Known;
 use crate::runners::Edit;
