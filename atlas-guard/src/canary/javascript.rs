@@ -1,4 +1,4 @@
-//! Jest, Vitest, Jasmine, Mocha, `node:test`, AVA.
+//! Jest, Vitest, Bun, Jasmine, Mocha, `node:test`, AVA.
 
 use super::names::Names;
 use super::{Added, insert};
@@ -102,6 +102,7 @@ fn style(parser: &str, imports: &Imports) -> Option<Style> {
         ("node:test", Style::NodeTest),
         ("vitest", Style::Vitest),
         ("@jest/globals", Style::Jest),
+        ("bun:test", Style::Jest),
     ] {
         if imports.has(module) {
             return Some(style);
@@ -109,7 +110,7 @@ fn style(parser: &str, imports: &Imports) -> Option<Style> {
     }
     let first = parser.split('+').next()?;
     Some(match first {
-        "jest" | "jasmine" => Style::Jest,
+        "jest" | "jasmine" | "bun" => Style::Jest,
         "vitest" => Style::Vitest,
         "mocha" | "karma" => Style::Mocha,
         _ => return None,
@@ -135,6 +136,7 @@ fn assertion(
         Style::Ava => return own("t.is(ACTUAL, EXPECTED)"),
         Style::Jest => {
             let expect = imports.named("@jest/globals", "expect");
+            let expect = expect.or_else(|| imports.named("bun:test", "expect"));
             let expect = expect.unwrap_or_else(|| "expect".to_owned());
             return own(&format!("{expect}(ACTUAL).toBe(EXPECTED)"));
         }

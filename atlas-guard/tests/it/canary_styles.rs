@@ -79,6 +79,15 @@ fn javascript() {
     );
     let globals = "import { it as check, expect } from '@jest/globals';\ncheck('a', () => {});\n";
     check("jest", "a.test.ts", globals, &["check('PASS', () => {"]);
+    let bun = "import { it as check, expect as must } from 'bun:test'\ncheck('a', () => must(1).toBe(1))\n";
+    let calls = ["check('PASS', () => {", "must(total).toBe("];
+    check("bun", "a.test.ts", bun, &calls);
+    check(
+        "bun",
+        "a.test.ts",
+        "test('a', () => {});\n",
+        &["test('PASS', () => {"],
+    );
     let vitest = "import { describe, test, expect } from 'vitest'\n\ndescribe('a', () => {\n  test('b', () => {})\n})\n";
     check(
         "vitest",

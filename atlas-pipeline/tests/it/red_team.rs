@@ -304,6 +304,13 @@ fn javascript_vitest() {
 }
 
 #[test]
+fn javascript_bun() {
+    if is_asked() {
+        run("bun", "docker");
+    }
+}
+
+#[test]
 fn javascript_node_test() {
     if is_asked() {
         run("nodetest", "docker");

@@ -1,0 +1,9 @@
+const line = 'debug '.repeat(20);
+for (let i = 0; i < 20000; i += 1) {
+  process.stdout.write(`${i} ${line}\n`);
+}
+
+/** A price in euros. */
+export function label(cents) {
+  return `${(cents / 100).toFixed(2)} EUR`;
+}
