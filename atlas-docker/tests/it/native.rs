@@ -379,7 +379,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// nanopb: CMake builds it, SCons tests it.
+/// nanopb: `CMake` builds it, `SCons` tests it.
 #[test]
 fn a_build_system_without_a_plan_is_named() {
     let reason = |files: &[(&str, &str)]| {
