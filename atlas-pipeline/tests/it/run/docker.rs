@@ -91,8 +91,14 @@ fn images_share_layers_and_those_of_finished_repositories_are_given_back() {
         assert!(begun.elapsed() < Duration::from_secs(60), "the images stay");
         std::thread::sleep(Duration::from_millis(200));
     }
-    std::thread::sleep(Duration::from_millis(1500));
-    let status = place.run(&["status", "--format", "json"]).json();
+    let status = loop {
+        let status = place.run(&["status", "--format", "json"]).json();
+        if status["held"].is_string() {
+            break status;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(120), "{status:#}");
+        std::thread::sleep(Duration::from_millis(200));
+    };
     assert!(
         status["held"].as_str().unwrap().contains("run.min_free"),
         "{status:#}"
