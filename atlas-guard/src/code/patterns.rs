@@ -225,7 +225,7 @@ const PATTERNS: &[Pattern] = &[
     pattern(
         RunnerPatching,
         &[JavaScript],
-        r#"\b(global|globalThis|window)(\.|\[['"])(expect|it|test|describe|assert|jest|vi|beforeEach|afterEach)\b\S*\s*=[^=]|\b(Mocha|Runner|Test|Suite|Runnable)\.prototype\.\w+\s*=|expect\.extend\s*\(|currentTest\b.*\.state\s*=|\.state\s*=\s*['"]passed|jest-circus|@jest/(expect|globals)|bun:test|\bmock\.module\s*\(|require\.cache\[|Module\._(load|resolveFilename|extensions)|\bassert\.\w+\s*=[^=]"#,
+        r#"\b(global|globalThis|window)(\.|\[['"])(expect|it|test|describe|assert|jest|vi|beforeEach|afterEach)\b\S*\s*=[^=]|\b(Mocha|Runner|Test|Suite|Runnable)\.prototype\.\w+\s*=|expect\.extend\s*\(|currentTest\b.*\.state\s*=|\.state\s*=\s*['"]passed|jest-circus|@jest/(expect|globals)|\bmock\.module\s*\(|require\.cache\[|Module\._(load|resolveFilename|extensions)|\bassert\.\w+\s*=[^=]"#,
         "changes the runner or the module loader",
     ),
     pattern(
