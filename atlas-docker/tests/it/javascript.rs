@@ -344,7 +344,7 @@ fn runners_leave_a_report_beside_the_console() {
         (
             "bun test --coverage --bail=3 --timeout 9 test",
             "x\": \"1",
-            "bun test --timeout 9 test --reporter=junit --reporter-outfile=\"$ATLAS_OUT/bun.xml\"",
+            "bun test --timeout 9 test --reporter=junit --reporter-outfile=\"$ATLAS_OUT/bun.xml\" 2>&1",
             Some("bun.xml"),
         ),
         (

@@ -533,10 +533,11 @@ fn bun(args: &mut Vec<String>, report: bool) -> Vec<String> {
             "--watch",
         ],
     );
+    // Its own lines go to the one stream and what tests print to the other: by one way they come in their order.
     if report {
-        owned(["--reporter=junit --reporter-outfile=\"$ATLAS_OUT/bun.xml\""])
+        owned(["--reporter=junit --reporter-outfile=\"$ATLAS_OUT/bun.xml\" 2>&1"])
     } else {
-        Vec::new()
+        owned(["2>&1"])
     }
 }
 

@@ -502,10 +502,10 @@ mod tests {
             ),
             (
                 "bun",
-                "bun test --preload ./x.ts m/ --reporter=junit",
+                "bun test --preload ./x.ts m/ --reporter=junit 2>&1",
                 &["m/a.spec.js"],
                 &[],
-                "bun test --preload ./x.ts --reporter=junit $(ls -d -- m/a.spec.js 2>/dev/null)",
+                "bun test --preload ./x.ts --reporter=junit $(ls -d -- m/a.spec.js 2>/dev/null) 2>&1",
                 "$(ls -d -- m/a.spec.js m/b.spec.js 2>/dev/null)",
             ),
             (
