@@ -1,5 +1,6 @@
 //! Package managers: which one, in which version, and what it is told.
 
+use super::bun;
 use super::command::major;
 use super::package::{Package, Workspace, join};
 use crate::analysis::Facts;
@@ -226,7 +227,7 @@ impl Manager {
                     .unwrap_or_else(|| newest.to_string());
                 Some(format!("pnpm@{version}"))
             }
-            Kind::Bun => Some(bun(facts, main)),
+            Kind::Bun => Some(bun::tool(facts, main)),
         }
     }
 
@@ -612,45 +613,6 @@ fn keep_own_releases_out(workspace: &Workspace, folder: &str, plan: &mut Environ
     plan.build.push(in_folder(folder, &call));
 }
 
-/// The Bun to take from npm: what the repository pins, then what CI takes, then the newest of the day.
-pub(super) fn bun(facts: &Facts<'_>, main: &Package) -> String {
-    let named = main.text("packageManager").unwrap_or_default();
-    let exact = |text: &str| {
-        let text = text.trim().trim_start_matches(['v', '^', '~']);
-        let text = text.split('+').next().unwrap_or(text);
-        is_version(text).then(|| text.trim_end_matches(".x").to_owned())
-    };
-    let file = |name: &str| facts.tree.text(&join(&main.folder, name));
-    let tools = file(".tool-versions");
-    let in_tools = tools
-        .iter()
-        .flat_map(|text| text.lines())
-        .find_map(|line| line.strip_prefix("bun "));
-    let in_ci = facts.ci.versions(&[("oven-sh/setup-bun", "bun-version")]);
-    let version = named
-        .strip_prefix("bun@")
-        .and_then(exact)
-        .or_else(|| file(".bun-version").as_deref().and_then(exact))
-        .or_else(|| in_tools.and_then(exact))
-        .or_else(|| in_ci.iter().find_map(|value| exact(&value.text)))
-        .or_else(|| {
-            let newest = versions::released(versions::BUN, facts.date).next_back();
-            newest.map(|version| version.to_string())
-        })
-        .unwrap_or_else(|| "1".to_owned());
-    format!("bun@{version}")
-}
-
-/// Whether that Bun writes reports beside its console: since 1.2.
-pub(super) fn bun_reports(facts: &Facts<'_>, main: &Package) -> bool {
-    let old = ["bun@0.", "bun@1.0", "bun@1.1"];
-    let tool = bun(facts, main);
-    !old.iter().any(|start| {
-        tool.strip_prefix(start)
-            .is_some_and(|rest| start.ends_with('.') || rest.is_empty() || rest.starts_with('.'))
-    })
-}
-
 /// A path of the repository between double quotes.
 pub(super) fn target(folder: &str) -> String {
     if folder.is_empty() {
@@ -675,7 +637,7 @@ pub(super) fn in_folder(folder: &str, command: &str) -> String {
     }
 }
 
-fn is_version(text: &str) -> bool {
+pub(super) fn is_version(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
         && text
             .chars()

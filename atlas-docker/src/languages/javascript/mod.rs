@@ -1,5 +1,6 @@
 //! JavaScript and TypeScript under Node: one analysis for two language ids.
 
+mod bun;
 mod calls;
 mod command;
 mod manager;
@@ -187,7 +188,7 @@ pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         .collect();
     let runs_bun = |suite: &Suite| suite.runner == Runner::Bun;
     if !manager.is_bun() && found.suites.iter().any(runs_bun) {
-        let tool = manager::bun(facts, workspace.main());
+        let tool = bun::tool(facts, workspace.main());
         plan.build
             .push(format!("{INSTALL_TOOL}{}", shell_quote(&tool)));
     }
@@ -259,7 +260,7 @@ fn runners(
         [only] => only
             .report(node, workspace)
             .filter(|(_, reader)| facts.knows(reader))
-            .filter(|_| only.runner != Runner::Bun || manager::bun_reports(facts, workspace.main()))
+            .filter(|_| only.runner != Runner::Bun || bun::writes_reports(facts, workspace.main()))
             .map(|(file, reader)| ReportSpec::new(file, reader)),
         _ => None,
     };

@@ -75,7 +75,7 @@ impl Touched {
     }
 }
 
-/// How a plan's runner is told a part of its tests.
+/// The table entry for a plan: which files its test command can be limited to, and how.
 fn known(plan: &EnvironmentPlan) -> Option<&'static Scoping> {
     let mut all = RUNNERS.iter().flat_map(|runner| runner.scopings);
     all.find(|scoping| scoping.is_of(plan))

@@ -1,4 +1,4 @@
-//! How a runner is told a part of its tests for good.
+//! What a test command needs so that all runs of an instance execute only some of its test files.
 
 use super::super::Edit;
 use super::super::narrow::Spelling;
